@@ -34,9 +34,7 @@ TAKES: dict[str, set[str]] = {
     "to": {"none", "device"},
     "dialect": NONE,
     "sep": {*BYTES, "digits"},
-    "quote": NONE,
     "quote_char": NONE,
-    "escape": NONE,
     "escape_char": NONE,
     "comment": {"none", *BYTES, "digits"},
     "lineterminator": {"none", *BYTES, "digits"},
@@ -105,7 +103,7 @@ TAKES: dict[str, set[str]] = {
 TAKES |= dict.fromkeys(
     ("infer_schema", "shrink", "quoted_null", "dayfirst", "double_quote", "lenient_quotes", "strict_quotes"), FLAG
 )
-TAKES |= dict.fromkeys(("skip_initial_space", "skip_blank_lines", "glob", "union_by_name", "lenient", "strict", "views"), FLAG)
+TAKES |= dict.fromkeys(("skip_initial_space", "skip_blank_lines", "glob", "union_by_name", "views"), FLAG)
 TAKES |= dict.fromkeys(("descending", "total_order", "stable", "largest", "exclusive"), FLAG)
 
 TAKES_IN: dict[str, set[str]] = {

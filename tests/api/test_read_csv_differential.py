@@ -90,12 +90,12 @@ def read_csv(data: bytes, options: ReferenceOptions, isa: str, chunk: int, threa
     return headrace.read_csv(
         data,
         sep=dialect.sep,
-        quote_char=dialect.quote,
+        quote_char=dialect.quote_char,
         double_quote=dialect.double_quote,
-        strict_quotes=dialect.strict,
-        escape_char=dialect.escape,
+        strict_quotes=dialect.strict_quotes,
+        escape_char=dialect.escape_char,
         comment=dialect.comment,
-        lineterminator=dialect.line_end,
+        lineterminator=dialect.lineterminator,
         skip_initial_space=dialect.skip_initial_space,
         skip_blank_lines=dialect.skip_blank_lines,
         header=options.header,  # type: ignore[arg-type]
@@ -162,7 +162,7 @@ def typed_text(draw: st.DrawFn, max_rows: int = 40) -> tuple[bytes, ReferenceOpt
     """Columns of one type's values and near misses, some records too short or too long, some bytes changed."""
     sep = draw(st.sampled_from([b",", b"\t", b"||", b"ab"]))
     end = draw(st.sampled_from([b"\n", b"\r\n", b"\r"]))
-    dialect = Dialect(sep=sep, skip_initial_space=draw(st.booleans()), escape=draw(st.sampled_from([None, None, b"\\"])))
+    dialect = Dialect(sep=sep, skip_initial_space=draw(st.booleans()), escape_char=draw(st.sampled_from([None, None, b"\\"])))
     names = draw(st.lists(st.sampled_from(list(CELLS)), min_size=1, max_size=4))
     tame = draw(st.booleans())
     lines = [sep.join(b"c%d" % i for i in range(len(names)))]

@@ -187,7 +187,7 @@ def test_device() -> None:
     assert re.match("unknown device 'gpu'; (valid: cpu, cuda|did you mean 'cpu')", refusal(device="gpu"))
     assert "there is one CPU" in refusal(device="cpu:1")
     assert "device must be" in refusal(device=7)
-    assert "cards have numbers" in refusal(device="cuda:x")
+    assert "GPUs have numbers" in refusal(device="cuda:x")
     with pytest.raises(OptionError, match="unknown kind 'nonsense'; valid: cpu, cuda"):
         Device("nonsense")
     with pytest.raises(OptionError, match="index must be an integer from 0"):

@@ -112,16 +112,16 @@ def test_types_and_evidence_of_ragged_records(rows: list[list[str]], long: str, 
 
 @st.composite
 def lenient_texts(draw: st.DrawFn) -> tuple[Dialect, bytes]:
-    dialect = draw(st.just(Dialect(lenient=True)) | lenient_dialects())
+    dialect = draw(st.just(Dialect(lenient_quotes=True)) | lenient_dialects())
     return dialect, draw(texts(dialect, max_tokens=draw(st.sampled_from([8, 80]))))
 
 
 def dialect_options(dialect: Dialect) -> dict[str, Any]:
     return {
-        "sep": dialect.sep, "quote_char": dialect.quote, "double_quote": dialect.double_quote,
-        "escape_char": dialect.escape, "comment": dialect.comment, "strict_quotes": dialect.strict,
-        "lineterminator": dialect.line_end, "skip_initial_space": dialect.skip_initial_space,
-        "skip_blank_lines": dialect.skip_blank_lines, "lenient_quotes": dialect.lenient,
+        "sep": dialect.sep, "quote_char": dialect.quote_char, "double_quote": dialect.double_quote,
+        "escape_char": dialect.escape_char, "comment": dialect.comment, "strict_quotes": dialect.strict_quotes,
+        "lineterminator": dialect.lineterminator, "skip_initial_space": dialect.skip_initial_space,
+        "skip_blank_lines": dialect.skip_blank_lines, "lenient_quotes": dialect.lenient_quotes,
     }  # fmt: skip
 
 

@@ -211,7 +211,7 @@ def test_a_scan_left_early_leaves_no_thread() -> None:
     assert not [thread for thread in threading.enumerate() if thread.name == "headrace-sender"]
 
 
-@pytest.mark.parametrize("dialect", [CSV, Dialect(comment="#"), Dialect(quote=None)])
+@pytest.mark.parametrize("dialect", [CSV, Dialect(comment="#"), Dialect(quote_char=None)])
 def test_cuts_are_where_records_begin(dialect: Dialect) -> None:
     with open_source(QUOTED) as source:
         from headrace.structure.find import find_structure

@@ -169,7 +169,7 @@ def test_few_beginnings_are_kept_and_none_of_a_long_header():
         (CSV, b"", 0),
         (CSV, b'"a,b\nc', 0),
         (Dialect(comment="#"), b"#a,b\n1,2,3\n", 3),
-        (Dialect(sep="||", line_end=";"), b"a||b|c||d;", 3),
+        (Dialect(sep="||", lineterminator=";"), b"a||b|c||d;", 3),
         (Dialect(skip_blank_lines=False), b"\na,b\n", 1),
     ],
 )

@@ -190,7 +190,7 @@ def test_the_card_says_whether_room_does(read_by, off):
         (CSV, b'"a,""\n",bc\r\n\r\n1,2,3\n', (2, [11, 9], [[3, 1], [2, 1], [1]])),
         (CSV, b"no end", (0, [], [[], [], []])),
         (CSV, b"", (0, [], [])),
-        (Dialect(sep=";;", line_end="|"), b"aa;;b|ccc;;d|", (2, [6, 7], [[2, 3], [1, 1]])),
+        (Dialect(sep=";;", lineterminator="|"), b"aa;;b|ccc;;d|", (2, [6, 7], [[2, 3], [1, 1]])),
         (Dialect(comment="#"), b"#c,d\n1,22\n", (1, [10], [[1], [2]])),
         (Dialect(sep="\t"), b"a\tb\tc\td\n", (1, [8], [[1], [1]])),
     ],

@@ -75,7 +75,7 @@ def check_tallied(data: bytes, dialect: Dialect, how: How) -> None:
 @settings(max_examples=150, deadline=None, derandomize=True)
 def test_any_text(case: tuple[Dialect, bytes], how: How) -> None:
     dialect, data = case
-    if dialect.quote is not None:
+    if dialect.quote_char is not None:
         check_tallied(data, dialect, how)
         data = without(data, dialect)
     assert tallied(data, dialect, how, quoted=False) == expected(data, dialect, how)
@@ -89,7 +89,7 @@ def test_edges(skew: int, shift: int) -> None:
     head = b"a," + b"x" * (how.tile - skew - 2 + shift)
     for tail in (b'\r\n\r\nb,"c\r\n"', b"\n\n,\n", b',"a""b""",\n"', b'"",\r\n', b"", b"," * how.tile, b"\n" * (how.tile + 1)):
         for data in (head + tail, head + b',"' + head + b'"' + tail, b"\n" * (how.tile + shift) + tail, (head + tail) * 3):
-            for dialect in (Dialect(), Dialect(skip_blank_lines=False), Dialect(line_end="\n")):
+            for dialect in (Dialect(), Dialect(skip_blank_lines=False), Dialect(lineterminator="\n")):
                 check_tallied(data, dialect, how)
 
 

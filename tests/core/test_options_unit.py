@@ -10,7 +10,7 @@ import pytest
 
 import headrace
 from headrace.core.errors import OptionError
-from headrace.core.options import Given, frozen, integer, number, renamed, resolve_aliases
+from headrace.core.options import Given, frozen, integer, number, resolve_aliases
 
 ALIASES = {"delimiter": "sep", "delim": "sep", "na_values": "null_values"}
 DEFAULTS = {"sep": ",", "null_values": ("",), "names": None}
@@ -158,11 +158,6 @@ def test_a_list_in_itself_is_refused_and_not_followed():
     assert frozen(value) is None
     with refused("null_values holds [[...]], which is not a text"):
         Given({"null_values": value}).texts("null_values")
-
-
-def test_options_are_renamed_in_messages():
-    with refused("quote_char must be one byte, not the quote_char"), renamed({"quote": "quote_char"}):
-        raise OptionError("quote must be one byte, not the quote")
 
 
 def test_instance_is_of_its_class():

@@ -30,7 +30,7 @@ def test_a_context_takes_a_device_by_name() -> None:
     assert Context(device="cuda:1").device == Device("cuda", 1)
     with pytest.raises(OptionError, match="unknown device 'tpu'"):
         Context(device="tpu")
-    with pytest.raises(OptionError, match="cards have numbers"):
+    with pytest.raises(OptionError, match="GPUs have numbers"):
         Context(device="cuda:x")
 
 

@@ -14,30 +14,30 @@ DIALECTS = [
     Dialect(),
     Dialect(skip_blank_lines=False),
     Dialect(sep="\t", double_quote=False),
-    Dialect(sep=";", line_end="\n"),
-    Dialect(sep="|", quote=None),
-    Dialect(sep="|", quote=None, line_end="\n", skip_blank_lines=False),
-    Dialect(escape="\\"),
-    Dialect(escape="\\", double_quote=False, comment="#"),
+    Dialect(sep=";", lineterminator="\n"),
+    Dialect(sep="|", quote_char=None),
+    Dialect(sep="|", quote_char=None, lineterminator="\n", skip_blank_lines=False),
+    Dialect(escape_char="\\"),
+    Dialect(escape_char="\\", double_quote=False, comment="#"),
     Dialect(comment="#", skip_initial_space=True),
     Dialect(comment="//", skip_blank_lines=False),
     Dialect(sep="||"),
-    Dialect(sep="aab", quote="'", comment="#//"),
-    Dialect(sep="abab", line_end=";;", escape="\\", comment="##"),
-    Dialect(sep="::", line_end="\r\n", skip_initial_space=True),
-    Dialect(sep=", ", line_end="\r\r\n", quote=None, escape="\\"),
-    Dialect(sep="é".encode(), line_end="\r\n", skip_blank_lines=False),
-    Dialect(lenient=True),
-    Dialect(lenient=True, sep=";", line_end="\n", skip_blank_lines=False),
-    Dialect(lenient=True, escape="\\"),
-    Dialect(lenient=True, skip_initial_space=True, comment="#"),
-    Dialect(lenient=True, sep="||", line_end="\r\n"),
-    Dialect(lenient=True, sep="aab", quote="'", line_end=";;", escape="\\"),
-    Dialect(lenient=True, double_quote=False),
-    Dialect(lenient=True, double_quote=False, sep="||", escape="\\"),
-    Dialect(strict=True),
-    Dialect(strict=True, double_quote=False, line_end="\n"),
-    Dialect(strict=True, sep="||", escape="\\"),
+    Dialect(sep="aab", quote_char="'", comment="#//"),
+    Dialect(sep="abab", lineterminator=";;", escape_char="\\", comment="##"),
+    Dialect(sep="::", lineterminator="\r\n", skip_initial_space=True),
+    Dialect(sep=", ", lineterminator="\r\r\n", quote_char=None, escape_char="\\"),
+    Dialect(sep="é".encode(), lineterminator="\r\n", skip_blank_lines=False),
+    Dialect(lenient_quotes=True),
+    Dialect(lenient_quotes=True, sep=";", lineterminator="\n", skip_blank_lines=False),
+    Dialect(lenient_quotes=True, escape_char="\\"),
+    Dialect(lenient_quotes=True, skip_initial_space=True, comment="#"),
+    Dialect(lenient_quotes=True, sep="||", lineterminator="\r\n"),
+    Dialect(lenient_quotes=True, sep="aab", quote_char="'", lineterminator=";;", escape_char="\\"),
+    Dialect(lenient_quotes=True, double_quote=False),
+    Dialect(lenient_quotes=True, double_quote=False, sep="||", escape_char="\\"),
+    Dialect(strict_quotes=True),
+    Dialect(strict_quotes=True, double_quote=False, lineterminator="\n"),
+    Dialect(strict_quotes=True, sep="||", escape_char="\\"),
 ]
 """What one of them has and another has not: each option, delimiters of several bytes that overlap themselves, no quotes, lenient
 quotes found by masks and by steps.
@@ -72,22 +72,22 @@ def initialiser(dialect: Dialect) -> str:
     automaton = dialect.automaton
     other = len(automaton.groups) - 1
     classes = b"".join(bytes([byte, group]) for byte, group in enumerate(automaton.class_of) if group != other)
-    plain_options = dialect.escape is None and dialect.comment is None and not dialect.skip_initial_space
-    line_end = dialect.line_end or b"\n"
+    plain_options = dialect.escape_char is None and dialect.comment is None and not dialect.skip_initial_space
+    line_end = dialect.lineterminator or b"\n"
     plain = len(dialect.sep) == len(line_end) == 1 and plain_options
     sets = (automaton.idle, automaton.quoted, automaton.unfinished, automaton.comment)
     flags = (
         dialect.double_quote,
-        dialect.lenient,
-        dialect.strict,
+        dialect.lenient_quotes,
+        dialect.strict_quotes,
         dialect.skip_initial_space,
         dialect.skip_blank_lines,
         plain,
-        dialect.line_end is None,
+        dialect.lineterminator is None,
     )
     lengths = f"{len(dialect.sep)}, {automaton.line_end_length}, {automaton.unreal_group or 0}"
-    texts = (dialect.sep, dialect.line_end, dialect.comment)
-    bytes_of = f"{_byte(dialect.quote)}, {_byte(dialect.escape)}, {dialect.sep[0]}, {line_end[0]}"
+    texts = (dialect.sep, dialect.lineterminator, dialect.comment)
+    bytes_of = f"{_byte(dialect.quote_char)}, {_byte(dialect.escape_char)}, {dialect.sep[0]}, {line_end[0]}"
     return (
         f"// {str(dialect).removeprefix('Dialect')}\n"
         f"    {{{len(automaton.states)}, {len(automaton.groups)}, {', '.join(map(_bits, sets))},\n"

@@ -97,7 +97,7 @@ def test_tables_are_well_formed(dialect: Dialect) -> None:
 
 
 def test_the_largest_dialect_has_few_enough_states() -> None:
-    dialect = Dialect(sep="abcdefgh", line_end="ijklmnop", comment="qrstuvwx", escape="\\", skip_initial_space=True)
+    dialect = Dialect(sep="abcdefgh", lineterminator="ijklmnop", comment="qrstuvwx", escape_char="\\", skip_initial_space=True)
     assert len(dialect.automaton.states) == 57
 
 
@@ -129,11 +129,11 @@ def test_emits_that_exclude_each_other(dialect: Dialect) -> None:
 
 
 @many
-@given(dialects().filter(lambda d: d.quote is not None))
+@given(dialects().filter(lambda d: d.quote_char is not None))
 def test_a_quote_opens_a_field_at_its_start_alone(dialect: Dialect) -> None:
     """Elsewhere outside of quotes a quote is text, but where it doubles a closing one; inside of them it closes."""
     table = dialect.automaton
-    quote = table.next[table.class_of[(dialect.quote or b"")[0]]]
+    quote = table.next[table.class_of[(dialect.quote_char or b"")[0]]]
     opening = {"START", "CR", "FIELD_START"} | ({"QUOTE_END"} if dialect.double_quote else set())
     for state in set(range(len(table.states))) - table.comment - table.quoted:
         assert (quote[state] in table.quoted) == (table.states[state] in opening)
@@ -141,10 +141,10 @@ def test_a_quote_opens_a_field_at_its_start_alone(dialect: Dialect) -> None:
 
 
 @many
-@given(dialects().filter(lambda d: d.escape is not None), st.binary(min_size=1, max_size=1))
+@given(dialects().filter(lambda d: d.escape_char is not None), st.binary(min_size=1, max_size=1))
 def test_the_byte_after_an_escape_is_data(dialect: Dialect, byte: bytes) -> None:
     table = dialect.automaton
-    escape = dialect.escape or b""
+    escape = dialect.escape_char or b""
     unquoted = table.states.index("UNQUOTED")
     assert table.step(table.run(unquoted, escape), byte[0]) == (unquoted, 0)
     for quoted in (s for s in table.quoted if table.states[s] == "QUOTED"):
@@ -173,7 +173,7 @@ def test_blank_lines_are_skipped_or_records(dialect: Dialect, after_a_record: bo
 
 
 @many
-@given(dialects().filter(lambda d: d.line_end is None), st.lists(st.sampled_from([b"\n", b"\r\n", b"\r"]), max_size=9))
+@given(dialects().filter(lambda d: d.lineterminator is None), st.lists(st.sampled_from([b"\n", b"\r\n", b"\r"]), max_size=9))
 def test_universal_line_ends_count_crlf_once(dialect: Dialect, ends: list[bytes]) -> None:
     data = b"".join(b"x" + end for end in ends)
     assert len(split_by_automaton(data, dialect.automaton).records) == len(ends)
@@ -186,13 +186,13 @@ def test_every_byte_belongs_to_one_record_or_line_end(case: tuple[Dialect, bytes
     dialect, data = case
     previous = 0
     for record in split_by_automaton(data, dialect.automaton).records:
-        assert set(data[previous : record.start]) <= set(dialect.line_end or b"\r\n")
+        assert set(data[previous : record.start]) <= set(dialect.lineterminator or b"\r\n")
         starts = [record.start, *(end + len(dialect.sep) for _, end in record.fields[:-1])]
         assert [start for start, _ in record.fields] == starts
         assert all(data.startswith(dialect.sep, end) for _, end in record.fields[:-1])
         assert record.fields[-1][1] == record.end
         previous = record.end
-    assert set(data[previous:]) <= set(dialect.line_end or b"\r\n")
+    assert set(data[previous:]) <= set(dialect.lineterminator or b"\r\n")
 
 
 @many

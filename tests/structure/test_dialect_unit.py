@@ -80,11 +80,11 @@ def test_separators(sep: str, data: bytes, expected: list[list[bytes]]) -> None:
     ],
 )
 def test_line_ends(line_end: str, data: bytes, expected: list[list[bytes]]) -> None:
-    assert cells(data, Dialect(line_end=line_end)) == expected
+    assert cells(data, Dialect(lineterminator=line_end)) == expected
 
 
 def test_offsets_of_fields_leave_delimiters_out_and_quotes_in() -> None:
-    (record,) = read(b'"a"||b\r\n', Dialect(sep="||", line_end="\r\n")).records
+    (record,) = read(b'"a"||b\r\n', Dialect(sep="||", lineterminator="\r\n")).records
     assert (record.start, record.end, record.fields) == (0, 6, [(0, 3), (5, 6)])
 
 
@@ -116,9 +116,9 @@ def test_blank_lines() -> None:
 
 def test_blank_lines_of_a_long_line_end() -> None:
     data = b"\r\na\r\n\r\n\r\r\n"
-    assert cells(data, Dialect(line_end="\r\n")) == [[b"a"], [b"\r"]]
-    assert read(data, Dialect(line_end="\r\n")).blank_lines == 2
-    assert cells(data, Dialect(line_end="\r\n", skip_blank_lines=False)) == [[b""], [b"a"], [b""], [b"\r"]]
+    assert cells(data, Dialect(lineterminator="\r\n")) == [[b"a"], [b"\r"]]
+    assert read(data, Dialect(lineterminator="\r\n")).blank_lines == 2
+    assert cells(data, Dialect(lineterminator="\r\n", skip_blank_lines=False)) == [[b""], [b"a"], [b""], [b"\r"]]
 
 
 @pytest.mark.parametrize(
@@ -126,24 +126,24 @@ def test_blank_lines_of_a_long_line_end() -> None:
     [
         (b'a"b",c', {}, []),
         (b'a"b"c,d', {}, []),
-        (b'a"b",c', {"strict": True}, [1, 3]),
-        (b'a"b"c,"d"', {"strict": True}, [1, 3]),
+        (b'a"b",c', {"strict_quotes": True}, [1, 3]),
+        (b'a"b"c,"d"', {"strict_quotes": True}, [1, 3]),
         (b'"a"b,c', {}, [3]),
         (b'"a"b"c,d', {}, [3]),
-        (b'"a"b"c,d', {"strict": True}, [3, 4]),
+        (b'"a"b"c,d', {"strict_quotes": True}, [3, 4]),
         (b'"a" ,c', {}, [3]),
         (b'"a""b"', {"double_quote": False}, [3]),
-        (b'"a""b"', {"double_quote": False, "lenient": True}, [3, 4]),
+        (b'"a""b"', {"double_quote": False, "lenient_quotes": True}, [3, 4]),
         (b'|"x"||y', {"sep": "||"}, []),
-        (b'|"x"||y', {"sep": "||", "strict": True}, [1, 3]),
-        (b'/"x"', {"comment": "//", "strict": True}, [1, 3]),
-        (b'\r"x"', {"line_end": "\r\n", "strict": True}, [1, 3]),
+        (b'|"x"||y', {"sep": "||", "strict_quotes": True}, [1, 3]),
+        (b'/"x"', {"comment": "//", "strict_quotes": True}, [1, 3]),
+        (b'\r"x"', {"lineterminator": "\r\n", "strict_quotes": True}, [1, 3]),
         (b'"x"|y||z', {"sep": "||"}, [4]),
         (b'"x"|"y"||z', {"sep": "||"}, [4]),
         (b'"x"|\n', {"sep": "||"}, [4]),
         (b'"x"aaab', {"sep": "aab"}, [5]),
         (b'"x"|', {"sep": "||"}, [4]),
-        (b'"x"\\n', {"escape": "\\"}, [3]),
+        (b'"x"\\n', {"escape_char": "\\"}, [3]),
     ],
 )
 def test_strays(data: bytes, options: dict[str, str | bool], strays: list[int]) -> None:
@@ -156,7 +156,7 @@ def test_strays(data: bytes, options: dict[str, str | bool], strays: list[int]) 
     [(b'a\n"b\n', True), (b'"a""', True), (b'"a"', False), (b'"a\\', True), (b"a\\", False), (b'#"', False)],
 )
 def test_unclosed(data: bytes, unclosed: bool) -> None:
-    assert read(data, Dialect(escape="\\", comment="#")).records[-1].unclosed is unclosed
+    assert read(data, Dialect(escape_char="\\", comment="#")).records[-1].unclosed is unclosed
 
 
 @pytest.mark.parametrize(
@@ -170,15 +170,15 @@ def test_unclosed(data: bytes, unclosed: bool) -> None:
         (b'"a""b"', {}, (b'a"b', True)),
         (b'"a"b"c"', {}, (b'ab"c"', True)),
         (b'"a', {}, (b"a", True)),
-        (b'"a\\"b"', {"escape": "\\"}, (b'a"b', True)),
-        (b'"a\\"', {"escape": "\\", "double_quote": False}, (b'a"', True)),
-        (b"a\\,b\\\\", {"escape": "\\"}, (b"a,b\\", False)),
-        (b"a\\", {"escape": "\\"}, (b"a\\", False)),
-        (b"\\n", {"escape": "\\"}, (b"n", False)),
+        (b'"a\\"b"', {"escape_char": "\\"}, (b'a"b', True)),
+        (b'"a\\"', {"escape_char": "\\", "double_quote": False}, (b'a"', True)),
+        (b"a\\,b\\\\", {"escape_char": "\\"}, (b"a,b\\", False)),
+        (b"a\\", {"escape_char": "\\"}, (b"a\\", False)),
+        (b"\\n", {"escape_char": "\\"}, (b"n", False)),
         (b"  a b ", {"skip_initial_space": True}, (b"a b ", False)),
         (b'  " a"', {"skip_initial_space": True}, (b" a", True)),
         (b"  a", {}, (b"  a", False)),
-        (b'"a"', {"quote": None}, (b'"a"', False)),
+        (b'"a"', {"quote_char": None}, (b'"a"', False)),
     ],
 )
 def test_field_text(data: bytes, options: dict[str, str | bool], expected: tuple[bytes, bool]) -> None:
@@ -198,13 +198,13 @@ def test_the_table_of_csv() -> None:
     assert (csv.idle, csv.quoted, csv.comment) == ({0, 1}, {4}, set())
     assert csv.next == (b"\0\0\0\0\4\0", b"\1\1\1\1\4\1", b"\2\2\2\2\4\2", b"\4\4\4\3\5\4", b"\3\3\3\3\4\3")
     assert csv.emit == (b"\x10\0\1\1\0\1", b"\x10\x10\1\1\0\1", b"\6\6\2\2\0\2", b"\4\4\0\0\0\0", b"\4\4\0\0\0\x08")
-    assert Dialect(strict=True).automaton.next == csv.next
+    assert Dialect(strict_quotes=True).automaton.next == csv.next
     assert csv.class_of[ord(",")] == 2
     assert csv.class_of[ord("x")] == csv.class_of[255] == 4
 
 
 def test_the_table_prints() -> None:
-    lines = str(Dialect(sep="||", quote=None, line_end="\n").automaton).splitlines()
+    lines = str(Dialect(sep="||", quote_char=None, lineterminator="\n").automaton).splitlines()
     assert lines == [
         "       START            FIELD_START   UNQUOTED      UNQUOTED+|",
         r"\n     START/BLANK      START/REC     START/REC     START/REC",
@@ -222,11 +222,11 @@ def test_step_and_run() -> None:
 
 def test_only_universal_line_ends_wait_for_a_line_feed() -> None:
     assert "CR" in CSV.automaton.states
-    assert "CR" not in Dialect(line_end="\r").automaton.states
+    assert "CR" not in Dialect(lineterminator="\r").automaton.states
 
 
 def test_states_of_quotes_and_comments() -> None:
-    table = Dialect(escape="\\", comment="#", line_end="\r\n").automaton
+    table = Dialect(escape_char="\\", comment="#", lineterminator="\r\n").automaton
     assert {table.states[s] for s in table.quoted} == {"QUOTED", "ESC_Q"}
     assert {table.states[s] for s in table.comment} == {"COMMENT", r"COMMENT+\r"}
     assert {table.states[s] for s in table.idle} == {"START"}
@@ -244,7 +244,7 @@ def test_dialects_are_values() -> None:
 
 
 def test_escape_equal_to_quote_is_a_doubled_quote() -> None:
-    assert Dialect(escape='"', double_quote=False) == CSV
+    assert Dialect(escape_char='"', double_quote=False) == CSV
 
 
 @pytest.mark.parametrize(
@@ -255,22 +255,22 @@ def test_escape_equal_to_quote_is_a_doubled_quote() -> None:
         ({"sep": 44}, "sep must be str or bytes, not int"),
         ({"sep": None}, "sep must be str or bytes, not NoneType"),
         ({"sep": "\ud800"}, "sep must be encodable as UTF-8"),
-        ({"quote": "€"}, "quote must be one byte long"),
-        ({"quote": ""}, "quote must be one byte long"),
-        ({"escape": "ab"}, "escape must be one byte long"),
+        ({"quote_char": "€"}, "quote_char must be one byte long"),
+        ({"quote_char": ""}, "quote_char must be one byte long"),
+        ({"escape_char": "ab"}, "escape_char must be one byte long"),
         ({"comment": ""}, "comment must be 1 to 8 bytes long"),
-        ({"line_end": "123456789"}, "line_end must be 1 to 8 bytes long"),
+        ({"lineterminator": "123456789"}, "lineterminator must be 1 to 8 bytes long"),
         ({"double_quote": 1}, "double_quote must be True or False, not 1"),
-        ({"sep": '"'}, "sep and quote share the byte b'\"'"),
-        ({"sep": "\\", "escape": "\\"}, r"sep and escape share the byte b'\\\\'"),
+        ({"sep": '"'}, "sep and quote_char share the byte b'\"'"),
+        ({"sep": "\\", "escape_char": "\\"}, r"sep and escape_char share the byte b'\\\\'"),
         ({"sep": "#|", "comment": "//#"}, "sep and comment share the byte b'#'"),
-        ({"sep": "|\n"}, r"sep and line_end share the byte b'\\n' \(line_end=None stands for LF, CR and CRLF\)"),
-        ({"sep": ";|", "line_end": "\n;"}, "sep and line_end share the byte b';'; each"),
-        ({"quote": "\r"}, r"quote and line_end share the byte b'\\r' \(line_end=None"),
-        ({"quote": "#", "comment": "#"}, "quote and comment share"),
-        ({"escape": "#", "comment": "##"}, "escape and comment share"),
-        ({"escape": ";", "line_end": ";"}, "escape and line_end share"),
-        ({"comment": "\n"}, "comment and line_end share"),
+        ({"sep": "|\n"}, r"sep and lineterminator share the byte b'\\n' \(lineterminator=None stands for LF, CR and CRLF\)"),
+        ({"sep": ";|", "lineterminator": "\n;"}, "sep and lineterminator share the byte b';'; each"),
+        ({"quote_char": "\r"}, r"quote_char and lineterminator share the byte b'\\r' \(lineterminator=None"),
+        ({"quote_char": "#", "comment": "#"}, "quote_char and comment share"),
+        ({"escape_char": "#", "comment": "##"}, "escape_char and comment share"),
+        ({"escape_char": ";", "lineterminator": ";"}, "escape_char and lineterminator share"),
+        ({"comment": "\n"}, "comment and lineterminator share"),
         ({"sep": " ", "skip_initial_space": True}, "sep may not start with a space when skip_initial_space is True"),
     ],
 )
@@ -280,9 +280,9 @@ def test_misuse(options: dict[str, object], message: str) -> None:
 
 
 def test_bytes_of_no_conflict_are_accepted() -> None:
-    assert Dialect(sep="\r", line_end="\n").sep == b"\r"
+    assert Dialect(sep="\r", lineterminator="\n").sep == b"\r"
     assert Dialect(sep=", ", skip_initial_space=True).sep == b", "
-    assert Dialect(sep="\0", quote="\x01").quote == b"\x01"
+    assert Dialect(sep="\0", quote_char="\x01").quote_char == b"\x01"
     assert Dialect(sep="\udcff").sep == b"\xff"
 
 

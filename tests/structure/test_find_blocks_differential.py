@@ -17,7 +17,13 @@ ISAS = _native.isas()
 TOKENS = [b"x", b",", b'"', b"\r", b"\n"]
 FRONTS = [b"x" * 62, b'"' + b"x" * 61, b"a,b\n" + b"x" * 57 + b"\n", b'a,"b\n' + b"\n" * 57]
 """What the first 62 bytes are: in a field, in quotes, behind a line end, and lines that are quoted."""
-DIALECTS = [Dialect(), Dialect(double_quote=False), Dialect(skip_blank_lines=False), Dialect(quote=None), Dialect(line_end="\n")]
+DIALECTS = [
+    Dialect(),
+    Dialect(double_quote=False),
+    Dialect(skip_blank_lines=False),
+    Dialect(quote_char=None),
+    Dialect(lineterminator="\n"),
+]
 
 
 @cache

@@ -49,11 +49,11 @@ def dialects_and_texts(draw: st.DrawFn) -> tuple[Dialect, bytes]:
 def plain_dialects_and_texts(draw: st.DrawFn) -> tuple[Dialect, bytes]:
     dialect = Dialect(
         sep=draw(st.sampled_from([",", "\t", "|"])),
-        quote=draw(st.sampled_from(['"', "'", None])),
+        quote_char=draw(st.sampled_from(['"', "'", None])),
         double_quote=draw(st.booleans()),
-        line_end=draw(st.sampled_from([None, "\n", "\r", ";"])),
+        lineterminator=draw(st.sampled_from([None, "\n", "\r", ";"])),
         skip_blank_lines=draw(st.booleans()),
-        strict=draw(st.booleans()),
+        strict_quotes=draw(st.booleans()),
     )
     return dialect, draw(texts(dialect, max_tokens=200))
 
@@ -70,7 +70,7 @@ def lenient_dialects_and_texts(draw: st.DrawFn) -> tuple[Dialect, bytes]:
     dialect = draw(lenient_dialects())
     if draw(st.booleans()):
         kept = {"double_quote": dialect.double_quote, "skip_blank_lines": dialect.skip_blank_lines}
-        dialect = Dialect(sep=draw(st.sampled_from([",", "|"])), lenient=True, **kept)
+        dialect = Dialect(sep=draw(st.sampled_from([",", "|"])), lenient_quotes=True, **kept)
     return dialect, draw(texts(dialect, max_tokens=draw(st.sampled_from([10, 60, 300]))))
 
 
@@ -87,7 +87,7 @@ def test_lenient_quotes(case: tuple[Dialect, bytes], tile: int, threads: int, is
 @pytest.mark.parametrize("data", [b'a""",,"\naaa""', b'a,"\nbcd"e\n', b'a,"\nbcd""\n"e', b',"\nab"', b',"\n"""""\n'])
 def test_lenient_quotes_at_the_end_of_a_tile(data: bytes, isa: str) -> None:
     """What a quote closes is seen by the byte behind it, which is the next tile's: at each place once."""
-    dialect = Dialect(lenient=True)
+    dialect = Dialect(lenient_quotes=True)
     for tile in range(1, len(data) + 1):
         assert found(data, dialect, tile=tile, isa=isa) == expected(data, dialect), tile
 
@@ -97,9 +97,9 @@ def test_lenient_quotes_at_the_end_of_a_tile(data: bytes, isa: str) -> None:
 def test_lenient_quotes_read_well_formed_text_as_strict_ones_do(case: tuple[Dialect, bytes]) -> None:
     dialect, data = case
     options = options_of(dialect)
-    strict = expected(data, Dialect(**options | {"strict": True}))
-    assume(dialect.quote is not None and not strict.strays and not strict.unclosed_quote)
-    assert expected(data, Dialect(**options | {"strict": False, "lenient": True})) == strict
+    strict = expected(data, Dialect(**options | {"strict_quotes": True}))
+    assume(dialect.quote_char is not None and not strict.strays and not strict.unclosed_quote)
+    assert expected(data, Dialect(**options | {"strict_quotes": False, "lenient_quotes": True})) == strict
 
 
 @given(plain_dialects_and_texts(), st.sampled_from(TILES), st.sampled_from(ISAS))

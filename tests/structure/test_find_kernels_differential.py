@@ -67,7 +67,7 @@ def expected_totals(data: bytes, dialect: Dialect) -> tuple[int, ...]:
     oracle = split(data, dialect)
     records = [record for record in oracle.records if not record.comment]
     flags = Found(0)
-    if dialect.quote is not None and dialect.quote in data:
+    if dialect.quote_char is not None and dialect.quote_char in data:
         flags |= Found.QUOTES
     if any(record.strays for record in oracle.records):
         flags |= Found.STRAY
@@ -137,7 +137,7 @@ def scanned(
 def check_returns(data: bytes, dialect: Dialect, flags: int) -> None:
     """Where line ends are universal, masks tell of carriage returns, and take some bytes outside ASCII for such."""
     if not flags & Found.REDO:
-        assert bool(flags & Found.RETURN) == (dialect.line_end is None and any(byte & 0x7F == 13 for byte in data))
+        assert bool(flags & Found.RETURN) == (dialect.lineterminator is None and any(byte & 0x7F == 13 for byte in data))
 
 
 def by_masks(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result:
@@ -193,16 +193,16 @@ def by_steps(data: bytes, dialect: Dialect, how: How) -> Result:
 
 def without(data: bytes, dialect: Dialect) -> bytes:
     """The text without what only automata, or only quotes, can read."""
-    return bytes(byte for byte in data if byte not in (dialect.quote or b""))
+    return bytes(byte for byte in data if byte not in (dialect.quote_char or b""))
 
 
 @st.composite
 def plain_cases(draw: st.DrawFn) -> tuple[Dialect, bytes]:
     dialect = Dialect(
         sep=draw(st.sampled_from([",", "\t", "|", "\0"])),
-        quote=draw(st.sampled_from(['"', "'", None])),
+        quote_char=draw(st.sampled_from(['"', "'", None])),
         double_quote=draw(st.booleans()),
-        line_end=draw(st.sampled_from([None, None, "\n", "\r", ";"])),
+        lineterminator=draw(st.sampled_from([None, None, "\n", "\r", ";"])),
         skip_blank_lines=draw(st.booleans()),
     )
     parts = draw(st.lists(texts(dialect, max_tokens=300), min_size=1, max_size=4))
@@ -215,7 +215,7 @@ def expected(data: bytes, dialect: Dialect, how: How) -> Result:
 
 def has_misplaced_quotes(data: bytes, dialect: Dialect) -> bool:
     """Whether a quote stands in an unquoted field, or text after a closing quote: parity may misread such a text."""
-    strict = Dialect(**options_of(dialect) | {"strict": dialect.quote is not None})
+    strict = Dialect(**options_of(dialect) | {"strict_quotes": dialect.quote_char is not None})
     return any(record.strays for record in split(data, strict).records)
 
 
@@ -243,16 +243,18 @@ def test_edges(skew: int) -> None:
             b"\n" * (how.tile + 1),
         ):
             for data in (head + tail, head + b',"' + head + b'"' + tail, b"\n" * (how.tile + shift) + tail, (head + tail) * 3):
-                for dialect in (Dialect(), Dialect(skip_blank_lines=False), Dialect(line_end="\n")):
+                for dialect in (Dialect(), Dialect(skip_blank_lines=False), Dialect(lineterminator="\n")):
                     check_masks(data, dialect, how)
                     if b'"' not in data:
                         assert by_masks(data, dialect, how, quoted=False) == expected(data, dialect, how)
 
 
-@pytest.mark.parametrize("options", [{"line_end": "\r\n"}, {"sep": "||", "comment": "//"}, {"escape": "\\", "comment": "#"}])
+@pytest.mark.parametrize(
+    "options", [{"lineterminator": "\r\n"}, {"sep": "||", "comment": "//"}, {"escape_char": "\\", "comment": "#"}]
+)
 def test_edges_of_steps(options: dict[str, str]) -> None:
     dialect = Dialect(**options)
-    sep, end = dialect.sep, dialect.line_end or b"\r\n"
+    sep, end = dialect.sep, dialect.lineterminator or b"\r\n"
     for skew in (0, 5):
         how = How((32, 2), skew, ("random", skew))
         for shift in (-3, -2, -1, 0):
@@ -269,15 +271,17 @@ def test_edges_of_steps(options: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("order", [ORDERS[2]])
-@pytest.mark.parametrize("options", [{}, {"comment": "#"}, {"escape": "\\"}, {"sep": "||", "line_end": "\r\n"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"comment": "#"}, {"escape_char": "\\"}, {"sep": "||", "lineterminator": "\r\n"}], ids=str
+)
 def test_more_tiles_than_a_block_scans(options: dict[str, str], order: tuple[str, int]) -> None:
     """What came before a block is joined in front of what came before a lane, and the joins do not commute.
 
     A record and a quoted field go over more tiles than a block has.
     """
     dialect, how = Dialect(**options), How(CHUNKS[0], 3, order)
-    line = dialect.sep.join([b"a", b'"b', b'c"', b"d"]) + (dialect.line_end or b"\n")
-    long = b'e,"' + b"x,\n" * (how.tile * (SCAN_THREADS + 9) // 3) + b'",f' + (dialect.line_end or b"\n")
+    line = dialect.sep.join([b"a", b'"b', b'c"', b"d"]) + (dialect.lineterminator or b"\n")
+    long = b'e,"' + b"x,\n" * (how.tile * (SCAN_THREADS + 9) // 3) + b'",f' + (dialect.lineterminator or b"\n")
     for data in (
         line * (how.tile * (2 * SCAN_THREADS + 5) // len(line)),
         line * 40 + long + line * (how.tile * SCAN_THREADS // len(line)),
@@ -318,7 +322,7 @@ def test_without_quotes(case: tuple[Dialect, bytes], how: How) -> None:
 @settings(max_examples=150, deadline=None, derandomize=True)
 def test_quotes(case: tuple[Dialect, bytes], how: How) -> None:
     dialect, data = case
-    if dialect.quote is not None:
+    if dialect.quote_char is not None:
         check_masks(data, dialect, how)
         data = without(data, dialect)
         assert by_masks(data, dialect, how, quoted=True) == by_masks(data, dialect, how, quoted=False)
@@ -326,7 +330,7 @@ def test_quotes(case: tuple[Dialect, bytes], how: How) -> None:
 
 @st.composite
 def cases_of_steps(draw: st.DrawFn) -> tuple[Dialect, bytes]:
-    dialect = draw(dialects().filter(lambda dialect: not dialect.lenient))
+    dialect = draw(dialects().filter(lambda dialect: not dialect.lenient_quotes))
     parts = draw(st.lists(texts(dialect, max_tokens=300), min_size=1, max_size=4))
     return dialect, b"".join(parts) * draw(st.sampled_from([1, 1, 2, 5]))
 

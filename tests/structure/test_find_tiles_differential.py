@@ -27,13 +27,13 @@ def cases(size: int) -> list[tuple[bytes, Dialect, str]]:
     quoted = line * (size // 38) + b'"x,""y""\n' + b"long " * (size // 9) + b'",z\n' + plain
     return [
         (plain, Dialect(), "bare"),
-        (plain, Dialect(quote=None, skip_blank_lines=False), "bare"),
+        (plain, Dialect(quote_char=None, skip_blank_lines=False), "bare"),
         (quoted, Dialect(), "quoted"),
         (quoted, Dialect(comment="1"), "steps"),
-        (plain + b"#,\\\n,x", Dialect(comment="#", escape="\\"), "steps"),
-        (plain, Dialect(sep="||", line_end="\r\n"), "steps"),
+        (plain + b"#,\\\n,x", Dialect(comment="#", escape_char="\\"), "steps"),
+        (plain, Dialect(sep="||", lineterminator="\r\n"), "steps"),
         (plain.replace(b",", b"aabaabab"), Dialect(sep="aabaabab"), "steps"),
-        (b"#,~~~~~\n" + quoted.replace(b"\r\n", b"~~~~!"), Dialect(line_end="~~~~!", comment="#"), "steps"),
+        (b"#,~~~~~\n" + quoted.replace(b"\r\n", b"~~~~!"), Dialect(lineterminator="~~~~!", comment="#"), "steps"),
         (b"", Dialect(sep="aabaabab"), "steps"),
         (b"", Dialect(), "bare"),
     ]

@@ -84,10 +84,10 @@ def test_a_window_that_ends_in_a_quoted_field():
 
 def test_candidates_are_what_occurs():
     assert {dialect.sep for dialect in candidates(b"a;b|c\n", {})} == {b";", b"|", b","}
-    assert {dialect.quote for dialect in candidates(b"a;b\n", {})} == {b'"'}
-    assert {dialect.quote for dialect in candidates(b"\"a\";'b'\n", {})} == {b'"', b"'", None}
+    assert {dialect.quote_char for dialect in candidates(b"a;b\n", {})} == {b'"'}
+    assert {dialect.quote_char for dialect in candidates(b"\"a\";'b'\n", {})} == {b'"', b"'", None}
     assert {dialect.comment for dialect in candidates(b"a\n#b\n", {})} == {None, b"#"}
-    assert {dialect.line_end for dialect in candidates(b"a\rb\nc\nd\n", {})} == {None, b"\n"}
+    assert {dialect.lineterminator for dialect in candidates(b"a\rb\nc\nd\n", {})} == {None, b"\n"}
 
 
 def test_doubled_separator_is_no_single_one():
@@ -97,17 +97,17 @@ def test_doubled_separator_is_no_single_one():
 
 
 def test_fixed_options_stay():
-    fixed = {"sep": b";", "quote": None, "comment": b"%"}
+    fixed = {"sep": b";", "quote_char": None, "comment": b"%"}
     (only,) = candidates(b"a,b\n#'c'\n", fixed)
-    assert (only.sep, only.quote, only.comment) == (b";", None, b"%")
+    assert (only.sep, only.quote_char, only.comment) == (b";", None, b"%")
 
 
 def test_variants_need_a_reason():
     assert variants(b"a,b\n", Dialect(), {}, malformed=False) == []
-    assert variants(b'"a\\"b", "c"\n', Dialect(), {"lenient": False}, malformed=True) == [
-        Dialect(escape="\\"),
+    assert variants(b'"a\\"b", "c"\n', Dialect(), {"lenient_quotes": False}, malformed=True) == [
+        Dialect(escape_char="\\"),
         Dialect(skip_initial_space=True),
-        Dialect(escape="\\", skip_initial_space=True),
+        Dialect(escape_char="\\", skip_initial_space=True),
     ]
 
 

@@ -42,31 +42,44 @@ class Device:
 
     @classmethod
     def parse(cls, device: Device | str) -> Device:
-        """Device of a text such as ``"cpu"`` or ``"cuda:1"``; whether there is such a card shows when it is used.
+        """Return the device that a text such as ``"cpu"`` or ``"cuda:1"`` names.
+
+        Whether the machine has such a GPU is checked when the device is first used.
 
         Raises
         ------
         OptionError
-            Nothing is called that.
+            The text names no device.
         """
-        if not isinstance(device, Device | str):
-            raise OptionError.wrong("device", "a text such as 'cpu' or 'cuda:1'", device)
-        return _parsed(str(device))
+        return parse_device("device", device)
 
     def __str__(self) -> str:
         return self.kind if self.index == 0 else f"{self.kind}:{self.index}"
 
 
+def parse_device(option: str, device: object) -> Device:
+    """Return the device that the value of an option names; error messages call it `option`.
+
+    Raises
+    ------
+    OptionError
+        The value names no device.
+    """
+    if not isinstance(device, Device | str):
+        raise OptionError.wrong(option, "a text such as 'cpu' or 'cuda:1'", device)
+    return _parsed(str(device), option)
+
+
 @lru_cache(64)
-def _parsed(device: str) -> Device:
-    """Kept: each column of each batch is asked where it lies, and says so in words."""
+def _parsed(device: str, option: str) -> Device:
+    """Return the device of a name. Cached, because each column of each batch asks for the device that it lies on."""
     kind, _, index = device.partition(":")
     if kind == "cuda":
         if not ((index or "0").isdecimal() and len(index) < 6):
-            raise OptionError(f"device {shown(device)}: cards have numbers, such as 'cuda:1'")
+            raise OptionError(f"{option} {shown(device)}: GPUs have numbers, such as 'cuda:1'")
         return Device(kind, int(index or 0))
     if kind != "cpu":
-        raise OptionError.unknown("device", kind, _KINDS)
+        raise OptionError.unknown(option, kind, _KINDS)
     if index not in ("", "0"):
-        raise OptionError(f"device {shown(device)}: there is one CPU, 'cpu'")
+        raise OptionError(f"{option} {shown(device)}: there is one CPU, 'cpu'")
     return Device()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from io import IOBase
 from operator import index
@@ -253,16 +251,6 @@ class Given:
 
 PLAIN: frozenset[type] = frozenset({str, bytes, bool, int, type(None), type})
 """Classes of values that nobody can change."""
-
-
-@contextmanager
-def renamed(names: Mapping[str, str]) -> Iterator[None]:
-    """A block whose `OptionError` names options as the caller knows them: `names` maps inner names to the caller's."""
-    try:
-        yield
-    except OptionError as error:
-        pattern = rf"\b({'|'.join(names)})\b"
-        raise OptionError(re.sub(pattern, lambda found: names[found[0]], str(error))) from None
 
 
 _DEEPEST = 8

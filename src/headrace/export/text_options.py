@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from headrace.core.context import context_of
 from headrace.core.errors import OptionError, shown
-from headrace.core.options import Given, renamed, resolve_aliases
+from headrace.core.options import Given, resolve_aliases
 from headrace.export.compress import Compression, compression_of
-from headrace.structure.dialect import Dialect
+from headrace.structure.dialect import MAX_SEP_BYTES, Dialect, as_bytes, check_distinct_bytes
 
 ALIASES = {
     "delimiter": "sep",
@@ -102,25 +102,34 @@ class WriteOptions:
         return cls(_text_options(values, checked), compression_of(values["compression"], path_or_file), context.thread_count)
 
 
+_USUAL_LINE_ENDS = (b"\n", b"\r\n", b"\r")
+
+
+def _dialect(values: Mapping[str, object], line_end: bytes) -> Dialect:
+    """Return the dialect that the text is written in; its errors name the options of `write_csv`."""
+    line_end = as_bytes("line_end", line_end, MAX_SEP_BYTES)
+    is_usual = line_end in _USUAL_LINE_ENDS
+    sep = as_bytes("sep", values["sep"], MAX_SEP_BYTES)
+    quote_char = None if values["quote_char"] is None else as_bytes("quote_char", values["quote_char"], 1)
+    comment = None if values["comment"] is None else as_bytes("comment", values["comment"], MAX_SEP_BYTES)
+    roles = {"sep": sep, "quote_char": quote_char or b"", "comment": comment or b""}
+    check_distinct_bytes({**roles, "line_end": b"\r\n" if is_usual else line_end})
+    return Dialect(sep=sep, quote_char=quote_char, comment=comment, lineterminator=None if is_usual else line_end)
+
+
 def _text_options(values: dict[str, object], given: Given) -> TextOptions:
     line_end = given.text("line_end")
-    with renamed({"quote": "quote_char"}):
-        dialect = Dialect(
-            sep=values["sep"],  # type: ignore[arg-type]
-            quote=values["quote_char"],  # type: ignore[arg-type]
-            comment=values["comment"],  # type: ignore[arg-type]
-            line_end=None if line_end in (b"\n", b"\r\n", b"\r") else line_end,
-        )
+    dialect = _dialect(values, line_end)
     quoting = given.choice("quoting", ("minimal", "all", "none"))
-    if dialect.quote is None and quoting == "all":
+    if dialect.quote_char is None and quoting == "all":
         raise OptionError("quoting='all' needs a quote_char")
     options = TextOptions(
         sep=dialect.sep,
         line_end=line_end,
         null=given.text("null"),
         comment=dialect.comment or b"",
-        quote=dialect.quote or b"",
-        quoting="none" if dialect.quote is None else quoting,
+        quote=dialect.quote_char or b"",
+        quoting="none" if dialect.quote_char is None else quoting,
         header=given.flag("header"),
     )
     special = set(options.sep + options.line_end + options.quote + b"\r\n")

@@ -37,20 +37,20 @@ Fixed = Mapping[str, Any]
 def candidates(text: bytes, fixed: Fixed) -> list[Dialect]:
     """Dialects, the more usual ones first, those of one column last; with escapes only where a quote seems to be escaped."""
     seps = [fixed["sep"]] if "sep" in fixed else list(_separators(text))
-    quotes = [fixed["quote"]] if "quote" in fixed else _quotes(text)
+    quotes = [fixed["quote_char"]] if "quote_char" in fixed else _quotes(text)
     comments = [fixed["comment"]] if "comment" in fixed else _comments(text)
-    line_ends = [fixed["line_end"]] if "line_end" in fixed else _line_ends(text)
+    line_ends = [fixed["lineterminator"]] if "lineterminator" in fixed else _line_ends(text)
     others = {
         name: fixed[name]
-        for name in ("double_quote", "skip_initial_space", "skip_blank_lines", "lenient", "strict")
+        for name in ("double_quote", "skip_initial_space", "skip_blank_lines", "lenient_quotes", "strict_quotes")
         if name in fixed
     }
-    escapes = {quote: [fixed["escape"]] if "escape" in fixed else _escapes(text, quote) for quote in quotes}
+    escapes = {quote: [fixed["escape_char"]] if "escape_char" in fixed else _escapes(text, quote) for quote in quotes}
     quoting = [(quote, escape) for quote in quotes for escape in escapes[quote]]
     choices = product(seps, quoting, comments, line_ends)
     return list(
         _valid(
-            {"sep": sep, "quote": quote, "escape": escape, "comment": comment, "line_end": end} | others
+            {"sep": sep, "quote_char": quote, "escape_char": escape, "comment": comment, "lineterminator": end} | others
             for sep, (quote, escape), comment, end in choices
         )
     )
@@ -63,22 +63,22 @@ def variants(text: bytes, dialect: Dialect, fixed: Fixed, *, malformed: bool) ->
     A dialect without quotes is varied with quotes as well: it may be ahead only because they are escaped or malformed.
     """
     options = {name: getattr(dialect, name) for name in Dialect.__slots__}
-    if dialect.quote is not None or "quote" in fixed:
+    if dialect.quote_char is not None or "quote_char" in fixed:
         return list(_valid(_varied(text, options, fixed, malformed)))
-    quotes = (options | {"quote": quote} for quote in _quotes(text) if quote is not None)
+    quotes = (options | {"quote_char": quote} for quote in _quotes(text) if quote is not None)
     several = (varied for with_quote in quotes for varied in _varied(text, with_quote, fixed, True))
     return list(_valid(chain(_varied(text, options, fixed, False), several)))
 
 
 def _varied(text: bytes, options: Options, fixed: Fixed, malformed: bool) -> Iterator[Options]:
-    sep, quote = options["sep"], options["quote"] or b""
+    sep, quote = options["sep"], options["quote_char"] or b""
     changes: list[Options] = []
-    if "escape" not in fixed and re.search(rb"\\[" + re.escape(quote + sep + b"\\") + rb"\r\n]", text):
-        changes.append({"escape": b"\\"})
+    if "escape_char" not in fixed and re.search(rb"\\[" + re.escape(quote + sep + b"\\") + rb"\r\n]", text):
+        changes.append({"escape_char": b"\\"})
     if "skip_initial_space" not in fixed and sep != b" " and _spaced(text, sep, quote):
         changes.append({"skip_initial_space": True})
-    if "lenient" not in fixed and malformed:
-        changes.append({"lenient": True})
+    if "lenient_quotes" not in fixed and malformed:
+        changes.append({"lenient_quotes": True})
     for size in range(1, len(changes) + 1):
         yield from (options | dict(ChainMap(*subset)) for subset in combinations(changes, size))
 

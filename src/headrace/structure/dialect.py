@@ -7,6 +7,7 @@ is text.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -17,7 +18,8 @@ from headrace.core.errors import OptionError, shown
 from headrace.core.options import flag
 from headrace.structure.automaton import Automaton, Emit, reachable
 
-_MAX_LENGTH = 8
+MAX_SEP_BYTES = 8
+"""Greatest length of a separator, a comment prefix and a line terminator, in bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
@@ -28,22 +30,22 @@ class Dialect:
     ----------
     sep
         What stands between two fields, 1 to 8 bytes. The leftmost match counts: with sep ``aab``, ``aaab`` is ``a``, then sep.
-    quote
+    quote_char
         One byte that encloses fields holding separators, line ends or quotes; None for no quoting.
     double_quote
         Within quotes, two quotes stand for one.
-    escape
-        One byte that makes the next byte data, whatever it is, inside and outside quotes. `escape` equal to `quote` means
+    escape_char
+        One byte that makes the next byte data, whatever it is, inside and outside quotes. If it equals `quote_char`, it means
         ``double_quote=True`` and no escape.
     comment
         Prefix, 1 to 8 bytes, of lines that are no records. It counts only as the very first bytes of a record.
-    line_end
+    lineterminator
         What ends a record, 1 to 8 bytes; None is universal: LF, CRLF and CR, mixed.
-    lenient
+    lenient_quotes
         A quote at the start of a field opens it only if it is closed again before a delimiter; any other quote that cannot stand
         where it does is text. What "closed again" means is in ``structure/cpu/lenient.hpp``.
-    strict
-        A quote inside an unquoted field is text, but its record is malformed. Excludes `lenient`.
+    strict_quotes
+        A quote inside an unquoted field is text, but its record is malformed. Excludes `lenient_quotes`.
     skip_initial_space
         Spaces at the start of a field are not part of it, and a quote may follow them.
     skip_blank_lines
@@ -58,76 +60,71 @@ class Dialect:
     --------
     >>> Dialect(sep="||").sep
     b'||'
-    >>> Dialect(sep=";", line_end=";")
+    >>> Dialect(sep=";", lineterminator=";")
     Traceback (most recent call last):
-    headrace.core.errors.OptionError: sep and line_end share the byte b';'; each byte may have one meaning only
+    headrace.core.errors.OptionError: sep and lineterminator share the byte b';'; each byte may have one meaning only
     """
 
     sep: bytes
-    quote: bytes | None
+    quote_char: bytes | None
     double_quote: bool
-    escape: bytes | None
+    escape_char: bytes | None
     comment: bytes | None
-    line_end: bytes | None
+    lineterminator: bytes | None
     skip_initial_space: bool
     skip_blank_lines: bool
-    lenient: bool
-    strict: bool
+    lenient_quotes: bool
+    strict_quotes: bool
 
     def __init__(
         self,
         *,
         sep: bytes | str = b",",
-        quote: bytes | str | None = b'"',
+        quote_char: bytes | str | None = b'"',
         double_quote: bool = True,
-        escape: bytes | str | None = None,
+        escape_char: bytes | str | None = None,
         comment: bytes | str | None = None,
-        line_end: bytes | str | None = None,
+        lineterminator: bytes | str | None = None,
         skip_initial_space: bool = False,
         skip_blank_lines: bool = True,
-        lenient: bool = False,
-        strict: bool = False,
+        lenient_quotes: bool = False,
+        strict_quotes: bool = False,
     ) -> None:
         values = {
-            "sep": _as_bytes("sep", sep, _MAX_LENGTH),
-            "quote": None if quote is None else _as_bytes("quote", quote, 1),
+            "sep": as_bytes("sep", sep, MAX_SEP_BYTES),
+            "quote_char": None if quote_char is None else as_bytes("quote_char", quote_char, 1),
             "double_quote": flag("double_quote", double_quote),
-            "escape": None if escape is None else _as_bytes("escape", escape, 1),
-            "comment": None if comment is None else _as_bytes("comment", comment, _MAX_LENGTH),
-            "line_end": None if line_end is None else _as_bytes("line_end", line_end, _MAX_LENGTH),
+            "escape_char": None if escape_char is None else as_bytes("escape_char", escape_char, 1),
+            "comment": None if comment is None else as_bytes("comment", comment, MAX_SEP_BYTES),
+            "lineterminator": None if lineterminator is None else as_bytes("lineterminator", lineterminator, MAX_SEP_BYTES),
             "skip_initial_space": flag("skip_initial_space", skip_initial_space),
             "skip_blank_lines": flag("skip_blank_lines", skip_blank_lines),
-            "lenient": flag("lenient", lenient) and quote is not None,
-            "strict": flag("strict", strict) and quote is not None,
+            "lenient_quotes": flag("lenient_quotes", lenient_quotes) and quote_char is not None,
+            "strict_quotes": flag("strict_quotes", strict_quotes) and quote_char is not None,
         }
-        if values["escape"] is not None and values["escape"] == values["quote"]:
-            values |= {"escape": None, "double_quote": True}
+        if values["escape_char"] is not None and values["escape_char"] == values["quote_char"]:
+            values |= {"escape_char": None, "double_quote": True}
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        for name, byte in (("quote", self.quote), ("escape", self.escape)):
+        for name, byte in (("quote_char", self.quote_char), ("escape_char", self.escape_char)):
             if byte is not None and byte >= b"\x80":
                 raise OptionError(f"{name} must be an ASCII character, not {byte!r}: it may be a part of another character")
             if byte is not None and (byte.isalnum() or byte in b"+-."):
                 raise OptionError(f"{name} must be no letter, digit or sign, not {byte!r}: numbers are made of those")
-        if self.lenient and self.strict:
-            raise OptionError("lenient and strict exclude each other: set at most one of them")
-        self._check_shared_bytes()
+        if self.lenient_quotes and self.strict_quotes:
+            raise OptionError("lenient_quotes and strict_quotes exclude each other: set at most one of them")
+        self._check_bytes()
 
-    def _check_shared_bytes(self) -> None:
+    def _check_bytes(self) -> None:
         roles = {
             "sep": self.sep,
-            "quote": self.quote or b"",
-            "escape": self.escape or b"",
+            "quote_char": self.quote_char or b"",
+            "escape_char": self.escape_char or b"",
             "comment": self.comment or b"",
-            "line_end": self.line_end or b"\r\n",
+            "lineterminator": self.lineterminator or b"\r\n",
         }
-        for (one, first), (other, second) in combinations(roles.items(), 2):
-            if shared := sorted(set(first) & set(second)):
-                universal = "" if self.line_end else " (line_end=None stands for LF, CR and CRLF)"
-                where = universal if other == "line_end" else ""
-                raise OptionError(
-                    f"{one} and {other} share the byte {bytes(shared[:1])!r}{where}; each byte may have one meaning only"
-                )
+        notes = {} if self.lineterminator else {"lineterminator": " (lineterminator=None stands for LF, CR and CRLF)"}
+        check_distinct_bytes(roles, notes)
         for name, value in roles.items():
             if self.skip_initial_space and value.startswith(b" "):
                 raise OptionError(f"{name} may not start with a space when skip_initial_space is True; use one of the two")
@@ -135,7 +132,7 @@ class Dialect:
     @property
     def line_ends(self) -> tuple[bytes, ...]:
         """The line ends as the automaton sees them; CRLF is a CR whose LF is then swallowed."""
-        return (b"\n", b"\r") if self.line_end is None else (self.line_end,)
+        return (b"\n", b"\r") if self.lineterminator is None else (self.lineterminator,)
 
     @property
     def automaton(self) -> Automaton:
@@ -143,7 +140,23 @@ class Dialect:
         return _automaton(self)
 
 
-def _as_bytes(name: str, value: object, longest: int) -> bytes:
+def as_bytes(name: str, value: object, longest: int) -> bytes:
+    """Return the option `value` as UTF-8 bytes.
+
+    Parameters
+    ----------
+    name
+        Name of the option, for error messages.
+    value
+        ``str`` or ``bytes``.
+    longest
+        Greatest length, in bytes; the smallest is 1.
+
+    Raises
+    ------
+    OptionError
+        The value has the wrong type or length, or UTF-8 cannot encode it.
+    """
     try:
         data = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
     except UnicodeEncodeError:
@@ -154,6 +167,32 @@ def _as_bytes(name: str, value: object, longest: int) -> bytes:
         length = "one byte" if longest == 1 else f"1 to {longest} bytes"
         raise OptionError(f"{name} must be {length} long, but {shown(value)} is {len(data)} (in UTF-8)")
     return data
+
+
+_NO_NOTES: Mapping[str, str] = {}
+
+
+def check_distinct_bytes(roles: Mapping[str, bytes], notes: Mapping[str, str] = _NO_NOTES) -> None:
+    """Check that no byte has two meanings.
+
+    Parameters
+    ----------
+    roles
+        Bytes of each option, by the option's name.
+    notes
+        Text to add to the message if the second of the two options is this one, by the option's name.
+
+    Raises
+    ------
+    OptionError
+        Two options share a byte.
+    """
+    for (one, first), (other, second) in combinations(roles.items(), 2):
+        if shared := sorted(set(first) & set(second)):
+            note = notes.get(other, "")
+            raise OptionError(
+                f"{one} and {other} share the byte {bytes(shared[:1])!r}{note}; each byte may have one meaning only"
+            )
 
 
 class _Context(StrEnum):
@@ -194,11 +233,11 @@ def _step(dialect: Dialect, state: _State, byte: bytes) -> tuple[_State, int]:
     """The meaning of one byte: the next state and the `Emit` bits."""
     context, pending = state
     unreal = byte == _UNREAL
-    byte = dialect.quote if unreal and dialect.quote is not None else byte
+    byte = dialect.quote_char if unreal and dialect.quote_char is not None else byte
     if context in (_Context.ESC_U, _Context.ESC_Q):
         return _State(_Context.UNQUOTED if context is _Context.ESC_U else _Context.QUOTED), 0
     if context is _Context.QUOTED:
-        leave = {dialect.quote: _Context.QUOTE_END, dialect.escape: _Context.ESC_Q}
+        leave = {dialect.quote_char: _Context.QUOTE_END, dialect.escape_char: _Context.ESC_Q}
         return _State(leave.get(byte, _Context.QUOTED)), 0
     if context is _Context.CR:
         if byte == b"\n":
@@ -217,12 +256,12 @@ def _step(dialect: Dialect, state: _State, byte: bytes) -> tuple[_State, int]:
     # Closing quotes bear nothing but a delimiter after them.
     emit = opens | (Emit.STRAY if context is _Context.QUOTE_END and not whole else Emit(0))
 
-    doubled = byte == dialect.quote and context is _Context.QUOTE_END and not pending and dialect.double_quote
-    if dialect.lenient and context is _Context.QUOTE_END and not whole and not doubled:
+    doubled = byte == dialect.quote_char and context is _Context.QUOTE_END and not pending and dialect.double_quote
+    if dialect.lenient_quotes and context is _Context.QUOTE_END and not whole and not doubled:
         # The quotes did not close the field: this byte is read within it.
         return _step(dialect, _State(_Context.QUOTED), byte)[0], Emit.STRAY
     if found in dialect.line_ends:
-        after = _State(_Context.CR if found == b"\r" and dialect.line_end is None else _Context.START)
+        after = _State(_Context.CR if found == b"\r" and dialect.lineterminator is None else _Context.START)
         if context is _Context.COMMENT:
             return after, Emit.REC | Emit.COMMENT
         if context is _Context.START and whole and dialect.skip_blank_lines:
@@ -238,13 +277,13 @@ def _step(dialect: Dialect, state: _State, byte: bytes) -> tuple[_State, int]:
         return _State(context if keep else _Context.UNQUOTED, found), emit
 
     at_start = context in (_Context.START, _Context.FIELD_START) and not pending
-    if byte == dialect.quote and (doubled or (at_start and not unreal)):
+    if byte == dialect.quote_char and (doubled or (at_start and not unreal)):
         return _State(_Context.QUOTED), opens
-    if byte == dialect.escape:
+    if byte == dialect.escape_char:
         return _State(_Context.ESC_U), emit
     if byte == b" " and at_start and dialect.skip_initial_space:
         return _State(_Context.FIELD_START), emit
-    is_fault = byte == dialect.quote and (dialect.strict or dialect.lenient)
+    is_fault = byte == dialect.quote_char and (dialect.strict_quotes or dialect.lenient_quotes)
     return _State(_Context.UNQUOTED), emit | (Emit.STRAY if is_fault else Emit(0))
 
 
@@ -253,10 +292,10 @@ def _drop(dialect: Dialect, state: _State, byte: bytes, target: _State, emit: in
     context, pending = state
     if context in (_Context.ESC_U, _Context.ESC_Q, _Context.COMMENT):
         return False
-    if byte in (dialect.quote, _UNREAL):
+    if byte in (dialect.quote_char, _UNREAL):
         doubled = context is _Context.QUOTE_END and not pending and dialect.double_quote
         return target.context is _Context.QUOTE_END or (target.context is _Context.QUOTED and not doubled)
-    if byte == dialect.escape:
+    if byte == dialect.escape_char:
         return target.context in (_Context.ESC_U, _Context.ESC_Q)
     starts = not pending and context in (_Context.START, _Context.FIELD_START, _Context.CR)
     still = target == _State(_Context.FIELD_START) and not emit & Emit.FLD
@@ -296,7 +335,7 @@ def _automaton(dialect: Dialect) -> Automaton:
         comment=named(_Context.COMMENT),
         dropped=tuple(bytes(_drop(dialect, state, symbols[group], *table[state][group]) for state in states) for group in rows),
         escaped=named(_Context.ESC_U, _Context.ESC_Q),
-        unreal_group=symbols.index(_UNREAL) if dialect.lenient else None,
+        unreal_group=symbols.index(_UNREAL) if dialect.lenient_quotes else None,
         unfinished=frozenset(number[state] for state in states if state.context is _Context.QUOTE_END and state.pending),
         sep_length=len(dialect.sep),
         line_end_length=len(dialect.line_ends[0]),
@@ -306,10 +345,10 @@ def _automaton(dialect: Dialect) -> Automaton:
 def _symbols(dialect: Dialect) -> list[bytes]:
     """The bytes that have a meaning, one group each, and last a byte that has none."""
     space = b" " if dialect.skip_initial_space else b""
-    parts = (*dialect.line_ends, dialect.sep, dialect.quote, dialect.escape, dialect.comment, space)
+    parts = (*dialect.line_ends, dialect.sep, dialect.quote_char, dialect.escape_char, dialect.comment, space)
     special = dict.fromkeys(b"".join(part or b"" for part in parts))
     plain = next(value for value in range(256) if value not in special)
-    unreal = [_UNREAL] if dialect.lenient else []
+    unreal = [_UNREAL] if dialect.lenient_quotes else []
     return [*(bytes([value]) for value in special), *unreal, bytes([plain])]
 
 

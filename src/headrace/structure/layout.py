@@ -167,13 +167,13 @@ def _with_width(layout: Layout, width: int, steady: int) -> Regularity:
         even = 0.6 * even + 0.4 * (sum(other > 1 for other in widths[first:end]) / records) ** 2
     score = even * (SINGLE_GAIN if width == 1 else width / (width + 1) * WEAK_SEPARATORS.get(sep, 1.0))
     malformed = sum(first <= record < end for record in layout.malformed) / records
-    score *= 1 - malformed * (REPAIRED if layout.dialect.lenient else 1)
+    score *= 1 - malformed * (REPAIRED if layout.dialect.lenient_quotes else 1)
     score *= 1 - 0.02 * min(first + len(widths) - end, 5)
     if first > 2 * steady:
         score *= 0.5
     if layout.unclosed:
         score *= 0.5
-    if layout.dialect.quote is None and b'"' in layout.text:
+    if layout.dialect.quote_char is None and b'"' in layout.text:
         score *= NO_QUOTES
     if sep in WEAK_SEPARATORS and records == 1:
         score *= 0.5
@@ -204,7 +204,7 @@ def agreement_of(window: bytes, dialect: Dialect, width: int, *, ends: bool) -> 
     A window may begin inside quotes, which cannot be known from its bytes; so it is read both ways, and the better one counts.
     If it `ends` the text, its last record is whole.
     """
-    ways = [window] if dialect.quote is None else [window, dialect.quote + window]
+    ways = [window] if dialect.quote_char is None else [window, dialect.quote_char + window]
     found = []
     for text in ways:
         layout = lay_out(text, dialect, whole=ends, longest_cut=_LONGEST_IN_WINDOW)

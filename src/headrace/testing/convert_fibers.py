@@ -130,8 +130,15 @@ class _At:
 
 def pack_dialect(dialect: Dialect) -> bytes:
     """As PlainDialect of structure/gpu/tile_start.hpp."""
-    flags = (dialect.line_end is None) + 2 * dialect.skip_blank_lines + 4 * dialect.double_quote + 8 * (dialect.quote is not None)
-    return bytes([dialect.sep[0], (dialect.line_end or b"\n")[0], (dialect.quote or dialect.sep)[0], flags, 0, 0, 0, 0])
+    flags = (
+        (dialect.lineterminator is None)
+        + 2 * dialect.skip_blank_lines
+        + 4 * dialect.double_quote
+        + 8 * (dialect.quote_char is not None)
+    )
+    return bytes(
+        [dialect.sep[0], (dialect.lineterminator or b"\n")[0], (dialect.quote_char or dialect.sep)[0], flags, 0, 0, 0, 0]
+    )
 
 
 def text_at(data: bytes, skew: int) -> NDArray[np.uint8]:

@@ -76,7 +76,7 @@ def split(data: bytes, dialect: Dialect) -> OracleStructure:
 
 def _line_end_at(data: bytes, pos: int, dialect: Dialect) -> int:
     """Length of the line end at `pos`, 0 where there is none."""
-    ends = (b"\r\n", b"\r", b"\n") if dialect.line_end is None else (dialect.line_end,)
+    ends = (b"\r\n", b"\r", b"\n") if dialect.lineterminator is None else (dialect.lineterminator,)
     return next((len(end) for end in ends if data.startswith(end, pos)), 0)
 
 
@@ -92,8 +92,8 @@ class _RecordReader:
 
     def __init__(self, data: bytes, pos: int, dialect: Dialect) -> None:
         self.data, self.pos, self.dialect = data, pos, dialect
-        self.quote = dialect.quote[0] if dialect.quote else None
-        self.escape = dialect.escape[0] if dialect.escape else None
+        self.quote = dialect.quote_char[0] if dialect.quote_char else None
+        self.escape = dialect.escape_char[0] if dialect.escape_char else None
         self.record = OracleRecord(pos, pos, [])
 
     def read(self) -> OracleRecord:
@@ -105,7 +105,7 @@ class _RecordReader:
         """Reads one field and the delimiter after it; True if the record goes on."""
         data, dialect, start = self.data, self.dialect, self.pos
         self.pos = _skip_spaces(data, start, len(data), dialect)
-        if self._byte() == self.quote and (not dialect.lenient or opens_field(data, self.pos, dialect)):
+        if self._byte() == self.quote and (not dialect.lenient_quotes or opens_field(data, self.pos, dialect)):
             self._read_quoted()
         while self.pos < len(data):
             ended = _line_end_at(data, self.pos, dialect)
@@ -114,7 +114,7 @@ class _RecordReader:
                 self._close_field(start)
                 self.pos += ended + separated
                 return separated > 0
-            if self._byte() == self.quote and (dialect.strict or dialect.lenient):
+            if self._byte() == self.quote and (dialect.strict_quotes or dialect.lenient_quotes):
                 self._stray(self.pos)
             self.pos = min(self.pos + (2 if self._byte() == self.escape else 1), len(data))
         self._close_field(start)
@@ -134,7 +134,7 @@ class _RecordReader:
                 continue
             strays = len(self.record.strays)
             self._check_after_quotes()
-            if not dialect.lenient or len(self.record.strays) == strays:
+            if not dialect.lenient_quotes or len(self.record.strays) == strays:
                 return
         self.record.unclosed = True
 
@@ -144,7 +144,7 @@ class _RecordReader:
         In ``"x"|y`` with sep ``||`` that is y; where the input ends there, it is the end.
         """
         after = self.data[self.pos : self.pos + 8]
-        ends = (b"\r", b"\n") if self.dialect.line_end is None else (self.dialect.line_end,)
+        ends = (b"\r", b"\n") if self.dialect.lineterminator is None else (self.dialect.lineterminator,)
         common = max(_common_prefix(after, delimiter) for delimiter in (self.dialect.sep, *ends))
         if self.pos < len(self.data) and not any(after.startswith(d) for d in (self.dialect.sep, *ends)):
             self._stray(self.pos + common)
@@ -174,7 +174,7 @@ def opens_field(data: bytes, pos: int, dialect: Dialect) -> bool:
     >>> opens_field(b'"a,b', 0, Dialect(lenient=True)), opens_field(b'"a,b"', 0, Dialect(lenient=True))
     (False, True)
     """
-    quote = dialect.quote or b""
+    quote = dialect.quote_char or b""
     end = pos + len(data[pos:]) - len(data[pos:].lstrip(quote))
     if dialect.double_quote and (end - pos) % 2 == 0:
         return _delimiter_at(data, end, dialect)
@@ -199,19 +199,19 @@ def _delimiter_at(data: bytes, pos: int, dialect: Dialect) -> bool:
 
 def _delimiter_before(data: bytes, pos: int, dialect: Dialect) -> bool:
     before = data[:pos].rstrip(b" ") if dialect.skip_initial_space else data[:pos]
-    ends = (b"\r", b"\n") if dialect.line_end is None else (dialect.line_end,)
+    ends = (b"\r", b"\n") if dialect.lineterminator is None else (dialect.lineterminator,)
     found = next((end for end in (dialect.sep, *ends) if before.endswith(end)), None)
     return not before or (found is not None and not _escaped(before, len(before) - len(found), dialect))
 
 
 def _escaped(data: bytes, pos: int, dialect: Dialect) -> bool:
     before = data[:pos]
-    return dialect.escape is not None and (len(before) - len(before.rstrip(dialect.escape))) % 2 == 1
+    return dialect.escape_char is not None and (len(before) - len(before.rstrip(dialect.escape_char))) % 2 == 1
 
 
 def _lenient_quoted(field: bytes, dialect: Dialect) -> bool:
     """Whether a field that begins with a quote is enclosed in quotes."""
-    quote = dialect.quote or b""
+    quote = dialect.quote_char or b""
     if not dialect.double_quote:
         return len(field) > 1 and field.endswith(quote) and not _escaped(field, len(field) - 1, dialect)
     inner = field.lstrip(quote)
@@ -245,8 +245,8 @@ def field_text(data: bytes, start: int, end: int, dialect: Dialect) -> tuple[byt
     (b'a"b', True)
     """
     pos = _skip_spaces(data, start, end, dialect)
-    quoted = inside = dialect.quote is not None and data[pos:end].startswith(dialect.quote)
-    if dialect.lenient and quoted:
+    quoted = inside = dialect.quote_char is not None and data[pos:end].startswith(dialect.quote_char)
+    if dialect.lenient_quotes and quoted:
         quoted = inside = _lenient_quoted(data[pos:end], dialect)
         end -= quoted
     pos += quoted
@@ -254,14 +254,14 @@ def field_text(data: bytes, start: int, end: int, dialect: Dialect) -> tuple[byt
     while pos < end:
         byte, following = data[pos : pos + 1], data[pos + 1 : min(pos + 2, end)]
         pos += 1
-        if byte == dialect.escape and following:
+        if byte == dialect.escape_char and following:
             text += following
             pos += 1
-        elif inside and byte == dialect.quote and dialect.lenient:
+        elif inside and byte == dialect.quote_char and dialect.lenient_quotes:
             text += byte
-            pos += dialect.double_quote and following == dialect.quote
-        elif inside and byte == dialect.quote:
-            inside = dialect.double_quote and following == dialect.quote
+            pos += dialect.double_quote and following == dialect.quote_char
+        elif inside and byte == dialect.quote_char:
+            inside = dialect.double_quote and following == dialect.quote_char
             if inside:
                 text += byte
                 pos += 1

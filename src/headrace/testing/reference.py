@@ -199,7 +199,7 @@ class _Reader:
         fields = self._fields(record)
         row = _Row(number, record, fields)
         if record.unclosed:
-            row.fault = "unclosed_quote", self.data.index(self.options.dialect.quote or b"", fields[-1].begin)
+            row.fault = "unclosed_quote", self.data.index(self.options.dialect.quote_char or b"", fields[-1].begin)
         elif record.strays:
             row.fault = "quote", min(record.strays) + self.begin
         elif len(fields) < columns:

@@ -22,8 +22,8 @@ def dialects() -> st.SearchStrategy[Dialect]:
 
 def lenient_dialects() -> st.SearchStrategy[Dialect]:
     """Valid dialects with lenient quotes."""
-    wanted = _dialects().filter(lambda dialect: dialect.quote is not None)
-    return wanted.map(lambda dialect: Dialect(**options_of(dialect) | {"strict": False, "lenient": True}))
+    wanted = _dialects().filter(lambda dialect: dialect.quote_char is not None)
+    return wanted.map(lambda dialect: Dialect(**options_of(dialect) | {"strict_quotes": False, "lenient_quotes": True}))
 
 
 def options_of(dialect: Dialect) -> dict[str, Any]:
@@ -39,14 +39,14 @@ def _dialects(draw: st.DrawFn) -> Dialect:
     comments = [None, None, b"#", b"//", b"#//", b"##"]
     return Dialect(
         sep=draw(st.sampled_from(seps) | _words(b"ab")),
-        quote=draw(st.sampled_from([b'"', b'"', b"'", None])),
+        quote_char=draw(st.sampled_from([b'"', b'"', b"'", None])),
         double_quote=draw(st.booleans()),
-        escape=draw(st.sampled_from([None, None, b"\\", b'"'])),
+        escape_char=draw(st.sampled_from([None, None, b"\\", b'"'])),
         comment=draw(st.sampled_from(comments) | _words(b"#/")),
-        line_end=draw(st.sampled_from(line_ends) | _words(b"\n;")),
+        lineterminator=draw(st.sampled_from(line_ends) | _words(b"\n;")),
         skip_initial_space=skip_initial_space,
         skip_blank_lines=draw(st.booleans()),
-        strict=draw(st.sampled_from([False, False, True])),
+        strict_quotes=draw(st.sampled_from([False, False, True])),
     )
 
 
@@ -56,7 +56,7 @@ def _words(alphabet: bytes) -> st.SearchStrategy[bytes]:
 
 def texts(dialect: Dialect, max_tokens: int = 40) -> st.SearchStrategy[bytes]:
     """Texts of special bytes, whole delimiters and a little content in any order, or well-formed tables."""
-    parts = [*_line_ends(dialect), dialect.sep, dialect.quote, dialect.escape, dialect.comment]
+    parts = [*_line_ends(dialect), dialect.sep, dialect.quote_char, dialect.escape_char, dialect.comment]
     whole = [part for part in parts if part]
     single = [bytes([byte]) for byte in b"".join(whole)]
     # A match that breaks off, with something of meaning right where it does.
@@ -87,7 +87,7 @@ def well_formed_tables(dialect: Dialect, max_rows: int = 6, max_columns: int = 4
 @st.composite
 def _well_formed_tables(draw: st.DrawFn, dialect: Dialect, max_rows: int, max_columns: int) -> WellFormed:
     columns = draw(st.integers(1, max_columns))
-    cells = _cells(dialect, min_size=1 if columns == 1 and dialect.quote is None else 0)
+    cells = _cells(dialect, min_size=1 if columns == 1 and dialect.quote_char is None else 0)
     rows = draw(st.lists(st.lists(cells, min_size=columns, max_size=columns), max_size=max_rows))
     line_ends = _line_ends(dialect)
     data = b""
@@ -99,23 +99,23 @@ def _well_formed_tables(draw: st.DrawFn, dialect: Dialect, max_rows: int, max_co
 
 
 def _line_ends(dialect: Dialect) -> Sequence[bytes]:
-    return (b"\n", b"\r\n", b"\r") if dialect.line_end is None else (dialect.line_end,)
+    return (b"\n", b"\r\n", b"\r") if dialect.lineterminator is None else (dialect.lineterminator,)
 
 
 def _special(dialect: Dialect) -> bytes:
     """Bytes that a cell may hold only within quotes or after escapes; a space among them where it may be skipped."""
     space = b" " if dialect.skip_initial_space else b""
-    parts = (*_line_ends(dialect), dialect.sep, dialect.quote, dialect.escape, dialect.comment, space)
+    parts = (*_line_ends(dialect), dialect.sep, dialect.quote_char, dialect.escape_char, dialect.comment, space)
     return b"".join(part or b"" for part in parts)
 
 
 def _cells(dialect: Dialect, min_size: int) -> st.SearchStrategy[bytes]:
     special = _special(dialect)
     plain = [part for part in _PLAIN if not set(part) & set(special)]
-    if dialect.escape is not None:
+    if dialect.escape_char is not None:
         writable = special
-    elif dialect.quote is not None:
-        writable = bytes(b for b in special if dialect.double_quote or b != dialect.quote[0])
+    elif dialect.quote_char is not None:
+        writable = bytes(b for b in special if dialect.double_quote or b != dialect.quote_char[0])
     else:
         writable = b""
     parts = plain + [bytes([byte]) for byte in writable]
@@ -128,14 +128,14 @@ def _written(cell: bytes, sole: bool, dialect: Dialect) -> st.SearchStrategy[byt
     ways = []
     if not set(cell) & set(special) and not (sole and not cell):
         ways.append(cell)
-    elif dialect.escape is not None and cell:
-        ways.append(b"".join((dialect.escape if byte in special else b"") + bytes([byte]) for byte in cell))
-    if dialect.quote is not None:
-        ways.append(dialect.quote + _within_quotes(cell, dialect.quote, dialect) + dialect.quote)
+    elif dialect.escape_char is not None and cell:
+        ways.append(b"".join((dialect.escape_char if byte in special else b"") + bytes([byte]) for byte in cell))
+    if dialect.quote_char is not None:
+        ways.append(dialect.quote_char + _within_quotes(cell, dialect.quote_char, dialect) + dialect.quote_char)
     return st.sampled_from(ways)
 
 
 def _within_quotes(cell: bytes, quote: bytes, dialect: Dialect) -> bytes:
-    if dialect.escape is not None:
-        cell = cell.replace(dialect.escape, dialect.escape * 2)
-    return cell.replace(quote, quote * 2 if dialect.double_quote else (dialect.escape or b"") + quote)
+    if dialect.escape_char is not None:
+        cell = cell.replace(dialect.escape_char, dialect.escape_char * 2)
+    return cell.replace(quote, quote * 2 if dialect.double_quote else (dialect.escape_char or b"") + quote)

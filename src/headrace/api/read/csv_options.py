@@ -20,7 +20,7 @@ from headrace.core.context import Context, context_of
 from headrace.core.device import Device
 from headrace.core.errors import OptionError, shown
 from headrace.core.identity_cache import Recent
-from headrace.core.options import PLAIN, Given, frozen, integer, renamed
+from headrace.core.options import PLAIN, Given, frozen, integer
 from headrace.core.quick import quick
 from headrace.core.transfers import Crossings
 from headrace.encode.texts import FORMS
@@ -66,9 +66,6 @@ ALIASES = {
     "timestamp_parsers": "date_format",
 }
 """What other readers call an option, and what it is called here."""
-DIALECT_NAMES = {"quote": "quote_char", "escape": "escape_char", "line_end": "lineterminator"}
-DIALECT_NAMES |= {"lenient": "lenient_quotes", "strict": "strict_quotes"}
-"""Names of a `Dialect`'s options, and the options of a read that they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,19 +294,18 @@ _REGULAR_EXPRESSION = re.compile(r"\\[A-Za-z]|\A\[.+\]")
 
 def _dialect(values: dict[str, object], given: Given) -> Dialect:
     _check_literal(values)
-    with renamed(DIALECT_NAMES):
-        return Dialect(
-            sep=values["sep"],  # type: ignore[arg-type]
-            quote=values["quote_char"],  # type: ignore[arg-type]
-            double_quote=given.flag("double_quote"),
-            lenient=given.flag("lenient_quotes"),
-            strict=given.flag("strict_quotes"),
-            escape=values["escape_char"],  # type: ignore[arg-type]
-            comment=values["comment"],  # type: ignore[arg-type]
-            line_end=values["lineterminator"],  # type: ignore[arg-type]
-            skip_initial_space=given.flag("skip_initial_space"),
-            skip_blank_lines=given.flag("skip_blank_lines"),
-        )
+    return Dialect(
+        sep=values["sep"],  # type: ignore[arg-type]
+        quote_char=values["quote_char"],  # type: ignore[arg-type]
+        double_quote=given.flag("double_quote"),
+        lenient_quotes=given.flag("lenient_quotes"),
+        strict_quotes=given.flag("strict_quotes"),
+        escape_char=values["escape_char"],  # type: ignore[arg-type]
+        comment=values["comment"],  # type: ignore[arg-type]
+        lineterminator=values["lineterminator"],  # type: ignore[arg-type]
+        skip_initial_space=given.flag("skip_initial_space"),
+        skip_blank_lines=given.flag("skip_blank_lines"),
+    )
 
 
 def _files_options(values: dict[str, object], given: Given) -> FilesOptions:
@@ -378,7 +374,7 @@ def _mark(name: str, value: object) -> int:
 
 def _check_marks(marks: tuple[int, int | None], dialect: Dialect) -> None:
     """A mark may be the separator, for numbers in quotes; other bytes of the dialect could never be in a number."""
-    others = {"quote_char": dialect.quote, "escape_char": dialect.escape, "lineterminator": dialect.line_end}
+    others = {"quote_char": dialect.quote_char, "escape_char": dialect.escape_char, "lineterminator": dialect.lineterminator}
     for name, mark in zip(("decimal", "thousands"), marks, strict=True):
         for other, text in others.items():
             if mark is not None and text is not None and bytes([mark]) in text:

@@ -18,9 +18,9 @@ from headrace.columns.date_format import DateFormatLike
 from headrace.columns.plan.load_plan import Progress
 from headrace.columns.schema import DTypesLike, SchemaLike
 from headrace.core.context import Context, context_of
-from headrace.core.device import Device
+from headrace.core.device import Device, parse_device
 from headrace.core.errors import OptionError
-from headrace.core.options import choice, flag, integer, positive, renamed, resolve_aliases
+from headrace.core.options import choice, flag, integer, positive, resolve_aliases
 from headrace.sources.find_files import list_sources
 from headrace.sources.on_gpu import is_on_gpu, text_on_gpu
 from headrace.sources.open import SourceLike
@@ -152,8 +152,7 @@ def scan_csv(
     options = parse_options(values, defaults)
     if options.context.device.kind == "cpu" and is_on_gpu(source):
         options = replace(options, context=replace(options.context, device=text_on_gpu(source).device))
-    with renamed({"device": "to"}):
-        target = None if to is None else Device.parse(to)
+    target = None if to is None else parse_device("to", to)
     sources = list_sources(source, glob=options.files.glob, hive=options.files.hive_partitioning is True)
     several = sources is not None or options.files.wanted
     if not several:

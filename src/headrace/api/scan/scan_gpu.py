@@ -46,9 +46,9 @@ def why_not(files: Sequence[ScannedFile], options: CsvOptions) -> str:
     Whether a lenient quote opens a field may hang on all that follows, so that such a text is cut only where nothing does, and
     nobody looks for that in other encodings or among escaped bytes.
     """
-    if not options.dialect.lenient:
+    if not options.dialect.lenient_quotes:
         return ""
-    if options.dialect.escape is not None:
+    if options.dialect.escape_char is not None:
         return "lenient quotes and escaped bytes"
     for file in files:
         with file.opened() as source:

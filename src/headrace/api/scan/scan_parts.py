@@ -178,7 +178,7 @@ class ScanParts:
 
     def _behind_line_end(self, window: Window, end: int) -> int:
         """Behind the second byte of a line end whose first one ended the record, in the text."""
-        if self._options.dialect.line_end is None:
+        if self._options.dialect.lineterminator is None:
             codec = window.source.codec
             line_end = "\r\n".encode(codec)
             half = len(line_end) // 2

@@ -141,4 +141,4 @@ def held_if_needed(file: ScannedFile, options: CsvOptions) -> ScannedFile:
 
 
 def _needs_all(options: CsvOptions) -> bool:
-    return bool(options.extent.skip_footer or options.extent.widest or options.dialect.lenient)
+    return bool(options.extent.skip_footer or options.extent.widest or options.dialect.lenient_quotes)

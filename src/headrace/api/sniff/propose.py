@@ -77,12 +77,12 @@ def propose(source: OpenSource, wishes: Wishes, *, context: Context, sample_byte
     EmptyInputError, OptionError, SourceError
         As `sniff_csv`.
     """
-    Dialect(**{"sep": b"\x1f", "quote": None} | dict(wishes.dialect))  # contradictions raise here
+    Dialect(**{"sep": b"\x1f", "quote_char": None} | dict(wishes.dialect))  # contradictions raise here
     begin = source.begin
     lines = 0
     if wishes.skip_rows:
-        line_end = wishes.dialect.get("line_end")
-        begin, lines = skip_lines(source, Dialect(sep=b"\x1f", line_end=line_end), begin, wishes.skip_rows)
+        line_end = wishes.dialect.get("lineterminator")
+        begin, lines = skip_lines(source, Dialect(sep=b"\x1f", lineterminator=line_end), begin, wishes.skip_rows)
     sample = take_sample(source, begin, sample_bytes)
     ranked = judge(sample, wishes.dialect)
     if not ranked or not ranked[0].layout.starts:
@@ -94,7 +94,7 @@ def propose(source: OpenSource, wishes: Wishes, *, context: Context, sample_byte
 
 def _candidate(sample: Sample, judged: Judged, wishes: Wishes, context: Context) -> _Candidate:
     layout, begin = judged.layout, _table_begin(sample, judged, wishes)
-    pattern = line_end_pattern(layout.dialect.line_end)
+    pattern = line_end_pattern(layout.dialect.lineterminator)
     preamble = len(pattern.findall(sample.text, 0, layout.starts[begin.first])) if begin.first else 0
     indexes = wishes.header_records or ((0,) if begin.header is True else begin.header or None)
     widths = layout.widths[begin.first :]
@@ -141,18 +141,18 @@ def _sniffed(sample: Sample, ranked: list[Judged], chosen: _Candidate, wishes: W
         lines=lines,
         policies=chosen.policies,
         fault=chosen.reading.fault,
-        may_repair="lenient" not in wishes.dialect,
+        may_repair="lenient_quotes" not in wishes.dialect,
     )
     dialect = best.dialect
     return Sniffed(
         sep=_text(dialect.sep),
-        quote_char=_text_or_none(dialect.quote),
+        quote_char=_text_or_none(dialect.quote_char),
         double_quote=dialect.double_quote,
-        lenient_quotes=dialect.lenient or (witness.repairs_windows and not dialect.strict),
-        strict_quotes=dialect.strict,
-        escape_char=_text_or_none(dialect.escape),
+        lenient_quotes=dialect.lenient_quotes or (witness.repairs_windows and not dialect.strict_quotes),
+        strict_quotes=dialect.strict_quotes,
+        escape_char=_text_or_none(dialect.escape_char),
         comment=_text_or_none(dialect.comment),
-        lineterminator=_text_or_none(dialect.line_end),
+        lineterminator=_text_or_none(dialect.lineterminator),
         skip_initial_space=dialect.skip_initial_space,
         line_ends=tuple(_text(end) for end, count in count_line_ends(sample.text).items() if count),
         header=begin.header,

@@ -8,13 +8,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
-from headrace.api.read.csv_options import DIALECT_NAMES, CsvOptions, parse_options, source_options
+from headrace.api.read.csv_options import CsvOptions, parse_options, source_options
 from headrace.api.sniff.propose import Wishes, propose
 from headrace.api.sniff.row_policies import POLICIES
 from headrace.api.sniff.sniffed import OPTIONS, Sniffed
 from headrace.core.context import Context, context_of
 from headrace.core.errors import EmptyInputError, OptionError, shown
-from headrace.core.options import Given, positive, renamed
+from headrace.core.options import Given, positive
 from headrace.sources.find_files import list_sources
 from headrace.sources.open import OpenSource, SourceLike, open_beginning
 from headrace.sources.reopen import ReopenedSource
@@ -112,7 +112,7 @@ def sniff_csv(
     sample_bytes = positive("sample_bytes", sample_bytes)
 
     def sniff(one: object) -> Sniffed:
-        with renamed(DIALECT_NAMES), open_beginning(one, options, sample_bytes) as opened:
+        with open_beginning(one, options, sample_bytes) as opened:
             return propose(opened, wishes, sample_bytes=sample_bytes, context=context)
 
     if several is None:
@@ -136,9 +136,8 @@ def _first_with_content(sniffs: Sequence[tuple[str, Callable[[], Sniffed]]]) -> 
 def wishes_of(values: Mapping[str, object]) -> Wishes:
     """What a caller said of the options that can be found; ``"auto"`` says nothing."""
     said = {name: value for name, value in values.items() if not isinstance(value, str) or value != AUTO}
-    names = {outer: inner for inner, outer in DIALECT_NAMES.items()}
     others = ("header", "skip_rows", *POLICIES)
-    dialect = {names.get(name, name): _encoded(value) for name, value in said.items() if name not in others}
+    dialect = {name: _encoded(value) for name, value in said.items() if name not in others}
     lines = Given(said).whole("skip_rows") if "skip_rows" in said else None
     header = Given(said).flag("header") if "header" in said else None
     return Wishes(dialect, header, lines)

@@ -53,7 +53,7 @@ class Witness:
 
     @cached_property
     def _line_begins(self) -> list[int]:
-        pattern = line_end_pattern(self.ranked[0].dialect.line_end)
+        pattern = line_end_pattern(self.ranked[0].dialect.lineterminator)
         return [0, *(end.end() for end in pattern.finditer(self.sample.text))]
 
     def skipped(self) -> list[tuple[int, str]]:
@@ -89,7 +89,7 @@ class Witness:
     def repairs_windows(self) -> bool:
         """Whether quotes are malformed further on, and lenient ones are proposed for them."""
         dialect = self.ranked[0].dialect
-        may_repair = self.may_repair and dialect.double_quote and not dialect.lenient
+        may_repair = self.may_repair and dialect.double_quote and not dialect.lenient_quotes
         return may_repair and any(malformed for _, malformed in self._windows)
 
     def agreements(self) -> list[float]:
@@ -171,14 +171,13 @@ class Witness:
 
 def _differences(one: Dialect, other: Dialect) -> str:
     """The options in which `one` differs from `other`, e.g. ``sep=';'``."""
-    names = {"quote": "quote_char", "escape": "escape_char", "line_end": "lineterminator", "lenient": "lenient_quotes"}
     values = {name: (getattr(one, name), getattr(other, name)) for name in Dialect.__slots__}
     shown = {
         name: first.decode("utf-8", "backslashreplace") if isinstance(first, bytes) else first
         for name, (first, second) in values.items()
         if first != second
     }
-    return ", ".join(f"{names.get(name, name)}={value!r}" for name, value in shown.items())
+    return ", ".join(f"{name}={value!r}" for name, value in shown.items())
 
 
 def null_words(column: Column) -> tuple[str, ...]:

@@ -87,7 +87,7 @@ class Inference:
 
     def see(self, positions: list[int], met: bytes) -> None:
         """Take what a conversion saw in columns: of each kind the first field, then of each its record."""
-        if not self._dialect.lenient and self._decoded is None and not self._records:
+        if not self._dialect.lenient_quotes and self._decoded is None and not self._records:
             self._ledger.see_all(self._source, self._native, self._begin, positions, met)
             return
         seen = np.frombuffer(met, np.uint64).reshape(len(positions), 2, SIGHTINGS)
@@ -136,8 +136,8 @@ class Inference:
         source, dialect = self._source, self._dialect
         text = source.read(at, _SHOWN + _LONGEST)
         whole = _field_in(text, dialect, opens=True)
-        quote = dialect.quote or b""
-        if not dialect.lenient or not text[: len(whole)].lstrip(b" ").startswith(quote):
+        quote = dialect.quote_char or b""
+        if not dialect.lenient_quotes or not text[: len(whole)].lstrip(b" ").startswith(quote):
             return whole[:_SHOWN]
         # Whether a lenient quote opens the field may hang on all that follows; without its quotes the text is another.
         plain = _field_in(text, dialect, opens=False)
@@ -153,11 +153,11 @@ def _evidence_at(ledger: _native.KindLedger, inferred: frozenset[int], position:
 def _field_in(text: bytes, dialect: Dialect, *, opens: bool) -> bytes:
     """The field that `text` begins with, as far as it is there; `opens`: what a quote at its start does."""
     automaton = dialect.automaton
-    begun = dialect.quote is None
+    begun = dialect.quote_char is None
     state = automaton.run(0, b"x" + dialect.sep)
     for length, byte in enumerate(text):
         group = automaton.class_of[byte]
-        if not begun and byte == (dialect.quote or b"\0")[0] and not opens and automaton.unreal_group is not None:
+        if not begun and byte == (dialect.quote_char or b"\0")[0] and not opens and automaton.unreal_group is not None:
             group = automaton.unreal_group
         begun = begun or byte != ord(" ")
         emit, state = automaton.emit[group][state], automaton.next[group][state]

@@ -103,7 +103,7 @@ class Judged:
     @property
     def is_malformed(self) -> bool:
         """Whether a quote stands where none may, and is not repaired."""
-        return not self.dialect.lenient and (bool(self.layout.malformed) or self.layout.unclosed)
+        return not self.dialect.lenient_quotes and (bool(self.layout.malformed) or self.layout.unclosed)
 
     @property
     def dialect(self) -> Dialect:
@@ -187,7 +187,7 @@ def _comments_are_records(layout: Layout, regular: Regularity) -> bool:
 
 def _widths(line: bytes, dialect: Dialect) -> set[int]:
     """How many fields a line has, with separators inside quotes and without; also for a dialect that has no quotes."""
-    quote = re.escape(dialect.quote or b'"')
+    quote = re.escape(dialect.quote_char or b'"')
     return {text.count(dialect.sep) + 1 for text in (line, re.sub(quote + b".*?" + quote, b"", line))}
 
 
@@ -198,7 +198,7 @@ def type_score(layout: Layout, regular: Regularity) -> float:
     sole = regular.width == 1
     weak = layout.dialect.sep in WEAK_SEPARATORS and not sole
     # A first record that has the parts of whole values apart, and is none itself, names them: they are meant.
-    forms = [] if sole else tearing_forms(layout.dialect.sep, layout.dialect.quote)
+    forms = [] if sole else tearing_forms(layout.dialect.sep, layout.dialect.quote_char)
     if regular.first == 0 and layout.widths[:1] == [regular.width] and not _torn(layout, 0, forms):
         forms = []
     total, count = 0.0, 0
@@ -226,7 +226,7 @@ def _worth(field: bytes, dialect: Dialect, weak: bool, sole: bool) -> float:
     either.
     """
     text = field.lstrip(b" ") if dialect.skip_initial_space else field
-    quote = dialect.quote
+    quote = dialect.quote_char
     quoted = quote is not None and len(text) >= 2 and text.startswith(quote) and text.endswith(quote)
     text = text[1:-1] if quoted else text
     bare = text.strip(b" ")

@@ -56,7 +56,7 @@ def _why_data(layout: Layout, first: int) -> str | None:
 
 def plain_fields(layout: Layout, record: int) -> list[bytes]:
     """Fields without the quotes around them; what is inside is left as it stands."""
-    quote = layout.dialect.quote
+    quote = layout.dialect.quote_char
     fields = [field.strip(b" ") for field in layout.fields(record)]
     if quote is None:
         return fields

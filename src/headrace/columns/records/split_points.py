@@ -34,7 +34,7 @@ def cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int
     ...     cuts(source, CSV, 0, 18), cuts(source, CSV, 0, 10)
     ([16], [4])
     """
-    if dialect.lenient:
+    if dialect.lenient_quotes:
         return lenient_cuts(source, dialect, begin, end)
     size = _LOOK_BYTES
     codec = source.codec
@@ -61,10 +61,10 @@ def lenient_cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> 
     ...     lenient_cuts(source, Dialect(lenient=True), 0, 18)
     [10]
     """
-    quote = dialect.quote or b""
-    line_end = dialect.line_end or b"\n"
-    behind = [re.escape(each) for each in (dialect.sep, *([line_end] if dialect.line_end else [b"\r", b"\n"]))]
-    others = re.escape(quote + dialect.sep + (dialect.line_end or b"\r\n") + b" ")
+    quote = dialect.quote_char or b""
+    line_end = dialect.lineterminator or b"\n"
+    behind = [re.escape(each) for each in (dialect.sep, *([line_end] if dialect.lineterminator else [b"\r", b"\n"]))]
+    others = re.escape(quote + dialect.sep + (dialect.lineterminator or b"\r\n") + b" ")
     # An odd number of quotes (any, where two do not stand for one), behind other text and before a delimiter.
     one = re.escape(quote)
     more = one + one if dialect.double_quote else one
@@ -95,7 +95,7 @@ class _Text:
 
 
 def _guesses(text: _Text, dialect: Dialect, *, is_start: bool) -> list[int]:
-    quote = b"" if dialect.quote is None else dialect.quote.decode().encode(text.codec)
+    quote = b"" if dialect.quote_char is None else dialect.quote_char.decode().encode(text.codec)
     if not quote or quote not in text.content:
         before = max(len(text.content) - _SHORT_LOOK_BYTES, 0)
         _, at = _last_record(replace(text, content=text.content[before:]), dialect)
@@ -111,7 +111,9 @@ def _guesses(text: _Text, dialect: Dialect, *, is_start: bool) -> list[int]:
 @lru_cache(maxsize=16)
 def _strict(dialect: Dialect) -> Dialect:
     """The dialect, with quotes in unquoted fields noted: text that is read from the wrong side of quotes has many."""
-    return Dialect(**{name: getattr(dialect, name) for name in Dialect.__slots__} | {"strict": dialect.quote is not None})
+    return Dialect(
+        **{name: getattr(dialect, name) for name in Dialect.__slots__} | {"strict_quotes": dialect.quote_char is not None}
+    )
 
 
 def _outside(text: _Text, dialect: Dialect) -> list[int]:

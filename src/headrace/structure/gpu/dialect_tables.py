@@ -146,22 +146,22 @@ def plain_dialect(dialect: Dialect, *, quoted: bool, declines: bool = False) -> 
     declines
         Whether who reads leaves what has other bytes that mean something (an escape, a comment) to others, quotes or not.
     """
-    line_end = dialect.line_end or b"\n"
+    line_end = dialect.lineterminator or b"\n"
     if len(dialect.sep) != 1 or len(line_end) != 1 or max(dialect.sep + line_end) >= 128:
         return None
-    special = [dialect.escape, dialect.comment and dialect.comment[:1], None if quoted else dialect.quote]
+    special = [dialect.escape_char, dialect.comment and dialect.comment[:1], None if quoted else dialect.quote_char]
     watched = b"".join(byte for byte in special if byte)
-    if dialect.skip_initial_space or (quoted and (dialect.quote is None or (watched and not declines))):
+    if dialect.skip_initial_space or (quoted and (dialect.quote_char is None or (watched and not declines))):
         return None
     if max(watched, default=0) >= 128:
         return None
-    used = {*dialect.sep, *line_end, *b"\r\n", *(dialect.quote or b""), *watched}
+    used = {*dialect.sep, *line_end, *b"\r\n", *(dialect.quote_char or b""), *watched}
     other = next(byte for byte in range(128) if byte not in used)
     made: NDArray[np.void] = np.zeros(1, PLAIN_DIALECT)
     made["separator"], made["line_end"], made["other"] = dialect.sep[0], line_end[0], other
-    made["quote"] = dialect.quote[0] if dialect.quote else dialect.sep[0]
+    made["quote"] = dialect.quote_char[0] if dialect.quote_char else dialect.sep[0]
     made["watched"] = list((watched * 3 or bytes([other] * 3))[:3]) if len(watched) < 3 else list(watched)
-    flags = Plain.UNIVERSAL * (dialect.line_end is None) | Plain.SKIP_BLANK * dialect.skip_blank_lines
+    flags = Plain.UNIVERSAL * (dialect.lineterminator is None) | Plain.SKIP_BLANK * dialect.skip_blank_lines
     flags |= Plain.DOUBLES * dialect.double_quote | Plain.QUOTES * quoted | Plain.WATCHES * bool(watched)
     made["flags"] = int(flags)
     row: np.void = made[0]
@@ -179,7 +179,7 @@ def step_tables(dialect: Dialect) -> np.void:
     # No byte changes nothing.
     stays = np.arange(count) << 8 * is_wide
     table["steps"][_NO_GROUP if is_wide else 256] = table["reads"][_NO_GROUP if is_wide else 256] = stays
-    table["quote"] = 256 if dialect.quote is None else dialect.quote[0]
+    table["quote"] = 256 if dialect.quote_char is None else dialect.quote_char[0]
     # Two bytes that mean nothing: `spare` is read as a lenient quote that opens no field, and `other` in its own place.
     table["spare"], table["other"] = [byte for byte in range(128) if automaton.class_of[byte] == len(automaton.groups) - 1][:2]
     groups = list(automaton.class_of)
@@ -204,10 +204,10 @@ def step_tables(dialect: Dialect) -> np.void:
 def lenient_dialect(dialect: Dialect) -> np.void:
     """How lenient quotes are told apart, as LENIENT_DIALECT."""
     made: NDArray[np.void] = np.zeros(1, LENIENT_DIALECT)
-    line_end = dialect.line_end or b"\n"
-    lengths = (dialect.sep, line_end, len(dialect.sep), len(line_end), dialect.line_end is None, dialect.skip_initial_space)
-    escape = dialect.escape or b"\0"
-    made[0] = (*lengths, (dialect.quote or b"\0")[0], dialect.escape is not None, escape[0], dialect.double_quote)
+    line_end = dialect.lineterminator or b"\n"
+    lengths = (dialect.sep, line_end, len(dialect.sep), len(line_end), dialect.lineterminator is None, dialect.skip_initial_space)
+    escape = dialect.escape_char or b"\0"
+    made[0] = (*lengths, (dialect.quote_char or b"\0")[0], dialect.escape_char is not None, escape[0], dialect.double_quote)
     row: np.void = made[0]
     return row
 

@@ -182,9 +182,9 @@ def _launched(launcher: Any, text: Room, way: _Way, tiles: Any, more: tuple[Sequ
         search.tally = way.tally
     with launcher.together():
         for form, described in forms:
-            if form == "steps" and dialect.lenient:
+            if form == "steps" and dialect.lenient_quotes:
                 search.mark_quotes(lenient_dialect(dialect))
-            search.launch(form, described, lenient=dialect.lenient)
+            search.launch(form, described, lenient=dialect.lenient_quotes)
     names = tuple([form for form, _ in forms])
     return _structure(search.totals, search.entries, names, search.tiles, search.steps, search.more, search.tally is not None)
 
@@ -199,12 +199,12 @@ def _forms(dialect: Dialect, only_steps: bool, has_quotes: bool) -> _Forms:
     if only_steps:
         return [("steps", steps)]
     bare, quoted = plain_dialect(dialect, quoted=False), plain_dialect(dialect, quoted=True)
-    forms: _Forms = [] if bare is None or (has_quotes and dialect.quote) else [("bare", bare.tobytes())]
+    forms: _Forms = [] if bare is None or (has_quotes and dialect.quote_char) else [("bare", bare.tobytes())]
     if bare is not None and not bare["flags"] & Plain.WATCHES:
         return forms
     if quoted is not None:
         forms.append(("quoted", quoted.tobytes()))
-        if not dialect.lenient:
+        if not dialect.lenient_quotes:
             return forms
     return [*forms, ("steps", steps)]
 

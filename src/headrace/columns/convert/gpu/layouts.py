@@ -309,12 +309,12 @@ def pack_steps(dialect: Dialect, steps: Steps) -> tuple[bytes, bytes]:
     """The dialect and the search's steps as a task has them."""
     made: NDArray[np.void] = np.zeros(1, STEPS)
     marks = 0 if steps.marks is None else steps.marks.address
-    flags = (dialect.escape is not None) + 2 * dialect.skip_initial_space + 4 * dialect.lenient
-    lengths = (len(dialect.sep) - 1, len(dialect.line_end or b"\n") - 1)
+    flags = (dialect.escape_char is not None) + 2 * dialect.skip_initial_space + 4 * dialect.lenient_quotes
+    lengths = (len(dialect.sep) - 1, len(dialect.lineterminator or b"\n") - 1)
     head = (steps.tables.address, steps.states.address, marks, steps.chunk, steps.stride, steps.count)
-    made[0] = (*head, *lengths, flags, (dialect.escape or b"\0")[0], 0)
-    plain = Plain.DOUBLES * dialect.double_quote | Plain.QUOTES * (dialect.quote is not None)
-    return bytes([0, 0, (dialect.quote or b"\0")[0], int(plain), 0, 0, 0, 0]), made.tobytes()
+    made[0] = (*head, *lengths, flags, (dialect.escape_char or b"\0")[0], 0)
+    plain = Plain.DOUBLES * dialect.double_quote | Plain.QUOTES * (dialect.quote_char is not None)
+    return bytes([0, 0, (dialect.quote_char or b"\0")[0], int(plain), 0, 0, 0, 0]), made.tobytes()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -120,7 +120,7 @@ class FaultsOfLoad:
         self._far, self._decoded = source.is_far, source.decoded
         rows = plan.rows
         outcomes = plan.values.on_error, rows.on_malformed, rows.on_short, rows.on_long
-        self._policies = _policies(outcomes, dialect.lenient, _MOST_FAULTS, plan.values.replace_invalid)
+        self._policies = _policies(outcomes, dialect.lenient_quotes, _MOST_FAULTS, plan.values.replace_invalid)
         self._raises, self._keeps, self._order = self._policies.raises, self._policies.keeps, self._policies.order
         self._limit, self._all = _MOST_FAULTS, 0
         self._last = _NEVER

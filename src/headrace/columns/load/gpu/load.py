@@ -151,7 +151,7 @@ class _Load:
         kept, shape = self._kept, self._shape.find
         if self._known.inferred:
             self._outcome.inference.fetch_sample()
-        quote = self._dialect.quote
+        quote = self._dialect.quote_char
         self._first = self._read_beginning()
         quoted = quote is not None and quote in self._first[:_QUOTES_BYTES]
         # No line of the first ones ends with CR: rows that are measured as they are searched have none.

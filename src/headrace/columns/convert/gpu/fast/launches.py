@@ -32,10 +32,10 @@ _readings: Recent[_Readings] = Recent()
 
 def _reading(dialect: Dialect, forms: tuple[str, ...]) -> _Readings:
     """How a text that these forms search is read by rows, without and with a tile's other bytes than ASCII being left."""
-    masks = plain_dialect(dialect, quoted=dialect.quote is not None, declines=True)
+    masks = plain_dialect(dialect, quoted=dialect.quote_char is not None, declines=True)
     if masks is None:
         return None
-    flags = RowsFlag.QUOTED * (dialect.quote is not None) + RowsFlag.STEPS * (not dialect.lenient)
+    flags = RowsFlag.QUOTED * (dialect.quote_char is not None) + RowsFlag.STEPS * (not dialect.lenient_quotes)
     inside = sum(1 << state for state in dialect.automaton.quoted)
     by_masks = len(forms) - ("steps" in forms)
     plain, ascii_only = [RowReading(flags + more, by_masks, masks.tobytes(), inside) for more in (0, RowsFlag.ASCII)]
