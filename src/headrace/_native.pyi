@@ -7,7 +7,7 @@ from headrace.columns.column import Column
 from headrace.columns.date_format import DateForms
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType
-from headrace.export.text_options import TextOptions
+from headrace.export.text.text_options import TextOptions
 from headrace.structure import dialect as _dialect
 
 class SourceFailure(RuntimeError): ...
@@ -86,7 +86,9 @@ class Source:
     @staticmethod
     def from_file(fd: int, name: str) -> Source: ...
     @staticmethod
-    def from_reader(size: int, read: Callable[[int, int, int], None], head: bytes) -> Source: ...
+    def from_reader(
+        size: int, read: Callable[[int, int, int], None], head: bytes, check: Callable[[], None] | None = None
+    ) -> Source: ...
     @property
     def size(self) -> int: ...
     @property

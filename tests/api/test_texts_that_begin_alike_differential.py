@@ -22,7 +22,7 @@ from headrace.columns.load.gpu.load import Place, load_on_gpu
 from headrace.columns.plan.load_plan import native_dialect
 from headrace.core.identity_cache import Recent
 from headrace.gpu.kernels.launcher import Part
-from headrace.sources.decode_gpu import DecodeShape
+from headrace.sources.encoding.decode_gpu import DecodeShape
 from headrace.sources.open import open_source
 from headrace.structure.dialect import CSV, Dialect
 from headrace.testing.fibers.launcher import FiberLauncher

@@ -72,7 +72,7 @@ def test_import_to_the_right_is_found(write, tmp_path, path, line):
         ("structure/find.py", "from headrace.sources.open import OpenSource"),
         ("structure/find.py", "import pandas"),
         ("store/log.py", "from headrace.sources.open import OpenSource"),
-        ("api/table.py", "from headrace.export.arrow import stream_capsule"),
+        ("api/table.py", "from headrace.export.arrow.arrow import stream_capsule"),
         ("cli/load.py", "from headrace import Table, read_csv"),
         ("cli/load.py", "from headrace.core.errors import OptionError"),
         ("testing/oracle.py", "from headrace.api.table import Table"),

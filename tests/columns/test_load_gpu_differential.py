@@ -20,7 +20,7 @@ from headrace.columns.infer import infer_gpu
 from headrace.columns.load.gpu.decoded import decoded_place
 from headrace.columns.load.gpu.load import GpuShape, Place, load_on_gpu
 from headrace.gpu.kernels.launcher import Part
-from headrace.sources.decode_gpu import DecodeShape
+from headrace.sources.encoding.decode_gpu import DecodeShape
 from headrace.sources.open import open_source
 from headrace.structure.gpu.launches import FindShape
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom

@@ -18,7 +18,7 @@ import pytest
 
 import headrace
 from headrace.columns.types import parse_type, type_names
-from headrace.export.arrow import schema_capsule, stream_capsule
+from headrace.export.arrow.arrow import schema_capsule, stream_capsule
 
 VALUES = {"bool": "true", "date32": "2024-02-29", "string": "é,", "large_string": "", "null": "NULL"}
 CLOCKS = {"timestamp": "2024-02-29T12:34:56", "time32": "12:34:56", "time64": "12:34:56.5", "duration": "-1 day, 2:03:04"}

@@ -12,7 +12,7 @@
 #include "columns/plan/load_plan.hpp"
 #include "columns/rules/utf8.hpp"
 #include "dialects.hpp"
-#include "export/write_csv.hpp"
+#include "export/text/write_csv.hpp"
 #include "fuzz.hpp"
 
 using namespace headrace;

@@ -25,8 +25,8 @@ from headrace.core.quick import quick
 from headrace.core.transfers import Crossings
 from headrace.encode.texts import FORMS
 from headrace.gpu.device.preload_context import start_early
-from headrace.sources.compressed import COMPRESSIONS
-from headrace.sources.encoding import TextEncoding
+from headrace.sources.compression.formats import COMPRESSIONS
+from headrace.sources.encoding.encoding import TextEncoding
 from headrace.sources.open import SourceOptions
 from headrace.structure.dialect import Dialect
 

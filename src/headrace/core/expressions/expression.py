@@ -10,8 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.core.expressions.expression_types import COMPARISONS, as_c, as_program, bucket_as_c, check
 from headrace.core.errors import OptionError
+from headrace.core.expressions.expression_types import COMPARISONS, as_c, as_program, bucket_as_c, check
 
 _MODULUS = 2**32
 _SHIFTS = {"<<", ">>"}

@@ -16,7 +16,7 @@ from headrace.columns.convert.gpu.target import Place
 from headrace.columns.plan.load_plan import Evidence, LoadPlan
 from headrace.core.buffer import copy_of
 from headrace.gpu.kernels.launcher import Part, Room
-from headrace.sources.decode_gpu import DECODE_SHAPE, Decoded, DecodeShape, Encoded, decode_on_gpu
+from headrace.sources.encoding.decode_gpu import DECODE_SHAPE, Decoded, DecodeShape, Encoded, decode_on_gpu
 from headrace.sources.open import OpenSource
 
 

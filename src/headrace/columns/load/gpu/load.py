@@ -35,7 +35,7 @@ from headrace.columns.load.gpu.setup_cache import kept_for
 from headrace.columns.plan.load_plan import CutRecordError, Loaded, LoadPlan
 from headrace.core.quick import quick
 from headrace.gpu.kernels.launcher import Part, Room
-from headrace.sources.on_gpu import head_bytes
+from headrace.sources.kinds.gpu_array import head_bytes
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import Found

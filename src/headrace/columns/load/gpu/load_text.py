@@ -16,7 +16,7 @@ from headrace.core.device import Device
 from headrace.core.quick import quick
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import GpuLauncher, Room, launcher_beside
-from headrace.sources.on_gpu import view_of_room
+from headrace.sources.kinds.gpu_array import view_of_room
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
