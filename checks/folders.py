@@ -58,7 +58,6 @@ EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
         ("columns/finish/finish.cpp", "columns/load/load_pass.hpp"),
         ("columns/plan/load_plan.hpp", "columns/convert/cpu/convert.hpp"),
         ("columns/plan/load_plan.py", "columns/faults/rejects.py"),
-        ("structure/survey.cpp", "structure/cpu/scan.hpp"),
     }
 )
 """Pairs of a file and what it imports although the order forbids it, relative to src/headrace."""

@@ -6,7 +6,7 @@
 #include "arrow_checks.hpp"
 #include "columns/faults/faults.hpp"
 #include "plans.hpp"
-#include "structure/survey.hpp"
+#include "structure/cpu/survey.hpp"
 
 using namespace headrace;
 

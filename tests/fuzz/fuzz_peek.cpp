@@ -7,7 +7,7 @@
 #include "columns/plan/load_plan.hpp"
 #include "dialects.hpp"
 #include "fuzz.hpp"
-#include "structure/survey.hpp"
+#include "structure/cpu/survey.hpp"
 #include "walk.hpp"
 
 using namespace headrace;

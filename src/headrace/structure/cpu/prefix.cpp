@@ -1,4 +1,4 @@
-#include "structure/prefix.hpp"
+#include "structure/cpu/prefix.hpp"
 
 namespace headrace {
 namespace {

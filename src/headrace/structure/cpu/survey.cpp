@@ -1,4 +1,4 @@
-#include "structure/survey.hpp"
+#include "structure/cpu/survey.hpp"
 
 #include <algorithm>
 #include <cstring>
