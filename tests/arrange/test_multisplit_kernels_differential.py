@@ -58,6 +58,7 @@ def few(function, own, count):
     return function.count <= max(256, count)
 
 
+@pytest.mark.long_except("u1", "f4")
 @pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "i8", "f4", "f8"])
 def test_functions(dtype: str) -> None:
     for count in (1, 1023, 2049):
@@ -68,6 +69,7 @@ def test_functions(dtype: str) -> None:
                 check(keys, values, own, function.count, launched(keys, values, function))
 
 
+@pytest.mark.long_except("near")
 @pytest.mark.parametrize("kind", ["uniform", "near"])
 def test_keys_of_16_bytes(kind: str) -> None:
     keys = wide_keys_of(kind, 1500)
@@ -77,6 +79,7 @@ def test_keys_of_16_bytes(kind: str) -> None:
             check(keys, values, own, function.count, launched(keys, values, function))
 
 
+@pytest.mark.long_except("uniform-*-random", "constant-block-random")
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("kind", ["uniform", "constant"])
@@ -93,6 +96,7 @@ def test_strategies(order: str, strategy: str, kind: str) -> None:
             check(keys, values, own, function.count, found)
 
 
+@pytest.mark.long_except("u2-*")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("dtype", ["u2", "u8", "f4", "V16"])
 def test_strategies_for_any_function(strategy: str, dtype: str) -> None:
@@ -108,6 +112,7 @@ def test_strategies_for_any_function(strategy: str, dtype: str) -> None:
                 launched(keys, values, function, strategy=strategy)
 
 
+@pytest.mark.long_except("*-block", "8-look_back")
 @pytest.mark.parametrize("strategy", ["block", "look_back"])
 @pytest.mark.parametrize("bits", [6, 7, 8])
 def test_many_digits(strategy: str, bits: int) -> None:

@@ -24,6 +24,7 @@ SHAPES = [
     ConvertShape(threads=32, tile=512, window=64, steps=True),
     ConvertShape(threads=64, tile=2048, window=512, steps=True),
 ]
+"""Unmarked tests take the first and the fifth alone, by their seeds: each shape is another program to compile."""
 ORDERS = [("forward", 0), ("reverse", 0), ("random", 1)]
 STRUCTURAL = {"quote", "unclosed_quote", "too_few_fields", "too_many_fields"}
 
@@ -182,6 +183,7 @@ def table(
     return line_end.join(out) + (line_end if rng.random() < 0.7 else b"")
 
 
+@pytest.mark.long_except("*threads=32*quotes=False*", "*threads=32*steps=True*")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("type_", sorted(TEXTS))
 def test_every_type(type_: str, shape: ConvertShape) -> None:
@@ -192,6 +194,7 @@ def test_every_type(type_: str, shape: ConvertShape) -> None:
         check(data, {"schema": types, "header": False}, shape, rng.randrange(16), how)
 
 
+@pytest.mark.long_except("2", "5", "6", "10")
 @pytest.mark.parametrize("seed", range(12))
 def test_tables(seed: int) -> None:
     rng = random.Random(seed)
@@ -202,6 +205,7 @@ def test_tables(seed: int) -> None:
     check(data, {"schema": types, "header": False}, shape, rng.randrange(16), how)
 
 
+@pytest.mark.long_except("*-2", "*-5", "*-6")
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize(
     "policy",
@@ -227,6 +231,7 @@ def test_ragged_records(policy: dict[str, str], seed: int) -> None:
     check(data, given, shape, rng.randrange(16), how)
 
 
+@pytest.mark.long_except("2", "5")
 @pytest.mark.parametrize("seed", range(6))
 def test_columns_that_are_not_wanted(seed: int) -> None:
     rng = random.Random(seed)
@@ -242,6 +247,7 @@ def test_columns_that_are_not_wanted(seed: int) -> None:
     )
 
 
+@pytest.mark.long_except("*threads=32*")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_many_columns_and_records_longer_than_tiles(shape: ConvertShape) -> None:
     rng = random.Random(5)
@@ -249,6 +255,7 @@ def test_many_columns_and_records_longer_than_tiles(shape: ConvertShape) -> None
     check(table(rng, types, 7, quoted=0.2 if shape.quotes else 0), {"schema": types, "header": False}, shape, 3, ("forward", 0))
 
 
+@pytest.mark.long_except("65-*threads=32*", "3000-*threads=32*quotes=False*")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("size", [30, 63, 64, 65, 200, 3000])
 def test_long_fields(size: int, shape: ConvertShape) -> None:
@@ -278,6 +285,7 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.long_except("*-2")
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("given", OPTIONS, ids=str)
 def test_options(given: dict[str, Any], seed: int) -> None:
@@ -294,6 +302,7 @@ def test_options(given: dict[str, Any], seed: int) -> None:
     check(data, {"schema": types, "header": False, **given}, shape, rng.randrange(16), how)
 
 
+@pytest.mark.long_except("1", "2", "3", "4", "6")
 @pytest.mark.parametrize("seed", range(8))
 def test_malformed_quotes(seed: int) -> None:
     """By the automaton's steps: a load that was searched by masks is discarded if quotes are misplaced."""
@@ -306,6 +315,7 @@ def test_malformed_quotes(seed: int) -> None:
     check(bytes(data), {"schema": types, "header": False}, shape, rng.randrange(16), rng.choice(ORDERS))
 
 
+@pytest.mark.long_except("2", "5", "6")
 @pytest.mark.parametrize("seed", range(8))
 def test_text_that_is_no_utf8(seed: int) -> None:
     rng = random.Random(seed)

@@ -55,6 +55,7 @@ def record(rng: random.Random, columns: int) -> bytes:
     return b",".join(rng.choice([b"%d", b"%d.5", b"t%d", b'"q%d"']) % rng.randrange(1000) for _ in range(columns)) + b"\n"
 
 
+@pytest.mark.long_except("1", "300")
 @pytest.mark.parametrize("columns", [1, 300, 700])
 def test_records_longer_than_tiles(columns):
     rng = random.Random(columns)

@@ -148,6 +148,7 @@ def test_fields_that_a_kernel_leaves(on_error, given):
         check(data, thousands="'", on_error=on_error, **given)
 
 
+@pytest.mark.long_except("False-True")
 @pytest.mark.parametrize("quoted", [False, True])
 @pytest.mark.parametrize("typed", [False, True])
 def test_long_texts_that_are_no_utf8(typed, quoted):

@@ -75,6 +75,7 @@ def identity(operator: str, items: NDArray[np.generic]) -> object:
     return limits.min if limits else -np.inf
 
 
+@pytest.mark.long_except("random-*")
 @pytest.mark.parametrize(("operator", "item"), OPERATORS)
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])
 def test_scan(operator: str, item: str, order: str) -> None:

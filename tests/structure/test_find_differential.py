@@ -13,6 +13,7 @@ from headrace.sources.open import open_source
 from headrace.structure.find import Structure, find_structure
 from headrace.testing.oracle import split
 from headrace.testing.strategies import dialects, lenient_dialects, options_of, texts
+from tests.examples import examples
 
 pytestmark = pytest.mark.isas
 
@@ -59,7 +60,7 @@ def plain_dialects_and_texts(draw: st.DrawFn) -> tuple[Dialect, bytes]:
 
 
 @given(dialects_and_texts(), st.sampled_from(TILES), st.sampled_from([1, 2, 4]), st.sampled_from(ISAS))
-@settings(max_examples=1500, deadline=None, derandomize=True)
+@settings(max_examples=examples(1500), deadline=None, derandomize=True)
 def test_any_dialect(case: tuple[Dialect, bytes], tile: int, threads: int, isa: str) -> None:
     dialect, data = case
     assert found(data, dialect, tile=tile, threads=threads, isa=isa) == expected(data, dialect)
@@ -75,7 +76,7 @@ def lenient_dialects_and_texts(draw: st.DrawFn) -> tuple[Dialect, bytes]:
 
 
 @given(lenient_dialects_and_texts(), st.sampled_from(TILES), st.sampled_from([1, 2, 4]), st.sampled_from(ISAS))
-@settings(max_examples=700, deadline=None, derandomize=True)
+@settings(max_examples=examples(700), deadline=None, derandomize=True)
 def test_lenient_quotes(case: tuple[Dialect, bytes], tile: int, threads: int, isa: str) -> None:
     dialect, data = case
     structure = found(data, dialect, tile=tile, threads=threads, isa=isa)
@@ -93,7 +94,7 @@ def test_lenient_quotes_at_the_end_of_a_tile(data: bytes, isa: str) -> None:
 
 
 @given(dialects_and_texts())
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=examples(400), deadline=None, derandomize=True)
 def test_lenient_quotes_read_well_formed_text_as_strict_ones_do(case: tuple[Dialect, bytes]) -> None:
     dialect, data = case
     options = options_of(dialect)
@@ -103,7 +104,7 @@ def test_lenient_quotes_read_well_formed_text_as_strict_ones_do(case: tuple[Dial
 
 
 @given(plain_dialects_and_texts(), st.sampled_from(TILES), st.sampled_from(ISAS))
-@settings(max_examples=1500, deadline=None, derandomize=True)
+@settings(max_examples=examples(1500), deadline=None, derandomize=True)
 def test_masks_and_automaton_find_the_same(case: tuple[Dialect, bytes], tile: int, isa: str) -> None:
     dialect, data = case
     by_masks = found(data, dialect, tile=tile, isa=isa)

@@ -17,6 +17,7 @@ from headrace.structure.gpu.dialect_tables import ENTRY, TALLY, TOTALS, Found, p
 from headrace.testing import fibers
 from headrace.testing.oracle import split
 from headrace.testing.strategies import dialects, options_of, texts
+from tests.examples import examples
 
 pytestmark = pytest.mark.fibers
 
@@ -227,6 +228,7 @@ def check_masks(data: bytes, dialect: Dialect, how: How) -> None:
     assert misplaced or found == expected(data, dialect, how)
 
 
+@pytest.mark.long_except("0", "7")
 @pytest.mark.parametrize("skew", [0, 1, 7, 8, 15])
 def test_edges(skew: int) -> None:
     """What a tile's edge cuts: line ends of two bytes, doubled quotes, records that are longer than tiles."""
@@ -249,6 +251,7 @@ def test_edges(skew: int) -> None:
                         assert by_masks(data, dialect, how, quoted=False) == expected(data, dialect, how)
 
 
+@pytest.mark.long_except("options1")
 @pytest.mark.parametrize("options", [{"line_end": "\r\n"}, {"sep": "||", "comment": "//"}, {"escape": "\\", "comment": "#"}])
 def test_edges_of_steps(options: dict[str, str]) -> None:
     dialect = Dialect(**options)
@@ -307,7 +310,7 @@ def test_a_form_runs_only_if_the_one_before_asks() -> None:
 
 
 @given(plain_cases(), hows)
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
 def test_without_quotes(case: tuple[Dialect, bytes], how: How) -> None:
     dialect, data = case
     data = without(data, dialect)
@@ -315,7 +318,7 @@ def test_without_quotes(case: tuple[Dialect, bytes], how: How) -> None:
 
 
 @given(plain_cases(), hows)
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
 def test_quotes(case: tuple[Dialect, bytes], how: How) -> None:
     dialect, data = case
     if dialect.quote is not None:
@@ -332,7 +335,7 @@ def cases_of_steps(draw: st.DrawFn) -> tuple[Dialect, bytes]:
 
 
 @given(cases_of_steps() | plain_cases(), hows_of_steps)
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
 def test_any_dialect(case: tuple[Dialect, bytes], how: How) -> None:
     dialect, data = case
     assert by_steps(data, dialect, how) == expected(data, dialect, how)
