@@ -17,6 +17,7 @@ from checks import (
     import_order,
     readme,
     shared_rules,
+    test_files,
     who_knows_what,
     words,
 )
@@ -29,6 +30,7 @@ STATIC = (
     file_size,
     floating_point,
     words,
+    test_files,
     readme,
     features,
     figures,

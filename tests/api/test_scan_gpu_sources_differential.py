@@ -21,7 +21,7 @@ from headrace.sources.open import open_source
 from headrace.structure.dialect import CSV, Dialect
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
 from tests.api.outcomes import outcome
-from tests.api.test_scan_gpu_differential import FiberBuffers, check, on_fibers, run_on_fibers
+from tests.api.scan_gpu_cases import FiberBuffers, check, on_fibers, run_on_fibers
 
 __all__ = ["on_fibers"]
 pytestmark = [pytest.mark.fibers, pytest.mark.usefixtures("on_fibers")]

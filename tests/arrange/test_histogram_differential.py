@@ -10,7 +10,7 @@ import pytest
 import headrace
 from headrace.arrange.histogram.histogram import plan_for
 from headrace.core.errors import OptionError
-from tests.arrange.test_histogram_kernels_differential import (
+from tests.arrange.histogram_kernels_cases import (
     edge_keys,
     edges_of,
     expected_between,

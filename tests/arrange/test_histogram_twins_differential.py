@@ -7,8 +7,8 @@ import pytest
 
 import headrace
 from headrace import _native
-from tests.arrange.test_expression_differential import CASES
-from tests.arrange.test_histogram_kernels_differential import (
+from tests.arrange.expression_cases import CASES
+from tests.arrange.histogram_kernels_cases import (
     DTYPES,
     edge_keys,
     edges_of,

@@ -8,15 +8,13 @@ import numpy as np
 import pytest
 
 from headrace import buckets, key
-from headrace.arrange.bucket.functions import rule_for
-from headrace.arrange.bucket.key_types import key_dtype, key_type
 from headrace.arrange.multisplit.gpu.launches import Column, Shapes, Splitter, bits_pass
-from headrace.arrange.multisplit.gpu.planner import split_any
-from headrace.arrange.multisplit.multisplit import STRATEGIES, Split
+from headrace.arrange.multisplit.multisplit import STRATEGIES
 from headrace.core.errors import OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
 from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
 from tests.arrange.multisplit_cases import cases, check, columns_of, keys_of, odd_columns_of, wide_cases, wide_keys_of
+from tests.arrange.multisplit_kernels_cases import launched
 
 pytestmark = pytest.mark.fibers
 
@@ -37,20 +35,6 @@ SMALL = Shapes(
     alone=(64, 2, 1),
 )
 """For 32 digits at most: a block has a thread for each."""
-
-
-def launched(keys, values, function, *, strategy=None, shapes=SPLIT_SHAPES, order="random", seed=0, resident=4):
-    launcher = FiberLauncher(order, seed, resident)
-    dtype = keys.dtype if keys.ndim == 1 else np.dtype(f"V{keys.nbytes // len(keys)}")
-    rule = rule_for(function, key_dtype(dtype.str), function.parameters[0] if function.kind == "splitters" else None)
-    given = [launcher.put(array) for array in (keys, *values)]
-    made = [launcher.room(array.nbytes) for array in (keys, *values)]
-    offsets = launcher.room((rule.count + 1) * 8)
-    widths = [dtype.itemsize, *(array.nbytes // len(array) for array in values)]
-    columns = [Column(a, b, width) for a, b, width in zip(given, made, widths, strict=True)]
-    split_any(Splitter(launcher, len(keys), shapes), (key_type(dtype.str), rule), columns, offsets, strategy)
-    found = [room.array.view(array.dtype).reshape(array.shape) for room, array in zip(made, (keys, *values), strict=True)]
-    return Split(found[0], found[1:], offsets.array.view("i8"))
 
 
 def few(function, own, count):

@@ -12,7 +12,7 @@ import pytest
 import headrace
 from headrace.structure.gpu.launches import FindShape
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
-from tests.columns.test_load_gpu_differential import read_on_fibers, same_table, shape_of
+from tests.columns.load_gpu_cases import read_on_fibers, same_table, shape_of
 
 pytestmark = pytest.mark.fibers
 

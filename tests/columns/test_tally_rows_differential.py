@@ -17,7 +17,7 @@ from headrace.columns.convert.gpu.fast.arguments import RowShape, tally_program
 from headrace.structure.gpu.dialect_tables import TALLY, TOTALS, Found, plain_dialect
 from headrace.testing import fibers
 from tests.examples import examples
-from tests.structure.test_find_kernels_differential import (
+from tests.structure.find_kernels_cases import (
     ORDERS,
     How,
     Result,

@@ -8,36 +8,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from headrace import Context, Dialect, _native
-from headrace.sources.open import open_source
-from headrace.structure.find import Structure, find_structure
-from headrace.testing.oracle import split
+from headrace import Dialect, _native
 from headrace.testing.strategies import dialects, lenient_dialects, options_of, texts
 from tests.examples import examples
+from tests.structure.find_cases import BLOCK, expected, found
 
 pytestmark = pytest.mark.isas
 
 ISAS = _native.isas()
 TILES = [1, 2, 3, 5, 31, 63, 64, 65, 127, 128, 4096]
-BLOCK = 64
-
-
-def found(data: bytes, dialect: Dialect, *, isa: str = "", threads: int = 1, tile: int = 64, masks: bool = True) -> Structure:
-    with open_source(data) as source:
-        return find_structure(source, dialect, context=Context(threads=threads, isa=isa), tile_bytes=tile, use_masks=masks)
-
-
-def expected(data: bytes, dialect: Dialect) -> Structure:
-    oracle = split(data, dialect)
-    return Structure(
-        record_starts=[record.start for record in oracle.records],
-        field_counts=[len(record.fields) for record in oracle.records],
-        field_ends=[end for record in oracle.records for _, end in record.fields],
-        comments=[record.comment for record in oracle.records],
-        strays=sorted(at for record in oracle.records for at in record.strays),
-        blank_lines=oracle.blank_lines,
-        unclosed_quote=any(record.unclosed for record in oracle.records),
-    )
 
 
 @st.composite

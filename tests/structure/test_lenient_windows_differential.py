@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headrace import Dialect, _native
-from tests.structure.test_find_differential import expected, found
+from tests.structure.find_cases import expected, found
 
 pytestmark = pytest.mark.isas
 

@@ -27,7 +27,7 @@ class _Kept:
     epoch: int
 
 
-_kept: dict[tuple[int, int, int], _Kept] = {}
+kept_scratch: dict[tuple[int, int, int], _Kept] = {}
 _lock = process_lock()
 
 
@@ -67,7 +67,7 @@ class Scratch:
                 return zeroed(card, self._nbytes, stream), 1
             self._key = key = card.index, int(checked(functions.cuStreamGetId(stream))), self._kind
             with _lock:
-                kept = _kept.get(key)
+                kept = kept_scratch.get(key)
                 if kept is None or kept.buffer.nbytes < self._nbytes or kept.epoch == _LAST_EPOCH:
                     kept = _make(card, key, self._nbytes, stream)
                 kept.epoch += 1
@@ -82,7 +82,7 @@ class Scratch:
         if self._key is None or self._buffer is None:
             return
         with _lock:
-            kept = _kept.get(self._key)
+            kept = kept_scratch.get(self._key)
             if kept is None or kept.buffer is not self._buffer:
                 self._buffer.used_by(self._stream)
 
@@ -102,14 +102,14 @@ def zeroed(card: Gpu, nbytes: int, stream: int | None) -> DeviceBuffer:
 
 def _make(card: Gpu, key: tuple[int, int, int], nbytes: int, stream: int) -> _Kept:
     """More than is asked for, so that it seldom grows. It belongs to the card's stream, since the other one may go first."""
-    old = _kept.get(key)
+    old = kept_scratch.get(key)
     if old is not None:
         old.buffer.used_by(stream)
-    elif len(_kept) >= _MOST_STREAMS:
+    elif len(kept_scratch) >= _MOST_STREAMS:
         card.synchronize()
-        _kept.clear()
+        kept_scratch.clear()
     buffer = zeroed(card, max(_LEAST, 1 << (nbytes - 1).bit_length()), None)
     if stream != card.stream:
         Event(card).record(card.stream).hold(stream)
-    kept = _kept[key] = _Kept(buffer, 0)
+    kept = kept_scratch[key] = _Kept(buffer, 0)
     return kept
