@@ -21,6 +21,7 @@ from checks import (
     ratchet,
     readme,
     shared_rules,
+    test_files,
     who_knows_what,
     words,
 )
@@ -36,6 +37,7 @@ STATIC = (
     names,
     prose,
     words,
+    test_files,
     readme,
     features,
     figures,

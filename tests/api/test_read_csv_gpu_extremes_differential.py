@@ -17,7 +17,7 @@ from headrace import Device, DeviceArray
 from headrace.columns.column import Column
 from headrace.gpu.device.device import checked, driver, gpu
 from headrace.gpu.memory.pool import device_pool
-from tests.columns.test_load_gpu_extremes_differential import LONG_FIELDS
+from tests.columns.load_gpu_extremes_cases import LONG_FIELDS
 
 pytestmark = pytest.mark.gpu
 GB = 1 << 30

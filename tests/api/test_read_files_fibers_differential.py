@@ -23,11 +23,11 @@ from headrace.columns.types import DataType
 from headrace.core.buffer import copy_of
 from headrace.sources.open import OpenSource
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
-from tests.columns.test_convert_kernels_differential import table
-from tests.columns.test_load_gpu_dialects_differential import outcome
-from tests.columns.test_load_gpu_differential import same_table, view_of
-from tests.columns.test_load_gpu_faults_differential import spoiled
-from tests.columns.test_load_gpu_forms_differential import SHAPE
+from tests.columns.convert_kernels_cases import table
+from tests.columns.load_gpu_cases import same_table, view_of
+from tests.columns.load_gpu_dialects_cases import outcome
+from tests.columns.load_gpu_faults_cases import spoiled
+from tests.columns.load_gpu_forms_cases import SHAPE
 
 pytestmark = pytest.mark.fibers
 

@@ -51,6 +51,7 @@ def check(column: Column, *, descending: bool = False, nulls: str = "last", give
     assert Harness(given, options, **more).sorter.is_sorted() == headrace.is_sorted(column, **order)
 
 
+@pytest.mark.long_except("first-*")
 @pytest.mark.parametrize("name", list(TYPES))
 @pytest.mark.parametrize("nulls", ["first", "last"])
 def test_types(name: str, nulls: str) -> None:

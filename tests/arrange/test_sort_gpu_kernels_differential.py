@@ -41,6 +41,7 @@ ENTROPIES = [-1, *range(11)]
 """The paper's twelve: words ANDed together, and zeros."""
 
 
+@pytest.mark.long_except("0-*", "1-u1", "1-u2", "1-f4", "1-u8")
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("columns", [0, 1])
 def test_types_at_the_edges_of_every_way(dtype: str, columns: int) -> None:
@@ -48,6 +49,7 @@ def test_types_at_the_edges_of_every_way(dtype: str, columns: int) -> None:
         check(keys_of(dtype, count), columns_of(count, columns))
 
 
+@pytest.mark.long_except("True-*", "False-False-f4")
 @pytest.mark.parametrize("dtype", ["i2", "f4", "u8", "M8[s]"])
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("total_order", [False, True])
@@ -71,6 +73,7 @@ def test_interleavings(how: tuple[str, int]) -> None:
     check(keys, columns_of(1500, 2), strategy="hybrid", stable=False, how=how)
 
 
+@pytest.mark.long_except("u4-0", "u4-8", "u8-3", "u8--1")
 @pytest.mark.parametrize("ands", ENTROPIES)
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
 def test_entropies_give_the_same_by_every_way(dtype: str, ands: int) -> None:
@@ -82,6 +85,7 @@ def test_entropies_give_the_same_by_every_way(dtype: str, ands: int) -> None:
         check(keys, columns_of(count, 1), strategy="hybrid", stable=False)
 
 
+@pytest.mark.long_except("u4-0", "f8-3")
 @pytest.mark.parametrize("ands", [0, 1, 3, 8])
 @pytest.mark.parametrize("dtype", ["u4", "f4", "u8", "f8"])
 def test_parts_whatever_the_plan_would_say(dtype: str, ands: int) -> None:
@@ -92,6 +96,7 @@ def test_parts_whatever_the_plan_would_say(dtype: str, ands: int) -> None:
         check(keys, [np.arange(count).astype(f"u{keys.itemsize}")], sorter=ByParts, in_place=ands % 2 == 1)
 
 
+@pytest.mark.long_except("8-False")
 @pytest.mark.parametrize("follows", [False, True])
 @pytest.mark.parametrize("width", [4, 8])
 def test_one_value_together_with_its_key_or_behind_it(width: int, follows: bool) -> None:
@@ -145,6 +150,7 @@ def test_more_keys_than_a_launch_takes() -> None:
         check(keys, columns_of(1900, 1), shapes=shapes)
 
 
+@pytest.mark.long_except("5")
 @pytest.mark.parametrize("bits", [5, 6])
 def test_digits_of_other_widths(bits: int) -> None:
     """Of which a key may have an odd number, and its highest is narrower."""
@@ -154,6 +160,7 @@ def test_digits_of_other_widths(bits: int) -> None:
         check(keys_of("u4", 700), shapes=shapes, in_place=in_place, strategy="digits")
 
 
+@pytest.mark.long_except("128-4-False")
 @pytest.mark.parametrize("in_place", [False, True])
 @pytest.mark.parametrize(("threads", "own"), [(64, 1), (64, 2), (128, 4), (256, 8), (256, 1)])
 def test_keys_that_are_ranked_among_all_by_other_shapes(threads: int, own: int, in_place: bool) -> None:
@@ -187,6 +194,7 @@ def test_ranking_is_for_as_many_blocks_as_may_wait_for_each_other() -> None:
             assert [max((i + 1 for i, rank in enumerate(ranks) if rank == one), default=0) for one in own] == most
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("in_place", [False, True])
 def test_blocks_that_meet_by_other_shapes(in_place: bool) -> None:
     """Digits of other widths, so that their number is odd or the last is narrower; a block alone; constant digits."""
@@ -237,6 +245,7 @@ def is_sorted(keys, order) -> bool:
     return Sorter(launcher, len(keys), SHAPES, lambda: None).is_sorted(Given(order, launcher.put(keys), None))
 
 
+@pytest.mark.long_except("8-i4", "4-u1")
 @pytest.mark.parametrize("dtype", ["u1", "f2", "i4", "f8"])
 @pytest.mark.parametrize("index_bytes", [4, 8])
 def test_top_k(dtype: str, index_bytes: int) -> None:

@@ -71,6 +71,7 @@ def at_case(case: str, dtype: str, count: int):
     return drawn(dtype, count, [value << 8 * (np.dtype(dtype).itemsize - 4) for value in heavy], share)
 
 
+@pytest.mark.long_except("i4-True-*", "u8-True-lowest", "u4-False-one")
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize(("dtype", "descending"), [("u4", False), ("i4", True), ("u8", True), ("i8", False)])
 def test_heavy_values_at_the_edges(case: str, dtype: str, descending: bool) -> None:
@@ -84,6 +85,7 @@ def test_heavy_values_at_the_edges(case: str, dtype: str, descending: bool) -> N
     check(keys, order=order, index_bytes=8, wants_keys=False, shapes=HEAVY_SHAPES)
 
 
+@pytest.mark.long_except("f8")
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_equal_floats_of_other_bits_keep_their_order(dtype: str) -> None:
     keys = keys_of(dtype, 1500)

@@ -73,6 +73,7 @@ def test_fewer_blocks_than_there_is_work_for(multiprocessors: int) -> None:
         check(keys, values_of(keys, values), shapes=shapes, sorter=ByParts)
 
 
+@pytest.mark.long_except("False-True-*", "True-False-f8")
 @pytest.mark.parametrize("dtype", ["i4", "f4", "i8", "f8"])
 @pytest.mark.parametrize("in_place", [False, True])
 @pytest.mark.parametrize("descending", [False, True])

@@ -22,8 +22,8 @@ from headrace.sources import text_buffers
 from headrace.sources.open import open_source
 from headrace.sources.stream import TextStream
 from headrace.sources.text_buffers import CardBuffers
-from tests.core.test_pinned_unit import LazyDriver
-from tests.core.test_send_unit import LazyCard
+from tests.core.pinned_cases import LazyDriver
+from tests.core.send_cases import LazyCard
 
 
 class CuFile:
@@ -127,7 +127,7 @@ def buffers(monkeypatch: pytest.MonkeyPatch) -> CardBuffers:
 
     monkeypatch.setattr(text_buffers, "gpu", lambda device: card)
     monkeypatch.setattr(text_buffers, "device_pool", lambda card: SimpleNamespace(take=take))
-    monkeypatch.setattr(pinned, "_idle", {})
+    monkeypatch.setattr(pinned, "idle_rings", {})
     return CardBuffers(Context())
 
 

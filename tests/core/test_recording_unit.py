@@ -53,7 +53,7 @@ def driver(monkeypatch):
     monkeypatch.setattr(launchers, "staging", lambda card: None)
     monkeypatch.setattr(launchers, "device_pool", lambda card: SimpleNamespace(take=take))
     monkeypatch.setattr(launchers, "kernel", lambda *given, **_: Kernel(77, "fill_items", "QI12s", card))
-    monkeypatch.setattr(launchers, "_kernels", {})
+    monkeypatch.setattr(launchers, "known_kernels", {})
     monkeypatch.setattr("headrace.gpu.device.device.driver", lambda: SimpleNamespace(CUresult=Status, cuGetErrorString=said))
     made.launcher = GpuLauncher(card, stream=None, budget=Budget(), crossings=Crossings())
     return made

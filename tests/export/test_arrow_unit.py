@@ -244,6 +244,7 @@ time.sleep(0.2)
 """
 
 
+@pytest.mark.long_except("0", "2")
 @pytest.mark.parametrize("attempt", range(4))
 def test_arrays_may_be_released_while_the_interpreter_ends(attempt):
     # A release that waits for the GIL while the interpreter ends would end the process by `std::terminate`.

@@ -271,12 +271,12 @@ class GpuLauncher:
 
     def _kernel(self, entry: Entry, defines: Mapping[str, int]) -> Kernel:
         program = id(entry), id(defines), self._card.index
-        found = _kernels.get(program)
+        found = known_kernels.get(program)
         if found is None:
             known = kernel(entry.file, entry.name, entry.signature, defines, self._card, mode=entry.mode)
-            if len(_kernels) >= _MAX_KERNELS:
-                _kernels.clear()
-            found = _kernels[program] = known, entry, defines  # kept alive, so that their ids stay unique
+            if len(known_kernels) >= _MAX_KERNELS:
+                known_kernels.clear()
+            found = known_kernels[program] = known, entry, defines  # kept alive, so that their ids stay unique
         return found[0]
 
     def replay(self, recording: Recording, numbers: Sequence[int], rooms: Sequence[Room | None]) -> DeviceParts | None:
@@ -350,5 +350,5 @@ def launcher_beside(stream: int | None, card: Gpu, budget: Budget, crossings: Cr
 
 
 _MAX_KERNELS = 256
-_kernels: dict[tuple[int, int, int], tuple[Kernel, Entry, Mapping[str, int]]] = {}
+known_kernels: dict[tuple[int, int, int], tuple[Kernel, Entry, Mapping[str, int]]] = {}
 """Kernels by the identity of their entry, macros and device: frequent launches pass the same objects each time."""

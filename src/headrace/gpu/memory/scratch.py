@@ -27,7 +27,7 @@ class _Entry:
     epoch: int
 
 
-_entries: dict[tuple[int, int, int], _Entry] = {}
+scratch_entries: dict[tuple[int, int, int], _Entry] = {}
 _lock = process_lock()
 
 
@@ -66,7 +66,7 @@ class Scratch:
                 return zeroed(card, self._nbytes, stream), 1
             self._key = key = card.index, int(checked(functions.cuStreamGetId(stream))), self._kind
             with _lock:
-                entry = _entries.get(key)
+                entry = scratch_entries.get(key)
                 if entry is None or entry.buffer.nbytes < self._nbytes or entry.epoch == _LAST_EPOCH:
                     entry = _make(card, key, self._nbytes, stream)
                 entry.epoch += 1
@@ -81,7 +81,7 @@ class Scratch:
         if self._key is None or self._buffer is None:
             return
         with _lock:
-            entry = _entries.get(self._key)
+            entry = scratch_entries.get(self._key)
             if entry is None or entry.buffer is not self._buffer:
                 self._buffer.used_by(self._stream)
 
@@ -101,14 +101,14 @@ def zeroed(card: Gpu, nbytes: int, stream: int | None) -> DeviceBuffer:
 
 def _make(card: Gpu, key: tuple[int, int, int], nbytes: int, stream: int) -> _Entry:
     """Allocate a power of two of bytes, so that it seldom grows, in the device's stream: the caller's may be destroyed."""
-    old = _entries.get(key)
+    old = scratch_entries.get(key)
     if old is not None:
         old.buffer.used_by(stream)
-    elif len(_entries) >= _MAX_STREAMS:
+    elif len(scratch_entries) >= _MAX_STREAMS:
         card.synchronize()
-        _entries.clear()
+        scratch_entries.clear()
     buffer = zeroed(card, max(_MIN_BYTES, 1 << (nbytes - 1).bit_length()), None)
     if stream != card.stream:
         Event(card).record(card.stream).hold(stream)
-    entry = _entries[key] = _Entry(buffer, 0)
+    entry = scratch_entries[key] = _Entry(buffer, 0)
     return entry
