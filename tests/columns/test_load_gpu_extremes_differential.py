@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import headrace
-from headrace.columns.finish.gpu import patch_strings
+from headrace.columns.faults.gpu import patch_strings
 from headrace.columns.load.gpu import load
 from tests.columns.test_load_gpu_dialects_differential import outcome
 from tests.columns.test_load_gpu_differential import read_on_fibers

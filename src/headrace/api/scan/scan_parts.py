@@ -20,8 +20,11 @@ from headrace.api.read.planned_files import PlannedFiles
 from headrace.api.read.prepared import Prepared
 from headrace.api.report import Position
 from headrace.api.scan.scanned_files import ScannedFile
+from headrace.columns.buffers.load_result import CutRecordError, Loaded
 from headrace.columns.column import Column
-from headrace.columns.plan.load_plan import SECONDS_OF_PROGRESS, CutRecordError, Loaded, LoadPlan, Progress, TextPart, load
+from headrace.columns.load.load import load
+from headrace.columns.plan.load_plan import LoadPlan, TextPart
+from headrace.columns.plan.load_run import PROGRESS_SECONDS, LoadRun, Progress
 from headrace.columns.types import DataType
 from headrace.core.errors import MemoryLimitError
 from headrace.core.timeline import NoTimeline, Timeline
@@ -99,8 +102,9 @@ class ScanParts:
                     place = Place(start.byte, start.byte, start.record, leading_records(prepared, self._options))
                 end = _ENDLESS if file.comes_in_order else plan.end
                 while not place.is_done and place.at < end:
-                    own = change(replace(plan, end=end, progress=self._progress(number, place.at)))
-                    part = self._part(_Task(file, prepared, own, text, earlier), place)
+                    own = change(replace(plan, end=end))
+                    run = LoadRun(self._progress(number, place.at), self._plans.shared.native)
+                    part = self._part(_Task(file, prepared, own, run, text, earlier), place)
                     part.is_last = place.is_done or place.at >= end
                     self._tell(number, place.at)
                     yield part
@@ -153,7 +157,7 @@ class ScanParts:
             self._plans.shared.native.renew_budget(plan.memory_limit)
             try:
                 with self._cut.timeline.span("reader", "read and convert"):
-                    loaded = load(window.source, self._options.dialect, plan)
+                    loaded = load(window.source, self._options.dialect, plan, task.run)
             except CutRecordError:
                 ahead += max(ahead, size)
                 continue
@@ -203,7 +207,7 @@ class ScanParts:
     def _tell(self, number: int, at: int) -> None:
         """Parts may be too small to tell of themselves."""
         told = self._progress(number, at)
-        if told is not None and time.perf_counter() - self._told > SECONDS_OF_PROGRESS:
+        if told is not None and time.perf_counter() - self._told > PROGRESS_SECONDS:
             told(0, 0)
 
 
@@ -220,6 +224,7 @@ class _Task:
     file: ScannedFile
     prepared: Prepared
     plan: LoadPlan
+    run: LoadRun
     text: TextWindows
     earlier: int
 
