@@ -14,7 +14,7 @@ from checks.tree import NATIVE, Finding, files, name_of
 
 ORDER: dict[str, tuple[str, ...]] = {
     "core": ("cpu", ".", "expressions"),
-    "primitives": ("cpu", "."),
+    "primitives": (".", "cpu"),
     "gpu": ("device", "block", "memory", "transfer", "kernels"),
     "sources": ("compression", "encoding", "kinds", "."),
     "structure": (".", "cpu", "gpu"),
@@ -47,17 +47,6 @@ EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
         ("columns/buffers/column_buffers_gpu.py", "columns/convert/gpu/layouts.py"),
         ("columns/convert/gpu/column_group.py", "columns/convert/gpu/fast/arguments.py"),
         ("columns/convert/gpu/target.py", "columns/convert/gpu/fast/arguments.py"),
-        ("columns/faults/faults.cpp", "columns/load/load_pass.hpp"),
-        ("columns/faults/gpu/fault_list.py", "columns/load/gpu/decoded.py"),
-        ("columns/faults/gpu/resolve.py", "columns/finish/gpu/patch_strings.py"),
-        ("columns/faults/header_faults.py", "columns/finish/concat.py"),
-        ("columns/faults/locate.hpp", "columns/finish/finish.hpp"),
-        ("columns/faults/resolve.cpp", "columns/finish/finish.hpp"),
-        ("columns/faults/resolve.cpp", "columns/load/load_pass.hpp"),
-        ("columns/finish/concat.cpp", "columns/load/load_pass.hpp"),
-        ("columns/finish/finish.cpp", "columns/load/load_pass.hpp"),
-        ("columns/plan/load_plan.hpp", "columns/convert/cpu/convert.hpp"),
-        ("columns/plan/load_plan.py", "columns/faults/rejects.py"),
     }
 )
 """Pairs of a file and what it imports although the order forbids it, relative to src/headrace."""

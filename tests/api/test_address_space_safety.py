@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headrace.columns.plan.load_plan import out_of_memory
+from headrace.columns.plan.native_errors import out_of_memory
 
 PROGRAM = """
 import hashlib, resource, sys

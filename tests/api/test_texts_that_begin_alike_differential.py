@@ -16,10 +16,10 @@ from headrace import _native
 from headrace.api.read import prepared
 from headrace.api.read.csv_options import parse_options
 from headrace.api.read.reading import load_plan, prepare, report_later, table_columns
-from headrace.columns.faults.header_faults import with_header_faults
+from headrace.columns.finish.header_faults import with_header_faults
 from headrace.columns.load.gpu.decoded import decoded_place
 from headrace.columns.load.gpu.load import Place, load_on_gpu
-from headrace.columns.plan.load_plan import native_dialect
+from headrace.columns.plan.native_dialect import native_dialect
 from headrace.core.identity_cache import Recent
 from headrace.gpu.kernels.launcher import Part
 from headrace.sources.encoding.decode_gpu import DecodeShape

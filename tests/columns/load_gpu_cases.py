@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from headrace.sources.encoding.decode_gpu import DecodeShape
 
 import headrace
 from headrace import _native
@@ -14,10 +13,11 @@ from headrace.api.read.csv_options import parse_options
 from headrace.api.read.read_csv import read_csv
 from headrace.api.read.reading import load_plan, make_report, prepare, table_columns
 from headrace.columns.convert.gpu.fast.arguments import RowShape
-from headrace.columns.faults.header_faults import with_header_faults
+from headrace.columns.finish.header_faults import with_header_faults
 from headrace.columns.load.gpu.decoded import decoded_place
 from headrace.columns.load.gpu.load import GpuShape, Place, load_on_gpu
 from headrace.gpu.kernels.launcher import Part
+from headrace.sources.encoding.decode_gpu import DecodeShape
 from headrace.sources.open import open_source
 from headrace.structure.gpu.launches import FindShape
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom

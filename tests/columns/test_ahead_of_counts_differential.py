@@ -11,7 +11,7 @@ import pytest
 from headrace import _native
 from headrace.columns.load.gpu import estimate, load, setup_cache
 from headrace.columns.load.gpu.estimate import Expected, expect
-from headrace.columns.plan.load_plan import native_dialect
+from headrace.columns.plan.native_dialect import native_dialect
 from headrace.core.errors import MemoryLimitError
 from headrace.core.identity_cache import Recent
 from headrace.structure.dialect import CSV, Dialect

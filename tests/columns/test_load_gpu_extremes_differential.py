@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import headrace
-from headrace.columns.finish.gpu import patch_strings
+from headrace.columns.faults.gpu import patch_strings
 from headrace.columns.load.gpu import load
 from tests.columns.load_gpu_cases import read_on_fibers
 from tests.columns.load_gpu_dialects_cases import outcome

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headrace import _native
-from headrace.columns.plan.load_plan import native_errors
+from headrace.columns.plan.native_errors import native_errors
 from headrace.core.errors import SourceError
 from tests.core.send_cases import CONTEXT, LazyCard
 

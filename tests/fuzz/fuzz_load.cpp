@@ -5,6 +5,9 @@
 
 #include "arrow_checks.hpp"
 #include "columns/faults/faults.hpp"
+#include "columns/faults/order.hpp"
+#include "columns/load/load.hpp"
+#include "columns/load/peek.hpp"
 #include "plans.hpp"
 #include "structure/cpu/survey.hpp"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "columns/faults/faults.hpp"
-#include "columns/plan/load_plan.hpp"
+#include "columns/load/peek.hpp"
 #include "dialects.hpp"
 #include "fuzz.hpp"
 #include "structure/cpu/survey.hpp"

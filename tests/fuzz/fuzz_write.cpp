@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "arrow_stream.hpp"
-#include "columns/plan/load_plan.hpp"
+#include "columns/load/load.hpp"
+#include "columns/load/peek.hpp"
 #include "columns/rules/utf8.hpp"
 #include "dialects.hpp"
 #include "export/text/write_csv.hpp"

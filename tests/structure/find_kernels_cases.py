@@ -63,7 +63,7 @@ def expected_totals(data: bytes, dialect: Dialect) -> tuple[int, ...]:
     oracle = split(data, dialect)
     records = [record for record in oracle.records if not record.comment]
     flags = Found(0)
-    if dialect.quote is not None and dialect.quote in data:
+    if dialect.quote_char is not None and dialect.quote_char in data:
         flags |= Found.QUOTES
     if any(record.strays for record in oracle.records):
         flags |= Found.STRAY
@@ -129,21 +129,21 @@ def scanned(
 def check_returns(data: bytes, dialect: Dialect, flags: int) -> None:
     """Where line ends are universal, masks tell of carriage returns, and take some bytes outside ASCII for such."""
     if not flags & Found.REDO:
-        assert bool(flags & Found.RETURN) == (dialect.line_end is None and any(byte & 0x7F == 13 for byte in data))
+        assert bool(flags & Found.RETURN) == (dialect.lineterminator is None and any(byte & 0x7F == 13 for byte in data))
 
 
 def without(data: bytes, dialect: Dialect) -> bytes:
     """The text without what only automata, or only quotes, can read."""
-    return bytes(byte for byte in data if byte not in (dialect.quote or b""))
+    return bytes(byte for byte in data if byte not in (dialect.quote_char or b""))
 
 
 @st.composite
 def plain_cases(draw: st.DrawFn) -> tuple[Dialect, bytes]:
     dialect = Dialect(
         sep=draw(st.sampled_from([",", "\t", "|", "\0"])),
-        quote=draw(st.sampled_from(['"', "'", None])),
+        quote_char=draw(st.sampled_from(['"', "'", None])),
         double_quote=draw(st.booleans()),
-        line_end=draw(st.sampled_from([None, None, "\n", "\r", ";"])),
+        lineterminator=draw(st.sampled_from([None, None, "\n", "\r", ";"])),
         skip_blank_lines=draw(st.booleans()),
     )
     parts = draw(st.lists(texts(dialect, max_tokens=300), min_size=1, max_size=4))
@@ -156,5 +156,5 @@ def expected(data: bytes, dialect: Dialect, how: How) -> Result:
 
 def has_misplaced_quotes(data: bytes, dialect: Dialect) -> bool:
     """Whether a quote stands in an unquoted field, or text after a closing quote: parity may misread such a text."""
-    strict = Dialect(**options_of(dialect) | {"strict": dialect.quote is not None})
+    strict = Dialect(**options_of(dialect) | {"strict_quotes": dialect.quote_char is not None})
     return any(record.strays for record in split(data, strict).records)

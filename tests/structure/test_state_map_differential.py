@@ -27,7 +27,7 @@ def serial(data: bytes, dialect: Dialect, begin: int, end: int, state: int) -> t
     records = 0
     for at in range(begin, end):
         group = automaton.class_of[data[at]]
-        if automaton.unreal_group is not None and data[at : at + 1] == dialect.quote and not opens_field(data, at, dialect):
+        if automaton.unreal_group is not None and data[at : at + 1] == dialect.quote_char and not opens_field(data, at, dialect):
             group = automaton.unreal_group
         emit = automaton.emit[group][state]
         records += bool(emit & Emit.REC) and not emit & (Emit.BLANK | Emit.COMMENT)
@@ -88,7 +88,7 @@ def test_every_state_before_a_range(case: tuple[Dialect, bytes, list[int]], tile
 @pytest.mark.parametrize("isa", ISAS)
 def test_every_cut_of_one_text(isa: str) -> None:
     """Each place around the borders of blocks, in a text whose ranges do not commute."""
-    data, dialect = b'a,"b\r\n""c",d\r\n#x\r\ny\\"\n' * 9, Dialect(comment="#", escape="\\")
+    data, dialect = b'a,"b\r\n""c",d\r\n#x\r\ny\\"\n' * 9, Dialect(comment="#", escape_char="\\")
     context = Context(isa=isa, threads=1)
     whole = summarize(data, dialect, context=context)
     commutes = 0

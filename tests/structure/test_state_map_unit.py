@@ -60,10 +60,10 @@ def test_identity_is_that_of_an_empty_range():
         (b"a\n\n\r\nb", CSV, 2, 3),
         (b"a\n\nb", Dialect(skip_blank_lines=False), 3, 2),
         (b"#x\na\n#y", Dialect(comment="#"), 1, 2),
-        (b"a;b\n;c", Dialect(sep="|", line_end=";"), 3, 1),
-        (b'"a;\\";b"\n', Dialect(escape="\\", sep=";"), 1, 1),
+        (b"a;b\n;c", Dialect(sep="|", lineterminator=";"), 3, 1),
+        (b'"a;\\";b"\n', Dialect(escape_char="\\", sep=";"), 1, 1),
         (b'5" pipe\nb\n', CSV, 2, 2),
-        (b'"never closed\nb\nc', Dialect(lenient=True), 3, 2),
+        (b'"never closed\nb\nc', Dialect(lenient_quotes=True), 3, 2),
     ],
 )
 def test_records_and_lines(text: bytes, dialect: Dialect, records: int, lines: int):
@@ -76,7 +76,7 @@ def test_a_line_end_of_two_bytes_counts_in_the_range_of_its_second():
 
 
 def test_values_can_be_sent():
-    found = summarize(TEXT, Dialect(comment="#", lenient=True), range(5))
+    found = summarize(TEXT, Dialect(comment="#", lenient_quotes=True), range(5))
     again = pickle.loads(pickle.dumps(found))
     assert again == found and hash(again) == hash(found) and again.then(again) == found.then(found)
     assert len(pickle.dumps(found)) < 1000
@@ -92,7 +92,7 @@ def test_files_and_byte_order_marks(tmp_path: Path):
 
 def test_text_in_utf_16():
     text = "ä,'b\r\nc'\nd".encode("utf-16-le")
-    dialect = Dialect(quote="'")
+    dialect = Dialect(quote_char="'")
     with open_source(b"\xff\xfe" + text, SourceOptions()) as source:
         whole = summarize(source, dialect)
         for cut in range(len(text) + 3):

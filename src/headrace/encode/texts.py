@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from headrace import _native
 from headrace.columns.column import MOST_VIEWED_BYTES, Column, column_of_texts
-from headrace.columns.plan.load_plan import native_errors
+from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import ENCODED, DataType
 
 FORMS = {"plain": None, "view": DataType("string_view"), "dictionary": DataType("dictionary")}

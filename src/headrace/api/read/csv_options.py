@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from headrace import _native
 from headrace.columns.date_format import date_options
 from headrace.columns.header import FieldKinds
-from headrace.columns.plan.load_plan import Progress, ValueOptions
+from headrace.columns.plan.load_plan import ValueOptions
+from headrace.columns.plan.load_run import Progress
 from headrace.columns.plan.row_policy import LONG_RECORDS, SHORT_RECORDS, RowOptions
 from headrace.columns.plan.value_forms import FormOptions
 from headrace.columns.records.data_range import ExtentOptions, header_indexes

@@ -14,7 +14,7 @@ from headrace.api.read.reading import load_placed, make_report, prepare, report_
 from headrace.api.sniff.sniff_csv import AUTO, sniff_files, sniff_rest
 from headrace.api.table import Table
 from headrace.columns.date_format import DateFormatLike
-from headrace.columns.plan.load_plan import Progress
+from headrace.columns.plan.load_run import Progress
 from headrace.columns.schema import DTypesLike, SchemaLike
 from headrace.core.context import Context
 from headrace.core.device import Device

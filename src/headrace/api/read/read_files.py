@@ -25,10 +25,7 @@ from headrace.api.sniff.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.finish.concat import locate
-from headrace.columns.plan.load_plan import (
-    SECONDS_OF_PROGRESS,
-    Progress,
-)
+from headrace.columns.plan.load_run import PROGRESS_SECONDS, LoadRun, Progress
 from headrace.columns.types import DataType, parse_type
 from headrace.core.errors import OptionError
 from headrace.sources.open import OpenSource, SourceLike
@@ -118,19 +115,20 @@ class _Reading:
         """Load a file that so many records of data come before."""
         with file.opened() as opened:
             prepared, plan = self.plans.plan(number, opened, records)
-            part = FilePart(file, self.planned.files[number], prepared, replace(plan, progress=self._progress(number)))
+            part = FilePart(file, self.planned.files[number], prepared, plan)
             self._load(part, opened)
         return part
 
     def _load(self, part: FilePart, opened: OpenSource) -> None:
         part.columns = []  # of an earlier load: their memory serves this one
+        run = LoadRun(self._progress(part.plan.file), self.shared.native)
         with part.file.errors():
-            part.take(loaded := self.loads.load(opened, part.plan))
+            part.take(loaded := self.loads.load(opened, part.plan, run))
         part.add_header_faults(self.options.context)
         for stage, seconds in loaded.seconds.items():
             self.seconds[stage] += seconds
-        tell = part.plan.progress
-        if tell is not None and time.perf_counter() - self.told > SECONDS_OF_PROGRESS:  # small files tell nothing themselves
+        tell = run.progress
+        if tell is not None and time.perf_counter() - self.told > PROGRESS_SECONDS:  # small files tell nothing themselves
             tell(part.file.size, part.file.size)
 
     def _progress(self, number: int) -> Progress | None:

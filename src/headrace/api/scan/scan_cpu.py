@@ -17,7 +17,10 @@ from headrace.api.read.file_parts import FilePart
 from headrace.api.read.planned_files import PlannedFiles
 from headrace.api.scan.scan_parts import MIN_PART_BYTES, BatchCut, Change, FileReading, ScanParts
 from headrace.api.scan.scanned_files import ScannedFile
-from headrace.columns.plan.load_plan import SECONDS_OF_PROGRESS, CutRecordError, Loaded, LoadPlan, Progress, TextPart, load
+from headrace.columns.buffers.load_result import CutRecordError, Loaded
+from headrace.columns.load.load import load
+from headrace.columns.plan.load_plan import LoadPlan, TextPart
+from headrace.columns.plan.load_run import PROGRESS_SECONDS, LoadRun, Progress
 from headrace.core.errors import MemoryLimitError
 from headrace.sources.open import OpenSource
 from headrace.sources.stream import Window
@@ -61,7 +64,7 @@ class CpuParts(ScanParts):
         cursor = _Cursor(reading.begin, reading.begin)
         end = _UNBOUNDED if reading.file.comes_in_order else reading.plan.end
         while not cursor.is_done and cursor.at < end:
-            plan = change(replace(reading.plan, end=end, progress=self._progress(reading.number, cursor.at)))
+            plan = change(replace(reading.plan, end=end))
             part = self._part(reading, plan, cursor)
             part.is_last = cursor.is_done or cursor.at >= end
             self._report_progress(reading.number, cursor.at)
@@ -93,10 +96,11 @@ class CpuParts(ScanParts):
             end = self._end(reading, plan, cursor, window)
             stop = min(cursor.at + size, end)
             part_plan = _plan_of(replace(plan, end=end), reading.records, cursor, window, stop)
+            run = LoadRun(self._progress(reading.number, cursor.at), self._plans.shared.native)
             self._plans.shared.native.renew_budget(part_plan.memory_limit)
             try:
                 with self._cut.timeline.span("reader", "read and convert"):
-                    loaded = load(window.source, self._options.dialect, part_plan)
+                    loaded = load(window.source, self._options.dialect, part_plan, run)
             except CutRecordError:
                 lookahead += max(lookahead, size)
                 continue
@@ -146,7 +150,7 @@ class CpuParts(ScanParts):
     def _report_progress(self, number: int, at: int) -> None:
         """Report progress between parts, which may be too small to report by themselves."""
         report = self._progress(number, at)
-        if report is not None and time.perf_counter() - self._last_progress > SECONDS_OF_PROGRESS:
+        if report is not None and time.perf_counter() - self._last_progress > PROGRESS_SECONDS:
             report(0, 0)
 
 

@@ -15,7 +15,7 @@ from headrace.api.scan.scan_parts import BatchCut
 from headrace.api.scan.scan_state import ScanRequest
 from headrace.api.sniff.sniff_csv import AUTO, sniff_files
 from headrace.columns.date_format import DateFormatLike
-from headrace.columns.plan.load_plan import Progress
+from headrace.columns.plan.load_run import Progress
 from headrace.columns.schema import DTypesLike, SchemaLike
 from headrace.core.context import Context, context_of
 from headrace.core.device import Device, parse_device

@@ -24,10 +24,13 @@ from headrace.api.read.reading import wanted_device
 from headrace.api.scan.scan_parts import BatchCut, Change, FileReading, ScanParts
 from headrace.api.scan.scan_sender import Sender, Sent, TextBuffers
 from headrace.api.scan.scanned_files import ScannedFile
+from headrace.columns.buffers.load_result import CutRecordError, Loaded
 from headrace.columns.column import Column
 from headrace.columns.convert.gpu.target import USUAL_SHAPE, GpuShape, Place, by_steps
 from headrace.columns.load.gpu.load_text import View, load_part, view_for
-from headrace.columns.plan.load_plan import CutRecordError, Loaded, LoadPlan, TextPart, native_errors
+from headrace.columns.plan.load_plan import LoadPlan, TextPart
+from headrace.columns.plan.load_run import LoadRun
+from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import DataType
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import GpuLauncher, Launcher, Part
@@ -166,7 +169,8 @@ class GpuParts(ScanParts):
             asked = self._limited(reading, sent, source)
             with self._cut.timeline.span("converter", "convert"), self._launcher.current():
                 plan = self._plan_of(reading, change, asked)
-                loaded = load_part(place, source, self._options.dialect, plan, self._view(self._launcher))
+                run = LoadRun(share=self._plans.shared.native)
+                loaded = load_part(place, source, self._options.dialect, plan, self._view(self._launcher), run=run)
                 if loaded.by_steps:  # so that the following parts are not searched twice
                     self._shape = by_steps(self._shape)
                 return asked, loaded

@@ -14,8 +14,9 @@ from headrace.api.read.planned_files import PlannedFiles
 from headrace.api.read.prepared import Prepared
 from headrace.api.report import Position
 from headrace.api.scan.scanned_files import ScannedFile
+from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.column import Column
-from headrace.columns.plan.load_plan import Loaded, LoadPlan
+from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType
 from headrace.core.timeline import NoTimeline, Timeline
 from headrace.sources.open import OpenSource

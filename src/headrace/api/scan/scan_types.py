@@ -73,7 +73,7 @@ def as_given(types: list[DataType]) -> Callable[[LoadPlan], LoadPlan]:
 
     def change(plan: LoadPlan) -> LoadPlan:
         pairs = zip(plan.columns, plan.share_columns, strict=True)
-        columns: list[tuple[str, DataType | None, bool]] = [(name, types[place], wanted) for (name, _, wanted), place in pairs]
+        columns = tuple([(name, types[place], wanted) for (name, _, wanted), place in pairs])
         return replace(plan, columns=columns)
 
     return change
@@ -85,7 +85,7 @@ def _only_inferred(plan: LoadPlan) -> LoadPlan:
     outcomes = {name: "reject" for name in ("on_short", "on_long", "on_malformed") if getattr(rows, name) == "raise"}
     return replace(
         plan,
-        columns=[(name, given, wanted and given is None) for name, given, wanted in plan.columns],
+        columns=tuple([(name, given, wanted and given is None) for name, given, wanted in plan.columns]),
         rows=replace(rows, **outcomes),  # type: ignore[arg-type]
         values=replace(plan.values, on_error="null"),
         row_index=None,

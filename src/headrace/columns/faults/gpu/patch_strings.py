@@ -1,4 +1,4 @@
-"""Other texts for some rows of a column of strings on a GPU: columns/finish/gpu/patch_strings.cu."""
+"""Other texts for some rows of a column of strings on a GPU: columns/faults/gpu/patch_strings.cu."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from headrace.gpu.kernels.launcher import Entry, Launcher, Part, Shape
 
 _WORDS = ("rows", "count", "ends", "texts", "shifts", "offsets", "offsets_to", "bytes", "bytes_to", "validity", "length")
 SPLICE_TASK = np.dtype([*((name, "u8") for name in _WORDS), ("width", "u4"), ("width_to", "u4")])
-"""The struct of columns/finish/gpu/patch_task.hpp, byte for byte."""
+"""The struct of columns/faults/gpu/patch_task.hpp, byte for byte."""
 
 _SIZE, _OFFSETS, _BYTES, _TEXTS = (
-    Entry("columns/finish/gpu/patch_strings.cu", name, "96s")
+    Entry("columns/faults/gpu/patch_strings.cu", name, "96s")
     for name in ("size_texts", "shift_offsets", "shift_bytes", "put_texts")
 )
 _THREADS = 256

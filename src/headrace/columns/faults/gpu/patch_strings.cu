@@ -2,7 +2,7 @@
 // each row, and each piece of the bytes, asks the sorted list of those rows how far it moves.
 //
 // Bytes moved: the column once in and once out; a search of the list for each row and each 16 bytes.
-#include "columns/finish/gpu/patch_task.hpp"
+#include "columns/faults/gpu/patch_task.hpp"
 #include "gpu/block/warp.cuh"
 
 using namespace headrace;
