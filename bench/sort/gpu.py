@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import headrace
 from bench.sort.gpu_machines import Case, Fibers, Machine
 from bench.tables import Page
-from headrace.arrange.sort.gpu.msd.tuning import PartOptions
+from headrace.arrange.sort.gpu.msd.tuning import HybridOptions
 
 ENTROPIES = (*range(11), -1)
 """Words ANDed to a uniform one; -1: zeros. (Thearling and Smith 1992.)"""
@@ -33,12 +33,12 @@ LIMIT_BYTES = {"u32": 28, "u64": 56, "32+32": 52, "64+64": 104}
 ITEM_BYTES = {"u32": 4, "u64": 8, "32+32": 8, "64+64": 16}
 TARGETS = {"u32": 90, "u64": 55, "32+32": 48, "64+64": 26}
 OFF = {
-    "no look-ahead": PartOptions(looks_ahead=False),
-    "no thread reduction": PartOptions(reduces=False),
-    "one local configuration": PartOptions(by_size=False),
-    "no merging": PartOptions(merges=False),
-    "neither of these two": PartOptions(by_size=False, merges=False),
-    "no counts kept (ours)": PartOptions(keeps_counts=False),
+    "no look-ahead": HybridOptions(looks_ahead=False),
+    "no thread reduction": HybridOptions(reduces=False),
+    "one local configuration": HybridOptions(by_size=False),
+    "no merging": HybridOptions(merges=False),
+    "neither of these two": HybridOptions(by_size=False, merges=False),
+    "no counts kept (ours)": HybridOptions(keeps_counts=False),
 }
 """Figures 11 to 14 of the paper, one a type of keys."""
 page = Page()

@@ -15,8 +15,7 @@ import headrace
 from bench.gpu_timing import Better, Cub, Times, median_ms, rates_of
 from bench.sort.gpu_machines import Case
 from headrace.arrange.sort.gpu.planner import Sorter
-from headrace.arrange.sort.gpu.sort import shapes_of
-from headrace.arrange.sort.gpu.tuning import SortShapes
+from headrace.arrange.sort.gpu.tuning import SortTuning, tuning_of
 from headrace.core.context import Context
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import Entry, GpuLauncher, Room, Shape
@@ -70,7 +69,7 @@ class Card:
     def __init__(self, *, peers: bool = True) -> None:
         self._cub = Cub("sort/cub_sort") if peers else None
         self._card = gpu(0)
-        self.shapes = shapes_of(self._card.multiprocessors, self._card.capability)
+        self.tuning = tuning_of(self._card.multiprocessors, self._card.capability)
         query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
         driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]
         self.name = f"{torch.cuda.get_device_name()}, driver {driver}, CUDA {torch.version.cuda}, PyTorch {torch.__version__}"
@@ -105,12 +104,12 @@ class Card:
         del found, sorted_keys
         return rates_of(work, case.count, 7)
 
-    def steps(self, case: Case, shapes: SortShapes, sorter: type[Sorter] = Sorter) -> list[tuple[str, float]]:
+    def steps(self, case: Case, tuning: SortTuning, sorter: type[Sorter] = Sorter) -> list[tuple[str, float]]:
         """The launches of a case whose answer was right, each with its microseconds."""
         tensors, context, seen = self._tensors(case), Context(), []
         for _ in range(7):
             torch.cuda._sleep(6_000_000)  # noqa: SLF001 (there is no other)
-            launcher = self._sort(case, tensors, context, (sorter, shapes))
+            launcher = self._sort(case, tensors, context, (sorter, tuning))
             torch.cuda.synchronize()
             assert launcher.events is not None
             seen.append([(name, 1e3 * begin.elapsed_time(end)) for name, begin, end in launcher.events])
@@ -127,23 +126,23 @@ class Card:
         return tensors
 
     def _sort(
-        self, case: Case, tensors: list[torch.Tensor], context: Context, timed: tuple[type[Sorter], SortShapes] | None = None
+        self, case: Case, tensors: list[torch.Tensor], context: Context, timed: tuple[type[Sorter], SortTuning] | None = None
     ) -> _Timed:
         """`timed`: by which each launch is."""
         stream = torch.cuda.current_stream().cuda_stream or 1
         launcher = _Timed(self._card, stream=stream, budget=context.new_budget(), crossings=context.crossings)
-        sorter, shapes = timed or (Sorter, self.shapes)
-        if case.small is not None:
-            shapes = replace(shapes, small=case.small)
+        sorter, tuning = timed or (Sorter, self.tuning)
+        if case.single is not None:
+            tuning = replace(tuning, single_launch=case.single)
         if timed:
             launcher.events = []
-        given = case.given([_Tensor(tensor) for tensor in tensors])
+        given = case.request([_Tensor(tensor) for tensor in tensors])
         with self._card.current(), ExitStack() as launches:
 
             def counters() -> Room:
                 return launches.enter_context(Scratch(self._card, COUNTERS, stream, 0))[0]
 
-            sorter(launcher, case.count, shapes, counters).sort(given)
+            sorter(launcher, case.count, tuning, counters).sort(given)
         return launcher
 
     def peers(self, asked: list[tuple[str, int, int]]) -> list[float]:

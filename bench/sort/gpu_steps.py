@@ -15,22 +15,30 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from bench.sort.gpu_machines import ByParts, Case, Fibers, Machine
+from bench.sort.gpu_machines import Case, Fibers, Machine, MsdSorter
 from bench.tables import Page
 from headrace.arrange.sort.gpu.planner import Sorter
-from headrace.arrange.sort.gpu.tuning import SortShapes
+from headrace.arrange.sort.gpu.tuning import SortTuning
 
 LITTLE = 5.0
 
 
-WAYS: Mapping[str, tuple[str | None, Callable[[SortShapes], SortShapes]]] = {
-    "chosen": (None, lambda shapes: shapes),
-    "digits": ("digits", lambda shapes: shapes),
-    "hybrid": ("hybrid", lambda shapes: shapes),
-    "parts": (None, lambda shapes: replace(shapes, parts_from=((4, 1), (8, 1)))),  # whatever the plan would say
-    "parts early": (None, lambda shapes: replace(shapes, parts_from=((4, 1), (8, 1)))),
+def with_msd(tuning: SortTuning) -> SortTuning:
+    """Return a tuning by which MSD may be chosen for any number of keys."""
+    return replace(tuning, msd=tuple(replace(row, min_keys=1) for row in tuning.msd))
+
+
+WAYS: Mapping[str, tuple[str | None, Callable[[SortTuning], SortTuning]]] = {
+    "chosen": (None, lambda tuning: tuning),
+    "digits": ("digits", lambda tuning: tuning),
+    "hybrid": ("hybrid", lambda tuning: tuning),
+    "parts": (
+        None,
+        with_msd,
+    ),  # whatever the plan would say
+    "parts early": (None, with_msd),
 }
-"""By name the strategy, and what becomes of the shapes."""
+"""By name the strategy, and the change of the tuning."""
 page = Page()
 say = page.say
 
@@ -50,7 +58,7 @@ def together(launches: list[tuple[str, float]], *, each: bool) -> dict[str, floa
     return found
 
 
-def table(machine: Machine, cases: dict[str, Case], how: tuple[SortShapes, type[Sorter]], *, each: bool) -> None:
+def table(machine: Machine, cases: dict[str, Case], how: tuple[SortTuning, type[Sorter]], *, each: bool) -> None:
     columns = {title: together(machine.steps(case, *how), each=each) for title, case in cases.items()}
     rows = list(dict.fromkeys(name for column in columns.values() for name in column))
     large = [name for name in rows if max(column.get(name, 0) for column in columns.values()) >= LITTLE]
@@ -91,7 +99,7 @@ def main() -> None:
                 for count in counts
                 for ands in map(int, options.ands.split(","))
             }
-            table(machine, cases, (shaped(machine.shapes), ByParts if way == "parts" else Sorter), each=options.each)
+            table(machine, cases, (shaped(machine.tuning), MsdSorter if way == "parts" else Sorter), each=options.each)
             page.keep(options.out)
 
 

@@ -17,10 +17,10 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from headrace.arrange.sort.gpu.msd.bin_sort import BinSortTuning, bin_sort_entry
 
-from headrace.arrange.sort.gpu.common.launch import Keys, Moved, packed_arrays
-from headrace.arrange.sort.gpu.msd.bin_sort import SpreadShape, spread_entry
-from headrace.arrange.sort.gpu.single_launch.single_launch import BETWEEN, BlockShape, local_entry
+from headrace.arrange.sort.gpu.common.launch import KeyType, MovedColumn, packed_arrays
+from headrace.arrange.sort.gpu.single_launch.single_launch import BETWEEN, BlockSortTuning, block_radix_sort_entry
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.core.context import Context
 from headrace.core.errors import HeadraceError
@@ -31,13 +31,13 @@ from headrace.gpu.kernels.source import Variant
 from headrace.testing.fibers.launcher import FiberLauncher
 
 SHARED_BITS = 16
-_U32 = [SpreadShape(t, 18, 1024 // t) for t in (64, 128, 256, 512)]
-_U64 = [SpreadShape(t, 10, 1024 // t) for t in (64, 128, 256, 512)]
+_U32 = [BinSortTuning(t, 18, 1024 // t) for t in (64, 128, 256, 512)]
+_U64 = [BinSortTuning(t, 10, 1024 // t) for t in (64, 128, 256, 512)]
 SETS: dict[str, tuple[int, bool, list[Any], list[int]]] = {
-    "u32": (4, False, [BlockShape(8, 512, 18, 2), *_U32], [600, 1024, 1300, 2048, 3000, 4096, 7629]),
-    "u64": (8, False, [BlockShape(8, 512, 10, 2), *_U64], [600, 1024, 2048, 3815, 4096]),
-    "32+32": (4, True, [BlockShape(8, 512, 18, 2), *_U32], [1024, 2048, 3815, 7629]),
-    "64+64": (8, True, [BlockShape(8, 512, 10, 2), *_U64], [1024, 1907, 4096]),
+    "u32": (4, False, [BlockSortTuning(8, 512, 18, 2), *_U32], [600, 1024, 1300, 2048, 3000, 4096, 7629]),
+    "u64": (8, False, [BlockSortTuning(8, 512, 10, 2), *_U64], [600, 1024, 2048, 3815, 4096]),
+    "32+32": (4, True, [BlockSortTuning(8, 512, 18, 2), *_U32], [1024, 2048, 3815, 7629]),
+    "64+64": (8, True, [BlockSortTuning(8, 512, 10, 2), *_U64], [1024, 1907, 4096]),
 }
 """Bytes of a key, whether values as wide go with it, shapes, keys of a part."""
 
@@ -82,11 +82,11 @@ class Rooms:
         self.case, self._launcher = case, launcher
         self.drawn = case.keys()
         keys, target = launcher.put(self.drawn), launcher.room(self.drawn.nbytes)
-        self.moved = Moved(None, target, keys, case.width)
+        self.moved = MovedColumn(None, target, keys, case.width)
         self.values = []
         if case.has_values:
             rows = launcher.put(np.arange(case.count).astype(self.drawn.dtype))
-            self.values = [Moved(None, launcher.room(self.drawn.nbytes), rows, case.width)]
+            self.values = [MovedColumn(None, launcher.room(self.drawn.nbytes), rows, case.width)]
         self.parts, self.left = launcher.put(case.records()), launcher.room(case.parts * 16)
         self.counts = launcher.put(np.array([case.parts, 0], np.uint32))
 
@@ -96,9 +96,9 @@ class Rooms:
         keys = keys_of(case.width)
         parts = struct.pack("<2Q2q4I", self.parts.address, self.counts.address, 0, 1, 0, 0, 0, 0)
         args = [parts, keys.rule, packed_arrays(self.moved, self.values), 1]
-        resident = shape.resident if isinstance(shape, SpreadShape) else 2048 // shape.threads
-        made = shape.local(keys, min(case.parts, multiprocessors * resident), has_values=case.has_values)
-        if isinstance(shape, SpreadShape):
+        resident = shape.blocks if isinstance(shape, BinSortTuning) else 2048 // shape.threads
+        made = shape.launch(keys, min(case.parts, multiprocessors * resident), has_values=case.has_values)
+        if isinstance(shape, BinSortTuning):
             args += [self.left, Part(self.counts, 4)]
         self._launcher.launch(entry_of(shape, keys.rule), made, args)
 
@@ -118,20 +118,20 @@ class Rooms:
             raise RuntimeError(f"{self.case}: wrong, or {left} parts left")
 
 
-def keys_of(width: int) -> Keys:
+def keys_of(width: int) -> KeyType:
     """Numbers without a sign."""
-    return Keys(width, KeyOrder.of(f"<u{width}").packed)
+    return KeyType(width, KeyOrder.of(f"<u{width}").packed)
 
 
 def entry_of(shape: Any, rule: bytes) -> Entry:
     """Its kernel."""
-    return spread_entry(len(rule)) if isinstance(shape, SpreadShape) else local_entry(len(rule))
+    return bin_sort_entry(len(rule)) if isinstance(shape, BinSortTuning) else block_radix_sort_entry(len(rule))
 
 
 def name_of(shape: Any) -> str:
     """Of a row."""
-    kind = "spread" if isinstance(shape, SpreadShape) else "by digits,"
-    return f"{kind} {shape.threads} x {shape.items} x {shape.resident}"
+    kind = "bins," if isinstance(shape, BinSortTuning) else "by digits,"
+    return f"{kind} {shape.threads} x {shape.items} x {shape.blocks}"
 
 
 class Card:
@@ -151,7 +151,7 @@ class Card:
         own = "sm_{}{}".format(*self._card.capability)
         architecture = own if own in ARCHITECTURES else "sm_90"
         wanted = [
-            Variant.of(entry_of(shape, b"").file, shape.local(keys_of(width), 1, has_values=has_values).defines)
+            Variant.of(entry_of(shape, b"").file, shape.launch(keys_of(width), 1, has_values=has_values).defines)
             for width, has_values, shapes, _ in map(SETS.__getitem__, sets)
             for shape in shapes
         ]

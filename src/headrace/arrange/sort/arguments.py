@@ -149,3 +149,8 @@ def run(name: str, task: SortTask) -> Any:
 def _on(name: str, place: str) -> Callable[[SortTask], Any]:
     found: Callable[[SortTask], Any] = getattr(import_module(f"headrace.arrange.sort.{place}.sort"), f"{name}_on_{place}")
     return found
+
+
+def gpu_columns() -> Any:
+    """Return the module that sorts columns on a GPU, imported on first use."""
+    return import_module("headrace.arrange.sort.gpu.column_sort")

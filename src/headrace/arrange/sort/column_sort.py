@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from headrace.arrange.sort.arguments import INDEX_TYPES, KeysOptions, check_places, check_strategy, checked_k
+from headrace.arrange.sort.arguments import INDEX_TYPES, KeysOptions, check_places, check_strategy, checked_k, gpu_columns
 from headrace.arrays.arrays import take
 from headrace.arrays.placement import apart_error
 from headrace.columns.column import Column
@@ -18,7 +18,6 @@ from headrace.core.errors import MissingDependencyError, OptionError
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from headrace.arrange.sort.gpu.column_sort import ColumnSorter
     from headrace.core.context import Context
 
 try:
@@ -38,7 +37,8 @@ def sort_column(column: Column, options: KeysOptions, strategy: str | None, cont
 
     if _has_classes(column):
         with _on_gpu(column, options, strategy, context) as sorter:
-            return sorter.sort()
+            result: Column = sorter.sort()
+            return result
     values, there = _values(column)
     if there is not None:
         values = values[there]
@@ -61,10 +61,8 @@ def argsort_column(column: Column, options: KeysOptions, strategy: str | None, c
 
     check_places(options.dtype, column.length)
     if _has_classes(column):
-        from headrace.arrange.sort.gpu.column_sort import as_array
-
         with _on_gpu(column, options, strategy, context) as sorter:
-            return as_array(sorter.argsort(), INDEX_TYPES[options.dtype])
+            return gpu_columns().as_array(sorter.argsort(), INDEX_TYPES[options.dtype])
     values, there = _values(column)
     how: dict[str, Any] = {"descending": options.descending, "total_order": options.total_order, "stable": options.stable}
     how |= {"dtype": options.dtype, "strategy": strategy, "context": _where(column, context)}
@@ -88,11 +86,9 @@ def sort_column_pairs(
     context = _where(first, context)
     how: dict[str, Any] = {"descending": options.descending, "total_order": options.total_order, "stable": options.stable}
     if first.device.kind != "cpu":
-        from headrace.arrange.sort.gpu.column_sort import taken_on_gpu
-
         how["dtype"] = "int32" if len(keys) <= 1 << 31 else "int64"
         order = argsort(keys, nulls=options.nulls, strategy=strategy, context=context, **how)
-        taken = taken_on_gpu(parts, order, context)
+        taken = gpu_columns().taken_on_gpu(parts, order, context)
     else:
         order = argsort(keys, nulls=options.nulls, strategy=strategy, context=context, **how)
         taken = [take_rows(part, order) if isinstance(part, Column) else np.asarray(part)[order] for part in parts]
@@ -105,7 +101,7 @@ def is_column_sorted(column: Column, options: KeysOptions, context: Context | No
 
     if _has_classes(column):
         with _on_gpu(column, options, None, context) as sorter:
-            return sorter.is_sorted()
+            return bool(sorter.is_sorted())
     values, there = _values(column)
     if there is not None:
         count = int(np.count_nonzero(there))
@@ -122,13 +118,11 @@ def top_of_column(
     from headrace.arrange.sort.sort import top_k
 
     if _has_classes(column):
-        from headrace.arrange.sort.gpu.column_sort import as_array
-
         with _on_gpu(column, options, strategy, context) as sorter:
             _check_no_nulls(sorter.nulls)
             if column.type.name == "bool":
                 keys, places = sorter.first_of_bools(checked_k(k, column.length))
-                return keys, as_array(places, INDEX_TYPES["int64"])
+                return keys, gpu_columns().as_array(places, INDEX_TYPES["int64"])
         column = replace(column, null_count=0)
     _check_no_nulls(column.null_count)
     values, _ = _values(column)
@@ -171,13 +165,11 @@ def _has_classes(column: Column) -> bool:
     )
 
 
-def _on_gpu(
-    column: Column, options: KeysOptions, strategy: str | None, context: Context | None
-) -> AbstractContextManager[ColumnSorter]:
-    from headrace.arrange.sort.gpu.column_sort import column_sorter  # not needed on the host
-
+def _on_gpu(column: Column, options: KeysOptions, strategy: str | None, context: Context | None) -> AbstractContextManager[Any]:
+    """Return the `ColumnSorter` of gpu/column_sort.py for a column in GPU memory."""
     check_strategy(strategy)
-    return column_sorter(column, f"<{code_of(column)}", options, strategy, context)
+    sorter: AbstractContextManager[Any] = gpu_columns().column_sorter(column, f"<{code_of(column)}", options, strategy, context)
+    return sorter
 
 
 def _values(column: Column) -> tuple[Any, Any]:

@@ -15,7 +15,7 @@ STRATEGIES = ("hybrid", "digits")
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class ColumnMove:
     """An array that goes where its keys go.
 
     Parameters
@@ -65,7 +65,7 @@ class SortTask:
     keys: Array
     order: KeyOrder
     target: Array | None
-    values: tuple[Moved, ...]
+    values: tuple[ColumnMove, ...]
     indices: Array | None
     stable: bool
     strategy: str | None

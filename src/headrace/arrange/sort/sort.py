@@ -19,8 +19,8 @@ from headrace.arrange.sort.arguments import (
     run,
     target_of,
 )
-from headrace.arrange.sort.cpu.small_arrays import argsorted_few, sorted_few
-from headrace.arrange.sort.request import Moved, sort_task
+from headrace.arrange.sort.request import ColumnMove, sort_task
+from headrace.arrange.sort.small_arrays import argsorted_few, sorted_few
 from headrace.arrays.placement import empty_like, placed, same_device
 from headrace.core.context import Context
 
@@ -257,7 +257,7 @@ def sort_pairs(
         target_of(column, column.length, column.typestr, given_out, budget)
         for column, given_out in zip(columns, outs[1:], strict=True)
     ]
-    moves = tuple(Moved(a, b) for a, b in zip(columns, moved_to, strict=True))
+    moves = tuple(ColumnMove(a, b) for a, b in zip(columns, moved_to, strict=True))
     check_apart([(source, target), *((move.source, move.target) for move in moves)])
     run("sort_pairs", sort_task(source, order, target, moves, None, stable, strategy, context, budget))
     owners = [move.target.owner for move in moves]

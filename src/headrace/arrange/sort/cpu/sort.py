@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headrace import _native
-from headrace.arrange.sort.request import Moved, SortTask
+from headrace.arrange.sort.request import ColumnMove, SortTask
 from headrace.arrays.arrays import Array
 
 _LINE = 64
@@ -54,7 +54,7 @@ def sort_pairs_on_cpu(task: SortTask) -> None:
     Ctrl-C does not end the moves of a sort in place: some arrays would be in the new order and others not.
     """
     assert task.target is not None
-    moves = (Moved(task.keys, task.target), *task.values)
+    moves = (ColumnMove(task.keys, task.target), *task.values)
     in_place = [move.source.nbytes for move in moves if move.source.address == move.target.address]
     between = _Room(task, max(in_place, default=0))
     order, index_bits, _held = _order(task)

@@ -1,7 +1,7 @@
-"""Columns with nulls, or of bools, in order on a GPU: rows are split by class, and those that are no nulls sorted as arrays are.
+"""Sorts columns with nulls, or of bools, on a GPU: rows are partitioned by class, and valid rows are sorted as arrays.
 
-Bools are in order by that alone. Of other columns the values that are there are packed, sorted to their place in the result, and
-zeros written for nulls; places go with them. Nothing here waits but for a number of nulls that nobody knows, and for answers.
+Bools need no more than the partition. Other columns have their valid values packed and sorted straight into the result, and zeros
+written for nulls; row numbers move with the values. The host waits only for an unknown number of nulls, and for answers.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.arrange.gather.take_gpu import Taker
 from headrace.arrange.sort.arguments import INDEX_TYPES, KeysOptions, check_values
-from headrace.arrange.sort.gpu.common.launch import Common, row_bytes
-from headrace.arrange.sort.gpu.null_partition import ClassShape, Packed, RowClasses
-from headrace.arrange.sort.gpu.planner import Given
+from headrace.arrange.sort.gpu.common.launch import SortContext, row_bytes
+from headrace.arrange.sort.gpu.null_partition import NullPartitionTuning, PackedColumn, RowClasses
+from headrace.arrange.sort.gpu.planner import SortRequest
 from headrace.arrange.sort.gpu.sort import Sorters, sorters_on
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrays.arrays import Array, take, width_of
@@ -31,27 +31,27 @@ if TYPE_CHECKING:
 
 
 class ColumnSorter:
-    """Sorts of one column.
+    """Sorts one column.
 
     Parameters
     ----------
     sorters
-        Of its card and stream.
+        Creates sorters on the column's device and stream.
     column
-        What is sorted.
+        The column to sort.
     typestr
-        Of its values as keys; of bools of what they would be.
+        NumPy type of its values as keys; bools count as bytes.
     options
-        The order.
+        Order of keys and nulls.
     strategy
-        Of the rows that are not null.
-    shape
-        Of the kernels that split rows.
+        Strategy for the valid rows.
+    tuning
+        Sizes of the kernels that partition rows.
     """
 
     def __init__(
         self, sorters: Sorters, column: Column, typestr: str, options: KeysOptions, *, strategy: str | None = None,
-        shape: ClassShape | None = None,
+        tuning: NullPartitionTuning | None = None,
     ) -> None:  # fmt: skip
         self._is_bool = column.type.name == "bool"
         if self._is_bool and strategy == "hybrid":
@@ -61,7 +61,7 @@ class ColumnSorter:
         self._order = KeyOrder.of(typestr, descending=options.descending, total_order=options.total_order)
         self._width = self._order.bits // 8
         nulls_first = options.nulls == "first"
-        self._rows = RowClasses(self._launcher, column, nulls_first=nulls_first, descending=options.descending, shape=shape)
+        self._rows = RowClasses(self._launcher, column, nulls_first=nulls_first, descending=options.descending, tuning=tuning)
 
     @property
     def nulls(self) -> int:
@@ -89,20 +89,20 @@ class ColumnSorter:
         own, of_nulls = (begin * width, there * width), (0 if begin else there * width, (count - there) * width)
         self._sort_packed(packed, None, ((Part(numbers, *own), Part(in_order, *own), width),))
         if there < count:
-            self._common(count - there).gather(None, Part(numbers, *of_nulls), Part(in_order, *of_nulls), width)
+            self._context(count - there).gather(None, Part(numbers, *of_nulls), Part(in_order, *of_nulls), width)
         if in_order is not places:
-            self._common(count).rows_as(in_order, places, wanted)
+            self._context(count).convert_rows(in_order, places, wanted)
         return places
 
-    def _common(self, count: int) -> Common:
-        return Common(self._launcher, count, self._sorters.shapes.multiprocessors)
+    def _context(self, count: int) -> SortContext:
+        return SortContext(self._launcher, count, self._sorters.tuning.multiprocessors)
 
     def is_sorted(self) -> bool:
         """Whether its values are in order, and nulls together where they belong; the host waits, once for each."""
         if not self._rows.are_in_order():
             return False
         begin, there = self._there()
-        return self._is_bool or self._sorters.of(there).is_sorted(self._given(self._values(begin, there), None))
+        return self._is_bool or self._sorters.of(there).is_sorted(self._request(self._values(begin, there), None))
 
     def first_of_bools(self, k: int) -> tuple[Column, Room]:
         """The first rows of bools without nulls in order, and their places, int64."""
@@ -122,7 +122,7 @@ class ColumnSorter:
     def _packed(self, there: int, places: tuple[Room, int] | None) -> Room:
         """Values that are there, side by side; and the numbers of all rows to `places`."""
         packed = self._launcher.room(there * self._width)
-        self._rows.split(Packed(self._values(0, self._column.length), packed, self._width), places)
+        self._rows.split(PackedColumn(self._values(0, self._column.length), packed, self._width), places)
         return packed
 
     def _sorted_values(self) -> Room:
@@ -133,11 +133,11 @@ class ColumnSorter:
         return made
 
     def _sort_packed(self, packed: Room, target: Room | None, values: tuple[tuple[Room, Room, int], ...] = ()) -> None:
-        given = replace(self._given(packed, target), values=values, stable=self._options.stable)
-        self._sorters.of(packed.nbytes // self._width).sort(given)
+        request = replace(self._request(packed, target), values=values, stable=self._options.stable)
+        self._sorters.of(packed.nbytes // self._width).sort(request)
 
-    def _given(self, keys: Room, target: Room | None) -> Given:
-        return Given(self._order, keys, target, strategy=self._strategy)
+    def _request(self, keys: Room, target: Room | None) -> SortRequest:
+        return SortRequest(self._order, keys, target, strategy=self._strategy)
 
     def _made(self, length: int, nulls: int, values: Room, validity: Room | None) -> Column:
         result = self._launcher.result

@@ -18,19 +18,19 @@ constexpr u32 warps = threads / tile::lanes;
 static_assert(threads >= digits);
 
 // What is known of the k-th key, on the device.
-struct Top {
+struct TopKState {
     tile::Counters counters;
     u64 wanted;  // of the keys that share the digits found, the first so many are taken
     u64 bits;    // the digits found, at their places
     u64 counts[digits];
 };
 
-struct Before {
+struct PrecedingCounts {
     u64 lower;  // keys that come before the k-th
     u64 equal;
 };
 
-struct Pair {
+struct Chunks {
     u64* keys_before;  // for each block: lower, equal
     u64 chunk;         // keys of a block, a multiple of a tile
 };
@@ -56,7 +56,7 @@ static __device__ __forceinline__ void visit_tiles(const Key* keys, u64 at, u64 
 }
 
 // The digit of the k-th key from the counts of all; by the last block.
-static __device__ __forceinline__ void take_digit(Top& top, u32 shift, u64 (&totals)[warps]) {
+static __device__ __forceinline__ void take_digit(TopKState& top, u32 shift, u64 (&totals)[warps]) {
     const u32 d = threadIdx.x;
     const u64 count = d < digits ? tile::load_relaxed(&top.counts[d]) : 0;
     const u64 wanted = top.wanted;
@@ -73,7 +73,7 @@ static __device__ __forceinline__ void take_digit(Top& top, u32 shift, u64 (&tot
 
 // Digit `number`, those above being found.
 extern "C" __global__ void __launch_bounds__(threads)
-    top_count(const Key* keys, u64 count, KeyRule<Key> rule, u32 number, Top* top) {
+    count_top(const Key* keys, u64 count, KeyRule<Key> rule, u32 number, TopKState* top) {
     __shared__ u32 counters[digits];
     __shared__ u64 totals[warps];
     __shared__ u32 is_last;
@@ -105,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 // How many keys of each block's chunk come before the k-th, and how many equal it.
 extern "C" __global__ void __launch_bounds__(threads)
-    top_chunks(const Key* keys, u64 count, KeyRule<Key> rule, const Top* top, Pair chunks) {
+    count_chunks(const Key* keys, u64 count, KeyRule<Key> rule, const TopKState* top, Chunks chunks) {
     __shared__ u64 totals[warps];
     const Key limit = static_cast<Key>(top->bits);
     u64 lower = 0, equal = 0;
@@ -127,13 +127,13 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // What all blocks before this one counted.
-static __device__ __forceinline__ Before of_blocks_before(const Pair& chunks, u64 (&totals)[warps]) {
-    Before sum = {};
+static __device__ __forceinline__ PrecedingCounts preceding_counts(const Chunks& chunks, u64 (&totals)[warps]) {
+    PrecedingCounts sum = {};
     for (u32 block = threadIdx.x; block < blockIdx.x; block += threads) {
         sum.lower += chunks.keys_before[2 * block];
         sum.equal += chunks.keys_before[2 * block + 1];
     }
-    __shared__ Before all;
+    __shared__ PrecedingCounts all;
     const u64 lower = tile::reduce_block<Sum<u64>, threads>(sum.lower, totals);
     __syncthreads();
     const u64 equal = tile::reduce_block<Sum<u64>, threads>(sum.equal, totals);
@@ -144,12 +144,12 @@ static __device__ __forceinline__ Before of_blocks_before(const Pair& chunks, u6
 
 // Keys taken, as they were given, and their places, of `index_bytes` each, in the order of their places.
 extern "C" __global__ void __launch_bounds__(threads)
-    top_take(const Key* keys, u64 count, KeyRule<Key> rule, const Top* top, Pair chunks, Key* to, void* places,
+    take_top(const Key* keys, u64 count, KeyRule<Key> rule, const TopKState* top, Chunks chunks, Key* to, void* places,
              u32 index_bytes) {
     __shared__ u64 totals[warps];
     const Key limit = static_cast<Key>(top->bits);
     const u64 wanted = top->wanted;
-    Before before = of_blocks_before(chunks, totals);
+    PrecedingCounts before = preceding_counts(chunks, totals);
     const u64 begin = blockIdx.x * chunks.chunk;
     const u64 end = begin + chunks.chunk < count ? begin + chunks.chunk : count;
     for (u64 at = begin; at < end; at += threads) {
@@ -171,5 +171,33 @@ extern "C" __global__ void __launch_bounds__(threads)
         before.lower += sums.total & 0xFFFFFFFF;
         before.equal += sums.total >> 32;
         __syncthreads();
+    }
+}
+
+using KeyWord = decltype(BitsAs<Key>::of(Key{}));  // what shuffles take
+
+// `disorder`: set where a key comes before a lower one.
+extern "C" __global__ void __launch_bounds__(threads)
+    is_sorted(const Key* keys, u64 count, KeyRule<Key> rule, u32* disorder) {
+    for (u64 at = blockIdx.x * u64{tile_keys}; at < count; at += gridDim.x * u64{tile_keys}) {
+        if (__syncthreads_or(threadIdx.x == 0 && tile::load_relaxed(disorder) != 0) != 0) return;
+        const i64 more = static_cast<i64>(count - at);
+        tile::Rows<Key, rows> some;
+        tile::load_rows(some, keys + at, more, tile::aligned(keys) && more >= tile_keys, Key{});
+        bool falls = false;
+#pragma unroll
+        for (u32 row = 0; row < rows; ++row) {
+            const u64 first = at + tile::row_begin<Key, rows>(row);
+            Key behind = static_cast<Key>(tile::shuffle_down(static_cast<KeyWord>(some.row[row].item[0]), 1));
+            if (tile::lane() == tile::lanes - 1 && first + per < count) behind = keys[first + per];
+            Key own = rule.equal_code(some.row[row].item[0]);
+#pragma unroll
+            for (u32 k = 0; k < per; ++k) {
+                const Key next = rule.equal_code(k + 1 < per ? some.row[row].item[k + 1 < per ? k + 1 : 0] : behind);
+                falls |= first + k + 1 < count && own > next;
+                own = next;
+            }
+        }
+        if (__any_sync(tile::all_lanes, falls) && tile::lane() == 0) tile::store_relaxed(disorder, 1u);
     }
 }

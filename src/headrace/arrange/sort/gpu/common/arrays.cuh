@@ -4,19 +4,21 @@
 // is remembered in a byte, so that values take the place of keys in shared memory, and nothing has to look at keys
 // again.
 #pragma once
+#include "arrange/sort/gpu/common/digit.cuh"
+// After the digit, which defines the rule of the split.
 #include "arrange/multisplit/gpu/split_pairs.cuh"
 #include "arrange/sort/gpu/common/device_plan.cuh"
 
 namespace headrace {
 
 // The arrays of a step, its part from `begin` on. A source that is null stays so.
-static __device__ __forceinline__ void choose_columns(Columns& columns, const Arrays& arrays, const Step& step,
+static __device__ __forceinline__ void choose_columns(Columns& columns, const Arrays& arrays, const PassStep& step,
                                                       u64 begin) {
     if (threadIdx.x != 0) return;
     columns.count = arrays.columns;
 #pragma unroll 1
     for (u32 c = 0; c < arrays.columns; ++c) {
-        const Moved& moved = arrays.column[c];
+        const MovedColumn& moved = arrays.column[c];
         const u8* const from = static_cast<const u8*>(moved.from(step.from));
         columns.from[c] = from == nullptr ? nullptr : from + begin * moved.width;
         columns.to[c] = moved.to(step.to);
@@ -25,7 +27,7 @@ static __device__ __forceinline__ void choose_columns(Columns& columns, const Ar
 }
 
 // The one column, where it is one: of arguments, so that the compiler knows where it lies.
-static __device__ __forceinline__ Columns column_beside(const Arrays& arrays, const Step& step, u64 begin) {
+static __device__ __forceinline__ Columns column_beside(const Arrays& arrays, const PassStep& step, u64 begin) {
     Columns beside = {};
     if constexpr (only != 0) {
         const Value* const from = static_cast<const Value*>(arrays.column[0].from(step.from));
@@ -67,8 +69,8 @@ static __device__ __forceinline__ u8* digits_of_places(const Work& work) {
     return reinterpret_cast<u8*>(work.room + tile_keys);
 }
 
-template <bool whole, class Given>
-static __device__ __forceinline__ void write_keys_as(const Work& work, const Tile& tile, const Given& given) {
+template <bool whole, class Decode>
+static __device__ __forceinline__ void write_keys_as(const Work& work, const Tile& tile, const Decode& decode) {
     const bool writes = work.out != nullptr;
     if (!with_values && !writes) return;
 #pragma unroll
@@ -78,18 +80,18 @@ static __device__ __forceinline__ void write_keys_as(const Work& work, const Til
         const Key key = read(work.room, j);
         const u32 digit = work.digit.of(key);
         if constexpr (with_values) digits_of_places(work)[at] = static_cast<u8>(digit);
-        if (writes) write(work.out, work.shared.to[digit], j, given(key));
+        if (writes) write(work.out, work.shared.to[digit], j, decode(key));
     }
 }
 
-template <bool whole, class Given>
-static __device__ __forceinline__ void write_moved_as(const Work& work, const Tile& tile, const Given& given) {
+template <bool whole, class Decode>
+static __device__ __forceinline__ void write_moved_as(const Work& work, const Tile& tile, const Decode& decode) {
     if constexpr (!together) {
-        write_keys_as<whole>(work, tile, given);
+        write_keys_as<whole>(work, tile, decode);
     } else if (work.out != nullptr) {
-        write_pairs<whole>(work, tile, given);
+        write_pairs<whole>(work, tile, decode);
     } else {
-        write_pairs<whole, false>(work, tile, given);
+        write_pairs<whole, false>(work, tile, decode);
     }
 }
 

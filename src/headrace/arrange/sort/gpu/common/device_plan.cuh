@@ -5,9 +5,9 @@
 
 namespace headrace {
 
-constexpr u32 most_steps = 16;
+constexpr u32 max_passes = 16;
 
-enum class How : u32 { undecided, straight, reversed, by_digits, by_parts };
+enum class SortMethod : u32 { undecided, copy, reverse, lsd, msd };
 
 struct Disorder {
     u32 falls;  // whether a key comes before a lower one
@@ -15,23 +15,23 @@ struct Disorder {
 };
 
 // Where keys are, and what goes with them.
-enum class Place : u32 { source, target, between };
+enum class BufferRole : u32 { source, target, between };
 
-struct Step {
+struct PassStep {
     u32 digit;  // 0 is the lowest
-    Place from, to;
+    BufferRole from, to;
     u32 unused;
 };
 
-struct Plan {
-    How how;
+struct DevicePlan {
+    SortMethod method;
     u32 steps;
-    u32 takes_heads;  // whether to count heads of keys first
-    u32 has_heads;    // whether the plan is made of them: then they tell how many keys each bucket of two digits has
-    Step step[most_steps];
+    u32 counts_prefixes;  // whether to count heads of keys first
+    u32 has_prefixes;  // whether the plan is made of them: then they tell how many keys each bucket of two digits has
+    PassStep step[max_passes];
     float crowding;  // as plan_steps.cuh has it, of a sample
     u32 heavy;       // values whose keys are set aside (heavy/heavy.cuh)
-    u32 lights;      // the other keys, if there are any: these are sorted, from `between` to `between`
+    u32 remainder;   // the other keys, if there are any: these are sorted, from `between` to `between`
     u32 repeats;     // whether keys that are not of heavy values have others' values so often that parts would be alike
 };
 
@@ -43,25 +43,25 @@ static __device__ __forceinline__ Word load_now(const Word& word) {
 }
 
 // One array that is sorted or goes with what is: in, out, and as large as these. Without `source`: numbers of rows.
-struct Moved {
+struct MovedColumn {
     const void* source;
     void* target;
     void* between;
     u32 width;
     u32 unused;
 
-    __device__ __forceinline__ const void* from(Place place) const {
-        return place == Place::source ? source : to(place);
+    __device__ __forceinline__ const void* from(BufferRole role) const {
+        return role == BufferRole::source ? source : to(role);
     }
-    __device__ __forceinline__ void* to(Place place) const { return place == Place::target ? target : between; }
+    __device__ __forceinline__ void* to(BufferRole role) const { return role == BufferRole::target ? target : between; }
 };
 
-constexpr u32 most_moved = 8;
+constexpr u32 max_columns = 8;
 
 // Keys, and what goes with them.
 struct Arrays {
-    Moved keys;
-    Moved column[most_moved];
+    MovedColumn keys;
+    MovedColumn column[max_columns];
     u32 columns;
     u32 unused;
 };

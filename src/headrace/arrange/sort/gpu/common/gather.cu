@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 extern "C" __global__ void __launch_bounds__(threads)
-    sort_rows_as(const void* rows, u32 row_bytes, u64 count, void* to, u32 width) {
+    convert_rows(const void* rows, u32 row_bytes, u64 count, void* to, u32 width) {
     const u64 step = static_cast<u64>(gridDim.x) * threads;
     for (u64 at = static_cast<u64>(blockIdx.x) * threads + threadIdx.x; at < count; at += step) {
         const u64 row = row_at(rows, row_bytes, at);

@@ -3,6 +3,7 @@
 // memory, in replicas against contention, as in arrange/histogram/count.cuh.
 //
 // Bytes moved per key of width w: w.
+#include "arrange/sort/gpu/lsd/choose_plan.cuh"
 #include "arrange/sort/gpu/lsd/order_check.cuh"
 #include "gpu/block/dependent_launch.cuh"
 
@@ -46,27 +47,27 @@ static __device__ __forceinline__ void count_tile(const Codes& codes, u64 left, 
 // `totals`: for each digit and value, added to. `disorder`: of all neighbours. `lights`: where those are whose heavy
 // ones were set aside. Nothing, where the plan has decided.
 extern "C" __global__ void __launch_bounds__(threads)
-    sort_count(const Key* keys, u64 count, KeyRule<Key> rule, u32 equal_rises, u64* totals, Disorder* disorder,
-               const Key* lights, const Plan* plan) {
+    count_digits(const Key* keys, u64 count, KeyRule<Key> rule, u32 equal_rises, u64* totals, Disorder* disorder,
+                 const Key* remainder, const DevicePlan* plan) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(u32, shared);
-    if (plan->how != How::undecided) return;
+    if (plan->method != SortMethod::undecided) return;
     if (plan->heavy != 0) {
-        keys = lights;
-        count = plan->lights;
+        keys = remainder;
+        count = plan->remainder;
     }
     for (u32 i = threadIdx.x; i < counters * replicas; i += threads) shared[i] = 0;
     __syncthreads();
     const Input input(keys, count, rule);
     const u32 replica = threadIdx.x % replicas * 4;
     Disorder found = {};
-    bool settled = false;
+    bool is_complete = false;
     for (u64 at = blockIdx.x * u64{tile_keys}; at < count; at += gridDim.x * u64{tile_keys}) {
         Codes codes;
         codes.load(input, at);
-        if (!settled) {
-            codes.look(input, at, found, equal_rises != 0);
-            settled = is_settled(found);
+        if (!is_complete) {
+            codes.compare_neighbours(input, at, found, equal_rises != 0);
+            is_complete = has_both(found);
         }
         if (count - at >= tile_keys) {
             count_tile<true>(codes, tile_keys, shared, replica);
@@ -74,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(threads)
             count_tile<false>(codes, count - at, shared, replica);
         }
     }
-    tell(found, disorder);
+    merge_disorder(found, disorder);
     __syncthreads();
     for (u32 k = threadIdx.x; k < counters; k += threads) {  // each block begins elsewhere: few add to one word at once
         const u32 i = (k + blockIdx.x * threads) % counters;
@@ -83,4 +84,42 @@ extern "C" __global__ void __launch_bounds__(threads)
         for (u32 r = 0; r < replicas; ++r) sum += shared[i * replicas + (r + i) % replicas];
         if (sum != 0) atomicAdd(&totals[i], static_cast<u64>(sum));
     }
+}
+
+// `totals`, `starts`: for each digit and value. Nothing, where the plan is made.
+extern "C" __global__ void __launch_bounds__(plan_threads)
+    choose_plan(const u64* totals, const Disorder* disorder, PlanInputs task, u64* starts, DevicePlan* plan) {
+    tile::wait_for_launch_before();
+    __shared__ PlanShared shared;
+    u64 count[each];  // asked for, like what follows, before anything is waited for
+    load_counts(tile::warp(), totals, count);
+    const Disorder found = {load_now(disorder->falls), load_now(disorder->rises)};
+    const SortMethod decided = load_now(plan->method);
+    const u32 heavy = load_now(plan->heavy), remainder = load_now(plan->remainder), repeats = load_now(plan->repeats);
+    if (decided != SortMethod::undecided) return;
+    if (heavy != 0) task.count = remainder;
+    if (threadIdx.x == 0) shared.alike = 0;
+    __syncthreads();
+    for (u32 digit = tile::warp(); digit < key_digits; digit += plan_warps) {
+        if (digit >= plan_warps) load_counts(digit, totals, count);
+        start_digit(digit, task.count, count, starts, shared);
+    }
+    __syncthreads();
+    const u32 differ = ~shared.alike & ((1u << key_digits) - 1), differing = static_cast<u32>(__popc(differ));
+    if (threadIdx.x == 0) {
+        for (u32 left = differ, i = 0; left != 0 && i < 3; ++i) {
+            shared.highest[i] = 31 - static_cast<u32>(__clz(static_cast<int>(left)));
+            left &= ~(1u << shared.highest[i]);
+        }
+    }
+    __syncthreads();
+    SortMethod method = SortMethod::lsd;
+    const bool may_go = task.parts == 1 && repeats == 0;
+    if (task.parts == 2 || (may_go && msd_is_cheaper(task, shared, differing))) method = SortMethod::msd;
+    const bool may_be_copied = heavy == 0;  // light keys are not where they end
+    if (may_be_copied && found.falls == 0)
+        method = SortMethod::copy;
+    else if (may_be_copied && found.rises == 0)
+        method = SortMethod::reverse;
+    if (threadIdx.x == 0) write_passes(*plan, differ, task, method);
 }

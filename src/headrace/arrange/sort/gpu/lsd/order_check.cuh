@@ -45,7 +45,8 @@ struct Codes {
         }
     }
 
-    __device__ __forceinline__ void look(const Input& input, u64 at, Disorder& found, bool equal_rises) const {
+    __device__ __forceinline__ void compare_neighbours(const Input& input, u64 at, Disorder& found,
+                                                       bool equal_rises) const {
 #pragma unroll
         for (u32 row = 0; row < rows; ++row) {
             const u64 first = at + tile::row_begin<Key, rows>(row);
@@ -66,12 +67,12 @@ struct Codes {
 };
 
 // Whether the warp has seen both.
-static __device__ __forceinline__ bool is_settled(const Disorder& found) {
+static __device__ __forceinline__ bool has_both(const Disorder& found) {
     const bool falls = __any_sync(tile::all_lanes, found.falls != 0);
     return __any_sync(tile::all_lanes, found.rises != 0) != 0 && falls;
 }
 
-static __device__ __forceinline__ void tell(const Disorder& found, Disorder* all) {
+static __device__ __forceinline__ void merge_disorder(const Disorder& found, Disorder* all) {
     const bool falls = __any_sync(tile::all_lanes, found.falls), rises = __any_sync(tile::all_lanes, found.rises);
     if (tile::lane() != 0) return;
     if (falls) tile::store_relaxed(&all->falls, 1u);

@@ -23,7 +23,7 @@ struct Pass {
     const Portion& portion;
     LookBack& look_back;
     u64* next_starts;  // of the step's digit; null: nobody wants them
-    const Plan* plan;
+    const DevicePlan* plan;
     u32 number;  // of its step
     const KeyRule<Key>& rule;
     bool is_first, is_last;  // whether keys become codes, and codes keys

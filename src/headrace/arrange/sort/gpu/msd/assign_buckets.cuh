@@ -54,16 +54,16 @@ static __device__ __forceinline__ bool begins_group(const Lists& lists, const As
 }
 
 // A part of each lane, if it has keys, to the smallest class that it fits: one addition a class and warp finds room.
-static __device__ __forceinline__ void add_parts(const Lists& lists, const Part& part) {
+static __device__ __forceinline__ void add_leaves(const Lists& lists, const Leaf& leaf) {
     u32 own = 0;
-    while (own + 1 < lists.classes && part.count > lists.part_keys[own]) ++own;
+    while (own + 1 < lists.classes && leaf.count > lists.class_keys[own]) ++own;
     for (u32 size_class = 0; size_class < lists.classes; ++size_class) {
-        const u32 alike = __ballot_sync(tile::all_lanes, part.count != 0 && own == size_class);
+        const u32 alike = __ballot_sync(tile::all_lanes, leaf.count != 0 && own == size_class);
         if (alike == 0) continue;
         u32 first = 0;
-        if (tile::lane() == 0) first = atomicAdd(&lists.counts->parts[size_class], static_cast<u32>(__popc(alike)));
+        if (tile::lane() == 0) first = atomicAdd(&lists.counts->leaves[size_class], static_cast<u32>(__popc(alike)));
         first = tile::shuffle(first, 0) + static_cast<u32>(__popc(alike & ((1u << tile::lane()) - 1)));
-        if ((alike >> tile::lane() & 1) != 0) *part_of(lists, size_class, first) = part;
+        if ((alike >> tile::lane() & 1) != 0) *leaf_of(lists, size_class, first) = leaf;
     }
 }
 
@@ -108,7 +108,7 @@ static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 numbe
 static __device__ __forceinline__ void assign_bucket(const Lists& lists, u32 number, u32 bucket, u32 width,
                                                      Assigning& shared) {
     const u32 d = threadIdx.x;
-    const Step step = lists.plan->step[number];
+    const PassStep step = lists.plan->step[number];
     u32* const cursors = cursors_of(lists, number) + static_cast<u64>(bucket) * digits;
     const u32 count = d < digits ? cursors[d] : 0;
     const u32 first = buckets_of(lists, number)[bucket].begin;
@@ -128,20 +128,20 @@ static __device__ __forceinline__ void assign_bucket(const Lists& lists, u32 num
         shared.filled[tile::warp()] = filled;
     }
     __syncthreads();
-    Part part = {begin, 0, 0, Part::packed(step.to, lists.plan->heavy != 0)};
+    Leaf leaf = {begin, 0, 0, Leaf::packed(step.to, lists.plan->heavy != 0)};
     if ((heads >> tile::lane() & 1) != 0) {
         const u32 end = next_marked(shared.heads, d);
         const u32 size = shared.begin[end] - begin;
-        if (size > lists.most_in_one) {
+        if (size > lists.max_leaf_keys) {
             shared.large[atomicAdd(&shared.larges, 1u)] = d;
         } else if (size != 0) {
             const u32 shift = step.digit * bits, left = width - shift;
             const u32 own = has_several(shared.filled, d, end) ? (left < bits ? left : bits) : 0;
-            part.count = size;
-            part.digits = Part::packed(shift + own, shift, d, end - 1 < digits ? end - 1 : digits - 1);
+            leaf.count = size;
+            leaf.digits = Leaf::packed(shift + own, shift, d, end - 1 < digits ? end - 1 : digits - 1);
         }
     }
-    add_parts(lists, part);
+    add_leaves(lists, leaf);
     __syncthreads();
     add_buckets(lists, number, shared);
     __syncthreads();
@@ -156,7 +156,7 @@ static __device__ __forceinline__ void assign_buckets(const Lists& lists, u32 nu
 
 // The first bucket, which has all keys. `totals`, where they are: counts of its digits, for each digit of a key.
 static __device__ __forceinline__ void begin_lists(const Lists& lists, u32 count, const u64* totals) {
-    if (lists.plan->heavy != 0) count = lists.plan->lights;
+    if (lists.plan->heavy != 0) count = lists.plan->remainder;
     const u32 blocks = (count - 1) / lists.keys_of_block + 1;
     for (u32 i = blockIdx.x * threads + threadIdx.x; i < blocks; i += gridDim.x * threads) {
         const u32 begin = i * lists.keys_of_block;

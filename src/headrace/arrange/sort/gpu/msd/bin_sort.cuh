@@ -24,7 +24,7 @@ constexpr u32 tile_keys = threads * items;
 constexpr u32 vectors = items < 8 ? 1 : 3;  // of a thread's counters: an odd number meets all banks
 constexpr u32 own_words = vectors * 4;
 constexpr u32 words = threads * own_words;
-constexpr u32 most_together = 32;
+constexpr u32 max_together = 32;
 static_assert(own_words <= 16 && tile_keys < 1 << 15 && words * 4 <= 1 << 16);
 
 static __device__ constexpr u32 bits_for(u32 count) {
@@ -70,7 +70,7 @@ struct Spread {
     __device__ __forceinline__ u32 steps_of(Key code) const { return static_cast<u32>(code >> shift); }
 };
 
-struct SpreadShared {
+struct BinSortShared {
     u32 totals[warps];
     u32 is_crowded;
     Key least[warps];
@@ -81,7 +81,7 @@ struct SpreadShared {
 struct Bins {
     u32* counters;  // `words`, zero
     Key* room;
-    SpreadShared& shared;
+    BinSortShared& shared;
 
     __device__ __forceinline__ uint4* own() const { return reinterpret_cast<uint4*>(counters) + threadIdx.x * vectors; }
     __device__ __forceinline__ u16* half_at(u32 byte) const {
@@ -108,9 +108,9 @@ struct Counting {
     // Of a key where its bin's counter is, in bytes, and above that its number among those of its bin.
     __device__ __forceinline__ u32 count(Key code, const Bins& bins) const {
         const u32 steps = spread.steps_of(code);
-        const u32 part = steps * scale + offset;  // of all, in 2^-32
-        const u32 upper = static_cast<u32>(static_cast<i32>(part) >> 31);
-        const u32 word = __umulhi(part * 2, 4 * words) & ~3u;
+        const u32 leaf = steps * scale + offset;  // of all, in 2^-32
+        const u32 upper = static_cast<u32>(static_cast<i32>(leaf) >> 31);
+        const u32 word = __umulhi(leaf * 2, 4 * words) & ~3u;
         const u32 more = (upper & 0x10000) | (~upper & one_below);
         const u32 seen = atomicAdd(reinterpret_cast<u32*>(bins.half_at(word)), more);
         return __byte_perm(word | (upper & 2), seen, (upper & 0x7610) | (~upper & first_half));
@@ -135,7 +135,7 @@ static __device__ __forceinline__ u32 sum_upto(u32 sum) {
 }
 
 // Sums of the warps before this one, and of all; `upto` is the last lane's. Few are added one by one.
-static __device__ __forceinline__ tile::Before<u32> warps_before(u32 upto, SpreadShared& shared) {
+static __device__ __forceinline__ tile::Before<u32> warps_before(u32 upto, BinSortShared& shared) {
     if constexpr (warps > 8) {
         return tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), shared.totals);
     } else {
@@ -187,7 +187,7 @@ static __device__ __forceinline__ Several scan_bins(const Bins& bins, bool is_ex
         seen |= some;
         several.add(some);
     }
-    constexpr u32 crowded = (0x10000u - most_together) * 0x10001u;
+    constexpr u32 crowded = (0x10000u - max_together) * 0x10001u;
     if ((seen & crowded) != 0 && !is_exact) bins.shared.is_crowded = 1;
     const u32 upto = sum_upto(sum);
     const tile::Before<u32> before = warps_before(upto, bins.shared);

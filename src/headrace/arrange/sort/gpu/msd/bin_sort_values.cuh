@@ -39,9 +39,9 @@ static __device__ __forceinline__ void tell_rows(void* to, const Rows& rows) {
     for (u32 at = threadIdx.x; at < rows.count; at += threads) out[at] = static_cast<Row>(rows.begin + rows.row[at]);
 }
 
-static __device__ __forceinline__ void move_column(const Moved& moved, const Part& part, const Rows& rows) {
-    const void* const from = moved.from(part.from());
-    void* const to = moved.to(part.to());
+static __device__ __forceinline__ void move_column(const MovedColumn& moved, const Leaf& leaf, const Rows& rows) {
+    const void* const from = moved.from(leaf.from());
+    void* const to = moved.to(leaf.to());
     const u32 width = moved.width;
     if (from == nullptr) {
         if (width == 4) tell_rows<u32>(to, rows);

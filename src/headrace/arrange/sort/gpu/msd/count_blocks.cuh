@@ -54,7 +54,7 @@ static __device__ __forceinline__ void add_reduced(const u32 (&digit)[count_item
     }
 }
 
-struct Counting {
+struct CountTask {
     const Lists& lists;
     const KeyRule<Key>& rule;
     const Arrays& arrays;
@@ -64,7 +64,7 @@ struct Counting {
 
 // Digits of keys from `in` on, those behind `count` not there.
 template <bool whole>
-static __device__ __forceinline__ void count_some(const Key* in, u32 count, const Digit& digit, const Counting& task,
+static __device__ __forceinline__ void count_some(const Key* in, u32 count, const Digit& digit, const CountTask& task,
                                                   u32* counters) {
     Key key[count_items] = {};
 #pragma unroll
@@ -88,10 +88,10 @@ static __device__ __forceinline__ void count_some(const Key* in, u32 count, cons
 }
 
 // Step `number` of the plan. `counters`: shared memory, a word a digit.
-static __device__ __forceinline__ void count_blocks(const Counting& task, u32 number, u32* counters) {
+static __device__ __forceinline__ void count_blocks(const CountTask& task, u32 number, u32* counters) {
     const Lists& lists = task.lists;
     const Counts& counts = lists.counts[number];
-    const Step step = lists.plan->step[number];
+    const PassStep step = lists.plan->step[number];
     const Digit digit = digit_by_number(task.rule, step.digit);
     u32* const cursors = cursors_of(lists, number);
     for (u32 i = blockIdx.x; i < counts.blocks; i += gridDim.x) {

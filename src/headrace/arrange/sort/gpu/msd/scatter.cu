@@ -92,8 +92,8 @@ static __device__ __forceinline__ void scatter_values(const void* from, void* to
     }
 }
 
-static __device__ __forceinline__ void scatter_column(const Moved& moved, const Step& step, const Block& block,
-                                                      void* room, const u32 (&place)[items],
+static __device__ __forceinline__ void scatter_column(const MovedColumn& moved, const PassStep& step,
+                                                      const Block& block, void* room, const u32 (&place)[items],
                                                       const u32 (&target)[items]) {
     const void* const from = moved.from(step.from);
     void* const to = moved.to(step.to);
@@ -109,7 +109,7 @@ static __device__ __forceinline__ void scatter_column(const Moved& moved, const 
 
 static __device__ __forceinline__ void scatter_block(const Lists& lists, u32 number, u32 i, const Digit& digit,
                                                      const Arrays& arrays, void* memory, Runs& runs) {
-    const Step step = lists.plan->step[number];
+    const PassStep step = lists.plan->step[number];
     const Block block = blocks_of(lists, number)[i];
     const Key* const in = static_cast<const Key*>(arrays.keys.from(step.from)) + block.begin;
     Key key[items] = {};
@@ -145,7 +145,7 @@ static __device__ __forceinline__ void scatter_block(const Lists& lists, u32 num
 
 // Dynamic shared memory: the keys of a tile, or its values if they are wider, up to 8 bytes.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    parts_scatter(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays) {
+    scatter(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
     __shared__ Runs runs;

@@ -81,7 +81,7 @@ static __device__ __forceinline__ void scatter_blocks(const Scattering& given, u
     const KeyRule<Key>& rule = given.rule;
     const u32 blocks = lists.counts[number].blocks;
     if (blockIdx.x >= blocks) return;
-    const Step step = lists.plan->step[number];
+    const PassStep step = lists.plan->step[number];
     const bool changes = (rule.fold | rule.toggle | rule.plus) != 0;
     const u32 shift = step.digit * bits, mask = digits - 1;
     const Scatter task{lists,

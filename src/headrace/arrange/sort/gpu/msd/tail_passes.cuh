@@ -6,7 +6,7 @@
 // What is written in front of a meeting is read behind it by plain loads, which may not be those of memory that nobody
 // writes (ld.global.nc).
 #pragma once
-#include "arrange/sort/gpu/single_launch/grid_barrier.cuh"
+#include "arrange/sort/gpu/common/grid_barrier.cuh"
 
 namespace headrace {
 
@@ -21,39 +21,39 @@ constexpr u32 count_items = items < 16 ? items : 16;  // enough on their way, an
 namespace headrace {
 
 // What the first step wants, which counts nothing.
-struct First {
+struct FirstPass {
     const u64* totals;  // of its digits
     u64 count;          // of all keys
     u64 states_bytes;   // of look-back, a multiple of 16
 };
 
-struct Rest {
-    const Counting& counting;
-    const First& first;
-    Blocks& blocks;
+struct Tail {
+    const CountTask& counting;
+    const FirstPass& first;
+    GridBarrier& barrier;
     uint4* memory;  // shared, whatever is in it
 };
 
 // From step `number` on, which has blocks or, where `has_first`, is the first; `scatter(number)` does a step's last
 // part.
 template <bool has_first, class Scatter>
-static __device__ __forceinline__ void do_rest(u32 number, const Rest& rest, const Scatter& scatter) {
-    const Lists& lists = rest.counting.lists;
-    Assigning& shared = *reinterpret_cast<Assigning*>(rest.memory);
+static __device__ __forceinline__ void run_tail(u32 number, const Tail& tail, const Scatter& scatter) {
+    const Lists& lists = tail.counting.lists;
+    Assigning& shared = *reinterpret_cast<Assigning*>(tail.memory);
 #pragma unroll 1
     do {
         if (has_first && number == 0) {
-            begin_and_assign(lists, static_cast<u32>(rest.first.count), rest.first.totals, key_bits, shared);
+            begin_and_assign(lists, static_cast<u32>(tail.first.count), tail.first.totals, key_bits, shared);
         } else {
-            count_blocks(rest.counting, number, reinterpret_cast<u32*>(rest.memory));
-            rest.blocks.meet();
+            count_blocks(tail.counting, number, reinterpret_cast<u32*>(tail.memory));
+            tail.barrier.arrive_and_wait();
             assign_buckets(lists, number, key_bits, shared);
         }
-        rest.blocks.meet();
+        tail.barrier.arrive_and_wait();
         scatter(number);
-        rest.blocks.meet();
+        tail.barrier.arrive_and_wait();
     } while (lists.counts[++number].blocks != 0);
-    rest.blocks.end();
+    tail.barrier.end();
 }
 
 }  // namespace headrace

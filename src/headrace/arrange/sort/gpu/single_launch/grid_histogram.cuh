@@ -3,8 +3,8 @@
 //
 // Bytes moved: 512 a block for each of the others, from the second cache.
 #pragma once
-#include "arrange/sort/gpu/single_launch/block_sort.cuh"
-#include "arrange/sort/gpu/single_launch/grid_barrier.cuh"
+#include "arrange/sort/gpu/common/block_sort.cuh"
+#include "arrange/sort/gpu/common/grid_barrier.cuh"
 
 namespace headrace {
 
@@ -41,8 +41,8 @@ static __device__ __forceinline__ bool moves_as_rows(const Arrays& arrays) {
 class AllCounts {
 public:
     // `memory`: two words for each block and two digits; a block may be a digit ahead.
-    __device__ __forceinline__ AllCounts(u32* memory, Blocks& blocks, Sums& sums)
-        : memory_(memory), blocks_(blocks), sums_(sums) {}
+    __device__ __forceinline__ AllCounts(u32* memory, GridBarrier& barrier, Sums& sums)
+        : memory_(memory), barrier_(barrier), sums_(sums) {}
 
     // By all threads; thread d tells the count of its digit. In turn 0 memory may say anything, so there is a meeting
     // for its first half, and its second is made to say that nothing is there.
@@ -56,7 +56,7 @@ public:
             if (turn == 0) tile::store_relaxed(&memory_[half + own], 0u);
         }
         if (turn == 0) {
-            blocks_.come();
+            barrier_.arrive();
         } else {
             __syncthreads();
         }
@@ -64,7 +64,7 @@ public:
 
     // By all threads, behind `post`: whether one digit has all of `count` keys. Otherwise `sums` are there.
     __device__ __forceinline__ bool wait(u32 turn, u32 count) {
-        if (turn == 0) blocks_.wait();
+        if (turn == 0) barrier_.wait();
         add_up(memory_ + turn % 2 * gridDim.x * count_words, turn);
         __syncthreads();
         return __syncthreads_or(threadIdx.x < digits && sums_.total[threadIdx.x % digits] == count) != 0;
@@ -115,7 +115,7 @@ private:
     }
 
     u32* memory_;
-    Blocks& blocks_;
+    GridBarrier& barrier_;
     Sums& sums_;
 };
 

@@ -9,8 +9,8 @@
 //
 // n = 16,384, 128 keys a block: 7 steps a key, in each block 32 keys a thread. Bytes moved: n w a block from the second
 // cache, 2 (w + v) an item beyond.
+#include "arrange/sort/gpu/common/grid_barrier.cuh"
 #include "arrange/sort/gpu/common/moved_item.cuh"
-#include "arrange/sort/gpu/single_launch/grid_barrier.cuh"
 #include "arrange/sort/sort_key.hpp"
 #include "gpu/block/tile_rows.cuh"
 
@@ -19,12 +19,12 @@ using namespace headrace;
 using Key = HR_KEY;
 constexpr bool with_equals = HR_EQUALS != 0;
 constexpr u32 threads = HR_THREADS;
-constexpr u32 own_groups = HR_OWN;  // of 32 keys, a block's own
+constexpr u32 block_groups = HR_OWN;  // of 32 keys, a block's own
 constexpr u32 lanes = tile::lanes;
 constexpr u32 warps = threads / lanes;
-constexpr u32 own_keys = own_groups * lanes;
+constexpr u32 block_keys = block_groups * lanes;
 constexpr u32 groups_at_once = 4;  // of a key a lane
-static_assert((own_keys & (own_keys - 1)) == 0 && own_keys <= threads && own_keys * own_keys % threads == 0);
+static_assert((block_keys & (block_keys - 1)) == 0 && block_keys <= threads && block_keys * block_keys % threads == 0);
 
 using Code = Either<sizeof(Key) == 8, u64, u32>;  // what is compared
 
@@ -35,12 +35,12 @@ static __device__ __forceinline__ constexpr i32 bytes_to(u32 at) {
     return static_cast<i32>(slot_of(at) * sizeof(Code));
 }
 
-struct Own {
-    Code code[own_keys];              // by rows
-    u32 place[own_keys];              // of each among them
-    Code ordered[slot_of(own_keys)];  // in order, by slots
-    u32 gap[slot_of(own_keys)];       // others that belong before this one and behind the one before
-    u32 upto[own_keys];               // those in gaps up to this one's, from the first of its 32 on
+struct BlockKeys {
+    Code code[block_keys];              // by rows
+    u32 place[block_keys];              // of each among them
+    Code ordered[slot_of(block_keys)];  // in order, by slots
+    u32 gap[slot_of(block_keys)];       // others that belong before this one and behind the one before
+    u32 upto[block_keys];               // those in gaps up to this one's, from the first of its 32 on
 };
 
 // Where other keys' rows are, from the block's own: equal keys keep the order of rows.
@@ -55,10 +55,10 @@ static __device__ __forceinline__ bool comes_before(Code own, Code other, bool i
 }
 
 // Each own key is compared with all of them, by several threads.
-static __device__ __forceinline__ void order_own(Own& own, Code given) {
-    constexpr u32 share = own_keys * own_keys / threads;
-    const u32 row = threadIdx.x % own_keys, first = threadIdx.x / own_keys * share;
-    if (threadIdx.x < own_keys) {
+static __device__ __forceinline__ void order_own(BlockKeys& own, Code given) {
+    constexpr u32 share = block_keys * block_keys / threads;
+    const u32 row = threadIdx.x % block_keys, first = threadIdx.x / block_keys * share;
+    if (threadIdx.x < block_keys) {
         own.code[row] = given;
         own.place[row] = own.gap[slot_of(row)] = 0;
     }
@@ -71,11 +71,11 @@ static __device__ __forceinline__ void order_own(Own& own, Code given) {
     }
     atomicAdd(&own.place[row], before);
     __syncthreads();
-    if (threadIdx.x < own_keys) own.ordered[slot_of(own.place[row])] = given;
+    if (threadIdx.x < block_keys) own.ordered[slot_of(own.place[row])] = given;
     __syncthreads();
 }
 
-struct Given {
+struct InputKeys {
     const Key* keys;
     u32 count;
     const KeyRule<Key>& rule;
@@ -97,40 +97,40 @@ struct Given {
 
 // Groups from number `first` on, side by side. The block's own, where these are among them, are left out.
 template <Side side>
-static __device__ __forceinline__ void count_groups(Own& own, const Code (&some)[groups_at_once], u32 first) {
-    const u32 own_first = blockIdx.x * own_groups;
+static __device__ __forceinline__ void count_groups(BlockKeys& own, const Code (&some)[groups_at_once], u32 first) {
+    const u32 block_first_group = blockIdx.x * block_groups;
     const u8* const ordered = reinterpret_cast<const u8*>(own.ordered);
     i32 gap[groups_at_once] = {};  // in bytes, with a sign: so a step's distance is part of its load
 #pragma unroll
-    for (u32 half = own_keys / 2; half > 0; half /= 2) {
+    for (u32 half = block_keys / 2; half > 0; half /= 2) {
 #pragma unroll
         for (u32 j = 0; j < groups_at_once; ++j) {
             const Code probe = *reinterpret_cast<const Code*>(ordered + (gap[j] + bytes_to(half - 1)));
-            if (comes_before<side>(probe, some[j], first + j < own_first)) gap[j] += bytes_to(half);
+            if (comes_before<side>(probe, some[j], first + j < block_first_group)) gap[j] += bytes_to(half);
         }
     }
-    const Code last = own.ordered[slot_of(own_keys - 1)];
+    const Code last = own.ordered[slot_of(block_keys - 1)];
 #pragma unroll
     for (u32 j = 0; j < groups_at_once; ++j) {
-        const bool is_own = side == Side::mixed && first + j - own_first < own_groups;
-        if (is_own || comes_before<side>(last, some[j], first + j < own_first)) continue;
+        const bool is_own = side == Side::mixed && first + j - block_first_group < block_groups;
+        if (is_own || comes_before<side>(last, some[j], first + j < block_first_group)) continue;
         atomicAdd(&own.gap[gap[j] / sizeof(Code)], 1u);
     }
 }
 
 // Each warp some groups, a multiple of those at once.
-static __device__ __forceinline__ void count_all(Own& own, const Given& given, Code (&ahead)[groups_at_once], u32 first,
-                                                 u32 last) {
-    const u32 own_first = blockIdx.x * own_groups;
+static __device__ __forceinline__ void count_all(BlockKeys& own, const InputKeys& given, Code (&ahead)[groups_at_once],
+                                                 u32 first, u32 last) {
+    const u32 block_first_group = blockIdx.x * block_groups;
 #pragma unroll 1
     for (; first < last; first += groups_at_once) {
         Code some[groups_at_once];
 #pragma unroll
         for (u32 j = 0; j < groups_at_once; ++j) some[j] = ahead[j];
         if (first + groups_at_once < last) given.load(ahead, first + groups_at_once);
-        if (first + groups_at_once <= own_first) {
+        if (first + groups_at_once <= block_first_group) {
             count_groups<Side::before>(own, some, first);
-        } else if (first >= own_first + own_groups) {
+        } else if (first >= block_first_group + block_groups) {
             count_groups<Side::behind>(own, some, first);
         } else {
             count_groups<Side::mixed>(own, some, first);
@@ -139,9 +139,9 @@ static __device__ __forceinline__ void count_all(Own& own, const Given& given, C
 }
 
 // Where the key of this thread goes.
-static __device__ __forceinline__ u32 place_among_all(Own& own) {
+static __device__ __forceinline__ u32 place_among_all(BlockKeys& own) {
     __syncthreads();
-    const bool has_key = threadIdx.x < own_keys;
+    const bool has_key = threadIdx.x < block_keys;
     if (has_key) own.upto[threadIdx.x] = tile::scan_warp<Sum<u32>>(own.gap[slot_of(threadIdx.x)]);
     __syncthreads();
     if (!has_key) return 0;
@@ -152,11 +152,11 @@ static __device__ __forceinline__ u32 place_among_all(Own& own) {
 }
 
 extern "C" __global__ void __launch_bounds__(threads, 1)
-    sort_rank(u32 count, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, tile::Counters* counters) {
-    __shared__ Own own;
-    const Given given = {static_cast<const Key*>(arrays.keys.source), count, rule};
-    const u32 row = blockIdx.x * own_keys + threadIdx.x;
-    const bool has_row = threadIdx.x < own_keys && row < count;
+    rank_sort(u32 count, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, tile::Counters* counters) {
+    __shared__ BlockKeys own;
+    const InputKeys given = {static_cast<const Key*>(arrays.keys.source), count, rule};
+    const u32 row = blockIdx.x * block_keys + threadIdx.x;
+    const bool has_row = threadIdx.x < block_keys && row < count;
     const u32 batches = (count + lanes * groups_at_once - 1) / (lanes * groups_at_once);
     const u32 share = (batches + warps - 1) / warps * groups_at_once, first = tile::warp() * share;
     const u32 last = first + share < batches * groups_at_once ? first + share : batches * groups_at_once;
@@ -170,19 +170,19 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     count_all(own, given, ahead, first, last);
     const u32 at = place_among_all(own);
 
-    Blocks blocks(counters);
-    bool has_met = writes_keys != 0 && in_place(arrays.keys);
-    has_met |= arrays.columns != 0 && in_place(arrays.column[0]);
-    if (has_met) blocks.meet();
+    GridBarrier barrier(counters);
+    bool has_waited = writes_keys != 0 && in_place(arrays.keys);
+    has_waited |= arrays.columns != 0 && in_place(arrays.column[0]);
+    if (has_waited) barrier.arrive_and_wait();
     if (has_row && writes_keys != 0) static_cast<Key*>(arrays.keys.target)[at] = key;
 #pragma unroll 1
     for (u32 c = 0; c < arrays.columns; ++c) {
         if (c != 0) {
             if (has_row) item = item_of(arrays.column[c], row);
-            if (in_place(arrays.column[c])) blocks.meet();
-            has_met |= in_place(arrays.column[c]);
+            if (in_place(arrays.column[c])) barrier.arrive_and_wait();
+            has_waited |= in_place(arrays.column[c]);
         }
         if (has_row) put_item(arrays.column[c], at, item);
     }
-    if (has_met) blocks.end();
+    if (has_waited) barrier.end();
 }

@@ -8,7 +8,7 @@ namespace headrace {
 
 // One more, behind all that this thread has seen done: a release, for which a fence of the strictest kind would take
 // twice as long.
-static __device__ __forceinline__ void add_one(u32* counter) {
+static __device__ __forceinline__ void add_release(u32* counter) {
 #if defined(__CUDACC__)
     asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
 #else
@@ -17,27 +17,27 @@ static __device__ __forceinline__ void add_one(u32* counter) {
 #endif
 }
 
-class Blocks {
+class GridBarrier {
 public:
     // `counters` are zero before a launch and behind it.
-    __device__ __forceinline__ explicit Blocks(tile::Counters* counters) : counters_(counters) {}
+    __device__ __forceinline__ explicit GridBarrier(tile::Counters* counters) : counters_(counters) {}
 
     // What threads of this block wrote before, all blocks may read behind their `wait`: the release of the one thread
     // that tells has behind it what a barrier has brought to it.
-    __device__ __forceinline__ void come() {
+    __device__ __forceinline__ void arrive() {
         __syncthreads();
-        ++meetings_;
-        if (threadIdx.x == 0) add_one(&counters_->ticket);
+        ++phase_;
+        if (threadIdx.x == 0) add_release(&counters_->ticket);
     }
     __device__ __forceinline__ void wait() {
         if (threadIdx.x == 0) {
-            while (tile::load_acquire(&counters_->ticket) < meetings_ * gridDim.x) {
+            while (tile::load_acquire(&counters_->ticket) < phase_ * gridDim.x) {
             }
         }
         __syncthreads();
     }
-    __device__ __forceinline__ void meet() {
-        come();
+    __device__ __forceinline__ void arrive_and_wait() {
+        arrive();
         wait();
     }
 
@@ -50,7 +50,7 @@ public:
 
 private:
     tile::Counters* counters_;
-    u32 meetings_ = 0;
+    u32 phase_ = 0;
 };
 
 }  // namespace headrace

@@ -145,7 +145,8 @@ static __device__ __forceinline__ void put_rows(void* to, const Fetch& fetch) {
         out[at] = static_cast<Row>(fetch.begin + fetch.rows[at]);
 }
 
-static __device__ __forceinline__ void fetch_column(const Moved& moved, const Step& step, const Fetch& fetch) {
+static __device__ __forceinline__ void fetch_column(const MovedColumn& moved, const PassStep& step,
+                                                    const Fetch& fetch) {
     const void* const from = moved.from(step.from);
     void* const to = moved.to(step.to);
     const u32 width = moved.width;

@@ -1,30 +1,31 @@
 // Which values are heavy (heavy_hitters.cuh), by a sample: those that many of its keys have, if setting their keys
 // aside promises to take less than sorting all by digits. One block.
+#pragma once
 #include "arrange/sort/gpu/common/plan_steps.cuh"
 #include "arrange/sort/gpu/heavy_hitters/heavy_hitters.cuh"
 #include "arrange/sort/gpu/lsd/order_check.cuh"
-#include "gpu/block/dependent_launch.cuh"
 
-using namespace headrace;
+namespace headrace {
 
 using All = Heavy<Key, HR_CLASS_BITS>;
-constexpr u32 warps = threads / tile::lanes;
+constexpr u32 sample_threads = HR_SAMPLE_THREADS;
+constexpr u32 sample_warps = sample_threads / tile::lanes;
 constexpr u32 per_thread = 4;
-constexpr u32 sampled = per_thread * threads;
+constexpr u32 sampled = per_thread * sample_threads;
 constexpr u32 cells = 2 * sampled;
-constexpr u32 least = sampled < 2048 ? 4 : sampled / 512;  // keys of the sample that a heavy value has
-constexpr u32 most = sampled / least;                      // such values
-constexpr u32 most_heavy = All::classes - 1;
+constexpr u32 min_count = sampled < 2048 ? 4 : sampled / 512;  // keys of the sample that a heavy value has
+constexpr u32 max_candidates = sampled / min_count;            // such values
+constexpr u32 max_heavy = All::classes - 1;
 constexpr u32 bitmap_words = All::slots / 32;
-static_assert(sampled < 1u << 16 && bitmap_words * warps <= cells && most_heavy <= threads);
+static_assert(sampled < 1u << 16 && bitmap_words * sample_warps <= cells && max_heavy <= sample_threads);
 
-struct FindShared {
+struct SampleShared {
     u32 listed, kept, best, in_kept;
     u32 pairs, pairs_kept;  // of keys alike, of all values and of those that are kept
     Key differ;
-    u32 owner[most], count[most];
-    Key code[most_heavy];
-    u32 is_in[most_heavy];
+    u32 owner[max_candidates], count[max_candidates];
+    Key code[max_heavy];
+    u32 is_in[max_heavy];
 };
 
 // Of the hash, one for each try.
@@ -47,12 +48,12 @@ static __device__ __forceinline__ void count_alike(const Key* code, u32 place, u
 static __device__ __forceinline__ u32 pairs_of(u32 count) { return count < 2 ? 0 : count * (count - 1) / 2; }
 
 // Values that enough keys of the sample have.
-static __device__ __forceinline__ void list_values(const u32* cell, FindShared& shared) {
+static __device__ __forceinline__ void list_values(const u32* cell, SampleShared& shared) {
     u32 pairs = 0;
-    for (u32 at = threadIdx.x; at < cells; at += threads) {
+    for (u32 at = threadIdx.x; at < cells; at += sample_threads) {
         const u32 count = cell[at] >> 16;
         pairs += pairs_of(count);
-        if (count < least) continue;
+        if (count < min_count) continue;
         const u32 place = atomicAdd(&shared.listed, 1u);
         shared.owner[place] = (cell[at] & 0xFFFF) - 1;
         shared.count[place] = count;
@@ -62,15 +63,15 @@ static __device__ __forceinline__ void list_values(const u32* cell, FindShared& 
 }
 
 // Of these the ones that most keys have, as many as there may be.
-static __device__ __forceinline__ void keep_values(const Key* code, FindShared& shared) {
-    for (u32 i = threadIdx.x; i < shared.listed; i += threads) {
+static __device__ __forceinline__ void keep_values(const Key* code, SampleShared& shared) {
+    for (u32 i = threadIdx.x; i < shared.listed; i += sample_threads) {
         const Key own = code[shared.owner[i]];
         u32 ahead = 0;
-        for (u32 k = 0; k < shared.listed && shared.listed > most_heavy; ++k) {
+        for (u32 k = 0; k < shared.listed && shared.listed > max_heavy; ++k) {
             const bool same = shared.count[k] == shared.count[i];
             ahead += shared.count[k] > shared.count[i] || (same && code[shared.owner[k]] < own) ? 1 : 0;
         }
-        if (ahead >= most_heavy) continue;
+        if (ahead >= max_heavy) continue;
         shared.code[atomicAdd(&shared.kept, 1u)] = own;
         atomicAdd(&shared.in_kept, shared.count[i]);
         atomicAdd(&shared.pairs_kept, pairs_of(shared.count[i]));
@@ -78,7 +79,7 @@ static __device__ __forceinline__ void keep_values(const Key* code, FindShared& 
 }
 
 // Each warp tries multipliers of its own, until all values have slots of their own, or few have not.
-static __device__ __forceinline__ void find_hash(u32* bitmaps, FindShared& shared) {
+static __device__ __forceinline__ void find_hash(u32* bitmaps, SampleShared& shared) {
     u32* const taken = bitmaps + tile::warp() * bitmap_words;
     for (u32 w = tile::lane(); w < bitmap_words; w += tile::lanes) taken[w] = 0;
     __syncwarp();
@@ -92,7 +93,7 @@ static __device__ __forceinline__ void find_hash(u32* bitmaps, FindShared& share
 }
 
 // What is kept, in the order of codes; of values that share a slot the lowest. By all threads: how many these are.
-static __device__ __forceinline__ u32 write_values(FindShared& shared, All& heavy) {
+static __device__ __forceinline__ u32 write_values(SampleShared& shared, All& heavy) {
     const u32 i = threadIdx.x, kept = shared.kept;
     const Key multiplier = multiplier_of(shared.best & 0xFFFF), own = i < kept ? shared.code[i] : Key{0};
     bool is_in = i < kept;
@@ -120,58 +121,4 @@ static __device__ __forceinline__ bool are_repeated(u32 pairs, u32 of_sample, u6
     return pairs > 1 && static_cast<float>(pairs) * static_cast<float>(count) > few * all;
 }
 
-// Shared memory: codes of the sample, and two words for each. Keys in order have a sample in order, and none set aside.
-extern "C" __global__ void __launch_bounds__(threads)
-    find_heavy(const Key* keys, u64 count, KeyRule<Key> rule, Case task, All* heavy, Plan* plan) {
-    tile::wait_for_launch_before();
-    HR_DYNAMIC_SHARED(Key, code);
-    __shared__ FindShared shared;
-    u32* const cell = reinterpret_cast<u32*>(code + sampled);
-    const Input input(keys, count, rule);
-    const auto place = [](u32 k) { return k * threads + threadIdx.x; };
-    Key own[per_thread];  // all on their way at once: each is in a page of its own
-#pragma unroll
-    for (u32 k = 0; k < per_thread; ++k) own[k] = keys[count * place(k) / sampled];
-    for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;
-    if (threadIdx.x == 0) {
-        shared.listed = shared.kept = shared.in_kept = shared.pairs = shared.pairs_kept = 0;
-        shared.best = ~0u;
-        shared.differ = 0;
-    }
-#pragma unroll
-    for (u32 k = 0; k < per_thread; ++k) code[place(k)] = own[k] = input.code(own[k]);
-    __syncthreads();
-    bool falls = false, rises = false;
-    Key differ = 0;
-#pragma unroll
-    for (u32 k = 0; k < per_thread; ++k) {
-        const Key next = code[place(k) + 1 < sampled ? place(k) + 1 : place(k)];
-        differ |= own[k] ^ code[0];
-        falls |= own[k] > next;
-        rises |= own[k] < next;
-    }
-    if (__syncthreads_or(falls) == 0 || __syncthreads_or(rises) == 0) return;
-    atomicOr(&shared.differ, differ);
-    for (u32 k = 0; k < per_thread; ++k) count_alike(code, k * threads + threadIdx.x, cell);
-    __syncthreads();
-    list_values(cell, shared);
-    __syncthreads();
-    keep_values(code, shared);
-    __syncthreads();
-    const u32 light_ones = sampled - shared.in_kept;
-    if (threadIdx.x == 0) {
-        const u64 lights = count * light_ones / sampled;
-        plan->repeats = are_repeated(shared.pairs - shared.pairs_kept, light_ones, lights) ? 1 : 0;
-    }
-    if (shared.kept == 0) return;
-    find_hash(cell, shared);
-    __syncthreads();
-    const u32 number = write_values(shared, *heavy);
-    if (threadIdx.x != 0) return;
-    u32 differing = 0;
-    for (u32 d = 0; d < key_digits; ++d) differing += (shared.differ >> d * bits & (digits - 1)) != 0 ? 1 : 0;
-    const float light = static_cast<float>(light_ones) / sampled;
-    if (!is_better(cost_with_heavy(task, light, differing), costs.digits + cost_by_digits(task, differing))) return;
-    heavy->number = number;
-    plan->heavy = number;
-}
+}  // namespace headrace
