@@ -1,9 +1,10 @@
-// The first k keys of their order, and where they are. Which key is the k-th is found digit by digit from the highest:
-// the keys that share the digits found so far are counted by the next one (radix select; Alabi, Blanchard, Gordon and
-// Steinbach 2012, "Fast k-selection algorithms for graphics processing units"). Keys before it, and of its equals the
-// first ones, are then put side by side in the order of their places, which a stable sort of so few leaves in order.
+// Finds the first k keys of their order and their positions, and checks whether keys are in order. The k-th key is
+// found digit by digit from the highest: keys that share the digits found so far are counted by the next one (radix
+// select; Alabi, Blanchard, Gordon and Steinbach 2012, "Fast k-selection algorithms for graphics processing units").
+// Keys that precede it, and the first ones that equal it, are then copied in the order of their positions. A stable
+// sort of these few keeps that order.
 //
-// Bytes moved per key of width w: w for each digit, and 2 w.
+// Bytes moved per key of width w: w for each digit, and 2 w; to check the order w, up to the first disorder.
 #include "arrange/sort/gpu/common/digit.cuh"
 #include "gpu/block/block.cuh"
 #include "gpu/block/look_back.cuh"
@@ -17,16 +18,16 @@ constexpr u32 tile_keys = threads * rows * per;
 constexpr u32 warps = threads / tile::lanes;
 static_assert(threads >= digits);
 
-// What is known of the k-th key, on the device.
+// The state of the search for the k-th key.
 struct TopKState {
     tile::Counters counters;
-    u64 wanted;  // of the keys that share the digits found, the first so many are taken
-    u64 bits;    // the digits found, at their places
+    u64 wanted;  // number of keys to take among those that share the digits found
+    u64 bits;    // the digits found, in place
     u64 counts[digits];
 };
 
 struct PrecedingCounts {
-    u64 lower;  // keys that come before the k-th
+    u64 lower;  // keys that precede the k-th
     u64 equal;
 };
 
@@ -35,7 +36,7 @@ struct Chunks {
     u64 chunk;         // keys of a block, a multiple of a tile
 };
 
-// Calls visit(key, place) for the keys of [at, end) that this thread has; all threads come to each tile's `end_tile`.
+// Calls visit(key, position) for this thread's keys of [at, end). All threads call `end_tile` after each tile.
 template <class Visit, class End>
 static __device__ __forceinline__ void visit_tiles(const Key* keys, u64 at, u64 end, u64 stride, const Visit& visit,
                                                    const End& end_tile) {
@@ -55,7 +56,7 @@ static __device__ __forceinline__ void visit_tiles(const Key* keys, u64 at, u64 
     }
 }
 
-// The digit of the k-th key from the counts of all; by the last block.
+// Finds the digit of the k-th key from all counts; by the last block.
 static __device__ __forceinline__ void take_digit(TopKState& top, u32 shift, u64 (&totals)[warps]) {
     const u32 d = threadIdx.x;
     const u64 count = d < digits ? tile::load_relaxed(&top.counts[d]) : 0;
@@ -71,7 +72,7 @@ static __device__ __forceinline__ void take_digit(TopKState& top, u32 shift, u64
     }
 }
 
-// Digit `number`, those above being found.
+// Counts digit `number`; those above are found.
 extern "C" __global__ void __launch_bounds__(threads)
     count_top(const Key* keys, u64 count, KeyRule<Key> rule, u32 number, TopKState* top) {
     __shared__ u32 counters[digits];
@@ -103,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     take_digit(*top, number * bits, totals);
 }
 
-// How many keys of each block's chunk come before the k-th, and how many equal it.
+// Counts the keys of each block's chunk that precede the k-th, and that equal it.
 extern "C" __global__ void __launch_bounds__(threads)
     count_chunks(const Key* keys, u64 count, KeyRule<Key> rule, const TopKState* top, Chunks chunks) {
     __shared__ u64 totals[warps];
@@ -126,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (threadIdx.x == 0) chunks.keys_before[2 * blockIdx.x + 1] = equal;
 }
 
-// What all blocks before this one counted.
+// Returns the sums of the counts of the preceding blocks.
 static __device__ __forceinline__ PrecedingCounts preceding_counts(const Chunks& chunks, u64 (&totals)[warps]) {
     PrecedingCounts sum = {};
     for (u32 block = threadIdx.x; block < blockIdx.x; block += threads) {
@@ -142,7 +143,7 @@ static __device__ __forceinline__ PrecedingCounts preceding_counts(const Chunks&
     return all;
 }
 
-// Keys taken, as they were given, and their places, of `index_bytes` each, in the order of their places.
+// Copies the first k keys, as given, and their positions of `index_bytes` each, in the order of positions.
 extern "C" __global__ void __launch_bounds__(threads)
     take_top(const Key* keys, u64 count, KeyRule<Key> rule, const TopKState* top, Chunks chunks, Key* to, void* places,
              u32 index_bytes) {
@@ -156,7 +157,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         const u64 place = at + threadIdx.x;
         const Key key = place < end ? keys[place] : Key{};
         const Key own = rule.equal_code(key);
-        // Both counts in one word: a row has no more than `threads` of each.
+        // Both counts in one word: a row has at most `threads` of each.
         const u64 both = place >= end ? 0 : own < limit ? 1 : own == limit ? u64{1} << 32 : 0;
         const u64 upto = tile::scan_warp<Sum<u64>>(both);
         const auto sums = tile::scan_warps<Sum<u64>, threads>(tile::shuffle(upto, tile::lanes - 1), totals);
@@ -174,9 +175,9 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
 }
 
-using KeyWord = decltype(BitsAs<Key>::of(Key{}));  // what shuffles take
+using KeyWord = decltype(BitsAs<Key>::of(Key{}));  // the type that shuffles take
 
-// `disorder`: set where a key comes before a lower one.
+// Compares each key with the next. `disorder` is set if a key precedes a lower one; then blocks stop.
 extern "C" __global__ void __launch_bounds__(threads)
     is_sorted(const Key* keys, u64 count, KeyRule<Key> rule, u32* disorder) {
     for (u64 at = blockIdx.x * u64{tile_keys}; at < count; at += gridDim.x * u64{tile_keys}) {

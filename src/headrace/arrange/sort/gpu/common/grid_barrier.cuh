@@ -1,13 +1,13 @@
-// Blocks of one launch that wait for each other. All must be resident, so the launch is cooperative (`LaunchMode` in
-// gpu/kernels/kernel.py) and has no more blocks than the card has multiprocessors. A meeting costs about a microsecond;
-// what a block does between telling that it has come and waiting for the others is free.
+// A barrier for all blocks of one launch. All must be resident, so the launch is cooperative (`LaunchMode` in
+// gpu/kernels/kernel.py) and has at most one block a multiprocessor. The barrier costs about a microsecond. Work
+// between `arrive` and `wait` overlaps it.
 #pragma once
 #include "gpu/block/look_back.cuh"
 
 namespace headrace {
 
-// One more, behind all that this thread has seen done: a release, for which a fence of the strictest kind would take
-// twice as long.
+// Increments with release semantics: all writes that this thread observed precede it. A sequentially consistent fence
+// would take twice as long.
 static __device__ __forceinline__ void add_release(u32* counter) {
 #if defined(__CUDACC__)
     asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
@@ -19,11 +19,11 @@ static __device__ __forceinline__ void add_release(u32* counter) {
 
 class GridBarrier {
 public:
-    // `counters` are zero before a launch and behind it.
+    // `counters` are zero before and after a launch.
     __device__ __forceinline__ explicit GridBarrier(tile::Counters* counters) : counters_(counters) {}
 
-    // What threads of this block wrote before, all blocks may read behind their `wait`: the release of the one thread
-    // that tells has behind it what a barrier has brought to it.
+    // After their `wait`, all blocks see what threads of this block wrote before. The block's barrier makes those
+    // writes visible to thread 0, and its release publishes them.
     __device__ __forceinline__ void arrive() {
         __syncthreads();
         ++phase_;
@@ -41,7 +41,7 @@ public:
         wait();
     }
 
-    // By all threads, at the end of a launch.
+    // Resets the counters at the end of a launch. All threads call it.
     __device__ __forceinline__ void end() {
         __syncthreads();
         if (threadIdx.x != 0) return;

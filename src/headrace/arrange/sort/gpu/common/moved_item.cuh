@@ -1,10 +1,10 @@
-// One item of what goes with keys, of any width.
+// Loads and stores one item of a column of any width.
 #pragma once
 #include "arrange/sort/gpu/common/device_plan.cuh"
 
 namespace headrace {
 
-// Without a source, the row's number.
+// Loads an item; without a source, the row number.
 static __device__ __forceinline__ uint4 item_of(const MovedColumn& moved, u32 row) {
     uint4 item = {row, 0, 0, 0};
     if (moved.source == nullptr) return item;
@@ -28,7 +28,7 @@ static __device__ __forceinline__ void put_item(const MovedColumn& moved, u32 at
     if (moved.width == 16) static_cast<uint4*>(moved.target)[at] = item;
 }
 
-// Whether it is written where it is read: then blocks must have read all before one writes.
+// Whether source and target are one buffer. Then all blocks must have read it before one writes.
 static __device__ __forceinline__ bool in_place(const MovedColumn& moved) { return moved.source == moved.target; }
 
 }  // namespace headrace

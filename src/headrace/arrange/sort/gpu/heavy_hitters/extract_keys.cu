@@ -1,8 +1,8 @@
-// Heavy values (heavy_hitters.cuh): found in a sample, if it promises a gain; their keys counted, and of keys alone the
-// others packed; and in the end all put together. So skew is sorted for what its light keys cost.
+// Samples keys for heavy hitters, counts their keys, extracts the remainder of keys alone, and finally merges both
+// (heavy_hitters.cuh). So a skewed sort costs what its remaining keys cost.
 //
-// Bytes moved per key of width w, of which a share l is light: w to count, l w to pack; with values of width v, which
-// extract_stable.cu moves before, 2 (w + v) to put together, else w (1 + l).
+// Bytes moved per key of width w, of which a share l remains: w to count, l w to extract. With values of width v,
+// which extract_stable.cu moves first, 2 (w + v) to merge; else w (1 + l).
 #include "arrange/sort/gpu/heavy_hitters/sample.cuh"
 #include "arrange/sort/gpu/lsd/order_check.cuh"
 #include "gpu/block/dependent_launch.cuh"
@@ -13,7 +13,7 @@ using Table = ClassTable<Key, HR_CLASS_BITS>;
 constexpr u32 classes = All::classes;
 constexpr u32 warps = threads / tile::lanes;
 
-// Counts of classes, each in as many places as a warp has lanes, so that no two meet.
+// Counters of classes, one for each lane of a warp, so that additions do not collide.
 struct ClassCounts {
     u32 of_lane[classes][tile::lanes];
 
@@ -21,7 +21,7 @@ struct ClassCounts {
         for (u32 i = threadIdx.x; i < classes * tile::lanes; i += threads) (&of_lane[0][0])[i] = 0;
     }
     __device__ __forceinline__ void add(u32 c) { atomicAdd(&of_lane[c][tile::lane()], 1u); }
-    // A barrier before.
+    // Adds the counts to those in device memory, after a barrier.
     __device__ __forceinline__ void add_to(All& heavy) const {
         for (u32 c = 1 + tile::warp(); c <= heavy.number; c += warps) {
             const u32 sum = __reduce_add_sync(tile::all_lanes, of_lane[c][tile::lane()]);
@@ -34,7 +34,7 @@ static __device__ __forceinline__ bool is_there(const Input& input, u64 at, u32 
     return at + tile::row_begin<Key, rows>(row) + k < input.count;
 }
 
-// A tile's heavy keys counted; a bit for each of a lane's light ones.
+// Counts a tile's heavy keys. Returns a bit for each of a lane's other keys.
 static __device__ __forceinline__ u32 count_tile(const Codes& codes, const Input& input, u64 at, const Table& table,
                                                  ClassCounts& counts) {
     u32 is_light = 0;
@@ -51,7 +51,7 @@ static __device__ __forceinline__ u32 count_tile(const Codes& codes, const Input
     return is_light;
 }
 
-// How many keys each heavy value has.
+// Counts the keys of each heavy hitter.
 extern "C" __global__ void __launch_bounds__(threads)
     count_heavy(const Key* keys, u64 count, KeyRule<Key> rule, All* heavy, const DevicePlan* plan) {
     tile::wait_for_launch_before();
@@ -76,7 +76,7 @@ struct PackShared {
     u32 begin;
 };
 
-// Where a warp's `own` keys go, behind all that took room before. Barriers inside.
+// Returns where a warp's `own` keys go, after all that were reserved before. It contains barriers.
 static __device__ __forceinline__ u32 take_room(u32 own, PackShared& shared, u32* taken) {
     if (tile::lane() == 0) shared.of_warp[tile::warp()] = own;
     __syncthreads();
@@ -88,11 +88,11 @@ static __device__ __forceinline__ u32 take_room(u32 own, PackShared& shared, u32
     }
     __syncthreads();
     const u32 begin = shared.begin + shared.of_warp[tile::warp()];
-    __syncwarp();  // the next tile's goes there
+    __syncwarp();  // the next tile overwrites it
     return begin;
 }
 
-// The same of keys alone, and light ones side by side in `lights`, in no order.
+// Counts the keys of each heavy hitter, and copies the other keys to `remainder`, in no order.
 extern "C" __global__ void __launch_bounds__(threads)
     extract_keys(const Key* keys, u64 count, KeyRule<Key> rule, All* heavy, Key* remainder, DevicePlan* plan) {
     tile::wait_for_launch_before();
@@ -123,15 +123,15 @@ extern "C" __global__ void __launch_bounds__(threads)
     counts.add_to(*heavy);
 }
 
-// The result as runs: of heavy values, and of light keys between them. Where run r begins, and how far behind it lies
-// what is to be put there, in `between`.
+// The result as alternating runs of remaining keys and heavy keys: where run r begins, and how far after it its items
+// lie in `between`.
 constexpr u32 max_runs = 2 * classes;
 struct Runs {
-    u64 begin[max_runs];  // rising; of an even r light keys, of an odd one heavy ones
-    i64 from[max_runs];   // add to a place of the result
+    u64 begin[max_runs];  // ascending; remaining keys if r is even, heavy ones if it is odd
+    i64 from[max_runs];   // added to a position of the result
     u32 number;
 
-    // The run of a place.
+    // Returns the run of a position.
     __device__ __forceinline__ u32 at(u64 place) const {
         u32 low = 0, high = number;
         while (high - low > 1) {
@@ -159,7 +159,7 @@ static __device__ __forceinline__ u64 lights_below(const Key* sorted, u64 remain
     return low;
 }
 
-// By all threads; barriers inside.
+// Finds all runs. All threads call it; it contains barriers.
 static __device__ __forceinline__ void find_runs(Runs& runs, const All& heavy, const Input& remainder) {
     const u32 c = threadIdx.x;
     if (c < classes && c <= heavy.number) {
@@ -178,7 +178,8 @@ static __device__ __forceinline__ void find_runs(Runs& runs, const All& heavy, c
     __syncthreads();
 }
 
-// Places [first, end) of the result, all of them in run r or not. `made(r)` is what heavy keys of it are.
+// Writes positions [first, end) of the result, which may lie in one run or several. `made(r)` is the value of heavy
+// keys in run r.
 constexpr u32 together_items = 8;
 template <class Item, class Made>
 static __device__ __forceinline__ void put_tile(const Runs& runs, const Item* in, Item* out, u64 first, u64 end,
@@ -204,7 +205,7 @@ static __device__ __forceinline__ void put_tile(const Runs& runs, const Item* in
     }
 }
 
-// Keys alone: those of a heavy value are all alike.
+// For keys alone: all keys of a heavy hitter are the same.
 struct FromCode {
     static constexpr bool is_known = true;
     const All& heavy;
@@ -228,7 +229,7 @@ static __device__ __forceinline__ void put_all(const Runs& runs, const MovedColu
     }
 }
 
-// All from `between` to the target.
+// Merges everything from `between` to the target.
 extern "C" __global__ void __launch_bounds__(threads)
     merge_heavy(KeyRule<Key> rule, Arrays arrays, u64 count, u32 writes_keys, const All* heavy,
                 const DevicePlan* plan) {
@@ -254,7 +255,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
 }
 
-// Shared memory: codes of the sample, and two words for each. Keys in order have a sample in order, and none set aside.
+// Chooses heavy hitters from a sample; one block. Dynamic shared memory: codes of the sample, and two words for each.
+// Keys in order have a sample in order; then none are chosen.
 extern "C" __global__ void __launch_bounds__(sample_threads)
     sample_heavy(const Key* keys, u64 count, KeyRule<Key> rule, PlanInputs task, All* heavy, DevicePlan* plan) {
     tile::wait_for_launch_before();
@@ -263,7 +265,7 @@ extern "C" __global__ void __launch_bounds__(sample_threads)
     u32* const cell = reinterpret_cast<u32*>(code + sampled);
     const Input input(keys, count, rule);
     const auto place = [](u32 k) { return k * sample_threads + threadIdx.x; };
-    Key own[per_thread];  // all on their way at once: each is in a page of its own
+    Key own[per_thread];  // all loads are in flight together, each in its own page
 #pragma unroll
     for (u32 k = 0; k < per_thread; ++k) own[k] = keys[count * place(k) / sampled];
     for (u32 i = threadIdx.x; i < cells; i += sample_threads) cell[i] = 0;
@@ -305,7 +307,7 @@ extern "C" __global__ void __launch_bounds__(sample_threads)
     u32 differing = 0;
     for (u32 d = 0; d < key_digits; ++d) differing += (shared.differ >> d * bits & (digits - 1)) != 0 ? 1 : 0;
     const float light = static_cast<float>(remaining) / sampled;
-    if (!is_cheaper(cost_with_heavy(task, light, differing), costs.digits + lsd_cost(task, differing))) return;
+    if (!is_cheaper(heavy_cost(task, light, differing), costs.digits + lsd_cost(task, differing))) return;
     heavy->number = number;
     plan->heavy = number;
 }

@@ -1,5 +1,5 @@
-// Which values are heavy (heavy_hitters.cuh), by a sample: those that many of its keys have, if setting their keys
-// aside promises to take less than sorting all by digits. One block.
+// Chooses heavy hitters from a sample (heavy_hitters.cuh): values of many of its keys, if extracting them is likely
+// to cost less than sorting all keys by LSD. One block.
 #pragma once
 #include "arrange/sort/gpu/common/plan_steps.cuh"
 #include "arrange/sort/gpu/heavy_hitters/heavy_hitters.cuh"
@@ -13,25 +13,26 @@ constexpr u32 sample_warps = sample_threads / tile::lanes;
 constexpr u32 per_thread = 4;
 constexpr u32 sampled = per_thread * sample_threads;
 constexpr u32 cells = 2 * sampled;
-constexpr u32 min_count = sampled < 2048 ? 4 : sampled / 512;  // keys of the sample that a heavy value has
-constexpr u32 max_candidates = sampled / min_count;            // such values
+constexpr u32 min_count = sampled < 2048 ? 4 : sampled / 512;  // minimum number of sampled keys of a heavy hitter
+constexpr u32 max_candidates = sampled / min_count;            // maximum number of such values
 constexpr u32 max_heavy = All::classes - 1;
 constexpr u32 bitmap_words = All::slots / 32;
 static_assert(sampled < 1u << 16 && bitmap_words * sample_warps <= cells && max_heavy <= sample_threads);
 
 struct SampleShared {
     u32 listed, kept, best, in_kept;
-    u32 pairs, pairs_kept;  // of keys alike, of all values and of those that are kept
+    u32 pairs, pairs_kept;  // pairs of equal keys, of all values and of those that are kept
     Key differ;
     u32 owner[max_candidates], count[max_candidates];
     Key code[max_heavy];
     u32 is_in[max_heavy];
 };
 
-// Of the hash, one for each try.
+// Returns the multiplier of the hash for one trial.
 static __device__ __forceinline__ Key multiplier_of(u32 trial) { return static_cast<Key>(mixed(u64{trial + 1}) | 1); }
 
-// A cell holds a place of the sample, from 1 on, and above how many keys are as that one.
+// Counts equal keys in a hash table. A cell holds a position in the sample, from 1 on, and above it the number of
+// keys equal to that one.
 static __device__ __forceinline__ void count_alike(const Key* code, u32 place, u32* cell) {
     const Key own = code[place];
     u32 at = static_cast<u32>(mixed(own)) % cells;
@@ -47,7 +48,7 @@ static __device__ __forceinline__ void count_alike(const Key* code, u32 place, u
 
 static __device__ __forceinline__ u32 pairs_of(u32 count) { return count < 2 ? 0 : count * (count - 1) / 2; }
 
-// Values that enough keys of the sample have.
+// Lists the values of enough sampled keys.
 static __device__ __forceinline__ void list_values(const u32* cell, SampleShared& shared) {
     u32 pairs = 0;
     for (u32 at = threadIdx.x; at < cells; at += sample_threads) {
@@ -62,7 +63,7 @@ static __device__ __forceinline__ void list_values(const u32* cell, SampleShared
     if (tile::lane() == 0 && pairs != 0) atomicAdd(&shared.pairs, pairs);
 }
 
-// Of these the ones that most keys have, as many as there may be.
+// Keeps the most frequent of these, up to the maximum number.
 static __device__ __forceinline__ void keep_values(const Key* code, SampleShared& shared) {
     for (u32 i = threadIdx.x; i < shared.listed; i += sample_threads) {
         const Key own = code[shared.owner[i]];
@@ -78,7 +79,7 @@ static __device__ __forceinline__ void keep_values(const Key* code, SampleShared
     }
 }
 
-// Each warp tries multipliers of its own, until all values have slots of their own, or few have not.
+// Finds a hash. Each warp tries its own multipliers until all values have separate slots, or few have not.
 static __device__ __forceinline__ void find_hash(u32* bitmaps, SampleShared& shared) {
     u32* const taken = bitmaps + tile::warp() * bitmap_words;
     for (u32 w = tile::lane(); w < bitmap_words; w += tile::lanes) taken[w] = 0;
@@ -92,7 +93,8 @@ static __device__ __forceinline__ void find_hash(u32* bitmaps, SampleShared& sha
     if (tile::lane() == 0) atomicMin(&shared.best, lost << 16 | tile::warp());
 }
 
-// What is kept, in the order of codes; of values that share a slot the lowest. By all threads: how many these are.
+// Writes the kept values in ascending order of their codes; of values that share a slot, the lowest. Returns their
+// number to all threads.
 static __device__ __forceinline__ u32 write_values(SampleShared& shared, All& heavy) {
     const u32 i = threadIdx.x, kept = shared.kept;
     const Key multiplier = multiplier_of(shared.best & 0xFFFF), own = i < kept ? shared.code[i] : Key{0};
@@ -112,9 +114,9 @@ static __device__ __forceinline__ u32 write_values(SampleShared& shared, All& he
     return number;
 }
 
-// Whether a value has more than a few keys, of `count` keys of which so many of the sample have so many pairs alike:
-// the share of pairs tells how many keys have a key's value. One part sorts no more than that in one pass
-// (bin_sort.cuh).
+// Whether a typical value has more than a few of `count` keys. `pairs`: pairs of equal keys among `of_sample` sampled
+// keys; their share estimates the number of keys with the same value. bin_sort.cuh sorts no more equal keys than that
+// in one pass.
 static __device__ __forceinline__ bool are_repeated(u32 pairs, u32 of_sample, u64 count) {
     constexpr float few = 16;
     const float all = 0.5f * static_cast<float>(of_sample) * static_cast<float>(of_sample);

@@ -1,6 +1,6 @@
-// What is to be done, from the counts of all digits: steps for the digits that differ, and for no others; a straight
-// copy where keys are in order; from the highest digit down where that moves less. Also where each digit's keys begin.
-// A block; nothing is moved.
+// Chooses the passes of a sort from the counts of all digits, by one block. Digits that all keys share need no pass;
+// keys in order are copied; MSD is chosen if it moves less data. Also computes the first position of each digit
+// value.
 #pragma once
 #include "arrange/sort/gpu/common/plan_steps.cuh"
 #include "gpu/block/block.cuh"
@@ -13,18 +13,18 @@ static_assert(plan_threads >= digits && digits % 4 == 0 && key_digits <= max_pas
 
 struct PlanShared {
     u32 counts[key_digits][digits];
-    u32 alike;       // digits that all keys share, a bit each
-    u32 highest[3];  // digits that differ
+    u32 alike;       // digits that all keys share, as a bit mask
+    u32 highest[3];  // the highest digits that differ
     float sums[plan_warps];
 };
 
-// Keys, of all, that are in parts larger than a block sorts: behind the first digit, and behind the second, were the
-// two independent; and how likely two keys have the same third digit.
+// Estimates three shares: keys in buckets too large for one block after the first digit; the same after the second
+// digit, as if the two were independent; and the probability that two keys have the same third digit.
 static __device__ __forceinline__ void estimate_splits(const PlanInputs& task, PlanShared& shared, float (&share)[3]) {
     const float all = static_cast<float>(task.count), most = static_cast<float>(task.max_leaf_keys);
     const u32 d = threadIdx.x;
     const u32* const second = shared.counts[shared.highest[1]];
-    float found[3] = {}, both_of[4] = {};  // in four sums, none of which waits for another
+    float found[3] = {}, both_of[4] = {};  // four independent sums
     if (d < digits) {
         const float own = static_cast<float>(shared.counts[shared.highest[0]][d]), share = own / all;
         if (own > most) found[0] = own;
@@ -54,7 +54,7 @@ static __device__ __forceinline__ void estimate_splits(const PlanInputs& task, P
     }
 }
 
-// Whether a sort by parts takes less.
+// Whether the estimated cost of MSD is lower.
 static __device__ __forceinline__ bool msd_is_cheaper(const PlanInputs& task, PlanShared& shared, u32 differing) {
     if (differing < 3) return false;
     float share[3];
@@ -63,7 +63,7 @@ static __device__ __forceinline__ bool msd_is_cheaper(const PlanInputs& task, Pl
     return is_cheaper(msd_cost(task, splits, false, share[2] * digits), lsd_cost(task, differing));
 }
 
-// A digit's counts, of a warp, all on their way at once.
+// Counts of one digit for each lane of a warp; all loads are in flight together.
 constexpr u32 each = (digits + tile::lanes - 1) / tile::lanes;
 
 static __device__ __forceinline__ void load_counts(u32 digit, const u64* totals, u64 (&count)[each]) {
@@ -74,7 +74,7 @@ static __device__ __forceinline__ void load_counts(u32 digit, const u64* totals,
     }
 }
 
-// Where each value's keys begin.
+// Computes the first position of each value of a digit.
 static __device__ __forceinline__ void start_digit(u32 digit, u64 all, const u64 (&count)[each], u64* starts,
                                                    PlanShared& shared) {
     u64 before = 0;

@@ -1,7 +1,7 @@
-// Keys that are in order already, or in the reverse one, with what goes with them: copied so. In place a thread has
-// both ends of an exchange. (No steps, and no counting but that which found it out.)
+// Copies keys that are already in order, or reverses keys in descending order, with their columns. In place, a thread
+// exchanges both ends. Then the sort has no passes; only the count that detected the order.
 //
-// Bytes moved per item of width w: 2 w; none in place of what is in order.
+// Bytes moved per item of width w: 2 w; none if keys in order are sorted in place.
 #include "arrange/sort/gpu/common/device_plan.cuh"
 #include "gpu/block/dependent_launch.cuh"
 #include "gpu/block/memory_access.cuh"

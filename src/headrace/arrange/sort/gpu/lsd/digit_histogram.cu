@@ -1,6 +1,6 @@
-// All digits of all keys, counted in one reading, and whether neighbours are in order; then what is to be done.
-// (Adinets and Merrill 2022, "Onesweep", section 4.1: one histogram kernel for all passes.) Counters are in shared
-// memory, in replicas against contention, as in arrange/histogram/count.cuh.
+// Counts all digits of all keys and checks the order of neighbours in one pass over the data (Adinets and Merrill
+// 2022, "Onesweep", section 4.1); then one block chooses the plan (choose_plan.cuh). Counters are in shared memory,
+// with replicas against contention, as in arrange/histogram/count.cuh.
 //
 // Bytes moved per key of width w: w.
 #include "arrange/sort/gpu/lsd/choose_plan.cuh"
@@ -10,8 +10,8 @@
 using namespace headrace;
 
 constexpr u32 counters = key_digits * digits;
-// 128 bytes of counters a thread at most, and no more of a value than lanes: each then adds in a bank of its own. A
-// power of two, so that a replica's place is bits of an address.
+// At most 128 bytes of counters a thread, and at most one replica a lane, so that each lane adds in its own bank. A
+// power of two, so that the replica is a bit field of the address.
 constexpr u32 fitting = threads * 32 / counters;
 constexpr u32 replicas = fitting >= 32   ? 32
                          : fitting >= 16 ? 16
@@ -21,7 +21,7 @@ constexpr u32 replicas = fitting >= 32   ? 32
                                          : 1;
 static_assert(threads >= digits);
 
-// In bytes, so that a counter's place is a shift, and a mask with the replica's place.
+// Addresses are in bytes, so that a counter's address is a shift and an OR with the replica's.
 static __device__ __forceinline__ void count_key(Key code, u32* shared, u32 replica) {
     u8* const all = reinterpret_cast<u8*>(shared);
 #pragma unroll
@@ -44,8 +44,8 @@ static __device__ __forceinline__ void count_tile(const Codes& codes, u64 left, 
     }
 }
 
-// `totals`: for each digit and value, added to. `disorder`: of all neighbours. `lights`: where those are whose heavy
-// ones were set aside. Nothing, where the plan has decided.
+// `totals`: counts for each digit and value, added to. `disorder`: order of all neighbours. `remainder`: the keys to
+// count if heavy hitters are extracted. It does nothing if the plan is already made.
 extern "C" __global__ void __launch_bounds__(threads)
     count_digits(const Key* keys, u64 count, KeyRule<Key> rule, u32 equal_rises, u64* totals, Disorder* disorder,
                  const Key* remainder, const DevicePlan* plan) {
@@ -77,7 +77,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     merge_disorder(found, disorder);
     __syncthreads();
-    for (u32 k = threadIdx.x; k < counters; k += threads) {  // each block begins elsewhere: few add to one word at once
+    // blocks begin at different counters, so few add to the same one
+    for (u32 k = threadIdx.x; k < counters; k += threads) {
         const u32 i = (k + blockIdx.x * threads) % counters;
         u32 sum = 0;
 #pragma unroll
@@ -86,12 +87,12 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
 }
 
-// `totals`, `starts`: for each digit and value. Nothing, where the plan is made.
+// `totals`, `starts`: a table for each digit and value. It does nothing if the plan is already made.
 extern "C" __global__ void __launch_bounds__(plan_threads)
     choose_plan(const u64* totals, const Disorder* disorder, PlanInputs task, u64* starts, DevicePlan* plan) {
     tile::wait_for_launch_before();
     __shared__ PlanShared shared;
-    u64 count[each];  // asked for, like what follows, before anything is waited for
+    u64 count[each];  // these loads and the next ones are all in flight before the first wait
     load_counts(tile::warp(), totals, count);
     const Disorder found = {load_now(disorder->falls), load_now(disorder->rises)};
     const SortMethod decided = load_now(plan->method);
@@ -116,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(plan_threads)
     SortMethod method = SortMethod::lsd;
     const bool may_go = task.parts == 1 && repeats == 0;
     if (task.parts == 2 || (may_go && msd_is_cheaper(task, shared, differing))) method = SortMethod::msd;
-    const bool may_be_copied = heavy == 0;  // light keys are not where they end
+    const bool may_be_copied = heavy == 0;  // the remaining keys are not in the target buffer
     if (may_be_copied && found.falls == 0)
         method = SortMethod::copy;
     else if (may_be_copied && found.rises == 0)

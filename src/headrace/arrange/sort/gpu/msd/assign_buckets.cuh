@@ -1,8 +1,10 @@
-// Where the digits of each bucket begin, and what becomes of its sub-buckets: parts for single blocks, small neighbours
-// put together; or buckets of the next step, with their blocks. (Stehle and Jacobsen 2017, sections 4.2 and 4.5, rules
-// R1 to R4.) A thread a digit; `threads` are those of whoever includes this, and behind the last digit they have no
-// keys. The paper joins neighbours from left to right while they stay below a threshold; here neighbours join that
-// begin between the same multiples of it, which needs no order.
+// Computes where the digits of each bucket begin, and assigns its sub-buckets: leaf buckets for one block each, with
+// small neighbours merged, or buckets of the next pass with their blocks (Stehle and Jacobsen 2017, sections 4.2 and
+// 4.5, rules R1 to R4). Each thread handles a digit. The includer defines `threads`; those after the last digit have
+// no keys.
+//
+// The paper merges neighbours from left to right while they stay below a threshold. Here neighbours merge that begin
+// between the same multiples of it, which needs no order among threads.
 //
 // Bytes moved: 8 a bucket and digit, and the records.
 #pragma once
@@ -13,19 +15,19 @@ namespace headrace {
 
 static_assert(threads >= digits);
 
-// Of shared memory.
+// Shared memory of a block.
 struct Assigning {
     u32 totals[warps];
-    u32 heads[warps];   // bits of digits that begin a group
-    u32 filled[warps];  // of those that have keys
+    u32 heads[warps];   // bit mask of the digits that begin a group
+    u32 filled[warps];  // bit mask of the digits that have keys
     u32 begin[threads + 1];
-    u32 large[threads];        // digits whose sub-buckets are split next
-    u32 first_block[threads];  // of each of those
+    u32 large[threads];        // digits whose sub-buckets the next pass splits
+    u32 first_block[threads];  // index of the first block of each
     u32 larges;
-    u32 bucket, block;  // of the first
+    u32 bucket, block;  // index of the first bucket and block
 };
 
-// The first digit behind `digit` that is marked; `threads` if there is none.
+// Returns the first marked digit after `digit`; `threads` if there is none.
 static __device__ __forceinline__ u32 next_marked(const u32 (&marks)[warps], u32 digit) {
     u32 word = (digit + 1) / 32;
     if (word >= warps) return threads;
@@ -53,7 +55,8 @@ static __device__ __forceinline__ bool begins_group(const Lists& lists, const As
     return (own - first) / merged != (before - first) / merged;
 }
 
-// A part of each lane, if it has keys, to the smallest class that it fits: one addition a class and warp finds room.
+// Adds the leaf bucket of each lane, if it has keys, to the smallest size class that holds it. A warp reserves its
+// records with one addition a class.
 static __device__ __forceinline__ void add_leaves(const Lists& lists, const Leaf& leaf) {
     u32 own = 0;
     while (own + 1 < lists.classes && leaf.count > lists.class_keys[own]) ++own;
@@ -67,8 +70,8 @@ static __device__ __forceinline__ void add_leaves(const Lists& lists, const Leaf
     }
 }
 
-// The buckets that are split next, of which `shared.large` has the digits: a thread each finds room for them, a warp
-// each writes their blocks' records. All threads.
+// Adds the buckets that the next pass splits; `shared.large` has their digits. Each thread reserves the records of
+// one bucket; each warp writes the records of its blocks. All threads call it.
 static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 number, Assigning& shared) {
     const u32 i = threadIdx.x, larges = shared.larges;
     const u32 digit = i < larges ? shared.large[i] : 0;
@@ -104,7 +107,7 @@ static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 numbe
     }
 }
 
-// One bucket of step `number`, of keys of `width` bits.
+// Assigns one bucket of pass `number`. `width`: bits of a key.
 static __device__ __forceinline__ void assign_bucket(const Lists& lists, u32 number, u32 bucket, u32 width,
                                                      Assigning& shared) {
     const u32 d = threadIdx.x;
@@ -147,14 +150,14 @@ static __device__ __forceinline__ void assign_bucket(const Lists& lists, u32 num
     __syncthreads();
 }
 
-// All of step `number`.
+// Assigns all buckets of pass `number`.
 static __device__ __forceinline__ void assign_buckets(const Lists& lists, u32 number, u32 width, Assigning& shared) {
     const u32 buckets = lists.counts[number].buckets;
     for (u32 bucket = blockIdx.x; bucket < buckets; bucket += gridDim.x)
         assign_bucket(lists, number, bucket, width, shared);
 }
 
-// The first bucket, which has all keys. `totals`, where they are: counts of its digits, for each digit of a key.
+// Creates the first bucket, which has all keys. `totals`: counts for each digit and value, if they exist.
 static __device__ __forceinline__ void begin_lists(const Lists& lists, u32 count, const u64* totals) {
     if (lists.plan->heavy != 0) count = lists.plan->remainder;
     const u32 blocks = (count - 1) / lists.keys_of_block + 1;
@@ -173,7 +176,7 @@ static __device__ __forceinline__ void begin_lists(const Lists& lists, u32 count
     lists.counts[0].buckets = 1;
 }
 
-// The same, and what becomes of that bucket, by the block that made it.
+// Creates the first bucket and assigns it, in the same block.
 static __device__ __forceinline__ void begin_and_assign(const Lists& lists, u32 count, const u64* totals, u32 width,
                                                         Assigning& shared) {
     begin_lists(lists, count, totals);

@@ -1,5 +1,6 @@
-// Parts of an array, each sorted by one block in one pass (bin_sort.cuh). Where too many keys come together, their true
-// range is tried; parts that this does not help are left to block_radix_sort.cu, which goes digit by digit.
+// Sorts leaf buckets, each by one block in one pass (bin_sort.cuh). If too many keys share a bin, keys are spread
+// again by their true range. Buckets for which that does not help are left to block_radix_sort.cu, which sorts digit
+// by digit.
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
 #include "arrange/sort/gpu/msd/bin_sort_values.cuh"
@@ -7,7 +8,7 @@
 
 using namespace headrace;
 
-// Parts left to others.
+// List of the buckets that this kernel declines.
 struct Leftovers {
     Leaf* leaves;
     u32* number;
@@ -17,19 +18,19 @@ static __device__ __forceinline__ Leaf leaf_of(const uint4& record) { return {re
 
 struct Task {
     const List& list;
-    u32 number;  // of parts
+    u32 number;  // of leaf buckets
     const KeyRule<Key>& rule;
     const Arrays& arrays;
     Leftovers left;
     u32 writes_keys;
     u16* rows;
-    uint4& record;  // of the next part
+    uint4& record;  // of the next leaf bucket
     Bins bins;
 
     __device__ __forceinline__ const Key* keys_of(const Leaf& leaf) const {
         return static_cast<const Key*>(arrays.keys.to(leaf.from()));
     }
-    // What orders keys that are moved.
+    // Returns the bits that order a key in its form in passes.
     __device__ __forceinline__ Key code_of(Key moved) const { return with_equals ? rule.equal_code(moved) : moved; }
     __device__ __forceinline__ bool keeps_keys() const { return (rule.fold | rule.toggle | rule.plus) == 0; }
 };
@@ -41,7 +42,7 @@ static __device__ __forceinline__ Spread spread_of(const Leaf& leaf, Key code) {
     return Spread::of_digits(prefix | static_cast<Key>(Key{leaf.first()} << shift), shift, leaf.span());
 }
 
-// Whether how far keys are above the lowest one, and rows, fit a word.
+// Whether the distance of a key from the lowest one and its row fit one word.
 static __device__ __forceinline__ bool fits_word(const Leaf& leaf) {
     if constexpr (!with_values) return true;
     const u32 bits = leaf.bits(), shift = leaf.shift();
@@ -56,7 +57,7 @@ struct Run {
     Key key[rounds];
     u32 place[rounds];
 
-    // Of the part; keys that are not there have high ones.
+    // Returns the position of the thread's item j in the bucket. Before the bucket it wraps to a large number.
     __device__ __forceinline__ u32 item_place(u32 j) const {
         return j * threads + threadIdx.x - leaf.begin % line_keys;
     }
@@ -69,7 +70,7 @@ struct Run {
 #pragma unroll
         for (u32 j = 0; j < rounds; ++j) key[j] = is_there(j) ? in[j * threads] : Key{0};
     }
-    // Which bins of the thread's own have several keys.
+    // Counts keys; returns which of the thread's own bins have several.
     __device__ __forceinline__ Several count(const Spread& spread) {
         const Counting counting = Counting::by(spread, leaf.count);
 #pragma unroll
@@ -79,7 +80,7 @@ struct Run {
         __syncthreads();
         return scan_bins(task.bins, !with_values && spread.is_exact());
     }
-    // False: too many come together.
+    // Finds the bin of each key. Returns false if too many keys share one.
     __device__ __forceinline__ bool find_places(Spread& spread, Several& several) {
         several = count(spread);
         if (task.bins.shared.is_crowded == 0) return true;
@@ -119,7 +120,7 @@ struct Run {
         __syncthreads();
         return found;
     }
-    // On their way while keys are put in order.
+    // Loads values; the loads are in flight while keys are put in order.
     __device__ __forceinline__ void load_values(const MovedColumn& column) {
         load_from(static_cast<const Key*>(column.from(leaf.from())));
     }
@@ -167,7 +168,7 @@ struct Run {
     }
 };
 
-// An array's items of a part are asked of the second cache, by cards that can: whole units of 16 bytes that lie in it.
+// Prefetches an array's items of a bucket into the L2 cache, if the device can: the whole 16-byte units inside it.
 static __device__ __forceinline__ void ask_for([[maybe_unused]] const void* items_there,
                                                [[maybe_unused]] const Leaf& leaf, [[maybe_unused]] u32 width) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
@@ -180,8 +181,8 @@ static __device__ __forceinline__ void ask_for([[maybe_unused]] const void* item
 #endif
 }
 
-// The record of the part that is next comes to shared memory while this one is sorted, and its keys are asked of the
-// second cache.
+// Copies the record of the next bucket to shared memory while this one is sorted, and prefetches its keys into the L2
+// cache.
 static __device__ __forceinline__ void fetch_next(const Task& task, u32 next) {
     if (threadIdx.x != 0 || next >= task.number) return;
     const Leaf* const leaf = task.list.leaves + (task.list.first + next * task.list.stride);
@@ -199,13 +200,13 @@ static __device__ __forceinline__ void prefetch_next(const Task& task, u32 next)
     }
 }
 
-// Whether the first column's items are as wide as keys: they take the registers that keys leave.
+// Whether the first column's items are as wide as keys: they reuse the registers of the keys.
 static __device__ __forceinline__ bool moves_early(const Task& task, const Leaf& leaf) {
     const MovedColumn& column = task.arrays.column[0];
     return task.arrays.columns != 0 && column.width == sizeof(Key) && column.from(leaf.from()) != nullptr;
 }
 
-// The keys of a part, and rows, in order; false: they are left to others.
+// Sorts the keys of a bucket, and their rows. Returns false if the bucket is declined.
 template <u32 rounds, u32 sure>
 static __device__ __forceinline__ bool sort_keys(const Task& task, const Leaf& leaf, u32 next) {
     Run<rounds, sure> run = {task, leaf, {}, {}};
@@ -231,8 +232,8 @@ static __device__ __forceinline__ bool sort_keys(const Task& task, const Leaf& l
     return true;
 }
 
-// By as many keys of a thread as the part has, two more or less; all but the first and the last two are there for every
-// thread.
+// Selects code for about as many keys of a thread as the bucket has. All but a thread's first and last two keys exist
+// in every thread, so they need no test.
 template <u32 rounds>
 static __device__ __forceinline__ bool sort_rounds(const Task& task, const Leaf& leaf, u32 next) {
     if constexpr (rounds <= items / 2 + 1 || rounds <= 2) {
@@ -270,7 +271,8 @@ static __device__ __forceinline__ void sort_leaf(const Task& task, const Leaf& l
     }
 }
 
-// Dynamic shared memory: a tile's keys and the counters; with values at least 8 bytes a key for these, and then 2.
+// Dynamic shared memory: a tile's keys and the counters. With values, keys and counters take at least 8 bytes a key,
+// and rows 2 more.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     bin_sort(List list, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, Leaf* left, u32* left_number) {
     tile::wait_for_launch_before();

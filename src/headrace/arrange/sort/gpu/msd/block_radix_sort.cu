@@ -1,14 +1,14 @@
-// Parts of an array, each sorted by one block: what a sort by parts has split far enough, or all of a small
-// array. (Stehle and Jacobsen 2017, section 4.4.)
+// Sorts leaf buckets digit by digit, each by one block: buckets of an MSD sort, or all of a small array (Stehle and
+// Jacobsen 2017, section 4.4).
 //
-// Bytes moved per key of width w, with values of width v: 2 w + 2 v, whatever digits are left.
+// Bytes moved per key of width w, with values of width v: 2 w + 2 v, whatever the number of digits.
 #include "arrange/sort/gpu/common/block_sort.cuh"
 #include "arrange/sort/gpu/msd/buckets.cuh"
 #include "gpu/block/dependent_launch.cuh"
 
 using namespace headrace;
 
-// A step that has no digit: from where the part is to the target. Keys of the source are not codes yet.
+// Sorts a bucket from its buffer to the target. Keys in the source buffer are not codes yet.
 static __device__ __forceinline__ void sort_leaf(const Leaf& leaf, const KeyRule<Key>& rule, const Arrays& arrays,
                                                  u32 writes_keys, const BlockRoom& room) {
     const PassStep step = {0, leaf.from(), leaf.to(), 0};
@@ -26,7 +26,7 @@ static __device__ __forceinline__ void sort_leaf(const Leaf& leaf, const KeyRule
         if (is_given) key[j] = digit.rule.moved(key[j]);
     }
     sort_block(key, row, room, rule, leaf.count, leaf.bits());
-    __syncthreads();  // in place, all are read
+    __syncthreads();  // in place: all are read
     if (writes_keys != 0 || leaf.are_light()) {
         Key* const out = static_cast<Key*>(arrays.keys.to(step.to)) + leaf.begin;
 #pragma unroll
@@ -47,7 +47,7 @@ static __device__ __forceinline__ void sort_leaf(const Leaf& leaf, const KeyRule
     __syncthreads();
 }
 
-// Dynamic shared memory: what BlockRoom takes.
+// Dynamic shared memory: a BlockRoom.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     block_radix_sort(List list, KeyRule<Key> rule, Arrays arrays, u32 writes_keys) {
     tile::wait_for_launch_before();

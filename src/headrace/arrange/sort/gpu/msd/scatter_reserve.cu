@@ -1,4 +1,5 @@
-// A step of a sort of keys alone by parts: keys of each block to the sub-buckets of their digits (scatter_blocks.cuh).
+// Scatters keys alone in passes of the MSD sort (scatter_blocks.cuh): one pass a launch, or all remaining passes in
+// one (tail_passes.cuh).
 #include "arrange/sort/gpu/msd/scatter_blocks.cuh"
 // After the tile whose `threads` it uses.
 #include "arrange/sort/gpu/msd/tail_passes.cuh"
@@ -6,7 +7,7 @@
 
 using namespace headrace;
 
-// Step `number` of the plan; dynamic shared memory: the bins.
+// Runs pass `number` of the plan. Dynamic shared memory: the bins.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     scatter_reserve(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays) {
     tile::wait_for_launch_before();
@@ -16,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
 
 static_assert(sizeof(Assigning) <= digits * bin_bytes);
 
-// From step `number` of the plan on; dynamic shared memory: the bins. `meeting` is zero, and will be.
+// Runs all passes from `number` on. Dynamic shared memory: the bins. `meeting` is zero before and after the launch.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     tail_passes_keys(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays, tile::Counters* meeting) {
     HR_DYNAMIC_SHARED(uint4, memory);

@@ -1,6 +1,6 @@
-// A step of a stable sort by parts: keys of each block, and what goes with them, to the sub-buckets of their digits
-// (scatter_stable.cuh).
-#define HR_DIGITS_OF_KEYS  // whole ones, by their number
+// Scatters keys and columns stably in passes of the MSD sort (scatter_stable.cuh): one pass a launch, or all
+// remaining passes in one (tail_passes.cuh).
+#define HR_DIGITS_OF_KEYS  // a digit is a whole byte of a key
 #define HR_PLACES by_look_back
 #define HR_RANK by_additions
 #include "arrange/sort/gpu/msd/scatter_stable.cuh"
@@ -10,7 +10,7 @@
 
 using namespace headrace;
 
-// Step `number` of the plan. Dynamic shared memory: what Splitting has.
+// Runs pass `number` of the plan. Dynamic shared memory: that of StableScatter.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     scatter_stable(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays, void* states) {
     tile::wait_for_launch_before();
@@ -21,15 +21,16 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
 
 static_assert(sizeof(Assigning) <= tile_keys * place_bytes && digits <= tile_keys);
 
-// States of look-back, which are not cleared before: a sort that does not go by parts has no use for them.
+// Clears look-back states. The host does not clear them beforehand: a sort that does not choose MSD has no use for
+// them.
 static __device__ __forceinline__ void clear_states(void* states, u64 bytes) {
     uint4* const all = static_cast<uint4*>(states);
     const u64 step = static_cast<u64>(gridDim.x) * threads;
     for (u64 i = static_cast<u64>(blockIdx.x) * threads + threadIdx.x; i < bytes / 16; i += step) all[i] = {0, 0, 0, 0};
 }
 
-// From step `number` of the plan on; from the first one on if the plan goes by parts. Dynamic shared memory: what
-// Splitting has. `meeting` is zero, and will be.
+// Runs all passes from `number` on; from the first one, if the plan chose MSD. Dynamic shared memory: that of
+// StableScatter. `meeting` is zero before and after the launch.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     tail_passes(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays, tile::Counters* meeting, void* states,
                 FirstPass first) {

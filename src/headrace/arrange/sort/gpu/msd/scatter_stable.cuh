@@ -1,6 +1,6 @@
-// Keys of each block, and what goes with them, to the sub-buckets of their digits, in the order in which they come: a
-// step of a stable sort by parts. A block is a tile, ranked and written as in digits/pass_tile.cuh; places in its
-// bucket come by decoupled look-back, which ends at the bucket's first block, so one launch serves all buckets.
+// Scatters the keys of each block, and their columns, to the sub-buckets of their digits in their order: a pass of
+// the stable MSD sort. A block is a tile, ranked and written as in lsd/pass_tile.cuh. Its offset in its bucket comes
+// from decoupled look-back, which ends at the bucket's first block, so one launch serves all buckets.
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
 #pragma once
@@ -13,22 +13,23 @@ namespace headrace {
 struct ScatterState {
     const Work& work;
     const u32* cursors;
-    LookBack& look_back;  // a block of the list is a tile, and its bucket's first block the first one
+    LookBack& look_back;  // a tile is a block of the list; the first tile of a bucket is its first block
     const Block* list;
-    Block& block;  // in shared memory; the one whose number is in work.shared.tile
+    Block& block;  // in shared memory; its number is in work.shared.tile
     u32 blocks;
     const KeyRule<Key>& rule;
-    bool is_first, is_last;  // whether keys become codes, and codes keys
+    bool is_first, is_last;  // whether keys become codes, and codes become keys
 };
 
 static __device__ __forceinline__ Tile tile_of(const Block& block) { return {block.begin, block.count}; }
 
-// By one thread; no keys behind the last block.
+// Loads a block's record, by one thread; an empty one after the last block.
 static __device__ __forceinline__ Block block_at(const ScatterState& state, u32 i) {
     return i < state.blocks ? state.list[i] : Block{0, 0, 0, 0};
 }
 
-// Block `i` of the list, which is loaded; both become the next one's, which is loaded while this one goes out.
+// Scatters the loaded block `i` of the list. `block` and `i` become the next one's, which is loaded while this one is
+// written.
 template <bool whole>
 static __device__ __forceinline__ void scatter_block_stably(Loaded& loaded, const ScatterState& state, Block& block,
                                                             u32& i) {
@@ -75,7 +76,7 @@ static __device__ __forceinline__ void load_and_scatter(const ScatterState& stat
     scatter_block_stably<whole>(loaded, state, block, i);
 }
 
-// Whole tiles in a row follow each other's loads; a bucket's last block is loaded when it is its turn.
+// Scatters blocks. Consecutive whole tiles overlap their loads; a bucket's last block is loaded at its turn.
 static __device__ __forceinline__ void scatter_blocks_stably(const ScatterState& state, Block block, u32 i) {
     while (i < state.blocks) {
         if (block.count != tile_keys) {
@@ -97,10 +98,10 @@ struct StableScatter {
     const KeyRule<Key>& rule;
     const Arrays& arrays;
     void* states;   // of look-back
-    uint4* memory;  // shared: `place_bytes` for each of a tile's keys, and Shared
+    uint4* memory;  // shared: `place_bytes` for each key of a tile, and Shared
 };
 
-// Step `number` of the plan, which has blocks; in its first one keys become codes.
+// Runs pass `number` of the plan, which has blocks. In the first pass, keys become codes.
 static __device__ __forceinline__ void scatter_stably(const StableScatter& task, u32 number, bool is_first) {
     __shared__ Columns columns;
     __shared__ Block block;

@@ -1,11 +1,11 @@
-// Blocks that sort together in one launch, digit by digit from the lowest: each holds its keys in registers, counts a
-// digit, tells the others, puts its keys in the digit's order while they do the same, and writes to where all counts
-// say; a meeting a digit, before what all have written is read, and one more at the first (grid_histogram.cuh). Digits
-// that all keys share are left out. What goes with keys is fetched by their rows at the end, or moves in the place of
-// rows where it is as wide.
+// Sorts digit by digit from the lowest in one launch of blocks that wait for each other. A block has its keys in
+// registers. For each digit it counts, publishes its counts, puts its keys in the digit's order while other blocks do
+// the same, and writes them where all counts say. A grid barrier precedes the reads of what all blocks wrote, and one
+// more the first digit (grid_histogram.cuh). Digits that all keys share are skipped. Columns are gathered by row at
+// the end; one column of 4 bytes moves in place of rows.
 //
-// Bytes moved: 2 (w + 4) an item and digit in the second cache, and 512 a block from each of the others. Up to some
-// 2^18 keys, what counts is the meetings.
+// Bytes moved: 2 (w + 4) an item and digit in the L2 cache, and 512 a block from each of the others. Up to about 2^18
+// keys, barriers dominate.
 #include "arrange/sort/gpu/single_launch/grid_histogram.cuh"
 
 using namespace headrace;
@@ -13,8 +13,8 @@ using namespace headrace;
 // Memory of a launch.
 struct CooperativeMemory {
     tile::Counters* meeting;
-    u32* counts;  // of each block, two digits a word; twice, since a block may be a digit ahead
-    Key* keys;    // twice as many as there are, as rows: where a block still reads, no other writes
+    u32* counts;  // of each block, two digits a word; two sets, since a block may be one digit ahead
+    Key* keys;    // two sets, as of rows: no block writes where another still reads
     u32* rows;
 };
 
@@ -25,7 +25,7 @@ constexpr u32 nowhere = ~0u;
 struct ThreadKeys {
     Key key[items];
     u32 row[items];
-    u32 to[items];  // place among all; nowhere: there is no such key
+    u32 to[items];  // position among all; `nowhere`: there is no such key
 };
 
 struct DigitPass {
@@ -36,7 +36,7 @@ struct DigitPass {
     u32 number;
 };
 
-// Keys in the order of one digit, and where they go. False: all have the same one, and keys are as they were.
+// Orders keys by one digit and finds their positions. Returns false if all share the digit; then keys are unchanged.
 static __device__ __forceinline__ bool order_digit(ThreadKeys& own, const DigitPass& turn) {
     const Work& work = turn.work;
     u32* const rows = reinterpret_cast<u32*>(work.room + tile_keys);
@@ -72,7 +72,7 @@ static __device__ __forceinline__ void stay(ThreadKeys& own, const Tile& tile) {
     }
 }
 
-// Out to memory, its first half or its second, and after a meeting back, a block's side by side.
+// Writes keys to one half of the memory and, after a barrier, loads those of the block's positions.
 static __device__ __forceinline__ void exchange_all(ThreadKeys& own, const Tile& tile, const CooperativeMemory& half,
                                                     GridBarrier& barrier) {
 #pragma unroll
@@ -91,7 +91,7 @@ static __device__ __forceinline__ void exchange_all(ThreadKeys& own, const Tile&
     }
 }
 
-// What goes with the keys; in place, all blocks must have read it before one writes.
+// Gathers a column. In place, all blocks must have read it before one writes.
 template <class Item>
 static __device__ __forceinline__ void fetch_rows(const void* from, void* to, const ThreadKeys& own, u32 stride,
                                                   GridBarrier& barrier) {
@@ -123,7 +123,7 @@ static __device__ __forceinline__ void fetch_array(const MovedColumn& moved, con
 
 constexpr u32 exchange_bytes = tile_keys * (sizeof(Key) + (with_values ? 4 : 0));
 
-// Dynamic shared memory: a tile's keys, 4 bytes for each where there are values; and Shared.
+// Dynamic shared memory: a tile's keys, 4 bytes for each if there are columns, and Shared.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     cooperative_sort(u32 count, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, CooperativeMemory memory) {
     HR_DYNAMIC_SHARED(uint4, room);

@@ -1,14 +1,14 @@
-// Few keys, each placed by how many come before it: lower ones, and equal ones of earlier rows. Every block places its
-// own few keys among all, which it reads from the second cache: no block waits for another, and the order of equal keys
-// stays. Only what is sorted in place needs a meeting, before anything is written.
+// Sorts few keys by rank: the number of keys that precede each, lower ones and equal ones of earlier rows. Every
+// block ranks its own few keys among all, which it reads from the L2 cache. No block waits for another, and equal
+// keys keep their order. Only a sort in place needs a grid barrier, before anything is written.
 //
-// A block puts its own keys in order; every other key is looked up among them by halves, a load and a compare a step,
-// and counted at the gap where it belongs. So before an own key come the own ones before it and what is in the gaps up
-// to its own. For example own keys 5 2 9 and others 1 4 4 7: the gaps before 2, 5 and 9 have 1, 2 and 1, so 2 goes to
-// place 0 + 1, 5 to 1 + 1 + 2, 9 to 2 + 1 + 2 + 1.
+// A block sorts its own keys. It looks up every other key among them by binary search, a load and a comparison a
+// step, and counts it in the gap where it belongs. The rank of an own key is the number of own keys before it, plus
+// the counts of all gaps up to its own. For example, own keys 5 2 9 and others 1 4 4 7: the gaps before 2, 5 and 9
+// count 1, 2 and 1. So 2 goes to position 0 + 1, 5 to 1 + 1 + 2, and 9 to 2 + 1 + 2 + 1.
 //
-// n = 16,384, 128 keys a block: 7 steps a key, in each block 32 keys a thread. Bytes moved: n w a block from the second
-// cache, 2 (w + v) an item beyond.
+// n = 16,384 with 128 keys a block: 7 steps a key, 32 keys a thread in each block. Bytes moved: n w a block from the
+// L2 cache, and 2 (w + v) an item of device memory.
 #include "arrange/sort/gpu/common/grid_barrier.cuh"
 #include "arrange/sort/gpu/common/moved_item.cuh"
 #include "arrange/sort/sort_key.hpp"
@@ -19,16 +19,17 @@ using namespace headrace;
 using Key = HR_KEY;
 constexpr bool with_equals = HR_EQUALS != 0;
 constexpr u32 threads = HR_THREADS;
-constexpr u32 block_groups = HR_OWN;  // of 32 keys, a block's own
+constexpr u32 block_groups = HR_OWN;  // of 32 keys that a block ranks
 constexpr u32 lanes = tile::lanes;
 constexpr u32 warps = threads / lanes;
 constexpr u32 block_keys = block_groups * lanes;
-constexpr u32 groups_at_once = 4;  // of a key a lane
+constexpr u32 groups_at_once = 4;  // of one key a lane
 static_assert((block_keys & (block_keys - 1)) == 0 && block_keys <= threads && block_keys * block_keys % threads == 0);
 
-using Code = Either<sizeof(Key) == 8, u64, u32>;  // what is compared
+using Code = Either<sizeof(Key) == 8, u64, u32>;  // the type of comparisons
 
-// Where key number `at` lies: probes of one step are a power of two apart, and would all be in one bank.
+// Returns the slot of key number `at`. Probes of one step are a power of two apart and would all be in one bank
+// without gaps.
 static __device__ __forceinline__ constexpr u32 slot_of(u32 at) { return at + at / (lanes * 4 / sizeof(Code)); }
 
 static __device__ __forceinline__ constexpr i32 bytes_to(u32 at) {
@@ -36,17 +37,17 @@ static __device__ __forceinline__ constexpr i32 bytes_to(u32 at) {
 }
 
 struct BlockKeys {
-    Code code[block_keys];              // by rows
-    u32 place[block_keys];              // of each among them
-    Code ordered[slot_of(block_keys)];  // in order, by slots
-    u32 gap[slot_of(block_keys)];       // others that belong before this one and behind the one before
-    u32 upto[block_keys];               // those in gaps up to this one's, from the first of its 32 on
+    Code code[block_keys];              // by row
+    u32 place[block_keys];              // rank of each among them
+    Code ordered[slot_of(block_keys)];  // in order, by slot
+    u32 gap[slot_of(block_keys)];       // number of other keys between the preceding own key and this one
+    u32 upto[block_keys];               // sum of gaps up to this one, from the first of its 32 on
 };
 
-// Where other keys' rows are, from the block's own: equal keys keep the order of rows.
+// Where other keys' rows are relative to the block's: equal keys keep the order of rows.
 enum class Side : u32 { before, behind, mixed };
 
-// Whether an own key comes before another one, which is in an earlier row or not.
+// Whether an own key precedes another key, whose row is earlier or not.
 template <Side side>
 static __device__ __forceinline__ bool comes_before(Code own, Code other, bool is_earlier) {
     if constexpr (side == Side::before) return own < other;
@@ -54,7 +55,7 @@ static __device__ __forceinline__ bool comes_before(Code own, Code other, bool i
     return own < other || (own == other && !is_earlier);
 }
 
-// Each own key is compared with all of them, by several threads.
+// Sorts the block's keys. Several threads compare each key with all others.
 static __device__ __forceinline__ void order_own(BlockKeys& own, Code given) {
     constexpr u32 share = block_keys * block_keys / threads;
     const u32 row = threadIdx.x % block_keys, first = threadIdx.x / block_keys * share;
@@ -84,7 +85,7 @@ struct InputKeys {
         const Key key = keys[at];
         return with_equals ? rule.equal_code(key) : rule.code(key);
     }
-    // Groups from number `first` on; what is not there is above all, and behind them.
+    // Loads groups from number `first` on. Missing keys compare above all and come last.
     __device__ __forceinline__ void load(Code (&some)[groups_at_once], u32 first) const {
 #pragma unroll
         for (u32 j = 0; j < groups_at_once; ++j) {
@@ -95,12 +96,12 @@ struct InputKeys {
     }
 };
 
-// Groups from number `first` on, side by side. The block's own, where these are among them, are left out.
+// Counts the keys of adjacent groups from number `first` on, except the block's own.
 template <Side side>
 static __device__ __forceinline__ void count_groups(BlockKeys& own, const Code (&some)[groups_at_once], u32 first) {
     const u32 block_first_group = blockIdx.x * block_groups;
     const u8* const ordered = reinterpret_cast<const u8*>(own.ordered);
-    i32 gap[groups_at_once] = {};  // in bytes, with a sign: so a step's distance is part of its load
+    i32 gap[groups_at_once] = {};  // signed, in bytes: a step's distance is part of its load
 #pragma unroll
     for (u32 half = block_keys / 2; half > 0; half /= 2) {
 #pragma unroll
@@ -118,7 +119,7 @@ static __device__ __forceinline__ void count_groups(BlockKeys& own, const Code (
     }
 }
 
-// Each warp some groups, a multiple of those at once.
+// Counts the groups of each warp, in multiples of `groups_at_once`.
 static __device__ __forceinline__ void count_all(BlockKeys& own, const InputKeys& given, Code (&ahead)[groups_at_once],
                                                  u32 first, u32 last) {
     const u32 block_first_group = blockIdx.x * block_groups;
@@ -138,7 +139,7 @@ static __device__ __forceinline__ void count_all(BlockKeys& own, const InputKeys
     }
 }
 
-// Where the key of this thread goes.
+// Returns the position of the thread's key.
 static __device__ __forceinline__ u32 place_among_all(BlockKeys& own) {
     __syncthreads();
     const bool has_key = threadIdx.x < block_keys;
