@@ -1,1 +1,1 @@
-"""Keys counted, split and sorted."""
+"""Partitions, gathers, counts and sorts arrays and tables."""

@@ -1,1 +1,1 @@
-"""Sorting: keys alone, keys with values, places of keys, the first of them."""
+"""Sorts keys, keys with values, indices of keys, and the first k keys."""

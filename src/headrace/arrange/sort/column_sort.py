@@ -1,4 +1,4 @@
-"""Columns in order: their values as arrays, nulls in front or behind."""
+"""Sorts columns: their valid values as arrays, with nulls first or last."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SORTED = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint
 
 
 def sort_column(column: Column, options: KeysOptions, strategy: str | None, context: Context | None) -> Column:
-    """Values in order, then nulls, or the other way round."""
+    """Return a column of sorted values and nulls."""
     from headrace.arrange.sort.sort import sort
 
     if _has_classes(column):
@@ -56,7 +56,7 @@ def sort_column(column: Column, options: KeysOptions, strategy: str | None, cont
 
 
 def argsort_column(column: Column, options: KeysOptions, strategy: str | None, context: Context | None) -> Any:
-    """Places of values in order, and those of nulls in their order before or behind them."""
+    """Return indices of the sorted rows. Those of nulls are ascending, first or last."""
     from headrace.arrange.sort.sort import argsort
 
     check_places(options.dtype, column.length)
@@ -76,7 +76,7 @@ def argsort_column(column: Column, options: KeysOptions, strategy: str | None, c
 def sort_column_pairs(
     keys: Any, values: Sequence[Any], options: KeysOptions, strategy: str | None, context: Context | None
 ) -> tuple[Any, list[Any]]:
-    """Rows of several columns and arrays in the order of one of them."""
+    """Return several columns and arrays, their rows in the order of `keys`."""
     from headrace.arrange.partition_rows.rows import take_rows
     from headrace.arrange.sort.sort import argsort
 
@@ -96,7 +96,7 @@ def sort_column_pairs(
 
 
 def is_column_sorted(column: Column, options: KeysOptions, context: Context | None) -> bool:
-    """Whether values are in order, and nulls together where they belong."""
+    """Return whether values are in order, and nulls contiguous at their end."""
     from headrace.arrange.sort.sort import is_sorted
 
     if _has_classes(column):
@@ -114,7 +114,7 @@ def is_column_sorted(column: Column, options: KeysOptions, context: Context | No
 def top_of_column(
     column: Column, k: int, options: KeysOptions, strategy: str | None, context: Context | None
 ) -> tuple[Column, Any]:
-    """The first values of a column without nulls, and their places."""
+    """Return the first values of a column without nulls, and their indices."""
     from headrace.arrange.sort.sort import top_k
 
     if _has_classes(column):
@@ -139,7 +139,7 @@ def _check_no_nulls(count: int) -> None:
 
 
 def _check_together(keys: Any, values: Sequence[Any], device: Device) -> None:
-    """Values are as long as keys, and columns lie where the first one does; arrays that do not are told of by who takes them."""
+    """Check that values are as long as keys, and that columns are on one device. The gather checks the device of arrays."""
     count = _length(keys, "keys")
     for part in values:
         if _length(part, "values") != count:
@@ -152,13 +152,13 @@ def _check_together(keys: Any, values: Sequence[Any], device: Device) -> None:
 
 
 def _length(part: Any, name: str) -> int:
-    """Rows of a column, or of an array of any dimensions but none."""
+    """Return the rows of a column, or of an array with at least one dimension."""
     has_rows = len(getattr(part, "shape", ())) > 0 and not isinstance(part, memoryview)
     return len(part) if isinstance(part, Column) or has_rows else take(part, name).length
 
 
 def _has_classes(column: Column) -> bool:
-    """Whether rows on a GPU must be told apart: nulls from others, or bools, which are bits."""
+    """Return whether rows on a GPU must be partitioned by class: if there are nulls, and for bools, which are bits."""
     code_of(column)
     return column.device.kind != "cpu" and (
         column.type.name == "bool" or (column.validity is not None and column.null_count != 0)
@@ -173,7 +173,7 @@ def _on_gpu(column: Column, options: KeysOptions, strategy: str | None, context:
 
 
 def _values(column: Column) -> tuple[Any, Any]:
-    """Values as an array of numbers, and where there are some; None where no row is null. Of floats with nulls too."""
+    """Return the values as an array of numbers, and a mask of the valid rows; None if no row is null."""
     if column.device.kind != "cpu":
         from headrace.arrays.device_array import DeviceArray
 
@@ -183,12 +183,12 @@ def _values(column: Column) -> tuple[Any, Any]:
 
 
 def code_of(column: Column) -> str:
-    """Type of its values as keys, as arrays write it without the order of bytes; of bools as bytes.
+    """Return the NumPy type of a column's values as keys, without the byte order. Bools count as bytes.
 
     Raises
     ------
     OptionError
-        They are no keys.
+        The type cannot be sorted.
     """
     name = column.type.name
     if name not in _SORTED:
@@ -208,14 +208,14 @@ def _bits(buffer: Buffer, column: Column) -> Any:
 
 
 def _where(column: Column, context: Context | None) -> Context | None:
-    """A column's values are worked on where they lie, so that the result is a column there."""
+    """Return a context that names the column's device, so that the result is a column there."""
     if context is None:
         return None
     return context_of(context) if column.device.kind != "cpu" else replace(context_of(context), device=Device())
 
 
 def _host_column(column: Column, values: Any, length: int, front: int) -> Column:
-    """A column of `length` rows with `front` nulls, then values, then nulls."""
+    """Return a column of `length` rows: `front` nulls, then values, then nulls."""
     count = len(values)
     nulls = length - count
     validity = None
@@ -234,7 +234,7 @@ def _host_column(column: Column, values: Any, length: int, front: int) -> Column
 
 
 def _fill(made: Buffer, values: Any, length: int, front: int) -> None:
-    """Values to their rows of memory that nobody else knows of yet; rows of nulls get zeros."""
+    """Copy values to their rows of a new buffer, and write zeros for nulls."""
     from headrace import _native
 
     width, count = values.dtype.itemsize, len(values)

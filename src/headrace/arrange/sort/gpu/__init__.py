@@ -1,1 +1,1 @@
-"""Sorting on a GPU."""
+"""Sorts on a GPU."""

@@ -65,24 +65,24 @@ class ColumnSorter:
 
     @property
     def nulls(self) -> int:
-        """How many rows are null; where nobody has counted them the host waits."""
+        """Return the number of null rows. If the column does not know it, the host waits."""
         return self._rows.nulls
 
     def sort(self) -> Column:
-        """The column in order."""
+        """Return the sorted column."""
         length, nulls = self._column.length, self.nulls
         validity = self._rows.bits(length, of_truths=False) if nulls else None
         values = self._rows.bits(length, of_truths=True) if self._is_bool else self._sorted_values()
         return self._made(length, nulls, values, validity)
 
     def argsort(self) -> Room:
-        """Places of its rows in order."""
+        """Return the indices of the sorted rows."""
         count, wanted = self._column.length, width_of(INDEX_TYPES[self._options.dtype])
         places = self._launcher.room(count * wanted)
         if self._is_bool:
             self._rows.split(None, (places, wanted))
             return places
-        width, (begin, there) = row_bytes(count), self._there()
+        width, (begin, there) = row_bytes(count), self._valid_range()
         numbers = self._launcher.room(count * width)
         in_order = places if width == wanted else self._launcher.room(count * width)
         packed = self._packed(there, (numbers, width))
@@ -98,20 +98,20 @@ class ColumnSorter:
         return SortContext(self._launcher, count, self._sorters.tuning.multiprocessors)
 
     def is_sorted(self) -> bool:
-        """Whether its values are in order, and nulls together where they belong; the host waits, once for each."""
+        """Return whether values are in order, and nulls contiguous at their end. The host waits once for each."""
         if not self._rows.are_in_order():
             return False
-        begin, there = self._there()
+        begin, there = self._valid_range()
         return self._is_bool or self._sorters.of(there).is_sorted(self._request(self._values(begin, there), None))
 
     def first_of_bools(self, k: int) -> tuple[Column, Room]:
-        """The first rows of bools without nulls in order, and their places, int64."""
+        """Return the first k rows of a bool column without nulls in order, and their indices, int64."""
         places = self._launcher.room(k * 8)
         self._rows.split(None, (places, 8), limit=k)
         return self._made(k, 0, self._rows.bits(k, of_truths=True), None), places
 
-    def _there(self) -> tuple[int, int]:
-        """Where rows that are not null begin in order, and how many they are."""
+    def _valid_range(self) -> tuple[int, int]:
+        """Return the first position of valid rows in order, and their number."""
         nulls = self.nulls
         return nulls if self._options.nulls == "first" else 0, self._column.length - nulls
 
@@ -120,13 +120,13 @@ class ColumnSorter:
         return Part(values, (self._column.offset + begin) * self._width, count * self._width)
 
     def _packed(self, there: int, places: tuple[Room, int] | None) -> Room:
-        """Values that are there, side by side; and the numbers of all rows to `places`."""
+        """Return the valid values without gaps, and write the numbers of all rows to `places`."""
         packed = self._launcher.room(there * self._width)
         self._rows.split(PackedColumn(self._values(0, self._column.length), packed, self._width), places)
         return packed
 
     def _sorted_values(self) -> Room:
-        width, (begin, there) = self._width, self._there()
+        width, (begin, there) = self._width, self._valid_range()
         made = self._launcher.room(self._column.length * width)
         self._launcher.fill(Part(made, 0 if begin else there * width, made.nbytes - there * width), 0)
         self._sort_packed(self._packed(there, None), Part(made, begin * width, there * width))
@@ -151,7 +151,7 @@ class ColumnSorter:
 def column_sorter(
     column: Column, typestr: str, options: KeysOptions, strategy: str | None, context: Context | None
 ) -> Iterator[ColumnSorter]:
-    """For a column where it lies."""
+    """Yield a sorter on the column's device."""
     context = context or Context()
     budget = context.new_budget()
     values, *others = (placed(part, "keys", context, budget) for part in _parts(column))
@@ -160,13 +160,13 @@ def column_sorter(
 
 
 def as_array(places: Room, typestr: str) -> DeviceArray:
-    """What a sorter gave, as callers have it."""
+    """Return a sorter's indices as an array for callers."""
     buffer: Any = places
     return DeviceArray(buffer, typestr, places.nbytes // width_of(typestr))
 
 
 def taken_on_gpu(parts: Sequence[Any], order: Any, context: Context | None) -> list[Any]:
-    """All rows of columns and arrays in an order, places of 4 or 8 bytes."""
+    """Return all rows of columns and arrays in an order, given by indices of 4 or 8 bytes."""
     context = context or Context()
     budget = context.new_budget()
     places = take(order, "order")
@@ -193,6 +193,6 @@ def _values(part: Any, places: Array, context: Context, budget: Budget) -> Array
 
 
 def _parts(column: Column) -> list[Any]:
-    """Its buffers, values first, as arrays of bytes; of the dictionary, which no row moves in, nothing."""
+    """Return a column's buffers as arrays of bytes, values first, without the dictionary, which does not change."""
     parts: list[Any] = [column.values, column.validity, column.offsets, *column.data]
     return [DeviceArray(part, "|u1", part.nbytes) for part in parts if part is not None]

@@ -1,1 +1,1 @@
-"""What all sorts on a GPU share."""
+"""Defines what all GPU sorts share: digits, the plan, tiles, block sorts and grid barriers."""

@@ -1,1 +1,1 @@
-"""Values that many keys have, whose keys are set aside before the others are sorted."""
+"""Extracts the keys of heavy hitters before a GPU sort."""

@@ -1,1 +1,1 @@
-"""A sort on a GPU digit by digit, the lowest first, and what is planned on the card."""
+"""Sorts on a GPU from the lowest digit up, and chooses the passes on the device."""

@@ -1,1 +1,1 @@
-"""A sort on a GPU by parts, the highest digits first: the hybrid radix sort."""
+"""Sorts on a GPU from the highest digit down: the hybrid radix sort."""

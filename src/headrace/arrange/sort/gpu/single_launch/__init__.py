@@ -1,1 +1,1 @@
-"""Few keys in order, in one launch."""
+"""Sorts few keys on a GPU in one launch."""
