@@ -1,11 +1,12 @@
-"""Every program that a sort may launch is listed in a programs.py, has arguments of the sizes that its signature
-tells, and fits the shared memory of every card."""
+"""Checks that a sort launches listed programs only, with arguments as in their signatures, and within every device's limits."""
 
 from __future__ import annotations
 
+import itertools
 import struct
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from headrace.arrange.sort.gpu.msd.tuning import HybridOptions, ListBounds
@@ -13,7 +14,7 @@ from headrace.arrange.sort.gpu.planner import Sorter, SortRequest
 from headrace.arrange.sort.gpu.tuning import SortTuning, tuning_of
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.gpu.kernels.arguments import signature_codes
-from headrace.gpu.kernels.source import Variant
+from headrace.gpu.kernels.source import Variant, all_variants
 
 pytestmark = pytest.mark.pure
 
@@ -30,6 +31,7 @@ class Lister:
     def __init__(self, most_shared: int = OF_LARGE_CARDS) -> None:
         self.most_shared = most_shared
         self.programs: set[str] = set()
+        self.variants: set[Variant] = set()
         self.launches: list[str] = []
         self.meeting_blocks = 0
         self.room_bytes = 0
@@ -47,8 +49,11 @@ class Lister:
     def put(self, values, room=None):
         return Room()
 
+    def fetch(self, room):
+        return np.zeros(4, np.uint8)
+
     def launch(self, entry, shape, args):
-        Variant.of(entry.file, shape.defines)
+        self.variants.add(Variant.of(entry.file, shape.defines))
         self.programs.add(entry.file.rpartition("/")[2])
         self.launches.append(entry.name)
         if entry.name in {"tail_passes", "tail_passes_keys", "rank_sort", "cooperative_sort"}:
@@ -151,3 +156,21 @@ def test_blocks_that_meet_are_one_a_multiprocessor(count: int) -> None:
     lister = Lister()
     Sorter(lister, 1 << 23, tuning_of(100, (9, 0)), Room).sort(replace(given, stable=False, strategy="hybrid"))
     assert lister.meeting_blocks == 0
+
+
+def test_every_listed_program_is_reached_by_a_call() -> None:
+    """Except that of null_partition.cu, which columns use."""
+    reached: set[Variant] = set()
+    for typestr, capability in itertools.product(("|u1", "<u2", "<f2", "<u4", "<f4", "<u8", "<f8"), ((9, 0), (8, 9))):
+        order, width = KeyOrder.of(typestr), int(typestr[2])
+        for count in (100, 10_000, 1 << 19, *(1 << bits for bits in (14, 15, 16, 17, 18, 20, 21, 23, 26, 29, 33))):
+            lister = Lister()
+            sorter = Sorter(lister, count, tuning_of(132, capability), Room)
+            for values in ((), ((Room(), Room(), width),), ((Room(), Room(), 1),), ((Room(), Room(), 16),)):
+                sorter.sort(SortRequest(order, Room(), Room(), values))
+                if width >= 4 and count < 1 << 32:
+                    sorter.sort(SortRequest(order, Room(), Room(), values, stable=False, strategy="hybrid"))
+            sorter.top_k(SortRequest(order, Room(), Room(), (), (Room(), 8)), 10)
+            reached |= lister.variants
+    listed = {variant for variant in all_variants() if variant.file.startswith("arrange/sort/")}
+    assert {str(variant) for variant in listed - reached} == {"arrange/sort/gpu/null_partition.cu HR_THREADS=256"}

@@ -240,10 +240,10 @@ def _fill(made: Buffer, values: Any, length: int, front: int) -> None:
     width, count = values.dtype.itemsize, len(values)
     held = np.ascontiguousarray(values)
     zeros: np.ndarray[Any, Any] = np.zeros((length - count) * width, np.uint8)
-    behind = (front + count) * width
+    after = (front + count) * width
     parts = [(held.__array_interface__["data"][0], made.address + front * width, count * width)]
     parts.append((zeros.__array_interface__["data"][0], made.address, front * width))
-    parts.append((zeros.__array_interface__["data"][0], made.address + behind, (length - count - front) * width))
+    parts.append((zeros.__array_interface__["data"][0], made.address + after, (length - count - front) * width))
     _native.copy_parts([part for part in parts if part[2]], 1)
 
 

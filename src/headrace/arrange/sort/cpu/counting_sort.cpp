@@ -19,8 +19,8 @@ void reverse(Item* items, u64 count, unsigned threads) {
     const Pieces pieces(count / 2, sizeof(Item));
     for_each_piece(pieces.number(), threads, [&](u64 piece) {
         Item* const first = items + pieces.begin(piece);
-        Item* const behind = items + count - pieces.begin(piece);
-        for (u64 i = 0; i < pieces.size(piece); ++i) std::swap(first[i], behind[-1 - static_cast<i64>(i)]);
+        Item* const last = items + count - pieces.begin(piece);
+        for (u64 i = 0; i < pieces.size(piece); ++i) std::swap(first[i], last[-1 - static_cast<i64>(i)]);
     });
 }
 

@@ -78,10 +78,10 @@ void sort_runs(const SortedKeys& by, u64* order, unsigned index_bits, unsigned t
     for_each_share(shares, threads, [&](u64 share) {
         const u64 end = begins[share + 1];
         for (u64 i = begins[share]; i < end;) {
-            u64 behind = i + 1;
-            while (behind < end && agree(behind)) ++behind;
-            if (behind - i > 1) std::sort(order + i, order + behind, before);
-            i = behind;
+            u64 end_of_run = i + 1;
+            while (end_of_run < end && agree(end_of_run)) ++end_of_run;
+            if (end_of_run - i > 1) std::sort(order + i, order + end_of_run, before);
+            i = end_of_run;
         }
     });
 }

@@ -189,12 +189,12 @@ extern "C" __global__ void __launch_bounds__(threads)
 #pragma unroll
         for (u32 row = 0; row < rows; ++row) {
             const u64 first = at + tile::row_begin<Key, rows>(row);
-            Key behind = static_cast<Key>(tile::shuffle_down(static_cast<KeyWord>(some.row[row].item[0]), 1));
-            if (tile::lane() == tile::lanes - 1 && first + per < count) behind = keys[first + per];
+            Key following = static_cast<Key>(tile::shuffle_down(static_cast<KeyWord>(some.row[row].item[0]), 1));
+            if (tile::lane() == tile::lanes - 1 && first + per < count) following = keys[first + per];
             Key own = rule.equal_code(some.row[row].item[0]);
 #pragma unroll
             for (u32 k = 0; k < per; ++k) {
-                const Key next = rule.equal_code(k + 1 < per ? some.row[row].item[k + 1 < per ? k + 1 : 0] : behind);
+                const Key next = rule.equal_code(k + 1 < per ? some.row[row].item[k + 1 < per ? k + 1 : 0] : following);
                 falls |= first + k + 1 < count && own > next;
                 own = next;
             }

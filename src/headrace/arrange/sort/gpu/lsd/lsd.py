@@ -29,7 +29,7 @@ PORTION = struct.Struct("<5Q2I")
 _COPY_OR_REVERSE = Entry("arrange/sort/gpu/lsd/copy_or_reverse.cu", "copy_or_reverse", "P296sQI", mode=LaunchMode.EARLY)
 _NO_DEFINES: dict[str, int] = {}
 _MANY_KEYS, _MANY_KEYS_THREADS = 1 << 20, 1024
-"""From so many keys on `copy_or_reverse` has blocks of 1,024 threads: fewer blocks end sooner when there is nothing to do."""
+"""Number of keys from which `copy_or_reverse` has blocks of 1,024 threads: fewer blocks end sooner if there is nothing to do."""
 
 
 class MsdUse(IntEnum):

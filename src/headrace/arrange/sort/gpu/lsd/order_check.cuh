@@ -50,13 +50,13 @@ struct Codes {
         for (u32 row = 0; row < rows; ++row) {
             const u64 first = at + tile::row_begin<Key, rows>(row);
             const KeyWord word = static_cast<KeyWord>(some.row[row].item[0]);
-            Key behind = static_cast<Key>(tile::shuffle_down(word, 1));
+            Key following = static_cast<Key>(tile::shuffle_down(word, 1));
             if (tile::lane() == tile::lanes - 1 && first + per < input.count)
-                behind = input.code(input.keys[first + per]);
+                following = input.code(input.keys[first + per]);
 #pragma unroll
             for (u32 k = 0; k < per; ++k) {
                 const Key own = some.row[row].item[k];
-                const Key next = k + 1 < per ? some.row[row].item[k + 1 < per ? k + 1 : 0] : behind;
+                const Key next = k + 1 < per ? some.row[row].item[k + 1 < per ? k + 1 : 0] : following;
                 if (first + k + 1 >= input.count) continue;
                 found.falls |= own > next;
                 found.rises |= own < next || (equal_rises && own == next);

@@ -45,13 +45,13 @@ struct BlockKeys {
 };
 
 // Where other keys' rows are relative to the block's: equal keys keep the order of rows.
-enum class Side : u32 { before, behind, mixed };
+enum class Side : u32 { before, after, mixed };
 
 // Whether an own key precedes another key, whose row is earlier or not.
 template <Side side>
 static __device__ __forceinline__ bool comes_before(Code own, Code other, bool is_earlier) {
     if constexpr (side == Side::before) return own < other;
-    if constexpr (side == Side::behind) return own <= other;
+    if constexpr (side == Side::after) return own <= other;
     return own < other || (own == other && !is_earlier);
 }
 
@@ -132,7 +132,7 @@ static __device__ __forceinline__ void count_all(BlockKeys& own, const InputKeys
         if (first + groups_at_once <= block_first_group) {
             count_groups<Side::before>(own, some, first);
         } else if (first >= block_first_group + block_groups) {
-            count_groups<Side::behind>(own, some, first);
+            count_groups<Side::after>(own, some, first);
         } else {
             count_groups<Side::mixed>(own, some, first);
         }
