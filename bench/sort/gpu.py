@@ -40,7 +40,7 @@ OFF = {
     "neither of these two": HybridOptions(by_size=False, merges=False),
     "no counts kept (ours)": HybridOptions(keeps_counts=False),
 }
-"""Figures 11 to 14 of the paper, one a type of keys."""
+"""Figures 11 to 14 of the paper, one for each type of keys."""
 page = Page()
 say, head = page.say, page.head
 
@@ -152,7 +152,7 @@ def over(ours: float, theirs: float | None) -> str:
 
 
 def by_both(machine: Machine, sizes: Sizes) -> None:
-    """What is chosen, and digits, over CUB, by size and entropy: where one way ends and the next begins."""
+    """Compare the automatic choice and LSD with CUB, by size and entropy: it shows where one algorithm replaces another."""
     for name in NAMES:
         head(f"{name}: over CUB", "What is chosen, and by digits.", [named(ands) for ands in sizes.entropies])
         for count in sizes.middle:
@@ -164,7 +164,7 @@ def by_both(machine: Machine, sizes: Sizes) -> None:
 
 
 def ablation(machine: Machine, sizes: Sizes) -> dict[str, dict[str, list[float]]]:
-    """Percent of the hybrid's rate by what is switched off."""
+    """Print the percentage of the hybrid's rate for each switch that is off."""
     found: dict[str, dict[str, list[float]]] = {}
     for figure, name in enumerate(NAMES, 11):
         count = sizes.ablation[name]

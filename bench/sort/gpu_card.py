@@ -1,4 +1,4 @@
-"""A GPU as bench.sort.gpu runs on it: keys are drawn and answers checked by PyTorch, CUB is asked by a program of its own."""
+"""Runs bench.sort.gpu on a GPU: PyTorch draws keys and checks answers, a separate program measures CUB."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Tensor:
 
 
 class _Timed(GpuLauncher):
-    """Has an event before and behind each launch, once it is told to."""
+    """Records an event before and after each launch, if `events` is a list."""
 
     events: list[tuple[str, torch.cuda.Event, torch.cuda.Event]] | None = None
 
@@ -79,7 +79,7 @@ class Card:
         self._drawn: tuple[Any, torch.Tensor] | None = None
 
     def rate(self, case: Case) -> float:
-        """10^9 keys or pairs a second, of a case whose answer was right."""
+        """Return 10^9 keys or pairs a second of a case with a right answer."""
         tensors, context = self._tensors(case), Context()
 
         def work() -> None:
@@ -90,7 +90,7 @@ class Card:
         return case.count / median_ms(work, 7, busy=3_000_000) / 1e6
 
     def called(self, case: Case) -> Times:
-        """10^9 keys or pairs a second of the public function, by the kernel and by the call."""
+        """Return 10^9 keys or pairs a second of the public function, by the kernel and by the call."""
         keys, unsigned = self._keys(case), torch.uint64 if case.width == 8 else torch.uint32
         rows = torch.arange(case.count, dtype=keys.dtype, device="cuda") if case.has_values else None
 
@@ -105,7 +105,7 @@ class Card:
         return rates_of(work, case.count, 7)
 
     def steps(self, case: Case, tuning: SortTuning, sorter: type[Sorter] = Sorter) -> list[tuple[str, float]]:
-        """The launches of a case whose answer was right, each with its microseconds."""
+        """Return the launches of a case with a right answer, each with its microseconds."""
         tensors, context, seen = self._tensors(case), Context(), []
         for _ in range(7):
             torch.cuda._sleep(6_000_000)  # noqa: SLF001 (there is no other)
@@ -185,11 +185,11 @@ def _drawn(case: Case) -> torch.Tensor:
 
 
 _RANKS = {"fifty values": 50.0, "Zipf": 2.0**20, "half one value": 0.0}
-"""Kinds whose keys are words mixed of ranks, of which there are so many; 0: as many as keys."""
+"""Kinds of keys that are mixed from ranks, and their number of ranks; 0: as many as keys."""
 
 
 def _of_ranks(case: Case, dtype: torch.dtype) -> torch.Tensor:
-    """Fifty ranks drawn alike; 2^20, the r-th with a share like 1 / r; or one on half of the keys, the others all different."""
+    """Return ranks: fifty, uniform; 2^20 with shares like 1 / r; or one rank for half of the keys and all others different."""
     made = torch.empty(case.count, dtype=dtype, device="cuda")
     generator = torch.Generator("cuda").manual_seed(1)
     for part in made.split(1 << 26):
@@ -223,7 +223,7 @@ def _check(case: Case, tensors: list[torch.Tensor]) -> None:
 
 
 def _sum(keys: torch.Tensor, step: int) -> torch.Tensor:
-    """Of words mixed, in parts, since they are widened."""
+    """Return mixed words, computed in parts, since they are widened."""
     total = torch.zeros((), dtype=torch.int64, device="cuda")
     for part in keys.split(1 << 26):
         wide = part.long() * (_MIXER * step % 2**64 - 2**64 * (_MIXER * step % 2**64 >> 63))

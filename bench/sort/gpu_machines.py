@@ -1,4 +1,4 @@
-"""What bench.sort.gpu runs on: a case, and the fiber harness, which has no figures worth keeping."""
+"""Defines the cases of bench.sort.gpu, and runs them under the fiber harness, whose figures mean nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from headrace.testing.fibers.launcher import FiberLauncher
 
 @dataclass(frozen=True)
 class Case:
-    """What is sorted: ``"u32"``, ``"u64"``, ``"32+32"`` or ``"64+64"``; words ANDed; how many; how; ways in one launch."""
+    """Keys to sort: ``"u32"``, ``"u64"``, ``"32+32"`` or ``"64+64"``; words ANDed; count; strategy; single-launch table."""
 
     name: str
     ands: int
@@ -33,21 +33,21 @@ class Case:
 
     @property
     def width(self) -> int:
-        """Bytes of a key, and of a value."""
+        """Return the bytes of a key, and of a value."""
         return 8 if "64" in self.name else 4
 
     @property
     def has_values(self) -> bool:
-        """Whether these are pairs."""
+        """Return whether keys carry values."""
         return "+" in self.name
 
     @property
     def stable(self) -> bool:
-        """The hybrid is not."""
+        """Return whether the sort is stable; the hybrid is not."""
         return self.strategy != "hybrid"
 
     def request(self, rooms: list[Room]) -> SortRequest:
-        """For a sorter; rooms are keys, where they go, values, where they go."""
+        """Return a request. `rooms`: keys, target, values, target of values."""
         order = KeyOrder("unsigned", 8 * self.width)
         values = ((rooms[2], rooms[3], self.width),) if self.has_values else ()
         return SortRequest(order, rooms[0], rooms[1], values, None, self.stable, self.strategy, self.options)
@@ -62,7 +62,7 @@ class MsdSorter(Sorter):
 
 
 class Machine(Protocol):
-    """Where cases run."""
+    """Runs cases."""
 
     name: str
     copied: float
@@ -70,23 +70,23 @@ class Machine(Protocol):
     tuning: SortTuning
 
     def rate(self, case: Case) -> float:
-        """10^9 keys or pairs a second, of a case whose answer was right."""
+        """Return 10^9 keys or pairs a second of a case with a right answer."""
 
     def steps(self, case: Case, tuning: SortTuning, sorter: type[Sorter] = Sorter) -> list[tuple[str, float]]:
-        """Its launches with their microseconds."""
+        """Return the launches of a case with their microseconds."""
 
     def called(self, case: Case) -> tuple[float, float]:
-        """10^9 keys or pairs a second of the public function, by the kernel and by the call."""
+        """Return 10^9 keys or pairs a second of the public function, by the kernel and by the call."""
 
     def peers_called(self, asked: list[tuple[str, int, int]]) -> list[Any]:
-        """CUB's rates, as `bench.gpu_timing.Better`; none where CUB is not installed."""
+        """Return CUB's rates as `bench.gpu_timing.Better`; none if CUB is not installed."""
 
     def peers(self, asked: list[tuple[str, int, int]]) -> list[float]:
-        """The same of CUB for names, words ANDed and counts; none where it is not."""
+        """Return CUB's rates for names, words ANDed and counts; none if CUB is not installed."""
 
 
 class _Timed(FiberLauncher):
-    """Remembers what each launch takes, in microseconds."""
+    """Records the microseconds of each launch."""
 
     taken: list[tuple[str, float]]
 

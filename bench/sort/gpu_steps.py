@@ -1,8 +1,8 @@
-"""What each kernel of a sort on a GPU takes, alone: events around every launch, by types, sizes and kinds of keys.
+"""Times each kernel of a GPU sort by events around every launch, by type, number and kind of keys.
 
 Needs the package, PyTorch and a GPU. Every answer is checked before its launches are timed. A figure is the median in
-microseconds; launches of a row are the same kernel of all steps, which are told apart by --each. What stays below 5 is one
-row, and the last one is the sum with keys a nanosecond.
+microseconds. A row has the launches of one kernel in all passes; --each separates them. Kernels below 5 microseconds share one
+row. The last row is the sum with keys a nanosecond.
 
     python -m bench.sort.gpu_steps [--names u32,u64] [--bits 27,29] [--ands 0,3,-1] [--ways chosen,digits] [--each] [--out X.md]
     python -m bench.sort.gpu_steps --fibers  # without a GPU, to see that it runs; no figures
@@ -35,10 +35,10 @@ WAYS: Mapping[str, tuple[str | None, Callable[[SortTuning], SortTuning]]] = {
     "parts": (
         None,
         with_msd,
-    ),  # whatever the plan would say
+    ),  # regardless of the plan
     "parts early": (None, with_msd),
 }
-"""By name the strategy, and the change of the tuning."""
+"""Strategy and change of the tuning, by name."""
 page = Page()
 say = page.say
 
@@ -48,7 +48,7 @@ def named(ands: int) -> str:
 
 
 def together(launches: list[tuple[str, float]], *, each: bool) -> dict[str, float]:
-    """Microseconds by kernel; `each`: by kernel and which of its launches it was."""
+    """Return microseconds by kernel; `each`: by kernel and number of its launch."""
     found: dict[str, float] = {}
     seen: dict[str, int] = {}
     for name, taken in launches:

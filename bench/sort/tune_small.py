@@ -1,8 +1,8 @@
-"""Sorts in one launch in all shapes that its kernels have, beside sorts by many launches and CUB: which to choose for how many.
+"""Times sorts in one launch in all block sizes, beside sorts by many launches and CUB, to find up to how many keys each pays.
 
-Needs what bench.sort.gpu needs, which tells how it is timed and checked. Microseconds. A row: blocks that rank their own keys
-among all, by threads and own keys by 32; blocks that meet, by threads and keys of a thread; many launches, as chosen
-and by digits; what is chosen of all.
+Needs what bench.sort.gpu needs, whose documentation describes timing and checks. Microseconds. Rows: rank sort, by threads and
+keys of a block in units of 32; cooperative sort, by threads and keys of a thread; many launches, automatic and LSD; the
+automatic choice.
 
     python -m bench.sort.tune_small [--from 8] [--to 24] [--types u32,u64,32+32,64+64] [--ands 0] [--out FILE]
     python -m bench.sort.tune_small --fibers  # without a GPU: few keys under the fiber harness; no figures

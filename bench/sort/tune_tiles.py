@@ -1,7 +1,7 @@
-"""Tiles of a sort's stable steps, by shape: mean microseconds of a step, and the sort's keys a nanosecond.
+"""Times the tiles of stable passes by size: mean microseconds of a pass, and the sort's keys a nanosecond.
 
-Needs the package, PyTorch and a GPU. Every answer is checked. Rows are shapes (threads of a block, keys of a thread, blocks of a
-multiprocessor); values move together with their keys, follow them early, or apart, as values of any widths do.
+Needs the package, PyTorch and a GPU. Every answer is checked. Rows are sizes (threads of a block, keys of a thread, blocks of a
+multiprocessor). Values move together with their keys, follow them, or move apart, as columns of any width do.
 
     python -m bench.sort.tune_tiles [--names u32,32+32] [--count 125000000] [--ands 0,3] [--steps digits,parts] [--out X.md]
     python -m bench.sort.tune_tiles --fibers  # without a GPU, to see that it runs; no figures
@@ -68,7 +68,7 @@ def with_tile(tuning: SortTuning, name: str, tile: TileTuning) -> SortTuning:
 
 
 def compile_all(names: list[str], steps: list[str]) -> None:
-    """On all cores, into the cache of kernels."""
+    """Compile all programs on all cores into the kernel cache."""
     from headrace.gpu.device.device import ARCHITECTURES, gpu
 
     wanted = []
@@ -85,7 +85,7 @@ def compile_all(names: list[str], steps: list[str]) -> None:
 
 
 def cell(machine: Machine, what: tuple[Case, str], tuning: SortTuning) -> str:
-    """Mean of the kernel's launches that had work, and the sort's rate; of a sort by parts whatever the plan would say."""
+    """Return the mean of the launches that had work, and the sort's rate. MSD is forced regardless of the plan."""
     case, steps = what
     try:
         launches = machine.steps(case, tuning, MsdSorter if steps == "parts" else Sorter)

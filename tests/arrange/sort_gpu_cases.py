@@ -29,12 +29,12 @@ TILE = TileTuning(64, 4, 1)
 
 
 def single_launches(ranks: tuple[RankSortTuning, ...], cooperative: tuple[CooperativeTuning, ...]) -> SingleLaunchTuning:
-    """The same kernels for all widths of keys."""
+    """Return a table with the same kernels for all widths of keys."""
     return SingleLaunchTuning(tuple(KeySingleLaunch(width, ranks, cooperative, cooperative) for width in (1, 2, 4, 8)))
 
 
 def with_same_width(tuning: SortTuning, tile: TileTuning) -> SortTuning:
-    """Both sorts move a value as wide as its key by this tile."""
+    """Return a tuning by which LSD and MSD move a value as wide as its key by this tile."""
 
     def of_rows(rows):
         return tuple(replace(row, same_width=tile) if row.key_bytes == tile.value_bytes else row for row in rows)
@@ -46,7 +46,7 @@ ODDITIES = (np.nan, -0.0, 0.0, 1, -1, np.inf, -np.inf, 2.5, -7)
 
 
 def entropy_keys(dtype: str, count: int, ands: int) -> Any:
-    """Uniform words with as many others ANDed to them (Thearling and Smith 1992); -1: zeros."""
+    """Return uniform words ANDed with `ands` others (Thearling and Smith 1992); -1: zeros."""
     random = np.random.default_rng(zlib.crc32(f"{dtype} {count} {ands}".encode()))
     words = np.zeros(count, np.uint64) if ands < 0 else random.integers(0, 2**64, count, np.uint64)
     for _ in range(ands):
@@ -55,7 +55,7 @@ def entropy_keys(dtype: str, count: int, ands: int) -> Any:
 
 
 def deep_keys(dtype: str, count: int) -> Any:
-    """Of many steps: half share all but their lowest 12 bits with many others, a fifth is one value, the others are uniform."""
+    """Return keys for many passes: half share all but their lowest 12 bits with many others, a fifth is one value."""
     random = np.random.default_rng(count)
     bits = 8 * np.dtype(dtype).itemsize
     made = random.integers(0, 1 << bits, count, np.uint64)
@@ -67,7 +67,7 @@ def deep_keys(dtype: str, count: int) -> Any:
 
 
 def with_tail(tuning: SortTuning, number: int | None) -> SortTuning:
-    """One launch does all MSD passes from this number on, all passes only of pairs; None: each pass has its own launches."""
+    """Return a tuning by which one launch does all MSD passes from `number` on; 0 only for pairs, None for no pass."""
 
     def of_row(row: KeyMsdTuning) -> KeyMsdTuning:
         keys_only = replace(row.keys_only, tail_from=2 if number == 0 else number)
@@ -77,7 +77,7 @@ def with_tail(tuning: SortTuning, number: int | None) -> SortTuning:
 
 
 def keys_of(dtype: str, count: int, kind: str = "random") -> Any:
-    """Keys of a type; of floats a few values, NaN of several bits and both zeros among them."""
+    """Return keys of a type; floats have few values, among them NaN of several bits and both zeros."""
     if kind in {"sorted", "reversed", "constant", "few", "rising"}:
         numbers = np.arange(count) % 120
         made = {"sorted": np.sort(numbers), "reversed": np.sort(numbers)[::-1], "few": np.arange(count) % 3}
@@ -93,19 +93,19 @@ def keys_of(dtype: str, count: int, kind: str = "random") -> Any:
 
 
 def words(keys: Any) -> Any:
-    """Their bits."""
+    """Return the bits of keys."""
     return keys.view(f"u{keys.itemsize}")
 
 
 def columns_of(count: int, columns: int) -> list[Any]:
-    """Values of several widths; the first tell the row."""
+    """Return columns of several widths; the first has row numbers."""
     rows = np.arange(count)
     made = [rows.astype("u4"), rows * 1.5, rows.astype(np.longdouble), rows.astype("u1"), rows.astype("i2")]
     return (made * 3)[:columns]
 
 
 def expected_rows(keys: Any, order: KeyOrder, *, by_equals: bool) -> Any:
-    """Rows in the order of keys."""
+    """Return row numbers in the order of keys."""
     code = order.equal_code if by_equals else order.code
     own = words(keys).tolist()
     return np.array(sorted(range(len(own)), key=lambda row: code(own[row])), np.int64)
@@ -120,7 +120,7 @@ class MsdSorter(Sorter):
 
 
 class Sorted:
-    """What a sort gave: keys, values, places."""
+    """The result of a sort: keys, values, indices."""
 
     def __init__(self, keys: Any, values: list[Any], indices: Any) -> None:
         self.keys, self.values, self.indices = keys, values, indices
@@ -153,7 +153,7 @@ def sort_under_harness(keys, values=(), *, order=None, index_bytes=0, in_place=F
 
 
 def check(keys, values=(), *, order=None, index_bytes=0, **options) -> None:
-    """Against Python's stable sort; of what is not stable that it is a permutation by which keys are in order."""
+    """Compare with Python's stable sort; an unstable sort must be a permutation that sorts the keys."""
     order = order or KeyOrder.of(keys.dtype.str)
     found = sort_under_harness(keys, values, order=order, index_bytes=index_bytes, **options)
     carries = bool(values) or bool(index_bytes)

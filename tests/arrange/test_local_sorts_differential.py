@@ -54,7 +54,7 @@ def parts_of(kind: str, sizes: list[int], width: int) -> tuple[Any, Any]:
 
 
 def sort_parts(tuning: BinSortTuning, keys: Any, records: Any, values: Any, how: tuple[str, int]) -> tuple[Any, Any, list[int]]:
-    """Keys and values, and where parts that are left begin."""
+    """Return keys, values, and the begins of declined buckets."""
     launcher, width = FiberLauncher(*how), keys.itemsize
     placed = [launcher.put(keys), launcher.put(keys)]  # between, and target: each has all parts
     moved = [MovedColumn(None, placed[1], placed[0], width)]

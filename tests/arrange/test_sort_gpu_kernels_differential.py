@@ -1,4 +1,4 @@
-"""The GPU's sorts under the fiber harness, against Python's stable sort of codes, around the edges of tiles, blocks and ways."""
+"""Compares GPU sorts under the fiber harness with Python's stable sort of codes, around the edges of tiles and algorithms."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ def test_top_k(dtype: str, index_bytes: int) -> None:
 
 
 class Limited(FiberLauncher):
-    """Has no memory for more than so many rooms."""
+    """Has memory for a limited number of buffers."""
 
     def __init__(self, rooms: int) -> None:
         super().__init__("forward")
@@ -290,7 +290,7 @@ def test_what_is_sorted_in_place_is_intact_where_memory_is_short(strategy: str |
 
 
 class Watching(FiberLauncher):
-    """Tells which way the plan went: 1 a straight copy, 2 reversed, 3 by digits, 4 by parts (device_plan.cuh)."""
+    """Records the method of the plan: 1 copy, 2 reverse, 3 LSD, 4 MSD (device_plan.cuh)."""
 
     way = -1
 

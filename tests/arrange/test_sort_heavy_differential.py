@@ -1,4 +1,4 @@
-"""Values that many keys have, set aside: at every edge, against Python's stable sort, under the fiber harness."""
+"""Compares sorts with heavy hitters at every edge with Python's stable sort, under the fiber harness."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ pytestmark = pytest.mark.fibers
 
 HEAVY_TUNING = replace(HARNESS_TUNING, heavy_hitters=HeavyHitterTuning(3, 64, 64, 1, 1))
 MOST = 7
-"""Heavy values by these shapes."""
+"""Maximum number of heavy hitters with this tuning."""
 
 
 class Watching(FiberLauncher):
-    """Tells how many values were set aside, how many keys were light, and which way these went (device_plan.cuh)."""
+    """Records the number of heavy hitters, of remaining keys, and the method of their sort (device_plan.cuh)."""
 
-    heavy = lights = way = 0
+    heavy = remainder = way = 0
 
     def launch(self, entry, shape, args):
         super().launch(entry, shape, args)
         if entry.name == "merge_heavy":
             plan = self.fetch(args[-1]).view("u4")
-            self.heavy, self.lights, self.way = int(plan[69]), int(plan[70]), int(plan[0])
+            self.heavy, self.remainder, self.way = int(plan[69]), int(plan[70]), int(plan[0])
 
 
 def drawn(dtype: str, count: int, heavy, share: float):
-    """Words drawn alike, of which a share has values of `heavy`, in no order."""
+    """Return uniform words in random order; a share of them has the values `heavy`."""
     random = np.random.default_rng(count)
     made = random.integers(0, 2**64, count, np.uint64).astype(f"u{np.dtype(dtype).itemsize}")
     if len(heavy):
@@ -50,7 +50,7 @@ def set_aside(keys, columns: int = 0):
     given = SortRequest(KeyOrder.of(keys.dtype.str), rooms[0], rooms[1], values)
     Sorter(launcher, len(keys), HEAVY_TUNING, lambda: None).sort(given)
     np.testing.assert_array_equal(rooms[1].array.view(keys.dtype), np.sort(keys))
-    return launcher.heavy, launcher.lights, launcher.way
+    return launcher.heavy, launcher.remainder, launcher.way
 
 
 LOWEST, HIGHEST = 0, 2**32 - 1
@@ -148,7 +148,7 @@ def test_light_keys_of_few_values_go_by_digits(columns: int) -> None:
     values[:3] = LOWEST, 0x80000000, HIGHEST
     shares = np.array([*[0.25] * 3, *[0.25 / 20] * 20])
     keys = values[np.random.default_rng(2).choice(23, 6000, p=shares / shares.sum())]
-    heavy, lights, way = set_aside(keys, columns)
+    heavy, remainder, way = set_aside(keys, columns)
     assert heavy >= 3
-    assert 0 < lights < 2000
+    assert 0 < remainder < 2000
     assert way == 3

@@ -1,4 +1,4 @@
-"""Plans made of heads of keys: when they are, and that heads, and what follows of them, are counted right."""
+"""Tests plans from prefix counts: when they are made, and that counts and decisions are right."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_IN_ONE = 256
 
 
 def planned(keys, *, order=None, how=("random", 0)):
-    """What is done, digits of steps, whether heads were taken and whether the plan is made of them, and heads."""
+    """Return the method, the digits of passes, whether prefixes were counted, whether the plan was made of them, and the counts."""
     launcher = FiberLauncher(*how)
     order = order or KeyOrder.of(keys.dtype.str)
     of_keys = KeyType(keys.itemsize, order.packed)
