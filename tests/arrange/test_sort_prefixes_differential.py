@@ -19,7 +19,7 @@ MOST_IN_ONE = 256
 
 
 def planned(keys, *, order=None, how=("random", 0)):
-    """Return the method, the digits of passes, whether prefixes were counted, whether the plan was made of them, and the counts."""
+    """Return the method, the digits of passes, whether prefixes were counted and made the plan, and their counts."""
     launcher = FiberLauncher(*how)
     order = order or KeyOrder.of(keys.dtype.str)
     of_keys = KeyType(keys.itemsize, order.packed)
