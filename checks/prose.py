@@ -65,14 +65,14 @@ def docstring_openers(root: Path) -> Iterator[Finding]:
 
 
 def wide_lines(root: Path) -> Iterator[Finding]:
-    """Yield lines of Markdown of more than `MAX_COLUMNS` characters, tables, links and code aside."""
+    """Yield lines of Markdown of more than `MAX_COLUMNS` characters; tables, links, code and generated lines may be wider."""
     for path in files(root, ".md"):
         if "results" in path.parts:
             continue
         fenced = False
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             fenced ^= line.lstrip().startswith("```")
-            if len(line) > MAX_COLUMNS and not (fenced or line.lstrip().startswith(("|", "<", "["))):
+            if len(line) > MAX_COLUMNS and not (fenced or line.lstrip().startswith(("|", "<", "[", "Results: ["))):
                 yield Finding(name_of(path, root), number, f"{len(line)} characters, {MAX_COLUMNS} at most")
 
 

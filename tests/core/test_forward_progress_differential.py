@@ -25,7 +25,7 @@ def test_sorts(count: int, in_place: bool) -> None:
     for dtype, columns in (("u4", 0), ("u8", 2)):
         launcher = FiberLauncher("random", count, resident_blocks=1)
         values = sort.columns_of(count, columns)
-        sort.check(sort.keys_of(dtype, count), values, launcher=launcher, in_place=in_place, sorter=sort.ByParts)
+        sort.check(sort.keys_of(dtype, count), values, launcher=launcher, in_place=in_place, sorter=sort.MsdSorter)
 
 
 def test_sorts_by_digits() -> None:

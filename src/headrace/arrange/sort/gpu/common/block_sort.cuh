@@ -1,9 +1,10 @@
-// Keys of a block in registers, a warp's side by side, sorted by their low bits digit by digit, and with them which row
-// each came from. A step is a tile's in onesweep_pass.cu, only that the tile stays: ranks by ballots, an exchange
-// through shared memory. Digits that all keys share are left out. A part of a third of a tile's keys has a third of its
-// rows in each warp, and takes as many instructions. (Stehle and Jacobsen 2017, section 4.4, "local sort".)
+// Sorts keys that a block has in registers by their low bits, digit by digit, and tracks the row of each key. A
+// warp's keys are consecutive. A pass is that of onesweep_pass.cu, except that the tile stays in the block: ranks by
+// ballots, an exchange through shared memory. Digits that all keys share are skipped. If a bucket fills a third of
+// the tile, each warp has a third of its rows, and a pass takes a third of the instructions. (Stehle and Jacobsen
+// 2017, section 4.4, "local sort".)
 //
-// What goes with keys is fetched by those rows at the end, whatever its width: the rows of a block lie together.
+// Columns are gathered by row at the end, whatever their width: the rows of a block are close together in memory.
 #pragma once
 #include "arrange/sort/gpu/common/digit.cuh"
 #define HR_PLACES by_look_back
@@ -11,7 +12,7 @@
 
 namespace headrace {
 
-// A tile's keys, and where they came from, in its first tile_keys x (sizeof(Key) + 2) bytes.
+// The keys of a tile and their rows in shared memory, in its first tile_keys x (sizeof(Key) + 2) bytes.
 struct BlockRoom {
     Key* keys;
     u16* rows;
@@ -25,30 +26,31 @@ struct BlockRoom {
     }
 };
 
-// The rows of a warp that have keys, an even number: ranks are made by twos.
+// The rows of a warp that have keys. Their number is even: ranks are computed in pairs.
 struct PartRows {
     u32 rounds;
 
     static __device__ __forceinline__ PartRows of(u32 count) { return {((count - 1) / threads + 2) / 2 * 2}; }
     __device__ __forceinline__ bool has(u32 j) const { return j < rounds; }
-    // Item j of a lane, from the part's first.
+    // Returns the position of a lane's item j in the bucket.
     __device__ __forceinline__ u32 place(u32 j) const {
         return (tile::warp() * rounds + j) * tile::lanes + tile::lane();
     }
 };
 
-// Item j is set before j + 1.
+// Sets one 16-bit half. Items are set in ascending order.
 static __device__ __forceinline__ void set_half(u32 (&halves)[items / 2], u32 j, u32 value) {
     halves[j / 2] = j % 2 == 0 ? value : halves[j / 2] | value << 16;
 }
 
-// The same where the other half is to stay.
+// Sets one 16-bit half and keeps the other.
 static __device__ __forceinline__ void replace_half(u32 (&halves)[items / 2], u32 j, u32 value) {
     const u32 shift = j % 2 * 16;
     halves[j / 2] = (halves[j / 2] & ~(0xFFFFu << shift)) | value << shift;
 }
 
-// As count_digits of split_tile.cuh, of the rows that have keys. Keys that are not there have the last digit.
+// Counts digits as count_digits of split_tile.cuh does, for the rows that have keys. Missing keys count as the last
+// digit.
 static __device__ __forceinline__ Found count_part(const Key (&key)[items], const Work& work, u32 count,
                                                    const PartRows& own) {
     u32* const counters = cleared_counters(work);
@@ -63,7 +65,7 @@ static __device__ __forceinline__ Found count_part(const Key (&key)[items], cons
     return found;
 }
 
-// The digit of each key is ranked; keys and rows come back in its order.
+// Ranks keys by their digit; `key` and `row` return in the digit's order.
 static __device__ __forceinline__ void exchange(Key (&key)[items], u32 (&row)[items / 2], const Work& work, u32 count,
                                                 const PartRows& own, u16* rows) {
 #pragma unroll
@@ -76,7 +78,7 @@ static __device__ __forceinline__ void exchange(Key (&key)[items], u32 (&row)[it
                 work.room[at] = key[first + j];
                 if constexpr (with_values) rows[at] = static_cast<u16>(half_of(row, first + j));
             });
-        __syncwarp();  // counters are as the next two find them
+        __syncwarp();  // counters are as the next pair expects them
     }
     __syncthreads();
 #pragma unroll
@@ -87,7 +89,8 @@ static __device__ __forceinline__ void exchange(Key (&key)[items], u32 (&row)[it
     }
 }
 
-// The first `count` keys, by their lowest `low_bits` bits, in rows as PartRows has them. All threads; barriers inside.
+// Sorts the first `count` keys by their lowest `low_bits` bits. Keys are in the rows that PartRows describes. All
+// threads call it; it contains barriers.
 static __device__ __forceinline__ void sort_block(Key (&key)[items], u32 (&row)[items / 2], const BlockRoom& room,
                                                   const KeyRule<Key>& rule, u32 count, u32 low_bits) {
     const PartRows own = PartRows::of(count);
@@ -103,10 +106,10 @@ static __device__ __forceinline__ void sort_block(Key (&key)[items], u32 (&row)[
     }
 }
 
-// What goes with a block's keys, of which the first is at `begin`: `rows` in shared memory tell where each comes from.
+// Source rows of a block's items, of which the first has position `begin`.
 struct Fetch {
     const u16* rows;
-    void* stage;  // room for an item as wide as a key, for each
+    void* stage;  // for each item, space as wide as a key
     u64 begin;
     u32 count;
 };
@@ -119,7 +122,7 @@ static __device__ __forceinline__ void fetch_apart(const void* from, void* to, c
     for (u32 at = threadIdx.x; at < fetch.count; at += threads) out[at] = in[fetch.rows[at]];
 }
 
-// In place: all words of a plane are read before one is written. Items wider than a key are several planes.
+// Gathers in place: all words of a plane are read before one is written. Items wider than a key are several planes.
 template <class Word>
 static __device__ __forceinline__ void fetch_planes(void* items_there, u32 planes, const Fetch& fetch) {
     if constexpr (sizeof(Word) <= sizeof(Key)) {
@@ -145,7 +148,8 @@ static __device__ __forceinline__ void put_rows(void* to, const Fetch& fetch) {
         out[at] = static_cast<Row>(fetch.begin + fetch.rows[at]);
 }
 
-static __device__ __forceinline__ void fetch_column(const Moved& moved, const Step& step, const Fetch& fetch) {
+static __device__ __forceinline__ void fetch_column(const MovedColumn& moved, const PassStep& step,
+                                                    const Fetch& fetch) {
     const void* const from = moved.from(step.from);
     void* const to = moved.to(step.to);
     const u32 width = moved.width;

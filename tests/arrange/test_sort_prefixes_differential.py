@@ -1,15 +1,16 @@
-"""Plans made of heads of keys: when they are, and that heads, and what follows of them, are counted right."""
+"""Tests plans from prefix counts: when they are made, and that counts and decisions are right."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from headrace.arrange.sort.gpu.common.launch import Common, Keys
-from headrace.arrange.sort.gpu.lsd.lsd import MAY, Case, Plan
+from headrace.arrange.sort.gpu.common.launch import KeyType, SortContext
+from headrace.arrange.sort.gpu.lsd.lsd import DevicePlan, MsdUse, PlanInputs
+from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.arrange.sort_gpu_cases import SHAPES, entropy_keys, keys_of, words
+from tests.arrange.sort_gpu_cases import entropy_keys, keys_of, words
 
 pytestmark = pytest.mark.fibers
 
@@ -18,16 +19,17 @@ MOST_IN_ONE = 256
 
 
 def planned(keys, *, order=None, how=("random", 0)):
-    """What is done, digits of steps, whether heads were taken and whether the plan is made of them, and heads."""
+    """Return the method, the digits of passes, whether prefixes were counted and made the plan, and their counts."""
     launcher = FiberLauncher(*how)
     order = order or KeyOrder.of(keys.dtype.str)
-    of_keys = Keys(keys.itemsize, order.packed)
-    zeros = launcher.room(Plan.nbytes(of_keys, SHAPES.digits, takes_heads=True), fill=0)
-    plan = Plan(Common(launcher, len(keys), 2), of_keys, SHAPES.digits, zeros, takes_heads=True)
-    plan.make(launcher.put(keys), Case(False, False, MAY, MOST_IN_ONE))
+    of_keys = KeyType(keys.itemsize, order.packed)
+    zeros = launcher.room(DevicePlan.nbytes(of_keys, HARNESS_TUNING.lsd, counts_prefixes=True), fill=0)
+    context = SortContext(launcher, len(keys), 2)
+    plan = DevicePlan(context, of_keys, HARNESS_TUNING.lsd, zeros, counts_prefixes=True)
+    plan.make(launcher.put(keys), PlanInputs(False, False, MsdUse.IF_CHEAPER, MOST_IN_ONE))
     made = launcher.fetch(plan.plan).view(np.uint32)
     steps = made[4:].reshape(-1, 4)[: made[1], 0].tolist()
-    return int(made[0]), steps, bool(made[2]), bool(made[3]), launcher.fetch(plan.heads).view(np.uint32)
+    return int(made[0]), steps, bool(made[2]), bool(made[3]), launcher.fetch(plan.prefix_counts).view(np.uint32)
 
 
 def heads_of(keys, order, bits=8):

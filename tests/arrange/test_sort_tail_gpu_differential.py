@@ -9,7 +9,7 @@ import headrace
 from headrace import Context
 from headrace.arrange.sort.gpu import sort
 from headrace.arrays.device_array import DeviceArray
-from tests.arrange.sort_gpu_cases import ByParts, deep_keys, with_rest, words
+from tests.arrange.sort_gpu_cases import MsdSorter, deep_keys, with_tail, words
 
 pytestmark = pytest.mark.gpu
 
@@ -20,9 +20,9 @@ ON_GPU = Context(device="cuda")
 @pytest.fixture(params=[0, 2, 3, 5])
 def by_parts(request, monkeypatch):
     """Goes by parts whatever the plan would say, from this step on in one launch."""
-    shapes_of = sort.shapes_of
-    monkeypatch.setattr(sort, "shapes_of", lambda *card: with_rest(shapes_of(*card), request.param))
-    monkeypatch.setattr(sort, "Sorter", ByParts)
+    tuning_of = sort.tuning_of
+    monkeypatch.setattr(sort, "tuning_of", lambda *card: with_tail(tuning_of(*card), request.param))
+    monkeypatch.setattr(sort, "Sorter", MsdSorter)
 
 
 def host(array):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import headrace
-from headrace.arrange.sort.cpu import small_arrays
+from headrace.arrange.sort import small_arrays
 from headrace.core.errors import OptionError
 from tests.arrange.sort_cases import TYPES, bits_of, order_of, shapes, sorted_alone
 

@@ -1,4 +1,4 @@
-"""NumPy's few keys in one call of the native part: to describe arrays and account for memory takes longer than their sort."""
+"""Sorts small NumPy arrays in one native call: describing arrays and accounting for memory takes longer than their sort."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from headrace import _native
 from headrace.arrange.sort.key_order import KeyOrder
 
 _FEW = 1 << 14
-"""Up to so many keys one thread sorts them anyway."""
+"""Number of keys up to which the CPU sort uses one thread."""
 
 
 def sorted_few(keys: Any, *, descending: bool, total_order: bool, in_place: bool) -> Any:
-    """As `headrace.sort` with no other option; None where keys are not few, or not of the kind, and nothing was done."""
+    """Sort as `headrace.sort` with no other option. Return None, having done nothing, if keys are many or not supported."""
     rule = _rule_of(keys, descending, total_order)
     if rule is None:
         return None
@@ -23,7 +23,7 @@ def sorted_few(keys: Any, *, descending: bool, total_order: bool, in_place: bool
 
 
 def argsorted_few(keys: Any, *, descending: bool, total_order: bool) -> Any:
-    """As `headrace.argsort`, likewise."""
+    """Return indices as `headrace.argsort` with no other option; None as `sorted_few`."""
     rule = _rule_of(keys, descending, total_order)
     if rule is None:
         return None
@@ -40,7 +40,7 @@ def _rule_of(keys: Any, descending: bool, total_order: bool) -> bytes | None:
 
 @lru_cache(256)
 def _rule(dtype: Any, descending: bool, total_order: bool) -> bytes | None:
-    """None of types that have no order, or no buffers, as times; and of bytes in the other order."""
+    """Return a ``KeyRule``; None for types without order or buffers (times), and for the other byte order."""
     if dtype.kind not in "biuf" or not dtype.isnative or dtype.itemsize > 8:
         return None
     return KeyOrder.of(dtype.str, descending=descending, total_order=total_order).packed
