@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from headrace import _native
 from headrace.columns.placement import Placed
-from headrace.columns.types import UNITS, DataType
+from headrace.columns.types import UNITS, DataType, has_offsets
 from headrace.columns.zone import zone_named
 from headrace.core.buffer import Buffer, copy_of
 from headrace.core.errors import OptionError, OutOfRangeError, shown
@@ -272,11 +272,11 @@ def check_column(column: Column) -> None:
         if not (hasattr(part, "address") and hasattr(part, "nbytes")):
             raise OptionError.wrong("data", "buffers of this package", part)
     end = column.offset + column.length
-    has_offsets = column.type.name in _WITH_OFFSETS
-    if has_offsets and column.offsets is None:
+    with_offsets = has_offsets(column.type)
+    if with_offsets and column.offsets is None:
         raise OptionError(f"offsets must be given for {column.type}")
     bits = 0 if column.type.name == "null" else column.type.bits
-    sized = ("offsets", column.offsets, (end + 1) * bits) if has_offsets else ("values", column.values, end * bits)
+    sized = ("offsets", column.offsets, (end + 1) * bits) if with_offsets else ("values", column.values, end * bits)
     for name, part, needed in (sized, ("validity", column.validity, end)):
         # Of no rows there may be no offsets: a buffer of nothing.
         if part is not None and column.length and part.nbytes * 8 < needed:
@@ -286,7 +286,6 @@ def check_column(column: Column) -> None:
 
 
 _CODES = DataType("int32")
-_WITH_OFFSETS = {"string", "large_string", "binary", "large_binary"}
 
 
 def column_of_texts(parts: tuple[Any, ...], source: Column) -> Column:

@@ -1,4 +1,4 @@
-"""Formats of dates and times: what `strptime` knows, turned into the steps that ``rules/date_format.hpp`` runs."""
+"""Formats of dates and times: what `strptime` knows, turned into the steps that ``rules/dates/date_format.hpp`` runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time zones: which there are, and their local times as pieces of constant offset, for ``rules/zone.hpp``."""
+"""Time zones: which there are, and their local times as pieces of constant offset, for ``rules/dates/zone.hpp``."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 // hang on who was first. The rows that are left in slots are numbered in their order.
 //
 // Bytes moved: each text once, and once more that of the row in its slot; 12 bytes a row of codes and slots.
-#include "columns/rules/digits.hpp"
+#include "columns/rules/numbers/digits.hpp"
 #include "encode/texts_task.hpp"
 #include "gpu/block/block.cuh"
 #include "gpu/block/memory_access.cuh"

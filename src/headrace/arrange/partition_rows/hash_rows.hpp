@@ -2,7 +2,7 @@
 // whatever the form of their texts.
 #pragma once
 #include "arrange/bucket/rules.hpp"
-#include "columns/rules/digits.hpp"
+#include "columns/rules/numbers/digits.hpp"
 
 HR_BEGIN_NAMESPACE
 

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "columns/convert/cpu/convert.hpp"
 #include "columns/infer/infer.hpp"
 #include "columns/plan/load_plan.hpp"
 #include "columns/records/tile_rows.hpp"

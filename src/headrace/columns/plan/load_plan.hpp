@@ -9,11 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "columns/convert/cpu/convert.hpp"
 #include "columns/plan/fault_texts.hpp"
+#include "columns/rules/column_type.hpp"
+#include "columns/rules/fault.hpp"
 #include "core/cpu/isa.hpp"
 #include "core/cpu/memory.hpp"
 #include "sources/source.hpp"
+#include "structure/dfa.hpp"
 
 namespace headrace {
 

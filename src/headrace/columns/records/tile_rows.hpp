@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "columns/plan/load_plan.hpp"
+#include "columns/records/row_spans.hpp"
 #include "structure/cpu/scan.hpp"
 
 namespace headrace {

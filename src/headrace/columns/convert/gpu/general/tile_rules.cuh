@@ -1,4 +1,4 @@
-// Fields of columns of fixed width one by one, by the rules: what has no fast form, or was declined by it.
+// Converts fields of fixed width one by one, by the shared rules: those without a fast form and those that it declined.
 #pragma once
 
 #include "columns/convert/gpu/general/fast_values.cuh"
@@ -6,13 +6,13 @@
 
 namespace headrace {
 
-// A value, and whether there is one; zero where there is none.
+// A value, and whether it is present; zero if it is not.
 struct Converted {
     Int128 value;
     bool present;
 };
 
-// The slow way of one field.
+// Converts one field by the shared rules.
 HR_COLD Converted by_rule(const TileMemory& memory, const u8* text, const ConvertTask& task,
                           const ConvertColumn& column, u32 slot, u64 row, bool sound) {
     Converted result{};
@@ -47,7 +47,7 @@ HR_COLD Converted by_rule(const TileMemory& memory, const u8* text, const Conver
     return result;
 }
 
-// A value into the result.
+// Stores a value in the column.
 template <class T>
 HR_FN void put_value(const ConvertColumn& column, u64 row, T value) {
     reinterpret_cast<T*>(column.values)[row] = value;
@@ -65,8 +65,8 @@ HR_FN void put_sized(const ConvertColumn& column, u64 row, u64 value) {
     }
 }
 
-// Groups of a unit field by field, by the rules: of irregular tiles, of columns without a fast form, and those in which
-// the fast form declined a field. `groups`: a bit for each.
+// Converts groups of a unit field by field: of irregular tiles, of columns without a fast form, and those in which the
+// fast form declined a field. `groups`: bit mask of the groups.
 HR_COLD void convert_slowly(const TileMemory& memory, const u8* text, const ConvertTask& task,
                             const ConvertColumn& column, u64 first_row, u32 groups) {
     for (; groups != 0; groups &= groups - 1) {

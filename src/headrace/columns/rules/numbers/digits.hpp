@@ -1,4 +1,4 @@
-// Decimal digits, alone and eight at a time. Eight bytes are read as one little-endian word: the first digit of the
+// Reads decimal digits one by one and eight at a time. Eight bytes are one little-endian word: the first digit of the
 // text is the lowest byte.
 #pragma once
 
@@ -8,22 +8,22 @@ HR_BEGIN_NAMESPACE
 
 HR_FN bool is_digit(u8 byte) { return static_cast<u8>(byte - '0') <= 9; }
 
-// Spelt out byte by byte, since NVRTC has no __builtin_memcpy; g++ and clang make one load of it.
+// Written byte by byte, since NVRTC has no __builtin_memcpy; g++ and clang compile it to one load.
 HR_FN u64 load_word(const u8* p) {
     const u32 low = p[0] | u32{p[1]} << 8 | u32{p[2]} << 16 | u32{p[3]} << 24;
     const u32 high = p[4] | u32{p[5]} << 8 | u32{p[6]} << 16 | u32{p[7]} << 24;
     return low | u64{high} << 32;
 }
 
-// A digit is 0x30..0x39: its high half is 3, and stays 3 when 6 is added (0x3A + 6 = 0x40). Bytes from 0xFA up may
-// carry into their neighbour, but their own high half is not 3 already.
+// A digit is 0x30..0x39: its high half is 3 and stays 3 when 6 is added, unlike that of 0x3A + 6 = 0x40. Bytes from
+// 0xFA up may carry into their neighbour, but their own high half is already not 3.
 HR_FN bool is_eight_digits(u64 word) {
     constexpr u64 HIGH_HALVES = 0xF0F0F0F0F0F0F0F0;
     constexpr u64 THREES = 0x3030303030303030;
     return (word & HIGH_HALVES) == THREES && ((word + 0x0606060606060606) & HIGH_HALVES) == THREES;
 }
 
-// "12345678" -> 12345678: neighbours join to pairs (12, 34, 56, 78), pairs to fours, fours to the eight.
+// "12345678" -> 12345678. Merges neighbours to pairs (12, 34, 56, 78), pairs to fours, fours to eight.
 HR_FN u64 value_of_eight_digits(u64 word) {
     word -= 0x3030303030303030;
     word = word * 10 + (word >> 8);
