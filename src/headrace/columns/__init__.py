@@ -1,1 +1,1 @@
-"""Typed columns: schemas, conversion, inference."""
+"""Typed columns: types and schemas, text rules, conversion, type inference, and loading."""

@@ -1,4 +1,4 @@
-"""Columns as pickles: their own rows, not those of the whole that a slice shares its memory with."""
+"""Pickles columns with only their own rows, even if a slice shares the memory of a larger column."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Bytes = PickleBuffer | bytes
 
 
 def reduced(column: Column, protocol: int) -> tuple[Callable[..., Column], tuple[Any, ...]]:
-    """What `pickle` needs to make `column` again. From protocol 5 on, nothing is copied on the way out."""
+    """Return what `pickle` needs to rebuild `column`. From protocol 5 on, buffers are not copied."""
 
     def packed(part: Any) -> Bytes:
         view = memoryview(part).cast("B")

@@ -1,1 +1,1 @@
-"""Guesses: kinds of text that were seen, types they add up to, options that are told by looking."""
+"""Infers types from the kinds of text seen, and options from a sample (sniffing)."""

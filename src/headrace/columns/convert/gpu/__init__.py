@@ -1,1 +1,1 @@
-"""Conversion on a GPU: what the fast and the general path share."""
+"""Shares layouts, tuning and column groups between the fast and the general path on a GPU."""

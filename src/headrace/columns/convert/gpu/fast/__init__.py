@@ -1,1 +1,1 @@
-"""Conversion on a GPU, fast path: a thread converts a record."""
+"""Converts text on a GPU by the fast path: one record per thread."""

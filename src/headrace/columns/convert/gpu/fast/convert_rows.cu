@@ -37,7 +37,7 @@ HR_FN RowTile row_tile_of(const TileEntry* entries, const u8* text, const RowTas
     tile.end = extent.end;
     tile.first_chunk = first_chunk_of(tile);
     const u64 records = tile.next.record - tile.entry.record;
-    tile.records = records <= most_records ? static_cast<u32>(records) : most_records + 1;
+    tile.records = records <= max_records ? static_cast<u32>(records) : max_records + 1;
     if (ends_text(task, tile)) ++tile.records;
     tile.returns = (task.dialect.flags & PLAIN_UNIVERSAL) && (found.by_steps || (found.flags & FIND_RETURN));
     tile.inside = (found.by_steps ? task.quoted_states >> tile.entry.state & 1 : tile.entry.state) != 0;
@@ -68,7 +68,7 @@ HR_FN RowColumn load_column(const RowColumn* columns, u32 number) {
 #if HR_WRITES
 // Reads the fields of a warp's records.
 HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn* columns, const RowTile& tile,
-                        const RowGroup& group, Cursor (&cursors)[per_lane], const StringPlaces& places) {
+                        const RowGroup& group, Cursor (&cursors)[per_lane], const StringTargets& places) {
     for (u32 number = 0; number < task.columns; ++number) {
         const RowColumn column = load_column(columns, number);
         switch (column.kind) {
@@ -120,9 +120,9 @@ HR_FN bool are_whole(const Cursor (&cursors)[per_lane], u32 record, u32 records)
 // Converts the tile. Returns whether all rows were read. `string_begins`, `sizes`: those of this tile.
 HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
                         const RowTile& tile, const RowsFound& found, const u64* string_begins, const u16* sizes) {
-    StringPlaces places{tile::lane() < task.strings ? string_begins[tile::lane()] : 0, 0};
+    StringTargets places{tile::lane() < task.strings ? string_begins[tile::lane()] : 0, 0};
     if (task.strings != 0) {
-        if (threadIdx.x == 0) strings_behind(memory).long_count = 0;
+        if (threadIdx.x == 0) row_strings(memory).long_count = 0;
         move_to(places, task, sizes, min(tile::warp() * per_lane, tile.records / tile::lanes));
     }
     if (!open_tile(memory, text, task, tile, found)) return false;
@@ -138,7 +138,7 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
         whole &= are_whole(cursors, record, tile.records);
     }
     if (!__syncthreads_and(whole)) return false;
-    if (task.strings != 0) copy_long(memory, strings_behind(memory));
+    if (task.strings != 0) copy_long(memory, row_strings(memory));
     return true;
 }
 
@@ -156,9 +156,9 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const RowTile tile = row_tile_of(entries, text, task, found);
     if (tile.records == 0 || refused) return;
     const u64* const begins = string_begins + u64{blockIdx.x} * task.strings;
-    const u16* const own_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
+    const u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
     const bool is_left = task.strings != 0 && (left == nullptr || left[blockIdx.x] != 0);
-    if (!is_left && convert_tile(*memory, text, task, columns, tile, found, begins, own_sizes)) return;
+    if (!is_left && convert_tile(*memory, text, task, columns, tile, found, begins, tile_sizes)) return;
     if (threadIdx.x != 0) return;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const u64 begin = tile.entry.open ? tile.entry.record_begin : tile_position(tile, tile.begin);
@@ -183,8 +183,8 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     HR_DYNAMIC_SHARED(RowMemory, memory);
     const RowsFound found = rows_found(totals, task);
     const RowTile tile = row_tile_of(entries, text, task, found);
-    u16* const own_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
-    const bool fine = measure_tile(*memory, text, task, columns, tile, found, own_sizes);
+    u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
+    const bool fine = measure_tile(*memory, text, task, columns, tile, found, tile_sizes);
     if (!fine && threadIdx.x == 0) marks[blockIdx.x] = 1;
     if (fine && threadIdx.x < task.strings)
         sums[u64{blockIdx.x} * task.strings + threadIdx.x] = memory->sums[threadIdx.x];

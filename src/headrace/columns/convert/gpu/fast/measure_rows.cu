@@ -22,7 +22,7 @@ using structure::Patterns;
 using structure::WordTile;
 
 using Tallies = structure::WordTallies<threads, tile_chunks, may_quote>;
-static_assert(!keeps_text && head_chunks % 4 == 0 && Tallies::own == own_chunks);
+static_assert(!stages_text && head_chunks % 4 == 0 && Tallies::own == thread_chunks);
 
 struct TallyMemory {
     RowMemory rows;
@@ -102,32 +102,32 @@ HR_FN void find_begin(TallyMemory& memory, bool inside) {
 }
 
 // Resolves the tile's words and stores them. `side`: all ones if the warp's part begins inside quotes. Has a barrier.
-HR_FN LineEnds settle_own(TallyMemory& memory, const PlainDialect& dialect, bool inside, const Tallies::Own& own,
-                          u32 side) {
+HR_FN LineEnds resolve_thread_words(TallyMemory& memory, const PlainDialect& dialect, bool inside,
+                                    const Tallies::Own& own, u32 side) {
     RowMemory& rows = memory.rows;
     const u32 word = threadIdx.x;
     const u32 head_ends = word < head_chunks ? memory.separators[word] | memory.lines[word] : 0;
     if constexpr (may_quote) {
         QuotedWords words;
-        u32 from_outside[own_chunks];
+        u32 from_outside[thread_chunks];
 #pragma unroll
-        for (u32 i = 0; i < own_chunks; ++i) {
+        for (u32 i = 0; i < thread_chunks; ++i) {
             words.ends[i] = own.separators[i] | own.records[i];
             words.lines[i] = own.records[i];
             words.quotes[i] = own.quotes[i];
             words.inside[i] = own.inside[i] ^ side;
             from_outside[i] = words.inside[i] ^ (inside ? ~0u : 0);
         }
-        store_own(memory.inside, from_outside);
-        return settle_words(rows, dialect, head_ends, inside, words);
+        store_thread_words(memory.inside, from_outside);
+        return resolve_words(rows, dialect, head_ends, inside, words);
     } else {
-        u32 ends[own_chunks];
+        u32 ends[thread_chunks];
 #pragma unroll
-        for (u32 i = 0; i < own_chunks; ++i) {
+        for (u32 i = 0; i < thread_chunks; ++i) {
             ends[i] = own.separators[i] | own.records[i];
         }
-        store_own(rows.lines, own.records);
-        store_own(rows.ends + head_chunks, ends);
+        store_thread_words(rows.lines, own.records);
+        store_thread_words(rows.ends + head_chunks, ends);
         if (word < head_chunks) rows.ends[word] = head_ends;
         return find_lines(rows);
     }
@@ -137,7 +137,7 @@ HR_FN LineEnds settle_own(TallyMemory& memory, const PlainDialect& dialect, bool
 HR_FN bool list_tile(TallyMemory& memory, const RowTask& task, const PlainDialect& dialect, RowTile& tile,
                      const Tallies::Own& own, bool turned) {
     if (has_head()) find_begin(memory, tile.inside);
-    const LineEnds lines = settle_own(memory, dialect, tile.inside, own, turned ? ~0u : 0);
+    const LineEnds lines = resolve_thread_words(memory, dialect, tile.inside, own, turned ? ~0u : 0);
     tile.records = lines.total + (ends_text(task, tile) ? 1 : 0);
     u32 begin = 0;
     for (u32 warp = 0; warp * tile::lanes < head_chunks; ++warp) begin = max(begin, memory.head_begin[warp]);
@@ -145,7 +145,7 @@ HR_FN bool list_tile(TallyMemory& memory, const RowTask& task, const PlainDialec
         if (begin < window_reach) return false;
         tile.entry.record_begin = tile_position(tile, begin);
     }
-    if (tile.records == 0 || tile.records > most_records || !has_sizes(task, tile)) return false;
+    if (tile.records == 0 || tile.records > max_records || !has_sizes(task, tile)) return false;
     put_starts(memory.rows, task, tile, lines);
     return true;
 }
@@ -179,8 +179,8 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     fine = list_tile(*memory, task, dialect, tile, own, inside != sides.turned()) && fine;
     if (fine) {
         const auto column_of = [&](u32 number) { return measured.columns[number]; };
-        u16* const own_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
-        fine = measure_records(memory->rows, task, tile, column_of, own_sizes);
+        u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
+        fine = measure_records(memory->rows, task, tile, column_of, tile_sizes);
     }
     // The last warps take the states: they have the fewest records. All threads have passed the barriers above.
     for (u32 state = warps - 1 - tile::warp(); state < Tallies::states; state += warps) {

@@ -17,7 +17,7 @@ namespace headrace {
 
 // A thread's words of the tile: field and line ends inside and outside quotes, quotes, and bytes inside quotes.
 struct QuotedWords {
-    u32 ends[own_chunks], lines[own_chunks], quotes[own_chunks], inside[own_chunks];
+    u32 ends[thread_chunks], lines[thread_chunks], quotes[thread_chunks], inside[thread_chunks];
 };
 
 // The dropped quotes of a word of the head, and their number in the warp's words up to and including it.
@@ -25,7 +25,7 @@ struct HeadWord {
     u32 dropped, until;
 };
 
-// Shares which words of the head have an odd number of quotes. Callers put a barrier before settle_head.
+// Shares which words of the head have an odd number of quotes. Callers put a barrier before resolve_head.
 HR_FN void share_head(RowMemory& memory) {
     const u32 quotes = threadIdx.x < head_chunks ? memory.dropped[threadIdx.x] : 0;
     const u32 odd = __ballot_sync(tile::all_lanes, (__popc(quotes) & 1) != 0);
@@ -49,7 +49,7 @@ HR_FN u32 dropped_of(const PlainDialect& dialect, u32 quotes, u32 inside, bool q
 }
 
 // Resolves this thread's word of the head. `ends`: its field and line ends inside and outside quotes.
-HR_FN HeadWord settle_head(RowMemory& memory, const PlainDialect& dialect, u32 ends, bool inside) {
+HR_FN HeadWord resolve_head(RowMemory& memory, const PlainDialect& dialect, u32 ends, bool inside) {
     const u32 word = threadIdx.x;
     const bool there = word < head_chunks;
     const u32 quotes = there ? memory.dropped[word] : 0;
@@ -74,23 +74,23 @@ HR_FN void put_head(RowMemory& memory, const HeadWord& own) {
 
 // Resolves all words and stores field ends and dropped quotes. `head_ends`: field and line ends of this thread's word
 // of the head. Has a barrier; the results are visible after the next one.
-HR_FN LineEnds settle_words(RowMemory& memory, const PlainDialect& dialect, u32 head_ends, bool inside,
-                            QuotedWords& own) {
+HR_FN LineEnds resolve_words(RowMemory& memory, const PlainDialect& dialect, u32 head_ends, bool inside,
+                             QuotedWords& own) {
     HeadWord head{};
-    if (has_head()) head = settle_head(memory, dialect, head_ends, inside);
-    const u32 first = threadIdx.x * own_chunks;
+    if (has_head()) head = resolve_head(memory, dialect, head_ends, inside);
+    const u32 first = threadIdx.x * thread_chunks;
     bool quote_before = has_chunk(first) && memory.dropped[head_chunks + first - 1] >> 31 != 0;
     LineEnds lines{};
-    u32 dropped[own_chunks], counts = 0;
+    u32 dropped[thread_chunks], counts = 0;
 #pragma unroll
-    for (u32 i = 0; i < own_chunks; ++i) {
+    for (u32 i = 0; i < thread_chunks; ++i) {
         own.ends[i] &= ~own.inside[i];
         lines.words[i] = own.lines[i] & ~own.inside[i];
         dropped[i] = dropped_of(dialect, own.quotes[i], own.inside[i], quote_before);
         quote_before = own.quotes[i] >> 31 != 0;
         counts += static_cast<u32>(__popc(lines.words[i])) | static_cast<u32>(__popc(dropped[i])) << 16;
     }
-    store_own(memory.ends + head_chunks, own.ends);
+    store_thread_words(memory.ends + head_chunks, own.ends);
     auto& totals = reinterpret_cast<u32(&)[warps]>(memory.totals);
     const u32 joined = tile::scan_warp<Sum<u32>>(counts);
     const tile::Before<u32> block = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
@@ -98,10 +98,10 @@ HR_FN LineEnds settle_words(RowMemory& memory, const PlainDialect& dialect, u32 
     lines.before = until & 0xFFFF;
     lines.total = block.total & 0xFFFF;
     put_head(memory, head);
-    store_own(memory.dropped + head_chunks, dropped);
+    store_thread_words(memory.dropped + head_chunks, dropped);
     u32 sum = head_bytes + (until >> 16);
 #pragma unroll
-    for (u32 i = 0; i < own_chunks; ++i) {
+    for (u32 i = 0; i < thread_chunks; ++i) {
         if (!has_chunk(first + i)) break;
         memory.dropped_before[head_chunks + first + i] = static_cast<u16>(sum);
         sum += static_cast<u32>(__popc(dropped[i]));
@@ -126,8 +126,8 @@ HR_FN u32 misplaced_quotes(const RowMemory& memory, const RowTile& tile, const P
 HR_FN bool misreads_quotes(const RowMemory& memory, const RowTask& task, const RowTile& tile, const QuotedWords& own) {
     u32 found = 0;
 #pragma unroll
-    for (u32 i = 0; i < own_chunks; ++i) {
-        const u32 number = threadIdx.x * own_chunks + i;
+    for (u32 i = 0; i < thread_chunks; ++i) {
+        const u32 number = threadIdx.x * thread_chunks + i;
         if (has_chunk(number))
             found |= misplaced_quotes(memory, tile, task.dialect, head_chunks + number, own.inside[i]);
     }
@@ -142,15 +142,15 @@ HR_FN bool misreads_quotes(const RowMemory& memory, const RowTask& task, const R
 }
 
 // Resolves a staged tile whose state at the begin is known. Clears `fine` if parity misreads its quotes.
-HR_FN LineEnds settle_tile(RowMemory& memory, const RowTask& task, const RowTile& tile, bool& fine) {
+HR_FN LineEnds resolve_tile(RowMemory& memory, const RowTask& task, const RowTile& tile, bool& fine) {
     const u32 head_ends = threadIdx.x < head_chunks ? memory.ends[threadIdx.x] : 0;
     QuotedWords own;
-    load_own(memory.ends + head_chunks, own.ends);
-    load_own(memory.lines, own.lines);
-    load_own(memory.dropped + head_chunks, own.quotes);
+    load_thread_words(memory.ends + head_chunks, own.ends);
+    load_thread_words(memory.lines, own.lines);
+    load_thread_words(memory.dropped + head_chunks, own.quotes);
     u32 odd = 0;
 #pragma unroll
-    for (u32 i = 0; i < own_chunks; ++i) odd ^= own.quotes[i];
+    for (u32 i = 0; i < thread_chunks; ++i) odd ^= own.quotes[i];
     const u32 lanes = __ballot_sync(tile::all_lanes, (__popc(odd) & 1) != 0);
     if (tile::lane() == 0) memory.odd[tile::warp()] = static_cast<u32>(__popc(lanes)) & 1;
     share_head(memory);
@@ -160,12 +160,12 @@ HR_FN LineEnds settle_tile(RowMemory& memory, const RowTask& task, const RowTile
     const u32 before = lanes & ((1u << tile::lane()) - 1);
     bool inside = ((__popc(before) + __popc(odd_warps)) & 1) != (tile.inside ? 1 : 0);
 #pragma unroll
-    for (u32 i = 0; i < own_chunks; ++i) {
+    for (u32 i = 0; i < thread_chunks; ++i) {
         own.inside[i] = tile::prefix_parities(own.quotes[i]) ^ (inside ? ~0u : 0);
         inside = own.inside[i] >> 31 != 0;
     }
     if (tile.text_quotes) fine = !__syncthreads_or(misreads_quotes(memory, task, tile, own));
-    return settle_words(memory, task.dialect, head_ends, tile.inside, own);
+    return resolve_words(memory, task.dialect, head_ends, tile.inside, own);
 }
 
 // Returns the number of dropped quotes among staged bytes [0, at).
@@ -185,7 +185,7 @@ HR_FN bool list_records(RowMemory& memory, const RowTask& task, const RowTile& t
     LineEnds lines;
     bool fine = true;
     if constexpr (may_quote) {
-        lines = settle_tile(memory, task, tile, fine);
+        lines = resolve_tile(memory, task, tile, fine);
     } else {
         lines = find_lines(memory);
     }

@@ -41,7 +41,7 @@ struct RowString {
 };
 
 // Returns whether some bytes of the string are dropped.
-HR_FN bool drops(const RowString& own) { return may_quote && own.until - own.before != own.raw; }
+HR_FN bool has_dropped(const RowString& own) { return may_quote && own.until - own.before != own.raw; }
 
 // A lane's position while it copies its string.
 struct Copied {
@@ -97,7 +97,7 @@ HR_FN void copy_words(const RowMemory& memory, u8* stream, Copied& copied, u32 u
 HR_FN void copy_short(const RowMemory& memory, const RowTask& task, u8* stream, u8* to, const RowString& own,
                       u32 total) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) % 4);
-    const bool by_bytes = drops(own);
+    const bool by_bytes = has_dropped(own);
     Copied copied{own.begin, own.begin + own.raw, own.before + skew};
     for (u32 first = 0; first < total; first += stream_bytes) {
         const u32 size = min(stream_bytes, total - first) + skew;
@@ -151,7 +151,7 @@ HR_FN void copy_tiny(const RowMemory& memory, u8* to, const RowString& own, u32 
 }
 
 // Leaves the strings of 32 rows to all warps, once all rows are read.
-HR_FN void put_aside(RowStrings& strings, u8* to, const RowString& own) {
+HR_FN void leave_to_block(RowStrings& strings, u8* to, const RowString& own) {
     u32 slot = 0;
     if (tile::lane() == 0) slot = atomicAdd(&strings.long_count, 1u);
     LongStrings& aside = strings.longs[tile::shuffle(slot, 0)];
@@ -168,7 +168,7 @@ HR_FN void copy_long(const RowMemory& memory, const RowStrings& strings) {
         for (u32 owner = tile::warp(); owner < tile::lanes; owner += warps) {
             const RowString own{aside.begin[owner], aside.raw[owner], owner == 0 ? 0u : aside.until[owner - 1],
                                 aside.until[owner]};
-            if (drops(own)) {
+            if (has_dropped(own)) {
                 copy_kept(memory, aside.to + own.before, own.begin, own.raw);
             } else {
                 copy_whole(memory, aside.to + own.before, own.begin, own.raw);
@@ -178,13 +178,13 @@ HR_FN void copy_long(const RowMemory& memory, const RowStrings& strings) {
 }
 
 // Targets of a warp's strings: lane c has the begin of column c.
-struct StringPlaces {
+struct StringTargets {
     u64 begin;
     u32 groups;  // groups of 32 records of the tile before this one
 };
 
 // Moves on to a later group.
-HR_FN void move_to(StringPlaces& places, const RowTask& task, const u16* sizes, u32 group) {
+HR_FN void move_to(StringTargets& places, const RowTask& task, const u16* sizes, u32 group) {
     for (; places.groups < group; ++places.groups) {
         if (tile::lane() < task.strings) places.begin += sizes[places.groups * task.strings + tile::lane()];
     }
@@ -193,8 +193,8 @@ HR_FN void move_to(StringPlaces& places, const RowTask& task, const u16* sizes, 
 // Reads a warp's strings of a column and copies them. A tile whose rows turn out to be incomplete writes no more bytes
 // than were measured, since measuring follows the same steps. So it never writes to another tile's range.
 HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& tile, const RowColumn& column,
-                        const RowGroup& group, Cursor (&cursors)[per_lane], const StringPlaces& places) {
-    RowStrings& strings = strings_behind(memory);
+                        const RowGroup& group, Cursor (&cursors)[per_lane], const StringTargets& places) {
+    RowStrings& strings = row_strings(memory);
     u64 place = tile::shuffle(places.begin, column.string);
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
@@ -215,13 +215,13 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         if (row < tile.entry.record + tile.records) put_offset(column, row + 1, place + until);
         const RowString own{field.begin, field.n, until - n, until};
         u8* const to = column.values + place;
-        const u32 longest = __reduce_max_sync(tile::all_lanes, drops(own) ? long_strings : own.raw);
+        const u32 longest = __reduce_max_sync(tile::all_lanes, has_dropped(own) ? long_strings : own.raw);
         if (longest <= tiny_string) {
             copy_tiny(memory, to, own, longest);
         } else if (total <= long_strings) {
             copy_short(memory, task, strings.streams[tile::warp()], to, own, total);
         } else {
-            put_aside(strings, to, own);
+            leave_to_block(strings, to, own);
         }
         place += total;
         const bool null = field.n == 0 && !field.quoted && cursors[i].live && (column.flags & ROW_EMPTY_IS_NULL);

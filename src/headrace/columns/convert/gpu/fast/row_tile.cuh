@@ -19,16 +19,16 @@ constexpr u32 per_lane = HR_RECORDS;              // records that a lane reads s
 constexpr u32 per_warp = per_lane * tile::lanes;  // records per warp
 constexpr u32 per_round = per_lane * threads;     // records per block
 constexpr bool may_quote = HR_QUOTES;
-constexpr bool keeps_text = HR_WRITES;  // otherwise strings are only measured, from the bit masks
+constexpr bool stages_text = HR_WRITES;  // otherwise strings are only measured, from the bit masks
 constexpr u32 tile_bytes = HR_TILE;
 constexpr u32 head_bytes = HR_HEAD;  // bytes staged before the tile, for the record that is open there
 constexpr u32 staged_bytes = head_bytes + tile_bytes;
 constexpr u32 chunks = staged_bytes / 32;  // 32-bit words of a mask
 constexpr u32 head_chunks = head_bytes / 32;
 constexpr u32 tile_chunks = tile_bytes / 32;
-constexpr u32 own_chunks =
+constexpr u32 thread_chunks =
     (tile_chunks + threads - 1) / threads;  // consecutive words of a thread; the last threads may have fewer
-constexpr u32 most_records = tile_bytes / 8;
+constexpr u32 max_records = tile_bytes / 8;
 constexpr i64 window_reach = 16;  // bytes before a field that are loaded with it
 constexpr u32 pad_vectors = 5;    // vectors after the tile that loads may reach, and 32 bytes
 constexpr u32 pad_chunks = 3;
@@ -41,13 +41,13 @@ static_assert(tile_bytes % 32 == 0 && head_bytes >= string_head && staged_bytes 
 static_assert(head_chunks <= threads);
 
 struct RowMemory {
-    uint4 text[keeps_text ? staged_bytes / 16 + pad_vectors : 1];
+    uint4 text[stages_text ? staged_bytes / 16 + pad_vectors : 1];
     u32 ends[chunks + pad_chunks];                        // field ends; all ones after the tile, so that searches stop
     alignas(16) u32 dropped[may_quote ? chunks + 2 : 1];  // quotes that are not part of their field's text
     u16 dropped_before[may_quote ? chunks + 2 : 2];       // number of dropped bytes in all preceding words
     union {
         alignas(16) u32 lines[tile_chunks];  // line ends of the tile, inside and outside quotes; then
-        u16 starts[most_records + 2];        // record begins, and one past the end of the last record
+        u16 starts[max_records + 2];         // record begins, and one past the end of the last record
     };
     u64 totals[warps];
     u32 odd[may_quote ? warps : 1];           // parity of the quotes in a warp's words of the tile
@@ -62,16 +62,16 @@ struct LongStrings {
     u8* to;
     u16 begin[tile::lanes], raw[tile::lanes], until[tile::lanes];
 };
-constexpr u32 most_long = staged_bytes / long_strings + 1;
+constexpr u32 max_long = staged_bytes / long_strings + 1;
 
 // Follows RowMemory in shared memory if strings are written.
 struct RowStrings {
     u32 long_count;
     alignas(8) u8 streams[warps][stream_bytes + 4];
-    LongStrings longs[most_long];
+    LongStrings longs[max_long];
 };
 static_assert(sizeof(RowMemory) % 4 == 0);
-HR_FN RowStrings& strings_behind(RowMemory& memory) {
+HR_FN RowStrings& row_strings(RowMemory& memory) {
     constexpr usize at = (sizeof(RowMemory) + 15) / 16 * 16;
     return *reinterpret_cast<RowStrings*>(reinterpret_cast<u8*>(&memory) + at);
 }
@@ -99,7 +99,7 @@ HR_FN const u8* staged_text(const RowMemory& memory) { return reinterpret_cast<c
 
 // Returns a byte of the tile's records, from shared memory if the text is staged.
 HR_FN u8 byte_at(const RowMemory& memory, const RowTile& tile, u32 staged) {
-    if constexpr (keeps_text) return staged_text(memory)[staged];
+    if constexpr (stages_text) return staged_text(memory)[staged];
     return tile.text[tile.origin + staged];
 }
 
@@ -124,7 +124,7 @@ struct RowBytes {
 };
 
 HR_FN void stage_vector(RowMemory& memory, const RowBytes& bytes, u32 v, uint4 text) {
-    if constexpr (keeps_text) memory.text[v] = text;
+    if constexpr (stages_text) memory.text[v] = text;
     const u32 words[4] = {text.x, text.y, text.z, text.w};
     tile::Bits ends, lines, quotes;
 #pragma unroll
@@ -188,7 +188,7 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
             odd |= (ascii && has_high(own)) || (watches && has_watched(task.dialect, tile, own));
         }
     }
-    if (keeps_text && threadIdx.x < pad_vectors) {
+    if (stages_text && threadIdx.x < pad_vectors) {
         const u32 other = tile::repeated(task.dialect.other);
         memory.text[vectors + threadIdx.x] = {other, other, other, other};
     }
@@ -200,7 +200,7 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
 // Returns whether the tile's entries allow the fast path.
 HR_FN bool is_readable(const RowTile& tile) {
     const bool staged = !tile.entry.open || static_cast<i64>(tile.entry.record_begin) >= tile.origin + window_reach;
-    return tile.records <= most_records && staged && (may_quote || !tile.inside);
+    return tile.records <= max_records && staged && (may_quote || !tile.inside);
 }
 
 HR_FN bool ends_text(const RowTask& task, const RowTile& tile) {
@@ -208,16 +208,16 @@ HR_FN bool ends_text(const RowTask& task, const RowTile& tile) {
 }
 
 // Loads a thread's words of the tile.
-HR_FN void load_own(const u32* from, u32 (&words)[own_chunks]) {
-    tile::load_part<tile_chunks>(from, threadIdx.x * own_chunks, words);
+HR_FN void load_thread_words(const u32* from, u32 (&words)[thread_chunks]) {
+    tile::load_part<tile_chunks>(from, threadIdx.x * thread_chunks, words);
 }
-HR_FN void store_own(u32* to, const u32 (&words)[own_chunks]) {
-    tile::store_part<tile_chunks>(to, threadIdx.x * own_chunks, words);
+HR_FN void store_thread_words(u32* to, const u32 (&words)[thread_chunks]) {
+    tile::store_part<tile_chunks>(to, threadIdx.x * thread_chunks, words);
 }
 
 // Line ends in a thread's words, and their number before these words and in the tile.
 struct LineEnds {
-    u32 words[own_chunks];
+    u32 words[thread_chunks];
     u32 before, total;
 };
 
@@ -225,9 +225,9 @@ struct LineEnds {
 HR_FN LineEnds find_lines(RowMemory& memory) {
     LineEnds lines{};
     u32 count = 0;
-    load_own(memory.lines, lines.words);
+    load_thread_words(memory.lines, lines.words);
 #pragma unroll
-    for (u32 i = 0; i < own_chunks; ++i) count += static_cast<u32>(__popc(lines.words[i]));
+    for (u32 i = 0; i < thread_chunks; ++i) count += static_cast<u32>(__popc(lines.words[i]));
     auto& totals = reinterpret_cast<u32(&)[warps]>(memory.totals);
     const u32 joined = tile::scan_warp<Sum<u32>>(count);
     const tile::Before<u32> block = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
@@ -240,8 +240,8 @@ HR_FN LineEnds find_lines(RowMemory& memory) {
 HR_FN void put_starts(RowMemory& memory, const RowTask& task, const RowTile& tile, const LineEnds& lines) {
     u32 slot = lines.before + 1;
 #pragma unroll
-    for (u32 i = 0; i < own_chunks; ++i) {
-        const u32 first = head_bytes + 32 * (threadIdx.x * own_chunks + i);
+    for (u32 i = 0; i < thread_chunks; ++i) {
+        const u32 first = head_bytes + 32 * (threadIdx.x * thread_chunks + i);
         for (u32 left = lines.words[i]; left != 0; left &= left - 1) {
             memory.starts[slot++] = static_cast<u16>(first + first_bit(left) + 1);
         }

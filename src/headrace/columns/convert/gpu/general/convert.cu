@@ -44,8 +44,8 @@ HR_FN Deal deal_of(const TileMemory& memory, u32 width) {
 }
 
 // Returns whether strings are measured first and copied after a barrier.
-HR_FN bool sizes_first(const TileMemory& memory, const ConvertTask& task) {
-    return memory.tile.regular && task.strings <= sized_strings;
+HR_FN bool measures_first(const TileMemory& memory, const ConvertTask& task) {
+    return memory.tile.regular && task.strings <= max_measured_columns;
 }
 
 // Converts all units of a window, except the copying of measured strings: first each column of strings as one unit,
@@ -61,15 +61,15 @@ HR_FN void convert_window(TileMemory& memory, const u8* text, const ConvertTask&
         const u64 base = string_bytes[unit];
         const ConvertColumn& own = columns[unit];
         const bool classifies = (own.flags & CONVERT_INFERRED) && !is_settled(own.guess);
-        if (writes && sizes_first(memory, task) && !classifies) {
-            u32 added = size_strings(memory, text, task, deal.rows, deal.slot, own, base);
+        if (writes && measures_first(memory, task) && !classifies) {
+            u32 added = measure_column(memory, text, task, deal.rows, deal.slot, own, base);
             added += convert_unfinished<true>(memory, task, own, base + added);
             if (tile::lane() == 0) memory.sized[unit] = added;
             continue;
         }
         const u32 added = convert_strings<writes>(memory, text, task, tile, window, deal.rows, own, base);
         __syncwarp();  // all lanes have read string_bytes[unit]
-        if (tile::lane() == 0 && writes && sizes_first(memory, task)) memory.sized[unit] = 0;
+        if (tile::lane() == 0 && writes && measures_first(memory, task)) memory.sized[unit] = 0;
         if (tile::lane() == 0) string_bytes[unit] = base + added;
     }
     if (!writes || deal.groups == 0) return;
@@ -91,7 +91,7 @@ HR_FN void convert_window(TileMemory& memory, const u8* text, const ConvertTask&
 
 // Copies the measured strings, then the long pieces of all strings. Call after a barrier.
 HR_FN void copy_window(TileMemory& memory, const ConvertTask& task, const ConvertColumn* columns, u64* string_bytes) {
-    if (sizes_first(memory, task)) {
+    if (measures_first(memory, task)) {
         const Deal deal = deal_of(memory, task.width);
         for (u32 unit = next_unit(memory.next_copy); unit < task.strings * deal.groups;
              unit = next_unit(memory.next_copy)) {
@@ -127,8 +127,8 @@ HR_FN Tile tile_of(const TileEntry* entries, const u8* text, const ConvertTask& 
 }
 
 // Reports malformed and unclosed quotes of the tile.
-HR_COLD void report_quotes(const TileMemory& memory, const ConvertTask& task, const OwnMasks& own) {
-    report_strays(memory, task, own);
+HR_COLD void report_quotes(const TileMemory& memory, const ConvertTask& task, const ThreadMasks& own) {
+    report_malformed_quotes(memory, task, own);
     const Tile& tile = memory.tile;
     if (threadIdx.x != 0 || !tile.last_end) return;
     const u64 begin = tile.next.record_begin;
@@ -163,9 +163,9 @@ template <bool writes>
 HR_FN u32 find_fields(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries,
                       u32 number) {
     Tile tile = tile_of(entries, text, task, number);
-    OwnMasks own;
+    ThreadMasks own;
     stage_tile(memory, text, task, tile);
-    settle_tile(memory, text, task, tile, own);
+    resolve_tile(memory, text, task, tile, own);
     if (threadIdx.x == 0) {
         memory.tile = tile;
         memory.window = {0, min(tile.fields, window_fields), 0, 0, tile.entry.column};
@@ -175,7 +175,7 @@ HR_FN u32 find_fields(TileMemory& memory, const u8* text, const ConvertTask& tas
     }
     __syncthreads();
     if (writes && may_quote && !(task.record_flags & RECORDS_KNOWN)) {
-        const OwnMasks masks = own;
+        const ThreadMasks masks = own;
         report_quotes(memory, task, masks);
     }
     return own.ends_before;
@@ -199,19 +199,20 @@ HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& t
 }
 
 // Returns the tiles that this block converts, as a bit mask. If `marks` is null, each block has one tile. Otherwise a
-// block has `own_tiles` tiles, up to 32, and converts those that the fast path declined (marks not 0), or all of them.
-// Usually none is declined, so few blocks keep that case cheap.
-HR_FN u32 wanted_tiles(const ConvertTask& task, const u32* marks, u32 own_tiles, bool all) {
+// block has `tiles_per_block` tiles, up to 32, and converts those that the fast path declined (marks not 0), or all of
+// them. Usually none is declined, so few blocks keep that case cheap.
+HR_FN u32 wanted_tiles(const ConvertTask& task, const u32* marks, u32 tiles_per_block, bool all) {
     if (marks == nullptr) return 1;
-    const u64 own = u64{blockIdx.x} * own_tiles + tile::lane();
-    return __ballot_sync(tile::all_lanes, tile::lane() < own_tiles && own < task.tiles && (all || marks[own] != 0));
+    const u64 own = u64{blockIdx.x} * tiles_per_block + tile::lane();
+    return __ballot_sync(tile::all_lanes,
+                         tile::lane() < tiles_per_block && own < task.tiles && (all || marks[own] != 0));
 }
 
 template <bool writes>
 HR_FN void convert_wanted(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries,
-                          const ConvertColumn* columns, u64* string_bytes, u32 wanted, u32 own_tiles) {
+                          const ConvertColumn* columns, u64* string_bytes, u32 wanted, u32 tiles_per_block) {
     for (; wanted != 0; wanted &= wanted - 1) {
-        const u32 number = blockIdx.x * own_tiles + static_cast<u32>(__ffs(static_cast<int>(wanted))) - 1;
+        const u32 number = blockIdx.x * tiles_per_block + static_cast<u32>(__ffs(static_cast<int>(wanted))) - 1;
         u64* const own = string_bytes + u64{number} * task.strings;
         if constexpr (!writes) {
             for (u32 i = threadIdx.x; i < task.strings; i += threads)
@@ -228,16 +229,16 @@ HR_FN void convert_wanted(TileMemory& memory, const u8* text, const ConvertTask&
 // publishes.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_tiles(const u8* text, const TileEntry* entries, const ConvertColumn* columns, u64* string_begins,
-                  FieldFault* faults, ConvertTotals* totals, const u64* ahead, const u32* marks, u32 own_tiles,
+                  FieldFault* faults, ConvertTotals* totals, const u64* ahead, const u32* marks, u32 tiles_per_block,
                   const __grid_constant__ ConvertTask task) {
     HR_DYNAMIC_SHARED(TileMemory, memory);
-    const u32 wanted = wanted_tiles(task, marks, own_tiles, false);
+    const u32 wanted = wanted_tiles(task, marks, tiles_per_block, false);
     if (wanted == 0 || is_mispredicted(ahead)) return;
     if (threadIdx.x == 0) {
         memory->faults = faults;
         memory->totals_of_text = totals;
     }
-    convert_wanted<true>(*memory, text, task, entries, columns, string_begins, wanted, own_tiles);
+    convert_wanted<true>(*memory, text, task, entries, columns, string_begins, wanted, tiles_per_block);
 }
 #else
 // Measures strings: sums[tile * strings + column] is the number of bytes that the tile copies for the column. `form`:
@@ -246,11 +247,12 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
 // record may reach into tiles that have no fault.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     measure_strings(const u8* text, const TileEntry* entries, const ConvertColumn* columns, u64* sums,
-                    const FindTotals* form, const u32* marks, u32 own_tiles, const __grid_constant__ ConvertTask task) {
+                    const FindTotals* form, const u32* marks, u32 tiles_per_block,
+                    const __grid_constant__ ConvertTask task) {
     HR_DYNAMIC_SHARED(TileMemory, memory);
     const u32 flags = form != nullptr ? tile::load_relaxed(&form->flags) : 0;
     if (form != nullptr && ((flags & FIND_REDO) != 0) != by_steps) return;
-    const u32 wanted = wanted_tiles(task, marks, own_tiles, (flags & (FIND_STRAY | FIND_UNCLOSED)) != 0);
-    convert_wanted<false>(*memory, text, task, entries, columns, sums, wanted, own_tiles);
+    const u32 wanted = wanted_tiles(task, marks, tiles_per_block, (flags & (FIND_STRAY | FIND_UNCLOSED)) != 0);
+    convert_wanted<false>(*memory, text, task, entries, columns, sums, wanted, tiles_per_block);
 }
 #endif

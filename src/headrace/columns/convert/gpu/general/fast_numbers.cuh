@@ -9,7 +9,7 @@
 namespace headrace {
 
 // Maximum length in bytes of a field that a fast form reads.
-constexpr u32 longest_fast = 19;
+constexpr u32 max_fast_bytes = 19;
 
 HR_FN bool fast_integer(const u32* text, u32 end, u32 n, IntegerRange range, bool canonical, u64& value) {
     ShortDecimal found =

@@ -44,8 +44,8 @@ HR_FN StringField string_at(const TileMemory& memory, const ConvertTask& task, c
 }
 
 // First step: computes targets and offsets. Returns the number of the column's bytes in this window.
-HR_FN u32 size_strings(TileMemory& memory, const u8* text, const ConvertTask& task, const RowSpan& rows, i32 first_slot,
-                       const ConvertColumn& column, u64 base) {
+HR_FN u32 measure_column(TileMemory& memory, const u8* text, const ConvertTask& task, const RowSpan& rows,
+                         i32 first_slot, const ConvertColumn& column, u64 base) {
     const u32 count = memory.window.count, flags = column.flags;
     const bool looks = memory.tile.has_high || (flags & CONVERT_NULL_WORDS);
     i32 slot = first_slot + static_cast<i32>(column.position);
@@ -121,7 +121,7 @@ HR_FN void copy_strings(TileMemory& memory, const ConvertTask& task, i32 slot, c
     const bool raw = !field.doubled;
     u8* const to = column.values + base;
     // Lanes without bytes have no target; their position is that of the next lane.
-    const u32 size = put_aside(memory, to, field.begin, field.size, target, raw);
+    const u32 size = leave_to_block(memory, to, field.begin, field.size, target, raw);
     const u32 largest = __reduce_max_sync(tile::all_lanes, size);
     if (largest == 0) return;
     const bool simple = __all_sync(tile::all_lanes, raw && size == field.size);

@@ -37,7 +37,7 @@ HR_FN void run_vectors(TileMemory& memory, const DfaTask& steps, structure::Exte
             bytes = structure::with_spares(bytes, marks[v], spares[0], spares[1]);
         }
         const u32 words[4] = {bytes.x, bytes.y, bytes.z, bytes.w};
-        u32 fields = 0, records = 0, starts = 0, strays = 0;
+        u32 fields = 0, records = 0, starts = 0, malformed = 0;
         i32 place = static_cast<i32>(16 * v);
 #pragma unroll
         for (u32 word = 0; word < 4; ++word) {
@@ -52,13 +52,13 @@ HR_FN void run_vectors(TileMemory& memory, const DfaTask& steps, structure::Exte
             fields |= four_bits(codes << 3 & 0x80808080) << (4 * word);
             records |= four_bits(codes << 2 & 0x80808080) << (4 * word);
             starts |= four_bits(codes << 1 & 0x80808080) << (4 * word);
-            strays |= four_bits(codes & 0x80808080) << (4 * word);
+            malformed |= four_bits(codes & 0x80808080) << (4 * word);
         }
         reinterpret_cast<u16*>(memory.ends)[v] = static_cast<u16>(fields ^ records);
         reinterpret_cast<u16*>(memory.records)[v] = static_cast<u16>(records & ~fields);
         reinterpret_cast<u16*>(memory.starts)[v] = static_cast<u16>(starts);
         reinterpret_cast<u16*>(memory.dropped)[v] = static_cast<u16>(fields & records);
-        reinterpret_cast<u16*>(stray_bits(memory))[v] = static_cast<u16>(strays);
+        reinterpret_cast<u16*>(malformed_bits(memory))[v] = static_cast<u16>(malformed);
     }
 }
 
@@ -86,7 +86,7 @@ HR_FN void run_words(TileMemory& memory, const ConvertTask& task, const Tile& ti
 // Runs the DFA over the thread's words and over the staged head, which has no field ends of the tile.
 HR_FN void run_tile(TileMemory& memory, const ConvertTask& task, const Tile& tile, u32 first) {
     for (u32 word = threadIdx.x; word < head_chunks; word += threads) {
-        memory.dropped[word] = stray_bits(memory)[word] = 0;
+        memory.dropped[word] = malformed_bits(memory)[word] = 0;
         run_words(memory, task, tile, word, 1);
     }
     const u32 words = first >= chunks ? 0 : min(chunks - first, chunks_per_thread);
@@ -103,7 +103,7 @@ HR_FN void find_kept(TileMemory& memory, const PlainDialect& dialect, u32 first,
     for (u32 i = 0; i < chunks_per_thread; ++i) {
         if (i >= words) continue;
         const u32 word = first + i;
-        for (u32 left = stray_bits(memory)[word]; left != 0; left &= left - 1) {
+        for (u32 left = malformed_bits(memory)[word]; left != 0; left &= left - 1) {
             const u32 below = (left & (0 - left)) - 1, at = static_cast<u32>(__popc(below));
             const bool is_dropped = memory.dropped[word] >> at & 1;
             if (staged_text(memory)[32 * word + at] == dialect.quote && !is_dropped) continue;

@@ -8,7 +8,7 @@ namespace headrace {
 
 // Returns whether a record's fields are not converted: it is rejected, or follows the first record whose fault is
 // raised.
-HR_COLD bool is_left_out(const ConvertTask& task, u64 record) {
+HR_COLD bool is_not_converted(const ConvertTask& task, u64 record) {
     if (record > task.last_record) return true;
     u64 low = 0, high = task.rejected_count;
     while (low < high) {
@@ -36,7 +36,7 @@ HR_FN void report(const TileMemory& memory, const ConvertTask& task, const Field
 
 // Leaves a field to the host, unless its record's fields are not converted.
 HR_COLD void defer(const TileMemory& memory, const ConvertTask& task, FieldFault fault) {
-    if (is_left_out(task, fault.record)) return;
+    if (is_not_converted(task, fault.record)) return;
     fault.kind = FAULT_DEFERRED;
     report(memory, task, fault);
 }
@@ -62,19 +62,19 @@ HR_COLD u64 record_begin_of(const TileMemory& memory, const PlainDialect& dialec
 }
 
 // Records the first position at which a kind was seen that the column's guess does not cover.
-HR_COLD void see_kind(const ConvertTask& task, const ConvertColumn& column, u32 kind, u64 position, u64 record) {
+HR_COLD void record_kind(const ConvertTask& task, const ConvertColumn& column, u32 kind, u64 position, u64 record) {
     u64* const known = column.sightings + kind;
-    if (position >= tile::load_relaxed(known) || is_left_out(task, record)) return;
+    if (position >= tile::load_relaxed(known) || is_not_converted(task, record)) return;
     atomicMin(known, position);
     atomicMin(known + SIGHTINGS, record);
 }
 
 // Reports malformed quotes in a thread's words, the first of each record.
-HR_COLD void report_strays(const TileMemory& memory, const ConvertTask& task, const OwnMasks& own) {
+HR_COLD void report_malformed_quotes(const TileMemory& memory, const ConvertTask& task, const ThreadMasks& own) {
     const Tile& tile = memory.tile;
     u64 record = tile.entry.record + own.records_before, told = ~u64{0};
     for (u32 i = 0; i < chunks_per_thread; ++i) {
-        for (u32 left = own.strays[i]; left != 0; left &= left - 1) {
+        for (u32 left = own.malformed[i]; left != 0; left &= left - 1) {
             const u32 bit = left & (0 - left);
             const u32 at = 32 * (own.first + i) + 31 - static_cast<u32>(__clz(static_cast<int>(bit)));
             // A line end belongs to the record that it ends.

@@ -15,7 +15,7 @@ HR_COLD bool fits_width(const TileMemory& memory, u32 width, u32 column, u32 end
     u64 record = (u64{column} + ends_before) / width;
     u32 ends = ends_before;
     bool fits = true;
-    for (u32 word = own_first_word(); word < own_first_word() + chunks_per_thread && word < chunks; ++word) {
+    for (u32 word = thread_first_word(); word < thread_first_word() + chunks_per_thread && word < chunks; ++word) {
         for (u32 left = memory.records[word]; left != 0; left &= left - 1, ++record) {
             const u32 below = (left & (0 - left)) - 1;
             const u64 field = ends + static_cast<u32>(__popc(memory.ends[word] & below));
@@ -91,7 +91,7 @@ HR_COLD void list_records(TileMemory& memory, u32 ends_before) {
         if (bit < window.count) atomicOr(&memory.record_bits[bit / 32], 1u << (bit % 32));
     };
     u32 before = ends_before;
-    for (u32 word = own_first_word(); word < own_first_word() + chunks_per_thread && word < chunks; ++word) {
+    for (u32 word = thread_first_word(); word < thread_first_word() + chunks_per_thread && word < chunks; ++word) {
         const u32 ends = memory.ends[word];
         for (u32 left = memory.records[word]; left != 0; left &= left - 1) {
             mark(before + static_cast<u32>(__popc(ends & ((left & (0 - left)) - 1))));
@@ -121,7 +121,7 @@ HR_FN void list_window(TileMemory& memory, const ConvertTask& task, u32 ends_bef
     u32 slot = ends_before + 1 - window.first;
 #pragma unroll
     for (u32 i = 0; i < chunks_per_thread; ++i) {
-        const u32 word = own_first_word() + i;
+        const u32 word = thread_first_word() + i;
         const u32 ends = word < chunks ? memory.ends[word] : 0;
         slot += static_cast<u32>(__popc(ends));
         list_word(memory, ends, word, slot, slots);

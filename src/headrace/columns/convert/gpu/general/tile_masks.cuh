@@ -10,12 +10,12 @@
 namespace headrace {
 
 // A thread's words of the masks, after quotes are resolved.
-struct OwnMasks {
+struct ThreadMasks {
     u32 first;  // index of the first word
     u32 ends[chunks_per_thread];
     u32 records[chunks_per_thread];
     u32 dropped[chunks_per_thread];
-    u32 strays[chunks_per_thread];
+    u32 malformed[chunks_per_thread];
     u32 ends_before, records_before;  // number in the tile before the thread's words
 };
 
@@ -45,11 +45,11 @@ HR_FN u32 real_ends(const TileMemory& memory, const PlainDialect& dialect, u32 w
 }
 
 // Each thread has consecutive words.
-HR_FN u32 own_first_word() { return head_chunks + threadIdx.x * chunks_per_thread; }
+HR_FN u32 thread_first_word() { return head_chunks + threadIdx.x * chunks_per_thread; }
 
 // Resolves one word.
-HR_FN void settle_word(const TileMemory& memory, const PlainDialect& dialect, u32 word, u32 number, MaskCarry& carry,
-                       OwnMasks& own) {
+HR_FN void resolve_word(const TileMemory& memory, const PlainDialect& dialect, u32 word, u32 number, MaskCarry& carry,
+                        ThreadMasks& own) {
     u32 separators = memory.ends[word], lines = memory.records[word];
     u32 quotes = 0, inside = 0;
     if constexpr (may_quote) {
@@ -70,7 +70,7 @@ HR_FN void settle_word(const TileMemory& memory, const PlainDialect& dialect, u3
         own.dropped[number] = dropped_quotes(quotes, inside, doubles, carry.closing);
         const u32 may_open = after | separators << 1 | carry.separator | (doubles ? after_closing : 0);
         // Bytes past the text's end are excluded: a quote may close there.
-        own.strays[number] = (opening & ~may_open) | (after_closing & ~(separators | lines | quotes));
+        own.malformed[number] = (opening & ~may_open) | (after_closing & ~(separators | lines | quotes));
         carry.inside = static_cast<u32>(static_cast<i32>(inside) >> 31);
         carry.closing = closing >> 31;
         carry.separator = separators >> 31;
@@ -79,8 +79,8 @@ HR_FN void settle_word(const TileMemory& memory, const PlainDialect& dialect, u3
 
 // Finds the quotes of the staged head that are not part of their field's text. `last`: whether the head's last byte is
 // a closing quote.
-HR_FN void settle_head(TileMemory& memory, const u8* text, const PlainDialect& dialect, const Tile& tile,
-                       u32 (&dropped)[head_chunks]) {
+HR_FN void resolve_head(TileMemory& memory, const u8* text, const PlainDialect& dialect, const Tile& tile,
+                        u32 (&dropped)[head_chunks]) {
     u32 quotes[head_chunks];
     u32 parity = tile.entry.state;
 #pragma unroll
@@ -119,8 +119,8 @@ HR_FN MaskCarry carry_into(const TileMemory& memory, const Tile& tile, u32 word,
 }
 
 // Resolves a thread's words by masks, and finds the dropped quotes of the staged head.
-HR_FN void settle_words(TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile, OwnMasks& own,
-                        u32 (&head_dropped)[head_chunks]) {
+HR_FN void resolve_words(TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
+                         ThreadMasks& own, u32 (&head_dropped)[head_chunks]) {
     u32 quotes = 0, quotes_before = 0;
     if constexpr (may_quote) {
 #pragma unroll
@@ -131,21 +131,21 @@ HR_FN void settle_words(TileMemory& memory, const u8* text, const ConvertTask& t
         quotes_before = static_cast<u32>(
             tile::scan_warps<Sum<u64>, threads>(tile::shuffle(joined, tile::lanes - 1), memory.totals).before + joined -
             quotes);
-        if (threadIdx.x == 0) settle_head(memory, text, task.dialect, tile, head_dropped);
+        if (threadIdx.x == 0) resolve_head(memory, text, task.dialect, tile, head_dropped);
     }
     MaskCarry carry = carry_into(memory, tile, own.first < chunks ? own.first : head_chunks, quotes_before);
 #pragma unroll
     for (u32 i = 0; i < chunks_per_thread; ++i) {
-        own.ends[i] = own.records[i] = own.dropped[i] = own.strays[i] = 0;
+        own.ends[i] = own.records[i] = own.dropped[i] = own.malformed[i] = 0;
         if (own.first + i >= chunks) continue;
-        settle_word(memory, task.dialect, own.first + i, i, carry, own);
+        resolve_word(memory, task.dialect, own.first + i, i, carry, own);
         const u32 from = 32 * (own.first + i);
-        if (may_quote && from + 32 > tile.end) own.strays[i] &= from >= tile.end ? 0 : low_mask(tile.end - from);
+        if (may_quote && from + 32 > tile.end) own.malformed[i] &= from >= tile.end ? 0 : low_mask(tile.end - from);
     }
 }
 
 // Resolves a thread's words by the DFA.
-HR_FN void read_words(TileMemory& memory, const ConvertTask& task, const Tile& tile, OwnMasks& own,
+HR_FN void read_words(TileMemory& memory, const ConvertTask& task, const Tile& tile, ThreadMasks& own,
                       u32 (&head_dropped)[head_chunks]) {
     run_tile(memory, task, tile, own.first);
     __syncthreads();
@@ -156,7 +156,7 @@ HR_FN void read_words(TileMemory& memory, const ConvertTask& task, const Tile& t
         const bool here = word < chunks;
         own.records[i] = here ? memory.records[word] : 0;
         own.ends[i] = here ? memory.ends[word] : 0;
-        own.strays[i] = here ? stray_bits(memory)[word] : 0;
+        own.malformed[i] = here ? malformed_bits(memory)[word] : 0;
         own.dropped[i] = here ? memory.dropped[word] : 0;
         // An escape at the text's end escapes nothing, so it is text.
         const bool last = tile.last_end && here && (tile.end - 1) / 32 == word;
@@ -170,13 +170,13 @@ HR_FN void read_words(TileMemory& memory, const ConvertTask& task, const Tile& t
 }
 
 // Resolves all masks, counts fields and records, and determines whether the tile is regular.
-HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& task, Tile& tile, OwnMasks& own) {
-    own.first = own_first_word();
+HR_FN void resolve_tile(TileMemory& memory, const u8* text, const ConvertTask& task, Tile& tile, ThreadMasks& own) {
+    own.first = thread_first_word();
     u32 head_dropped[head_chunks] = {};
     if constexpr (by_steps) {
         read_words(memory, task, tile, own, head_dropped);
     } else {
-        settle_words(memory, text, task, tile, own, head_dropped);
+        resolve_words(memory, text, task, tile, own, head_dropped);
     }
     u32 ends = 0, records = 0, dropped = 0;
 #pragma unroll

@@ -37,7 +37,7 @@ HR_FN RowField field_of_row(const TileMemory& memory, const ConvertTask& task, c
 }
 
 // Longer fields of fixed width are converted by the host.
-constexpr i64 longest_read = 4096;
+constexpr i64 max_read_bytes = 4096;
 
 // Staged bytes [begin, end). `begin` is negative if the field began before the staged head.
 struct FieldPlace {

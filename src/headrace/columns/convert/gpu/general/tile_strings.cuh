@@ -46,7 +46,7 @@ HR_FN void copy_pieces(const TileMemory& memory, u8* to, u32 begin, u32 size, u3
 }
 
 // Leaves a lane's long piece to all warps. Returns the number of bytes that this warp still has to copy.
-HR_FN u32 put_aside(TileMemory& memory, u8* to, u32 begin, u32 size, u32 place, bool raw) {
+HR_FN u32 leave_to_block(TileMemory& memory, u8* to, u32 begin, u32 size, u32 place, bool raw) {
     if (size < long_piece) return size;
     const u32 number = atomicAdd(&memory.long_pieces, 1u);
     memory.pieces[number] = {to + place, static_cast<u16>(begin), static_cast<u16>(size), raw};
@@ -144,7 +144,7 @@ HR_COLD bool check_text(const TileMemory& memory, const ConvertTask& task, const
                         const FieldText& field, const FieldPlace& place, u64 row, bool reports) {
     const usize invalid = find_invalid_utf8(field.p, field.n);
     if (invalid == field.n) return true;
-    if (!reports || is_left_out(task, row)) return false;
+    if (!reports || is_not_converted(task, row)) return false;
     FieldFault fault = fault_at(memory, task, place, column.position, row);
     // The text begins after initial spaces and an opening quote.
     const usize closing = field.quoted ? 1 : 0;
@@ -178,7 +178,7 @@ HR_COLD bool is_string_value(const TileMemory& memory, const u8* text, const Con
 // Records the kind of a field of a column whose type is not inferred yet. The value is null.
 HR_COLD void classify_row(const TileMemory& memory, const u8* text, const ConvertTask& task,
                           const ConvertColumn& column, const FieldPlace& place, u64 row) {
-    if (place.end - place.begin > longest_read) {
+    if (place.end - place.begin > max_read_bytes) {
         defer(memory, task, fault_at(memory, task, place, column.position, row));
         return;
     }
@@ -186,10 +186,10 @@ HR_COLD void classify_row(const TileMemory& memory, const u8* text, const Conver
     if (field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return;
     Int128 value;
     u32 kind;
-    const Settled settled = settle_field(column, field, marks_of(task), value, kind);
+    const FieldOutcome outcome = resolve_field(column, field, marks_of(task), value, kind);
     FieldFault fault = fault_at(memory, task, place, column.position, row);
-    if (settled == Settled::kind) see_kind(task, column, kind, fault.begin, row);
-    if (settled == Settled::deferred) defer(memory, task, fault);
+    if (outcome == FieldOutcome::kind) record_kind(task, column, kind, fault.begin, row);
+    if (outcome == FieldOutcome::deferred) defer(memory, task, fault);
 }
 
 // The bytes [begin, end) of an unfinished field that this tile copies; possibly none.
@@ -215,7 +215,8 @@ HR_FN u32 convert_unfinished(TileMemory& memory, const ConvertTask& task, const 
     const Piece piece = unfinished_piece(tile);
     if constexpr (writes) {
         u8* const to = column.values + base;
-        const u32 mine = tile::lane() == 0 ? put_aside(memory, to, piece.begin, piece.end - piece.begin, 0, raw) : 0;
+        const u32 mine =
+            tile::lane() == 0 ? leave_to_block(memory, to, piece.begin, piece.end - piece.begin, 0, raw) : 0;
         copy_pieces(memory, to, piece.begin, mine, 0, raw);
         const bool is_first = static_cast<i64>(tile.next.field_begin) >= tile.origin;
         if (has_text(column) && tile.has_high && piece.end > piece.begin &&
@@ -262,7 +263,7 @@ HR_FN u32 convert_strings(TileMemory& memory, const u8* text, const ConvertTask&
         const u32 until = tile::scan_warp<Sum<u32>>(size);
         if constexpr (writes) {
             u8* const to = column.values + base + done;
-            raw_size = put_aside(memory, to, begin, raw_size, until - size, raw);
+            raw_size = leave_to_block(memory, to, begin, raw_size, until - size, raw);
             copy_pieces(memory, to, begin, raw_size, until - size, raw);
             const bool here = found.mine || found.missing;
             if (here) put_offset(column, row + 1, base + done + until);

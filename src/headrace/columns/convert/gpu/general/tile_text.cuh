@@ -59,7 +59,7 @@ struct LongPiece {
     bool raw;
 };
 constexpr u32 long_piece = 96;  // minimum size in bytes
-constexpr u32 sized_strings = 64;
+constexpr u32 max_measured_columns = 64;
 constexpr u32 no_target = 0xFFFF;
 
 struct TileMemory {
@@ -76,7 +76,7 @@ struct TileMemory {
     u64 totals[threads / tile::lanes];
     u16 targets[window_fields];  // offset of a field's string from the column's first in the window; no_target if it
                                  // has none
-    u32 sized[sized_strings];    // bytes of a column of strings in the window
+    u32 sized[max_measured_columns];  // bytes of a column of strings in the window
     u32 streams[threads / tile::lanes][2][tile::lanes];
     u32 next_unit;    // next unit of the window that no warp has taken
     u32 next_copy;    // the same for units that copy strings
@@ -138,7 +138,7 @@ HR_COLD u32 valid_mask(i64 position, u64 size) {
 }
 
 // Bits of malformed quotes from tile_dfa.cuh. They share memory with `pieces`, which strings use later.
-HR_FN u32* stray_bits(TileMemory& memory) { return reinterpret_cast<u32*>(memory.pieces); }
+HR_FN u32* malformed_bits(TileMemory& memory) { return reinterpret_cast<u32*>(memory.pieces); }
 
 HR_FN void stage_tables(TileMemory& memory, const DfaTask& steps) {
     if (steps.count > 16) {

@@ -16,7 +16,7 @@ struct Unit {
 
 // Copies of the column properties that the loop over groups uses. They stay in registers: the compiler must assume that
 // stores to the result change the column table.
-struct HotColumn {
+struct LoopColumn {
     u8* values;
     u32* validity;
     u32 largest;
@@ -26,7 +26,7 @@ struct HotColumn {
     bool empty_is_null;
 };
 
-HR_FN HotColumn hot(const ConvertColumn& column) {
+HR_FN LoopColumn loop_column(const ConvertColumn& column) {
     return {column.values,
             column.validity,
             column.largest,
@@ -43,7 +43,7 @@ struct Field {
     bool empty;  // empty and not quoted
 };
 
-HR_FN Field locate(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const HotColumn& column,
+HR_FN Field locate(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const LoopColumn& column,
                    bool mine, i32 slot) {
     const u16* const place = memory.places + (mine ? slot : 0);
     Field field{place[0] + 1u, end_of_field(memory, task, place[1]), 0, false};
@@ -82,7 +82,7 @@ HR_FN Field locate(const TileMemory& memory, const ConvertTask& task, const Tile
 // after the loop, so that no register is live across a call.
 template <class T, class Read>
 HR_FN void convert_fast(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
-                        const Window& window, const ConvertColumn& column, const HotColumn& fast, const Unit& unit,
+                        const Window& window, const ConvertColumn& column, const LoopColumn& fast, const Unit& unit,
                         Read read) {
     i32 slot = unit.slot;
     const u32 count = window.count;
@@ -114,7 +114,7 @@ HR_FN void convert_fast(const TileMemory& memory, const u8* text, const ConvertT
         if (kept != 0) atomicOr(word, kept);
         if ((rows & ~kept) != 0) atomicAnd(word, ~(rows & ~kept));
     }
-    if (declined != 0) convert_slowly(memory, text, task, column, unit.row, declined);
+    if (declined != 0) convert_by_rules(memory, text, task, column, unit.row, declined);
 }
 
 HR_FN bool has_leading_zero(const u8* text, u32 begin) { return text[begin] == '0' && is_digit(text[begin + 1]); }
@@ -122,7 +122,7 @@ HR_FN bool has_leading_zero(const u8* text, u32 begin) { return text[begin] == '
 // Returns whether an inferred number has no leading zero. Inferred numbers have eight bytes; with a leading zero before
 // other digits the field is text.
 template <class T>
-HR_FN bool is_canonical(const TileMemory& memory, const HotColumn& column, const Field& field) {
+HR_FN bool is_canonical(const TileMemory& memory, const LoopColumn& column, const Field& field) {
     if (sizeof(T) != 8 || !column.inferred || field.n <= 1) return true;
     const u8* const text = staged_text(memory);
     return !has_leading_zero(text, field.begin + (text[field.begin] == '-' ? 1 : 0));
@@ -131,7 +131,7 @@ HR_FN bool is_canonical(const TileMemory& memory, const HotColumn& column, const
 // Reads an integer of up to eight digits. If some lane has none, all lanes try up to sixteen digits with an optional
 // sign.
 template <class T>
-HR_FN bool read_integer(const TileMemory& memory, const HotColumn& column, const Field& field, bool asks, T& value) {
+HR_FN bool read_integer(const TileMemory& memory, const LoopColumn& column, const Field& field, bool asks, T& value) {
     const u32* const words = reinterpret_cast<const u32*>(memory.text);
     u32 two[2], magnitude;
     load_before(words, field.end, two);
@@ -149,7 +149,7 @@ HR_FN bool read_integer(const TileMemory& memory, const HotColumn& column, const
 
 // Reads a number of up to eight bytes. If some lane has none, all lanes try up to sixteen bytes with an optional sign.
 template <class T>
-HR_FN bool read_real(const TileMemory& memory, const HotColumn& column, const Field& field, bool asks, T& value) {
+HR_FN bool read_real(const TileMemory& memory, const LoopColumn& column, const Field& field, bool asks, T& value) {
     const u32* const words = reinterpret_cast<const u32*>(memory.text);
     u32 two[2];
     load_before(words, field.end, two);
@@ -175,7 +175,7 @@ HR_FN bool read_real(const TileMemory& memory, const HotColumn& column, const Fi
 template <class T>
 HR_FN void convert_integers(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
                             const Window& window, const ConvertColumn& column, const Unit& unit) {
-    const HotColumn fast = hot(column);
+    const LoopColumn fast = loop_column(column);
     convert_fast<T>(memory, text, task, tile, window, column, fast, unit, [&](const Field& field, bool asks, T& value) {
         return read_integer(memory, fast, field, asks, value);
     });
@@ -184,7 +184,7 @@ HR_FN void convert_integers(const TileMemory& memory, const u8* text, const Conv
 template <class T>
 HR_FN void convert_reals(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
                          const Window& window, const ConvertColumn& column, const Unit& unit) {
-    const HotColumn fast = hot(column);
+    const LoopColumn fast = loop_column(column);
     convert_fast<T>(memory, text, task, tile, window, column, fast, unit, [&](const Field& field, bool asks, T& value) {
         return read_real(memory, fast, field, asks, value);
     });
@@ -211,14 +211,14 @@ HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertT
         case ConvertFamily::float64:
             return convert_reals<double>(memory, text, task, tile, window, column, unit);
         case ConvertFamily::date:
-            return convert_fast<i32>(memory, text, task, tile, window, column, hot(column), unit,
+            return convert_fast<i32>(memory, text, task, tile, window, column, loop_column(column), unit,
                                      [&](const Field& field, bool, i32& value) {
                                          value = 0;
                                          return fast_date(words, field.end, field.n, value);
                                      });
         case ConvertFamily::timestamp: {
             const i64 units = column.units_per_second;
-            return convert_fast<i64>(memory, text, task, tile, window, column, hot(column), unit,
+            return convert_fast<i64>(memory, text, task, tile, window, column, loop_column(column), unit,
                                      [&](const Field& field, bool, i64& value) {
                                          value = 0;
                                          return fast_timestamp(words, field.end, field.n, units, value);
@@ -226,15 +226,15 @@ HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertT
         }
         case ConvertFamily::decimal: {
             const i32 precision = column.precision, scale = column.scale;
-            return convert_fast<Int128>(memory, text, task, tile, window, column, hot(column), unit,
+            return convert_fast<Int128>(memory, text, task, tile, window, column, loop_column(column), unit,
                                         [&](const Field& field, bool, Int128& value) {
                                             value = {0, 0};
-                                            return field.n - 1 < longest_fast &&
+                                            return field.n - 1 < max_fast_bytes &&
                                                    fast_decimal(words, field.end, field.n, precision, scale, value);
                                         });
         }
         default:
-            return convert_slowly(memory, text, task, column, unit.row, low_mask(unit.groups));
+            return convert_by_rules(memory, text, task, column, unit.row, low_mask(unit.groups));
     }
 }
 

@@ -55,7 +55,7 @@ HR_FN IntegerRange range_of(const ConvertColumn& column) {
 }
 
 // Maximum length in bytes of a number whose marks are not the usual ones, once it is rewritten with the usual ones.
-constexpr usize longest_plain = 128;
+constexpr usize max_plain_bytes = 128;
 
 HR_COLD Parse timestamp_by_rule(const ConvertColumn& column, const u8* p, usize n, i64& out) {
     const DateFormats& formats = column.rules->dates;
@@ -117,7 +117,7 @@ HR_COLD Parse value_by_rule(const ConvertColumn& column, const u8* p, usize n, I
         case Family::real:
         case Family::decimal: {
             if (are_usual(rules.marks)) return number_by_rule(column, p, n, out);
-            u8 plain[longest_plain];
+            u8 plain[max_plain_bytes];
             usize size;
             if (!to_plain_number(rules.marks, p, n, plain, size)) return Parse::invalid;
             return number_by_rule(column, plain, size, out);
@@ -147,7 +147,7 @@ HR_COLD Parse value_by_rule(const ConvertColumn& column, const u8* p, usize n, I
 HR_COLD Kind kind_by_rule(const FieldRules& rules, const u8* p, usize n) {
     if (is_one_of(rules.true_words, p, n) || is_one_of(rules.false_words, p, n)) return Kind::boolean;
     if (rules.usual_forms) return classify(p, n);
-    u8 plain[longest_plain];
+    u8 plain[max_plain_bytes];
     return classify(p, n, rules.marks, rules.dates, plain);
 }
 
@@ -219,19 +219,20 @@ HR_COLD bool is_null_text(const FieldRules& rules, const FieldText& field, const
 }
 
 // Result for a field that the fast forms declined.
-enum class Settled : u8 { value, null, invalid, overflow, kind, deferred };
+enum class FieldOutcome : u8 { value, null, invalid, overflow, kind, deferred };
 
-// Converts a field. `kind` is set with Settled::kind, to the Kind seen or UNFIT, and to ROUNDED beside such a value.
-HR_COLD Settled settle_field(const ConvertColumn& column, const FieldText& field, const TextMarks& marks, Int128& out,
-                             u32& kind) {
+// Converts a field. `kind` is set with FieldOutcome::kind, to the Kind seen or UNFIT, and to ROUNDED beside such a
+// value.
+HR_COLD FieldOutcome resolve_field(const ConvertColumn& column, const FieldText& field, const TextMarks& marks,
+                                   Int128& out, u32& kind) {
     const FieldRules& rules = *column.rules;
     out = {0, 0};
-    if (is_null_text(rules, field, marks)) return Settled::null;
-    u8 whole[longest_plain];
+    if (is_null_text(rules, field, marks)) return FieldOutcome::null;
+    u8 whole[max_plain_bytes];
     const u8* p = field.p;
     usize n = field.n;
     if (field.doubled && has_marks(marks, field)) {
-        if (n > longest_plain) return Settled::deferred;
+        if (n > max_plain_bytes) return FieldOutcome::deferred;
         n = 0;
         for (usize i = 0; i < field.n; ++i) {
             i = undone(marks, field, i);
@@ -239,24 +240,24 @@ HR_COLD Settled settle_field(const ConvertColumn& column, const FieldText& field
         }
         p = whole;
     }
-    if (!are_usual(rules.marks) && n > longest_plain) return Settled::deferred;
+    if (!are_usual(rules.marks) && n > max_plain_bytes) return FieldOutcome::deferred;
     if (column.flags & CONVERT_INFERRED) {
         const Kind found = kind_by_rule(rules, p, n);
         const bool held = holds(column.guess, found);
         if (held && value_by_rule(column, p, n, out) == Parse::ok) {
-            u8 plain[longest_plain];
+            u8 plain[max_plain_bytes];
             const bool is_float = column.guess == Kind::float64;
             if (is_float && is_rounded(rules.marks, p, n, bits_as<double>(out.low), plain)) kind = ROUNDED;
-            return Settled::value;
+            return FieldOutcome::value;
         }
         out = {0, 0};
         kind = held ? UNFIT : static_cast<u32>(found);
-        return Settled::kind;
+        return FieldOutcome::kind;
     }
     const Parse status = value_by_rule(column, p, n, out);
-    if (status == Parse::ok) return Settled::value;
+    if (status == Parse::ok) return FieldOutcome::value;
     out = {0, 0};
-    return status == Parse::overflow ? Settled::overflow : Settled::invalid;
+    return status == Parse::overflow ? FieldOutcome::overflow : FieldOutcome::invalid;
 }
 
 }  // namespace headrace
