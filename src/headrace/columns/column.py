@@ -257,15 +257,15 @@ class Column(Placed):
 MOST_VIEWED_BYTES = 0x7FFFFFFF
 """Maximum size of one buffer of string views, and so of one text."""
 _VIEW = Struct("<IIII")
-_MOST_ROWS = 2**62
+_MAX_ROWS = 2**62
 
 
 def check_column(column: Column) -> None:
     """Raise OptionError unless a column's buffers have the right kinds, and its values lie within them."""
     instance("type", column.type, DataType)
-    integer("length", column.length, "a number of rows", 0, _MOST_ROWS)
-    integer("null_count", column.null_count, "a number of rows, or -1", -1, _MOST_ROWS)
-    integer("offset", column.offset, "a number of rows", 0, _MOST_ROWS)
+    integer("length", column.length, "a number of rows", 0, _MAX_ROWS)
+    integer("null_count", column.null_count, "a number of rows, or -1", -1, _MAX_ROWS)
+    integer("offset", column.offset, "a number of rows", 0, _MAX_ROWS)
     instance("data", column.data, tuple, "a tuple of buffers")
     if column.dictionary is not None:
         instance("dictionary", column.dictionary, Column, "a Column or None")

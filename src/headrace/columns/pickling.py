@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pickle import PickleBuffer
 from typing import TYPE_CHECKING, Any
 
-from headrace.columns.own_rows import RowParts, part_of_host, with_own_rows
+from headrace.columns.row_slice import RowParts, part_of_host, sliced_parts
 from headrace.core.buffer import copy_of
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def reduced(column: Column, protocol: int) -> tuple[Callable[..., Column], tuple
         return PickleBuffer(view) if protocol >= 5 else bytes(view)
 
     column = column.to("cpu").compact()
-    own = with_own_rows(column, part_of_host)
+    own = sliced_parts(column, part_of_host)
     return _remade, (own.shape, [None if part is None else packed(part) for part in own.parts])
 
 

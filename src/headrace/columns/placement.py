@@ -9,7 +9,7 @@ from array import array
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from headrace.columns.own_rows import RowParts, part_of_host, with_own_rows
+from headrace.columns.row_slice import RowParts, part_of_host, sliced_parts
 from headrace.core.buffer import copy_of, empty_buffer
 from headrace.core.context import Context, context_of
 from headrace.core.device import Device
@@ -138,7 +138,7 @@ def filled(columns: Iterable[Column]) -> Any:
         from headrace.gpu.device.event import Event
 
         for buffer in _buffers(column):
-            buffer.show()  # a GPU buffer
+            buffer.show()  # type: ignore[attr-defined]  # a GPU buffer
         values: Any = column.values
         if last is not None:
             last.hold(values.stream)  # each event waits for the previous one, so the last completes last
@@ -186,7 +186,7 @@ def _to_gpu(column: Column, device: Device, crossings: Crossings, budget: Budget
             staging(card).upload(view, taken, counted=crossings)
         return taken
 
-    own = with_own_rows(column.compact(), part_of_host)
+    own = sliced_parts(column.compact(), part_of_host)
     return _moved(own, moved, lambda inner: _to_gpu(inner, device, crossings, budget))
 
 
@@ -205,7 +205,7 @@ def _to_host(column: Column, crossings: Crossings) -> Column:
     def kept(part: Any) -> Buffer:
         return copy_of(part) if isinstance(part, array) else part
 
-    found = _moved(with_own_rows(column, read), kept, lambda inner: _to_host(inner, crossings))
+    found = _moved(sliced_parts(column, read), kept, lambda inner: _to_host(inner, crossings))
     return found.slice(0, found.length) if found.null_count < 0 else found
 
 

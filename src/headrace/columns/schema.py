@@ -191,7 +191,7 @@ def plan_names(first: FirstRecord | None, options: SchemaOptions) -> tuple[tuple
     if first is None and given is None and not isinstance(options.schema, Sequence):
         raise EmptyInputError("the input holds no record; pass schema= or names= to get an empty table")
     found = name_texts(first, options) if first is not None and header_decision(first, options).is_header else None
-    names, renamed = _settle_names(first, found, given, options)
+    names, renamed = _plan_unique_names(first, found, given, options)
     if not names:
         raise OptionError("names and schema name no column; a table has at least one")
     return names, renamed
@@ -274,7 +274,7 @@ def _decide(first: FirstRecord, given: list[str] | None, options: SchemaOptions)
     return HeaderDecision(is_text, "it holds text alone" if is_text else "it holds values, and no name of the schema")
 
 
-def _settle_names(
+def _plan_unique_names(
     first: FirstRecord | None, found: list[str] | None, given: list[str] | None, options: SchemaOptions
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     if found is None:
@@ -300,14 +300,14 @@ def _unique(found: list[str]) -> tuple[tuple[str, ...], dict[str, str]]:
     names: list[str] = []
     renamed: dict[str, str] = {}
     for position, name in enumerate(found):
-        base = settled = name or f"column_{position + 1}"
-        while settled in used or (settled != name and settled in taken):
+        base = unique = name or f"column_{position + 1}"
+        while unique in used or (unique != name and unique in taken):
             suffixes[base] = suffixes.get(base, 0) + 1
-            settled = f"{base}_{suffixes[base]}"
-        if settled != name:
-            renamed[f"{position + 1}: {name!r}"] = settled
-        used.add(settled)
-        names.append(settled)
+            unique = f"{base}_{suffixes[base]}"
+        if unique != name:
+            renamed[f"{position + 1}: {name!r}"] = unique
+        used.add(unique)
+        names.append(unique)
     return tuple(names), renamed
 
 

@@ -19,11 +19,11 @@ from headrace.structure.dialect import Dialect
 from headrace.structure.find import DEFAULT_TILE_BYTES
 
 _SHOWN = 100
-_LONGEST = 8
+_MAX_DELIMITER_BYTES = 8
 """Maximum bytes of a delimiter."""
 _NEVER = 2**64 - 1
 _FILE_PER_SAMPLE = 16
-_TEXT_PER_SAMPLE, _LEAST_SAMPLE, _MOST_SAMPLE = 4096, 8 << 10, 48 << 10
+_TEXT_PER_SAMPLE, _MIN_SAMPLE, _MAX_SAMPLE = 4096, 8 << 10, 48 << 10
 _SHORT_TEXT, _SHORT_SAMPLE = 16 << 20, 4 << 10
 """Bytes of the first sample. A host thread classifies 0.1 GB a second while the GPU waits. The GPU converts a wrong guess
 again at 300 GB a second plus 0.1 ms. So a sample costs about as much as a wrong guess. Usually the host has these bytes
@@ -49,11 +49,11 @@ class Inference:
         self._source, self._dialect, self._plan, self._known, self._begin = source.native, dialect, plan, known, begin
         self._native = native_dialect(dialect)
         size = plan.end - begin
-        least = _LEAST_SAMPLE if size >= _SHORT_TEXT else _SHORT_SAMPLE
+        least = _MIN_SAMPLE if size >= _SHORT_TEXT else _SHORT_SAMPLE
         if plan.tile_bytes > DEFAULT_TILE_BYTES:  # then it has 256 records, which are long
             least = max(least, plan.tile_bytes // 32)
-        more = size // _TEXT_PER_SAMPLE // _LEAST_SAMPLE * _LEAST_SAMPLE  # rounded down to multiples of the sample
-        self._sample = min(least + more, _MOST_SAMPLE)
+        more = size // _TEXT_PER_SAMPLE // _MIN_SAMPLE * _MIN_SAMPLE  # rounded down to multiples of the sample
+        self._sample = min(least + more, _MAX_SAMPLE)
         self._decoded = source.decoded
         self._records = 0 if plan.part is None else plan.part.records
         self._ledger = _native.KindLedger(len(plan.columns) if known.inferred or plan.share else 0, plan.file)
@@ -134,7 +134,7 @@ class Inference:
     def _field_text(self, at: int) -> bytes:
         """Return the first bytes of the raw text of the field that begins there."""
         source, dialect = self._source, self._dialect
-        text = source.read(at, _SHOWN + _LONGEST)
+        text = source.read(at, _SHOWN + _MAX_DELIMITER_BYTES)
         whole = _field_in(text, dialect, opens=True)
         quote = dialect.quote or b""
         if not dialect.lenient or not text[: len(whole)].lstrip(b" ").startswith(quote):

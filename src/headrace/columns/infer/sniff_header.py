@@ -13,7 +13,7 @@ from headrace.structure.layout import Layout
 from headrace.structure.survey import Span
 
 _RECORDS_JUDGED = 100
-_MOSTLY = 0.9
+_MIN_SHARE = 0.9
 
 
 def find_header(layout: Layout, first: int) -> tuple[bool, str]:
@@ -45,7 +45,7 @@ def _why_data(layout: Layout, first: int) -> str | None:
         return f"the first record holds {_shown(value)}, which looks like a value"
     for place, name in enumerate(names):
         column = [row[place] for row in rows if place < len(row) and row[place]]
-        if name and not is_typed(name) and column and sum(map(is_value, column)) >= _MOSTLY * len(column):
+        if name and not is_typed(name) and column and sum(map(is_value, column)) >= _MIN_SHARE * len(column):
             return None
     if not has_values and (len(filled) < len(names) or len(set(filled)) < len(filled)):
         return "all columns hold text, and a name would be missing or there twice"

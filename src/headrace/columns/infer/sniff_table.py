@@ -22,12 +22,17 @@ from headrace.structure.sample import LINE_END
 
 _RECORDS_JUDGED = 100
 _COLUMNS_JUDGED = 200
-_MOSTLY = 0.9
-_FEWEST_ROWS = 2
-_MOST_PADDED = 10
-_MOST_EQUAL = 3
-_MOST_ABOVE_BLANK = 5
-_MOST_FOOTER = 5
+_MIN_SHARE = 0.9
+"""Share of values in a column of values."""
+_MIN_ROWS = 2
+_MAX_PADDED = 10
+"""Padded lines before a table."""
+_MAX_EQUAL = 3
+"""Equal records of names."""
+_MAX_ABOVE_BLANK = 5
+"""Lines above the first blank line that may be preamble."""
+_MAX_FOOTER = 5
+"""Lines of a footer."""
 _PAIR = 2
 
 
@@ -87,7 +92,7 @@ def _last_of_equals(layout: Layout, first: int) -> int:
     names, last = _fields(layout, first), first
     if not _has_names(layout, first):
         return first
-    while last - first < _MOST_EQUAL and _fields(layout, last + 1) == names:
+    while last - first < _MAX_EQUAL and _fields(layout, last + 1) == names:
         last += 1
     below = range(last + 1, min(last + 1 + _RECORDS_JUDGED, len(layout.starts)))
     return last if below and all(_fields(layout, row) != names for row in below) else first
@@ -120,7 +125,7 @@ def _is_header_above(layout: Layout, first: int, width: int) -> bool:
 def _below_padding(layout: Layout, first: int) -> int:
     """Return the first record that is not a padded line, if it is a header; else `first`."""
     below = first
-    while below < min(first + _MOST_PADDED, len(layout.starts)) and _is_padded(layout, below):
+    while below < min(first + _MAX_PADDED, len(layout.starts)) and _is_padded(layout, below):
         below += 1
     if below == first or below == len(layout.starts) or not _is_sure_header(layout, below):
         return first
@@ -146,20 +151,20 @@ def _is_over_values(layout: Layout, record: int) -> bool:
 
 def _below_blank(layout: Layout, first: int) -> int:
     """Return the record after the first blank line, if it is a header over values below titles or pairs; else `first`."""
-    near = range(first + 1, min(first + 1 + _MOST_ABOVE_BLANK, len(layout.starts)))
+    near = range(first + 1, min(first + 1 + _MAX_ABOVE_BLANK, len(layout.starts)))
     below = next((record for record in near if _follows_blank(layout, record)), None)
     if below is None:
         return first
     are_pairs = all(len(_filled(layout, record)) <= _PAIR for record in range(first, below))
     if not are_pairs and _value_columns(layout, first, end=below):
         return first  # a separate table
-    enough = len(layout.starts) - below > max(_FEWEST_ROWS, below - first)
+    enough = len(layout.starts) - below > max(_MIN_ROWS, below - first)
     return below if enough and _is_over_values(layout, below) else first
 
 
 def _join_names(layout: Layout, first: int) -> str:
     """Return why records `first` and the next hold the names together; empty if they do not."""
-    if len(layout.starts) - first < 2 + _FEWEST_ROWS or layout.widths[first : first + 2] != [max(layout.widths[first], 2)] * 2:
+    if len(layout.starts) - first < 2 + _MIN_ROWS or layout.widths[first : first + 2] != [max(layout.widths[first], 2)] * 2:
         return ""
     if not _has_names(layout, first) or not _has_names(layout, first + 1):
         return ""
@@ -179,9 +184,9 @@ def find_footer(layout: Layout, begin: TableBegin) -> int:
     last = len(layout.starts)
     above = begin.first + begin.names
     begins = last
-    while begins > max(above, last - _MOST_FOOTER) and _is_note(layout, begins - 1):
+    while begins > max(above, last - _MAX_FOOTER) and _is_note(layout, begins - 1):
         begins -= 1
-    if begins == last or begins - above < _FEWEST_ROWS:
+    if begins == last or begins - above < _MIN_ROWS:
         return 0
     filled = set().union(*(_filled(layout, record) for record in range(begins, last)))
     if filled and (_follows_blank(layout, begins) or filled <= _value_columns(layout, above - 1, end=begins)):
@@ -221,7 +226,7 @@ def _value_columns(layout: Layout, record: int, end: int | None = None) -> set[i
     found = set()
     for place in range(min(max(layout.widths), _COLUMNS_JUDGED)):
         column = [row[place] for row in rows if place < len(row) and row[place]]
-        if column and sum(map(is_value, column)) >= _MOSTLY * len(column):
+        if column and sum(map(is_value, column)) >= _MIN_SHARE * len(column):
             found.add(place)
     return found
 

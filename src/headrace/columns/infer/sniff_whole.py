@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-_LONGEST = 4096
+_MAX_SEARCHED_BYTES = 4096
 """Maximum bytes of a record that are searched."""
 
 _MONTH = rb"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]{0,6}"
@@ -78,7 +78,7 @@ def torn_fields(record: bytes, ends: Sequence[int], gap: int, forms: Iterable[re
     forms
         Result of `tearing_forms`.
     """
-    spans = [whole.span() for form in forms for whole in form.finditer(record, 0, _LONGEST)]
+    spans = [whole.span() for form in forms for whole in form.finditer(record, 0, _MAX_SEARCHED_BYTES)]
     torn: set[int] = set()
     for start, stop in spans:
         for field, end in enumerate(ends):

@@ -34,7 +34,7 @@ class RowParts:
         return new_column(kind, length, null_count, values, validity, offsets, offset, tuple(data), dictionary)
 
 
-def with_own_rows(column: Column, read: ReadPart) -> RowParts:
+def sliced_parts(column: Column, read: ReadPart) -> RowParts:
     """Return the parts of a column's buffers that its rows use."""
     # Bits are taken from a whole byte on, so up to 7 preceding rows are included.
     skipped = column.offset % 8
