@@ -1,4 +1,4 @@
-"""Write columns/rules/powers_of_five.hpp: the leading 128 bits of the powers of five that parsing a float needs.
+"""Write columns/rules/numbers/powers_of_five.hpp: the leading 128 bits of the powers of five that parsing a float needs.
 
 Usage: python tools/generate_powers_of_five.py [--check]
 With --check nothing is written; the exit status is 1 if the file differs from what would be.
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 LOWEST, HIGHEST = -342, 308
-TARGET = Path(__file__).parents[1] / "src/headrace/columns/rules/powers_of_five.hpp"
+TARGET = Path(__file__).parents[1] / "src/headrace/columns/rules/numbers/powers_of_five.hpp"
 
 HEAD = """\
 // Written by tools/generate_powers_of_five.py; do not edit.

@@ -99,7 +99,7 @@ def test_folder_that_is_no_stage_is_found(write, tmp_path):
         ("columns/load.hpp", "nb::object made;"),
         ("columns/load.cpp", "#if defined(__CUDACC__)"),
         ("columns/bindings.cpp", "cudaStream_t stream;"),
-        ("columns/rules/digits.hpp", "__device__ int x;"),
+        ("columns/rules/numbers/digits.hpp", "__device__ int x;"),
     ],
 )
 def test_wrong_language_is_found(write, tmp_path, path, line):
@@ -125,8 +125,8 @@ def test_right_language_is_allowed(write, tmp_path, path, line):
 @pytest.mark.parametrize(
     ("path", "include"),
     [
-        ("columns/rules/digits.hpp", "<cstdint>"),
-        ("columns/rules/digits.hpp", '"core/cpu/simd.hpp"'),
+        ("columns/rules/numbers/digits.hpp", "<cstdint>"),
+        ("columns/rules/numbers/digits.hpp", '"core/cpu/simd.hpp"'),
         ("structure/dfa.hpp", '"structure/cpu/find.hpp"'),
         ("core/cpu/portable.hpp", "<cstring>"),
     ],
@@ -138,7 +138,7 @@ def test_foreign_include_of_a_shared_rule_is_found(write, tmp_path, path, includ
 
 def test_other_headers_include_what_they_like(write, tmp_path):
     write(f"{PACKAGE}/columns/load.hpp", "#include <vector>\n")
-    write(f"{PACKAGE}/columns/rules/digits.hpp", '#include "columns/rules/status.hpp"\n// #include <vector>\n')
+    write(f"{PACKAGE}/columns/rules/numbers/digits.hpp", '#include "columns/rules/status.hpp"\n// #include <vector>\n')
     assert places(shared_rules, tmp_path) == []
 
 

@@ -10,7 +10,8 @@ import pytest
 
 import headrace
 from headrace.columns.column import Column
-from headrace.columns.convert.gpu.layouts import FAULT_DEFERRED, NO_FIELD, ConvertShape
+from headrace.columns.convert.gpu.layouts import FAULT_DEFERRED, NO_FIELD
+from headrace.columns.convert.gpu.tuning import ConvertShape
 from headrace.columns.faults.rejects import FAULT_KINDS
 from headrace.testing.convert_fibers import Converted, convert
 from tests.columns.convert_kernels_cases import TEXTS, table

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from headrace.columns.convert.gpu.layouts import ConvertShape
+from headrace.columns.convert.gpu.tuning import ConvertShape
 from headrace.columns.types import parse_type
 from headrace.testing.convert_fibers import convert
 from headrace.testing.values import Kind, Misfit, Words, classify, join, parse, type_of_kind

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headrace import Dialect
-from headrace.columns.convert.gpu.fast.arguments import RowShape, tally_program
+from headrace.columns.convert.gpu.tuning import RowShape, tally_program
 from headrace.structure.gpu.dialect_tables import TALLY, TOTALS, Found, plain_dialect
 from headrace.testing import fibers
 from tests.examples import examples

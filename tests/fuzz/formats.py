@@ -1,4 +1,4 @@
-"""Writes formats.inc: the date formats that the native fuzzers read with, as the steps of rules/date_format.hpp.
+"""Writes formats.inc: the date formats that the native fuzzers read with, as the steps of rules/dates/date_format.hpp.
 
 Run as ``python tests/fuzz/formats.py`` after a change to headrace.columns.date_format; a test compares the file with this.
 """

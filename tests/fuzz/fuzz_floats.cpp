@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "columns/rules/parse_float.hpp"
+#include "columns/rules/numbers/parse_float.hpp"
 #include "fuzz.hpp"
 
 using namespace headrace;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "columns/rules/dates/zone.hpp"
 #include "columns/rules/infer.hpp"
-#include "columns/rules/zone.hpp"
 #include "dialects.hpp"
 #include "fuzz.hpp"
 #include "plans.hpp"

@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "columns/rules/infer.hpp"
-#include "columns/rules/parse_int.hpp"
+#include "columns/rules/numbers/parse_int.hpp"
 #include "fuzz.hpp"
 
 using namespace headrace;

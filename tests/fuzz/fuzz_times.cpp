@@ -1,8 +1,8 @@
 // Text to dates and timestamps, against a reader that counts years and months one by one.
 #include <string_view>
 
+#include "columns/rules/dates/parse_date.hpp"
 #include "columns/rules/infer.hpp"
-#include "columns/rules/parse_date.hpp"
 #include "fuzz.hpp"
 
 using namespace headrace;

@@ -126,7 +126,7 @@ def test_the_table_counts_by_language_and_stage(tmp_path: Path):
     rows = [
         mutant("a"),
         mutant("b", file="gpu/block/digit_rank.cuh", survives="equal"),
-        mutant("c", file="columns/rules/digits.hpp"),
+        mutant("c", file="columns/rules/numbers/digits.hpp"),
     ]
     write_table(tmp_path / "table.md", rows, {"a": "test_a.py::test_below", "b": None})
     text = (tmp_path / "table.md").read_text(encoding="utf-8")

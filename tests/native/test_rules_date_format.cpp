@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "columns/rules/date_format.hpp"
+#include "columns/rules/dates/date_format.hpp"
 
 using namespace headrace;
 

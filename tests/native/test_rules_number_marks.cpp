@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "columns/rules/number_marks.hpp"
+#include "columns/rules/numbers/number_marks.hpp"
 
 using namespace headrace;
 

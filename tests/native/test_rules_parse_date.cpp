@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "columns/rules/parse_date.hpp"
+#include "columns/rules/dates/parse_date.hpp"
 
 using namespace headrace;
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "columns/rules/parse_decimal.hpp"
+#include "columns/rules/numbers/parse_decimal.hpp"
 
 using namespace headrace;
 

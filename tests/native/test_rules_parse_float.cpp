@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "columns/rules/parse_float.hpp"
+#include "columns/rules/numbers/parse_float.hpp"
 
 using namespace headrace;
 

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "check.hpp"
-#include "columns/rules/parse_int.hpp"
+#include "columns/rules/numbers/parse_int.hpp"
 
 using namespace headrace;
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "check.hpp"
-#include "columns/rules/parse_duration.hpp"
-#include "columns/rules/parse_time.hpp"
+#include "columns/rules/dates/parse_duration.hpp"
+#include "columns/rules/dates/parse_time.hpp"
 
 using namespace headrace;
 

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "columns/rules/zone.hpp"
+#include "columns/rules/dates/zone.hpp"
 
 using namespace headrace;
 

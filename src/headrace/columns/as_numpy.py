@@ -1,4 +1,4 @@
-"""Columns as NumPy arrays. Imported only when somebody asks for one."""
+"""Converts columns to NumPy arrays. Imported only when an array is asked for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def as_numpy(column: Column) -> np.ndarray[Any, Any]:
-    """What `Column.to_numpy` promises."""
+    """Implement `Column.to_numpy`."""
     if column.type.numpy_name is None and column.type.name != "bool":
         array: np.ndarray[Any, Any] = np.empty(column.length, dtype=object)
         array[:] = column.to_pylist()
@@ -35,7 +35,7 @@ def as_numpy(column: Column) -> np.ndarray[Any, Any]:
 
 
 def as_plain_numpy(column: Column, dtype: Any, copy: bool | None) -> np.ndarray[Any, Any]:
-    """What `Column.__array__` promises."""
+    """Implement `Column.__array__`."""
     given = None if dtype is None else _dtype_of(dtype)
     copy = None if copy is None else flag("copy", copy)
     if given is not None and column.null_count and given.kind in "iub":
@@ -74,7 +74,7 @@ def _values(column: Column) -> np.ndarray[Any, Any]:
 
 
 def _bits(buffer: Buffer, offset: int, length: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """`length` bits from bit `offset` on, least significant first."""
+    """Return `length` bits from bit `offset` on, least significant first."""
     packed = np.frombuffer(memoryview(buffer), np.uint8)
     bits = np.unpackbits(packed, bitorder="little", count=offset + length)[offset:]
     return bits.view(np.bool_)

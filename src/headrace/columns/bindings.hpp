@@ -1,4 +1,4 @@
-// Types and columns as Python has them.
+// Converts types and columns between C++ and Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,6 +17,7 @@
 
 namespace headrace {
 
+void bind_convert();
 void bind_faults(nanobind::module_& m);
 void bind_finish(nanobind::module_& m);
 void bind_infer(nanobind::module_& m);
@@ -36,7 +37,7 @@ inline i64 units_per_second(nanobind::handle unit) {
     return name == "s" ? 1 : name == "ms" ? 1'000 : name == "us" ? 1'000'000 : 1'000'000'000;
 }
 
-// `given` is a DataType.
+// `given`: a DataType.
 inline ColumnType column_type(nanobind::handle given) {
     ColumnType type;
     type.id = type_id(nanobind::cast<std::string>(given.attr("name")));
@@ -61,7 +62,7 @@ inline nanobind::tuple column_tuple(LoadedColumn& column) {
                                 buffer_or_none(std::move(column.validity)), offsets);
 }
 
-// (name, column_tuple) of each
+// A list of (name, column_tuple).
 inline nanobind::list columns_list(std::vector<NamedColumn>& columns) {
     nanobind::list made;
     for (NamedColumn& column : columns) made.append(nanobind::make_tuple(column.name, column_tuple(column.column)));

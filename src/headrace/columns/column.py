@@ -1,4 +1,4 @@
-"""One column: Arrow's layout in memory, read with the standard library alone."""
+"""Represents one column in Arrow's memory layout, read with the standard library alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from headrace import _native
 from headrace.columns.placement import Placed
-from headrace.columns.types import UNITS, DataType
+from headrace.columns.types import UNITS, DataType, has_offsets
 from headrace.columns.zone import zone_named
 from headrace.core.buffer import Buffer, copy_of
 from headrace.core.errors import OptionError, OutOfRangeError, shown
@@ -32,24 +32,24 @@ class Column(Placed):
     Parameters
     ----------
     type
-        Type of every value.
+        Type of all values.
     length
-        Rows.
+        Number of rows.
     null_count
-        Rows that are null; -1 where nobody has counted them, as in a slice on a GPU.
+        Number of null rows; -1 if they are not counted, as in a slice on a GPU.
     values
-        Fixed-width values side by side; of bool one bit each, least significant first; of strings the UTF-8 bytes, of string
-        views the views, of a dictionary the codes; of nulls nothing.
+        Fixed-width values; for bool one bit each, least significant first; for strings and bytes their bytes; for string views
+        the views; for a dictionary the codes; empty for nulls.
     validity
-        One bit a row, 1 for a value; None if no row is null, and in a column of type null.
+        One bit per row, 1 for a value; None if no row is null, and in a column of type null.
     offsets
-        Of strings and bytes: where each row's bytes begin, and behind the last where they end.
+        Strings and bytes: the begin of each row's bytes, and the end of the last row's.
     offset
-        Rows to leave out in front, in all buffers (a slice shares its buffers).
+        Rows to skip at the begin of all buffers; a slice shares its buffers.
     data
-        Of string views: the buffers that texts of more than 12 bytes lie in, each under 2^31 bytes.
+        String views: the buffers with texts of more than 12 bytes, each under 2^31 bytes.
     dictionary
-        The distinct texts that codes stand for, in the order of their first rows.
+        Dictionary: the distinct texts that the codes refer to, in the order of their first rows.
     """
 
     type: DataType
@@ -76,7 +76,7 @@ class Column(Placed):
     @overload
     def __getitem__(self, key: slice) -> Column: ...
     def __getitem__(self, key: int | slice) -> Any:
-        """Value of a row, None for null; or a part of the column that shares its memory (step 1)."""
+        """Return a row's value, None for null; or for a slice with step 1 a column that shares this one's memory."""
         if isinstance(key, slice):
             start, stop, step = key.indices(self.length)
             if step != 1:
@@ -91,12 +91,12 @@ class Column(Placed):
         return self.slice(row, 1).to_pylist()[0]
 
     def slice(self, start: int, length: int) -> Column:
-        """`length` rows from `start` on; nothing is copied.
+        """Return `length` rows from `start` on, without a copy.
 
         Raises
         ------
         OptionError
-            The column has no such rows.
+            The column does not have these rows.
         """
         start = integer("start", start, f"the number of a row, from 0 to {self.length}", 0, self.length)
         rest = self.length - start
@@ -109,12 +109,12 @@ class Column(Placed):
         return replace(self, offset=self.offset + start, length=length, null_count=nulls, validity=validity)
 
     def to_pylist(self) -> list[Any]:
-        """All rows as Python values; null is None.
+        """Return all rows as Python values; null is None.
 
-        Timestamps with a time zone are aware, in that zone. Timestamps of nanoseconds become integers of nanoseconds since 1970,
-        because `datetime` would cut them; so do times that `datetime` does not reach (before year 1, after 9999). Likewise times
-        and durations of nanoseconds, and durations of more than 999999999 days, become integers of their unit. Decimals are
-        `decimal.Decimal`. From a GPU, they are copied first.
+        Timestamps with a time zone are aware, in that zone. Timestamps in nanoseconds become integers of nanoseconds since 1970,
+        since `datetime` would truncate them. So do timestamps outside the range of `datetime` (years 1 to 9999). Times and
+        durations in nanoseconds, and durations over 999999999 days, become integers of their unit. Decimals are
+        `decimal.Decimal`. A column on a GPU is copied to the host first.
         """
         if self.device.kind != "cpu":
             return self.to("cpu").to_pylist()
@@ -151,7 +151,7 @@ class Column(Placed):
         return [_duration(count, units) if name == "duration" else _time(count, units) for count in raw]
 
     def _integers(self) -> list[int]:
-        """The values of a decimal column without their point."""
+        """Return the unscaled integers of a decimal column."""
         data = memoryview(self.values)[self.offset * 16 : (self.offset + self.length) * 16]
         return [int.from_bytes(data[at : at + 16], "little", signed=True) for at in range(0, self.length * 16, 16)]
 
@@ -181,9 +181,9 @@ class Column(Placed):
         return found
 
     def compact(self, *, threads: int = 1) -> Column:
-        """A column of string views whose buffers hold what its rows refer to and nothing else; another column as it is.
+        """Return a column of string views without unreferenced buffer contents; any other column unchanged.
 
-        A part of a column shares the whole column's memory; this lets go of the rest.
+        A slice keeps the whole column's memory alive; this releases the rest.
         """
         threads = integer("threads", threads, "an integer from 1 to 1024", 1, 1024)
         if self.type.name != "string_view" or self.device.kind != "cpu":
@@ -191,34 +191,37 @@ class Column(Placed):
         return column_of_texts(_native.string_views(self, threads, MOST_VIEWED_BYTES) or (), self)
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
-        """The column as a NumPy array.
+        """Return the column as a NumPy array.
 
-        Without nulls, numbers, timestamps, durations and times of 64 bits share the column's memory; dates (``datetime64[D]``),
-        times of 32 bits and bools are copied. NumPy has no time of day: it becomes ``timedelta64`` since midnight. With nulls,
-        floats have NaN, dates, timestamps, times and durations NaT, integers and bools become a masked array. Strings (of
-        dictionaries too), bytes, decimals and nulls become an object array with None for null.
+        Without nulls, numbers, timestamps, durations and 64-bit times share the column's memory; dates (``datetime64[D]``),
+        32-bit times and bools are copied. NumPy has no time of day, so times become ``timedelta64`` since midnight. With nulls,
+        floats have NaN; dates, timestamps, times and durations have NaT; integers and bools become a masked array. Strings (also
+        of dictionaries), bytes, decimals and nulls become an object array with None for null.
 
-        NumPy's timestamps name no zone: instants are in UTC. From a GPU, values are copied first.
+        NumPy's timestamps have no zone: instants are in UTC. A column on a GPU is copied to the host first.
         """
         from headrace.columns.as_numpy import as_numpy  # NumPy is optional, and slow to import
 
         return as_numpy(self.to("cpu"))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        """As `to_numpy`, but integers and bools with nulls become objects with None: a plain array has no mask.
+        """Return an array as `to_numpy` does, but with integers and bools that have nulls as objects: a plain array has no mask.
 
         Raises
         ------
         ValueError
-            `dtype` holds no null (integers, bool) and the column does; or ``copy=False`` and there is no way without one.
+            `dtype` cannot represent null (integers, bool) and the column has nulls; or ``copy=False`` is given and a copy is
+            needed.
         """
         from headrace.columns.as_numpy import as_plain_numpy  # NumPy is optional, and slow to import
 
         return as_plain_numpy(self.to("cpu"), dtype, copy)
 
     def arrow_description(self, name: str = "") -> tuple[str, str, int, int, list[Buffer | None], Any]:
-        """Name, Arrow format, null count, offset, buffers (None for none) and dictionary (its description and length, or None),
-        for the C data interface.
+        """Return the column's description for the C data interface.
+
+        It has the name, Arrow format, null count, offset, buffers (None if absent), and the dictionary (its description and
+        length) or None.
         """
         buffers = [self.validity, self.values] if self.offsets is None else [self.validity, self.offsets, self.values]
         if self.type.name == "null":
@@ -227,11 +230,13 @@ class Column(Placed):
             sizes = b"".join(buffer.nbytes.to_bytes(8, "little") for buffer in self.data)
             buffers += [*self.data, copy_of(sizes)]
         dictionary = None if self.dictionary is None else (self.dictionary.arrow_description(), self.dictionary.length)
-        # Some readers stumble over an offset into nothing.
+        # Some readers fail on an offset into an empty column.
         return name, self.type.arrow_format, self.null_count, self.offset if self.length else 0, buffers, dictionary
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        """Arrow C data interface: the column without a copy. A requested schema is ignored, as the interface allows."""
+        """Export the column by the Arrow C data interface, without a copy. A requested schema is ignored, as the interface
+        allows.
+        """
         column = self.to("cpu")
         return _native.arrow_column(column.arrow_description(), column.length)
 
@@ -250,17 +255,17 @@ class Column(Placed):
 
 
 MOST_VIEWED_BYTES = 0x7FFFFFFF
-"""Bytes of one buffer of string views, and so of one text."""
+"""Maximum size of one buffer of string views, and so of one text."""
 _VIEW = Struct("<IIII")
-_MOST_ROWS = 2**62
+_MAX_ROWS = 2**62
 
 
 def check_column(column: Column) -> None:
-    """Raise OptionError unless a column's parts are of the right kinds, and its values lie inside of their buffer."""
+    """Raise OptionError unless a column's buffers have the right kinds, and its values lie within them."""
     instance("type", column.type, DataType)
-    integer("length", column.length, "a number of rows", 0, _MOST_ROWS)
-    integer("null_count", column.null_count, "a number of rows, or -1", -1, _MOST_ROWS)
-    integer("offset", column.offset, "a number of rows", 0, _MOST_ROWS)
+    integer("length", column.length, "a number of rows", 0, _MAX_ROWS)
+    integer("null_count", column.null_count, "a number of rows, or -1", -1, _MAX_ROWS)
+    integer("offset", column.offset, "a number of rows", 0, _MAX_ROWS)
     instance("data", column.data, tuple, "a tuple of buffers")
     if column.dictionary is not None:
         instance("dictionary", column.dictionary, Column, "a Column or None")
@@ -272,13 +277,13 @@ def check_column(column: Column) -> None:
         if not (hasattr(part, "address") and hasattr(part, "nbytes")):
             raise OptionError.wrong("data", "buffers of this package", part)
     end = column.offset + column.length
-    has_offsets = column.type.name in _WITH_OFFSETS
-    if has_offsets and column.offsets is None:
+    with_offsets = has_offsets(column.type)
+    if with_offsets and column.offsets is None:
         raise OptionError(f"offsets must be given for {column.type}")
     bits = 0 if column.type.name == "null" else column.type.bits
-    sized = ("offsets", column.offsets, (end + 1) * bits) if has_offsets else ("values", column.values, end * bits)
+    sized = ("offsets", column.offsets, (end + 1) * bits) if with_offsets else ("values", column.values, end * bits)
     for name, part, needed in (sized, ("validity", column.validity, end)):
-        # Of no rows there may be no offsets: a buffer of nothing.
+        # An empty column may have an empty buffer of offsets.
         if part is not None and column.length and part.nbytes * 8 < needed:
             raise OptionError(
                 f"{name} has {part.nbytes} bytes, and {column.length} rows behind an offset of {column.offset} need more"
@@ -286,11 +291,10 @@ def check_column(column: Column) -> None:
 
 
 _CODES = DataType("int32")
-_WITH_OFFSETS = {"string", "large_string", "binary", "large_binary"}
 
 
 def column_of_texts(parts: tuple[Any, ...], source: Column) -> Column:
-    """What the native part made of a column of texts."""
+    """Return a column of texts that native code has made."""
     type_name, values, validity, offsets, data = parts
     return new_column(
         type=DataType(type_name),
@@ -304,7 +308,7 @@ def column_of_texts(parts: tuple[Any, ...], source: Column) -> Column:
 
 
 def _bits(buffer: Buffer, start: int, count: int) -> list[bool]:
-    """`count` bits from bit `start` on, least significant first."""
+    """Return `count` bits from bit `start` on, least significant first."""
     if count == 0:
         return []
     data = memoryview(buffer)[start // 8 : (start + count + 7) // 8]
@@ -313,7 +317,7 @@ def _bits(buffer: Buffer, start: int, count: int) -> list[bool]:
 
 
 def _count_set(buffer: Buffer, start: int, count: int) -> int:
-    """How many of `count` bits from bit `start` on are set."""
+    """Return the number of set bits among `count` bits from bit `start` on."""
     window = int.from_bytes(memoryview(buffer)[start // 8 : (start + count + 7) // 8], "little")
     return (window >> start % 8 & (1 << count) - 1).bit_count()
 
@@ -336,7 +340,7 @@ def _datetime(count: int, units: int, zone: datetime.tzinfo | None) -> datetime.
 def _decimals(values: list[int], scale: int) -> list[Any]:
     from decimal import Context, Decimal  # slow to import, and rarely needed
 
-    exact = Context(prec=40)  # more digits than a decimal128 has, so that nothing is rounded
+    exact = Context(prec=40)  # more digits than a decimal128 has, so nothing is rounded
     return [Decimal(value).scaleb(-scale, exact) for value in values]
 
 
@@ -354,4 +358,4 @@ def _time(count: int, units: int) -> datetime.time:
 
 
 new_column = quick(Column)
-"""A column of parts that are known to be right: `Column` without its checks."""
+"""Make a `Column` of valid parts, without checks."""

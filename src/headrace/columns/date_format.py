@@ -1,4 +1,4 @@
-"""Formats of dates and times: what `strptime` knows, turned into the steps that ``rules/date_format.hpp`` runs."""
+"""Compiles `strptime` formats of dates and times to the steps that ``rules/dates/date_format.hpp`` executes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from headrace.core.errors import OptionError, shown
 
 DateFormatLike = str | Sequence[str] | Mapping[str | int, str | Sequence[str]] | None
-"""One format, several in the order in which they are tried, or those of some columns by name or position."""
+"""One format, several formats in the order in which they are tried, or formats of some columns by name or position."""
 
 _SHORT = {"T": "%H:%M:%S", "R": "%H:%M", "D": "%m/%d/%y", "F": "%Y-%m-%d", "e": "%_%d"}
-"""Directives that stand for others; ``%_`` is a space that may be absent."""
+"""Directives that abbreviate others; ``%_`` is an optional space."""
 
 _MEANINGS = {
     "Y": "year",
@@ -31,13 +31,13 @@ _MEANINGS = {
     "Z": "offset",
     "s": "seconds since 1970",
 }
-"""What each directive says; a format says nothing twice."""
+"""The part of a date that each directive gives; a format may give each once."""
 
 _NUMBERS = dict.fromkeys("dmHIMS", 2) | {"j": 3, "Y": 4, "y": 2}
-"""Most digits of each directive that is a number."""
+"""Maximum digits of each numeric directive."""
 
 _NEEDS = {"day": "month", "month": "day", "minute": "hour", "second": "minute", "fraction": "second", "offset": "hour"}
-"""What makes no sense alone, and what has to be there as well."""
+"""Parts that require another one."""
 
 _DAYFIRST = ("%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y")
 _MAY_END = ("?", 0)
@@ -45,14 +45,14 @@ _MAY_END = ("?", 0)
 
 @dataclass(frozen=True, slots=True)
 class DateFormat:
-    """A format as steps.
+    """A compiled format.
 
     Parameters
     ----------
     steps
-        Two bytes a step: a directive's letter and its fewest digits, or ``%`` and a byte that stands for itself.
+        Two bytes per step: a directive's letter and its minimum number of digits, or ``%`` and a literal byte.
     may_be_number
-        Whether some text of this format is a number as well.
+        Whether some texts of this format are also numbers.
     """
 
     steps: bytes
@@ -61,16 +61,16 @@ class DateFormat:
 
 @dataclass(frozen=True, slots=True)
 class DateForms:
-    """How the dates and times of a column are written.
+    """Formats of the dates and times in a column.
 
     Parameters
     ----------
     formats
-        Tried in this order.
+        The formats, in the order in which they are tried.
     iso_first
-        Whether ISO 8601 comes before them; otherwise the formats alone count.
+        Whether ISO 8601 is tried first; otherwise it is not accepted.
     before_numbers
-        Whether inference takes a text that is a date and a number, such as 20240131, for a date.
+        Whether inference takes a text that is both a date and a number, such as 20240131, for a date.
     """
 
     formats: tuple[DateFormat, ...] = ()
@@ -80,25 +80,25 @@ class DateForms:
 
 @dataclass(frozen=True, slots=True)
 class DateOptions:
-    """`DateForms` of all columns, and of those that have their own, by name or position."""
+    """`DateForms` of all columns, and of columns with their own, by name or position."""
 
     shared: DateForms = field(default_factory=DateForms)
     of_columns: Mapping[str | int, DateForms] = field(default_factory=dict)
 
     @property
     def any_of_them(self) -> DateForms:
-        """Every format that some column has: what in a first record speaks against a header."""
+        """Return the union of all columns' formats, to recognise values in a first record."""
         own = [each for forms in self.of_columns.values() for each in forms.formats]
         return DateForms(tuple(dict.fromkeys((*self.shared.formats, *own))), iso_first=True)
 
 
 def date_options(formats: object, dayfirst: bool) -> DateOptions:
-    """What the options `date_format` and `dayfirst` mean.
+    """Parse the options `date_format` and `dayfirst`.
 
     Raises
     ------
     OptionError
-        A format is none; the message names the directive.
+        A format is invalid; the message names the directive.
     """
     shared = DateForms(tuple(_compile(form, _dayfirst_steps(form)) for form in _DAYFIRST)) if dayfirst else DateForms()
     if formats is None:
@@ -124,12 +124,12 @@ def _compile_all(formats: object, what: str) -> tuple[DateFormat, ...]:
 
 
 def parse_date_format(form: str) -> DateFormat:
-    """A format as steps.
+    """Compile a format.
 
     Raises
     ------
     OptionError
-        A directive is unknown, comes twice, or lacks another one; or there is no whole date.
+        A directive is unknown, repeated, or requires another one; or the format has no complete date.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def parse_date_format(form: str) -> DateFormat:
 
 
 def _steps(form: str) -> Iterator[tuple[str, int]]:
-    """Directives with 0, and ``%`` with each byte that stands for itself."""
+    """Yield directives with 0, and ``%`` with each literal byte."""
     characters = iter(form)
     for character in characters:
         if character != "%":
@@ -194,7 +194,7 @@ def _check_meanings(form: str, letters: list[str]) -> None:
 
 
 def _with_least_digits(form: str, steps: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """A number may lack leading zeros unless digits follow: in ``%d%m%Y`` it has all its digits, or where it ends is unclear."""
+    """Determine the minimum digits: a number may lack leading zeros unless digits follow. In ``%d%m%Y`` it has all its digits."""
     made = []
     for (letter, byte), (next_letter, next_byte) in zip(steps, [*steps[1:], ("", 0)], strict=True):
         digits_follow = next_letter in {*_NUMBERS, "f", "s", "_"} or (next_letter == "%" and chr(next_byte).isdigit())
@@ -212,14 +212,14 @@ def _compile(form: str, steps: list[tuple[str, int]]) -> DateFormat:
 
 
 def _may_be_number(form: str) -> bool:
-    """Whether all could be a sign, digits, marks between them and an exponent; rather true than false."""
+    """Return whether texts of the format may also be numbers: signs, digits, marks and an exponent. Errs towards true."""
     letters = {letter for letter, _ in _steps(form)}
     own = bytes(byte for letter, byte in _steps(form) if letter == "%")
     return not letters & set("BbpzZ") and not any(byte in b"/:T" or byte >= 0x80 for byte in own)
 
 
 def _dayfirst_steps(form: str) -> list[tuple[str, int]]:
-    """A date, and behind it perhaps hours and minutes, seconds, a fraction."""
+    """Return the steps of a date with optional hours and minutes, seconds, and fraction."""
     parts = [list(_steps(part)) for part in (form, " %H:%M", ":%S", ".%f")]
     whole = _with_least_digits(form, [step for part in parts for step in part])
     steps: list[tuple[str, int]] = []

@@ -17,11 +17,12 @@ from headrace import _native
 from headrace.columns.date_format import DateForms
 
 RECORDS_BELOW, RECORDS_BELOW_VALUES = 100, 20
-"""Records below the first one that are compared with it; and below one of values alone, where no text can occur again."""
+"""Number of records below the first one that are compared with it; the second number if the first record has only values,
+since then no text can recur."""
 LOOK_BYTES = 128 << 10
-"""Bytes from the first record on in which those records lie."""
+"""Bytes from the first record on that are searched for those records."""
 _FIELDS_CLASSIFIED = 20
-"""Fields of each column whose kinds are compared."""
+"""Fields of each column that are classified."""
 _SHOWN = 40
 _NUMBERS = re.compile(rb"[0-9]+")
 
@@ -37,24 +38,24 @@ _FAMILIES = {
     "duration": "a duration",
     "text": "text",
 }
-"""Kinds of fields that a column can hold together, by the names of `_native.kinds_of`."""
+"""Families of kinds that one column can hold, by the names of `_native.kinds_of`."""
 _TEXT = "text"
 
 
 @dataclass(frozen=True, slots=True)
 class HeaderDecision:
-    """Whether the first record holds the names.
+    """Decision whether the first record holds the names.
 
     Parameters
     ----------
     is_header
-        Whether it does.
+        The decision.
     reason
         The reason, in words.
     inferred
         Whether the reader decided; otherwise an option did.
     in_doubt
-        Whether nothing speaks for names but that nothing speaks against them.
+        Whether the evidence for names is only the absence of evidence against them.
     """
 
     is_header: bool
@@ -67,7 +68,7 @@ class HeaderDecision:
 
     @property
     def advice(self) -> str:
-        """The decision as a hint of an error; empty if an option decided."""
+        """Describe the decision as a hint in an error; empty if an option decided."""
         return f"; {self}; pass header={not self.is_header} if it is not" if self.inferred else ""
 
 
@@ -80,7 +81,7 @@ class FieldKinds:
     marks, dates
         As in the options of values.
     words
-        Texts of booleans.
+        Texts of bools.
     nulls
         Texts that mean null, in any column.
     """
@@ -91,12 +92,12 @@ class FieldKinds:
     nulls: frozenset[bytes] = frozenset({b""})
 
     def families(self, texts: Sequence[bytes]) -> list[str]:
-        """The family of values that each field belongs to, such as ``"a number"``; ``"text"`` if it is no value."""
+        """Return the family of values of each field, such as ``"a number"``; ``"text"`` if it is not a value."""
         kinds = _native.kinds_of(texts, self.marks, self.dates)
         return ["a boolean" if text in self.words else _FAMILIES[kind] for text, kind in zip(texts, kinds, strict=True)]
 
     def records_to_compare(self, first: Sequence[bytes]) -> int:
-        """Number of records below a first record that decide whether it is a header; none if it holds no value."""
+        """Return the number of records below a first record to compare it with; 0 if it has no value."""
         families = set(self.families([text for text in first if text]))
         if families <= {_TEXT}:
             return 0
@@ -104,13 +105,13 @@ class FieldKinds:
 
 
 class _Verdict(Enum):
-    """The evidence of one column."""
+    """Evidence of one column."""
 
     NONE = 0
     VALUE = 1  # a value over values of its family
     NAME = 2  # the field cannot belong to its column
     EITHER = 3
-    REPEATED = 4  # text that occurs again below it, perhaps with another number: p1 over p2
+    REPEATED = 4  # text that recurs below it, possibly with another number: p1 over p2
 
 
 def decide_header(first: Sequence[bytes], below: Sequence[Sequence[bytes]], kinds: FieldKinds) -> HeaderDecision:
@@ -121,9 +122,9 @@ def decide_header(first: Sequence[bytes], below: Sequence[Sequence[bytes]], kind
     first
         Its fields.
     below
-        The fields of the records below it; not looked at if no field of the first record is a value.
+        The fields of the records below it; not used if the first record has no value.
     kinds
-        What the text of a field means.
+        Options for the meaning of a field's text.
     """
     families = kinds.families(first)
     filled = [family for text, family in zip(first, families, strict=True) if text]
@@ -150,7 +151,7 @@ def decide_header(first: Sequence[bytes], below: Sequence[Sequence[bytes]], kind
 
 
 def _compared(text: bytes, family: str, column: Sequence[bytes], kinds: FieldKinds) -> tuple[_Verdict, str]:
-    """The evidence of a field and the fields below it, with the reason in words."""
+    """Compare a field with the fields below it. Returns the evidence and its reason in words."""
     if not text or text in kinds.nulls:
         return _Verdict.NONE, ""
     pattern = _NUMBERS.sub(b"0", text)
@@ -160,7 +161,7 @@ def _compared(text: bytes, family: str, column: Sequence[bytes], kinds: FieldKin
     families = kinds.families(column[:_FIELDS_CLASSIFIED])
     if not families:
         return (_Verdict.EITHER if family == _TEXT else _Verdict.NONE), f"{_shown(text)} has no value below it"
-    usual, count = Counter(families).most_common(1)[0]  # of families as frequent, the first to occur
+    usual, count = Counter(families).most_common(1)[0]  # of equally frequent families, the first one
     if family == _TEXT:
         usual = usual if 2 * count >= len(families) else _TEXT
     elif 2 * families.count(family) >= len(families):
@@ -174,7 +175,7 @@ def _compared(text: bytes, family: str, column: Sequence[bytes], kinds: FieldKin
 def _weighed(
     first: Sequence[bytes], rows: Sequence[Sequence[bytes]], verdicts: dict[_Verdict, str], values: Sequence[bytes]
 ) -> HeaderDecision:
-    """The decision where every field could belong to its column; `values` are those of the first record."""
+    """Decide if every field could belong to its column; `values` are those of the first record."""
     if _Verdict.VALUE in verdicts:
         if _Verdict.REPEATED in verdicts:
             return HeaderDecision(False, verdicts[_Verdict.REPEATED])

@@ -1,4 +1,4 @@
-"""Columns as pickles: their own rows, not those of the whole that a slice shares its memory with."""
+"""Pickles columns with only their own rows, even if a slice shares the memory of a larger column."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pickle import PickleBuffer
 from typing import TYPE_CHECKING, Any
 
-from headrace.columns.own_rows import RowParts, part_of_host, with_own_rows
+from headrace.columns.row_slice import RowParts, part_of_host, sliced_parts
 from headrace.core.buffer import copy_of
 
 if TYPE_CHECKING:
@@ -16,14 +16,14 @@ Bytes = PickleBuffer | bytes
 
 
 def reduced(column: Column, protocol: int) -> tuple[Callable[..., Column], tuple[Any, ...]]:
-    """What `pickle` needs to make `column` again. From protocol 5 on, nothing is copied on the way out."""
+    """Return what `pickle` needs to rebuild `column`. From protocol 5 on, buffers are not copied."""
 
     def packed(part: Any) -> Bytes:
         view = memoryview(part).cast("B")
         return PickleBuffer(view) if protocol >= 5 else bytes(view)
 
     column = column.to("cpu").compact()
-    own = with_own_rows(column, part_of_host)
+    own = sliced_parts(column, part_of_host)
     return _remade, (own.shape, [None if part is None else packed(part) for part in own.parts])
 
 

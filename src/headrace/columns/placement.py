@@ -1,6 +1,6 @@
-"""Columns on their way between host and GPU, and the protocols by which other libraries take them where they lie.
+"""Moves columns between host and GPU, and implements the protocols by which other libraries read them in place.
 
-Nothing here imports a GPU's libraries before a column is on one, or is to go there.
+GPU libraries are imported only when a column is on a GPU or is moved to one.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from array import array
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from headrace.columns.own_rows import RowParts, part_of_host, with_own_rows
+from headrace.columns.row_slice import RowParts, part_of_host, sliced_parts
 from headrace.core.buffer import copy_of, empty_buffer
 from headrace.core.context import Context, context_of
 from headrace.core.device import Device
@@ -29,31 +29,31 @@ _CPU = Device()
 
 
 class Placed:
-    """What a column says of where it lies; the base of `Column`."""
+    """Device-related methods of a column; the base of `Column`."""
 
     __slots__ = ()
 
     @property
     def device(self) -> Device:
-        """Where its memory is."""
+        """The device of the column's memory."""
         return Device.parse(cast("Column", self).values.device)
 
     def to(self, device: Device | str, *, context: Context | None = None) -> Column:
-        """The column on a device; itself if it is there.
+        """Return the column on a device; the column itself if it is there already.
 
         Parameters
         ----------
         device
             ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
         context
-            Its memory limit bounds what is taken of a GPU, and its `Context.crossings` count what crosses.
+            Its memory limit bounds the GPU memory taken, and its `Context.crossings` count the copies.
 
         Raises
         ------
         OptionError
-            It lies on another GPU: take it to the host first.
+            The column is on another GPU: copy it to the host first.
         MemoryLimitError
-            It does not fit.
+            The column does not fit in memory.
         """
         return moved_all({"": cast("Column", self)}, device, context)[""]
 
@@ -66,17 +66,17 @@ class Placed:
         return _array(column, f"<{_code(column)}").__cuda_array_interface__
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Kind of device by DLPack's numbers, and which one."""
+        """Return DLPack's device type and device number."""
         device = self.device
         return (1, 0) if device == _CPU else (2, device.index)
 
     def __dlpack__(self, **options: Any) -> Any:
-        """DLPack: the values without a copy; dates, times and timestamps as the integers that they are.
+        """Export the values by DLPack without a copy; dates, times and timestamps as their integers.
 
         Raises
         ------
         BufferError
-            The column has nulls, or values that are no numbers of 8 to 64 bits.
+            The column has nulls, or values other than numbers of 8 to 64 bits.
         """
         column = cast("Column", self)
         if refusal := _no_plain_array(column):
@@ -87,14 +87,14 @@ class Placed:
         return _array(column, f"<{code}").__dlpack__(**options)
 
     def __arrow_c_device_array__(self, requested_schema: object = None, **options: object) -> tuple[object, object]:
-        """Arrow C device interface: the column without a copy, where it lies. A requested schema is ignored, as is allowed."""
+        """Export by the Arrow C device interface, without a copy. A requested schema is ignored, as the interface allows."""
         from headrace.arrays.arrow_device import device_capsules  # seldom needed
 
         return device_capsules(describe(cast("Column", self)))
 
 
 def moved_all(columns: Mapping[str, Column], device: Device | str, context: Context | None = None) -> dict[str, Column]:
-    """The columns on a device, within one memory limit; see `Placed.to`."""
+    """Return the columns on a device, within one memory limit; see `Placed.to`."""
     target, context = Device.parse(device), context_of(context)
     budget = context.new_budget()
     return {name: _to(column, target, context.crossings, budget) for name, column in columns.items()}
@@ -111,7 +111,7 @@ def _to(column: Column, target: Device, crossings: Crossings, budget: Budget) ->
 
 
 def describe(column: Column, name: str = "") -> DeviceColumn:
-    """The column as Arrow's device interface has it; its buffers are shown to other libraries from then on."""
+    """Return the column's description for Arrow's device interface. Its buffers are shared with other libraries from then on."""
     from headrace.arrays.arrow_device import DeviceColumn  # seldom needed
 
     _, arrow_format, null_count, offset, buffers, _ = column.arrow_description(name)
@@ -130,7 +130,7 @@ def describe(column: Column, name: str = "") -> DeviceColumn:
 
 
 def filled(columns: Iterable[Column]) -> Any:
-    """An event that is done when the memory of all of them, which lie on one device, is filled; None on the host."""
+    """Return an event that completes when all columns, on one device, are written; None on the host."""
     last = None
     for column in columns:
         if column.device == _CPU:
@@ -138,23 +138,23 @@ def filled(columns: Iterable[Column]) -> Any:
         from headrace.gpu.device.event import Event
 
         for buffer in _buffers(column):
-            buffer.show()  # type: ignore[attr-defined]  # of a GPU
+            buffer.show()  # type: ignore[attr-defined]  # a GPU buffer
         values: Any = column.values
         if last is not None:
-            last.hold(values.stream)  # each waits for the one before, so the last one is last
+            last.hold(values.stream)  # each event waits for the previous one, so the last completes last
         last = Event(values.gpu).record(values.stream)
     return last
 
 
 def _no_plain_array(column: Column) -> str:
-    """Why the column is no array of numbers; empty if it is one."""
+    """Return why the column is not an array of numbers; empty if it is one."""
     if column.type.numpy_name is None:
         return "its values are no numbers of 8 to 64 bits"
     return "it has nulls" if column.null_count else ""
 
 
 def _code(column: Column) -> str:
-    """The type as arrays write it, without byte order: ``"u4"``, ``"M8[us]"``."""
+    """Return the type's array typestr without byte order, such as ``"u4"`` or ``"M8[us]"``."""
     name = column.type.numpy_name or ""
     kind, _, unit = name.partition("64[")
     if unit:
@@ -186,7 +186,7 @@ def _to_gpu(column: Column, device: Device, crossings: Crossings, budget: Budget
             staging(card).upload(view, taken, counted=crossings)
         return taken
 
-    own = with_own_rows(column.compact(), part_of_host)
+    own = sliced_parts(column.compact(), part_of_host)
     return _moved(own, moved, lambda inner: _to_gpu(inner, device, crossings, budget))
 
 
@@ -205,7 +205,7 @@ def _to_host(column: Column, crossings: Crossings) -> Column:
     def kept(part: Any) -> Buffer:
         return copy_of(part) if isinstance(part, array) else part
 
-    found = _moved(with_own_rows(column, read), kept, lambda inner: _to_host(inner, crossings))
+    found = _moved(sliced_parts(column, read), kept, lambda inner: _to_host(inner, crossings))
     return found.slice(0, found.length) if found.null_count < 0 else found
 
 

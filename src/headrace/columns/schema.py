@@ -1,4 +1,4 @@
-"""Names and types of the columns: what the caller says, what the first records say, and what is left to inference."""
+"""Plans names and types of columns from the caller's options and the first records."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from headrace.core.options import index_of
 ItemT = TypeVar("ItemT")
 
 SchemaLike = Mapping[str, object] | Sequence[object]
-"""Name to type for all columns, or the types in order."""
+"""A mapping of names to types for all columns, or the types in order."""
 
 DTypesLike = Mapping[str | int, object] | object
-"""Name or position to type for some columns, or one type for all."""
+"""A mapping of names or positions to types for some columns, or one type for all."""
 
 
 @dataclass(frozen=True, slots=True)
 class FirstRecord:
-    """A record at the beginning of the text.
+    """A record at the begin of the text.
 
     Parameters
     ----------
     begin
         Its first byte in the source.
     fields
-        The texts of its fields, quotes undone.
+        The texts of its fields, without quotes.
     malformed
-        Where its quoting is malformed; None if it is not.
+        Position of a malformed quote; None if there is none.
     text
         Its raw bytes.
     undecodable
-        The first byte in the source that is not text; None if all is.
+        First byte in the source that cannot be decoded; None if there is none.
     below
-        Fields of the records below it, as far as they decide whether it is a header; None if they were not looked at.
+        Fields of the records below it that help to decide whether it is a header; None if they were not read.
     """
 
     begin: int
@@ -53,18 +53,18 @@ class FirstRecord:
 
 @dataclass(frozen=True, slots=True)
 class PlannedColumns:
-    """What is known of the columns before the text is read.
+    """Plan of the columns before the text is read.
 
     Parameters
     ----------
     names, types
-        One for each column; a type of None is to be inferred.
+        One entry per column; a type of None is inferred.
     base
-        Fields of a whole record: there are more columns where long records are widened or collected.
+        Fields of a complete record. There are more columns if long records are widened or collected.
     wanted
-        Positions of the columns of the table, in its order.
+        Positions of the table's columns, in its order.
     renamed
-        Names that had to be made unique or made up: as they stood in the header (by position), and what they became.
+        Names that were missing or repeated: the name in the header (by position), and the new one.
     """
 
     names: tuple[str, ...]
@@ -76,10 +76,10 @@ class PlannedColumns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaOptions:
-    """The reader's options that say what the columns are.
+    """Options that describe the columns.
 
-    `kinds` tells names from values in the first record. `reason` says why `header` is what it is, if the caller did not say it.
-    With `replace_invalid` U+FFFD stands in names for what cannot be decoded, else an escape.
+    `kinds` distinguishes names from values in the first record. `reason` explains `header` if the caller did not give it. With
+    `replace_invalid`, undecodable bytes in names become U+FFFD; otherwise they are escaped.
     """
 
     header: bool | str = "infer"
@@ -94,12 +94,12 @@ class SchemaOptions:
 
 
 def header_begin(first: FirstRecord | None, options: SchemaOptions) -> int | None:
-    """First byte of the record that holds the names; None if no record does."""
+    """Return the first byte of the record that holds the names; None if no record does."""
     return first.begin if first is not None and header_decision(first, options).is_header else None
 
 
 def header_decision(first: FirstRecord, options: SchemaOptions) -> HeaderDecision:
-    """Whether the first record holds the names, and the reason."""
+    """Decide whether the first record holds the names, and why."""
     key = first.fields, first.below
     return _headers.of(lambda: _decide(first, _given_names(options), options), options, key=key)
 
@@ -108,7 +108,7 @@ _headers: Recent[HeaderDecision] = Recent()
 
 
 def records_to_compare(first: FirstRecord, options: SchemaOptions) -> int:
-    """Number of records below the first one that decide whether it is a header; none if it or an option decides."""
+    """Return the number of records below the first one to compare it with; 0 if it or an option decides."""
     is_inferred = isinstance(options.header, str) and options.header == "infer"
     if not is_inferred or options.names is not None or isinstance(options.schema, Mapping):
         return 0
@@ -121,29 +121,29 @@ _compared: Recent[int] = Recent()
 def plan_columns(
     first: FirstRecord | None, options: SchemaOptions, *, width: int = 0, collected: str | None = None
 ) -> PlannedColumns:
-    """Settle names and types.
+    """Plan names and types.
 
     Parameters
     ----------
     first
         The text's first record, None if there is none.
     options
-        What the caller says.
+        The caller's options.
     width
-        Columns that there are at least; those that nobody names are called by their position.
+        Minimum number of columns; unnamed ones are named by their position.
     collected
-        Name of a last column, of strings.
+        Name of an additional last column of strings.
 
     Raises
     ------
     EmptyInputError
-        There is no record, and neither names nor a schema say what the columns are.
+        There is no record, and neither names nor a schema describe the columns.
     OptionError
         The options contradict each other or the text.
     """
     decision = None if first is None else header_decision(first, options)
     has_header = decision is not None and decision.is_header
-    # Without a header nothing but their number is asked of the first record's fields.
+    # Without a header, only the number of the first record's fields matters.
     fields = None if first is None else first.fields if has_header else len(first.fields)
     with explained_by(decision):
         return _planned.of(lambda: _plan(first, has_header, options, width, collected), options, key=(fields, width, collected))
@@ -153,7 +153,7 @@ _planned: Recent[PlannedColumns] = Recent()
 
 
 class explained_by:  # noqa: N801  # used as a block
-    """Adds to an error about an unknown column whether the first record was taken for the header, and why."""
+    """Block that adds to an error about an unknown column whether the first record was taken for the header, and why."""
 
     __slots__ = ("_decision",)
 
@@ -180,31 +180,31 @@ def _plan(
 
 
 def plan_names(first: FirstRecord | None, options: SchemaOptions) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The names of a whole record's fields, and those that had to change, as in `PlannedColumns`.
+    """Return the names of a complete record's fields, and those that were changed, as in `PlannedColumns`.
 
     Raises
     ------
     EmptyInputError, OptionError
-        As `plan_columns`.
+        As in `plan_columns`.
     """
     given = _given_names(options)
     if first is None and given is None and not isinstance(options.schema, Sequence):
         raise EmptyInputError("the input holds no record; pass schema= or names= to get an empty table")
     found = name_texts(first, options) if first is not None and header_decision(first, options).is_header else None
-    names, renamed = _settle_names(first, found, given, options)
+    names, renamed = _plan_unique_names(first, found, given, options)
     if not names:
         raise OptionError("names and schema name no column; a table has at least one")
     return names, renamed
 
 
 def widen_names(names: tuple[str, ...], width: int, collected: str | None) -> tuple[str, ...]:
-    """`names`, and those of the columns behind them: called by their position up to `width`, then the collected one."""
+    """Return `names` with the additional columns: named by position up to `width`, then the collected one."""
     more = [f"column_{i + 1}" for i in range(len(names), width)] + ([collected] if collected else [])
     return _unique([*names, *more])[0]
 
 
 def plan_wanted(names: tuple[str, ...], options: SchemaOptions) -> tuple[int, ...]:
-    """Positions of the columns that ``columns=`` asks for, in its order; of all if it is not given."""
+    """Return the positions of the columns in ``columns=``, in its order; of all columns if it is not given."""
     columns = options.columns
     if columns is None:
         return tuple(range(len(names)))
@@ -219,7 +219,7 @@ def plan_wanted(names: tuple[str, ...], options: SchemaOptions) -> tuple[int, ..
 
 
 def name_texts(record: FirstRecord, options: SchemaOptions) -> list[str]:
-    """The fields of a record as names."""
+    """Return the fields of a record as names."""
     errors = "replace" if options.replace_invalid else "backslashreplace"
     return [field.decode("utf-8", errors) for field in record.fields]
 
@@ -245,7 +245,7 @@ def _given_names(options: SchemaOptions) -> list[str] | None:
 
 
 def is_name(name: object) -> bool:
-    """Whether a column can be called that: a text that UTF-8 can write."""
+    """Return whether a column can have this name: a text that UTF-8 can encode."""
     try:
         return isinstance(name, str) and name.encode() is not None
     except UnicodeEncodeError:
@@ -253,7 +253,10 @@ def is_name(name: object) -> bool:
 
 
 def _decide(first: FirstRecord, given: list[str] | None, options: SchemaOptions) -> HeaderDecision:
-    """If names are given, the first record is a header if it holds them. In place of a schema's, other texts are one too."""
+    """Decide whether the first record is a header.
+
+    If names are given, it is one if it holds them. Texts other than a schema's names are a header too.
+    """
     if isinstance(options.header, bool):
         return HeaderDecision(options.header, options.reason or f"header={options.header}", inferred=options.reason is not None)
     if not isinstance(options.header, str) or options.header != "infer":
@@ -271,7 +274,7 @@ def _decide(first: FirstRecord, given: list[str] | None, options: SchemaOptions)
     return HeaderDecision(is_text, "it holds text alone" if is_text else "it holds values, and no name of the schema")
 
 
-def _settle_names(
+def _plan_unique_names(
     first: FirstRecord | None, found: list[str] | None, given: list[str] | None, options: SchemaOptions
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     if found is None:
@@ -290,26 +293,26 @@ def _settle_names(
 
 
 def _unique(found: list[str]) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Names as in the header, but none empty and none twice: ``a,,a`` becomes ``a, column_2, a_1``."""
+    """Return the header's names with empty and repeated ones replaced: ``a,,a`` becomes ``a, column_2, a_1``."""
     taken = set(found)
     used: set[str] = set()
-    suffixes: dict[str, int] = {}  # the last one tried of each name: all up to it are taken
+    suffixes: dict[str, int] = {}  # the last suffix tried for each name: all before it are taken
     names: list[str] = []
     renamed: dict[str, str] = {}
     for position, name in enumerate(found):
-        base = settled = name or f"column_{position + 1}"
-        while settled in used or (settled != name and settled in taken):
+        base = unique = name or f"column_{position + 1}"
+        while unique in used or (unique != name and unique in taken):
             suffixes[base] = suffixes.get(base, 0) + 1
-            settled = f"{base}_{suffixes[base]}"
-        if settled != name:
-            renamed[f"{position + 1}: {name!r}"] = settled
-        used.add(settled)
-        names.append(settled)
+            unique = f"{base}_{suffixes[base]}"
+        if unique != name:
+            renamed[f"{position + 1}: {name!r}"] = unique
+        used.add(unique)
+        names.append(unique)
     return tuple(names), renamed
 
 
 def plan_types(names: tuple[str, ...], has_header: bool, options: SchemaOptions) -> tuple[DataType | None, ...]:
-    """The types of all columns, None for those to infer; a schema with names has to have those of a header.
+    """Return the types of all columns, None for those to infer. A schema with names must have those of the header.
 
     Raises
     ------
@@ -334,7 +337,7 @@ def plan_types(names: tuple[str, ...], has_header: bool, options: SchemaOptions)
 
 
 def _type_of(option: str, key: object, value: object) -> DataType:
-    """The type that an option gives a column, or all columns if `key` is None."""
+    """Parse the type that an option gives a column, or all columns if `key` is None."""
     try:
         return parse_type(value)
     except OptionError as error:
@@ -349,7 +352,7 @@ def _positional_types(names: tuple[str, ...], types: Iterable[object]) -> list[D
 
 
 def _check_same_names(names: tuple[str, ...], schema: Mapping[str, object]) -> None:
-    """A schema goes by the header's names, so that a changed order cannot put values under a wrong name."""
+    """Require a schema to match the header by name, so that reordered columns cannot get wrong names."""
     own = set(names)
     unknown = [name for name in schema if name not in own]
     missing = [name for name in names if name not in schema]
@@ -362,7 +365,7 @@ def _check_same_names(names: tuple[str, ...], schema: Mapping[str, object]) -> N
 
 
 def positions_of(option: str, keys: Iterable[object], names: tuple[str, ...]) -> list[int]:
-    """Positions of the columns that an option names, or counts from either end.
+    """Return the positions of the columns that an option names, or counts from either end.
 
     Raises
     ------
@@ -385,5 +388,5 @@ def _position_of(option: str, key: object, places: Mapping[str, int]) -> int:
 
 
 def _repeated(items: Iterable[ItemT]) -> list[ItemT]:
-    """Items that stand more than once, in their order."""
+    """Return the items that occur more than once, in their order."""
     return [item for item, count in Counter(items).items() if count > 1]

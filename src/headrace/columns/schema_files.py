@@ -1,4 +1,4 @@
-"""Names and types of the columns of several files."""
+"""Plans names and types of the columns of several files."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from headrace.core.errors import EmptyInputError, OptionError
 
 @dataclass(frozen=True, slots=True)
 class FileNames:
-    """What one of several files calls its columns.
+    """Names of the columns in one of several files.
 
     Parameters
     ----------
     file
-        Its own name.
+        The file's name.
     names
-        Of the fields of a whole record; empty if the file has no record.
+        Names of the fields of a complete record; empty if the file has no record.
     header
-        First byte of the record that holds the names; None if no record does.
+        First byte of the record with the names; None if no record has them.
     renamed
         As in `PlannedColumns`.
     decision
-        Whether its first record holds the names; None if it has no record.
+        Whether the file's first record has the names; None if it has no record.
     """
 
     file: str
@@ -48,16 +48,16 @@ class FileNames:
 
 @dataclass(frozen=True, slots=True)
 class UnitedColumns:
-    """What is known of the columns of several files before they are read.
+    """Plan of the columns of several files before they are read.
 
     Parameters
     ----------
     names, types, wanted, renamed
-        Of the table, as in `PlannedColumns`.
+        Those of the table, as in `PlannedColumns`.
     files
-        Which of the columns each file has, in its order.
+        For each file its columns, as positions in the table.
     bases
-        Fields of a whole record of each file.
+        Fields of a complete record in each file.
     """
 
     names: tuple[str, ...]
@@ -69,14 +69,14 @@ class UnitedColumns:
 
 
 def name_files(files: Sequence[tuple[str, FirstRecord | None]], options: SchemaOptions, *, united: bool) -> list[FileNames]:
-    """Settle the names in each of several files, given by its own name and its first record.
+    """Determine the names in each of several files, given by file name and first record.
 
-    The first file with a record says whether there are headers, unless names are given: then each file is looked at by itself.
+    The first file with a record decides whether the files have headers. If names are given, each file is decided by itself.
 
     Raises
     ------
     EmptyInputError
-        There is no record in any file, and neither names nor a schema say what the columns are.
+        No file has a record, and neither names nor a schema describe the columns.
     OptionError
         The options contradict each other or a file.
     """
@@ -98,7 +98,7 @@ def name_files(files: Sequence[tuple[str, FirstRecord | None]], options: SchemaO
 
 
 def _for_part(record: FirstRecord | None, options: SchemaOptions) -> SchemaOptions:
-    """A file may have some columns of a schema only, so its header need not name all."""
+    """Return the options for one file, whose header need not have all names of the schema."""
     if record is None or options.header is False or not isinstance(options.schema, Mapping):
         return options
     named = set(name_texts(record, options))
@@ -123,23 +123,23 @@ def _name_file(name: str, first: FirstRecord | None, options: SchemaOptions) -> 
 def unite(
     found: Sequence[FileNames], options: SchemaOptions, *, by_name: bool, widths: Sequence[int], collected: str | None
 ) -> UnitedColumns:
-    """Settle the columns of the table that several files make.
+    """Plan the columns of the table that several files make.
 
     Parameters
     ----------
     found
-        Of `name_files`.
+        Result of `name_files`.
     options
-        What the caller says.
+        The caller's options.
     by_name
         Whether files may have different columns.
     widths, collected
-        As for `plan_columns`, a width for each file.
+        As in `plan_columns`, with a width for each file.
 
     Raises
     ------
     OptionError
-        The files' columns differ, and are not to be united by name; or the options do not fit them.
+        The files' columns differ and `by_name` is false, or the options do not fit them.
     """
     leader = next((file for file in found if file.names), found[0])
     if not by_name:
@@ -170,7 +170,7 @@ def unite(
 
 
 def _difference(file: FileNames, leader: FileNames) -> str:
-    """The first difference between the columns of a file and those of the first."""
+    """Describe the first difference between the columns of a file and those of the first."""
     way_on = "pass union_by_name=True to read files with different columns"
     for place, (mine, theirs) in enumerate(zip(file.names, leader.names, strict=False), 1):
         if mine != theirs:

@@ -1,6 +1,7 @@
-"""The types of columns, as values.
+"""Defines the types of columns and parses them from text, Python classes and other libraries' type objects.
 
-The native list of types is ``core/types.def``; a test holds this module to it.
+`TRAITS` has a row for each type; other modules read it instead of listing types. A test compares the table with the native
+list in ``core/types.def``.
 """
 
 from __future__ import annotations
@@ -8,46 +9,73 @@ from __future__ import annotations
 import datetime
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from headrace.columns.zone import zone_named
 from headrace.core.errors import OptionError, shown
 
 UNITS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
-"""Units of timestamps, times and durations, and how many make a second."""
+"""Units of timestamps, times and durations per second."""
 
-_UNITS_OF = {"timestamp": tuple(UNITS), "time32": ("s", "ms"), "time64": ("us", "ns"), "duration": tuple(UNITS)}
 _MAX_PRECISION = 38
 _EXAMPLE_DECIMAL = "decimal128(38, 9)"
 
-# name: Arrow format, bits of one value (of one offset, where values vary), format of `struct` (none for what it has not)
-_TYPES: dict[str, tuple[str, int, str]] = {
-    "bool": ("b", 1, "?"),
-    "int8": ("c", 8, "b"),
-    "int16": ("s", 16, "h"),
-    "int32": ("i", 32, "i"),
-    "int64": ("l", 64, "q"),
-    "uint8": ("C", 8, "B"),
-    "uint16": ("S", 16, "H"),
-    "uint32": ("I", 32, "I"),
-    "uint64": ("L", 64, "Q"),
-    "float32": ("f", 32, "f"),
-    "float64": ("g", 64, "d"),
-    "date32": ("tdD", 32, "i"),
-    "timestamp": ("ts{unit}:{tz}", 64, "q"),
-    "time32": ("tt{unit}", 32, "i"),
-    "time64": ("tt{unit}", 64, "q"),
-    "duration": ("tD{unit}", 64, "q"),
-    "decimal128": ("d:{precision},{scale}", 128, ""),
-    "string": ("u", 32, "i"),
-    "large_string": ("U", 64, "q"),
-    "binary": ("z", 32, "i"),
-    "large_binary": ("Z", 64, "q"),
-    "null": ("n", 0, ""),
-    "string_view": ("vu", 128, ""),
-    "dictionary": ("i", 32, "i"),
+
+class Traits(NamedTuple):
+    """Properties of a type that depend on its name alone.
+
+    Parameters
+    ----------
+    family
+        Types of one family are converted and compared alike: ``"integer"``, ``"float"``, ``"decimal"``, ``"bool"``, ``"date"``,
+        ``"timestamp"``, ``"time"``, ``"duration"``, ``"string"``, ``"binary"``, ``"null"`` or ``"code"``.
+    arrow
+        Format of the Arrow C data interface, with ``{unit}``, ``{tz}``, ``{precision}`` and ``{scale}``.
+    bits
+        Bits of one value; of one offset for strings and bytes.
+    struct
+        Format of one value (or offset) for `struct`; empty if it has none.
+    units
+        Units that the type may have; empty if it has none.
+    """
+
+    family: str
+    arrow: str
+    bits: int
+    struct: str
+    units: tuple[str, ...] = ()
+
+
+TRAITS: dict[str, Traits] = {
+    "bool": Traits("bool", "b", 1, "?"),
+    "int8": Traits("integer", "c", 8, "b"),
+    "int16": Traits("integer", "s", 16, "h"),
+    "int32": Traits("integer", "i", 32, "i"),
+    "int64": Traits("integer", "l", 64, "q"),
+    "uint8": Traits("integer", "C", 8, "B"),
+    "uint16": Traits("integer", "S", 16, "H"),
+    "uint32": Traits("integer", "I", 32, "I"),
+    "uint64": Traits("integer", "L", 64, "Q"),
+    "float32": Traits("float", "f", 32, "f"),
+    "float64": Traits("float", "g", 64, "d"),
+    "date32": Traits("date", "tdD", 32, "i"),
+    "timestamp": Traits("timestamp", "ts{unit}:{tz}", 64, "q", tuple(UNITS)),
+    "time32": Traits("time", "tt{unit}", 32, "i", ("s", "ms")),
+    "time64": Traits("time", "tt{unit}", 64, "q", ("us", "ns")),
+    "duration": Traits("duration", "tD{unit}", 64, "q", tuple(UNITS)),
+    "decimal128": Traits("decimal", "d:{precision},{scale}", 128, ""),
+    "string": Traits("string", "u", 32, "i"),
+    "large_string": Traits("string", "U", 64, "q"),
+    "binary": Traits("binary", "z", 32, "i"),
+    "large_binary": Traits("binary", "Z", 64, "q"),
+    "null": Traits("null", "n", 0, ""),
+    "string_view": Traits("string", "vu", 128, ""),
+    "dictionary": Traits("code", "i", 32, "i"),
 }
+"""Every type by its name without unit, zone and digits."""
+
 ENCODED = ("string_view", "dictionary")
-"""Made of strings that are loaded; the native loader knows nothing of them."""
+"""Types that are encoded from a loaded column of strings. The native loader does not have them."""
 
 _DICTIONARY = "dictionary[int32, string]"
 
@@ -120,20 +148,20 @@ class DataType:
     Parameters
     ----------
     name
-        Without unit and zone, e.g. ``"int64"`` or ``"timestamp"``.
+        Name without unit, zone and digits, e.g. ``"int64"`` or ``"timestamp"``.
     unit
-        Of a timestamp or a duration: ``"s"``, ``"ms"``, ``"us"`` or ``"ns"``; of a time32 one of the first two, of a time64
-        one of the others.
+        Unit of a timestamp or a duration: ``"s"``, ``"ms"``, ``"us"`` or ``"ns"``. A time32 takes the first two, a time64 the
+        others.
     tz
-        Of a timestamp that is an instant: ``"UTC"``, the name of a time zone (``"Europe/Berlin"``) or an offset (``"+02:00"``);
-        None for one that names no zone. Values in memory are UTC, whatever the zone.
+        Zone of a timestamp that is an instant: ``"UTC"``, the name of a time zone (``"Europe/Berlin"``) or an offset
+        (``"+02:00"``). None for a timestamp without a zone. Values in memory are UTC in every zone.
     precision, scale
-        Of a decimal128: the most digits in all, 1 to 38, and how many of them are behind the point.
+        Digits of a decimal128: at most `precision` in total, 1 to 38, and `scale` of them after the point.
 
     Raises
     ------
     OptionError
-        No such type: the name is unknown, or a unit, zone, precision or scale is missing, wrong, or given to a type without.
+        The name is unknown, or a unit, zone, precision or scale is missing, wrong, or given to a type that has none.
 
     Examples
     --------
@@ -148,13 +176,13 @@ class DataType:
     scale: int | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or self.name not in _TYPES:
-            raise OptionError.unknown("type", self.name, _TYPES)
+        if not isinstance(self.name, str) or self.name not in TRAITS:
+            raise OptionError.unknown("type", self.name, TRAITS)
         is_timestamp = self.name == "timestamp"
-        units = _UNITS_OF.get(self.name)
-        if units is not None and not (isinstance(self.unit, str) and self.unit in units):
+        units = TRAITS[self.name].units
+        if units and not (isinstance(self.unit, str) and self.unit in units):
             raise OptionError.unknown(f"unit of {self.name}", self.unit, units)
-        if units is None and self.unit is not None:
+        if not units and self.unit is not None:
             raise OptionError(f"{self.name} has no unit, but {shown(self.unit)} is given")
         self._check_digits()
         if self.tz is not None and not is_timestamp:
@@ -189,38 +217,38 @@ class DataType:
 
     @property
     def arrow_format(self) -> str:
-        """Format text of the Arrow C data interface."""
+        """Format string of the Arrow C data interface."""
         parts = {"unit": (self.unit or "")[:1], "tz": self.tz or "", "precision": self.precision, "scale": self.scale}
-        return _TYPES[self.name][0].format(**parts)
+        return TRAITS[self.name].arrow.format(**parts)
 
     @property
     def bits(self) -> int:
-        """Bits of one value in memory; of one offset for strings and bytes, of one view, of one code."""
-        return _TYPES[self.name][1]
+        """Bits of one value, offset (strings and bytes), view or dictionary code in memory."""
+        return TRAITS[self.name].bits
 
     @property
     def struct_format(self) -> str:
         """Format of one value (or offset) for `struct` and `memoryview.cast`; empty for decimal128 and null."""
-        return _TYPES[self.name][2]
+        return TRAITS[self.name].struct
 
     @property
     def is_string(self) -> bool:
-        """Whether values are texts, side by side or behind views."""
-        return self.name in ("string", "large_string", "string_view")
+        """Whether values are texts, stored with offsets or as views."""
+        return TRAITS[self.name].family == "string"
 
     @property
     def is_binary(self) -> bool:
         """Whether values are bytes."""
-        return self.name in ("binary", "large_binary")
+        return TRAITS[self.name].family == "binary"
 
     @property
     def is_numeric(self) -> bool:
-        """Whether values are integers or floats (decimals are neither)."""
-        return self.name.startswith(("int", "uint", "float"))
+        """Whether values are integers or floats. Decimals are neither."""
+        return TRAITS[self.name].family in ("integer", "float")
 
     @property
     def numpy_name(self) -> str | None:
-        """dtype of the values as they lie in memory; None for strings, bytes, bits, decimals and nulls."""
+        """NumPy dtype of the values in memory; None for strings, bytes, bools, decimals and nulls."""
         if self.name in ("date32", "time32"):
             return "int32"
         if self.name == "timestamp":
@@ -231,15 +259,20 @@ class DataType:
 
     @property
     def loaded_as(self) -> DataType:
-        """The type in which text is loaded, where this one is made of that afterwards."""
+        """The type that is loaded first, if this one is encoded from it afterwards; otherwise this type."""
         return DataType("string") if self.name in ENCODED else self
 
 
 def type_names() -> tuple[str, ...]:
-    """Every text that `parse_type` gives back as it is; of decimals, one for all."""
-    plain = [name for name in _TYPES if name not in _UNITS_OF and name not in ("decimal128", "dictionary")]
-    with_unit = [f"{name}[{unit}]" for name, units in _UNITS_OF.items() for unit in units]
+    """Return every text that equals the `str` of the type it is parsed to, with one example for decimals."""
+    plain = [name for name, traits in TRAITS.items() if not traits.units and name not in ("decimal128", "dictionary")]
+    with_unit = [f"{name}[{unit}]" for name, traits in TRAITS.items() for unit in traits.units]
     return (*plain, *with_unit, *(f"timestamp[{unit}, UTC]" for unit in UNITS), _EXAMPLE_DECIMAL, _DICTIONARY)
+
+
+def has_offsets(type_: DataType) -> bool:
+    """Return whether a column of this type has a buffer of offsets: strings and bytes, except views."""
+    return TRAITS[type_.name].family in ("string", "binary") and type_.name != "string_view"
 
 
 def _is_in(value: object, low: int, high: int | None) -> bool:
@@ -247,18 +280,18 @@ def _is_in(value: object, low: int, high: int | None) -> bool:
 
 
 def parse_type(value: object) -> DataType:
-    """Type that `value` stands for.
+    """Return the type that `value` stands for.
 
     Parameters
     ----------
     value
         A `DataType`, its text, a Python class (int, float, bool, str, bytes; date, datetime, time, timedelta), or a type object
-        of Arrow, Polars or NumPy, which is taken by its text.
+        of Arrow, Polars or NumPy, which is parsed from its text.
 
     Raises
     ------
     OptionError
-        No such type, where the message names the nearest; or a decimal without its precision.
+        There is no such type (the message names the nearest), or a decimal lacks its precision.
 
     Examples
     --------
@@ -273,7 +306,7 @@ def parse_type(value: object) -> DataType:
     text = text or _text_of(value)
     key = text.strip().lower()
     if key == "float" and not isinstance(value, str | type):
-        return DataType("float32")  # so Arrow writes its float32; its float64 is "double"
+        return DataType("float32")  # Arrow's text for float32; its float64 is "double"
     # Names of time zones have capitals.
     if found := _TIMESTAMP.fullmatch(_ALIASES.get(key, text.strip())):
         zone = found[2] if found[2] and found[2].lower() != "none" else None
@@ -286,20 +319,20 @@ def parse_type(value: object) -> DataType:
         return _decimal(text, *found.groups())
     if key in (_DICTIONARY, "dictionary"):
         return DataType("dictionary")
-    if key in _TYPES:
+    if key in TRAITS:
         return DataType(key)
     raise OptionError.unknown("type", text, (*type_names(), *_ALIASES))
 
 
 def _text_of(value: object) -> str:
-    """What a type calls itself."""
+    """Return the name that a type has for itself."""
     if isinstance(value, str):
         return value
     if isinstance(value, type):
         return value.__name__
     try:
         return " ".join(str(value).split())
-    except Exception:  # noqa: BLE001  of anything at all
+    except Exception:  # noqa: BLE001  `str` of a foreign object may raise anything
         return shown(value)
 
 

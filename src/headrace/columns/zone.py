@@ -1,4 +1,4 @@
-"""Time zones: which there are, and their local times as pieces of constant offset, for ``rules/zone.hpp``."""
+"""Resolves time zones, and lists their local times as periods of constant offset for ``rules/dates/zone.hpp``."""
 
 from __future__ import annotations
 
@@ -15,27 +15,26 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _SECOND = datetime.timedelta(seconds=1)
 _DAY = datetime.timedelta(days=1)
 _FIRST_YEAR = 1800
-"""No zone has changed its offset before: until railways every town had its own time."""
+"""No zone has offset changes before this year: towns used their own local mean time."""
 _REGULAR_YEAR = 2100
-"""From here on a zone's rules are the same every year, so that no offset lasts less than some weeks."""
+"""From this year on a zone's rules repeat every year, so every offset lasts for weeks."""
 _LAST_YEAR = 2501
-"""After 400 years of the same rules, the length of the calendar's cycle, they go on as they began."""
+"""The rules repeat after 400 years, the cycle of the calendar."""
 _FOREVER = 2**62
 
 
 @dataclass(frozen=True, slots=True)
 class LocalTimes:
-    """Local times of a zone, in seconds since 1970: pieces of one offset from UTC each.
+    """Local times of a zone in seconds since 1970, as periods with one offset from UTC each.
 
     Parameters
     ----------
     name
-        Of the zone.
+        Name of the zone.
     begins, ends
-        Each piece's first second, and the one behind its last. Between two pieces lie local times that the clocks skipped or
-        showed twice.
+        First second of each period, and one past its last. Local times between two periods were skipped or shown twice.
     offsets
-        Seconds to take away for UTC.
+        Seconds to subtract for UTC.
     """
 
     name: str
@@ -46,12 +45,12 @@ class LocalTimes:
 
 @cache
 def zone_named(name: str) -> datetime.tzinfo:
-    """The zone, or fixed offset, of a name.
+    """Return the zone, or fixed offset, of a name.
 
     Raises
     ------
     OptionError
-        There is no such zone, or this machine has no data of it.
+        There is no such zone, or this machine has no data for it.
 
     Examples
     --------
@@ -68,9 +67,9 @@ def zone_named(name: str) -> datetime.tzinfo:
     try:
         return ZoneInfo(name)
     except (ValueError, OSError):
-        pass  # no name that a zone could have
+        pass  # not a possible name of a zone
     except KeyError:
-        pass  # no zone, or no data
+        pass  # no such zone, or no data
     raise OptionError(
         f"unknown time zone {name!r}; a zone is named like 'Europe/Berlin', 'UTC' or '+02:00' (without the system's data of time"
         " zones, install tzdata)"
@@ -79,12 +78,12 @@ def zone_named(name: str) -> datetime.tzinfo:
 
 @cache
 def local_times(name: str) -> LocalTimes:
-    """The pieces of a zone's local time."""
+    """Return the periods of a zone's local time."""
     changes = list(_changes(zone_named(name)))
     end = _seconds(_LAST_YEAR) if len(changes) > 1 else _FOREVER
     begins, ends, offsets = [-_FOREVER], [], []
     for (_, offset), (instant, next_offset) in zip(changes, [*changes[1:], (end, changes[-1][1])], strict=True):
-        # A local time stands for one instant only where neither the piece before nor the next one shows it too.
+        # A local time is unambiguous only if neither the preceding nor the next period contains it too.
         ends.append(instant + min(offset, next_offset))
         begins.append(instant + max(offset, next_offset))
         offsets.append(offset)
@@ -92,7 +91,7 @@ def local_times(name: str) -> LocalTimes:
 
 
 def _changes(zone: datetime.tzinfo) -> Iterator[tuple[int, int]]:
-    """Instants from which on an offset holds, and the offset, in seconds; of the first the instant means nothing."""
+    """Yield instants and the offset that holds from each, in seconds. The first instant has no meaning."""
     at = datetime.datetime(_FIRST_YEAR, 1, 1, tzinfo=zone)
     offset = _offset(at)
     yield 0, offset // _SECOND
@@ -112,7 +111,7 @@ def _changes(zone: datetime.tzinfo) -> Iterator[tuple[int, int]]:
 
 
 def _offset(instant: datetime.datetime) -> datetime.timedelta:
-    """The zone's offset at an instant of UTC, whose zone is put in place of UTC (as `tzinfo.fromutc` has it)."""
+    """Return the zone's offset at a UTC instant, which carries the zone instead of UTC (as `tzinfo.fromutc` requires)."""
     zone = instant.tzinfo
     return zone.fromutc(instant) - instant if zone is not None else datetime.timedelta()
 

@@ -16,9 +16,10 @@
 
 #include "core/cpu/isa.hpp"
 #include "core/cpu/limits.hpp"
-#include "core/cpu/streaming_copy.hpp"
 #include "core/cpu/portable.hpp"
+#include "core/cpu/streaming_copy.hpp"
 #include "core/cpu/thread_pool.hpp"
+#include "core/layouts/layout.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -99,6 +100,23 @@ void copy_parts(const std::vector<std::tuple<std::uintptr_t, std::uintptr_t, usi
     });
 }
 
+// (size, [(name, format, count, offset, the same of a nested struct or None)])
+nb::tuple layout_tuple(const StructLayout& layout) {
+    nb::list fields;
+    for (const FieldLayout& field : layout.fields) {
+        const nb::object inner =
+            field.inner.empty() ? nb::object(nb::none()) : nb::object(layout_tuple(field.inner[0]));
+        fields.append(nb::make_tuple(field.name, field.format, field.count, field.offset, inner));
+    }
+    return nb::make_tuple(layout.size, fields);
+}
+
+nb::tuple layout_named(std::string_view name) {
+    const auto found = struct_layouts().find(name);
+    if (found == struct_layouts().end()) throw nb::key_error(("no layout: " + std::string(name)).c_str());
+    return layout_tuple(found->second);
+}
+
 std::vector<std::tuple<std::string, unsigned>> type_list() {
     return {
 #define HR_TYPE(id, name, bits) {name, bits},
@@ -173,6 +191,7 @@ void bind_core(nb::module_& m) {
         .def_prop_ro("address", [](const LentMemory& m) { return reinterpret_cast<std::uintptr_t>(m.data()); })
         .def_prop_ro("nbytes", &LentMemory::size);
     m.def("type_list", &type_list);
+    m.def("layout", &layout_named);
     m.def("isas", &isas);
     m.def("choose_isa", [](std::string_view name) { return std::string(isa_name(choose_isa(name))); });
     m.def("release_unused_memory", &release_unused_memory,

@@ -20,9 +20,9 @@ namespace nb = nanobind;
 namespace headrace {
 namespace {
 
-// A source whose bytes a Python function supplies: read(offset, n, address) writes n bytes to the address. Any thread may
-// read; each call takes the GIL. `head` holds the first bytes, which are read several times. `check`, unless None, raises
-// if the bytes have changed since the source was opened.
+// A source whose bytes a Python function supplies: read(offset, n, address) writes n bytes to the address. Any thread
+// may read; each call takes the GIL. `head` holds the first bytes, which are read several times. `check`, unless None,
+// raises if the bytes have changed since the source was opened.
 class ReaderSource final : public Source {
 public:
     ReaderSource(std::uint64_t size, nb::callable read, std::string head, nb::object check)

@@ -12,20 +12,19 @@ from headrace import _native
 from headrace.api.read.csv_options import parse_options
 from headrace.api.read.read_csv import read_csv
 from headrace.api.read.reading import load_plan, prepare
+from headrace.columns.buffers.column_buffers_gpu import ColumnRoom
 from headrace.columns.convert.gpu.layouts import (
     FAULT,
     SIGHTINGS,
     TOTALS_WORDS,
-    ColumnRoom,
-    ConvertShape,
     FaultListing,
-    has_offsets,
     pack_columns,
     pack_steps,
     pack_task,
 )
+from headrace.columns.convert.gpu.tuning import ConvertShape
 from headrace.columns.plan.load_plan import LoadPlan
-from headrace.columns.types import DataType, parse_type
+from headrace.columns.types import DataType, has_offsets, parse_type
 from headrace.sources.open import open_source
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "arrange/bucket/cell_words.hpp"
-#include "core/expressions/expression.hpp"
 #include "arrange/histogram/histogram_kernels.hpp"
 #include "core/cpu/cache_blocks.hpp"
+#include "core/expressions/expression.hpp"
 
 namespace headrace {
 

@@ -23,13 +23,12 @@ __all__ = ["Parts", "partition_rows", "partition_rows_by_hash", "take_rows"]
 
 Parts = tuple[dict[str, Column], Any]
 """Columns in their new order, and where each bucket begins, on the host."""
-_NUMBERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"}
 
 
 def partition_rows(columns: Mapping[str, Column], by: str, buckets: BucketFunction, context: Context) -> Parts:
     """Rows in the order of the buckets of one column's values, which keep their order within each."""
     column = columns[by]
-    if column.type.numpy_name is None or column.type.name not in _NUMBERS:
+    if not column.type.is_numeric:
         raise OptionError(f"column {by!r} is of {column.type}; rows are partitioned by numbers, or by a hash of any columns")
     if column.null_count > 0:
         raise nulls_error(by)

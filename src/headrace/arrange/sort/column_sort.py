@@ -10,6 +10,7 @@ from headrace.arrange.sort.arguments import INDEX_TYPES, KeysOptions, check_plac
 from headrace.arrays.arrays import take
 from headrace.arrays.placement import apart_error
 from headrace.columns.column import Column
+from headrace.columns.types import TRAITS
 from headrace.core.buffer import Buffer, copy_of, empty_buffer
 from headrace.core.context import context_of
 from headrace.core.device import Device
@@ -27,8 +28,8 @@ except ImportError:
 
 _CUDA = 2
 """DLPack's number of CUDA devices."""
-_CODES = {"date32": "i4", "time32": "i4", "time64": "i8", "timestamp": "i8", "duration": "i8"}
-_SORTED = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "bool", *_CODES}
+_SORTED = {"bool", "integer", "float", "date", "time", "timestamp", "duration"}
+"""Families of types that can be keys."""
 
 
 def sort_column(column: Column, options: KeysOptions, strategy: str | None, context: Context | None) -> Column:
@@ -190,10 +191,10 @@ def code_of(column: Column) -> str:
     OptionError
         The type cannot be sorted.
     """
-    name = column.type.name
-    if name not in _SORTED:
+    traits = TRAITS[column.type.name]
+    if traits.family not in _SORTED:
         raise OptionError(f"keys are of type {column.type}; columns of numbers, bools, dates and times can be sorted")
-    return "u1" if name == "bool" else _CODES.get(name) or f"{name[0]}{column.type.bits // 8}"
+    return "u1" if traits.family == "bool" else np.dtype(traits.struct).str[1:]
 
 
 def _whole(column: Column) -> Any:

@@ -7,10 +7,37 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headrace.columns.column import Column, new_column
-from headrace.columns.convert.gpu.layouts import ColumnRoom, has_offsets
 from headrace.columns.native_columns import type_named
-from headrace.columns.types import DataType
+from headrace.columns.types import DataType, has_offsets
 from headrace.gpu.kernels.launcher import Launcher, Room
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnRoom:
+    """Device addresses of a wanted column's buffers, 0 for a buffer that the column does not have.
+
+    Parameters
+    ----------
+    position
+        Index among the fields of a record.
+    type
+        Type of the values; string while it is not yet inferred.
+    guess
+        Kind of text (columns/rules/infer.hpp) that the column is converted as; None if its type is given.
+    values, offsets, validity, sightings
+        Addresses. Before a launch, the bits of bools are zeros, and validity and sightings are all ones.
+    raw
+        Strings: whether values are the raw bytes of the fields.
+    """
+
+    position: int
+    type: DataType
+    guess: int | None = None
+    values: int = 0
+    offsets: int = 0
+    validity: int = 0
+    sightings: int = 0
+    raw: bool = False
 
 
 @dataclass(slots=True)

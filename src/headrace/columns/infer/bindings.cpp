@@ -29,8 +29,8 @@ void sample_into(KindLedger& ledger, const PythonSource& source, const PythonDia
     sample_kinds(*source.source, dialect.dialect, plan, bytes, ledger);
 }
 
-// What a conversion on a GPU saw. `met`: for each of `columns`, of each kind (and UNFIT, ROUNDED) where its first field
-// begins, from `begin` on, ~0 for none; then the records of these, from 0.
+// Records the kinds that a conversion on a GPU saw. `met`: for each of `columns`, the position of the first field of
+// each kind (then UNFIT, ROUNDED), relative to `begin`, ~0 for none; then the indices of their records, from 0.
 void see_kinds(KindLedger& ledger, const PythonSource& source, const PythonDialect& dialect, u64 begin,
                const std::vector<usize>& columns, nb::bytes met) {
     constexpr usize kinds = SIGHTINGS;
@@ -61,14 +61,14 @@ nb::bytes joined_kinds(const KindLedger& ledger, const std::vector<usize>& colum
     return nb::bytes(kinds.data(), kinds.size());
 }
 
-// The type that each kind makes of a column.
+// Returns the column type of each kind.
 nb::list kind_types() {
     nb::list types;
     for (usize kind = 0; kind < KIND_COUNT; ++kind) types.append(type_name(type_of_kind(static_cast<Kind>(kind))));
     return types;
 }
 
-// What texts look like to a reader of such numbers and dates.
+// Classifies texts with these number marks and date formats.
 std::vector<std::string_view> kinds_of(const std::vector<nb::bytes>& texts, nb::handle marks, nb::handle date_forms) {
     const DateFormatSet set = date_formats(date_forms);
     std::vector<DateFormat> formats;

@@ -14,7 +14,7 @@ void KindLedger::add(usize column, const KindLedger& other, usize other_column, 
     }
 }
 
-// Values that their column's type does not hold make it text, if nothing else did.
+// A column with values that its type cannot hold becomes text, unless other kinds widen the type.
 Kind KindLedger::joined(usize column, bool with_unfit) const {
     const Sightings& seen = sightings_[column];
     Kind kind = Kind::empty;
@@ -37,8 +37,8 @@ std::optional<Evidence> KindLedger::evidence(usize column) const {
     std::sort(order.begin(), order.end(),
               [&](usize a, usize b) { return is_earlier(seen[a]->file, seen[a]->at, *seen[b]); });
     const ColumnType settled = type_of_kind(joined(column));
-    // A negative number in a column of int64 may go unseen. So it counts as a natural one, unless the column has its
-    // type because of it.
+    // In a column of int64 a negative number may go unrecorded. So it counts as a natural one, unless the column's type
+    // depends on it.
     for (const Kind negative : {Kind::natural, Kind::negative}) {
         Kind kind = Kind::empty;
         for (const usize k : order) {

@@ -1,4 +1,4 @@
-// The type of a column from the kinds of text in it: where each kind was first seen, and what they add up to.
+// Infers a column's type from the kinds of text in it. Records where each kind was first seen, and joins the kinds.
 #pragma once
 
 #include <array>
@@ -16,14 +16,15 @@
 namespace headrace {
 
 // The first field of each kind in one column.
-using Sightings = std::array<std::optional<Evidence>, SIGHTINGS>;  // the last: UNFIT, ROUNDED
+using Sightings = std::array<std::optional<Evidence>, SIGHTINGS>;  // the last two: UNFIT, ROUNDED
 
-// Sightings of all columns, gathered from tiles in any order.
+// The kinds seen in all columns, collected from tiles in any order.
 class KindLedger {
 public:
     explicit KindLedger(usize columns, u32 file = 0) : file_(file), sightings_(columns) {}
 
-    // Keeps the earlier of this sighting and what is known. `make_text` gives the field's text, if it is wanted.
+    // Keeps the earlier of this field and the known one. `make_text` returns the field's text; it is called only if
+    // that is kept.
     template <class MakeText>
     void see(usize column, u8 kind, std::uint64_t record, std::uint64_t at, MakeText make_text) {
         const std::lock_guard lock(mutex_);
@@ -31,17 +32,17 @@ public:
         if (!known || is_earlier(file_, at, *known)) known = Evidence{record, at, make_text(), file_};
     }
 
-    // Takes in what another ledger, of other files or of this one, knows of a column; values that their column's type
-    // does not hold (UNFIT) only if `with_unfit`.
+    // Adds what another ledger, of this or another file, has for a column. Values that their column's type does not
+    // hold (UNFIT) are added only if `with_unfit`.
     void add(usize column, const KindLedger& other, usize other_column, bool with_unfit);
 
-    // The kind that holds everything seen in the column so far.
+    // Returns the kind that covers everything seen in the column so far.
     Kind joined(usize column, bool with_unfit = true) const;
 
-    // The earliest field by which the column's type was settled: the join of all kinds up to it has the final type.
+    // Returns the earliest field that determined the column's type: the join of all kinds up to it has the final type.
     std::optional<Evidence> evidence(usize column) const;
 
-    // The earliest integer that the column's float64 does not hold exactly.
+    // Returns the earliest integer that the column's float64 cannot represent exactly.
     std::optional<Evidence> rounded(usize column) const;
 
 private:
@@ -50,15 +51,14 @@ private:
     }
 
     std::mutex mutex_;
-    u32 file_;  // whose fields are seen
+    u32 file_;  // number of the file that is being read
     std::vector<Sightings> sightings_;
 };
 
-// Adds the kinds of the fields in about so many bytes of the text's beginning, of all columns that are wanted and
-// inferred.
+// Adds the kinds of fields in about the first `bytes` bytes of text, for all columns that are wanted and inferred.
 void sample_kinds(const Source& source, const Dialect& dialect, const LoadPlan& plan, usize bytes, KindLedger& ledger);
 
-// What messages and callers call it: a type, or what it may become one of.
+// Returns the name of a kind for messages and callers: a type, or a family of types.
 std::string_view kind_name(Kind kind);
 
 }  // namespace headrace

@@ -1,4 +1,4 @@
-"""Inference of types on a GPU: what the first records suggest, what the conversion saw, and which columns it is to make again."""
+"""Infers types in a load on a GPU: a first guess from a sample, updates from conversions, and the columns to convert again."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ from headrace.structure.dialect import Dialect
 from headrace.structure.find import DEFAULT_TILE_BYTES
 
 _SHOWN = 100
-_LONGEST = 8
-"""Bytes of a delimiter."""
+_MAX_DELIMITER_BYTES = 8
+"""Maximum bytes of a delimiter."""
 _NEVER = 2**64 - 1
 _FILE_PER_SAMPLE = 16
-_TEXT_PER_SAMPLE, _LEAST_SAMPLE, _MOST_SAMPLE = 4096, 8 << 10, 48 << 10
+_TEXT_PER_SAMPLE, _MIN_SAMPLE, _MAX_SAMPLE = 4096, 8 << 10, 48 << 10
 _SHORT_TEXT, _SHORT_SAMPLE = 16 << 20, 4 << 10
-"""Bytes of the first sample. A thread of the host looks at 0.1 GB a second, while the card waits, which converts a wrong guess
-again at 300, and in 0.1 ms: so a sample costs about as much as a wrong guess. Most is what the host has anyway. What is found
-does not depend on it."""
+"""Bytes of the first sample. A host thread classifies 0.1 GB a second while the GPU waits. The GPU converts a wrong guess
+again at 300 GB a second plus 0.1 ms. So a sample costs about as much as a wrong guess. Usually the host has these bytes
+anyway. The sample's size does not affect the result."""
 
 
 class Inference:
-    """The types of one load, as far as they are not given.
+    """Inferred types of one load.
 
     Parameters
     ----------
     source, dialect, plan
         As in `headrace.columns.load.gpu.load.load_on_gpu`.
     known
-        The plan on a GPU.
+        The plan's preparation for a GPU.
     begin
-        Byte of the source that the kernels count from.
+        Byte of the source at which the kernels' positions begin.
     share
         State in common with the loads of other files.
 
-    What is seen is kept by places of the source, also where that was decoded to the text that the kernels read.
+    Positions refer to the source, also if it was decoded to the text that the kernels read.
     """
 
     def __init__(
@@ -63,11 +63,11 @@ class Inference:
         self._source, self._dialect, self._plan, self._known, self._begin = source.native, dialect, plan, known, begin
         self._native = native_dialect(dialect)
         size = plan.end - begin
-        least = _LEAST_SAMPLE if size >= _SHORT_TEXT else _SHORT_SAMPLE
+        least = _MIN_SAMPLE if size >= _SHORT_TEXT else _SHORT_SAMPLE
         if plan.tile_bytes > DEFAULT_TILE_BYTES:  # then it has 256 records, which are long
             least = max(least, plan.tile_bytes // 32)
-        more = size // _TEXT_PER_SAMPLE // _LEAST_SAMPLE * _LEAST_SAMPLE  # it is looked at by as much
-        self._sample = min(least + more, _MOST_SAMPLE)
+        more = size // _TEXT_PER_SAMPLE // _MIN_SAMPLE * _MIN_SAMPLE  # rounded down to multiples of the sample
+        self._sample = min(least + more, _MAX_SAMPLE)
         self._decoded = source.decoded
         self._records = 0 if plan.part is None else plan.part.records
         self._ledger = _native.KindLedger(len(plan.columns) if known.inferred or share else 0, plan.file)
@@ -76,22 +76,22 @@ class Inference:
             share.show(self._ledger, plan.share_columns)
 
     def share(self) -> None:
-        """Tell the loads of other files what was seen, if there are any."""
+        """Share the kinds seen with the loads of other files, if there are any."""
         if self._share is not None:
             self._share.take(self._ledger, self._plan.share_columns)
 
     def fetch_sample(self) -> None:
-        """Have the host fetch what `first` will look at, before work is launched that it would wait for."""
+        """Fetch the sample to the host, before work is launched that the copy would wait for."""
         size = min(self._sample, self._plan.end - self._begin)
         if self._known.inferred and size > 0 and self._decoded is None:
             self._source.read(self._begin + size - 1, 1)
 
     def first(self) -> bytes:
-        """What each wanted column is taken for at first: its kind, or `GIVEN`."""
+        """Return the first guess for each wanted column: its kind, or `GIVEN`."""
         known = self._known
         if not known.inferred:
             return bytes([GIVEN]) * len(known.wanted)
-        # What other files showed is sample enough for a small one, and what the parts before did for any.
+        # Kinds from other files are enough for a small file, and kinds from preceding parts for any part.
         small = self._share is not None and self._plan.end - self._begin < _FILE_PER_SAMPLE * self._sample
         if not self._records and (not small or EMPTY in self._ledger.kinds(known.inferred)):
             with native_errors():
@@ -101,7 +101,7 @@ class Inference:
         return bytes(kinds.get(position, GIVEN) for position in known.wanted)
 
     def see(self, positions: list[int], met: bytes) -> None:
-        """Take what a conversion saw in columns: of each kind the first field, then of each its record."""
+        """Record the kinds that a conversion saw: for each column the first field of each kind, then the records of these."""
         if not self._dialect.lenient_quotes and self._decoded is None and not self._records:
             self._ledger.see_all(self._source, self._native, self._begin, positions, met)
             return
@@ -112,12 +112,12 @@ class Inference:
                     self.see_field(position, kind, records[kind], self._begin + begin)
 
     def see_field(self, position: int, kind: int, record: int, at: int) -> None:
-        """Take one field of a kind; `record` counts from 0, `at` is its byte in the source."""
+        """Record one field of a kind; `record` counts from 0, `at` is its byte in the source."""
         place = at if self._decoded is None else int(self._decoded.origins(np.array([at], np.uint64))[0])
         self._ledger.see(position, kind, self._records + record + 1, place, self._field_text(at))
 
     def _original(self) -> tuple[_native.Source, LoadPlan]:
-        """Source and plan as they were before the source was decoded."""
+        """Return source and plan as they were before the source was decoded."""
         assert self._decoded is not None
         begin, end, data_begin = self._decoded.origins(
             np.array([self._plan.begin, self._plan.end, self._plan.data_begin], np.uint64)
@@ -125,9 +125,9 @@ class Inference:
         return self._decoded.source, replace(self._plan, begin=begin, end=end, data_begin=data_begin)
 
     def changed(self, taken: Mapping[int, int]) -> dict[int, int]:
-        """Columns that are to be converted again, because their guess did not hold; native: follow_ledger.
+        """Return the columns to convert again because their guess was wrong (natively: follow_ledger).
 
-        By position the kinds that they were taken for, and are to be taken for.
+        `taken` and the result map positions to kinds: those converted, and those to convert.
         """
         again: dict[int, int] = {}
         if not self._known.inferred:
@@ -137,24 +137,24 @@ class Inference:
             if before == SETTLED:
                 continue
             if now == before == EMPTY and self._plan.forms.of(position).empty_is_text:
-                again[position] = SETTLED  # no value in all of the column: it is text, and its empty fields are values
+                again[position] = SETTLED  # the column has no value: it is text, and its empty fields are values
             elif now != before and (before == EMPTY or kind_type(now) != kind_type(before)):
                 again[position] = now
         return again
 
     def evidence(self) -> Sequence[Evidence | None]:
-        """For the type of each column, made when it is asked for: nothing is seen any more."""
+        """Return the evidence for each column's type, built lazily. No more kinds are recorded afterwards."""
         return Later(len(self._plan.columns), partial(_evidence_at, self._ledger, frozenset(self._known.inferred)))
 
     def _field_text(self, at: int) -> bytes:
-        """The raw text of the field that begins there, its first bytes."""
+        """Return the first bytes of the raw text of the field that begins there."""
         source, dialect = self._source, self._dialect
-        text = source.read(at, _SHOWN + _LONGEST)
+        text = source.read(at, _SHOWN + _MAX_DELIMITER_BYTES)
         whole = _field_in(text, dialect, opens=True)
         quote = dialect.quote_char or b""
         if not dialect.lenient_quotes or not text[: len(whole)].lstrip(b" ").startswith(quote):
             return whole[:_SHOWN]
-        # Whether a lenient quote opens the field may hang on all that follows; without its quotes the text is another.
+        # Whether a lenient quote opens the field may depend on all following bytes; without its quotes the text differs.
         plain = _field_in(text, dialect, opens=False)
         found: bytes = _native.peek(source, self._native, "", at, 1)[0][1][0]
         own = plain.lstrip(b" ") if dialect.skip_initial_space else plain
@@ -166,7 +166,7 @@ def _evidence_at(ledger: _native.KindLedger, inferred: frozenset[int], position:
 
 
 def _field_in(text: bytes, dialect: Dialect, *, opens: bool) -> bytes:
-    """The field that `text` begins with, as far as it is there; `opens`: what a quote at its start does."""
+    """Return the part of the first field that is in `text`; `opens`: whether a quote at its begin opens it."""
     automaton = dialect.automaton
     begun = dialect.quote_char is None
     state = automaton.run(0, b"x" + dialect.sep)

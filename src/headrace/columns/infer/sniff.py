@@ -1,11 +1,11 @@
-"""Which dialect a sample is written in: regularity of its structure times how much its fields look like values.
+"""Ranks dialects for a sample: the regularity of its structure times how much its fields look like values.
 
 The product of a pattern score and a type score is CleverCSV's idea (van den Burg, Nazabal and Sutton, Data Min. Knowl. Disc. 33,
-2019). A wrong separator leaves fields such as ``1;2`` behind, which look like nothing. Three rules restrict the product:
+2019). A wrong separator leaves fields such as ``1;2``, which look like no value. Three rules restrict the product:
 
 - A whole value outweighs its parts. Fields that together form a time, a date, an address or a link count little
-  (`sniff_whole.py`), unless the record above them, which holds their names, has them apart too.
-- A dialect that leaves lines out before the table counts half if another one reads every line into the same number of fields.
+  (`sniff_whole.py`), unless the record of names above them is split in the same way.
+- A dialect that skips lines before the table counts half if another one reads every line into the same number of fields.
 - A reading with malformed quotes is proposed only if no other one is left: lenient quotes, or none, read any text.
 """
 
@@ -25,16 +25,16 @@ from headrace.structure.sample import Sample
 
 _FIRST_LOOK_BYTES = 32 << 10
 _LOOKED_AT_TWICE = 5
-"""Of the candidates that a first look at the sample's beginning leaves, so many are tried on all of it."""
+"""Number of candidates that are tried on the whole sample, after a first look at its begin."""
 _FAR_BELOW = 0.3
-"""With less of the best one's score, the third and those after it are not tried again."""
+"""Candidates after the second with less than this part of the best score are not tried again."""
 _RECORDS_JUDGED = 60
 _FIELDS_JUDGED = 600
 _VARIED = 3
-"""So many of the best dialects are tried with escapes and initial spaces as well."""
+"""Number of the best dialects that are also tried with escapes and initial spaces."""
 _EQUAL = 1e-9
 _LINES_LEFT_OUT = 0.5
-"""What a dialect that leaves lines out is worth beside one that reads them all."""
+"""Weight of a dialect that skips lines, if another one reads them all."""
 _LOOKS_LIKE_VALUES = 0.95
 _LOOKS_LIKE_A_TABLE = 0.5
 _TORN = 0.1
@@ -45,7 +45,7 @@ NULL_WORDS = frozenset(
 )
 """Words that often mean null."""
 
-# Values by their looks alone; they need not be of a type that a column can have.
+# Values by their appearance; a column type for them need not exist.
 _VALUE = re.compile(
     rb"""(?x:
     \d{1,4}[-/.]\d{1,2}[-/.]\d{1,4} (?:[T\ ]\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?)? (?:\ ?[AaPp][Mm])? (?:Z|[-+]\d\d:?\d\d)?  # dates
@@ -67,17 +67,17 @@ _LISTED = re.compile(rb"[^\s,;|\"']+(?:([,;|])[^\s,;|\"']+)(?:\1[^\s,;|\"']+)*")
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A dialect with what speaks for it.
+    """A dialect and its evidence.
 
     Parameters
     ----------
     layout, regularity
-        What it makes of the sample.
+        Structure of the sample in this dialect.
     type_score
-        Mean worth of the fields that were looked at: 1 for a number, a date or the like, 0.9 for a word, 0.6 for a list,
-        0.3 for what a separator or quote is left in, 0.1 for a part of a whole value.
+        Mean worth of the inspected fields: 1 for a number, a date or the like, 0.9 for a word, 0.6 for a list, 0.3 with a
+        separator or quote left in it, 0.1 for a part of a whole value.
     weight
-        1, or 0.5 if it leaves lines out and another dialect reads them all.
+        1, or 0.5 if it skips lines and another dialect reads them all.
     """
 
     layout: Layout
@@ -87,12 +87,12 @@ class Judged:
 
     @property
     def score(self) -> float:
-        """0 to 1."""
+        """The product of all evidence, 0 to 1."""
         return self.regularity.score * self.type_score * self.weight
 
     @property
     def reads_every_line(self) -> bool:
-        """Whether each line is a record of the same width, by a separator of tables or as a column of whole values."""
+        """Whether each line is a record of the same width, split by a usual separator or as a column of whole values."""
         regular, sep = self.regularity, self.dialect.sep
         if regular.first or not 1 < len(self.layout.widths) == regular.steady or self.layout.malformed or self.layout.unclosed:
             return False
@@ -102,24 +102,24 @@ class Judged:
 
     @property
     def is_malformed(self) -> bool:
-        """Whether a quote stands where none may, and is not repaired."""
+        """Whether a quote is malformed and is not repaired."""
         return not self.dialect.lenient_quotes and (bool(self.layout.malformed) or self.layout.unclosed)
 
     @property
     def dialect(self) -> Dialect:
-        """Which."""
+        """The dialect."""
         return self.layout.dialect
 
 
 def judge(sample: Sample, fixed: Fixed) -> list[Judged]:
-    """Dialects from the likeliest on; of equals the more usual one first. Not all are judged, but the best two are.
+    """Return dialects from the likeliest on; of equals the more usual one first. At least the best two are judged, not all.
 
     Parameters
     ----------
     sample
         The text.
     fixed
-        What is known of the dialect.
+        The known part of the dialect.
     """
     dialects = candidates(sample.text, fixed)
     if len(sample.text) <= _FIRST_LOOK_BYTES:
@@ -132,7 +132,7 @@ def judge(sample: Sample, fixed: Fixed) -> list[Judged]:
 
 
 def _with_variants(sample: Sample, ranked: list[Judged], fixed: Fixed, varied: int) -> list[Judged]:
-    """`ranked` with variants of the `varied` best, from the likeliest on; malformed quotes may be what a variant repairs."""
+    """Return `ranked` with variants of the `varied` best, likeliest first; a variant may repair malformed quotes."""
     known = {judged.dialect for judged in ranked}
     best = sorted(ranked, key=lambda judged: -judged.score)[:varied]
     made = [dialect for judged in best for dialect in variants(sample.text, judged.dialect, fixed, malformed=judged.is_malformed)]
@@ -141,7 +141,7 @@ def _with_variants(sample: Sample, ranked: list[Judged], fixed: Fixed, varied: i
 
 
 def _ranked(several: list[Judged]) -> list[Judged]:
-    """From the likeliest on, those with malformed quotes last; of equals the earlier one first."""
+    """Sort from the likeliest on, dialects with malformed quotes last; of equals the earlier one first."""
     whole = any(judged.reads_every_line for judged in several)
     weighed = [replace(judged, weight=_LINES_LEFT_OUT) if whole and judged.regularity.first else judged for judged in several]
     return sorted(weighed, key=lambda judged: (judged.is_malformed, -round(judged.score / _EQUAL)))
@@ -168,9 +168,9 @@ def _judge_all(sample: Sample, dialects: list[Dialect]) -> list[Judged]:
 
 
 def _comments_are_records(layout: Layout, regular: Regularity) -> bool:
-    """Whether what a comment prefix leaves out looks like records: ``#id,name`` over ``1,x``.
+    """Return whether the lines that a comment prefix skips look like records: ``#id,name`` over ``1,x``.
 
-    In one column all lines look alike; there a comment is a prefix and a space, and less frequent than data.
+    In a single column all lines look alike. There a comment must begin with a prefix and a space, and be rarer than data.
     """
     prefix = layout.dialect.comment
     if prefix is None:
@@ -186,18 +186,18 @@ def _comments_are_records(layout: Layout, regular: Regularity) -> bool:
 
 
 def _widths(line: bytes, dialect: Dialect) -> set[int]:
-    """How many fields a line has, with separators inside quotes and without; also for a dialect that has no quotes."""
+    """Return the possible numbers of fields of a line, with and without the separators in quotes, for any dialect."""
     quote = re.escape(dialect.quote_char or b'"')
     return {text.count(dialect.sep) + 1 for text in (line, re.sub(quote + b".*?" + quote, b"", line))}
 
 
 def type_score(layout: Layout, regular: Regularity) -> float:
-    """Mean worth of fields of records spread over the sample."""
+    """Return the mean worth of fields in records spread over the sample."""
     records = range(regular.first, regular.end)
     step = max(1, len(records) // _RECORDS_JUDGED)
     sole = regular.width == 1
     weak = layout.dialect.sep in WEAK_SEPARATORS and not sole
-    # A first record that has the parts of whole values apart, and is none itself, names them: they are meant.
+    # If a first record splits like the parts of whole values and is none itself, it names them: the split is intended.
     forms = [] if sole else tearing_forms(layout.dialect.sep, layout.dialect.quote_char)
     if regular.first == 0 and layout.widths[:1] == [regular.width] and not _torn(layout, 0, forms):
         forms = []
@@ -214,7 +214,7 @@ def type_score(layout: Layout, regular: Regularity) -> float:
 
 
 def _torn(layout: Layout, record: int, forms: Sequence[re.Pattern[bytes]]) -> set[int]:
-    """Fields of a record that are parts of a whole value."""
+    """Return the fields of a record that are parts of a whole value."""
     first, start = layout.firsts[record], layout.starts[record]
     ends = layout.ends[first : first + min(layout.widths[record], _FIELDS_JUDGED // 4)]
     gap = len(layout.dialect.sep)
@@ -222,8 +222,9 @@ def _torn(layout: Layout, record: int, forms: Sequence[re.Pattern[bytes]]) -> se
 
 
 def _worth(field: bytes, dialect: Dialect, weak: bool, sole: bool) -> float:
-    """Of one field; at a separator that stands in ordinary text (`weak`), a word is no proof, and in a `sole` column ``1,5`` none
-    either.
+    """Return the worth of one field.
+
+    If the separator occurs in ordinary text (`weak`), a word proves nothing; nor does ``1,5`` in a `sole` column.
     """
     text = field.lstrip(b" ") if dialect.skip_initial_space else field
     quote = dialect.quote_char
@@ -245,15 +246,15 @@ def _worth(field: bytes, dialect: Dialect, weak: bool, sole: bool) -> float:
 
 
 def is_clean(text: bytes) -> bool:
-    """Whether a text is words, in which no separator or quote is left."""
+    """Return whether a text is made of words, without a separator or quote in it."""
     return len(text) <= 10_000 and _WORD.search(text) is not None and _UNCLEAN.search(text) is None
 
 
 def is_typed(text: bytes) -> bool:
-    """Whether a column that holds only such texts is one of values by default."""
+    """Return whether a column of only such texts has a type other than string by default."""
     return _native.kinds_of([text], _MARKS, _DATES) != ["text"]
 
 
 def is_value(text: bytes) -> bool:
-    """Whether a text is a number, a date, a time, an address or the like, rather than words."""
+    """Return whether a text is a number, a date, a time, an address or the like, rather than words."""
     return is_typed(text) or (len(text) <= 200 and (_VALUE.fullmatch(text) is not None or is_whole(text)))

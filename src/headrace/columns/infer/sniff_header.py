@@ -1,4 +1,4 @@
-"""Whether the first record of a sample holds names, and why one thinks so."""
+"""Decides whether the first record of a sample holds names, and gives the reason."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from headrace.structure.layout import Layout
 from headrace.structure.survey import Span
 
 _RECORDS_JUDGED = 100
-_MOSTLY = 0.9
+_MIN_SHARE = 0.9
 
 
 def find_header(layout: Layout, first: int) -> tuple[bool, str]:
-    """Whether the record `first` is a header over those below it, and the reason.
+    """Decide whether record `first` is a header over the records below it, and why.
 
-    The decision is that of `read_csv`. Where that is in doubt, all of the sample is looked at: a text that looks like a value, a
-    missing or repeated name among texts, and a text that occurs again in its column speak for data.
+    The decision is that of `read_csv`. If that is in doubt, the whole sample is used: a text that looks like a value, a missing
+    or repeated name among texts, and a text that recurs in its column count as evidence for data.
     """
     source = OpenSource(_native.Source.from_bytes(layout.text), "<sample>", cut=layout.is_cut)
     context = Context(threads=1)
@@ -45,7 +45,7 @@ def _why_data(layout: Layout, first: int) -> str | None:
         return f"the first record holds {_shown(value)}, which looks like a value"
     for place, name in enumerate(names):
         column = [row[place] for row in rows if place < len(row) and row[place]]
-        if name and not is_typed(name) and column and sum(map(is_value, column)) >= _MOSTLY * len(column):
+        if name and not is_typed(name) and column and sum(map(is_value, column)) >= _MIN_SHARE * len(column):
             return None
     if not has_values and (len(filled) < len(names) or len(set(filled)) < len(filled)):
         return "all columns hold text, and a name would be missing or there twice"
@@ -55,7 +55,7 @@ def _why_data(layout: Layout, first: int) -> str | None:
 
 
 def plain_fields(layout: Layout, record: int) -> list[bytes]:
-    """Fields without the quotes around them; what is inside is left as it stands."""
+    """Return fields without enclosing quotes; the text inside is left unchanged."""
     quote = layout.dialect.quote_char
     fields = [field.strip(b" ") for field in layout.fields(record)]
     if quote is None:

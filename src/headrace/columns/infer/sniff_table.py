@@ -22,27 +22,32 @@ from headrace.structure.sample import LINE_END
 
 _RECORDS_JUDGED = 100
 _COLUMNS_JUDGED = 200
-_MOSTLY = 0.9
-_FEWEST_ROWS = 2
-_MOST_PADDED = 10
-_MOST_EQUAL = 3
-_MOST_ABOVE_BLANK = 5
-_MOST_FOOTER = 5
+_MIN_SHARE = 0.9
+"""Share of values in a column of values."""
+_MIN_ROWS = 2
+_MAX_PADDED = 10
+"""Padded lines before a table."""
+_MAX_EQUAL = 3
+"""Equal records of names."""
+_MAX_ABOVE_BLANK = 5
+"""Lines above the first blank line that may be preamble."""
+_MAX_FOOTER = 5
+"""Lines of a footer."""
 _PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
 class TableBegin:
-    """Where the table begins and ends.
+    """Begin and end of the table.
 
     Parameters
     ----------
     first
-        Index of its first record; those before are the preamble.
+        Index of its first record; records before it are the preamble.
     header
         Whether that record holds names; or, counted from it, the indexes of the records that do.
     reason
-        Why, in words.
+        The reason, in words.
     footer
         Number of records after the table.
     """
@@ -59,7 +64,7 @@ class TableBegin:
 
 
 def find_table(layout: Layout, regular: Regularity, *, first_is_given: bool = False) -> TableBegin:
-    """Find where the table begins and which records hold its names; a first record that is given is not questioned."""
+    """Find where the table begins and which records hold its names. A given first record is not questioned."""
     layout = _without_empty_end(layout)
     first = 0 if first_is_given else _first_record(layout, regular.first)
     if joined := _join_names(layout, first):
@@ -72,10 +77,10 @@ def find_table(layout: Layout, regular: Regularity, *, first_is_given: bool = Fa
 
 
 def _first_record(layout: Layout, steady: int) -> int:
-    """The first record of the table, where `steady` is the first of the steady width."""
+    """Return the first record of the table, where `steady` is the first one of the steady width."""
     first = steady
     if first and not find_header(layout, first)[0]:
-        # A record of data that lacks a field is no preamble.
+        # A record of data that lacks a field is not preamble.
         while first and layout.widths[first - 1] > 1 and _has_value(layout, first - 1) and not _follows_blank(layout, first):
             first -= 1
     first = _below_blank(layout, _below_padding(layout, first))
@@ -83,18 +88,18 @@ def _first_record(layout: Layout, steady: int) -> int:
 
 
 def _last_of_equals(layout: Layout, first: int) -> int:
-    """The last of equal records of names at the top; `first` if one is there again below."""
+    """Return the last of equal records of names at the top; `first` if one of them recurs below."""
     names, last = _fields(layout, first), first
     if not _has_names(layout, first):
         return first
-    while last - first < _MOST_EQUAL and _fields(layout, last + 1) == names:
+    while last - first < _MAX_EQUAL and _fields(layout, last + 1) == names:
         last += 1
     below = range(last + 1, min(last + 1 + _RECORDS_JUDGED, len(layout.starts)))
     return last if below and all(_fields(layout, row) != names for row in below) else first
 
 
 def _without_empty_end(layout: Layout) -> Layout:
-    """The layout without last columns that are empty everywhere: separators at the end of lines name no columns."""
+    """Return the layout without last columns that are empty everywhere: separators at line ends name no columns."""
     sep, last = layout.dialect.sep, 1
     for record, width in enumerate(layout.widths):
         filled = width
@@ -118,9 +123,9 @@ def _is_header_above(layout: Layout, first: int, width: int) -> bool:
 
 
 def _below_padding(layout: Layout, first: int) -> int:
-    """The first record that is no padded line, if it is a header; else `first`."""
+    """Return the first record that is not a padded line, if it is a header; else `first`."""
     below = first
-    while below < min(first + _MOST_PADDED, len(layout.starts)) and _is_padded(layout, below):
+    while below < min(first + _MAX_PADDED, len(layout.starts)) and _is_padded(layout, below):
         below += 1
     if below == first or below == len(layout.starts) or not _is_sure_header(layout, below):
         return first
@@ -128,38 +133,38 @@ def _below_padding(layout: Layout, first: int) -> int:
 
 
 def _is_padded(layout: Layout, record: int) -> bool:
-    """Whether a record has one field filled, or none, or its first two of more."""
+    """Return whether at most one field of a record is filled, or only its first two of more."""
     filled = _filled(layout, record)
     return len(filled) <= 1 < layout.widths[record] or filled == {0, 1} < set(range(layout.widths[record]))
 
 
 def _is_sure_header(layout: Layout, record: int) -> bool:
-    """Whether a record holds names over values; or, in three columns or more, a name for each column."""
+    """Return whether a record holds names over values; or, with three columns or more, a name for each column."""
     full = len(_filled(layout, record)) == layout.widths[record] > 2
     return find_header(layout, record)[0] and (full or _is_over_values(layout, record))
 
 
 def _is_over_values(layout: Layout, record: int) -> bool:
-    """Whether a record has text alone, some of it over columns of values."""
+    """Return whether a record is only text, some of it over columns of values."""
     return _has_names(layout, record) and bool(_value_columns(layout, record) & _filled(layout, record))
 
 
 def _below_blank(layout: Layout, first: int) -> int:
-    """The record after the first blank line, if it is a header over values and titles or pairs are above; else `first`."""
-    near = range(first + 1, min(first + 1 + _MOST_ABOVE_BLANK, len(layout.starts)))
+    """Return the record after the first blank line, if it is a header over values below titles or pairs; else `first`."""
+    near = range(first + 1, min(first + 1 + _MAX_ABOVE_BLANK, len(layout.starts)))
     below = next((record for record in near if _follows_blank(layout, record)), None)
     if below is None:
         return first
     are_pairs = all(len(_filled(layout, record)) <= _PAIR for record in range(first, below))
     if not are_pairs and _value_columns(layout, first, end=below):
-        return first  # a table of its own
-    enough = len(layout.starts) - below > max(_FEWEST_ROWS, below - first)
+        return first  # a separate table
+    enough = len(layout.starts) - below > max(_MIN_ROWS, below - first)
     return below if enough and _is_over_values(layout, below) else first
 
 
 def _join_names(layout: Layout, first: int) -> str:
-    """Why the records `first` and the next hold the names together; empty if they do not."""
-    if len(layout.starts) - first < 2 + _FEWEST_ROWS or layout.widths[first : first + 2] != [max(layout.widths[first], 2)] * 2:
+    """Return why records `first` and the next hold the names together; empty if they do not."""
+    if len(layout.starts) - first < 2 + _MIN_ROWS or layout.widths[first : first + 2] != [max(layout.widths[first], 2)] * 2:
         return ""
     if not _has_names(layout, first) or not _has_names(layout, first + 1):
         return ""
@@ -175,13 +180,13 @@ def _join_names(layout: Layout, first: int) -> str:
 
 
 def find_footer(layout: Layout, begin: TableBegin) -> int:
-    """The number of records at the end of a whole text that are no part of its table."""
+    """Return the number of records at the end of a whole text that do not belong to its table."""
     last = len(layout.starts)
     above = begin.first + begin.names
     begins = last
-    while begins > max(above, last - _MOST_FOOTER) and _is_note(layout, begins - 1):
+    while begins > max(above, last - _MAX_FOOTER) and _is_note(layout, begins - 1):
         begins -= 1
-    if begins == last or begins - above < _FEWEST_ROWS:
+    if begins == last or begins - above < _MIN_ROWS:
         return 0
     filled = set().union(*(_filled(layout, record) for record in range(begins, last)))
     if filled and (_follows_blank(layout, begins) or filled <= _value_columns(layout, above - 1, end=begins)):
@@ -190,19 +195,19 @@ def find_footer(layout: Layout, begin: TableBegin) -> int:
 
 
 def _is_note(layout: Layout, record: int) -> bool:
-    """Whether a record has one field filled, which is words, or none, in a table of several columns."""
+    """Return whether a record of a table of several columns has at most one filled field, made of words."""
     filled = [field for field in _fields(layout, record) if field]
     return len(filled) < 2 and max(layout.widths) > 1 and all(is_clean(field) and not is_value(field) for field in filled)
 
 
 def _follows_blank(layout: Layout, record: int) -> bool:
-    """Whether a blank line precedes a record."""
+    """Return whether a blank line precedes a record."""
     end = layout.starts[record - 1] + len(layout.record_text(record - 1))
     return record > 0 and len(LINE_END.findall(layout.text, end, layout.starts[record])) > 1
 
 
 def _has_names(layout: Layout, record: int) -> bool:
-    """Whether a record has text, and no value."""
+    """Return whether a record has text and no value."""
     if record >= len(layout.starts):
         return False
     filled = [field for field in _fields(layout, record) if field]
@@ -210,24 +215,24 @@ def _has_names(layout: Layout, record: int) -> bool:
 
 
 def _has_value(layout: Layout, record: int) -> bool:
-    """Whether a record has a value."""
+    """Return whether a record has a value."""
     return any(is_value(field) for field in _fields(layout, record) if field)
 
 
 def _value_columns(layout: Layout, record: int, end: int | None = None) -> set[int]:
-    """The columns that hold values in the records after `record`, up to `end`."""
+    """Return the columns that hold values in the records after `record`, up to `end`."""
     below = range(record + 1, len(layout.starts) if end is None else end)
     rows = [_fields(layout, row) for row in below[:: max(1, len(below) // _RECORDS_JUDGED)]]
     found = set()
     for place in range(min(max(layout.widths), _COLUMNS_JUDGED)):
         column = [row[place] for row in rows if place < len(row) and row[place]]
-        if column and sum(map(is_value, column)) >= _MOSTLY * len(column):
+        if column and sum(map(is_value, column)) >= _MIN_SHARE * len(column):
             found.add(place)
     return found
 
 
 def _filled(layout: Layout, record: int) -> set[int]:
-    """The places of a record that are not empty."""
+    """Return the indexes of a record's fields that are not empty."""
     return {place for place, field in enumerate(_fields(layout, record)) if field}
 
 

@@ -1,7 +1,7 @@
-"""Finds values that a separator would tear: times, dates, addresses, links.
+"""Finds values that a wrong separator would split: times, dates, addresses, links.
 
 A field that is a whole value outweighs its parts: ``12:30:15`` is one time, not three integers between colons. The forms are
-those of text alone; a column type for them need not exist.
+textual; a column type for them need not exist.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-_LONGEST = 4096
-"""Bytes of a record that are searched."""
+_MAX_SEARCHED_BYTES = 4096
+"""Maximum bytes of a record that are searched."""
 
 _MONTH = rb"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]{0,6}"
 _TIME = rb"(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:\ ?[AaPp][Mm]\b)?"
@@ -56,7 +56,7 @@ def is_whole(text: bytes) -> bool:
 
 
 def tearing_forms(sep: bytes, quote: bytes | None) -> list[re.Pattern[bytes]]:
-    """Return the forms that a dialect may tear: values that contain its separator; if it has no quotes, text in quotes."""
+    """Return the forms that a dialect may split: values that contain its separator; without quotes also quoted text."""
     forms = [_TEARING[sep]] if sep in _TEARING else []
     if quote is None:
         edge = re.escape(sep)
@@ -70,15 +70,15 @@ def torn_fields(record: bytes, ends: Sequence[int], gap: int, forms: Iterable[re
     Parameters
     ----------
     record
-        Its text, from its first byte on.
+        The record's text.
     ends
-        Where each field but the last ends, in bytes from the record's first one.
+        End of each field but the last, in bytes from the record's begin.
     gap
         Length of the separator, in bytes.
     forms
-        As `tearing_forms` gives them.
+        Result of `tearing_forms`.
     """
-    spans = [whole.span() for form in forms for whole in form.finditer(record, 0, _LONGEST)]
+    spans = [whole.span() for form in forms for whole in form.finditer(record, 0, _MAX_SEARCHED_BYTES)]
     torn: set[int] = set()
     for start, stop in spans:
         for field, end in enumerate(ends):

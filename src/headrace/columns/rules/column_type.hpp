@@ -1,9 +1,9 @@
-// The type of a column, and how its fields are written: null texts, words for bools, number marks, date formats.
+// Declares the type of a column and the rules for its fields: null texts, words for bools, number marks, date formats.
 #pragma once
 
-#include "columns/rules/date_format.hpp"
-#include "columns/rules/number_marks.hpp"
-#include "columns/rules/zone.hpp"
+#include "columns/rules/dates/date_format.hpp"
+#include "columns/rules/dates/zone.hpp"
+#include "columns/rules/numbers/number_marks.hpp"
 #include "core/cpu/portable.hpp"
 
 namespace headrace {
@@ -14,9 +14,9 @@ enum class TypeId : u8 {
 #undef HR_TYPE
 };
 
-// A column's type: units_per_second of a timestamp, time or duration is 1, 1'000, 1'000'000 or 1'000'000'000; `utc` if
-// it is an instant; `zone` if text without an offset is local time of a zone other than UTC; a decimal128 has up to
-// `precision` digits, `scale` of them behind the point.
+// `units_per_second` of a timestamp, time or duration is 1, 1'000, 1'000'000 or 1'000'000'000. `utc`: the timestamp is
+// an instant. `zone`: text without an offset is local time of this zone, if that is not UTC. A decimal128 has up to
+// `precision` digits, `scale` of them after the point.
 struct ColumnType {
     TypeId id = TypeId::string;
     i64 units_per_second = 0;
@@ -26,7 +26,7 @@ struct ColumnType {
     u8 scale = 0;
 };
 
-// Texts that mean something of their own.
+// A text with a special meaning.
 struct Word {
     const u8* text;
     usize size;
@@ -42,15 +42,15 @@ struct FieldRules {
     WordList false_words;
     bool empty_is_null;
     bool quoted_may_be_null;
-    // Some null text has characters that numbers or dates are made of, so it must be looked for before parsing.
+    // Some null text consists of characters that occur in numbers or dates, so null texts are looked up before parsing.
     bool nulls_look_like_values;
-    // Likewise some word for a bool, which counts where types are inferred.
+    // The same of some word for a bool; matters if the type is inferred.
     bool words_look_like_values;
-    // How numbers, dates and times are written; `usual_forms` if with a point, without thousands, and as ISO 8601 says.
+    // Form of numbers, dates and times. `usual_forms`: a decimal point, no grouping, and ISO 8601.
     NumberMarks marks;
     DateFormats dates;
     bool usual_forms;
-    bool replace_invalid;  // text that is no UTF-8 is mended with U+FFFD, and no fault
+    bool replace_invalid;  // invalid UTF-8 is replaced by U+FFFD and is no fault
 };
 
 }  // namespace headrace

@@ -1,8 +1,8 @@
-// What kind of value a field's text looks like, and the kind that holds two kinds. A column's type is the join of the
-// kinds of its fields, so it does not depend on their order or on how the file was cut.
+// Classifies a field's text by the kind of value it looks like, and joins kinds. A column's type follows from the join
+// of the kinds of its fields, so it depends neither on their order nor on how the file was split.
 //
 //   text
-//    |-- boolean (words are the caller's)
+//    |-- boolean (the caller gives the words)
 //    |-- float64 <- negative <- natural
 //    |-- uint64 <- natural
 //    |-- timestamp_ns <- timestamp_us <- date
@@ -11,17 +11,18 @@
 //    |-- duration_ns <- duration_us
 //    `-- hex_uint64 <- hex
 //
-// `empty` is below all of them. An integer beyond int64 never becomes a float, which would round an identifier: up to
+// `empty` is below all of them. An integer outside int64 never becomes a float, which would round an identifier. Up to
+// 64 bits it is uint64 among natural numbers and text among others; beyond that it is text.
 // 64 bits it is uint64 among natural numbers and text among others, and beyond them it is text.
 #pragma once
 
-#include "columns/rules/date_format.hpp"
-#include "columns/rules/number_marks.hpp"
-#include "columns/rules/parse_date.hpp"
-#include "columns/rules/parse_duration.hpp"
-#include "columns/rules/parse_float.hpp"
-#include "columns/rules/parse_int.hpp"
-#include "columns/rules/parse_time.hpp"
+#include "columns/rules/dates/date_format.hpp"
+#include "columns/rules/dates/parse_date.hpp"
+#include "columns/rules/dates/parse_duration.hpp"
+#include "columns/rules/dates/parse_time.hpp"
+#include "columns/rules/numbers/number_marks.hpp"
+#include "columns/rules/numbers/parse_float.hpp"
+#include "columns/rules/numbers/parse_int.hpp"
 #include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
@@ -38,25 +39,25 @@ enum class Kind : u8 {
     timestamp_ns,  // more than six fraction digits
     timestamp_us_utc,
     timestamp_ns_utc,
-    time_us,  // of day, with seconds
+    time_us,  // time of day, with seconds
     time_ns,
-    duration_us,  // ISO 8601, or days and a clock
+    duration_us,  // ISO 8601, or days and a clock time
     duration_ns,
-    hex,  // 0x0 .. 0x7FFFFFFFFFFFFFFF: int64, but never together with other numbers
+    hex,  // 0x0 .. 0x7FFFFFFFFFFFFFFF: int64, but not together with decimal numbers
     hex_uint64,
     text
 };
 constexpr u32 KIND_COUNT = 18;
 
-// Without a sign: a negative number in this form is unheard of, and hex_uint64 could not hold it.
+// Hexadecimal numbers have no sign: hex_uint64 could not hold negative ones, and they are not in use.
 HR_FN Kind classify_hex(const u8* p, usize n) {
     u64 value;
     if (parse_hex_magnitude(p + 2, n - 2, value) != Parse::ok) return Kind::text;
     return value >> 63 == 0 ? Kind::hex : Kind::hex_uint64;
 }
 
-// Numbers that begin with '+' or with a zero too many (+49..., 007) are text: as numbers they would lose it. So are
-// integers of more than 64 bits.
+// Numbers with a '+' or a leading zero (+49..., 007) are text, since a number would lose it. So are integers of more
+// than 64 bits.
 HR_COLD Kind classify_number(const u8* p, usize n) {
     if (p[0] == '+' || has_leading_zero(p, n)) return Kind::text;
     i64 value;
@@ -93,7 +94,7 @@ HR_FN Kind classify_time_of_day(const u8* p, usize n) {
     return t.fraction_digits <= 6 ? Kind::time_us : Kind::time_ns;
 }
 
-// A duration that the unit of its kind does not hold is text.
+// A duration that its unit cannot represent is text.
 HR_COLD Kind classify_duration(const u8* p, usize n) {
     Duration d;
     if (parse_duration(p, n, d) != Parse::ok || d.plain) return Kind::text;
@@ -103,14 +104,14 @@ HR_COLD Kind classify_duration(const u8* p, usize n) {
     return fine ? Kind::duration_ns : Kind::duration_us;
 }
 
-// Of a time of day or a length of time.
+// Classifies a time of day or a duration.
 HR_COLD Kind classify_length(const u8* p, usize n) {
     if (!is_digit(p[0]) && p[0] != '-' && p[0] != 'P') return Kind::text;
     const Kind time_of_day = classify_time_of_day(p, n);
     return time_of_day != Kind::text ? time_of_day : classify_duration(p, n);
 }
 
-// The kind of one field's text; never empty or boolean, which are for the caller to see first.
+// Classifies one field's text. Never returns empty or boolean: callers check these first.
 HR_COLD Kind classify(const u8* p, usize n) {
     if (n == 0) return Kind::text;
     const Kind number = classify_number(p, n);
@@ -119,7 +120,7 @@ HR_COLD Kind classify(const u8* p, usize n) {
     return time != Kind::text ? time : classify_length(p, n);
 }
 
-// The same for numbers with other marks and dates of other formats; `scratch` has room for n bytes.
+// Classifies with other number marks and date formats. `scratch`: capacity of n bytes.
 HR_COLD Kind classify(const u8* p, usize n, const NumberMarks& marks, const DateFormats& dates, u8* scratch) {
     if (n == 0) return Kind::text;
     Timestamp t{};
@@ -134,8 +135,8 @@ HR_COLD Kind classify(const u8* p, usize n, const NumberMarks& marks, const Date
     return is_time ? kind_of_time(t) : classify_length(p, n);
 }
 
-// The smallest kind that holds both: commutative, associative, idempotent. Each group below is a chain in the order of
-// the enumeration, with one exception: only natural is below uint64.
+// Returns the smallest kind that covers both. Commutative, associative, idempotent. Each group below is a chain in the
+// order of the enumeration, with one exception: only natural is below uint64.
 HR_FN Kind join(Kind a, Kind b) {
     if (a == b || b == Kind::empty) return a;
     if (a == Kind::empty) return b;

@@ -1,4 +1,4 @@
-// What a kind of text (rules/infer.hpp) makes of a column, and what a column taken for one kind holds.
+// Maps kinds of text (rules/infer.hpp) to column types, and determines which kinds a column covers.
 #pragma once
 
 #include "columns/rules/column_type.hpp"
@@ -51,22 +51,23 @@ HR_FN bool same_type(const ColumnType& a, const ColumnType& b) {
            a.precision == b.precision && a.scale == b.scale;
 }
 
-// Whether values can be made under this guess. Without any value there is no type yet.
+// Returns whether a column of this guess has a type. A column of empty fields has none yet.
 HR_FN bool is_settled(Kind guess) { return guess != Kind::empty; }
 
-// Whether a column of this guess is of hexadecimal numbers, and not of the decimal ones of its type.
+// Returns whether a column of this guess has hexadecimal numbers, rather than decimal ones of the same type.
 HR_FN bool is_hex_kind(Kind guess) { return guess == Kind::hex || guess == Kind::hex_uint64; }
 
-// Sighted in place of a kind: a field whose kind the guess holds and whose value its type does not, such as a time of
-// the year 1066 in a column of nanoseconds.
+// Recorded instead of a kind: the guess covers the field's kind but the type does not hold its value, such as a time in
+// the year 1066 in nanoseconds.
 constexpr u8 UNFIT = static_cast<u8>(KIND_COUNT);
 
-// Sighted beside a value: an integer in a column of floats that float64 does not hold exactly, such as 2^53 + 1.
+// Recorded in addition to a value: an integer in a column of floats that float64 cannot represent exactly, such as 2^53
+// + 1.
 constexpr u8 ROUNDED = static_cast<u8>(KIND_COUNT + 1);
 constexpr u32 SIGHTINGS = KIND_COUNT + 2;
 
-// Whether `value`, which a float column makes of this text, is not exactly the integer that the text is. `scratch` has
-// room for n bytes, where numbers have other marks than the usual ones.
+// Returns whether `value`, read from this text for a float column, differs from the integer that the text is.
+// `scratch`: capacity of n bytes, used if numbers have other marks than the usual ones.
 HR_COLD bool is_rounded(const NumberMarks& marks, const u8* p, usize n, double value, u8* scratch) {
     if (!are_usual(marks)) {
         if (!to_plain_number(marks, p, n, scratch, n)) return false;
@@ -77,7 +78,7 @@ HR_COLD bool is_rounded(const NumberMarks& marks, const u8* p, usize n, double v
     return parse_int(p, n, integer) == Parse::ok && (value >= beyond || static_cast<i64>(value) != integer);
 }
 
-// Whether a field of that kind leaves the type of a column of this guess as it is, e.g. a date in a column of
+// Returns whether a field of this kind leaves the type of a column of this guess unchanged, e.g. a date in a column of
 // timestamps.
 HR_COLD bool holds(Kind guess, Kind kind) {
     return is_settled(guess) && same_type(type_of_kind(join(guess, kind)), type_of_kind(guess));

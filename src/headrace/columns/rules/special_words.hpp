@@ -1,4 +1,4 @@
-// The texts that mean something of their own: whether a field's is one of them.
+// Looks up texts with a special meaning: nulls, and words for bools.
 #pragma once
 
 #include "columns/rules/column_type.hpp"

@@ -1,4 +1,4 @@
-// How the reading of one field's text ended.
+// Declares the result of parsing a field's text.
 #pragma once
 
 #include "core/cpu/portable.hpp"

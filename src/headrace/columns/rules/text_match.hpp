@@ -1,4 +1,4 @@
-// Comparing a field's text with the words that a user gave (nulls, booleans).
+// Compares a field's text with words that the user gave (nulls, bools).
 #pragma once
 
 #include "core/cpu/portable.hpp"
@@ -13,8 +13,8 @@ HR_FN bool equals(const u8* a, usize n, const u8* b, usize m) {
     return true;
 }
 
-// "NaN" and "nan" are both the word "nan". `word` is of small letters only: with bit 0x20 set, a capital becomes its
-// small letter, and no other byte becomes a letter.
+// Compares without regard to case: "NaN" and "nan" are both "nan". `word` is in lower case. Setting bit 0x20 turns a
+// capital into its lower-case letter and turns no other byte into a letter.
 template <usize SIZE>
 HR_FN bool equals_ignoring_case(const u8* p, usize n, const char (&word)[SIZE]) {
     if (n != SIZE - 1) return false;

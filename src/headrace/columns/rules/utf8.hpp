@@ -1,14 +1,14 @@
-// Whether bytes are UTF-8, by table 3-7 of the Unicode standard ("Well-Formed UTF-8 Byte Sequences").
+// Validates UTF-8 by table 3-7 of the Unicode standard ("Well-Formed UTF-8 Byte Sequences").
 #pragma once
 
-#include "columns/rules/digits.hpp"
+#include "columns/rules/numbers/digits.hpp"
 #include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// Length of the well-formed sequence at the front of p[0, n), n > 0; 0 if there is none. After the lead byte
-// comes 80..BF, except that the second byte is bounded where it could make an overlong form (E0 80 80 for 00), a
-// surrogate (ED A0 80 for U+D800) or a number above U+10FFFF (F4 90 80 80).
+// Returns the length of the well-formed sequence at the begin of p[0, n), n > 0; 0 if there is none. Bytes after the
+// lead byte are 80..BF. The second one is restricted further to exclude overlong forms (E0 80 80 for 00), surrogates
+// (ED A0 80 for U+D800) and numbers above U+10FFFF (F4 90 80 80).
 HR_FN usize utf8_sequence_length(const u8* p, usize n) {
     const u8 lead = p[0];
     if (lead < 0x80) return 1;
@@ -24,8 +24,9 @@ HR_FN usize utf8_sequence_length(const u8* p, usize n) {
     return length;
 }
 
-// Bytes at the front of p[0, n), n > 0, that one U+FFFD stands for where no well-formed sequence begins: as many as
-// could have begun one ("maximal subpart", section 3.9), else one. E2 82 41 has two, FF has one.
+// Returns the number of bytes at the begin of p[0, n), n > 0, that one U+FFFD replaces if no well-formed sequence
+// begins there: as many as could have begun one ("maximal subpart", section 3.9), or else one. E2 82 41 has two, FF has
+// one.
 HR_FN usize utf8_ill_formed_length(const u8* p, usize n) {
     if (n < 2 || p[0] < 0xC2 || p[0] > 0xF4) return 1;
     const usize wanted = p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
@@ -37,7 +38,7 @@ HR_FN usize utf8_ill_formed_length(const u8* p, usize n) {
     return length;
 }
 
-// Offset of the first byte of the first ill-formed sequence; n if there is none.
+// Returns the offset of the first ill-formed sequence; n if there is none.
 HR_COLD usize find_invalid_utf8(const u8* p, usize n) {
     constexpr u64 HIGH_BITS = 0x8080808080808080;
     usize i = 0;
@@ -53,7 +54,7 @@ HR_COLD usize find_invalid_utf8(const u8* p, usize n) {
     return n;
 }
 
-// Copies p[0, n) with U+FFFD (EF BF BD) for what is no UTF-8, and returns how many bytes that makes: 3 n at most.
+// Copies p[0, n) with U+FFFD (EF BF BD) for invalid bytes. Returns the size of the copy, at most 3 n.
 HR_FN usize replace_invalid_utf8(const u8* p, usize n, u8* to) {
     u8* const begin = to;
     for (usize i = 0; i < n;) {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string_view>
 
-#include "core/expressions/expression_kernels.hpp"
 #include "core/cpu/isa.hpp"
+#include "core/expressions/expression_kernels.hpp"
 
 namespace headrace {
 

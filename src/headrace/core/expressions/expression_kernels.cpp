@@ -1,8 +1,8 @@
 // The operations of expression.hpp, compiled once for each instruction set: loops that compilers vectorise.
 #include "core/expressions/expression_kernels.hpp"
 
-#include "core/expressions/expression_values.hpp"
 #include "core/cpu/vectors.hpp"
+#include "core/expressions/expression_values.hpp"
 
 HR_BEGIN_NAMESPACE
 namespace {

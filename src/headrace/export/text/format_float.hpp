@@ -10,7 +10,7 @@
 
 #include <charconv>
 
-#include "columns/rules/eisel_lemire.hpp"
+#include "columns/rules/numbers/eisel_lemire.hpp"
 #include "export/text/format_number.hpp"
 
 HR_BEGIN_NAMESPACE

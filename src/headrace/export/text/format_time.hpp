@@ -39,8 +39,8 @@ constexpr i64 SECONDS_OF_DAY = 86400;
 constexpr i64 FIRST_DAY = -719528, LAST_DAY = 2932896;  // 0000-01-01, 9999-12-31
 constexpr usize LONGEST_TIME = 48;                      // 37 are needed: -106751991167301 days +23:59:59.nnnnnnnnn
 
-// YYYY-MM-DD from days since 1970-01-01. The calendar is the inverse of days_from_civil (columns/rules/parse_date.hpp):
-// years begin in March, 400 of them have 146097 days.
+// YYYY-MM-DD from days since 1970-01-01. The calendar is the inverse of days_from_civil
+// (columns/rules/dates/parse_date.hpp): years begin in March, 400 of them have 146097 days.
 HR_FN u8* write_date(u8* out, i64 days) {
     if (days < FIRST_DAY || days > LAST_DAY) [[unlikely]]
         return nullptr;

@@ -1,10 +1,10 @@
 // A value of a column as text: everything but texts themselves.
 #pragma once
 
+#include "export/arrow/import_arrow.hpp"
 #include "export/text/format_float.hpp"
 #include "export/text/format_number.hpp"
 #include "export/text/format_time.hpp"
-#include "export/arrow/import_arrow.hpp"
 
 namespace headrace {
 

@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "arrange/bucket/cell_words.hpp"
-#include "core/expressions/expression.hpp"
 #include "arrange/bucket/rules.hpp"
 #include "arrange/multisplit/cpu/multisplit_kernels.hpp"
 #include "core/cpu/cache_blocks.hpp"
+#include "core/expressions/expression.hpp"
 
 namespace headrace {
 

@@ -1,8 +1,8 @@
-// Fields to typed values, one column of one tile at a time, compiled once for each instruction set.
+// Converts fields to typed values, one column of one tile at a time. Compiled once per instruction set.
 //
-// A column's loop knows its type, so nothing is decided per field but what the field itself demands: a fast form takes
-// the common shapes, and whatever it declines (nulls, odd shapes, misfits) goes to the slow path, where the shared
-// rules decide. Cost per field: 8 bytes of index and the field's text are read, the value is written.
+// A column's loop is specialised for its type. A fast form reads the common shapes. What it declines (nulls, other
+// shapes, invalid values) takes the slow path, where the shared rules decide. Cost per field: 8 bytes of index and the
+// field's text are read, and the value is written.
 #include "columns/convert/cpu/convert.hpp"
 
 #include "columns/convert/cpu/field.hpp"
@@ -37,7 +37,7 @@ constexpr bool is_double = false;
 template <>
 constexpr bool is_double<double> = true;
 
-// The slow path of a value: null (false), a value by the rule (true), or a misfit, which is null too.
+// Converts a value by the rule. Returns false for a null and for an invalid value, which is reported and null.
 template <class T, class Shape>
 [[gnu::noinline]] bool convert_by_rule(const TileRows& rows, const ColumnJob& job, usize row, u32 start, u32 end,
                                        const Shape& shape, T& out) {
@@ -47,7 +47,8 @@ template <class T, class Shape>
         const Kind kind = classify_field(job, field.text, field.size);
         const bool fits =
             holds(static_cast<Kind>(job.guess), kind) && shape.rule(field.text, field.size, out) == Parse::ok;
-        // What the column's kind holds and yet does not convert is, say, a microsecond time too far for nanoseconds.
+        // The kind fits the column but the value does not, e.g. a time in microseconds that is out of range in
+        // nanoseconds.
         if constexpr (is_double<T>) {
             if (fits && is_rounded(job.rules->marks, field.text, field.size, out, job.number)) {
                 job.misfits.kind(job.misfits.context, row, ROUNDED, start);
@@ -65,8 +66,7 @@ template <class T, class Shape>
     return false;
 }
 
-// The loop of every fixed-width type. A shape has the type's `fast` form, which may decline, its `rule`, the reference,
-// and, where there are lanes, `eight`, which converts eight rows and returns those that it declines.
+// Converts a column of fixed width. A shape has `fast`, `rule` and, with AVX-512, `eight` (shapes.hpp).
 template <class T, class Shape, class Store>
 HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Shape& shape, Store store) {
     const ColumnFields fields(rows, job.column);
@@ -99,7 +99,8 @@ HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Sha
     if constexpr (requires { shape.eight(rows, LaneFields{}, static_cast<T*>(nullptr)); }) {
         const Dialect& dialect = *rows.dialect;
         const bool usual = !by_rule && !dialect.skip_initial_space;
-        // Which lenient fields are quoted is told one by one: no number begins with a quote, so those are declined.
+        // Whether a lenient field is quoted is decided field by field. No number begins with a quote, so `eight`
+        // declines quoted ones.
         const bool strips = !plain && dialect.quote >= 0 && !dialect.lenient;
         T* const values = static_cast<T*>(job.values) + job.row_base;
         for (; usual && row + LANES <= rows.rows; row += LANES) {
@@ -140,7 +141,7 @@ usize convert_float(const TileRows& rows, const ColumnJob& job) {
     return convert_numbers<T>(rows, job, FloatShape<T>{job.inferred});
 }
 
-// Whether dates and times have no form but ISO 8601's.
+// Returns whether ISO 8601 is the only form of dates and times.
 bool has_iso_alone(const ColumnJob& job) { return job.rules->dates.iso_first && job.rules->dates.count == 0; }
 
 usize convert_date(const TileRows& rows, const ColumnJob& job) {
@@ -182,8 +183,7 @@ usize convert_bool(const TileRows& rows, const ColumnJob& job) {
     });
 }
 
-// Text is checked on the bytes as they stand in the file, so that a fault's place is exact: what unquoting takes away
-// is ASCII.
+// Validates the raw bytes of the field, so that a fault's position is exact. Bytes that unquoting removes are ASCII.
 bool check_text(const TileRows& rows, const ColumnJob& job, usize row, const FieldBytes& field) {
     const usize invalid = find_invalid_utf8(field.text, field.size);
     if (invalid == field.size) return true;
@@ -192,7 +192,7 @@ bool check_text(const TileRows& rows, const ColumnJob& job, usize row, const Fie
     return false;
 }
 
-// The same for a caller who wants text mended: as if all the source had been, before it was looked at.
+// Replaces invalid UTF-8, as if the source had been repaired before its structure was searched.
 template <bool Plain>
 [[gnu::noinline]] usize put_mended(const TileRows& rows, const ColumnJob& job, const FieldBytes& field, u8* to) {
     if (Plain) return replace_invalid_utf8(field.text, field.size, to);
@@ -241,8 +241,8 @@ ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
     return {nulls, static_cast<usize>(out - job.string_bytes), replaced};
 }
 
-// A column whose type is not known yet: every field says what it is, and all rows are null, as they will stay if no
-// field is a value.
+// Classifies the fields of a column whose type is not inferred yet. All rows are null, and remain so if no field has a
+// value.
 ColumnCounts classify_column(const TileRows& rows, const ColumnJob& job) {
     const ColumnFields fields(rows, job.column);
     for (usize row = 0; row < rows.rows; ++row) {

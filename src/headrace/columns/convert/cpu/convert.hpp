@@ -1,5 +1,5 @@
-// Converting the fields of one column of one tile: the kernels' interface. A kernel knows raw pointers alone; the
-// misfits, fields whose text is not a value of the column's type, go to a sink that load.cpp supplies.
+// Declares the kernels that convert the fields of one column of one tile on the CPU. They take raw pointers. Fields
+// whose text is not a value of the column's type go to callbacks of the loader.
 #pragma once
 
 #include "columns/records/row_spans.hpp"
@@ -13,44 +13,44 @@ enum class Isa;
 
 struct Misfits {
     void* context;
-    // A value of the wrong shape or range; `at` is the byte in the tile's text.
+    // A value of the wrong shape or range. `at`: offset of the offending byte in the tile's text.
     void (*fault)(void* context, usize row, Fault fault, u32 at);
-    // A field of an inferred column that the guess does not hold; `kind` is rules/infer.hpp's.
+    // A field of an inferred column whose kind (rules/infer.hpp) the guess does not cover.
     void (*kind)(void* context, usize row, u8 kind, u32 at);
 };
 
-// One column of one tile. Values go to values[row_base + row]; nulls are marked in a bitmap of the tile's own.
+// One column of one tile. Values go to values[row_base + row]; nulls are marked in a bitmap of the tile.
 struct ColumnJob {
     usize column;
     ColumnType type;
     bool inferred;
-    bool raw;  // strings: the bytes as they stand, quotes included
-    u8 guess;  // rules/infer.hpp: the Kind that an inferred column is taken for
+    bool raw;  // strings: the raw bytes of the field, with quotes
+    u8 guess;  // Kind (rules/infer.hpp) that an inferred column is converted as
     const FieldRules* rules;
-    void* values;      // fixed-width types: the whole column's values
-    usize row_base;    // row 0's place in them
+    void* values;      // fixed width: the values of the whole column
+    usize row_base;    // index of the tile's first row in them
     u64* bits;         // bool: the tile's values, zeroed
-    u64* nulls;        // bit set: null; zeroed, one bit a row
-    u8* string_bytes;  // strings: the tile's bytes; room for the tile's text (three times with replace_invalid), and 64
-                       // more
+    u64* nulls;        // one bit per row, zeroed; bit set: null
+    u8* string_bytes;  // strings: the tile's bytes; capacity: the tile's text (three times with replace_invalid), and
+                       // 64 more
     u32* string_ends;  // strings: end of each row's bytes
-    u8* scratch;       // room for one field (three times with replace_invalid)
-    u8* number;        // room for one field, unless `usual_forms`
+    u8* scratch;       // capacity: one field (three times with replace_invalid)
+    u8* number;        // capacity: one field; not used with `usual_forms`
     Misfits misfits;
 };
 
 struct ColumnCounts {
     usize nulls;
     usize string_bytes;
-    usize replaced;  // strings that were mended
+    usize replaced;  // strings in which invalid UTF-8 was replaced
 };
 
-// One byte that is no UTF-8 becomes three.
+// U+FFFD has three bytes and may replace a single invalid one.
 constexpr usize REPLACEMENT_GROWTH = 3;
 
 struct ConvertKernels {
     ColumnCounts (*convert)(const TileRows& rows, const ColumnJob& job);
-    // A field's text: spaces, quotes and escapes undone. Writes at most end - start bytes to `to`.
+    // Writes a field's text, without initial spaces, quotes and escapes, to `to`: at most end - start bytes.
     usize (*field_text)(const TileRows& rows, u32 start, u32 end, u8* to, bool& quoted);
 };
 

@@ -1,15 +1,15 @@
-// Fast forms of text to decimal128 for up to 16 bytes after the sign; each gives what rules/parse_decimal.hpp gives, or
-// declines. 16 bytes from `p` on must be readable.
+// Reads decimal128 values of up to 16 bytes after the sign. Each fast form returns what rules/numbers/parse_decimal.hpp
+// returns, or declines. 16 bytes from `p` on must be readable.
 #pragma once
 
 #include "columns/convert/cpu/fast_number.hpp"
 #include "columns/convert/cpu/lanes.hpp"
-#include "columns/rules/parse_decimal.hpp"
+#include "columns/rules/numbers/parse_decimal.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// What a decimal column's type asks of a mantissa: "12.5" of decimal128(5, 3) is 125, with two zeros to come, which
-// must be below 10^3.
+// Bounds on a mantissa for one decimal type. In decimal128(5, 3), "12.5" has the mantissa 125 with two zeros to append,
+// so it must be below 10^3.
 struct DecimalFormat {
     i32 precision;
     i32 scale;
@@ -35,7 +35,7 @@ HR_FN bool fast_decimal(const u8* p, usize n, DecimalFormat format, Int128& out)
 #else
 
 HR_FN bool fast_decimal(const u8*, usize, DecimalFormat, Int128&) {
-    return false;  // the rule serves
+    return false;  // the rule is fast enough
 }
 
 #endif
@@ -45,7 +45,7 @@ HR_FN bool fast_decimal(const u8*, usize, DecimalFormat, Int128&) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 
-// Puts eight decimals that 63 bits hold; returns the rows that it declines.
+// Stores eight decimals that fit in 63 bits. Returns the rows that it declines.
 HR_FN __mmask8 store_decimals(const LaneDecimals& found, DecimalFormat format, Int128* values) {
     const Lane64 missing =
         _mm512_sub_epi64(all_lanes(static_cast<u64>(static_cast<i64>(format.scale))), found.decimals);

@@ -1,16 +1,16 @@
-// Fast forms of text to integer and text to float for short, plain text; each either gives what rules/parse_int.hpp and
-// rules/parse_float.hpp give, or declines, and then the rule decides. 16 bytes from `p` on must be readable.
+// Reads short, plain integers and floats. Each fast form returns what rules/numbers/parse_int.hpp and parse_float.hpp
+// return, or declines, and then the rule decides. 16 bytes from `p` on must be readable.
 #pragma once
 
-#include "columns/rules/number_marks.hpp"
-#include "columns/rules/parse_float.hpp"
-#include "columns/rules/parse_int.hpp"
+#include "columns/rules/numbers/number_marks.hpp"
+#include "columns/rules/numbers/parse_float.hpp"
+#include "columns/rules/numbers/parse_int.hpp"
 #include "core/cpu/simd.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// Up to eight digits as a number: "1234" is shifted to the word's upper bytes, so that zeros stand before it, and then
-// neighbours are merged: digits to pairs, pairs to fours, fours to eight.
+// Reads up to eight digits. "1234" is shifted to the word's upper bytes, so zeros precede it. Then neighbours are
+// merged: digits to pairs, pairs to fours, fours to eight.
 HR_FN bool short_digits(const u8* p, usize n, u64& value) {
     u64 digits;
     __builtin_memcpy(&digits, p, 8);
@@ -22,7 +22,8 @@ HR_FN bool short_digits(const u8* p, usize n, u64& value) {
     return true;
 }
 
-// [-]digits, up to 16 of them. `canonical` declines leading zeros, which inference takes for text.
+// Reads [-]digits, up to 16 of them. `canonical`: declines leading zeros, with which inference takes the text for a
+// string.
 template <class T>
 HR_FN bool fast_int(const u8* p, usize n, bool canonical, T& out) {
     constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(0);
@@ -45,8 +46,8 @@ HR_FN bool fast_int(const u8* p, usize n, bool canonical, T& out) {
 
 #if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
 
-// [-]digits[.digits] in at most 16 bytes after the sign, e.g. "-73.993896": the digits are moved to the right end of a
-// vector, closing the gap where the point was, and multiplied and added in pairs. `point` digits follow the point.
+// Reads [-]digits[.digits] of at most 16 bytes after the sign, e.g. "-73.993896". The digits are shifted to the right
+// end of a vector, over the point, then multiplied and added in pairs. `point`: number of digits after the point.
 HR_FN bool short_decimal(const u8* p, usize n, u64& mantissa, usize& point) {
     const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
     const __m128i digits = _mm_sub_epi8(text, _mm_set1_epi8('0'));
@@ -58,7 +59,7 @@ HR_FN bool short_decimal(const u8* p, usize n, u64& mantissa, usize& point) {
     const usize before = points ? static_cast<usize>(trailing_zeros(points)) : n;
     const usize count = n - (points ? 1 : 0);
     if (count == 0) return false;
-    // Lane j takes digit j - (16 - count); digits behind the point lie one byte further on. A negative index gives
+    // Lane j takes digit j - (16 - count); digits after the point are one byte further on. A negative index yields
     // zero.
     const __m128i lanes = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const __m128i digit = _mm_sub_epi8(lanes, _mm_set1_epi8(static_cast<char>(16 - count)));
@@ -74,7 +75,7 @@ HR_FN bool short_decimal(const u8* p, usize n, u64& mantissa, usize& point) {
     return true;
 }
 
-// The bytes of a vector that `kept` names, moved together.
+// Moves together the bytes of a vector that `kept` selects.
 HR_FN __m128i kept_bytes(__m128i text, u32 kept) {
 #if defined(HR_ISA_AVX512)
     return _mm_maskz_compress_epi8(static_cast<__mmask16>(kept), text);
@@ -91,8 +92,8 @@ HR_FN __m128i kept_bytes(__m128i text, u32 kept) {
 #endif
 }
 
-// The plain form of a number of at most 16 bytes that has no exponent; what is no number may pass. `to` has 32 bytes.
-// Marks between thousands must stand at every fourth place before the decimals: in "1,234,567.5" at 5 and at 1.
+// Rewrites a number of at most 16 bytes without exponent with the usual marks. Text that is no number may pass. `to`
+// has 32 bytes. Grouping marks must be at every fourth position before the decimals: in "1,234,567.5" at 5 and 1.
 HR_FN bool fast_plain_number(const NumberMarks& marks, const u8* p, usize n, u8* to, usize& size) {
     if (n - 1 >= 16) return false;
     const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
@@ -123,8 +124,8 @@ HR_FN bool fast_plain_number(const NumberMarks& marks, const u8* p, usize n, u8*
 HR_CONSTANT double EXACT_POWERS[16] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                        1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
-// Correct because mantissa and power are both exact in T, so that the one division rounds once (Clinger 1990); what is
-// too long for that goes to the rule's next step.
+// Divides once, with correct rounding, since mantissa and power are both exact in T (Clinger 1990). Longer numbers are
+// left to the rule's second method.
 template <class T>
 HR_FN bool fast_float(const u8* p, usize n, bool canonical, T& out) {
     const usize negative = n > 0 && *p == '-';
@@ -140,7 +141,7 @@ HR_FN bool fast_float(const u8* p, usize n, bool canonical, T& out) {
     if (mantissa <= exact && point <= max_point) {
         value = static_cast<T>(static_cast<T>(mantissa) / static_cast<T>(EXACT_POWERS[point]));
     } else if ((canonical && point == 0) || !decimal_to_float<T>(mantissa, -static_cast<i32>(point), value)) {
-        // Of inferred floats the rule looks whether an integer is rounded.
+        // For inferred floats the rule checks whether an integer is rounded.
         return false;
     }
     out = negative ? -value : value;
@@ -156,7 +157,7 @@ HR_FN bool fast_plain_number(const NumberMarks& marks, const u8* p, usize n, u8*
 
 template <class T>
 HR_FN bool fast_float(const u8*, usize, bool, T&) {
-    return false;  // the rule's own fast path serves
+    return false;  // the rule has a fast path of its own
 }
 
 #endif

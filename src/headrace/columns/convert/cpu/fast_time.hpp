@@ -1,22 +1,22 @@
-// Fast forms of text to date, timestamp and time for the common shapes "2019-01-31", "2019-01-31 23:59:58" (or with a
-// T) and "23:59:58" (or with a fraction); each gives what rules/parse_date.hpp and rules/parse_time.hpp give, or
+// Reads dates, timestamps and times of the common shapes "2019-01-31", "2019-01-31 23:59:58" (or with a T) and
+// "23:59:58" (or with a fraction). Each fast form returns what rules/dates/parse_date.hpp and parse_time.hpp return, or
 // declines. 19 bytes from `p` on must be readable.
 #pragma once
 
 #include "columns/convert/cpu/fast_number.hpp"
-#include "columns/rules/parse_date.hpp"
-#include "columns/rules/parse_decimal.hpp"
+#include "columns/rules/dates/parse_date.hpp"
+#include "columns/rules/numbers/parse_decimal.hpp"
 #include "core/cpu/simd.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// "23:59:58" as one word: every byte less that of "00:00:00" is a digit, or nothing where the colons are; then
-// neighbours are merged to the numbers of two digits, which lie 24 bits apart.
+// Reads "23:59:58" as one word. After subtracting "00:00:00", each byte is a digit, or 0 at the colons. Then neighbours
+// are merged to two-digit numbers, which are 24 bits apart.
 HR_FN bool fast_clock(const u8* p, i64& seconds) {
     u64 word;
     __builtin_memcpy(&word, p, 8);
     constexpr u64 SHAPE = 0x30303A30303A3030;
-    constexpr u64 ABOVE_LIMITS = 0x76767F76767F7676;  // sets the top bit of a digit above 9, and of a colon above 0
+    constexpr u64 ABOVE_LIMITS = 0x76767F76767F7676;  // sets the top bit of a digit above 9 and of a colon byte above 0
     const u64 digits = word ^ SHAPE;
     if (((digits + ABOVE_LIMITS) | digits) & 0x8080808080808080) return false;
     const u64 numbers = digits * 10 + (digits >> 8);
@@ -26,7 +26,8 @@ HR_FN bool fast_clock(const u8* p, i64& seconds) {
     return true;
 }
 
-// The time in units; a fraction of up to eight digits that the unit holds: "23:59:58.25" where a second has 1000 units.
+// Reads a time of day in units, with a fraction of up to eight digits that the unit can hold: "23:59:58.25" with 1000
+// units per second.
 HR_FN bool fast_time_of_day(const u8* p, usize n, i64 units_per_second, i64& out) {
     if (n < 8 || n > 17) return false;
     i64 seconds;
@@ -43,7 +44,7 @@ HR_FN bool fast_time_of_day(const u8* p, usize n, i64 units_per_second, i64& out
 
 #if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
 
-// Days before each month of a common year, and the days of each month; index 1 is January, 0 and 13 to 15 have no days.
+// Days before each month of a common year, and days of each month. Index 1 is January; 0 and 13 to 15 have no days.
 HR_CONSTANT u16 DAYS_BEFORE[16] = {0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 0, 0, 0};
 HR_CONSTANT u8 DAYS_IN[16] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 0, 0, 0};
 
@@ -51,7 +52,7 @@ HR_FN bool days_of(u32 year, u32 month, u32 day, i64& days) {
     if (month > 12) return false;
     const u32 leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0));
     if (day - 1 >= DAYS_IN[month] + (leap & (month == 2))) return false;
-    // Leap days of the years before this one, from year 0 (a leap year) on; 719528 days lie between 0000-01-01 and
+    // Leap days of the preceding years from year 0 on, which is a leap year. 0000-01-01 is 719528 days before
     // 1970-01-01.
     const u32 before = year + 3;
     const u32 leap_days = year == 0 ? 0 : before / 4 - (year + 99) / 100 + (year + 399) / 400;
@@ -60,14 +61,14 @@ HR_FN bool days_of(u32 year, u32 month, u32 day, i64& days) {
     return true;
 }
 
-// Bytes must be digits where `limits` is 9 and the template's own where it is 0.
+// Returns whether bytes are digits where `limits` is 9, and equal the template where it is 0.
 HR_FN bool has_shape(__m128i text, __m128i shape, __m128i limits, u32 lanes) {
     const __m128i over = _mm_sub_epi8(text, shape);
     const __m128i fits = _mm_cmpeq_epi8(_mm_min_epu8(over, limits), over);
     return (static_cast<u32>(_mm_movemask_epi8(fits)) & lanes) == lanes;
 }
 
-// Two-digit numbers at the given byte pairs, as 16-bit lanes.
+// Returns two-digit numbers at the given byte pairs as 16-bit lanes.
 HR_FN __m128i two_digit_numbers(__m128i text, __m128i pairs) {
     const __m128i digits = _mm_sub_epi8(text, _mm_set1_epi8('0'));
     return _mm_maddubs_epi16(_mm_shuffle_epi8(digits, pairs), _mm_set1_epi16(1 << 8 | 10));
@@ -87,8 +88,8 @@ HR_FN bool fast_date(const u8* p, usize n, i64& days) {
 
 HR_FN bool fast_timestamp(const u8* p, usize n, i64& seconds) {
     if (n != 19) return false;
-    // "2019-01-31 23:59" and, three bytes later, "9-01-31 23:59:58": the second vector has all but the year's first
-    // digits.
+    // "2019-01-31 23:59" and, three bytes on, "9-01-31 23:59:58": the second vector has everything but the year's first
+    // three digits.
     const __m128i head = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
     const __m128i tail = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 3));
     const __m128i shape = _mm_setr_epi8('0', '-', '0', '0', '-', '0', '0', ' ', '0', '0', ':', '0', '0', ':', '0', '0');

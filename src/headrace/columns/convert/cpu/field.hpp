@@ -1,4 +1,4 @@
-// From the bytes of a field to its text: initial spaces, quotes and escapes undone; and the texts that mean null.
+// Extracts a field's text from its bytes, without initial spaces, quotes and escapes, and recognises null texts.
 #pragma once
 
 #include "columns/convert/cpu/convert.hpp"
@@ -25,9 +25,9 @@ HR_HOT usize trailing_run(const u8* p, usize n, int byte) {
     return count;
 }
 
-// Whether a field that begins with a quote is enclosed in quotes: an odd run of them, other text, an odd run; or quotes
-// alone, "" and """". What else there is, is text. Where two quotes do not stand for one, the last byte is a quote.
-// (structure/cpu/lenient.hpp)
+// Returns whether a field that begins with a lenient quote is enclosed in quotes. It is if it consists of an odd run of
+// quotes, other text, and an odd run; or of quotes alone, "" and """". Otherwise its quotes are text. If quotes are not
+// doubled, the last byte must be a quote. See structure/cpu/lenient.hpp.
 [[gnu::noinline]] HR_FN bool lenient_quoted(const Dialect& dialect, const u8* p, usize n) {
     if (!dialect.double_quote) {
         return p[n - 1] == dialect.quote && (dialect.escape < 0 || trailing_run(p, n - 1, dialect.escape) % 2 == 0);
@@ -39,7 +39,7 @@ HR_HOT usize trailing_run(const u8* p, usize n, int byte) {
     return leading % 2 == 1 && trailing % 2 == 1;
 }
 
-// The bytes without initial spaces and enclosing quotes; doubled quotes and escapes are still in them.
+// Returns the field without initial spaces and enclosing quotes; doubled quotes and escapes remain.
 HR_HOT FieldBytes strip(const Dialect& dialect, const u8* p, usize n) {
     if (dialect.skip_initial_space) {
         for (; n > 0 && *p == ' '; --n) ++p;
@@ -49,8 +49,8 @@ HR_HOT FieldBytes strip(const Dialect& dialect, const u8* p, usize n) {
     return {p + 1, n - 2, true};
 }
 
-// Copies text up to the next byte that `marks` finds, 64 bytes at a time: `to` and `p` have 64 more bytes. Returns its
-// offset, or n.
+// Copies text up to the next byte that `marks` finds, 64 bytes at a time. Both buffers have 64 more bytes. Returns the
+// offset of that byte, or n.
 template <class Marks>
 HR_HOT usize copy_until(const u8* p, usize n, u8* to, Marks marks) {
     for (usize pos = 0; pos < n; pos += BLOCK) {
@@ -66,11 +66,11 @@ HR_HOT usize copy_until(const u8* p, usize n, u8* to, Marks marks) {
 
 #if defined(HR_ISA_AVX512)
 
-// Undoes doubled quotes, 64 bytes at a time and whatever is in them: quotes come in pairs, and the first of each goes.
-// Bytes `inside` a pair are those from its first quote up to its second.
+// Copies text and replaces doubled quotes by one, 64 bytes at a time. Quotes come in pairs; the first of each pair is
+// dropped. Bytes `inside` a pair are those from its first quote up to its second.
 HR_FN usize copy_undoubled(const u8* p, usize n, u8 quote, u8* to) {
     u8* out = to;
-    u64 inside = 0;  // all ones if a pair is cut by the block's border
+    u64 inside = 0;  // all ones if a pair extends over the block's end
     for (usize pos = 0; pos < n; pos += BLOCK) {
         const u64 valid = n - pos >= BLOCK ? ~u64{0} : (u64{1} << (n - pos)) - 1;
         const __m512i bytes = _mm512_loadu_si512(p + pos);
@@ -86,8 +86,8 @@ HR_FN usize copy_undoubled(const u8* p, usize n, u8 quote, u8* to) {
 
 #endif
 
-// Undoes doubled quotes (inside quotes) and escapes: in both, one byte goes and the byte behind it stays, whatever it
-// is.
+// Copies text and removes escapes, and the first of two quotes inside quotes. Either way one byte is dropped, and the
+// byte after it is literal.
 HR_HOT usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) {
     const bool doubled = field.quoted && dialect.double_quote;
 #if defined(HR_ISA_AVX512)
@@ -106,7 +106,7 @@ HR_HOT usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) 
         p += copied;
         out += copied;
         if (p == end) break;
-        // The input's last byte has none behind it, and stands for itself; so does a lenient quote that is not doubled.
+        // The last byte has none after it and is literal, as is a lenient quote that is not doubled.
         const bool single = dialect.lenient && *p == dialect.quote && p + 1 < end && p[1] != *p;
         if (end - p > 1 && !single) ++p;
         *out++ = *p++;
@@ -114,7 +114,7 @@ HR_HOT usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) 
     return static_cast<usize>(out - to);
 }
 
-// Where a column's fields lie in a tile: a walk down one column of the index.
+// Iterates over the fields of one column of a tile's index.
 class ColumnFields {
 public:
     ColumnFields(const TileRows& rows, usize column)
@@ -132,7 +132,7 @@ public:
     }
     u32 start(usize row) const { return start_[row * start_stride_] + start_offset_; }
     u32 end(usize row) const { return end_[row * stride_] - back_; }
-    // Whether the record of a row ended before this column.
+    // Returns whether the record of a row ends before this column.
     bool missing(usize row) const { return widths_ != nullptr && widths_[row] <= column_; }
 
     const u32* starts() const { return start_; }

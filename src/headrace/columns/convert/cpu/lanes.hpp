@@ -1,6 +1,6 @@
-// Eight rows of a column at once with AVX-512: one row is a 64-bit lane. Each function converts the rows whose text has
-// the common shape, and says which have not (a bit a row); those go one by one through the rules. Text within 16 bytes
-// behind each field's start must be readable.
+// Converts eight rows of a column at once with AVX-512, one row per 64-bit lane. Each function converts the rows whose
+// text has the common shape and returns the others as a bit mask; the shared rules convert those one by one. Text up to
+// 16 bytes after each field's start must be readable.
 #pragma once
 
 #include "columns/convert/cpu/field.hpp"
@@ -8,7 +8,7 @@
 
 #if defined(HR_ISA_AVX512)
 
-// Masks are 8 bits wide, and C++ widens what is made of two of them to int.
+// Masks are 8 bits wide, and C++ widens the result of an operation on two of them to int.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 
@@ -20,7 +20,7 @@ using Lane64 = __m512i;
 HR_HOT Lane64 all_lanes(u64 value) { return _mm512_set1_epi64(static_cast<i64>(value)); }
 HR_HOT Lane64 gather8(const u8* text, Lane64 at) { return _mm512_i64gather_epi64(at, text, 1); }
 
-// The bytes of eight fields: where they start, and how many they are.
+// Eight fields: their starts and sizes.
 struct LaneFields {
     Lane64 start, size;
     __mmask8 quoted;
@@ -53,7 +53,7 @@ HR_HOT __mmask8 first_byte_is(Lane64 head, u8 byte) {
     return _mm512_cmpeq_epi64_mask(_mm512_and_si512(head, all_lanes(0xFF)), all_lanes(byte));
 }
 
-// Takes enclosing quotes off; the seven bytes behind the first quote are what is left of the head.
+// Removes enclosing quotes. Seven bytes of the head remain after the first quote.
 HR_HOT void strip_quotes(LaneFields& lanes, u8 quote) {
     const __mmask8 at_least_two = _mm512_cmpgt_epi64_mask(lanes.size, all_lanes(1));
     lanes.quoted = first_byte_is(lanes.head, quote) & at_least_two;
@@ -62,15 +62,15 @@ HR_HOT void strip_quotes(LaneFields& lanes, u8 quote) {
     lanes.head = _mm512_mask_srli_epi64(lanes.head, lanes.quoted, lanes.head, 8);
 }
 
-// Up to eight digits a lane, with or without a point, which may be another mark than '.'.
+// Up to eight digits per lane, with or without a point, which may be another mark than '.'.
 struct LaneDigits {
     Lane64 value;
-    Lane64 point;    // 1 in the byte where the point is, counted when the text is moved to the lane's upper end
-    __mmask8 wrong;  // something else is in the text, or two points
+    Lane64 point;    // 1 in the byte of the point, after the text is shifted to the lane's upper end
+    __mmask8 wrong;  // the text has another byte, or two points
 };
 
-// As in fast_number.hpp: the text goes to the upper end of the lane, with zeros before it; what stands before a point
-// moves up by one byte over it; then neighbours are merged, to pairs, fours and eights.
+// Reads digits as fast_number.hpp does. The text is shifted to the upper end of the lane, with zeros before it. Bytes
+// before the point move up by one over it. Then neighbours are merged: digits to pairs, pairs to fours, fours to eight.
 HR_HOT LaneDigits digits_of(Lane64 text, Lane64 size, u8 point) {
     const Lane64 shift = _mm512_sub_epi64(all_lanes(64), _mm512_slli_epi64(size, 3));
     Lane64 digits = _mm512_sllv_epi64(_mm512_xor_si512(text, _mm512_set1_epi8('0')), shift);
@@ -92,10 +92,10 @@ HR_HOT LaneDigits digits_of(Lane64 text, Lane64 size, u8 point) {
     return found;
 }
 
-// [-]digits[.digits] of eight rows: at most 16 bytes, of which a sign's row may have 15 digits.
+// [-]digits[.digits] in eight rows: at most 16 bytes, so at most 15 digits after a sign.
 struct LaneDecimals {
     Lane64 mantissa;
-    Lane64 decimals;  // digits behind the point
+    Lane64 decimals;  // number of digits after the point
     __mmask8 negative;
     __mmask8 has_point;
     __mmask8 declined;
@@ -113,7 +113,7 @@ HR_HOT LaneDecimals decimals_of(const TileRows& rows, const LaneFields& lanes, b
     const __mmask8 is_long = _mm512_cmpgt_epi64_mask(size, usable);
     made.declined = _mm512_cmpeq_epi64_mask(size, _mm512_setzero_si512());
     if (canonical) {
-        // 007 and 00.5 are text; 0, 0.5 are not.
+        // 007 and 00.5 are text; 0 and 0.5 are numbers.
         const Lane64 second = _mm512_and_si512(_mm512_srli_epi64(head, 8), all_lanes(0xFF));
         const __mmask8 point_second = _mm512_cmpeq_epi64_mask(second, all_lanes(point));
         const __mmask8 several = _mm512_cmpgt_epi64_mask(size, all_lanes(1));
@@ -122,7 +122,7 @@ HR_HOT LaneDecimals decimals_of(const TileRows& rows, const LaneFields& lanes, b
     Lane64 tail = head, tail_size = size;
     if (is_long) [[unlikely]] {
         const Lane64 end = _mm512_add_epi64(lanes.start, lanes.size);
-        // A long field has eight bytes before its end, its quote's and sign's place included.
+        // A long field has at least eight bytes before its end, including the bytes of its quote and sign.
         tail = _mm512_mask_i64gather_epi64(head, is_long, _mm512_sub_epi64(end, all_lanes(8)), rows.text, 1);
         tail_size = _mm512_mask_mov_epi64(size, is_long, all_lanes(8));
         made.declined |= _mm512_mask_cmplt_epi64_mask(is_long, size, all_lanes(8));
@@ -147,7 +147,7 @@ HR_HOT LaneDecimals decimals_of(const TileRows& rows, const LaneFields& lanes, b
     return made;
 }
 
-// Puts eight integers; returns the rows whose value the type does not hold.
+// Stores eight integers. Returns the rows whose value the type cannot hold.
 template <class T>
 HR_HOT __mmask8 store_ints(const LaneDecimals& found, T* values) {
     constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(0);
@@ -167,8 +167,8 @@ HR_HOT __mmask8 store_ints(const LaneDecimals& found, T* values) {
     return _mm512_cmpgt_epu64_mask(found.mantissa, most) | (found.negative & static_cast<__mmask8>(~negative));
 }
 
-// Puts eight floats: a mantissa and a power of ten that are both exact are divided once, and so rounded once (Clinger
-// 1990). Returns the rows where they are not.
+// Stores eight floats. If mantissa and power are both exact, one division gives the correctly rounded value (Clinger
+// 1990). Returns the rows in which they are not.
 template <class T>
 HR_HOT __mmask8 store_floats(const LaneDecimals& found, T* values) {
     constexpr u64 exact = sizeof(T) == 8 ? u64{1} << 53 : u64{1} << 24;
@@ -190,12 +190,12 @@ HR_HOT __mmask8 store_floats(const LaneDecimals& found, T* values) {
     }
 }
 
-// Two-digit numbers of up to four byte pairs a lane, as 16-bit parts.
+// Reads two-digit numbers at up to four byte pairs per lane, as 16-bit parts.
 HR_HOT Lane64 pairs_of(Lane64 text, u64 which) {
     const Lane64 digits = _mm512_and_si512(text, _mm512_set1_epi8(0xF));
     const Lane64 upper = _mm512_set1_epi64(0x0808080808080808);
     const Lane64 odd_lane = _mm512_setr_epi64(0, -1, 0, -1, 0, -1, 0, -1);
-    // A shuffle counts bytes within 128 bits, so every second lane's numbers are eight higher.
+    // A shuffle indexes bytes within 128 bits, so the indices of every second lane are eight higher.
     const Lane64 order = _mm512_add_epi8(all_lanes(which), _mm512_and_si512(odd_lane, upper));
     return _mm512_maddubs_epi16(_mm512_shuffle_epi8(digits, order), _mm512_set1_epi16(1 << 8 | 10));
 }
@@ -208,7 +208,7 @@ HR_HOT __mmask8 lanes_shaped(Lane64 text, const char (&shape)[9], u64 limits) {
     return _mm512_testn_epi64_mask(wrong, wrong);
 }
 
-// Days since 1970-01-01 of "2019-01-31"; `fine` loses the rows that are no such date.
+// Returns the days since 1970-01-01 for "2019-01-31". Clears the bits in `fine` of rows that are no such date.
 HR_HOT Lane64 days_of_lanes(Lane64 head, Lane64 day_text, __mmask8& fine) {
     fine &= lanes_shaped(head, "0000-00-", 0x0009090009090909) &
             lanes_shaped(day_text, "00\0\0\0\0\0\0", 0xFFFFFFFFFFFF0909);
@@ -232,7 +232,7 @@ HR_HOT Lane64 days_of_lanes(Lane64 head, Lane64 day_text, __mmask8& fine) {
     const Lane64 longest = _mm512_mask_add_epi64(length, leap & february, length, all_lanes(1));
     fine &= _mm512_cmple_epu64_mask(month, all_lanes(12)) & _mm512_cmple_epu64_mask(day, longest) &
             _mm512_test_epi64_mask(day, day);
-    // Leap days of the years before, from year 0 on; a century's end counts only every fourth time.
+    // Leap days of the preceding years, from year 0 on; only every fourth century adds one.
     const Lane64 centuries =
         _mm512_srli_epi64(_mm512_mul_epu32(_mm512_add_epi64(year, all_lanes(99)), all_lanes(5243)), 19);
     Lane64 days = _mm512_add_epi64(_mm512_mul_epu32(year, all_lanes(365)), _mm512_permutexvar_epi16(month, before));
@@ -243,7 +243,7 @@ HR_HOT Lane64 days_of_lanes(Lane64 head, Lane64 day_text, __mmask8& fine) {
     return _mm512_add_epi64(days, _mm512_sub_epi64(day, all_lanes(719529)));
 }
 
-// Seconds of "23:59:58".
+// Returns the seconds of "23:59:58".
 HR_HOT Lane64 time_of_lanes(Lane64 text, __mmask8& fine) {
     fine &= lanes_shaped(text, "00:00:00", 0x0909000909000909);
     const Lane64 numbers = pairs_of(text, 0x0000070604030100);

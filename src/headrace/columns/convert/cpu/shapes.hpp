@@ -1,5 +1,5 @@
-// What text of each type looks like: its fast form, its rule, and where there are lanes, eight rows at once. A shape's
-// `fast` may decline and then `rule`, the reference, decides; `eight` returns the rows that it declines.
+// Defines the readers of each type: `fast`, a fast form that may decline; `rule`, the reference, which then decides;
+// and with AVX-512 `eight`, which reads eight rows and returns those that it declines.
 #pragma once
 
 #include "columns/convert/cpu/fast_decimal.hpp"
@@ -7,12 +7,12 @@
 #include "columns/convert/cpu/fast_time.hpp"
 #include "columns/convert/cpu/field.hpp"
 #include "columns/convert/cpu/lanes.hpp"
-#include "columns/rules/parse_duration.hpp"
-#include "columns/rules/parse_time.hpp"
+#include "columns/rules/dates/parse_duration.hpp"
+#include "columns/rules/dates/parse_time.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// `canonical` is inference's demand: no leading zeros.
+// `canonical`: no leading zeros, as inference requires.
 template <class T>
 struct IntShape {
     bool canonical;
@@ -61,8 +61,8 @@ struct DateShape {
 #endif
 };
 
-// Text with an offset is an instant; a naive column cannot hold one, while text without an offset is taken as UTC where
-// the column is said to be that (where it is inferred to be, `offset_needed`).
+// Text with an offset is an instant, which a column without zone cannot hold. Text without an offset is UTC in a column
+// whose type is given as UTC, and is invalid in one inferred as UTC (`offset_needed`).
 struct TimestampShape {
     i64 units;
     bool utc;
@@ -104,7 +104,7 @@ struct TimestampShape {
     static constexpr i64 INT64_LIMIT = 0x7FFFFFFFFFFFFFFF;
 };
 
-// Of a column that is inferred to be of hexadecimal numbers: a decimal one is none of them.
+// Reads a column that is inferred to be of hexadecimal numbers; a decimal number is invalid there.
 template <class T>
 struct HexShape {
     bool fast(const u8* p, usize n, T& out) const {
@@ -132,13 +132,13 @@ struct DecimalShape {
 #endif
 };
 
-// Numbers with other marks than a point: their plain form goes to the shape of such numbers. Lanes take another decimal
-// mark as it is, and decline grouped digits.
+// Reads numbers whose marks are not the usual ones: rewrites them with a point and passes them to the shape for that.
+// Lanes read another decimal mark directly and decline grouped digits.
 template <class T, class Shape>
 struct MarkedShape {
     Shape shape;
     NumberMarks marks;
-    u8* number;  // room for one field
+    u8* number;  // capacity: one field
     bool fast(const u8* p, usize n, T& out) const {
         alignas(16) u8 plain[32];
         usize size;
@@ -156,7 +156,7 @@ struct MarkedShape {
 #endif
 };
 
-// Dates and times of formats that the caller gave, perhaps with ISO 8601 before them.
+// Reads dates and times of the caller's formats, with or without ISO 8601 before them.
 struct FormattedTimes {
     const DateFormats& formats;
     bool inferred;
@@ -164,7 +164,7 @@ struct FormattedTimes {
         const DateFormat* used;
         return parse_formatted(formats, p, n, out, used);
     }
-    // Declines what inference may take for a number.
+    // Declines texts that inference may take for numbers.
     bool read_fast(const u8* p, usize n, Timestamp& out) const {
         const DateFormat* used;
         if (parse_formatted(formats, p, n, out, used) != Parse::ok) return false;
@@ -190,7 +190,7 @@ struct FormattedDateShape {
     }
 };
 
-// Text without an offset is local time of `zone`, where there is one.
+// Takes text without an offset as local time of `zone`, if there is one.
 struct FormattedTimestampShape {
     FormattedTimes times;
     TimestampShape shape;
@@ -240,8 +240,7 @@ struct TimeShape {
 #endif
 };
 
-// 23:59:58 alone is a duration only where the column is said to be of them (where it is inferred to be, `clock_alone`
-// is false).
+// Takes 23:59:58 alone as a duration only if the column's type is given (`clock_alone`), not if it is inferred.
 struct DurationShape {
     i64 units;
     bool clock_alone;
@@ -253,7 +252,7 @@ struct DurationShape {
     }
 };
 
-// Of a column of nulls: no text is a value.
+// Reads a column of nulls: every text is invalid.
 struct NullShape {
     bool fast(const u8*, usize, bool&) const { return false; }
     Parse rule(const u8*, usize, bool&) const { return Parse::invalid; }

@@ -1,7 +1,7 @@
-"""What a plan comes to on a GPU: rules, groups of columns that are converted together, and what the kernels are told of them.
+"""Prepares a load plan for a GPU: serialised rules, groups of columns that are converted together, and their column tables.
 
-A table may have thousands of columns and a text few bytes, so what depends on the plan alone (`PlanOnGpu`, `Group`) is made once
-for all loads that are planned alike, and what a load does for each column is little.
+A table may have thousands of columns while its text is small. So everything that depends on the plan alone (`PlanOnGpu`,
+`Group`) is built once and cached, and a load does little work per column.
 """
 
 from __future__ import annotations
@@ -9,29 +9,26 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from struct import Struct
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.columns.buffers.column_buffers_gpu import Taken, validity_words
+from headrace.columns.buffers.column_buffers_gpu import ColumnRoom, Taken, validity_words
 from headrace.columns.column import Column
-from headrace.columns.convert.gpu.fast.arguments import RowColumns, row_columns
 from headrace.columns.convert.gpu.layouts import (
-    COLUMN,
-    TASK,
-    ColumnRoom,
+    CONVERT_COLUMN,
+    CONVERT_TASK,
     FaultListing,
     column_word,
-    has_offsets,
     pack_columns,
     pack_task,
 )
+from headrace.columns.convert.gpu.row_columns import RowColumns, row_columns
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
-from headrace.columns.types import DataType
+from headrace.columns.types import DataType, has_offsets
 from headrace.core.identity_cache import Recent
 from headrace.core.quick import quick
 from headrace.gpu.kernels.launcher import Launcher, Rooms
@@ -40,18 +37,17 @@ from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import plain_dialect
 
 GIVEN, SETTLED = 254, 255
-"""In place of a kind: the column's type is given; it is text, whatever is in it."""
-_MOST_GROUPS = 16
-_OWN = Struct("=QQI")
-"""How a task begins: size, room for faults, tiles."""
+"""Used instead of a kind of text: the column's type is given; the column is text, whatever its fields hold."""
+_MAX_GROUPS = 16
+_TEXT_FIELDS = CONVERT_TASK.packer(last="tiles")
+"""The fields of ConvertTask that depend on the text: size, capacity of the fault list, tiles. The others follow."""
 
-
-_COLUMN_WORDS = COLUMN.itemsize // 8
+_COLUMN_WORDS = CONVERT_COLUMN.size // 8
 _WORD = {name: column_word(name) for name in ("rules", "zone", "values", "offsets", "validity", "sightings")}
 
 
 class PlanOnGpu:
-    """What a plan comes to on a GPU, wherever the text lies and however long it is. `plan_on_gpu` gives the one of a plan."""
+    """The parts of a plan's preparation that depend on neither the text nor its address. `plan_on_gpu` returns a cached one."""
 
     def __init__(self, plan: LoadPlan) -> None:
         self._plan = plan
@@ -60,46 +56,48 @@ class PlanOnGpu:
         collected = len(plan.columns) - 1 if plan.rows.collect_long else None
         types = [plan.columns[position][1] for position in self.wanted if position != collected]
         self.given_strings = sum(type_ is not None and has_offsets(type_) for type_ in types)
-        """Columns of strings among those whose types are given."""
+        """Number of columns of strings whose type is given."""
         self.packed, pointers = _native.pack_rules(plan)
         self._words, self._pointers = _words(self.packed), np.array(pointers, np.intp) // 8
-        self._groups: Recent[Group] = Recent(_MOST_GROUPS)
-        self._tasks: Recent[bytes] = Recent(_MOST_GROUPS)
+        self._groups: Recent[Group] = Recent(_MAX_GROUPS)
+        self._tasks: Recent[bytes] = Recent(_MAX_GROUPS)
 
     def task(self, group: Group, dialect: Dialect, quoted: bool, listing: FaultListing, sizes: tuple[int, int]) -> bytes:
-        """What all tiles share, as bytes, where masks read the text; `sizes`: of it, and tiles."""
+        """Return ConvertTask as bytes for a text that the search read by byte masks.
+
+        `sizes`: bytes of the text, and number of tiles.
+        """
         shared = self._tasks.of(lambda: self._new_task(group, dialect, quoted, listing), group, dialect, listing, key=quoted)
-        told: bytes = packed(_OWN, sizes[0], listing.room, sizes[1]) + shared
-        return told
+        task: bytes = packed(_TEXT_FIELDS, sizes[0], listing.room, sizes[1]) + shared
+        return task
 
     def _new_task(self, group: Group, dialect: Dialect, quoted: bool, listing: FaultListing) -> bytes:
         described = plain_dialect(dialect, quoted=quoted)
-        assert described is not None  # masks read it
+        assert described is not None  # byte masks can read the dialect
         task = pack_task(self._plan, group.rooms, (described.tobytes(), b""), size=0, tiles=0, listing=listing)
-        assert (TASK.names or ())[:3] == ("size", "fault_room", "tiles")
-        return bytes(task.tobytes()[_OWN.size :])
+        return bytes(task.tobytes()[_TEXT_FIELDS.size :])
 
     @property
     def rules_bytes(self) -> int:
-        """Of the columns' rules."""
+        """Size of the columns' rules."""
         return int(self._words.nbytes)
 
     @property
     def rules(self) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
-        """The columns' rules as words, if they lay at address 0; and which of them are addresses."""
+        """The columns' rules as 64-bit words, relative to address 0, and the indices of the words that are addresses."""
         return self._words, self._pointers
 
     def group(self, positions: tuple[int, ...], kinds: bytes, large: frozenset[int] = frozenset()) -> Group:
-        """The columns at these positions.
+        """Return the group of the columns at these positions.
 
         Parameters
         ----------
         positions
-            Ascending.
+            Indices among the plan's columns, ascending.
         kinds
-            Of each, the kind of text that it is taken for, or `GIVEN` or `SETTLED`.
+            For each column the kind of text that it is converted as, or `GIVEN` or `SETTLED`.
         large
-            Positions of those whose offsets have 64 bits, because those of 32 do not reach.
+            Positions of the columns whose strings are too long for 32-bit offsets.
         """
         return self._groups.of(lambda: self._new_group(positions, kinds, large), key=(positions, kinds, large))
 
@@ -126,7 +124,7 @@ _plans: Recent[PlanOnGpu] = Recent()
 
 
 def plan_on_gpu(plan: LoadPlan) -> PlanOnGpu:
-    """What the plan comes to on a GPU."""
+    """Return the plan's preparation, cached by the identity of its parts."""
     return _plans.of(lambda: PlanOnGpu(plan), plan.columns, plan.rows, plan.values, plan.forms, plan.zones)
 
 
@@ -136,7 +134,7 @@ def _kind_types() -> list[DataType]:
 
 
 def kind_type(kind: int) -> DataType:
-    """The type that a kind of text makes of a column."""
+    """Return the column type that a kind of text implies."""
     return type_named("string") if kind == SETTLED else _kind_types()[kind]
 
 
@@ -146,11 +144,11 @@ class Group:
     Parameters
     ----------
     named
-        Positions, kinds and those of large offsets, as `PlanOnGpu.group` has them.
+        Positions, kinds, and positions with large offsets, as the parameters of `PlanOnGpu.group`.
     rooms
-        The columns in the kernels' order: those of strings first.
+        The columns in the kernels' order: strings first.
     table
-        What the kernels are told of them, as if rules lay at address 0, and without room.
+        Their ConvertColumn table, with rules relative to address 0 and without buffers.
     width
         Fields of a record.
     """
@@ -174,18 +172,18 @@ class Group:
         self._offset_bytes = [width // 8 for width in bits[: self.strings]]
         self._bits = [width for width in bits[self.strings :] if width != 1]
         self._booleans = bits[self.strings :].count(1)
-        self._row_bits = len(bits) + sum(bits)  # a bit of validity, and the value or an offset
-        # Numbers of rooms, as `MadeColumns` has them.
+        self._row_bits = len(bits) + sum(bits)  # validity, and the value or an offset
+        # Indices of buffers, in the order of `MadeColumns.rooms`.
         self.offsets_at = len(bits) + self._booleans
         self.values_at = np.array(self._places_of_values(bits), np.intp)
         count: NDArray[np.intp] = np.arange(len(rooms)) * _COLUMN_WORDS
         self.sightings_at: NDArray[np.intp] = count + _WORD["sightings"]
         pointers = np.concatenate((count + _WORD["rules"], count[table["zone"] != 0] + _WORD["zone"]))
         self.table = words, pointers, self._places(count)
-        """Of columns, as words, if rules lay at address 0 and without rooms; which words are addresses of rules; and which are
-        those of rooms, of which, a row each."""
+        """The column table as 64-bit words, without addresses; the indices of words that are addresses of rules; and two rows:
+        indices of words that are addresses of buffers, and indices of those buffers."""
         self.tellings: dict[tuple[Hashable, ...], Any] = {}
-        """What kernels are told of them (headrace.columns.load.gpu.arguments)."""
+        """Cached kernel arguments (headrace.columns.load.gpu.arguments)."""
 
     def _places(self, count: NDArray[np.intp]) -> NDArray[np.intp]:
         numbers, strings = np.arange(len(count)), np.arange(self.strings)
@@ -202,55 +200,56 @@ class Group:
         return places
 
     def by_rows(self, *, quotes: bool, measures: bool) -> RowColumns | None:
-        """The columns as rows are read, as `row_columns` has them."""
+        """Return the columns for the fast conversion, or None if it cannot read them; see `row_columns`."""
         key = quotes, measures
         if key not in self._rows:
             self._rows[key] = row_columns(self._table, self._width, quotes=quotes, measures=measures)
         return self._rows[key]
 
     def make_room(self, launcher: Launcher, rows: int, string_bytes: Sequence[int] = ()) -> MadeColumns:
-        """Room for so many rows, and so many bytes of each column of strings; for all but these if none are given."""
+        """Allocate the columns' buffers for `rows` rows; those of string bytes only if their sizes are given."""
         filled, others = self._sizes(rows)
         rooms = launcher.rooms(filled, [*others, *string_bytes], ones=len(self.rooms))
         return MadeColumns(self, rows, rooms, [0] * len(self.rooms))
 
     def no_rows(self, launcher: Launcher) -> MadeColumns:
-        """The columns of a text of no bytes, which no kernel makes: the one offset of strings is 0 already."""
+        """Return the columns of an empty text. No kernel runs; the one offset of each string column is 0 already."""
         rooms = launcher.rooms([*self.sizes(0), *[0] * self.strings], ones=len(self.rooms))
         return MadeColumns(self, 0, rooms, [0] * len(self.rooms))
 
     def room_bytes(self, rows: int) -> int:
-        """About what that takes."""
+        """Return the approximate size of the buffers for `rows` rows, without the bytes of strings."""
         return rows * self._row_bits // 8
 
     def _sizes(self, rows: int) -> tuple[list[int], list[int]]:
-        """Of rooms that are filled, and of the others.
+        """Return the sizes of the buffers that must be initialised, and of the others.
 
-        Tiles share words of bits, and a kernel says only where there is no value: validity is ones before, and bools are zeros.
-        Each offset and value is written, whatever is in a record (ConvertColumn of columns/convert/gpu/convert_task.hpp).
+        Tiles share words of bits, and a kernel only clears validity bits and sets bools: so validity begins as ones and bools
+        as zeros. Every offset and value is written (ConvertColumn of columns/convert/gpu/convert_task.hpp).
         """
         words = validity_words(rows) * 4
         offsets = [(rows + 1) * width for width in self._offset_bytes]
         return [words] * (len(self.rooms) + self._booleans), offsets + [rows * bits // 8 for bits in self._bits]
 
     def sizes(self, rows: int) -> list[int]:
-        """Of all rooms for so many rows, but for the bytes of strings."""
+        """Return the sizes of all buffers for `rows` rows, except the bytes of strings."""
         filled, others = self._sizes(rows)
         return filled + others
 
 
 @dataclass(slots=True, eq=False)
 class MadeColumns:
-    """The columns of a group in memory, in the kernels' order.
+    """Buffers of a group's columns, in the kernels' order.
 
     Parameters
     ----------
     group, rows
-        What they are, and how long.
+        The group, and the number of rows.
     rooms
-        Of validity, of bools; of offsets of strings, of values, of bytes of strings.
+        Buffers of all columns, in this order: validity; values of bools; offsets of strings; other values of fixed width; bytes
+        of strings.
     nulls
-        Rows of each that are null.
+        Null rows of each column.
     """
 
     group: Group
@@ -260,12 +259,12 @@ class MadeColumns:
     _taken: list[Taken] | None = None
 
     def trim(self, rows: int, string_bytes: Sequence[int]) -> None:
-        """So many rows and bytes of strings there are, no more than there is room for."""
+        """Shrink the buffers to the actual number of rows and string bytes, which are no more than was allocated."""
         self.rooms.trim([*self.group.sizes(rows), *string_bytes])
         self.rows = rows
 
     def settle(self, launcher: Launcher, rows: int, string_bytes: Sequence[int]) -> None:
-        """So many rows there are, no more than there is room for, and so many bytes of columns of strings, which have no room."""
+        """Shrink the buffers to the actual number of rows, and allocate buffers for the bytes of strings."""
         if rows != self.rows:
             self.rooms.trim(self.group.sizes(rows))
             self.rows = rows
@@ -273,11 +272,11 @@ class MadeColumns:
             self.rooms.join(launcher.rooms([], string_bytes))
 
     def close(self) -> None:
-        """No more is made in these rooms, and nulls are counted: memory that no column needs is given back."""
+        """Free the validity of columns without nulls. Call this when all kernels have run and nulls are counted."""
         self.rooms.drop([number for number, nulls in enumerate(self.nulls) if not nulls])
 
     def column(self, launcher: Launcher, number: int) -> Column:
-        """A column made, which keeps its rooms alone."""
+        """Return a finished column, which keeps only its own buffers alive."""
         result: Any = launcher.result
         group, rooms, nulls = self.group, self.rooms, self.nulls[number]
         type_, values = group.types[number], result(rooms[group.values_at[number]])
@@ -286,17 +285,17 @@ class MadeColumns:
         return _column(type_, self.rows, nulls, values, validity, offsets)
 
     def taken(self) -> list[Taken]:
-        """The columns one by one, for whoever changes them; then they are theirs, and what they give back nobody holds."""
+        """Split the group into columns that can be changed one by one. They own the buffers from then on."""
         if self._taken is None:
             group, rooms = self.group, self.rooms
             self._taken = []
             for number, (room, place, nulls) in enumerate(zip(group.rooms, group.values_at, self.nulls, strict=True)):
-                own = {"values": rooms[place], "validity": rooms[number]}
+                buffers = {"values": rooms[place], "validity": rooms[number]}
                 if number < group.strings:
-                    own["offsets"] = rooms[group.offsets_at + number]
+                    buffers["offsets"] = rooms[group.offsets_at + number]
                 large = room.position in group.large
                 type_ = type_named(str(room.type).removeprefix("large_")) if large else room.type
-                self._taken.append(Taken(room.position, type_, room.guess, large, own, nulls))
+                self._taken.append(Taken(room.position, type_, room.guess, large, buffers, nulls))
             del self.rooms
         return self._taken
 

@@ -1,4 +1,4 @@
-// Dates and times in staged text, by the one form that most have; `end` is where a field of that form ends.
+// Reads dates and times in their most common form from staged text. `end`: the end of the field.
 #pragma once
 
 #include "columns/convert/gpu/digits.cuh"
@@ -7,7 +7,7 @@ namespace headrace {
 
 constexpr u32 date_bytes = 10, timestamp_bytes = 19;
 
-// Days of a date of the years 1 to 9999; false if there is none.
+// Computes the days of a date of the years 1 to 9999. Returns false if there is no such date.
 HR_FN bool days_of(u32 year, u32 month, u32 day, i32& days) {
     const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     const u32 most = month == 2 ? 28u + leap : 30 + ((month + month / 8) & 1);
@@ -19,7 +19,7 @@ HR_FN bool days_of(u32 year, u32 month, u32 day, i32& days) {
     return true;
 }
 
-// 2019-01-31
+// Reads 2019-01-31.
 HR_FN bool fast_date(const u32* text, u32 end, u32 n, i32& days) {
     u32 w[3];
     load_before(text, end, w);
@@ -32,7 +32,7 @@ HR_FN bool fast_date(const u32* text, u32 end, u32 n, i32& days) {
     return days_of(year, month, dot4(c, 0x010A0000, 0), days);
 }
 
-// 23:59:58 in two words.
+// Reads 23:59:58 from two words.
 HR_FN bool fast_clock(u32 low, u32 high, u32& seconds) {
     const u32 a = low ^ 0x303A3030, b = high ^ 0x30303A30;
     const u32 wrong = (a + 0x767F7676) | a | (b + 0x76767F76) | b;
@@ -43,7 +43,7 @@ HR_FN bool fast_clock(u32 low, u32 high, u32& seconds) {
     return !(wrong & 0x80808080) && hour < 24 && minute < 60 && second < 60;
 }
 
-// 2019-01-31 23:59:58, or with a T
+// Reads 2019-01-31 23:59:58, or with a T.
 HR_FN bool fast_timestamp(const u32* text, u32 end, u32 n, i64 units, i64& value) {
     u32 w[5];
     load_before(text, end, w);
@@ -65,7 +65,7 @@ HR_FN bool fast_timestamp(const u32* text, u32 end, u32 n, i64 units, i64& value
     return true;
 }
 
-// 23:59:58
+// Reads 23:59:58.
 HR_FN bool fast_time(const u32* text, u32 end, u32 n, i64 units, i64& value) {
     u32 w[2], seconds;
     load_before(text, end, w);

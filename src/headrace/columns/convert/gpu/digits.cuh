@@ -1,19 +1,20 @@
-// Decimal digits in staged text, read backwards from a field's end, in words of four bytes at once: zeros stand in
-// front of the first digit, whatever the field's length, and numbers of several bytes are sums of products (dp4a,
-// dp2a).
+// Reads decimal digits from staged text, four bytes at a time and backwards from a field's end. Bytes before the first
+// digit are replaced by zeros, so the length of the field does not matter. Numbers of several bytes are sums of
+// products (dp4a, dp2a).
 //
-// "-12.75": the eight bytes that end with it are "x,-12.75"; without the point ",-1" follows "x" to the right, so that
+// Example "-12.75": the last eight bytes are "x,-12.75". Without the point they are "?x,-1275", so the last four are
+// digits, and the bytes before them are cut off. 1275 and 100 are exact, so 1275 / 100 is rounded once.
 // the last four are digits; those above the four are cut off; 1275 / 100 is exact in both parts and rounded once.
 #pragma once
 
-#include "columns/rules/digits.hpp"
+#include "columns/rules/numbers/digits.hpp"
 #include "gpu/block/byte_masks.cuh"
 
 namespace headrace {
 
 using tile::dot4;
 
-// Four digits, the first in the lowest byte: 1000 a + 100 b + 10 c + d.
+// Returns 1000 a + 100 b + 10 c + d for four digits, the first in the lowest byte.
 HR_FN u32 four_digits(u32 digits) {
 #if defined(__CUDACC__)
     return __dp2a_hi((1u << 16) + 10, digits, __dp2a_lo((100u << 16) + 1000, digits, 0u));
@@ -22,10 +23,10 @@ HR_FN u32 four_digits(u32 digits) {
 #endif
 }
 
-// The last `count` bytes of a word, 0 to 4 and more.
+// Returns a mask of a word's last `count` bytes, for any `count`.
 HR_FN u32 last_bytes(i32 count) { return ~__funnelshift_rc(~0u, 0, static_cast<u32>(8 * (count < 0 ? 0 : count))); }
 
-// Words of four bytes each, the first of which begins at staged byte `at`.
+// Loads words of four bytes, the first of which begins at staged byte `at`.
 template <u32 count>
 HR_FN void load_from(const u32* text, u32 at, u32 (&words)[count]) {
     const u32* const from = text + at / 4;
@@ -38,16 +39,16 @@ HR_FN void load_from(const u32* text, u32 at, u32 (&words)[count]) {
     }
 }
 
-// The same, the last of which ends at staged byte `end`.
+// Loads words of four bytes, the last of which ends at staged byte `end`.
 template <u32 count>
 HR_FN void load_before(const u32* text, u32 end, u32 (&words)[count]) {
     load_from(text, end - 4 * count, words);
 }
 
-// Bit 7 of each byte that is above 9.
+// Returns bit 7 of each byte that is above 9.
 HR_FN u32 not_digits(u32 digits) { return ((digits + 0x76767676) | digits) & 0x80808080; }
 
-// Digits at the end of 4 * count bytes, `digits` of them, as words of 8; false if one is no digit.
+// Reads the last `digits` of 4 * count bytes as words of 8 digits. Returns false if one of them is not a digit.
 template <u32 count>
 HR_FN bool value_of(const u32 (&words)[count], i32 digits, u64& value) {
     u32 wrong = 0, fours[count];
@@ -62,14 +63,14 @@ HR_FN bool value_of(const u32 (&words)[count], i32 digits, u64& value) {
     return wrong == 0;
 }
 
-// The same of eight bytes.
+// Reads the last `digits` of eight bytes.
 HR_FN bool value_of(const u32 (&words)[2], i32 digits, u32& value) {
     const u32 a = (words[0] ^ 0x30303030) & last_bytes(digits - 4), b = (words[1] ^ 0x30303030) & last_bytes(digits);
     value = four_digits(a) * 10000 + four_digits(b);
     return (not_digits(a) | not_digits(b)) == 0;
 }
 
-// A power of ten and the float nearest to its inverse.
+// A power of ten and the nearest number to its inverse.
 template <class T>
 struct Power {
     T power, inverse;
@@ -89,9 +90,10 @@ HR_TABLE Power<double> POWERS_64[16] = {
     {1e15, 1e0 / 1e15}};
 // clang-format on
 
-// whole / 10^count, rounded once, for whole numbers below 10^8 and counts up to 7 (10 of float, below 2^24). The
-// quotient by the inverse is corrected by its exact remainder (Markstein, "Computation of elementary functions on the
-// IBM RISC System/6000 processor", 1990); that this gives the division's result for all of them was checked one by one.
+// Returns whole / 10^count with one rounding, for whole numbers below 10^8 and counts up to 7 (for float: below 2^24,
+// counts up to 10). The product with the inverse is corrected by its exact remainder (Markstein, "Computation of
+// elementary functions on the IBM RISC System/6000 processor", 1990). An exhaustive test has shown that the result
+// equals the division's.
 HR_FN float divide_by_power(float whole, u32 count) {
     const Power<float> by = POWERS_32[count & 15];
     const float quotient = whole * by.inverse;
@@ -103,8 +105,8 @@ HR_FN double divide_by_power(double whole, u32 count) {
     return fused(fused(-quotient, by.power, whole), by.inverse, quotient);
 }
 
-// The same for all whole numbers that T holds, and counts up to 10 or 15: once more, since the first quotient may be
-// farther off than the theorem allows, and the second is not.
+// Returns the same for all whole numbers that T represents exactly, and counts up to 10 or 15. It corrects twice: the
+// first quotient may be farther off than the theorem allows, the second is not.
 HR_FN float divide_long(float whole, u32 count) { return divide_by_power(whole, count); }
 HR_FN double divide_long(double whole, u32 count) {
     const Power<double> by = POWERS_64[count & 15];
@@ -112,15 +114,16 @@ HR_FN double divide_long(double whole, u32 count) {
     return fused(fused(-quotient, by.power, whole), by.inverse, quotient);
 }
 
-// A decimal number in at most 4 * count bytes: [-]digits[.digits].
+// A decimal number of at most 4 * count bytes: [-]digits[.digits].
 struct ShortDecimal {
     u64 mantissa;
-    u32 fraction;  // digits behind the point
+    u32 fraction;  // digits after the point
     bool negative;
     bool fine;
 };
 
-// Moves the bytes before the last point one to the right, over it. Returns how many bytes follow it, or 4 * count.
+// Moves the bytes before the last point by one, over it. Returns the number of bytes after the point, or 4 * count if
+// there is none.
 template <u32 count>
 HR_FN u32 close_point(u32 (&words)[count]) {
     u32 behind = 4 * count;
@@ -138,7 +141,8 @@ HR_FN u32 close_point(u32 (&words)[count]) {
     return behind;
 }
 
-// `may_point`: a point is looked for; `canonical`: as inference demands, no zero before other digits.
+// Reads a number. `may_point`: it may have a point; `canonical`: no leading zero before other digits, as inference
+// requires.
 template <u32 count, bool may_point>
 HR_FN ShortDecimal read_decimal(const u32* text, u32 end, u32 n, bool canonical) {
     ShortDecimal result{0, 0, false, false};
@@ -154,7 +158,7 @@ HR_FN ShortDecimal read_decimal(const u32* text, u32 end, u32 n, bool canonical)
             result.fraction = behind;
             --digits;
         } else {
-            load_before(text, end, words);  // what was closed up is not of this field
+            load_before(text, end, words);  // the point was before this field
         }
     }
     result.fine = digits > 0 && size <= 4 * count && value_of(words, digits, result.mantissa);
@@ -162,7 +166,7 @@ HR_FN ShortDecimal read_decimal(const u32* text, u32 end, u32 n, bool canonical)
     return result;
 }
 
-// What a field was read as, if it is such a number.
+// A number, and whether the text is one.
 template <class T>
 struct Number {
     T value;
@@ -170,7 +174,7 @@ struct Number {
 };
 constexpr u32 longest_number = 17;
 
-// Up to sixteen digits, perhaps with a sign.
+// Reads up to sixteen digits with an optional sign.
 template <class T>
 HR_FN Number<T> long_integer(const u32* text, u32 end, u32 n, bool is_signed, bool canonical) {
     if (n > longest_number) return {0, false};
@@ -181,7 +185,8 @@ HR_FN Number<T> long_integer(const u32* text, u32 end, u32 n, bool is_signed, bo
     return {static_cast<T>(found.negative ? 0 - found.mantissa : found.mantissa), fine};
 }
 
-// Exact in T are the mantissa and, for so many digits behind the point, the quotient's rounding (divide_long).
+// Reads up to sixteen bytes with an optional sign. The mantissa is exact in T, and divide_long rounds the quotient once
+// for this number of digits after the point.
 template <class T>
 HR_FN Number<T> long_real(const u32* text, u32 end, u32 n, bool canonical) {
     if (n > longest_number) return {0, false};

@@ -1,21 +1,24 @@
-// What a conversion that is launched before anything is counted goes by (estimate.py): room was made ready for so many
-// rows and bytes of strings as were expected, and a word of device memory says whether it does.
+// Declares the size ranges of a speculative conversion. The host launches such a conversion before the row count is
+// known, into buffers of estimated size (columns/load/gpu/estimate.py). A kernel checks the estimate and publishes the
+// row count, or `MISPREDICTED`, in a word of device memory.
 #pragma once
 
 #include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// What room does for: no more than there is, and not so little that too much of it would be left.
-struct RoomRange {
-    u64 least, most;
+// Actual sizes that a buffer of estimated size is good for: above `max` they do not fit, below `min` too much of the
+// buffer would stay unused.
+struct SizeRange {
+    u64 min, max;
 };
-static_assert(sizeof(RoomRange) == 16);
+static_assert(sizeof(SizeRange) == 16);
 
-// In place of the number of rows: nothing is to be converted.
-constexpr u64 ROOM_REFUSED = ~u64{0};
+// Takes the place of the row count if the estimate was wrong: the kernels that follow write nothing, and the host
+// retries.
+constexpr u64 MISPREDICTED = ~u64{0};
 
-// `rows`: null where the host has counted.
-HR_FN bool is_refused(const u64* rows) { return rows != nullptr && *rows == ROOM_REFUSED; }
+// `rows`: null if the host has counted the rows before the launch.
+HR_FN bool is_mispredicted(const u64* rows) { return rows != nullptr && *rows == MISPREDICTED; }
 
 HR_END_NAMESPACE

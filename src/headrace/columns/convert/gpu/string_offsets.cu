@@ -1,5 +1,6 @@
-// What stands between the two passes of a load (convert.cu): where each tile's strings go, and how many values there
-// are. Little work beside a pass over the text: 16 bytes a tile and column of strings, a bit a value.
+// Computes the offsets of strings from their measured sizes, validates size estimates, and counts values: the kernels
+// between the two passes of a load. They cost little beside a pass over the text: 16 bytes per tile and column of
+// strings, and a bit per value.
 #include "columns/convert/gpu/convert_task.hpp"
 #include "columns/convert/gpu/size_estimate.hpp"
 #include "columns/convert/gpu/text_bits.cuh"
@@ -10,9 +11,10 @@ using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
 
-// A row of blocks for each column of strings. sums[tile * strings + column]: bytes in, bytes of all tiles before out. A
-// thread has some tiles in a row, all of them on their way at once, and a block joins its tiles to those before by
-// look-back. `memory`: for each column a ticket, and a state for each of its blocks; zeros.
+// Scans string sizes, with a row of blocks for each column of strings. sums[tile * strings + column]: bytes on entry,
+// bytes of all preceding tiles on return. A thread has 8 consecutive tiles, whose loads are all in flight at once. A
+// block adds the preceding tiles by decoupled look-back. `memory`: for each column a ticket and a state for each of its
+// blocks, zeroed.
 extern "C" __global__ void __launch_bounds__(threads)
     place_strings(u64* sums, u32 tiles, u32 strings, u64* totals, tile::Wide* memory) {
     __shared__ u64 parts[threads / tile::lanes];
@@ -47,31 +49,32 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (taken + 1 == gridDim.y && threadIdx.x == 0) totals[blockIdx.x] = blocks_before + warps.total;
 }
 
-// One block: whether what was expected holds. `forms`: of the search, one of which must have read the text. `ranges`:
-// of rows, and of the bytes of each column of strings. `rows`: how many there are, or ROOM_REFUSED.
+// Validates an estimate, with one block. `forms`: number of search variants, one of which must have read the text.
+// `ranges`: of the row count, then of the bytes of each column of strings. Stores the row count in `rows`, or
+// MISPREDICTED.
 extern "C" __global__ void __launch_bounds__(threads)
-    check_room(const FindTotals* totals, u32 forms, const RoomRange* ranges, const u64* string_bytes, u32 strings,
+    check_room(const FindTotals* totals, u32 forms, const SizeRange* ranges, const u64* string_bytes, u32 strings,
                u64* rows) {
     u32 form = 0;
     while (form < forms && (totals[form].flags & FIND_REDO) != 0) ++form;
-    const u64 records = form < forms ? totals[form].records : ROOM_REFUSED;
-    bool fits = form < forms && ranges[0].least <= records && records <= ranges[0].most;
+    const u64 records = form < forms ? totals[form].records : MISPREDICTED;
+    bool fits = form < forms && ranges[0].min <= records && records <= ranges[0].max;
     for (u32 i = threadIdx.x; i < strings; i += threads) {
-        const RoomRange range = ranges[i + 1];
-        fits &= range.least <= string_bytes[i] && string_bytes[i] <= range.most;
+        const SizeRange range = ranges[i + 1];
+        fits &= range.min <= string_bytes[i] && string_bytes[i] <= range.max;
     }
     fits = __syncthreads_and(fits);
-    if (threadIdx.x == 0) *rows = fits ? records : ROOM_REFUSED;
+    if (threadIdx.x == 0) *rows = fits ? records : MISPREDICTED;
 }
 
-// A column of the grid, which may have more of these than rows, for each column: how many of its rows have a value is
-// added to `counts`. Bits behind the rows are cleared, and of strings the first offset is written: a text without a
-// record, or whose first tile has none, has no tile that would. `ahead`: the number of rows, in place of `rows`, or
-// null.
+// Counts the values of each column, with a column of the grid for each, and adds them to `counts`. Clears the validity
+// bits after the last row and writes the first offset of strings: no tile writes it if the text or its first tile has
+// no record. `ahead`: null, or the row count that replaces `rows`. The grid may have more rows of blocks than a column
+// needs.
 extern "C" __global__ void __launch_bounds__(threads)
     count_values(const ConvertColumn* columns, u64 rows, const u64* ahead, u64* counts) {
     __shared__ u64 parts[threads / tile::lanes];
-    if (is_refused(ahead)) return;
+    if (is_mispredicted(ahead)) return;
     if (ahead != nullptr) rows = *ahead;
     const ConvertColumn& column = columns[blockIdx.x];
     if (column.offsets != nullptr && blockIdx.y == 0 && threadIdx.x == 0) {

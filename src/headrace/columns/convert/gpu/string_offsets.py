@@ -1,4 +1,4 @@
-"""Where each tile's strings go, from how many bytes each has: launches of columns/convert/gpu/string_offsets.cu."""
+"""Launches the scan of string sizes to offsets (columns/convert/gpu/string_offsets.cu)."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ _STATE_BYTES = 16
 
 
 def place_memory_bytes(tiles: int, strings: int) -> int:
-    """Of zeros that `place_strings` needs."""
+    """Return the size of the zeroed buffer that `place_strings` needs."""
     return strings * (_blocks(tiles) + 1) * _STATE_BYTES
 
 
 def place_strings(launcher: Launcher, sums: Room, shape: tuple[int, int], totals: Room, memory: Room | None = None) -> None:
-    """Start to add up the bytes of strings.
+    """Launch an exclusive scan of string sizes over the tiles, for each column.
 
     Parameters
     ----------
     launcher
-        Where kernels run.
+        The launcher.
     sums, shape
-        For each of so many tiles a word for each of so many columns: bytes in, bytes of all tiles before out.
+        A word for each tile and column, and the numbers of tiles and columns. Bytes on entry, bytes of all preceding tiles on
+        return.
     totals
         A word for each column: the bytes of all tiles.
     memory
-        `place_memory_bytes` of zeros; None to take them.
+        A zeroed buffer of `place_memory_bytes`; None to allocate one.
     """
     tiles, strings = shape
     memory = launcher.room(place_memory_bytes(tiles, strings), fill=0) if memory is None else memory

@@ -1,21 +1,29 @@
-"""Where a load on a GPU runs, how it cuts the text, and what it does not know."""
+"""Describes where a load on a GPU runs, and the launch configurations of its kernels."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from headrace.columns.convert.gpu.fast.arguments import RowShape
-from headrace.columns.convert.gpu.layouts import ConvertShape
+from headrace.columns.convert.gpu.tuning import ConvertShape, Program, RowShape
 from headrace.gpu.kernels.launcher import Launcher, Room
 from headrace.structure.gpu.launches import FindShape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GpuShape:
-    """Tiles of both passes: the search's shape, threads of the conversion, and fields that it looks at together.
+    """Launch configurations of the search and the conversion. All tiles have the search's size.
 
-    `ahead`: the conversion is launched behind the search, before anything is counted, where there is room for what is expected.
+    Parameters
+    ----------
+    find
+        The search.
+    threads, window, blocks
+        The general conversion, as in `ConvertShape`.
+    rows, numbers_rows, quoted_rows
+        The fast conversion: with strings, without strings, and with quotes.
+    ahead
+        Whether the conversion is launched before the rows are counted, into buffers of estimated size.
     """
 
     find: FindShape = field(default_factory=FindShape)
@@ -29,40 +37,42 @@ class GpuShape:
 
     def __post_init__(self) -> None:
         tiles = {self.rows.tile, self.numbers_rows.tile, self.quoted_rows.tile, self.find.tile}
-        assert len(tiles) == 1  # all read the search's
+        assert len(tiles) == 1  # the conversion reads the search's tiles
 
     def of_rows(self, *, quoted: bool, strings: bool) -> RowShape:
-        """Of the conversion by rows, of a text with quotes or strings. Without them records are short, and nothing waits for
-        places of strings: then two of a thread hide each other's waits.
+        """Return the fast conversion's configuration.
+
+        Without strings, records are short and no thread waits for string offsets. Then a thread converts two records, each of
+        which hides the other's memory latency.
         """
         return self.quoted_rows if quoted else self.rows if strings else self.numbers_rows
 
     def convert(self, form: str) -> ConvertShape:
-        """The conversion's, of a text that this form of the search reads."""
+        """Return the general conversion's configuration for a text that this search variant read."""
         forms = {"quotes": form != "bare", "steps": form == "steps"}
         return ConvertShape(threads=self.threads, tile=self.find.tile, window=self.window, blocks=self.blocks, **forms)
 
 
 @cache
-def convert_program(shape: GpuShape, form: str, writes: bool) -> tuple[dict[str, int], int, int]:
-    """Macros, threads, and shared memory."""
-    found = shape.convert(form)
-    return found.defines(writes=writes), found.threads, found.shared_bytes
+def convert_program(shape: GpuShape, form: str, writes: bool) -> Program:
+    """Return the program of ``convert_tiles`` (`writes`) or ``measure_strings`` for a search variant."""
+    configuration = shape.convert(form)
+    return configuration.defines(writes=writes), configuration.threads, configuration.shared_bytes
 
 
 @cache
 def by_steps(shape: GpuShape) -> GpuShape:
-    """The same shape, with the dialect's automaton to search every text."""
+    """Return the same configuration with the DFA search for every text."""
     return replace(shape, find=replace(shape.find, only_steps=True))
 
 
 USUAL_SHAPE = GpuShape()
-"""What is made of a shape is kept by its identity, so whoever wants no other takes this one."""
+"""The default configuration. Caches are keyed by its identity, so callers share this object."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where kernels run, the text there, the shape of their tiles, and what that is called."""
+    """The target of a load: launcher, text in device memory, launch configurations, and the device's name."""
 
     launcher: Launcher
     text: Room

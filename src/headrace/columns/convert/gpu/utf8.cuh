@@ -1,24 +1,24 @@
-// Whether text is UTF-8, four bytes at a time and without a branch: columns/rules/utf8.hpp for whom a character at a
-// time is too slow. (The idea of Keiser and Lemire, "Validating UTF-8 in less than one instruction per byte", 2021:
-// where a byte must go on a character, and where it does, are two masks.)
+// Validates UTF-8 four bytes at a time and without branches, where columns/rules/utf8.hpp (one character at a time) is
+// too slow. The idea is that of Keiser and Lemire, "Validating UTF-8 in less than one instruction per byte", 2021:
+// compare two masks, of bytes that must continue a character and of bytes that do.
 #pragma once
 
 #include "gpu/block/byte_masks.cuh"
 
 namespace headrace {
 
-// Bit 7 of each byte of `flags` as it is of the byte `back` bytes later: of the word, with those of the word before.
+// Shifts bit 7 of each byte by `back` bytes towards later ones, with the bytes of the word before.
 __device__ __forceinline__ u32 behind_by(u32 before, u32 flags, u32 back) {
     return __funnelshift_l(before, flags, 8 * back);
 }
 
-// Bytes equal to a value outside ASCII.
+// Returns bit 7 of each byte that equals a value above 127.
 __device__ __forceinline__ u32 equals_high(u32 bytes, u32 value) {
     return ~tile::differs(bytes & ~tile::top_bits, tile::repeated(value & 0x7F)) & bytes & tile::top_bits;
 }
 
 struct Utf8Leads {
-    u32 two, three, four;  // of so many bytes or more
+    u32 two, three, four;  // lead bytes of characters of at least 2, 3, 4 bytes
     __device__ __forceinline__ explicit Utf8Leads(u32 word) {
         two = word & word << 1 & tile::top_bits;
         three = two & word << 2;
@@ -26,16 +26,16 @@ struct Utf8Leads {
     }
 };
 
-// Not 0 if a byte of `word` is none that may stand there, behind the bytes of `before`. A character that is broken off
-// is found with the bytes behind it.
+// Returns non-zero if a byte of `word` is invalid after the bytes of `before`. A truncated character is detected with
+// the bytes that follow it.
 __device__ __forceinline__ u32 utf8_errors(u32 before, u32 word) {
     const Utf8Leads old(before), own(word);
     const u32 continues = word & ~(word << 1) & tile::top_bits;
     const u32 must =
         behind_by(old.two, own.two, 1) | behind_by(old.three, own.three, 2) | behind_by(old.four, own.four, 3);
     const auto follows = [&](u32 lead) { return behind_by(equals_high(before, lead), equals_high(word, lead), 1); };
-    // E0 80..9F and F0 80..8F were overlong, ED A0..BF surrogates, F4 90..BF behind the last character; so are C0 and
-    // C1, and F5 and more.
+    // E0 80..9F and F0 80..8F are overlong, ED A0..BF surrogates, F4 90..BF above the last character. C0, C1 and F5 to
+    // FF never occur.
     const u32 high = word << 2, above = word << 2 | word << 3;
     u32 errors = (must ^ continues) | (follows(0xE0) & ~high) | (follows(0xED) & high);
     errors |= (follows(0xF0) & ~above) | (follows(0xF4) & above);

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.buffers.column_buffers_gpu import Taken, ordered, strings_of
-from headrace.columns.convert.gpu.layouts import has_offsets
 from headrace.columns.convert.gpu.string_offsets import place_strings
+from headrace.columns.types import has_offsets
 from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
 
 DROPPED = np.dtype(

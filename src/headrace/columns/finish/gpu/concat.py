@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from headrace.columns.buffers.column_buffers_gpu import Taken
 from headrace.columns.column import Column
-from headrace.columns.convert.gpu.layouts import has_offsets
 from headrace.columns.finish.gpu.finish import shrink as shrink_columns
-from headrace.columns.types import DataType
+from headrace.columns.types import DataType, has_offsets
 from headrace.gpu.kernels.launcher import Entry, Launcher, Part, Shape
 
 _WORDS = ("values", "offsets", "validity", "rows", "to", "to_bytes", "bytes")

@@ -11,8 +11,8 @@ import numpy as np
 
 from headrace import _native
 from headrace.columns.convert.gpu.column_group import Group, PlanOnGpu
-from headrace.columns.convert.gpu.fast.arguments import RowColumns, most_row_bytes
 from headrace.columns.convert.gpu.layouts import COLUMN
+from headrace.columns.convert.gpu.row_columns import RowColumns, most_row_bytes
 from headrace.gpu.kernels.launcher import Launcher, Part, Room
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from headrace.columns.convert.gpu.column_group import Group, plan_on_gpu
-from headrace.columns.convert.gpu.fast.arguments import RowColumns
 from headrace.columns.convert.gpu.fast.launches import MeasuredStrings, RowLaunches, halves_of, strings_of_search
-from headrace.columns.convert.gpu.layouts import SIGHTINGS, TOTALS_WORDS, pack_steps, pack_task
+from headrace.columns.convert.gpu.layouts import CONVERT_TASK, SIGHTINGS, TOTALS_WORDS, pack_steps, pack_task
+from headrace.columns.convert.gpu.row_columns import RowColumns
 from headrace.columns.convert.gpu.string_offsets import place_strings
 from headrace.columns.convert.gpu.target import Place, convert_program
 from headrace.columns.faults.gpu.fault_list import FaultsOfLoad
@@ -23,8 +23,8 @@ from headrace.structure.gpu.dialect_tables import TOTALS
 from headrace.structure.gpu.find import TileStructure
 from headrace.structure.gpu.launches import FORMS_BYTES
 
-_MEASURE = Entry("columns/convert/gpu/general/convert.cu", "measure_strings", "PPPPPPI120s")
-_CONVERT = Entry("columns/convert/gpu/general/convert.cu", "convert_tiles", "PPPPPPPPI120s")
+_MEASURE = Entry("columns/convert/gpu/general/convert.cu", "measure_strings", f"PPPPPPI{CONVERT_TASK.argument}")
+_CONVERT = Entry("columns/convert/gpu/general/convert.cu", "convert_tiles", f"PPPPPPPPI{CONVERT_TASK.argument}")
 _COUNT = Entry("columns/convert/gpu/string_offsets.cu", "count_values", "PQPP")
 _THREADS = 256
 _SMALL = {"HR_THREADS": _THREADS}

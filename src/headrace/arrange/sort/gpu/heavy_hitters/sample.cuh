@@ -29,7 +29,9 @@ struct SampleShared {
 };
 
 // Returns the multiplier of the hash for one trial.
-static __device__ __forceinline__ Key multiplier_of(u32 trial) { return static_cast<Key>(mix_bits(u64{trial + 1}) | 1); }
+static __device__ __forceinline__ Key multiplier_of(u32 trial) {
+    return static_cast<Key>(mix_bits(u64{trial + 1}) | 1);
+}
 
 // Counts equal keys in a hash table. A cell holds a position in the sample, from 1 on, and above it the number of
 // keys equal to that one.

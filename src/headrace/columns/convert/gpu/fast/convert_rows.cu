@@ -1,10 +1,12 @@
-// Text in device memory to typed columns where it is as most texts are: every record has all its fields, and every
-// field a common shape. A lane takes a record and reads its fields from left to right, so that a warp reads one column
-// of 32 rows at a time, its stores lie side by side, and no index of fields is made. (The record by thread of
-// Kumaigorodski et al., "Fast CSV loading using GPUs and RDMA", BTW 2021, on text in shared memory.)
+// Converts text in device memory to typed columns: the fast path, for texts whose records have all their fields and
+// whose fields have the common shapes. A lane takes a record and reads its fields from left to right. So a warp reads
+// one column of 32 rows at a time, its stores are adjacent, and no index of fields is made. This is the
+// record-per-thread scheme of Kumaigorodski et al., "Fast CSV loading using GPUs and RDMA", BTW 2021, applied to text
+// in shared memory.
 //
-// A tile here has the records that end in it. One that is otherwise is declined: it is marked, with those before it
-// that its first record lies in, and the conversion by fields (convert.cu) does marked tiles, behind this one, anew.
+// In this kernel a tile owns the records that end in it. A tile that does not qualify sets its `declined` mark, and
+// that of each earlier tile that its first record spans. convert.cu runs next and converts every marked tile.
+//
 // Bytes moved: the text once, the result once.
 #include "columns/convert/gpu/fast/row_sizes.cuh"
 #include "columns/convert/gpu/fast/row_strings.cuh"
@@ -12,7 +14,7 @@
 
 using namespace headrace;
 
-// What the search met, and whether it was an automaton that read the text.
+// Results of the search, and whether the DFA variant read the text.
 struct RowsFound {
     u32 flags;
     bool by_steps;
@@ -35,26 +37,26 @@ HR_FN RowTile row_tile_of(const TileEntry* entries, const u8* text, const RowTas
     tile.end = extent.end;
     tile.first_chunk = first_chunk_of(tile);
     const u64 records = tile.next.record - tile.entry.record;
-    tile.records = records <= most_records ? static_cast<u32>(records) : most_records + 1;
+    tile.records = records <= max_records ? static_cast<u32>(records) : max_records + 1;
     if (ends_text(task, tile)) ++tile.records;
     tile.returns = (task.dialect.flags & PLAIN_UNIVERSAL) && (found.by_steps || (found.flags & FIND_RETURN));
-    tile.inside = (found.by_steps ? task.inside >> tile.entry.state & 1 : tile.entry.state) != 0;
-    tile.quotes = !may_quote && (task.flags & ROWS_QUOTED) && (found.flags & FIND_QUOTES);
+    tile.inside = (found.by_steps ? task.quoted_states >> tile.entry.state & 1 : tile.entry.state) != 0;
+    tile.quotes = !may_quote && (task.flags & ROW_TASK_QUOTED) && (found.flags & FIND_QUOTES);
     tile.watches = found.by_steps && (task.dialect.flags & PLAIN_WATCHES);
     tile.text_quotes = may_quote && found.by_steps;
     return tile;
 }
 
-// Stages the tile and lists its records; false if it is not one to be read by rows.
+// Stages the tile and lists its records. Returns false if the fast path must decline the tile.
 HR_FN bool open_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile,
                      const RowsFound& found) {
     if (!is_readable(tile) || (found.flags & (FIND_STRAY | FIND_UNCLOSED))) return false;
-    if (found.by_steps && !(task.flags & ROWS_STEPS)) return false;
+    if (found.by_steps && !(task.flags & ROW_TASK_DFA)) return false;
     if (!stage_rows(memory, text, task, tile)) return false;
     return list_records(memory, task, tile);
 }
 
-// Sixteen bytes at a time.
+// Loads a column's entry as two vectors of 16 bytes.
 HR_FN RowColumn load_column(const RowColumn* columns, u32 number) {
     struct Halves {
         uint4 low, high;
@@ -66,7 +68,7 @@ HR_FN RowColumn load_column(const RowColumn* columns, u32 number) {
 #if HR_WRITES
 // Reads the fields of a warp's records.
 HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn* columns, const RowTile& tile,
-                        const RowGroup& group, Cursor (&cursors)[per_lane], const StringPlaces& places) {
+                        const RowGroup& group, Cursor (&cursors)[per_lane], const StringTargets& places) {
     for (u32 number = 0; number < task.columns; ++number) {
         const RowColumn column = load_column(columns, number);
         switch (column.kind) {
@@ -104,7 +106,7 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
     }
 }
 
-// Whether all records that a lane has read are whole: the last field's end is theirs.
+// Returns whether all records of a lane are complete: each ends with its last field.
 HR_FN bool are_whole(const Cursor (&cursors)[per_lane], u32 record, u32 records) {
     bool whole = true;
 #pragma unroll
@@ -115,12 +117,12 @@ HR_FN bool are_whole(const Cursor (&cursors)[per_lane], u32 record, u32 records)
     return whole;
 }
 
-// Whether all rows were read. `string_begins`, `sizes`: of this tile.
+// Converts the tile. Returns whether all rows were read. `string_begins`, `sizes`: those of this tile.
 HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
                         const RowTile& tile, const RowsFound& found, const u64* string_begins, const u16* sizes) {
-    StringPlaces places{tile::lane() < task.strings ? string_begins[tile::lane()] : 0, 0};
+    StringTargets places{tile::lane() < task.strings ? string_begins[tile::lane()] : 0, 0};
     if (task.strings != 0) {
-        if (threadIdx.x == 0) strings_behind(memory).long_count = 0;
+        if (threadIdx.x == 0) row_strings(memory).long_count = 0;
         move_to(places, task, sizes, min(tile::warp() * per_lane, tile.records / tile::lanes));
     }
     if (!open_tile(memory, text, task, tile, found)) return false;
@@ -136,27 +138,27 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
         whole &= are_whole(cursors, record, tile.records);
     }
     if (!__syncthreads_and(whole)) return false;
-    if (task.strings != 0) copy_long(memory, strings_behind(memory));
+    if (task.strings != 0) copy_long(memory, row_strings(memory));
     return true;
 }
 
-// `string_begins`: of tiles and columns of strings, as measure_rows and measure_strings leave them when scanned;
-// `sizes`: as measure_rows leaves them. `left`: where there are strings, tiles whose marks are not 0 were not measured
-// by rows, and are not read by rows either. `marks`: one for each tile, 0 before; others are to be converted by
-// convert_tiles. `ahead`: null, or what check_room left.
+// Converts tiles and marks those that it declines. `string_begins`: for each tile and column of strings, the scanned
+// sums of measure_rows and measure_strings. `sizes`: as measure_rows writes them. `left`: if there are strings, tiles
+// with non-zero marks were not measured by the fast path and are declined. `marks`: one per tile, 0 before;
+// convert_tiles converts the others. `ahead`: null, or the row count that check_room publishes.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_rows(const u8* text, const TileEntry* entries, const RowColumn* __restrict__ columns,
                  const u64* string_begins, const u16* sizes, const u32* left, u32* marks, const FindTotals* totals,
                  const u64* ahead, const __grid_constant__ RowTask task) {
     HR_DYNAMIC_SHARED(RowMemory, memory);
-    const bool refused = is_refused(ahead);
+    const bool refused = is_mispredicted(ahead);
     const RowsFound found = rows_found(totals, task);
     const RowTile tile = row_tile_of(entries, text, task, found);
     if (tile.records == 0 || refused) return;
     const u64* const begins = string_begins + u64{blockIdx.x} * task.strings;
-    const u16* const own_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
+    const u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
     const bool is_left = task.strings != 0 && (left == nullptr || left[blockIdx.x] != 0);
-    if (!is_left && convert_tile(*memory, text, task, columns, tile, found, begins, own_sizes)) return;
+    if (!is_left && convert_tile(*memory, text, task, columns, tile, found, begins, tile_sizes)) return;
     if (threadIdx.x != 0) return;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const u64 begin = tile.entry.open ? tile.entry.record_begin : tile_position(tile, tile.begin);
@@ -165,24 +167,24 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
 #else
 HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
                         const RowTile& tile, const RowsFound& found, u16* sizes) {
-    if (threadIdx.x < MOST_ROW_STRINGS) memory.sums[threadIdx.x] = 0;
+    if (threadIdx.x < MAX_ROW_STRINGS) memory.sums[threadIdx.x] = 0;
     if (tile.records == 0 || !has_sizes(task, tile)) return false;
     if (!open_tile(memory, text, task, tile, found)) return false;
     const auto column_of = [&](u32 number) { return load_column(columns, number); };
     return __syncthreads_and(measure_records(memory, task, tile, column_of, sizes));
 }
 
-// How many bytes this tile copies for each column of strings: sums[tile * strings + column]; and of each 32 records:
-// sizes[(tile * groups + group) * strings + column]. `marks`: one for each tile, 0 before; others are to be measured by
-// measure_strings.
+// Measures strings: sums[tile * strings + column] is the number of bytes that the tile copies for the column, and
+// sizes[(tile * groups + group) * strings + column] the number in each group of 32 records. `marks`: one per tile, 0
+// before; measure_strings measures the tiles that become 1.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     measure_rows(const u8* text, const TileEntry* entries, const RowColumn* __restrict__ columns, u64* sums, u16* sizes,
                  u32* marks, const FindTotals* totals, const __grid_constant__ RowTask task) {
     HR_DYNAMIC_SHARED(RowMemory, memory);
     const RowsFound found = rows_found(totals, task);
     const RowTile tile = row_tile_of(entries, text, task, found);
-    u16* const own_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
-    const bool fine = measure_tile(*memory, text, task, columns, tile, found, own_sizes);
+    u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
+    const bool fine = measure_tile(*memory, text, task, columns, tile, found, tile_sizes);
     if (!fine && threadIdx.x == 0) marks[blockIdx.x] = 1;
     if (fine && threadIdx.x < task.strings)
         sums[u64{blockIdx.x} * task.strings + threadIdx.x] = memory->sums[threadIdx.x];

@@ -1,4 +1,4 @@
-"""Launches of columns/convert/gpu/fast/convert_rows.cu in a load: which of its forms reads a text, and what it is told."""
+"""Launches the fast conversion (convert_rows.cu) and the kernels that measure its strings, for one load."""
 
 from __future__ import annotations
 
@@ -6,69 +6,70 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace.columns.convert.gpu.column_group import Group
-from headrace.columns.convert.gpu.fast.arguments import (
-    CONVERT_ROWS,
-    MEASURE_ROWS,
-    TALLY_ROWS,
-    RowColumns,
-    RowReading,
-    RowsFlag,
-    RowShape,
-    measure_program,
-    row_program,
-    tally_program,
-)
+from headrace.columns.convert.gpu.row_columns import MEASURED_COLUMNS, ROW_TASK, RowColumns, RowReading, RowsFlag
 from headrace.columns.convert.gpu.target import GpuShape, Place
+from headrace.columns.convert.gpu.tuning import Program, RowShape, measure_program, row_program, tally_program
 from headrace.core.identity_cache import Recent
 from headrace.gpu.kernels.launcher import Entry, Part, Room, Shape
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu.dialect_tables import plain_dialect
+from headrace.structure.gpu.dialect_tables import PLAIN_DIALECT, plain_dialect
 from headrace.structure.gpu.find import TileStructure
 from headrace.structure.gpu.launches import TallyAndMore
+
+_TASK, _DIALECT, _MEASURED = ROW_TASK.argument, f"{PLAIN_DIALECT.itemsize}s", MEASURED_COLUMNS.argument
+TALLY_ROWS = Entry("columns/convert/gpu/fast/measure_rows.cu", "tally_rows", f"P{_DIALECT}PPPPP{_TASK}{_MEASURED}")
+MEASURE_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "measure_rows", f"PPPPPPP{_TASK}")
+CONVERT_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "convert_rows", f"PPPPPPPPP{_TASK}")
 
 _Readings = tuple[RowReading, RowReading] | None
 _readings: Recent[_Readings] = Recent()
 
 
 def _reading(dialect: Dialect, forms: tuple[str, ...]) -> _Readings:
-    """How a text that these forms search is read by rows, without and with a tile's other bytes than ASCII being left."""
+    """Return the RowReading of a text that these search variants read: for any bytes, then for ASCII only.
+
+    The ASCII-only kernel declines tiles with other bytes. Returns None if byte masks cannot read the dialect.
+    """
     masks = plain_dialect(dialect, quoted=dialect.quote_char is not None, declines=True)
     if masks is None:
         return None
     flags = RowsFlag.QUOTED * (dialect.quote_char is not None) + RowsFlag.STEPS * (not dialect.lenient_quotes)
-    inside = sum(1 << state for state in dialect.automaton.quoted)
+    quoted_states = sum(1 << state for state in dialect.automaton.quoted)
     by_masks = len(forms) - ("steps" in forms)
-    plain, ascii_only = [RowReading(flags + more, by_masks, masks.tobytes(), inside) for more in (0, RowsFlag.ASCII)]
-    return plain, ascii_only
+    any_bytes, ascii_only = [RowReading(flags + more, by_masks, masks.tobytes(), quoted_states) for more in (0, RowsFlag.ASCII)]
+    return any_bytes, ascii_only
 
 
 def measuring(shape: GpuShape, group: Group, *, quoted: bool) -> TallyAndMore | None:
-    """The search for structure that measures the group's strings as it goes, if it can, of a text taken to have quotes or not."""
+    """Return the search variant that also measures the group's strings, or None if the group has none or they do not fit it.
+
+    `quoted`: whether the text is expected to have quotes.
+    """
     columns = group.by_rows(quotes=quoted, measures=True) if group.strings else None
     if columns is None:
         return None
     tile = shape.find.tile
     program = tally_program(shape.of_rows(quoted=quoted, strings=True), shape.find.threads)
-    told = columns.shared_task(_TALLY_READINGS[group.has_text], tile), columns.briefs
-    return TallyAndMore("quoted" if quoted else "bare", TALLY_ROWS, *program, told, columns.sizes_bytes(1, tile))
+    arguments = columns.shared_task(_TALLY_READINGS[group.has_text], tile), columns.briefs
+    return TallyAndMore("quoted" if quoted else "bare", TALLY_ROWS, *program, arguments, columns.sizes_bytes(1, tile))
 
 
 _TALLY_READINGS = RowReading(0, 1, bytes(8), 0), RowReading(int(RowsFlag.ASCII), 1, bytes(8), 0)
-"""Without and with a tile's other bytes than ASCII being left; the dialect is the search's."""
+"""For any bytes, and for ASCII only. The kernel takes the dialect from the search instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredStrings:
-    """What is known of a text's strings once they are measured.
+    """Measured sizes of a text's strings.
 
     Parameters
     ----------
     sums
-        Bytes of those of each tile and column; then where they go.
+        Bytes for each tile and column; replaced by their offsets once they are scanned.
     sizes
-        Of what was measured by rows, bytes by 32 records.
+        Bytes for each group of 32 records, in tiles that the fast kernel measured.
     left
-        A word for each tile, which is not 0 if it was not measured by rows; None if none was.
+        A word per tile, not 0 if the fast kernel declined it. None if that kernel did not run.
     """
 
     sums: Room
@@ -77,19 +78,21 @@ class MeasuredStrings:
 
 
 class RowLaunches:
-    """Of one load.
+    """Launches of the fast conversion in one load.
 
     Parameters
     ----------
-    place, dialect
-        Where kernels run, on which text, and how it is written.
+    place
+        The load's target.
+    dialect
+        The text's dialect.
     found
-        Its tiles.
+        The text's tiles.
     marks
-        Zeros for the tiles of two launches, 4 bytes each; later ones make their own. The second ones are the search's, if that
-        has measured strings.
+        Zeroed `declined` words for the tiles of two launches, 4 bytes each. Later launches allocate theirs. If the search has
+        measured strings, it uses the second half.
     quoted
-        Whether fields are taken to have quotes.
+        Whether fields are expected to have quotes.
     """
 
     def __init__(self, place: Place, dialect: Dialect, found: TileStructure, marks: Room, quoted: bool) -> None:
@@ -101,15 +104,18 @@ class RowLaunches:
         self._shapes, self._quoted = place.shape, quoted
 
     def go_on(self) -> None:
-        """The marks that lie with the search are used."""
+        """Mark the preallocated `declined` words as used."""
         self._marks.clear()
 
     def columns(self, group: Group, *, writes: bool) -> RowColumns | None:
-        """The group as rows are read; None if this kernel cannot read it."""
+        """Return the group's columns for the fast kernel, or None if it cannot read them."""
         return None if self._reading is None else group.by_rows(quotes=self._quoted, measures=not writes)
 
     def measure(self, columns: RowColumns, table: Room, sums: Room, *, ascii_only: bool) -> MeasuredStrings:
-        """Tell how many bytes each column of strings has in each tile, in `sums`; other parameters as of `convert`."""
+        """Launch ``measure_rows``, which writes the bytes of each tile and string column to `sums`.
+
+        The other parameters are those of `convert`.
+        """
         tile, tiles = self._shapes.find.tile, self._found.tiles
         program = measure_program(self._shape(columns), self._shapes.find.threads)
         marks, sizes = self._new_marks(), self._launcher.room(columns.sizes_bytes(tiles, tile))
@@ -120,23 +126,24 @@ class RowLaunches:
     def convert(
         self, columns: RowColumns, table: Room, strings: MeasuredStrings, *, ascii_only: bool, ahead: Room | None = None
     ) -> Room:
-        """Make columns.
+        """Launch ``convert_rows``.
 
         Parameters
         ----------
         columns, table
-            The columns, and where what the kernel is told of them lies.
+            The columns, and their table in device memory.
         strings
-            Where they go. Tiles that were not measured by rows are left.
+            Offsets of the strings. Tiles whose strings the fast kernel did not measure are declined.
         ascii_only
-            Whether a tile with other bytes is left to the kernel behind.
+            Whether tiles with bytes outside ASCII are declined.
         ahead
-            What says whether the columns' room does, or None if the host knows.
+            The word with the row count of a speculative launch (columns/convert/gpu/size_estimate.hpp); None if the host has
+            counted the rows.
 
         Returns
         -------
         Room
-            A word for each tile, which is not 0 if it is left.
+            A word per tile, not 0 if it was declined: the general conversion, launched next, converts it.
         """
         marks = self._new_marks()
         head = [self._text, self._found.entries, table, strings.sums, strings.sizes, strings.left, marks, self._found.totals]
@@ -154,16 +161,16 @@ class RowLaunches:
         assert self._reading is not None
         return columns.task(self._reading[ascii_only], self._text.nbytes, self._found.tiles, self._shapes.find.tile)
 
-    def _launch(self, entry: Entry, program: tuple[dict[str, int], int, int], args: list[Any]) -> None:
+    def _launch(self, entry: Entry, program: Program, args: list[Any]) -> None:
         defines, threads, shared = program
         self._launcher.launch(entry, Shape(defines, self._found.tiles, threads, shared), args)
 
 
 def halves_of(marks: Room, tiles: int) -> list[Room]:
-    """The zeros for two launches."""
+    """Split a buffer of `declined` words into those of two launches."""
     return [Part(marks, begin, tiles * 4) for begin in (0, tiles * 4)]
 
 
 def strings_of_search(found: TileStructure, sums: Room, sizes: Room | None, marks: Room) -> MeasuredStrings:
-    """What the search has left in these rooms, if it has measured strings."""
+    """Return the sizes that the search has measured in these buffers; only `sums`, yet to be written, if it has not."""
     return MeasuredStrings(sums, sizes, halves_of(marks, found.tiles)[1]) if found.did_more else MeasuredStrings(sums)

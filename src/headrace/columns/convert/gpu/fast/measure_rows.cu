@@ -1,17 +1,18 @@
-// The search for structure of a text (structure/gpu/summarize_plain.cu) that measures strings as it goes: how many
-// bytes of each column a tile copies, as measure_rows tells behind the search in a reading of its own. Bits of bytes
-// are made from registers, and all that follows is told by them (structure/gpu/word_summary.cuh): the text is not kept,
-// so a multiprocessor has many tiles at once.
+// Searches a text's structure, as structure/gpu/summarize_plain.cu does, and measures its strings in the same pass: the
+// number of bytes of each column that a tile copies. (measure_rows computes the same after the search, with a pass of
+// its own.) Bit masks of the text are made in registers (structure/gpu/word_summary.cuh) and all else is derived from
+// them. The text is not staged, so a multiprocessor holds many tiles at once.
 //
-// Which records end in a tile is known before others are counted where it is known whether the tile begins inside
-// quotes. That is guessed: outside, unless its quotes stand where none may if it does, and may if it begins inside.
-// scan_summaries.cu knows, and marks tiles whose guess was wrong. Where the record began that is open at the first byte
-// is behind the last line end outside quotes of the bytes before it.
+// The records that end in a tile depend on whether the tile begins inside quotes. That is guessed: outside, unless a
+// quote would then be malformed and none is if the tile begins inside. scan_summaries.cu computes the actual state and
+// marks tiles whose guess was wrong. The record that is open at the tile's first byte begins after the last line end
+// outside quotes in the head.
 //
-// A tile that is otherwise (blank lines, carriage returns, a record that began further before, fields that are not as
-// many as there are columns) is marked, for measure_strings.
-// Bytes moved: the text once, and HR_HEAD more a tile; a tile writes 40 bytes, with quotes 80, and 8 for each column of
-// strings.
+// A tile that does not qualify is marked for measure_strings: it has blank lines, carriage returns, a record that began
+// before the head, or records with another number of fields.
+//
+// Bytes moved: the text once, and HR_HEAD more per tile. A tile writes 40 bytes, with quotes 80, and 8 for each column
+// of strings.
 #include "columns/convert/gpu/fast/row_sizes.cuh"
 #include "structure/gpu/word_summary.cuh"
 
@@ -21,19 +22,7 @@ using structure::Patterns;
 using structure::WordTile;
 
 using Tallies = structure::WordTallies<threads, tile_chunks, may_quote>;
-static_assert(!keeps_text && head_chunks % 4 == 0 && Tallies::own == own_chunks);
-
-// A column of a record, as far as its strings are measured.
-struct RowBrief {
-    u32 largest;
-    RowKind kind;
-    u8 string;
-    u16 reserved;
-};
-struct RowBriefs {
-    RowBrief columns[2 * MOST_ROW_STRINGS + 1];
-};
-static_assert(sizeof(RowBriefs) == 264);
+static_assert(!stages_text && head_chunks % 4 == 0 && Tallies::own == thread_chunks);
 
 struct TallyMemory {
     RowMemory rows;
@@ -42,7 +31,7 @@ struct TallyMemory {
     u32 records[tile_chunks];
     u32 inside[may_quote ? tile_chunks : 1];
     Tallies::Shared shared;
-    u32 head_begin[warps];  // behind the last line end outside quotes of a warp's words of the head, or 0
+    u32 head_begin[warps];  // one past the last line end outside quotes in a warp's words of the head, or 0
     u32 seen;
 };
 
@@ -51,7 +40,7 @@ HR_FN WordTile words_of(TallyMemory& memory) {
             memory.rows.dropped + (may_quote ? head_chunks : 0), memory.records, memory.inside};
 }
 
-// Reads the tile and the head, and makes bits of them. Returns what there is among their bytes. Ends with a barrier.
+// Reads the tile and the head and makes their bit masks. Returns summaries of the bytes. Ends with a barrier.
 HR_FN Counts note_tile(TallyMemory& memory, const u8* text, u64 size, i64 origin, const PlainDialect& dialect) {
     constexpr u32 vectors = staged_bytes / 16;
     constexpr i32 head_vectors = head_bytes / 16;
@@ -73,18 +62,18 @@ HR_FN Counts note_tile(TallyMemory& memory, const u8* text, u64 size, i64 origin
     }
     if (threadIdx.x < pad_chunks) memory.rows.ends[chunks + threadIdx.x] = ~0u;
     if (may_quote && threadIdx.x < 2) memory.rows.dropped[chunks + threadIdx.x] = 0;
-    if (threadIdx.x < MOST_ROW_STRINGS) memory.rows.sums[threadIdx.x] = 0;
+    if (threadIdx.x < MAX_ROW_STRINGS) memory.rows.sums[threadIdx.x] = 0;
     __syncthreads();
     return counts;
 }
 
-// Whether there are bytes in the tile or its head that are not measured here.
+// Returns whether the tile or its head has bytes for which this kernel declines the tile.
 HR_FN bool has_odd(const Counts& counts, const RowTask& task, const PlainDialect& dialect) {
     const bool returns = (dialect.flags & PLAIN_UNIVERSAL) && (~counts.no_returns & tile::top_bits) != 0;
-    return returns || ((task.flags & ROWS_ASCII) && (counts.high & tile::top_bits) != 0);
+    return returns || ((task.flags & ROW_TASK_ASCII_ONLY) && (counts.high & tile::top_bits) != 0);
 }
 
-// What the entries will tell of the tile, but for its records.
+// Returns the tile's properties, except its records, as its entries will be if the guess is right.
 HR_FN RowTile tile_of(const TallyMemory& memory, const u8* text, const RowTask& task, bool inside, bool behind) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const TileExtent extent = extent_of(blockIdx.x, tile_bytes, head_bytes, skew, task.size);
@@ -100,7 +89,7 @@ HR_FN RowTile tile_of(const TallyMemory& memory, const u8* text, const RowTask& 
     return tile;
 }
 
-// By a warp that has words of the head: where the last line end of these ends that is outside quotes; 0 if none is.
+// Finds the end of the last line end outside quotes in a warp's words of the head; 0 if there is none.
 HR_FN void find_begin(TallyMemory& memory, bool inside) {
     const u32 word = threadIdx.x;
     const bool there = word < head_chunks;
@@ -112,43 +101,43 @@ HR_FN void find_begin(TallyMemory& memory, bool inside) {
     if (tile::lane() == 0) memory.head_begin[tile::warp()] = last;
 }
 
-// Settles the tile's words, for its readers; `side` is all ones if its warp's part begins inside quotes. Has a barrier.
-HR_FN LineEnds settle_own(TallyMemory& memory, const PlainDialect& dialect, bool inside, const Tallies::Own& own,
-                          u32 side) {
+// Resolves the tile's words and stores them. `side`: all ones if the warp's part begins inside quotes. Has a barrier.
+HR_FN LineEnds resolve_thread_words(TallyMemory& memory, const PlainDialect& dialect, bool inside,
+                                    const Tallies::Own& own, u32 side) {
     RowMemory& rows = memory.rows;
     const u32 word = threadIdx.x;
     const u32 head_ends = word < head_chunks ? memory.separators[word] | memory.lines[word] : 0;
     if constexpr (may_quote) {
         QuotedWords words;
-        u32 from_outside[own_chunks];
+        u32 from_outside[thread_chunks];
 #pragma unroll
-        for (u32 i = 0; i < own_chunks; ++i) {
+        for (u32 i = 0; i < thread_chunks; ++i) {
             words.ends[i] = own.separators[i] | own.records[i];
             words.lines[i] = own.records[i];
             words.quotes[i] = own.quotes[i];
             words.inside[i] = own.inside[i] ^ side;
             from_outside[i] = words.inside[i] ^ (inside ? ~0u : 0);
         }
-        store_own(memory.inside, from_outside);
-        return settle_words(rows, dialect, head_ends, inside, words);
+        store_thread_words(memory.inside, from_outside);
+        return resolve_words(rows, dialect, head_ends, inside, words);
     } else {
-        u32 ends[own_chunks];
+        u32 ends[thread_chunks];
 #pragma unroll
-        for (u32 i = 0; i < own_chunks; ++i) {
+        for (u32 i = 0; i < thread_chunks; ++i) {
             ends[i] = own.separators[i] | own.records[i];
         }
-        store_own(rows.lines, own.records);
-        store_own(rows.ends + head_chunks, ends);
+        store_thread_words(rows.lines, own.records);
+        store_thread_words(rows.ends + head_chunks, ends);
         if (word < head_chunks) rows.ends[word] = head_ends;
         return find_lines(rows);
     }
 }
 
-// Lists the tile's records, if it is one that can be measured. Has a barrier.
+// Lists the tile's records. Returns false if the tile cannot be measured. Has a barrier.
 HR_FN bool list_tile(TallyMemory& memory, const RowTask& task, const PlainDialect& dialect, RowTile& tile,
                      const Tallies::Own& own, bool turned) {
     if (has_head()) find_begin(memory, tile.inside);
-    const LineEnds lines = settle_own(memory, dialect, tile.inside, own, turned ? ~0u : 0);
+    const LineEnds lines = resolve_thread_words(memory, dialect, tile.inside, own, turned ? ~0u : 0);
     tile.records = lines.total + (ends_text(task, tile) ? 1 : 0);
     u32 begin = 0;
     for (u32 warp = 0; warp * tile::lanes < head_chunks; ++warp) begin = max(begin, memory.head_begin[warp]);
@@ -156,16 +145,16 @@ HR_FN bool list_tile(TallyMemory& memory, const RowTask& task, const PlainDialec
         if (begin < window_reach) return false;
         tile.entry.record_begin = tile_position(tile, begin);
     }
-    if (tile.records == 0 || tile.records > most_records || !has_sizes(task, tile)) return false;
+    if (tile.records == 0 || tile.records > max_records || !has_sizes(task, tile)) return false;
     put_starts(memory.rows, task, tile, lines);
     return true;
 }
 
-// `dialect`, `tallies`, `totals`: as tally_plain has them. `sums`, `sizes`: as measure_rows leaves them; `marks`: one
-// for each tile, 0 before; those of tiles that are left to measure_strings become 1.
+// `dialect`, `tallies`, `totals`: as for tally_plain. `sums`, `sizes`: as measure_rows writes them. `marks`: one per
+// tile, 0 before; measure_strings measures the tiles that become 1.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     tally_rows(const u8* text, PlainDialect dialect, Tally* tallies, FindTotals* totals, u64* sums, u16* sizes,
-               u32* marks, const __grid_constant__ RowTask task, const __grid_constant__ RowBriefs briefs) {
+               u32* marks, const __grid_constant__ RowTask task, const __grid_constant__ MeasuredColumns measured) {
     HR_DYNAMIC_SHARED(TallyMemory, memory);
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew;
@@ -189,11 +178,11 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     RowTile tile = tile_of(*memory, text, task, inside, inside != ((__popc(sides.odd) & 1) != 0));
     fine = list_tile(*memory, task, dialect, tile, own, inside != sides.turned()) && fine;
     if (fine) {
-        const auto column_of = [&](u32 number) { return briefs.columns[number]; };
-        u16* const own_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
-        fine = measure_records(memory->rows, task, tile, column_of, own_sizes);
+        const auto column_of = [&](u32 number) { return measured.columns[number]; };
+        u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
+        fine = measure_records(memory->rows, task, tile, column_of, tile_sizes);
     }
-    // By the last warps, which have the fewest records; behind barriers that all have passed.
+    // The last warps take the states: they have the fewest records. All threads have passed the barriers above.
     for (u32 state = warps - 1 - tile::warp(); state < Tallies::states; state += warps) {
         Tally tally = Tallies::tally_from(state != 0, words, memory->shared, sides, where, patterns);
         tally.flags |= inside ? u32{TALLY_GUESS} : 0u;

@@ -5,9 +5,8 @@ from __future__ import annotations
 from headrace.gpu.kernels.source import Programs
 
 PROGRAMS: Programs = (
-    # The conversion by rows, of a text without quotes, with strings and without, and with quotes; and what measures
-    # strings before: by
-    # itself, without quotes and with them, or while it searches.
+    # The conversion: without quotes and with strings, without both, and with quotes. Then the kernels that measure strings,
+    # without quotes and with them: after the search, and during it.
     (
         "convert_rows.cu",
         {

@@ -1,11 +1,13 @@
-// Quotes of a staged tile: delimiters inside them are none, and which of them are no part of their field's text.
+// Resolves the quotes of a staged tile: removes delimiters inside them, and finds quotes that are not part of their
+// field's text.
 //
-// A byte is inside quotes where the number of quotes so far is odd; what is so where the tile begins, its entry tells,
-// and the head's bytes are settled back from there. Two quotes inside quotes are one closing and one opening behind it:
-// the first is dropped and the second kept.
+// A byte is inside quotes if the number of quotes before it is odd. The tile's entry gives the state at its begin, and
+// the head is resolved backwards from there. Two quotes inside quotes are a closing one and an opening one after it:
+// the first is dropped, the second is kept.
 //
-// Where an automaton found the tile's entry, quotes may also be text. Then a quote that would open a field where none
-// begins is looked for, from the first record's begin on: with none, and that begin outside quotes, parity is right.
+// If the DFA search made the tile's entry, quotes may also be text. Then the tile is searched for a quote that would
+// open a field in its middle, from the begin of the first record on. If there is none and the record begins outside
+// quotes, parity is right.
 #pragma once
 
 #include "columns/convert/gpu/fast/row_tile.cuh"
@@ -13,17 +15,17 @@
 
 namespace headrace {
 
-// A thread's words of the tile: ends of fields and lines on both sides of quotes, quotes, and what is inside them.
+// A thread's words of the tile: field and line ends inside and outside quotes, quotes, and bytes inside quotes.
 struct QuotedWords {
-    u32 ends[own_chunks], lines[own_chunks], quotes[own_chunks], inside[own_chunks];
+    u32 ends[thread_chunks], lines[thread_chunks], quotes[thread_chunks], inside[thread_chunks];
 };
 
-// Of a head's word, which quotes are dropped, and of its warp's words how many up to its own.
+// The dropped quotes of a word of the head, and their number in the warp's words up to and including it.
 struct HeadWord {
     u32 dropped, until;
 };
 
-// Tells which of the head's words have an odd number of quotes; `settle_head` is behind a barrier.
+// Shares which words of the head have an odd number of quotes. Callers put a barrier before resolve_head.
 HR_FN void share_head(RowMemory& memory) {
     const u32 quotes = threadIdx.x < head_chunks ? memory.dropped[threadIdx.x] : 0;
     const u32 odd = __ballot_sync(tile::all_lanes, (__popc(quotes) & 1) != 0);
@@ -32,7 +34,7 @@ HR_FN void share_head(RowMemory& memory) {
 
 HR_FN bool has_head() { return tile::warp() * tile::lanes < head_chunks; }
 
-// Which bytes of this thread's word of the head are inside quotes. `inside`: the tile's beginning is.
+// Returns which bytes of this thread's word of the head are inside quotes. `inside`: the state at the tile's begin.
 HR_FN u32 inside_of_head(const RowMemory& memory, u32 quotes, bool inside) {
     u32 odd = static_cast<u32>(__popc(memory.head_odd[tile::warp()] & ~((1u << tile::lane()) - 1)));
     for (u32 warp = tile::warp() + 1; warp * tile::lanes < head_chunks; ++warp)
@@ -40,14 +42,14 @@ HR_FN u32 inside_of_head(const RowMemory& memory, u32 quotes, bool inside) {
     return tile::prefix_parities(quotes) ^ (inside != ((odd & 1) != 0) ? ~0u : 0);
 }
 
-// The quotes of a word that are dropped. `quote_before`: the byte before is a quote.
+// Returns the dropped quotes of a word. `quote_before`: the byte before is a quote.
 HR_FN u32 dropped_of(const PlainDialect& dialect, u32 quotes, u32 inside, bool quote_before) {
     const bool outside_before = ((inside ^ quotes) & 1) == 0;
     return dropped_quotes(quotes, inside, dialect.flags & PLAIN_DOUBLES, quote_before && outside_before ? 1 : 0);
 }
 
-// Settles this thread's word of the head, whose ends of fields and lines on both sides of quotes are `ends`.
-HR_FN HeadWord settle_head(RowMemory& memory, const PlainDialect& dialect, u32 ends, bool inside) {
+// Resolves this thread's word of the head. `ends`: its field and line ends inside and outside quotes.
+HR_FN HeadWord resolve_head(RowMemory& memory, const PlainDialect& dialect, u32 ends, bool inside) {
     const u32 word = threadIdx.x;
     const bool there = word < head_chunks;
     const u32 quotes = there ? memory.dropped[word] : 0;
@@ -61,7 +63,7 @@ HR_FN HeadWord settle_head(RowMemory& memory, const PlainDialect& dialect, u32 e
     return own;
 }
 
-// Stores it; counts end at the tile with head_bytes, from where the tile's go on. Behind a barrier.
+// Stores the word. Counts end with head_bytes at the tile, where the tile's counts continue. Call after a barrier.
 HR_FN void put_head(RowMemory& memory, const HeadWord& own) {
     if (threadIdx.x >= head_chunks) return;
     u32 behind = 0;
@@ -70,25 +72,25 @@ HR_FN void put_head(RowMemory& memory, const HeadWord& own) {
     memory.dropped_before[threadIdx.x] = static_cast<u16>(head_bytes - behind + own.until);
 }
 
-// Settles all words: ends of fields, and which quotes are dropped, are left for the tile's readers. `head_ends`: of
-// this thread's word of the head. Has a barrier; what it leaves is there behind the next one.
-HR_FN LineEnds settle_words(RowMemory& memory, const PlainDialect& dialect, u32 head_ends, bool inside,
-                            QuotedWords& own) {
+// Resolves all words and stores field ends and dropped quotes. `head_ends`: field and line ends of this thread's word
+// of the head. Has a barrier; the results are visible after the next one.
+HR_FN LineEnds resolve_words(RowMemory& memory, const PlainDialect& dialect, u32 head_ends, bool inside,
+                             QuotedWords& own) {
     HeadWord head{};
-    if (has_head()) head = settle_head(memory, dialect, head_ends, inside);
-    const u32 first = threadIdx.x * own_chunks;
+    if (has_head()) head = resolve_head(memory, dialect, head_ends, inside);
+    const u32 first = threadIdx.x * thread_chunks;
     bool quote_before = has_chunk(first) && memory.dropped[head_chunks + first - 1] >> 31 != 0;
     LineEnds lines{};
-    u32 dropped[own_chunks], counts = 0;
+    u32 dropped[thread_chunks], counts = 0;
 #pragma unroll
-    for (u32 i = 0; i < own_chunks; ++i) {
+    for (u32 i = 0; i < thread_chunks; ++i) {
         own.ends[i] &= ~own.inside[i];
         lines.words[i] = own.lines[i] & ~own.inside[i];
         dropped[i] = dropped_of(dialect, own.quotes[i], own.inside[i], quote_before);
         quote_before = own.quotes[i] >> 31 != 0;
         counts += static_cast<u32>(__popc(lines.words[i])) | static_cast<u32>(__popc(dropped[i])) << 16;
     }
-    store_own(memory.ends + head_chunks, own.ends);
+    store_thread_words(memory.ends + head_chunks, own.ends);
     auto& totals = reinterpret_cast<u32(&)[warps]>(memory.totals);
     const u32 joined = tile::scan_warp<Sum<u32>>(counts);
     const tile::Before<u32> block = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
@@ -96,10 +98,10 @@ HR_FN LineEnds settle_words(RowMemory& memory, const PlainDialect& dialect, u32 
     lines.before = until & 0xFFFF;
     lines.total = block.total & 0xFFFF;
     put_head(memory, head);
-    store_own(memory.dropped + head_chunks, dropped);
+    store_thread_words(memory.dropped + head_chunks, dropped);
     u32 sum = head_bytes + (until >> 16);
 #pragma unroll
-    for (u32 i = 0; i < own_chunks; ++i) {
+    for (u32 i = 0; i < thread_chunks; ++i) {
         if (!has_chunk(first + i)) break;
         memory.dropped_before[head_chunks + first + i] = static_cast<u16>(sum);
         sum += static_cast<u32>(__popc(dropped[i]));
@@ -108,23 +110,24 @@ HR_FN LineEnds settle_words(RowMemory& memory, const PlainDialect& dialect, u32 
     return lines;
 }
 
-// The quotes of a staged word that would open a field where none begins. Staged ends and quotes are on both sides.
+// Returns the quotes of a staged word that would open a field in its middle. Staged ends and quotes are still
+// unresolved.
 HR_FN u32 misplaced_quotes(const RowMemory& memory, const RowTile& tile, const PlainDialect& dialect, u32 word,
                            u32 inside) {
     const u32 doubles = dialect.flags & PLAIN_DOUBLES ? ~0u : 0;
     const u32 may_precede = memory.ends[word] | (memory.dropped[word] & doubles);
     const u32 before = word == 0 ? 0 : (memory.ends[word - 1] | (memory.dropped[word - 1] & doubles)) >> 31;
-    const i64 begin = -tile.origin - 32 * i64{word};  // of the text, in this word: a field begins there
+    const i64 begin = -tile.origin - 32 * i64{word};  // position of the text's begin in this word: a field begins there
     const u32 first = begin >= 0 && begin < 32 ? 1u << static_cast<u32>(begin) : 0;
     return memory.dropped[word] & inside & ~(may_precede << 1 | before | first);
 }
 
-// Whether parity misreads quotes of the tile's records, as far as this thread's words tell.
+// Returns whether parity misreads quotes of the tile's records, judged by this thread's words.
 HR_FN bool misreads_quotes(const RowMemory& memory, const RowTask& task, const RowTile& tile, const QuotedWords& own) {
     u32 found = 0;
 #pragma unroll
-    for (u32 i = 0; i < own_chunks; ++i) {
-        const u32 number = threadIdx.x * own_chunks + i;
+    for (u32 i = 0; i < thread_chunks; ++i) {
+        const u32 number = threadIdx.x * thread_chunks + i;
         if (has_chunk(number))
             found |= misplaced_quotes(memory, tile, task.dialect, head_chunks + number, own.inside[i]);
     }
@@ -138,16 +141,16 @@ HR_FN bool misreads_quotes(const RowMemory& memory, const RowTask& task, const R
     return found != 0 || (word == (begin - 1) / 32 && (inside >> ((begin - 1) % 32) & 1) != 0);
 }
 
-// The same of a tile that is staged, and of which is known how it begins. `fine` becomes false if parity misreads it.
-HR_FN LineEnds settle_tile(RowMemory& memory, const RowTask& task, const RowTile& tile, bool& fine) {
+// Resolves a staged tile whose state at the begin is known. Clears `fine` if parity misreads its quotes.
+HR_FN LineEnds resolve_tile(RowMemory& memory, const RowTask& task, const RowTile& tile, bool& fine) {
     const u32 head_ends = threadIdx.x < head_chunks ? memory.ends[threadIdx.x] : 0;
     QuotedWords own;
-    load_own(memory.ends + head_chunks, own.ends);
-    load_own(memory.lines, own.lines);
-    load_own(memory.dropped + head_chunks, own.quotes);
+    load_thread_words(memory.ends + head_chunks, own.ends);
+    load_thread_words(memory.lines, own.lines);
+    load_thread_words(memory.dropped + head_chunks, own.quotes);
     u32 odd = 0;
 #pragma unroll
-    for (u32 i = 0; i < own_chunks; ++i) odd ^= own.quotes[i];
+    for (u32 i = 0; i < thread_chunks; ++i) odd ^= own.quotes[i];
     const u32 lanes = __ballot_sync(tile::all_lanes, (__popc(odd) & 1) != 0);
     if (tile::lane() == 0) memory.odd[tile::warp()] = static_cast<u32>(__popc(lanes)) & 1;
     share_head(memory);
@@ -157,32 +160,32 @@ HR_FN LineEnds settle_tile(RowMemory& memory, const RowTask& task, const RowTile
     const u32 before = lanes & ((1u << tile::lane()) - 1);
     bool inside = ((__popc(before) + __popc(odd_warps)) & 1) != (tile.inside ? 1 : 0);
 #pragma unroll
-    for (u32 i = 0; i < own_chunks; ++i) {
+    for (u32 i = 0; i < thread_chunks; ++i) {
         own.inside[i] = tile::prefix_parities(own.quotes[i]) ^ (inside ? ~0u : 0);
         inside = own.inside[i] >> 31 != 0;
     }
     if (tile.text_quotes) fine = !__syncthreads_or(misreads_quotes(memory, task, tile, own));
-    return settle_words(memory, task.dialect, head_ends, tile.inside, own);
+    return resolve_words(memory, task.dialect, head_ends, tile.inside, own);
 }
 
-// Quotes that are dropped of staged bytes [0, at).
+// Returns the number of dropped quotes among staged bytes [0, at).
 HR_FN u32 dropped_until(const RowMemory& memory, u32 at) {
     if constexpr (!may_quote) return 0;
     return bits_until(memory.dropped, memory.dropped_before, at);
 }
 
-// Whether the field that begins there is in quotes: the first one is no part of its text.
+// Returns whether the field that begins there is enclosed in quotes: then its first quote is dropped.
 HR_FN bool is_enclosed(const RowMemory& memory, u32 begin) {
     if constexpr (!may_quote) return false;
     return (memory.dropped[begin / 32] >> (begin % 32) & 1) != 0;
 }
 
-// Lists the records; false if line ends are not theirs. Ends with a barrier.
+// Lists the records. Returns false if the line ends do not match them. Ends with a barrier.
 HR_FN bool list_records(RowMemory& memory, const RowTask& task, const RowTile& tile) {
     LineEnds lines;
     bool fine = true;
     if constexpr (may_quote) {
-        lines = settle_tile(memory, task, tile, fine);
+        lines = resolve_tile(memory, task, tile, fine);
     } else {
         lines = find_lines(memory);
     }

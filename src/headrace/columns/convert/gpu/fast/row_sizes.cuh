@@ -1,20 +1,20 @@
-// How many bytes the strings of a tile's records have: a lane takes a record, and counts bits of fields' ends between.
+// Measures the strings of a tile's records: a lane takes a record and subtracts the positions of field ends.
 #pragma once
 
 #include "columns/convert/gpu/fast/row_fields.cuh"
 
 namespace headrace {
 
-// The record of a lane; where there is none, some text.
+// Returns the cursor of a lane's record; without one, a cursor that is not live.
 HR_FN Cursor cursor_at(const RowMemory& memory, const RowTile& tile, u32 record) {
     Cursor cursor{head_bytes, head_bytes, record < tile.records};
     if (!cursor.live) return cursor;
     cursor.at = memory.starts[record];
     cursor.end = memory.starts[record + 1] - 1u;
     if (tile.returns) {
-        // As many LF as records, and none of these empty, or with CR at its begin or two at its end: then each ends
-        // with LF or CR LF. Otherwise blank lines might make up for records that end with CR alone, or a tile that
-        // begins between CR and LF for one that ends there.
+        // There are as many LF as records, no record is empty, and none begins with CR or ends with two. Then each ends
+        // with LF or CR LF. Without this check, blank lines could make up for records that end with CR alone, and a
+        // tile that begins between CR and LF could pass for one in which a record ends there.
         const auto is_return = [&](u32 at) { return byte_at(memory, tile, at) == '\r'; };
         if (cursor.end > cursor.at && is_return(cursor.end - 1)) --cursor.end;
         cursor.live = cursor.end > cursor.at && !is_return(cursor.at) && !is_return(cursor.end - 1);
@@ -22,14 +22,14 @@ HR_FN Cursor cursor_at(const RowMemory& memory, const RowTile& tile, u32 record)
     return cursor;
 }
 
-// Bytes of a field that are part of its text; `enclosed`: it is in quotes, or some field is.
+// Returns the number of bytes of a field that are part of its text. `enclosed`: it is in quotes, or any field is.
 HR_FN u32 kept_bytes(const RowMemory& memory, u32 begin, u32 end, bool enclosed) {
     if (!may_quote || !enclosed) return end - begin;
     return end - begin - (dropped_until(memory, end) - dropped_until(memory, begin));
 }
 
-// Bytes of the field from `begin` on that this tile copies by the rule of tile_strings.cuh, by which strings are
-// placed. A field that is open at the tile's end ends behind it.
+// Returns the number of bytes of the field that this tile copies, by the rule of general/tile_strings.cuh. A field that
+// is open at the tile's end extends beyond it.
 HR_FN u32 owned_bytes(const RowMemory& memory, const RowTile& tile, u32 begin, u32 end, bool open) {
     const u32 from = max(begin, tile.begin - string_head);
     const u32 until = open ? tile.end - string_head : end;
@@ -37,7 +37,7 @@ HR_FN u32 owned_bytes(const RowMemory& memory, const RowTile& tile, u32 begin, u
                                                        : 0;
 }
 
-// Goes on behind some fields, at least one.
+// Skips `count` fields, at least one.
 HR_FN void skip_fields(const RowMemory& memory, Cursor& cursor, u32 count) {
     u32 at = cursor.at, left = count;
     while (at <= cursor.end) {
@@ -57,8 +57,8 @@ HR_FN void skip_fields(const RowMemory& memory, Cursor& cursor, u32 count) {
     if (cursor.live) cursor.at = at;
 }
 
-// A column of a record, or of what there is of the record that is open at the tile's end: how many bytes of it the tile
-// owns.
+// Returns the number of bytes that the tile owns of a column's field, in a complete record or in the part of an open
+// one.
 HR_FN u32 measure_field(const RowMemory& memory, const RowTile& tile, Cursor& cursor, bool open) {
     const u32 begin = cursor.at, end = find_end(memory, begin);
     const bool ends = end <= cursor.end;
@@ -68,7 +68,7 @@ HR_FN u32 measure_field(const RowMemory& memory, const RowTile& tile, Cursor& cu
     return there ? owned_bytes(memory, tile, begin, end, !ends) : 0;
 }
 
-// The same of fields that are skipped; nothing is left of an open record that ends among them.
+// Skips fields of such a record. An open record that ends among them has nothing left.
 HR_FN void measure_skipped(const RowMemory& memory, Cursor& cursor, bool open, u32 count) {
     skip_fields(memory, cursor, count);
     if (!open || cursor.live) return;
@@ -76,17 +76,18 @@ HR_FN void measure_skipped(const RowMemory& memory, Cursor& cursor, bool open, u
     cursor.at = cursor.end + 1;
 }
 
-// Whether there is room for the sizes of its strings; a tile with records that are too short for their fields may have
-// more of them.
+// Returns whether `sizes` has room for the tile. A tile whose records are shorter than their number of fields may have
+// more groups.
 HR_FN bool has_sizes(const RowTask& task, const RowTile& tile) { return tile.records / tile::lanes < task.groups; }
 
-// How many bytes of each column of strings the tile owns, in `sums`, which are zero before: behind a barrier; and of
-// each 32 records in `sizes`, strings side by side. Whether all records that this thread has read are whole.
-// `column_of(number)`: its kind, what it skips, which strings it has.
+// Adds up the bytes of each column of strings that the tile owns in `sums`, which are zero before; they are complete
+// after a barrier. Writes those of each 32 records to `sizes`, columns side by side. Returns whether all records of
+// this thread are complete. `column_of(number)`: a column's kind, number of skipped fields, and index among the
+// strings.
 template <class Columns>
 HR_FN bool measure_records(RowMemory& memory, const RowTask& task, const RowTile& tile, Columns column_of, u16* sizes) {
     const bool has_open = tile.next.open && blockIdx.x + 1 != task.tiles;
-    // As of whole records (cursor_at).
+    // The check of complete records (cursor_at), for the open one.
     bool whole = !(has_open && tile.returns && byte_at(memory, tile, memory.starts[tile.records]) == '\r');
     for (u32 first = tile::warp() * tile::lanes; first < tile.records + (has_open ? 1 : 0); first += threads) {
         const u32 record = first + tile::lane();
@@ -106,7 +107,7 @@ HR_FN bool measure_records(RowMemory& memory, const RowTask& task, const RowTile
                 sizes[first / tile::lanes * task.strings + column.string] = static_cast<u16>(sum);
             }
         }
-        // Behind what there is of an open record there is nothing.
+        // The available part of an open record has no fields after it.
         const bool fine = cursor.live && cursor.at == cursor.end + 1;
         whole &= fine || (open && (cursor.at > cursor.end || find_end(memory, cursor.at) > cursor.end)) ||
                  (record >= tile.records && !open);

@@ -1,6 +1,5 @@
-// Strings of rows: where each warp's go, and their bytes. Short ones are gathered in shared memory, so that stores are
-// side by side; long ones are copied by all warps when all rows are read. A warp knows where its strings go, since they
-// were measured by 32 records.
+// Copies the strings of rows. Short ones are gathered in shared memory, so that stores are adjacent. Long ones are
+// copied by all warps once all rows are read. The sizes measured per 32 records give each warp its target.
 #pragma once
 
 #include "columns/convert/gpu/fast/row_sizes.cuh"
@@ -8,7 +7,8 @@
 
 namespace headrace {
 
-// Goes on behind a field of any length; returns it. A record without it is no longer live, and then it has no bytes.
+// Returns the next field, of any length, and moves past it. If the record has no further field, it is no longer live,
+// and the field is empty.
 HR_FN Field next_field(const RowMemory& memory, const RowTask& task, Cursor& cursor) {
     const u32 end = find_end(memory, cursor.at);
     cursor.live = cursor.live && end <= cursor.end;
@@ -19,38 +19,38 @@ HR_FN Field next_field(const RowMemory& memory, const RowTask& task, Cursor& cur
 }
 
 HR_FN void put_offset(const RowColumn& column, u64 row, u64 value) {
-    store_offset(reinterpret_cast<void*>(column.more), column.flags & ROW_LONG_OFFSETS, row, value);
+    store_offset(reinterpret_cast<void*>(column.offsets_or_units), column.flags & ROW_LONG_OFFSETS, row, value);
 }
 
-// Stores bytes [skew, size) of a stream, whose word 0 goes to `to`, a multiple of 4; `skew` is less than 4.
+// Stores bytes [skew, size) of a stream, whose word 0 belongs at `to`, a multiple of 4. `skew` is less than 4.
 HR_FN void put_stream(const u8* stream, u8* to, u32 skew, u32 size) {
     const u32 whole = size & ~3u, lane = tile::lane();
     for (u32 at = 4 * (lane + (skew != 0 ? 1 : 0)); at < whole; at += 4 * tile::lanes) {
         *reinterpret_cast<u32*>(to + at) = *reinterpret_cast<const u32*>(stream + at);
     }
-    // Of the word before and the one behind, each byte by a lane.
+    // Bytes of the partial words at both ends, one per lane.
     const u32 at = lane < 4 ? lane : whole + lane - 4;
     const bool before = lane < 4 && skew != 0 && at >= skew, behind = lane - 4 < 4 && (whole != 0 || skew == 0);
     if ((before || behind) && at < size) to[at] = stream[at];
 }
 
-// A row's string: staged bytes, and how many bytes the strings of its 32 rows have before it and up to its end.
+// A row's string: staged bytes, and the number of string bytes in its 32 rows before it and up to its end.
 struct RowString {
     u32 begin, raw;
     u32 before, until;
 };
 
-// Whether bytes of its text are left out.
-HR_FN bool drops(const RowString& own) { return may_quote && own.until - own.before != own.raw; }
+// Returns whether some bytes of the string are dropped.
+HR_FN bool has_dropped(const RowString& own) { return may_quote && own.until - own.before != own.raw; }
 
-// How far a lane has copied its string.
+// A lane's position while it copies its string.
 struct Copied {
     u32 from;  // staged byte
     u32 end;
     u32 to;  // byte of the stream
 };
 
-// Copies on until `to` reaches `until`, byte by byte; of two quotes, one.
+// Copies byte by byte until `to` reaches `until`; of two quotes only one.
 HR_FN void copy_bytes(const RowMemory& memory, const RowTask& task, u8* stream, Copied& copied, u32 until) {
     const u8* const text = staged_text(memory);
     while (copied.from < copied.end && copied.to < until) {
@@ -60,8 +60,9 @@ HR_FN void copy_bytes(const RowMemory& memory, const RowTask& task, u8* stream, 
     }
 }
 
-// The same where no byte is dropped: whole words of the stream, each of two words of the text, and the bytes before
-// and behind them. "x,Joan of Arc" to byte 3: "J" is a byte, "oan " and "of A" are words, "rc" are bytes.
+// Copies a string without dropped bytes until `to` reaches `until`: whole words of the stream, each from two words of
+// the text, and the bytes before and after them. Example "x,Joan of Arc" to byte 3: "J" is a byte, "oan " and "of A"
+// are words, "rc" are bytes.
 HR_FN void copy_words(const RowMemory& memory, u8* stream, Copied& copied, u32 until) {
     const u32 n = min(copied.end - copied.from, until - min(copied.to, until));
     const u32* const text = staged_words(memory);
@@ -92,11 +93,11 @@ HR_FN void copy_words(const RowMemory& memory, u8* stream, Copied& copied, u32 u
     copied.to += n;
 }
 
-// Copies each lane's string to `to` and behind it, all lanes' at once, through shared memory.
+// Copies the lanes' strings to `to`, one lane's after the other's, through shared memory.
 HR_FN void copy_short(const RowMemory& memory, const RowTask& task, u8* stream, u8* to, const RowString& own,
                       u32 total) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) % 4);
-    const bool by_bytes = drops(own);
+    const bool by_bytes = has_dropped(own);
     Copied copied{own.begin, own.begin + own.raw, own.before + skew};
     for (u32 first = 0; first < total; first += stream_bytes) {
         const u32 size = min(stream_bytes, total - first) + skew;
@@ -112,8 +113,8 @@ HR_FN void copy_short(const RowMemory& memory, const RowTask& task, u8* stream, 
     }
 }
 
-// Copies a string of which no byte is dropped by a warp: words of the result, each of two words of the text, and the
-// bytes before and behind them.
+// Copies a string without dropped bytes by a warp: words of the result, each from two words of the text, and the bytes
+// before and after them.
 HR_FN void copy_whole(const RowMemory& memory, u8* to, u32 from, u32 n) {
     const u8* const text = staged_text(memory);
     const u32 head = min(static_cast<u32>(0 - reinterpret_cast<u64>(to)) % 4, n), tail = (n - head) % 4;
@@ -127,7 +128,7 @@ HR_FN void copy_whole(const RowMemory& memory, u8* to, u32 from, u32 n) {
     to[at] = text[from + at];
 }
 
-// The same where quotes are dropped; four bytes a lane.
+// Copies a string with dropped quotes by a warp, four bytes per lane.
 HR_FN void copy_kept(const RowMemory& memory, u8* to, u32 from, u32 n) {
     const u8* const text = staged_text(memory);
     for (u32 i = 4 * tile::lane(); i < n; i += 4 * tile::lanes) {
@@ -141,7 +142,7 @@ HR_FN void copy_kept(const RowMemory& memory, u8* to, u32 from, u32 n) {
     }
 }
 
-// Copies each lane's string to `to` and behind it where none is longer than a word: of these no stream is made.
+// Copies the lanes' strings to `to` if none is longer than a word; no stream is built for these.
 HR_FN void copy_tiny(const RowMemory& memory, u8* to, const RowString& own, u32 longest) {
     const u8* const text = staged_text(memory) + own.begin;
     for (u32 i = 0; i < longest; ++i) {
@@ -149,8 +150,8 @@ HR_FN void copy_tiny(const RowMemory& memory, u8* to, const RowString& own, u32 
     }
 }
 
-// Strings of 32 rows, which all warps copy when all rows are read.
-HR_FN void put_aside(RowStrings& strings, u8* to, const RowString& own) {
+// Leaves the strings of 32 rows to all warps, once all rows are read.
+HR_FN void leave_to_block(RowStrings& strings, u8* to, const RowString& own) {
     u32 slot = 0;
     if (tile::lane() == 0) slot = atomicAdd(&strings.long_count, 1u);
     LongStrings& aside = strings.longs[tile::shuffle(slot, 0)];
@@ -160,14 +161,14 @@ HR_FN void put_aside(RowStrings& strings, u8* to, const RowString& own) {
     aside.until[tile::lane()] = static_cast<u16>(own.until);
 }
 
-// By all warps, behind a barrier.
+// Copies the strings that were left to all warps. All warps call this after a barrier.
 HR_FN void copy_long(const RowMemory& memory, const RowStrings& strings) {
     for (u32 i = 0; i < strings.long_count; ++i) {
         const LongStrings& aside = strings.longs[i];
         for (u32 owner = tile::warp(); owner < tile::lanes; owner += warps) {
             const RowString own{aside.begin[owner], aside.raw[owner], owner == 0 ? 0u : aside.until[owner - 1],
                                 aside.until[owner]};
-            if (drops(own)) {
+            if (has_dropped(own)) {
                 copy_kept(memory, aside.to + own.before, own.begin, own.raw);
             } else {
                 copy_whole(memory, aside.to + own.before, own.begin, own.raw);
@@ -176,24 +177,24 @@ HR_FN void copy_long(const RowMemory& memory, const RowStrings& strings) {
     }
 }
 
-// Where a warp's strings go: lane c knows where those of column c begin.
-struct StringPlaces {
+// Targets of a warp's strings: lane c has the begin of column c.
+struct StringTargets {
     u64 begin;
-    u32 groups;  // of the tile's records, 32 each, that lie before
+    u32 groups;  // groups of 32 records of the tile before this one
 };
 
-// Goes on to a group behind some others.
-HR_FN void move_to(StringPlaces& places, const RowTask& task, const u16* sizes, u32 group) {
+// Moves on to a later group.
+HR_FN void move_to(StringTargets& places, const RowTask& task, const u16* sizes, u32 group) {
     for (; places.groups < group; ++places.groups) {
         if (tile::lane() < task.strings) places.begin += sizes[places.groups * task.strings + tile::lane()];
     }
 }
 
-// Reads a warp's strings of a column, and puts them where they go. A tile whose rows turn out not to be whole has no
-// more bytes here than it was measured to have by the same walk, so it writes nothing that is another's.
+// Reads a warp's strings of a column and copies them. A tile whose rows turn out to be incomplete writes no more bytes
+// than were measured, since measuring follows the same steps. So it never writes to another tile's range.
 HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& tile, const RowColumn& column,
-                        const RowGroup& group, Cursor (&cursors)[per_lane], const StringPlaces& places) {
-    RowStrings& strings = strings_behind(memory);
+                        const RowGroup& group, Cursor (&cursors)[per_lane], const StringTargets& places) {
+    RowStrings& strings = row_strings(memory);
     u64 place = tile::shuffle(places.begin, column.string);
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
@@ -214,13 +215,13 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         if (row < tile.entry.record + tile.records) put_offset(column, row + 1, place + until);
         const RowString own{field.begin, field.n, until - n, until};
         u8* const to = column.values + place;
-        const u32 longest = __reduce_max_sync(tile::all_lanes, drops(own) ? long_strings : own.raw);
+        const u32 longest = __reduce_max_sync(tile::all_lanes, has_dropped(own) ? long_strings : own.raw);
         if (longest <= tiny_string) {
             copy_tiny(memory, to, own, longest);
         } else if (total <= long_strings) {
             copy_short(memory, task, strings.streams[tile::warp()], to, own, total);
         } else {
-            put_aside(strings, to, own);
+            leave_to_block(strings, to, own);
         }
         place += total;
         const bool null = field.n == 0 && !field.quoted && cursors[i].live && (column.flags & ROW_EMPTY_IS_NULL);

@@ -1,57 +1,71 @@
-// What the conversion by rows (convert_rows.cu) is told; rows_gpu.py packs the same structs. Pointers are to device
-// memory.
+// Declares the arguments of the fast conversion (convert_rows.cu, measure_rows.cu), which reads one record per thread.
+// Python packs the same structs (columns/convert/gpu/row_columns.py). Pointers are to device memory.
 #pragma once
 
 #include "structure/gpu/tile_start.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// What a field is read as. `skip`: so many fields as `largest` says are stepped over, because nobody wants them.
+// How a field is parsed. `skip`: a run of fields that are not converted; `largest` is their number.
 enum class RowKind : u8 { int4, float4, int1, int2, int8, float8, date, timestamp, text, skip };
 
-enum RowFlag : u8 {
+enum RowColumnFlag : u8 {
     ROW_EMPTY_IS_NULL = 1,
-    ROW_CANONICAL = 2,    // as inference demands: no zero before other digits
+    ROW_CANONICAL = 2,    // inferred numbers: a leading zero before other digits is no number
     ROW_SIGNED = 4,       // integers
-    ROW_LONG_OFFSETS = 8  // strings: 64 bits
+    ROW_LONG_OFFSETS = 8  // strings: offsets have 64 bits
 };
 
-// A column of the table, or fields of a record that are stepped over. Row r of the result is record r of the
-// text. `validity` is all ones before the launch: it is cleared where there is no value.
+// A column of the table, or a run of skipped fields. Row r of the result is record r of the text. `validity` is all
+// ones before the launch; the kernel clears the bits of nulls.
 struct RowColumn {
     u8* values;
     u32* validity;
-    u64 more;     // strings: address of the offsets; timestamps: units a second
-    u32 largest;  // integers: of 8 digits, or of the type if that is less; fields to skip
+    u64 offsets_or_units;  // strings: address of the offsets; timestamps: units per second
+    u32 largest;           // integers: 99'999'999, or the type's maximum if that is less; `skip`: number of fields
     RowKind kind;
-    u8 flags;
-    u8 string;  // strings: which of them
+    u8 flags;   // RowColumnFlag
+    u8 string;  // strings: index among the columns of strings
     u8 reserved;
 };
 static_assert(sizeof(RowColumn) == 32);
 
 enum RowTaskFlag : u16 {
-    ROWS_ASCII = 1,   // some text must be UTF-8: a tile with bytes outside ASCII is declined
-    ROWS_QUOTED = 2,  // quotes mean something
-    ROWS_STEPS = 4    // also what an automaton read is read by rows, where no watched byte is
+    ROW_TASK_ASCII_ONLY = 1,  // some column must be UTF-8: a tile with bytes outside ASCII is declined
+    ROW_TASK_QUOTED = 2,      // the dialect has quotes
+    ROW_TASK_DFA = 4          // tiles that the DFA search read are converted here too, if they have no watched byte
 };
 
-// What all tiles share.
+// Arguments that all tiles share.
 struct RowTask {
     u64 size;     // bytes of text
-    u32 tiles;    // entries[tiles] speaks of the text's end
-    u32 columns;  // of the table, which hold a record's fields from left to right
-    u32 strings;  // columns of kind text
+    u32 tiles;    // entries[tiles] is the state at the text's end
+    u32 columns;  // entries of the column table, in the order of a record's fields
+    u32 strings;  // columns of kind `text`
     u16 flags;    // RowTaskFlag
-    u16 forms;    // of the search that read by masks; what none of them read, an automaton did
+    u16 forms;    // search variants that use byte masks; if all of them declined, the DFA search read the text
     PlainDialect dialect;
-    u64 inside;  // states of that automaton, a bit for each, that are inside quotes
-    u32 groups;  // of 32 records that a tile has, at most, one that is open at its end included
+    u64 quoted_states;  // bit s set: state s of the DFA is inside quotes
+    u32 groups;         // groups of 32 records in a tile, at most, including the one open at the tile's end
     u32 reserved;
 };
 static_assert(sizeof(RowTask) == 48);
 
-// Columns of strings that are read by rows: each has a lane of a warp that knows its places.
-constexpr u32 MOST_ROW_STRINGS = 16;
+// Columns of strings in a table, at most: one lane of a warp keeps the offsets of each.
+constexpr u32 MAX_ROW_STRINGS = 16;
+
+// The part of a RowColumn that measuring strings needs. Passed by value, since the column table is not yet uploaded.
+struct MeasuredColumn {
+    u32 largest;
+    RowKind kind;
+    u8 string;
+    u16 reserved;
+};
+
+// Columns of strings, and the runs of other fields before, between and after them.
+struct MeasuredColumns {
+    MeasuredColumn columns[2 * MAX_ROW_STRINGS + 1];
+};
+static_assert(sizeof(MeasuredColumns) == 264);
 
 HR_END_NAMESPACE

@@ -1,9 +1,9 @@
-// A tile's text in shared memory, where its fields end as bits, and where its records begin, for the conversion by rows
-// (convert_rows.cu).
+// Stages a tile's text in shared memory and finds its field ends, as bits, and its record begins, for convert_rows.cu.
 //
-// The search for structure has told how many records end in the tile. If as many line ends outside quotes are in its
-// text, each ends a record: a tile with blank lines or lone carriage returns has others, and is declined.
-// Bytes moved: those of the text, once, and HR_HEAD more a tile.
+// The search has counted the records that end in the tile. If the text has as many line ends outside quotes, each ends
+// a record. A tile with blank lines or lone carriage returns has another number and is declined.
+//
+// Bytes moved: the text once, and HR_HEAD more per tile.
 #pragma once
 
 #include "columns/convert/gpu/digits.cuh"
@@ -16,97 +16,97 @@ namespace headrace {
 constexpr u32 threads = HR_THREADS;
 constexpr u32 warps = threads / tile::lanes;
 constexpr u32 per_lane = HR_RECORDS;              // records that a lane reads side by side
-constexpr u32 per_warp = per_lane * tile::lanes;  // and a warp
-constexpr u32 per_round = per_lane * threads;     // and a block
+constexpr u32 per_warp = per_lane * tile::lanes;  // records per warp
+constexpr u32 per_round = per_lane * threads;     // records per block
 constexpr bool may_quote = HR_QUOTES;
-constexpr bool keeps_text = HR_WRITES;  // where strings are only measured, bits tell
+constexpr bool stages_text = HR_WRITES;  // otherwise strings are only measured, from the bit masks
 constexpr u32 tile_bytes = HR_TILE;
-constexpr u32 head_bytes = HR_HEAD;  // of the text before the tile: of the record that is open there
+constexpr u32 head_bytes = HR_HEAD;  // bytes staged before the tile, for the record that is open there
 constexpr u32 staged_bytes = head_bytes + tile_bytes;
-constexpr u32 chunks = staged_bytes / 32;  // words of bits
+constexpr u32 chunks = staged_bytes / 32;  // 32-bit words of a mask
 constexpr u32 head_chunks = head_bytes / 32;
 constexpr u32 tile_chunks = tile_bytes / 32;
-constexpr u32 own_chunks = (tile_chunks + threads - 1) / threads;  // a thread's, which follow each other; the last
-                                                                   // ones' may have fewer
-constexpr u32 most_records = tile_bytes / 8;
-constexpr i64 window_reach = 16;  // bytes before a field that are read with it
-constexpr u32 pad_vectors = 5;    // what windows reach behind the tile, and 32 bytes
+constexpr u32 thread_chunks =
+    (tile_chunks + threads - 1) / threads;  // consecutive words of a thread; the last threads may have fewer
+constexpr u32 max_records = tile_bytes / 8;
+constexpr i64 window_reach = 16;  // bytes before a field that are loaded with it
+constexpr u32 pad_vectors = 5;    // vectors after the tile that loads may reach, and 32 bytes
 constexpr u32 pad_chunks = 3;
 constexpr u32 stream_bytes = 512;
 constexpr u32 tiny_string = 4;
-constexpr u32 long_strings = 128 * tile::lanes;  // bytes of 32 strings, above which warps copy them together
-// Strings that began further before the tile are copied by several (tile_strings.cuh).
+constexpr u32 long_strings = 128 * tile::lanes;  // bytes of 32 strings; from this size on all warps copy them together
+// Strings that began more than this before the tile are copied by several tiles (general/tile_strings.cuh).
 constexpr u32 string_head = 64;
 static_assert(tile_bytes % 32 == 0 && head_bytes >= string_head && staged_bytes < 0xFF00);
 static_assert(head_chunks <= threads);
 
 struct RowMemory {
-    uint4 text[keeps_text ? staged_bytes / 16 + pad_vectors : 1];
-    u32 ends[chunks + pad_chunks];                        // of fields; all ones behind the tile, so that searches end
-    alignas(16) u32 dropped[may_quote ? chunks + 2 : 1];  // quotes that are no part of their field's text
-    u16 dropped_before[may_quote ? chunks + 2 : 2];       // in all words before
+    uint4 text[stages_text ? staged_bytes / 16 + pad_vectors : 1];
+    u32 ends[chunks + pad_chunks];                        // field ends; all ones after the tile, so that searches stop
+    alignas(16) u32 dropped[may_quote ? chunks + 2 : 1];  // quotes that are not part of their field's text
+    u16 dropped_before[may_quote ? chunks + 2 : 2];       // number of dropped bytes in all preceding words
     union {
-        alignas(16) u32 lines[tile_chunks];  // line ends of the tile, on both sides of quotes; then
-        u16 starts[most_records + 2];        // of records, and one more: behind the last one's end
+        alignas(16) u32 lines[tile_chunks];  // line ends of the tile, inside and outside quotes; then
+        u16 starts[max_records + 2];         // record begins, and one past the end of the last record
     };
     u64 totals[warps];
-    u32 odd[may_quote ? warps : 1];           // whether a warp's words of the tile have an odd number of quotes
-    u32 head_odd[may_quote ? warps : 1];      // which of its words of the head have
-    u32 head_dropped[may_quote ? warps : 1];  // how many quotes are dropped of these
-    u32 sums[MOST_ROW_STRINGS];               // of strings that are measured: bytes that the tile owns
+    u32 odd[may_quote ? warps : 1];           // parity of the quotes in a warp's words of the tile
+    u32 head_odd[may_quote ? warps : 1];      // bit mask of the warp's words of the head with an odd number of quotes
+    u32 head_dropped[may_quote ? warps : 1];  // number of dropped quotes in these words
+    u32 sums[MAX_ROW_STRINGS];                // bytes that the tile owns, for each measured column of strings
 };
 
-// Strings of 32 rows that are copied by all warps: staged bytes, of which some may be dropped, and how many bytes the
-// strings have up to the end of each.
+// The strings of 32 rows that all warps copy together. For each row: the staged bytes, of which some may be dropped,
+// and the number of string bytes up to its end.
 struct LongStrings {
     u8* to;
     u16 begin[tile::lanes], raw[tile::lanes], until[tile::lanes];
 };
-constexpr u32 most_long = staged_bytes / long_strings + 1;
+constexpr u32 max_long = staged_bytes / long_strings + 1;
 
-// Behind it, where strings are written.
+// Follows RowMemory in shared memory if strings are written.
 struct RowStrings {
     u32 long_count;
     alignas(8) u8 streams[warps][stream_bytes + 4];
-    LongStrings longs[most_long];
+    LongStrings longs[max_long];
 };
 static_assert(sizeof(RowMemory) % 4 == 0);
-HR_FN RowStrings& strings_behind(RowMemory& memory) {
+HR_FN RowStrings& row_strings(RowMemory& memory) {
     constexpr usize at = (sizeof(RowMemory) + 15) / 16 * 16;
     return *reinterpret_cast<RowStrings*>(reinterpret_cast<u8*>(&memory) + at);
 }
 
-// What every thread knows of the tile.
+// Properties of the tile, the same in every thread.
 struct RowTile {
     TileEntry entry, next;
     const u8* text;
     i64 origin;  // staged byte s is the text's byte s + origin
-    u32 begin;   // staged bytes of the tile that are text
+    u32 begin;   // staged bytes [begin, end) are the tile's part of the text
     u32 end;
-    u32 first_chunk;  // words before it are of no record that ends here: their bits are zero
-    u32 records;      // that end in it
-    bool returns;     // carriage returns may end fields
-    bool inside;      // it begins inside quotes
-    // What it may not have: quotes, other bytes that mean something, quotes that are text.
+    u32 first_chunk;  // earlier words contain no record that ends here: their bits are zero
+    u32 records;      // number of records that end in the tile
+    bool returns;     // a carriage return may end a field
+    bool inside;      // the tile begins inside quotes
+    // Bytes for which the tile is declined: any quotes, watched bytes, quotes that are text.
     bool quotes, watches, text_quotes;
 };
 
-// Of a staged byte, in the text.
+// Returns the position in the text of a staged byte.
 HR_FN u64 tile_position(const RowTile& tile, u32 staged) { return static_cast<u64>(tile.origin + staged); }
 
 HR_FN const u32* staged_words(const RowMemory& memory) { return reinterpret_cast<const u32*>(memory.text); }
 HR_FN const u8* staged_text(const RowMemory& memory) { return reinterpret_cast<const u8*>(memory.text); }
 
-// A byte of the tile's records, wherever it is kept.
+// Returns a byte of the tile's records, from shared memory if the text is staged.
 HR_FN u8 byte_at(const RowMemory& memory, const RowTile& tile, u32 staged) {
-    if constexpr (keeps_text) return staged_text(memory)[staged];
+    if constexpr (stages_text) return staged_text(memory)[staged];
     return tile.text[tile.origin + staged];
 }
 
-// Whether the tile has such a word of bits.
+// Returns whether the tile has this word of bits.
 HR_FN bool has_chunk(u32 number) { return tile_chunks % threads == 0 || number < tile_chunks; }
 
-// Place of the lowest bit; of 0, something above 31.
+// Returns the index of the lowest set bit; a number above 31 if there is none.
 HR_FN u32 first_bit(u32 bits) {
 #if defined(__CUDACC__)
     u32 place;
@@ -117,13 +117,14 @@ HR_FN u32 first_bit(u32 bits) {
 #endif
 }
 
-// What means something, each in all bytes of a word; what does not is as the line end.
+// Bytes with a meaning, each repeated in all bytes of a word. A byte that the dialect does not have is replaced by the
+// line end.
 struct RowBytes {
     u32 separator, line_end, carriage, quote;
 };
 
 HR_FN void stage_vector(RowMemory& memory, const RowBytes& bytes, u32 v, uint4 text) {
-    if constexpr (keeps_text) memory.text[v] = text;
+    if constexpr (stages_text) memory.text[v] = text;
     const u32 words[4] = {text.x, text.y, text.z, text.w};
     tile::Bits ends, lines, quotes;
 #pragma unroll
@@ -141,7 +142,7 @@ HR_FN void stage_vector(RowMemory& memory, const RowBytes& bytes, u32 v, uint4 t
     if constexpr (may_quote) reinterpret_cast<u16*>(memory.dropped)[v] = static_cast<u16>(tile::gather(quotes));
 }
 
-// Whether there are bytes that a tile may not have.
+// Returns whether the vector has bytes for which the tile is declined.
 HR_FN bool has_watched(const PlainDialect& dialect, const RowTile& tile, uint4 v) {
     bool found = tile.quotes && tile::has_byte(v, tile::repeated(dialect.quote));
     if (tile.watches) {
@@ -153,20 +154,20 @@ HR_FN bool has_watched(const PlainDialect& dialect, const RowTile& tile, uint4 v
 
 HR_FN bool has_high(uint4 v) { return (((v.x | v.y) | (v.z | v.w)) & tile::top_bits) != 0; }
 
-// The first of its words that are staged: with `window_reach` bytes before its first record.
+// Returns the first word of the tile that is staged: that of `window_reach` bytes before its first record.
 HR_FN u32 first_chunk_of(const RowTile& tile) {
     const i64 open = static_cast<i64>(tile.entry.record_begin) - tile.origin - window_reach;
     if (!tile.entry.open) return head_chunks - 1;
     return open > 0 ? static_cast<u32>(open) / 32 : 0;
 }
 
-// Reads the tile. Whether it is one that can be read by rows, as far as its bytes tell.
+// Stages the tile. Returns whether its bytes allow the fast path.
 HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile) {
     const u32 line_end = tile::repeated(task.dialect.line_end), quote = tile::repeated(task.dialect.quote);
     const RowBytes bytes{tile::repeated(task.dialect.separator), line_end,
                          tile.returns ? tile::repeated('\r') : line_end, quote};
     constexpr u32 vectors = staged_bytes / 16;
-    const bool ascii = task.flags & ROWS_ASCII, watches = tile.quotes || tile.watches;
+    const bool ascii = task.flags & ROW_TASK_ASCII_ONLY, watches = tile.quotes || tile.watches;
     bool odd = false;
     if (tile.origin >= 0 && static_cast<u64>(tile.origin) + staged_bytes <= task.size) {
         const uint4* const from = reinterpret_cast<const uint4*>(text + tile.origin);
@@ -187,7 +188,7 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
             odd |= (ascii && has_high(own)) || (watches && has_watched(task.dialect, tile, own));
         }
     }
-    if (keeps_text && threadIdx.x < pad_vectors) {
+    if (stages_text && threadIdx.x < pad_vectors) {
         const u32 other = tile::repeated(task.dialect.other);
         memory.text[vectors + threadIdx.x] = {other, other, other, other};
     }
@@ -196,37 +197,37 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
     return !__syncthreads_or(odd);
 }
 
-// Whether the tile is one that can be read by rows, as far as its entries tell.
+// Returns whether the tile's entries allow the fast path.
 HR_FN bool is_readable(const RowTile& tile) {
     const bool staged = !tile.entry.open || static_cast<i64>(tile.entry.record_begin) >= tile.origin + window_reach;
-    return tile.records <= most_records && staged && (may_quote || !tile.inside);
+    return tile.records <= max_records && staged && (may_quote || !tile.inside);
 }
 
 HR_FN bool ends_text(const RowTask& task, const RowTile& tile) {
     return blockIdx.x + 1 == task.tiles && tile.next.open;
 }
 
-// A thread's words of the tile.
-HR_FN void load_own(const u32* from, u32 (&words)[own_chunks]) {
-    tile::load_part<tile_chunks>(from, threadIdx.x * own_chunks, words);
+// Loads a thread's words of the tile.
+HR_FN void load_thread_words(const u32* from, u32 (&words)[thread_chunks]) {
+    tile::load_part<tile_chunks>(from, threadIdx.x * thread_chunks, words);
 }
-HR_FN void store_own(u32* to, const u32 (&words)[own_chunks]) {
-    tile::store_part<tile_chunks>(to, threadIdx.x * own_chunks, words);
+HR_FN void store_thread_words(u32* to, const u32 (&words)[thread_chunks]) {
+    tile::store_part<tile_chunks>(to, threadIdx.x * thread_chunks, words);
 }
 
-// Line ends of a thread's words, how many there are before them, and in the tile.
+// Line ends in a thread's words, and their number before these words and in the tile.
 struct LineEnds {
-    u32 words[own_chunks];
+    u32 words[thread_chunks];
     u32 before, total;
 };
 
-// Has a barrier, behind which all have read their words.
+// Finds the line ends. Has a barrier; after it all threads have read their words.
 HR_FN LineEnds find_lines(RowMemory& memory) {
     LineEnds lines{};
     u32 count = 0;
-    load_own(memory.lines, lines.words);
+    load_thread_words(memory.lines, lines.words);
 #pragma unroll
-    for (u32 i = 0; i < own_chunks; ++i) count += static_cast<u32>(__popc(lines.words[i]));
+    for (u32 i = 0; i < thread_chunks; ++i) count += static_cast<u32>(__popc(lines.words[i]));
     auto& totals = reinterpret_cast<u32(&)[warps]>(memory.totals);
     const u32 joined = tile::scan_warp<Sum<u32>>(count);
     const tile::Before<u32> block = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
@@ -235,12 +236,12 @@ HR_FN LineEnds find_lines(RowMemory& memory) {
     return lines;
 }
 
-// Notes where the tile's records begin, each behind a line end. Ends with a barrier.
+// Stores the begins of the tile's records, each after a line end. Ends with a barrier.
 HR_FN void put_starts(RowMemory& memory, const RowTask& task, const RowTile& tile, const LineEnds& lines) {
     u32 slot = lines.before + 1;
 #pragma unroll
-    for (u32 i = 0; i < own_chunks; ++i) {
-        const u32 first = head_bytes + 32 * (threadIdx.x * own_chunks + i);
+    for (u32 i = 0; i < thread_chunks; ++i) {
+        const u32 first = head_bytes + 32 * (threadIdx.x * thread_chunks + i);
         for (u32 left = lines.words[i]; left != 0; left &= left - 1) {
             memory.starts[slot++] = static_cast<u16>(first + first_bit(left) + 1);
         }

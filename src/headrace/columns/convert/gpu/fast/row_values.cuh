@@ -1,5 +1,5 @@
-// Columns of fixed width: lanes' fields to values, by the common shapes alone. A record with a field of another shape
-// is no longer live, and its tile is converted by the rules (convert.cu).
+// Converts fields of fixed width, by the common shapes alone. A record with a field of another shape is no longer live,
+// and its tile is converted by convert.cu.
 #pragma once
 
 #include "columns/convert/gpu/dates.cuh"
@@ -14,8 +14,8 @@ HR_FN void clear_bits(u32* validity, u64 first, u32 nulls) {
     if (shift != 0 && nulls >> (32 - shift) != 0) atomicAnd(&validity[first / 32 + 1], ~(nulls >> (32 - shift)));
 }
 
-// Reads a field of each of a lane's records. `read(field)`: the common shape, without branches; `again(field)`: of the
-// lanes that ask for it, others.
+// Reads a field of each of a lane's records. `read(field)`: the common shape, without branches. `again(field)`: longer
+// shapes, for the lanes that need them.
 template <class T, class Read, class Again>
 HR_FN void read_column(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                        Cursor (&cursors)[per_lane], Read read, Again again) {
@@ -33,7 +33,7 @@ HR_FN void read_column(const RowMemory& memory, const RowTask& task, const RowCo
         for (u32 i = 0; i < per_lane; ++i) {
             const bool open = cursors[i].live && !values[i].fine;
             if (open && fields[i].n - 1 < 31) values[i] = again(fields[i]);
-            // Behind the record's end every field is empty, and none is one of it.
+            // After the record's end every field is empty but does not belong to the record.
             const bool null = open && fields[i].n == 0 && !fields[i].quoted && cursors[i].at <= cursors[i].end &&
                               (column.flags & ROW_EMPTY_IS_NULL);
             if (null) values[i] = {T{}, true};
@@ -51,7 +51,7 @@ HR_FN void read_column(const RowMemory& memory, const RowTask& task, const RowCo
     }
 }
 
-// Whether a number's digits and length are such as a window holds; inference takes a zero before other digits for text.
+// Returns whether a number fits a window. Inferred numbers have no zero before other digits.
 HR_FN bool fits_window(const RowColumn& column, const Window& window, u32 n, Digits digits) {
     const bool fits = are_digits(digits) && n - 1 < window_bytes;
     return column.flags & ROW_CANONICAL ? fits && !has_zero_first(window, n) : fits;
@@ -108,7 +108,7 @@ HR_FN void read_timestamps(const RowMemory& memory, const RowTask& task, const R
                            Cursor (&cursors)[per_lane]) {
     const auto read = [&](const Field& field) {
         i64 value = 0;
-        const i64 units = static_cast<i64>(column.more);
+        const i64 units = static_cast<i64>(column.offsets_or_units);
         const bool fine = fast_timestamp(staged_words(memory), field.begin + timestamp_bytes, field.n, units, value);
         return Number<i64>{value, fine};
     };

@@ -1,8 +1,11 @@
-// Text in device memory to typed columns: the second pass over the text, behind the search for structure, which tells
-// each tile what is open where it begins (structure/gpu/tile_start.hpp). A block takes a tile: it stages the text in
-// shared memory, finds its fields there (tile_fields.cuh), and then its warps take units of one column and 32 rows, so
-// that a warp is of one type and its stores are side by side in the result. No index leaves the chip. (Stehle and
-// Jacobsen, "ParPaRaw", VLDB 2020, whose passes over tags and sorted symbols are what this shape saves.)
+// Converts text in device memory to typed columns: the general path, for any dialect and type. It is the second pass
+// over the text, after the structure search, which provides the state at the begin of each tile
+// (structure/gpu/tile_start.hpp).
+//
+// A block takes a tile. It stages the text in shared memory and finds the tile's fields there (tile_fields.cuh). Then
+// its warps take units of one column and 32 rows: all lanes of a warp convert the same type, and neighbouring lanes
+// store neighbouring values. No index of fields is written to device memory. This saves the tagging and sorting passes
+// of Stehle and Jacobsen, "ParPaRaw", VLDB 2020.
 //
 // Bytes moved: the text once, the result once.
 #include "columns/convert/gpu/general/tile_copy.cuh"
@@ -13,15 +16,15 @@ using namespace headrace;
 
 constexpr u32 groups_per_unit = 4;
 
-// The next unit that no warp has.
+// Takes the next unit from the block's counter.
 HR_FN u32 next_unit(u32& counter) {
     u32 unit = 0;
     if (tile::lane() == 0) unit = atomicAdd(&counter, 1u);
     return tile::shuffle(unit, 0);
 }
 
-// How a window's rows are dealt out: in groups of 32. `slot`: of this lane's row in the first group, of column 0; those
-// of rows before the tile's first are negative, so columns are fewer than 2^26.
+// The rows of a window in groups of 32. `slot`: the slot of column 0 in this lane's row of the first group. It is
+// negative for rows before the tile's first, so columns are fewer than 2^26.
 struct Deal {
     RowSpan rows;
     u64 first;
@@ -40,13 +43,13 @@ HR_FN Deal deal_of(const TileMemory& memory, u32 width) {
     return deal;
 }
 
-// Whether strings are first sized and then copied.
-HR_FN bool sizes_first(const TileMemory& memory, const ConvertTask& task) {
-    return memory.tile.regular && task.strings <= sized_strings;
+// Returns whether strings are measured first and copied after a barrier.
+HR_FN bool measures_first(const TileMemory& memory, const ConvertTask& task) {
+    return memory.tile.regular && task.strings <= max_measured_columns;
 }
 
-// All units of a window but the copying of sized strings: whole columns of strings, then the others. `string_bytes`: a
-// word for each column of strings, its bytes before.
+// Converts all units of a window, except the copying of measured strings: first each column of strings as one unit,
+// then the other columns. `string_bytes`: for each column of strings the offset of its next byte.
 template <bool writes>
 HR_FN void convert_window(TileMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn* columns,
                           u64* string_bytes) {
@@ -58,15 +61,15 @@ HR_FN void convert_window(TileMemory& memory, const u8* text, const ConvertTask&
         const u64 base = string_bytes[unit];
         const ConvertColumn& own = columns[unit];
         const bool classifies = (own.flags & CONVERT_INFERRED) && !is_settled(own.guess);
-        if (writes && sizes_first(memory, task) && !classifies) {
-            u32 added = size_strings(memory, text, task, deal.rows, deal.slot, own, base);
+        if (writes && measures_first(memory, task) && !classifies) {
+            u32 added = measure_column(memory, text, task, deal.rows, deal.slot, own, base);
             added += convert_unfinished<true>(memory, task, own, base + added);
             if (tile::lane() == 0) memory.sized[unit] = added;
             continue;
         }
         const u32 added = convert_strings<writes>(memory, text, task, tile, window, deal.rows, own, base);
-        __syncwarp();  // all lanes have read it
-        if (tile::lane() == 0 && writes && sizes_first(memory, task)) memory.sized[unit] = 0;
+        __syncwarp();  // all lanes have read string_bytes[unit]
+        if (tile::lane() == 0 && writes && measures_first(memory, task)) memory.sized[unit] = 0;
         if (tile::lane() == 0) string_bytes[unit] = base + added;
     }
     if (!writes || deal.groups == 0) return;
@@ -86,9 +89,9 @@ HR_FN void convert_window(TileMemory& memory, const u8* text, const ConvertTask&
     }
 }
 
-// Copies sized strings, and then what is long of them and of others; behind a barrier.
+// Copies the measured strings, then the long pieces of all strings. Call after a barrier.
 HR_FN void copy_window(TileMemory& memory, const ConvertTask& task, const ConvertColumn* columns, u64* string_bytes) {
-    if (sizes_first(memory, task)) {
+    if (measures_first(memory, task)) {
         const Deal deal = deal_of(memory, task.width);
         for (u32 unit = next_unit(memory.next_copy); unit < task.strings * deal.groups;
              unit = next_unit(memory.next_copy)) {
@@ -118,18 +121,18 @@ HR_FN Tile tile_of(const TileEntry* entries, const u8* text, const ConvertTask& 
     tile.last_end = number + 1 == task.tiles && open;
     tile.open_field = open && !tile.last_end;
     const u32 state = tile.next.state;
-    const bool quoted = by_steps ? is_in(task.steps, StepSet::quoted, state) : state != 0;
+    const bool quoted = by_steps ? is_in(task.dfa, StepSet::quoted, state) : state != 0;
     tile.unclosed = tile.last_end && quoted ? tile.next.record : no_record;
     return tile;
 }
 
-// What is wrong with the tile's quotes.
-HR_COLD void report_quotes(const TileMemory& memory, const ConvertTask& task, const OwnMasks& own) {
-    report_strays(memory, task, own);
+// Reports malformed and unclosed quotes of the tile.
+HR_COLD void report_quotes(const TileMemory& memory, const ConvertTask& task, const ThreadMasks& own) {
+    report_malformed_quotes(memory, task, own);
     const Tile& tile = memory.tile;
     if (threadIdx.x != 0 || !tile.last_end) return;
     const u64 begin = tile.next.record_begin;
-    if (by_steps && is_in(task.steps, StepSet::unfinished, tile.next.state)) {
+    if (by_steps && is_in(task.dfa, StepSet::unfinished, tile.next.state)) {
         const u32 kind = static_cast<u32>(Fault::quote);
         report(memory, task, {tile.next.record, begin, begin, 0, task.size, NO_FIELD, kind});
     }
@@ -138,7 +141,7 @@ HR_COLD void report_quotes(const TileMemory& memory, const ConvertTask& task, co
     report(memory, task, {tile.next.record, begin, begin, task.size, tile.next.field_begin, NO_FIELD, kind});
 }
 
-// The window behind this one.
+// Moves on to the next window.
 HR_FN void advance(TileMemory& memory) {
     Window& window = memory.window;
     const Tile& tile = memory.tile;
@@ -154,15 +157,15 @@ HR_FN void advance(TileMemory& memory) {
     memory.long_pieces = 0;
 }
 
-// Stages the tile and settles its masks, what is left of which is in shared memory. Returns how many of its fields end
-// before this thread's words.
+// Stages the tile and leaves its masks in shared memory. Returns the number of the tile's fields that end before this
+// thread's words.
 template <bool writes>
 HR_FN u32 find_fields(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries,
                       u32 number) {
     Tile tile = tile_of(entries, text, task, number);
-    OwnMasks own;
+    ThreadMasks own;
     stage_tile(memory, text, task, tile);
-    settle_tile(memory, text, task, tile, own);
+    resolve_tile(memory, text, task, tile, own);
     if (threadIdx.x == 0) {
         memory.tile = tile;
         memory.window = {0, min(tile.fields, window_fields), 0, 0, tile.entry.column};
@@ -171,8 +174,8 @@ HR_FN u32 find_fields(TileMemory& memory, const u8* text, const ConvertTask& tas
         memory.long_pieces = 0;
     }
     __syncthreads();
-    if (writes && may_quote && !(task.rows & ROWS_KNOWN)) {
-        const OwnMasks masks = own;
+    if (writes && may_quote && !(task.record_flags & RECORDS_KNOWN)) {
+        const ThreadMasks masks = own;
         report_quotes(memory, task, masks);
     }
     return own.ends_before;
@@ -184,7 +187,7 @@ HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& t
     const u32 ends_before = find_fields<writes>(memory, text, task, entries, number);
     while (true) {
         list_window(memory, task, ends_before);
-        if (writes && !memory.tile.regular && !(task.rows & ROWS_KNOWN)) report_records(memory, task);
+        if (writes && !memory.tile.regular && !(task.record_flags & RECORDS_KNOWN)) report_records(memory, task);
         convert_window<writes>(memory, text, task, columns, string_bytes);
         __syncthreads();
         if (writes && task.strings != 0) copy_window(memory, task, columns, string_bytes);
@@ -195,56 +198,61 @@ HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& t
     }
 }
 
-// `marks`: null, and a block has a tile; or a block has up to 32, `own_tiles`, and converts those whose marks are not 0
-// (convert_rows.cu), or all of them. Mostly there are none, so that is to cost few blocks.
-HR_FN u32 wanted_tiles(const ConvertTask& task, const u32* marks, u32 own_tiles, bool all) {
+// Returns the tiles that this block converts, as a bit mask. If `marks` is null, each block has one tile. Otherwise a
+// block has `tiles_per_block` tiles, up to 32, and converts those that the fast path declined (marks not 0), or all of
+// them. Usually none is declined, so few blocks keep that case cheap.
+HR_FN u32 wanted_tiles(const ConvertTask& task, const u32* marks, u32 tiles_per_block, bool all) {
     if (marks == nullptr) return 1;
-    const u64 own = u64{blockIdx.x} * own_tiles + tile::lane();
-    return __ballot_sync(tile::all_lanes, tile::lane() < own_tiles && own < task.tiles && (all || marks[own] != 0));
+    const u64 own = u64{blockIdx.x} * tiles_per_block + tile::lane();
+    return __ballot_sync(tile::all_lanes,
+                         tile::lane() < tiles_per_block && own < task.tiles && (all || marks[own] != 0));
 }
 
 template <bool writes>
 HR_FN void convert_wanted(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries,
-                          const ConvertColumn* columns, u64* string_bytes, u32 wanted, u32 own_tiles) {
+                          const ConvertColumn* columns, u64* string_bytes, u32 wanted, u32 tiles_per_block) {
     for (; wanted != 0; wanted &= wanted - 1) {
-        const u32 number = blockIdx.x * own_tiles + static_cast<u32>(__ffs(static_cast<int>(wanted))) - 1;
+        const u32 number = blockIdx.x * tiles_per_block + static_cast<u32>(__ffs(static_cast<int>(wanted))) - 1;
         u64* const own = string_bytes + u64{number} * task.strings;
         if constexpr (!writes) {
-            for (u32 i = threadIdx.x; i < task.strings; i += threads) own[i] = 0;  // each is this thread's from here on
+            for (u32 i = threadIdx.x; i < task.strings; i += threads)
+                own[i] = 0;  // from here on only this thread writes the word
         }
         convert_tile<writes>(memory, text, task, entries, columns, own, number);
-        __syncthreads();  // behind it another tile is staged
+        __syncthreads();  // the next tile is staged over this one
     }
 }
 
 #if HR_WRITES
-// `string_begins`: what measure_strings found, scanned over the tiles for each column; left are sums of one tile more.
-// `ahead`: null, or what check_room left.
+// Writes the columns of declined tiles, or of all tiles. `string_begins`: sums of measure_strings, scanned over the
+// tiles for each column; on return, each holds the next tile's value. `ahead`: null, or the row count that check_room
+// publishes.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_tiles(const u8* text, const TileEntry* entries, const ConvertColumn* columns, u64* string_begins,
-                  FieldFault* faults, ConvertTotals* totals, const u64* ahead, const u32* marks, u32 own_tiles,
+                  FieldFault* faults, ConvertTotals* totals, const u64* ahead, const u32* marks, u32 tiles_per_block,
                   const __grid_constant__ ConvertTask task) {
     HR_DYNAMIC_SHARED(TileMemory, memory);
-    const u32 wanted = wanted_tiles(task, marks, own_tiles, false);
-    if (wanted == 0 || is_refused(ahead)) return;
+    const u32 wanted = wanted_tiles(task, marks, tiles_per_block, false);
+    if (wanted == 0 || is_mispredicted(ahead)) return;
     if (threadIdx.x == 0) {
         memory->faults = faults;
         memory->totals_of_text = totals;
     }
-    convert_wanted<true>(*memory, text, task, entries, columns, string_begins, wanted, own_tiles);
+    convert_wanted<true>(*memory, text, task, entries, columns, string_begins, wanted, tiles_per_block);
 }
 #else
-// How many bytes this tile copies for each column of strings: sums[tile * strings + column].
-// `form`: totals of the form of the search before steps, or null. Where both ways to measure are launched, that one
-// returns at once which is not the text's. Where quotes are malformed all tiles are measured here, since a record that
-// has to go may reach into tiles that know nothing of that.
+// Measures strings: sums[tile * strings + column] is the number of bytes that the tile copies for the column. `form`:
+// totals of the search variant before the DFA, or null. If both variants of this kernel are launched, the one that does
+// not fit the text returns at once. If some quotes are malformed, this kernel measures all tiles, since a rejected
+// record may reach into tiles that have no fault.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     measure_strings(const u8* text, const TileEntry* entries, const ConvertColumn* columns, u64* sums,
-                    const FindTotals* form, const u32* marks, u32 own_tiles, const __grid_constant__ ConvertTask task) {
+                    const FindTotals* form, const u32* marks, u32 tiles_per_block,
+                    const __grid_constant__ ConvertTask task) {
     HR_DYNAMIC_SHARED(TileMemory, memory);
     const u32 flags = form != nullptr ? tile::load_relaxed(&form->flags) : 0;
     if (form != nullptr && ((flags & FIND_REDO) != 0) != by_steps) return;
-    const u32 wanted = wanted_tiles(task, marks, own_tiles, (flags & (FIND_STRAY | FIND_UNCLOSED)) != 0);
-    convert_wanted<false>(*memory, text, task, entries, columns, sums, wanted, own_tiles);
+    const u32 wanted = wanted_tiles(task, marks, tiles_per_block, (flags & (FIND_STRAY | FIND_UNCLOSED)) != 0);
+    convert_wanted<false>(*memory, text, task, entries, columns, sums, wanted, tiles_per_block);
 }
 #endif

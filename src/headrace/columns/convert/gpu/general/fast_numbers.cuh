@@ -1,4 +1,5 @@
-// Fast forms of the common shapes of numbers in staged text: each gives what the rule gives, or declines.
+// Reads numbers of the common shapes from staged text. Each fast form returns the value that the shared rule gives, or
+// declines.
 #pragma once
 
 #include "columns/convert/gpu/digits.cuh"
@@ -7,8 +8,8 @@
 
 namespace headrace {
 
-// Bytes of the longest field that any of them takes.
-constexpr u32 longest_fast = 19;
+// Maximum length in bytes of a field that a fast form reads.
+constexpr u32 max_fast_bytes = 19;
 
 HR_FN bool fast_integer(const u32* text, u32 end, u32 n, IntegerRange range, bool canonical, u64& value) {
     ShortDecimal found =
@@ -21,7 +22,7 @@ HR_FN bool fast_integer(const u32* text, u32 end, u32 n, IntegerRange range, boo
     return true;
 }
 
-// Clinger's one exact division, of a mantissa and a power that are exact in T.
+// Divides a mantissa by a power of ten, both exact in T, with one rounding (Clinger).
 template <class T>
 HR_FN bool fast_float(const u32* text, u32 end, u32 n, bool canonical, T& value) {
     const ShortDecimal found =

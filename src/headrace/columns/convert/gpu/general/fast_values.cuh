@@ -1,5 +1,4 @@
-// Fast forms of the common shapes of dates and times in staged text, as of numbers (fast_numbers.cuh); and the form of
-// a column.
+// Reads dates and times of the common shapes from staged text, and selects the fast form of a column.
 #pragma once
 
 #include "columns/convert/gpu/dates.cuh"
@@ -7,7 +6,7 @@
 
 namespace headrace {
 
-// A column's fast form, if it has one. Leaves `value` zero where it declines.
+// Reads a field by the column's fast form, if it has one. Leaves `value` zero if the form declines.
 HR_FN bool fast_value(const ConvertColumn& column, const u32* text, u32 end, u32 n, Int128& value) {
     const bool inferred = column.flags & CONVERT_INFERRED;
     i64 units = 0;
@@ -33,7 +32,7 @@ HR_FN bool fast_value(const ConvertColumn& column, const u32* text, u32 end, u32
             break;
         }
         case Family::timestamp:
-            // Inferred instants have offsets.
+            // Inferred instants have offsets, which the fast form does not read.
             if (inferred && (column.flags & CONVERT_UTC)) return false;
             done = fast_timestamp(text, end, n, column.units_per_second, units);
             break;

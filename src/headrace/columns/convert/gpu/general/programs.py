@@ -5,8 +5,7 @@ from __future__ import annotations
 from headrace.gpu.kernels.source import Programs
 
 PROGRAMS: Programs = (
-    # Without quotes in the text, with them, and of any dialect; the kernel that converts, and the one that measures
-    # strings before.
+    # Without quotes, with quotes, and by the DFA; for each the kernel that converts and the one that measures strings.
     (
         "convert.cu",
         {

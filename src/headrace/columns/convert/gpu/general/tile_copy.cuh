@@ -1,7 +1,7 @@
-// Strings of regular tiles in two steps, so that no warp has a column alone: first one warp a column tells each field
-// where its bytes go, and then units of one column and 32 rows copy them. Where fields are short, the bytes of a unit
-// are a stream, of which each lane takes the next four and stores them as one word of the result; a lane whose four are
-// of several fields takes them one by one.
+// Copies the strings of a regular tile in two steps, so that no warp works on a column alone. First one warp per column
+// computes the target of each field. Then units of one column and 32 rows copy the bytes. If fields are short, the
+// bytes of a unit form a stream: each lane takes the next four and stores them as one word of the result. A lane whose
+// four bytes belong to several fields copies them one by one.
 #pragma once
 
 #include "columns/convert/gpu/general/fast_values.cuh"
@@ -9,12 +9,12 @@
 
 namespace headrace {
 
-// A lane's string in staged text, without enclosing quotes where all that is between them is text.
+// A lane's string in staged text, without enclosing quotes if nothing between them is dropped.
 struct StringField {
     u32 begin, size;
-    bool far;  // it began before the staged head
+    bool far;  // the field began before the staged head
     bool quoted;
-    bool doubled;  // quotes in it are to be left out, with those around it
+    bool doubled;  // quotes are to be dropped, inside the string and around it
 };
 
 HR_FN StringField string_at(const TileMemory& memory, const ConvertTask& task, const ConvertColumn& column, i32 slot) {
@@ -43,9 +43,9 @@ HR_FN StringField string_at(const TileMemory& memory, const ConvertTask& task, c
     return field;
 }
 
-// The first step. Returns the bytes of the column in this window.
-HR_FN u32 size_strings(TileMemory& memory, const u8* text, const ConvertTask& task, const RowSpan& rows, i32 first_slot,
-                       const ConvertColumn& column, u64 base) {
+// First step: computes targets and offsets. Returns the number of the column's bytes in this window.
+HR_FN u32 measure_column(TileMemory& memory, const u8* text, const ConvertTask& task, const RowSpan& rows,
+                         i32 first_slot, const ConvertColumn& column, u64 base) {
     const u32 count = memory.window.count, flags = column.flags;
     const bool looks = memory.tile.has_high || (flags & CONVERT_NULL_WORDS);
     i32 slot = first_slot + static_cast<i32>(column.position);
@@ -79,7 +79,7 @@ HR_FN u32 size_strings(TileMemory& memory, const u8* text, const ConvertTask& ta
     return done;
 }
 
-// Copies each lane's staged bytes [begin, begin + size) behind each other, lane 0's to `to`.
+// Copies each lane's staged bytes [begin, begin + size) to `to`, one lane's after the other's.
 HR_FN void copy_stream(TileMemory& memory, u8* to, u32 begin, u32 size) {
     u32(&until)[tile::lanes] = memory.streams[tile::warp()][0];
     u32(&shift)[tile::lanes] = memory.streams[tile::warp()][1];
@@ -112,7 +112,7 @@ HR_FN void copy_stream(TileMemory& memory, u8* to, u32 begin, u32 size) {
     }
 }
 
-// The second step of one column and 32 rows.
+// Second step: copies the strings of one column and 32 rows.
 HR_FN void copy_strings(TileMemory& memory, const ConvertTask& task, i32 slot, const ConvertColumn& column, u64 base) {
     const bool mine = static_cast<u32>(slot) < memory.window.count;
     const u32 target = mine ? memory.targets[slot] : no_target;
@@ -120,8 +120,8 @@ HR_FN void copy_strings(TileMemory& memory, const ConvertTask& task, i32 slot, c
     if (target != no_target) field = string_at(memory, task, column, slot);
     const bool raw = !field.doubled;
     u8* const to = column.values + base;
-    // Lanes without bytes have no place either: the place of those behind them is theirs.
-    const u32 size = put_aside(memory, to, field.begin, field.size, target, raw);
+    // Lanes without bytes have no target; their position is that of the next lane.
+    const u32 size = leave_to_block(memory, to, field.begin, field.size, target, raw);
     const u32 largest = __reduce_max_sync(tile::all_lanes, size);
     if (largest == 0) return;
     const bool simple = __all_sync(tile::all_lanes, raw && size == field.size);

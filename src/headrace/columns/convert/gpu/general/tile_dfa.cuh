@@ -1,32 +1,31 @@
-// Where the fields and records of a tile begin and end by the dialect's automaton, for what masks cannot tell: escapes,
-// comments, separators of several bytes, lenient quotes. The search has left the state before each 32 bytes
-// (structure/gpu/summarize_dfa.cu), so a thread steps through its own words from there; a step's byte says what the
-// text's is.
+// Finds the begins and ends of a tile's fields and records by the dialect's DFA. This covers what masks cannot:
+// escapes, comments, separators of several bytes, lenient quotes. The search has stored the state before each 32 bytes
+// (structure/gpu/summarize_dfa.cu), so each thread runs the DFA over its own words. The table entry of a step holds the
+// next state and the role of the byte.
 //
-// Bytes moved: a state for each 32 bytes; 2 or 4 KiB of tables a tile, from the cache. Operations for each byte:
-// about 8.
+// Bytes moved: a state per 32 bytes; 2 or 4 KiB of tables per tile, from the cache. About 8 operations per byte.
 #pragma once
 
 #include "columns/convert/gpu/general/tile_text.cuh"
 
 namespace headrace {
 
-// The top bits of four bytes as four bits.
+// Packs the top bits of four bytes into four bits.
 HR_FN u32 four_bits(u32 tops) { return (tops * 0x00204081) >> 28; }
 
-// Sets of states, in the tables behind the three arrays (StepTables).
+// Sets of states, stored after the three arrays of StepTables.
 enum class StepSet : u8 { idle, quoted, comment, unfinished, escaped };
 
-HR_FN u32 begin_of_sets(const StepsTask& steps) { return steps.count > 16 ? 10824 : 770 * steps.count; }
+HR_FN u32 begin_of_sets(const DfaTask& steps) { return steps.count > 16 ? 10824 : 770 * steps.count; }
 
-HR_FN bool is_in(const StepsTask& steps, StepSet set, u32 state) {
+HR_FN bool is_in(const DfaTask& steps, StepSet set, u32 state) {
     const u64* const sets = reinterpret_cast<const u64*>(static_cast<const u8*>(steps.tables) + begin_of_sets(steps));
     return sets[static_cast<u32>(set)] >> state & 1;
 }
 
-// Steps through `vectors` of 16 bytes from `first` on, and writes what their bytes are as bits.
+// Runs the DFA over `vectors` of 16 bytes from `first` on, and writes the roles of their bytes as bits.
 template <u32 count, bool whole>
-HR_FN void run_vectors(TileMemory& memory, const StepsTask& steps, structure::Extent extent, u32 first, u32 vectors,
+HR_FN void run_vectors(TileMemory& memory, const DfaTask& steps, structure::Extent extent, u32 first, u32 vectors,
                        u32 state, const u16* marks) {
     const auto& reads = *reinterpret_cast<const structure::Steps<count>*>(memory.reads);
     state = structure::step_to<count>(state);
@@ -38,7 +37,7 @@ HR_FN void run_vectors(TileMemory& memory, const StepsTask& steps, structure::Ex
             bytes = structure::with_spares(bytes, marks[v], spares[0], spares[1]);
         }
         const u32 words[4] = {bytes.x, bytes.y, bytes.z, bytes.w};
-        u32 fields = 0, records = 0, starts = 0, strays = 0;
+        u32 fields = 0, records = 0, starts = 0, malformed = 0;
         i32 place = static_cast<i32>(16 * v);
 #pragma unroll
         for (u32 word = 0; word < 4; ++word) {
@@ -53,20 +52,20 @@ HR_FN void run_vectors(TileMemory& memory, const StepsTask& steps, structure::Ex
             fields |= four_bits(codes << 3 & 0x80808080) << (4 * word);
             records |= four_bits(codes << 2 & 0x80808080) << (4 * word);
             starts |= four_bits(codes << 1 & 0x80808080) << (4 * word);
-            strays |= four_bits(codes & 0x80808080) << (4 * word);
+            malformed |= four_bits(codes & 0x80808080) << (4 * word);
         }
         reinterpret_cast<u16*>(memory.ends)[v] = static_cast<u16>(fields ^ records);
         reinterpret_cast<u16*>(memory.records)[v] = static_cast<u16>(records & ~fields);
         reinterpret_cast<u16*>(memory.starts)[v] = static_cast<u16>(starts);
         reinterpret_cast<u16*>(memory.dropped)[v] = static_cast<u16>(fields & records);
-        reinterpret_cast<u16*>(stray_bits(memory))[v] = static_cast<u16>(strays);
+        reinterpret_cast<u16*>(malformed_bits(memory))[v] = static_cast<u16>(malformed);
     }
 }
 
-// Steps through some words of 32 bytes.
+// Runs the DFA over `words` of 32 bytes.
 HR_FN void run_words(TileMemory& memory, const ConvertTask& task, const Tile& tile, u32 first, u32 words) {
-    const StepsTask& steps = task.steps;
-    // Words are counted from the boundary of 16 bytes before the text, as the search's tiles are.
+    const DfaTask& steps = task.dfa;
+    // Words are counted from the 16-byte boundary before the text, as in the search.
     const i64 number = static_cast<i64>(u64{tile.number} * (tile_bytes / 32)) + first - head_chunks;
     if (number < 0 || words == 0) return;
     const u64 chunk = static_cast<u64>(number) / steps.chunk;
@@ -84,18 +83,18 @@ HR_FN void run_words(TileMemory& memory, const ConvertTask& task, const Tile& ti
     return run_vectors<16, false>(memory, steps, extent, 2 * first, 2 * words, state, marks);
 }
 
-// The tile's words and those of its staged head, which has no fields' ends of the tile.
+// Runs the DFA over the thread's words and over the staged head, which has no field ends of the tile.
 HR_FN void run_tile(TileMemory& memory, const ConvertTask& task, const Tile& tile, u32 first) {
     for (u32 word = threadIdx.x; word < head_chunks; word += threads) {
-        memory.dropped[word] = stray_bits(memory)[word] = 0;
+        memory.dropped[word] = malformed_bits(memory)[word] = 0;
         run_words(memory, task, tile, word, 1);
     }
     const u32 words = first >= chunks ? 0 : min(chunks - first, chunks_per_thread);
     run_words(memory, task, tile, first, words);
 }
 
-// Lenient quotes that seemed to close their field and turn out to be text: before a stray that is no such quote itself,
-// the last one that was left out. `kept`: in the word before a thread's own, and in those.
+// Finds lenient quotes that were taken for closing ones but are text: the last dropped quote before a malformed one
+// that is not dropped itself. `kept`: their bits in the word before the thread's first, then in its words.
 HR_FN void find_kept(TileMemory& memory, const PlainDialect& dialect, u32 first, u32 words,
                      u32 (&kept)[chunks_per_thread + 1]) {
 #pragma unroll
@@ -104,7 +103,7 @@ HR_FN void find_kept(TileMemory& memory, const PlainDialect& dialect, u32 first,
     for (u32 i = 0; i < chunks_per_thread; ++i) {
         if (i >= words) continue;
         const u32 word = first + i;
-        for (u32 left = stray_bits(memory)[word]; left != 0; left &= left - 1) {
+        for (u32 left = malformed_bits(memory)[word]; left != 0; left &= left - 1) {
             const u32 below = (left & (0 - left)) - 1, at = static_cast<u32>(__popc(below));
             const bool is_dropped = memory.dropped[word] >> at & 1;
             if (staged_text(memory)[32 * word + at] == dialect.quote && !is_dropped) continue;
@@ -131,7 +130,7 @@ HR_FN void keep_quotes(TileMemory& memory, const PlainDialect& dialect, u32 firs
     __syncthreads();
 }
 
-// The last byte up to staged byte `at` that begins a record; `otherwise` if none in the tile does.
+// Returns the last byte up to staged byte `at` that begins a record, or `otherwise` if there is none in the tile.
 HR_FN u32 last_start(const TileMemory& memory, u32 at, u32 otherwise) {
     u32 word = min(at / 32, chunks - 1);
     u32 bits = memory.starts[word] & (at / 32 == word ? low_mask(at % 32 + 1) : ~0u);
@@ -140,35 +139,35 @@ HR_FN u32 last_start(const TileMemory& memory, u32 at, u32 otherwise) {
                                            : 32 * word + 31 - static_cast<u32>(__clz(static_cast<int>(bits)));
 }
 
-// Whether the byte ends a record.
+// Returns whether the byte ends a record.
 HR_FN bool ends_record(const TileMemory& memory, u32 at) { return memory.records[at / 32] >> (at % 32) & 1; }
 
-// Moves a field's first byte behind the spaces at its start that are no part of it.
+// Moves `begin` past the spaces that the dialect skips at the start of a field.
 HR_FN void skip_spaces(const TileMemory& memory, const ConvertTask& task, u32& begin, u32 end) {
-    if ((task.steps.flags & STEPS_SKIP_SPACES) == 0) return;
+    if ((task.dfa.flags & DFA_SKIPS_SPACES) == 0) return;
     while (begin < end && staged_text(memory)[begin] == ' ') ++begin;
 }
 
-// Whether the byte, a field's first, is a quote that encloses it. Lenient ones do not always: then they are not
+// Returns whether a field's first byte is a quote that encloses it. A lenient quote need not be one; then it is not
 // dropped.
 HR_FN bool is_opening(const TileMemory& memory, const ConvertTask& task, u32 at) {
     if (!(task.dialect.flags & PLAIN_QUOTES) || staged_text(memory)[at] != task.dialect.quote) return false;
-    if (!by_steps || (task.steps.flags & STEPS_LENIENT) == 0) return true;
+    if (!by_steps || (task.dfa.flags & DFA_LENIENT) == 0) return true;
     return memory.dropped[at / 32] >> (at % 32) & 1;
 }
 
-// Where the bytes of a field end, from the last byte of what ends it.
+// Returns the end of a field's bytes, given the last byte of the separator or line end after it.
 HR_FN u32 end_of_field(const TileMemory& memory, const ConvertTask& task, u32 place) {
     if constexpr (!by_steps) return place;
-    const StepsTask& steps = task.steps;
+    const DfaTask& steps = task.dfa;
     if ((steps.separator_more | steps.line_end_more) == 0) return place;
     return place -
            (place >= memory.tile.end || ends_record(memory, place) ? steps.line_end_more : steps.separator_more);
 }
 
-// Whether a field is open there: a comment line is none.
+// Returns whether a field is open there. A comment line has no fields.
 HR_FN bool is_open(const ConvertTask& task, const TileEntry& behind) {
-    return behind.open && !(by_steps && is_in(task.steps, StepSet::comment, behind.state));
+    return behind.open && !(by_steps && is_in(task.dfa, StepSet::comment, behind.state));
 }
 
 }  // namespace headrace

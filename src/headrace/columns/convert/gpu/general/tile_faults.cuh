@@ -1,5 +1,5 @@
-// What a tile reports: fields and records that are not what they should be, and kinds of text that a guess does not
-// hold. All of it is rare, so it is called and not inlined.
+// Reports faults of fields and records, and kinds of text that a column's guess does not cover. All of this is rare, so
+// the functions are not inlined.
 #pragma once
 
 #include "columns/convert/gpu/general/tile_fields.cuh"
@@ -7,41 +7,42 @@
 
 namespace headrace {
 
-// Whether nobody asks what the fields of a record hold: it goes, or it is behind the first that is to be raised.
-HR_COLD bool is_left_out(const ConvertTask& task, u64 record) {
+// Returns whether a record's fields are not converted: it is rejected, or follows the first record whose fault is
+// raised.
+HR_COLD bool is_not_converted(const ConvertTask& task, u64 record) {
     if (record > task.last_record) return true;
-    u64 low = 0, high = task.gone_count;
+    u64 low = 0, high = task.rejected_count;
     while (low < high) {
         const u64 middle = (low + high) / 2;
-        if (task.gone[middle] < record) {
+        if (task.rejected[middle] < record) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < task.gone_count && task.gone[low] == record;
+    return low < task.rejected_count && task.rejected[low] == record;
 }
 
-// Of a field: not if the record is left out.
+// Lists and counts a fault, unless its record is after the last one that is converted.
 HR_FN void report(const TileMemory& memory, const ConvertTask& task, const FieldFault& fault) {
     if (fault.record > task.last_record) return;
     ConvertTotals* const totals = memory.totals_of_text;
-    const u32 bit = fault.kind < 31 ? 1u << fault.kind : fault.kind == FAULT_DEFERRED ? RAISES_DEFERRED : 0;
-    if ((task.raises & bit) && ~fault.record > tile::load_relaxed(&totals->raised)) {
+    const u32 bit = fault.kind < 31 ? 1u << fault.kind : fault.kind == FAULT_DEFERRED ? RAISE_DEFERRED : 0;
+    if ((task.raise_mask & bit) && ~fault.record > tile::load_relaxed(&totals->raised)) {
         atomicMax(&totals->raised, ~fault.record);
     }
     const u64 place = atomicAdd(&totals->faults, u64{1});
-    if (place < task.fault_room) memory.faults[place] = fault;
+    if (place < task.fault_capacity) memory.faults[place] = fault;
 }
 
-// Leaves a field to the host, if anybody asks for it.
+// Leaves a field to the host, unless its record's fields are not converted.
 HR_COLD void defer(const TileMemory& memory, const ConvertTask& task, FieldFault fault) {
-    if (is_left_out(task, fault.record)) return;
+    if (is_not_converted(task, fault.record)) return;
     fault.kind = FAULT_DEFERRED;
     report(memory, task, fault);
 }
 
-// Where the record begins that staged byte `at` is in.
+// Returns the begin of the record that contains staged byte `at`.
 HR_COLD u64 record_begin_of(const TileMemory& memory, const PlainDialect& dialect, i32 at) {
     const Tile& tile = memory.tile;
     if constexpr (by_steps) {
@@ -61,23 +62,23 @@ HR_COLD u64 record_begin_of(const TileMemory& memory, const PlainDialect& dialec
     return tile_position(tile, skip_line_ends(memory, dialect, tile, tile.begin));
 }
 
-// A field of a kind that its column's guess does not hold.
-HR_COLD void see_kind(const ConvertTask& task, const ConvertColumn& column, u32 kind, u64 position, u64 record) {
+// Records the first position at which a kind was seen that the column's guess does not cover.
+HR_COLD void record_kind(const ConvertTask& task, const ConvertColumn& column, u32 kind, u64 position, u64 record) {
     u64* const known = column.sightings + kind;
-    if (position >= tile::load_relaxed(known) || is_left_out(task, record)) return;
+    if (position >= tile::load_relaxed(known) || is_not_converted(task, record)) return;
     atomicMin(known, position);
     atomicMin(known + SIGHTINGS, record);
 }
 
-// Quotes that cannot stand where they do, among a thread's own words: of each record the first.
-HR_COLD void report_strays(const TileMemory& memory, const ConvertTask& task, const OwnMasks& own) {
+// Reports malformed quotes in a thread's words, the first of each record.
+HR_COLD void report_malformed_quotes(const TileMemory& memory, const ConvertTask& task, const ThreadMasks& own) {
     const Tile& tile = memory.tile;
     u64 record = tile.entry.record + own.records_before, told = ~u64{0};
     for (u32 i = 0; i < chunks_per_thread; ++i) {
-        for (u32 left = own.strays[i]; left != 0; left &= left - 1) {
+        for (u32 left = own.malformed[i]; left != 0; left &= left - 1) {
             const u32 bit = left & (0 - left);
             const u32 at = 32 * (own.first + i) + 31 - static_cast<u32>(__clz(static_cast<int>(bit)));
-            // A byte that ends a record is in it.
+            // A line end belongs to the record that it ends.
             const u64 of = record + static_cast<u32>(__popc(own.records[i] & (bit - 1)));
             if (of == told) continue;
             told = of;
@@ -89,7 +90,7 @@ HR_COLD void report_strays(const TileMemory& memory, const ConvertTask& task, co
     }
 }
 
-// Records of an irregular tile's window that have too few or too many fields.
+// Reports records of an irregular tile's window that have too few or too many fields.
 HR_COLD void report_records(const TileMemory& memory, const ConvertTask& task) {
     const Tile& tile = memory.tile;
     const Window& window = memory.window;
@@ -97,7 +98,7 @@ HR_COLD void report_records(const TileMemory& memory, const ConvertTask& task) {
         const u32 last = last_field_of(memory, k);
         const u32 fields = k == 0 ? window.column + last + 1 : last - last_field_of(memory, k - 1);
         const bool is_short = fields < task.base;
-        const bool few = is_short && !(task.rows & ROWS_FILL_SHORT);
+        const bool few = is_short && !(task.record_flags & RECORDS_FILL_SHORT);
         const bool many = fields > task.width;
         if (is_short && !few) atomicAdd(&memory.totals_of_text->filled, u64{1});
         if (!few && !many) continue;
@@ -105,9 +106,9 @@ HR_COLD void report_records(const TileMemory& memory, const ConvertTask& task) {
         const u64 record = tile.entry.record + window.records_before + k;
         const u64 begin = record_begin_of(memory, task.dialect, static_cast<i32>(end));
         const u64 stop = tile_position(tile, end);
-        const u32 kind = few                               ? static_cast<u32>(Fault::too_few_fields)
-                         : (task.rows & ROWS_COLLECT_LONG) ? FAULT_COLLECTED
-                                                           : static_cast<u32>(Fault::too_many_fields);
+        const u32 kind = few                                          ? static_cast<u32>(Fault::too_few_fields)
+                         : (task.record_flags & RECORDS_COLLECT_LONG) ? FAULT_COLLECTED
+                                                                      : static_cast<u32>(Fault::too_many_fields);
         report(memory, task, {record, begin, begin, stop, few ? stop : begin, NO_FIELD, kind});
     }
 }

@@ -1,20 +1,21 @@
-// The ends of a tile's fields as a list in shared memory, and which field is which column of which record.
+// Lists the ends of a tile's fields in shared memory, and determines the column and record of each field.
 //
-// A tile is regular if the k-th of its records ends with the field that, `width` fields a record, it must end with;
-// then a field's place tells its column and record. Otherwise a bit for each field, and ranks of bits, tell them.
+// A tile is regular if every record in it has `width` fields. Then a field's index determines its column and record. In
+// an irregular tile a bit per field marks the last field of each record, and ranks of these bits give columns and
+// records.
 #pragma once
 
 #include "columns/convert/gpu/general/tile_masks.cuh"
 
 namespace headrace {
 
-// Whether the records among these words end where `width` fields a record put them.
+// Returns whether every record in these words ends where `width` fields per record put it.
 HR_COLD bool fits_width(const TileMemory& memory, u32 width, u32 column, u32 ends_before) {
-    // As many records end before as have their last field before.
+    // The number of record ends before these words equals the number of last fields before them.
     u64 record = (u64{column} + ends_before) / width;
     u32 ends = ends_before;
     bool fits = true;
-    for (u32 word = own_first_word(); word < own_first_word() + chunks_per_thread && word < chunks; ++word) {
+    for (u32 word = thread_first_word(); word < thread_first_word() + chunks_per_thread && word < chunks; ++word) {
         for (u32 left = memory.records[word]; left != 0; left &= left - 1, ++record) {
             const u32 below = (left & (0 - left)) - 1;
             const u64 field = ends + static_cast<u32>(__popc(memory.ends[word] & below));
@@ -25,8 +26,8 @@ HR_COLD bool fits_width(const TileMemory& memory, u32 width, u32 column, u32 end
     return fits;
 }
 
-// Whether a tile whose fields and records have fitting numbers is regular. Where one window has them all, it is asked
-// of the last fields of records: as many as there are records end at a line end.
+// Returns whether a tile is regular, if its numbers of fields and records allow it. If one window has all fields, only
+// the last fields of records are checked: each must end at a line end, and there are as many line ends as records.
 HR_FN bool is_regular(const TileMemory& memory, const ConvertTask& task, const Tile& tile, u32 ends_before) {
     bool fits = true;
     if (tile.fields > window_fields) {
@@ -42,10 +43,11 @@ HR_FN bool is_regular(const TileMemory& memory, const ConvertTask& task, const T
     return __syncthreads_and(fits);
 }
 
-// The first byte of the record that begins at or behind staged byte `at`, which follows a line end or begins the text.
+// Returns the first byte of the record that begins at or after staged byte `at`, which follows a line end or begins the
+// text.
 HR_FN u32 skip_line_ends(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile, u32 at) {
     const u8* const text = staged_text(memory);
-    if constexpr (by_steps) return at;  // record_start tells it
+    if constexpr (by_steps) return at;  // record_start finds it
     if (dialect.flags & PLAIN_SKIP_BLANK) {
         while (at < tile.end && is_line_end(dialect, text[at])) ++at;
     } else if ((dialect.flags & PLAIN_UNIVERSAL) && at < tile.end && text[at] == '\n' && text[at - 1] == '\r') {
@@ -54,13 +56,14 @@ HR_FN u32 skip_line_ends(const TileMemory& memory, const PlainDialect& dialect, 
     return at;
 }
 
-// The first byte of a record, of which a field ends at `place`: by masks `at` or behind it. If it is not in the tile,
-// then `at` is where the field is known to begin.
+// Returns the first byte of the record whose field ends at `place`. With masks it is at or after `at`. If it is not in
+// the tile, `at` is the begin of the field.
 HR_FN u32 record_start(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile, u32 at, u32 place) {
     return by_steps ? last_start(memory, place, at) : skip_line_ends(memory, dialect, tile, at);
 }
 
-// Where the tile's first field begins, one less, as if a field before it ended there; far if it is not staged.
+// Returns the position before the tile's first field, as if a field before it ended there; far_place if that is not
+// staged.
 constexpr u32 far_place = 0xFFFF;
 HR_COLD u32 place_before(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile) {
     if (!tile.entry.open) return skip_line_ends(memory, dialect, tile, tile.begin) - 1;
@@ -68,12 +71,12 @@ HR_COLD u32 place_before(const TileMemory& memory, const PlainDialect& dialect, 
     return begin <= 0 ? far_place : static_cast<u32>(begin) - 1;
 }
 
-// Lists one word's ends, the last first: `slot` is that behind the last one's.
+// Lists the field ends of one word, in descending order. `slot`: one past the slot of the last one.
 HR_FN void list_word(TileMemory& memory, u32 ends, u32 word, u32 slot, u32 slots) {
     while (ends != 0) {
         const u32 at = 31 - static_cast<u32>(__clz(static_cast<int>(ends)));
         ends ^= 1u << at;
-        --slot;  // wraps far above the window for fields before it
+        --slot;  // wraps to a number above `slots` for fields before the window
         if (slot < slots) memory.places[slot] = static_cast<u16>(32 * word + at);
     }
 }
@@ -88,7 +91,7 @@ HR_COLD void list_records(TileMemory& memory, u32 ends_before) {
         if (bit < window.count) atomicOr(&memory.record_bits[bit / 32], 1u << (bit % 32));
     };
     u32 before = ends_before;
-    for (u32 word = own_first_word(); word < own_first_word() + chunks_per_thread && word < chunks; ++word) {
+    for (u32 word = thread_first_word(); word < thread_first_word() + chunks_per_thread && word < chunks; ++word) {
         const u32 ends = memory.ends[word];
         for (u32 left = memory.records[word]; left != 0; left &= left - 1) {
             mark(before + static_cast<u32>(__popc(ends & ((left & (0 - left)) - 1))));
@@ -109,7 +112,8 @@ HR_COLD void list_records(TileMemory& memory, u32 ends_before) {
     __syncthreads();
 }
 
-// Lists the ends of the window's fields, and settles whether the tile is regular. Between two calls there is a barrier.
+// Lists the ends of the window's fields and determines whether the tile is regular. Callers put a barrier between
+// calls.
 HR_FN void list_window(TileMemory& memory, const ConvertTask& task, u32 ends_before) {
     const Tile& tile = memory.tile;
     const Window& window = memory.window;
@@ -117,14 +121,14 @@ HR_FN void list_window(TileMemory& memory, const ConvertTask& task, u32 ends_bef
     u32 slot = ends_before + 1 - window.first;
 #pragma unroll
     for (u32 i = 0; i < chunks_per_thread; ++i) {
-        const u32 word = own_first_word() + i;
+        const u32 word = thread_first_word() + i;
         const u32 ends = word < chunks ? memory.ends[word] : 0;
         slot += static_cast<u32>(__popc(ends));
         list_word(memory, ends, word, slot, slots);
     }
     if (threadIdx.x == 0) {
         if (tile.last_end && tile.fields == window.first + window.count) {
-            memory.places[window.count] = static_cast<u16>(tile.end + (by_steps ? task.steps.line_end_more : 0));
+            memory.places[window.count] = static_cast<u16>(tile.end + (by_steps ? task.dfa.line_end_more : 0));
         }
         if (is_first) memory.places[0] = static_cast<u16>(place_before(memory, task.dialect, tile));
     }
@@ -138,7 +142,7 @@ HR_FN void list_window(TileMemory& memory, const ConvertTask& task, u32 ends_bef
     if (!regular) list_records(memory, ends_before);
 }
 
-// The window's field that ends its k-th record; k below window.records.
+// Returns the window's field that ends its k-th record, k < window.records.
 HR_FN u32 last_field_of(const TileMemory& memory, u32 k) {
     u32 low = 0, high = window_fields / 32 - 1;
     while (low < high) {

@@ -1,32 +1,34 @@
-// Where the fields and records of a tile end, as bits.
+// Finds the ends of a tile's fields and records by byte masks.
 //
-// A thread settles the meaning of 32 bytes at a time by masks (as structure/cpu/plain_masks.hpp): inside quotes where
-// the number of quotes so far is odd, a line end behind a line end is none. Counts are scanned once over the block.
+// A thread resolves 32 bytes at a time, as structure/cpu/plain_masks.hpp does. A byte is inside quotes if the number of
+// quotes before it is odd. A line end directly after another one ends no record. Counts are scanned once over the
+// block.
 #pragma once
 
 #include "columns/convert/gpu/general/tile_dfa.cuh"
 
 namespace headrace {
 
-// A thread's words of the masks, settled.
-struct OwnMasks {
-    u32 first;  // word
+// A thread's words of the masks, after quotes are resolved.
+struct ThreadMasks {
+    u32 first;  // index of the first word
     u32 ends[chunks_per_thread];
     u32 records[chunks_per_thread];
     u32 dropped[chunks_per_thread];
-    u32 strays[chunks_per_thread];
-    u32 ends_before, records_before;  // in the tile
+    u32 malformed[chunks_per_thread];
+    u32 ends_before, records_before;  // number in the tile before the thread's words
 };
 
-// What a word's masks hang on, of the byte before.
+// Properties of the byte before a word, which the word's masks depend on.
 struct MaskCarry {
     u32 inside;     // all ones if inside quotes
-    u32 line_end;   // the byte before is a line end, or the text begins here: in the place of the first byte
-    u32 separator;  // the same of a separator
-    u32 closing;    // of a quote that closes
+    u32 line_end;   // bit 0: the byte before is a line end, or the text begins here
+    u32 separator;  // bit 0: the byte before is a separator
+    u32 closing;    // bit 0: the byte before is a closing quote
 };
 
-// A line end directly behind one ends a record only if blank lines count, and LF behind CR never does.
+// Returns the line ends that end a record. Directly after another line end, one does so only if blank lines count; LF
+// after CR never does.
 HR_FN u32 real_ends(const TileMemory& memory, const PlainDialect& dialect, u32 word, u32 lines, u32 after) {
     if (dialect.flags & PLAIN_SKIP_BLANK) return lines & ~after;
     u32 result = lines;
@@ -35,19 +37,19 @@ HR_FN u32 real_ends(const TileMemory& memory, const PlainDialect& dialect, u32 w
         for (u32 left = lines & after; left != 0; left &= left - 1) {
             const u32 bit = left & (0 - left);
             const u32 at = 31 - static_cast<u32>(__clz(static_cast<int>(bit)));
-            // In the tile's first word the byte before may be the staged head's last.
+            // In the tile's first word the preceding byte may be the last one of the staged head.
             if (text[at] == '\n' && text[static_cast<i32>(at) - 1] == '\r') result &= ~bit;
         }
     }
     return result;
 }
 
-// A thread's words follow each other.
-HR_FN u32 own_first_word() { return head_chunks + threadIdx.x * chunks_per_thread; }
+// Each thread has consecutive words.
+HR_FN u32 thread_first_word() { return head_chunks + threadIdx.x * chunks_per_thread; }
 
-// Settles one word.
-HR_FN void settle_word(const TileMemory& memory, const PlainDialect& dialect, u32 word, u32 number, MaskCarry& carry,
-                       OwnMasks& own) {
+// Resolves one word.
+HR_FN void resolve_word(const TileMemory& memory, const PlainDialect& dialect, u32 word, u32 number, MaskCarry& carry,
+                        ThreadMasks& own) {
     u32 separators = memory.ends[word], lines = memory.records[word];
     u32 quotes = 0, inside = 0;
     if constexpr (may_quote) {
@@ -67,17 +69,18 @@ HR_FN void settle_word(const TileMemory& memory, const PlainDialect& dialect, u3
         const bool doubles = dialect.flags & PLAIN_DOUBLES;
         own.dropped[number] = dropped_quotes(quotes, inside, doubles, carry.closing);
         const u32 may_open = after | separators << 1 | carry.separator | (doubles ? after_closing : 0);
-        // The bytes that hold no text are no strays: a quote that closes at the text's end is fine.
-        own.strays[number] = (opening & ~may_open) | (after_closing & ~(separators | lines | quotes));
+        // Bytes past the text's end are excluded: a quote may close there.
+        own.malformed[number] = (opening & ~may_open) | (after_closing & ~(separators | lines | quotes));
         carry.inside = static_cast<u32>(static_cast<i32>(inside) >> 31);
         carry.closing = closing >> 31;
         carry.separator = separators >> 31;
     }
 }
 
-// The quotes of the staged head that are no part of their field's text. `last`: whether the head's last byte closes.
-HR_FN void settle_head(TileMemory& memory, const u8* text, const PlainDialect& dialect, const Tile& tile,
-                       u32 (&dropped)[head_chunks]) {
+// Finds the quotes of the staged head that are not part of their field's text. `last`: whether the head's last byte is
+// a closing quote.
+HR_FN void resolve_head(TileMemory& memory, const u8* text, const PlainDialect& dialect, const Tile& tile,
+                        u32 (&dropped)[head_chunks]) {
     u32 quotes[head_chunks];
     u32 parity = tile.entry.state;
 #pragma unroll
@@ -97,12 +100,13 @@ HR_FN void settle_head(TileMemory& memory, const u8* text, const PlainDialect& d
     }
 }
 
-// What is known of the byte before a thread's first word; `quotes_before`: in the tile's words before.
+// Returns the properties of the byte before a thread's first word. `quotes_before`: number of quotes in the tile before
+// that word.
 HR_FN MaskCarry carry_into(const TileMemory& memory, const Tile& tile, u32 word, u32 quotes_before) {
     MaskCarry carry{};
     if (may_quote && ((tile.entry.state ^ quotes_before) & 1)) carry.inside = ~0u;
     if (word == head_chunks) {
-        const u32 first = tile.begin - head_bytes;  // not 0 in the first tile, whose text begins behind a boundary
+        const u32 first = tile.begin - head_bytes;  // not 0 in the first tile if the text is not aligned to 16 bytes
         carry.line_end = tile.entry.open ? 0 : 1u << first;
         carry.separator = tile.entry.open && tile.entry.field_begin == tile_position(tile, tile.begin) ? 1 : 0;
         if (may_quote && carry.inside == 0) carry.closing = memory.dropped[word - 1] >> 31;
@@ -114,9 +118,9 @@ HR_FN MaskCarry carry_into(const TileMemory& memory, const Tile& tile, u32 word,
     return carry;
 }
 
-// Settles a thread's words by masks; of the staged head what is dropped.
-HR_FN void settle_words(TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile, OwnMasks& own,
-                        u32 (&head_dropped)[head_chunks]) {
+// Resolves a thread's words by masks, and finds the dropped quotes of the staged head.
+HR_FN void resolve_words(TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
+                         ThreadMasks& own, u32 (&head_dropped)[head_chunks]) {
     u32 quotes = 0, quotes_before = 0;
     if constexpr (may_quote) {
 #pragma unroll
@@ -127,36 +131,36 @@ HR_FN void settle_words(TileMemory& memory, const u8* text, const ConvertTask& t
         quotes_before = static_cast<u32>(
             tile::scan_warps<Sum<u64>, threads>(tile::shuffle(joined, tile::lanes - 1), memory.totals).before + joined -
             quotes);
-        if (threadIdx.x == 0) settle_head(memory, text, task.dialect, tile, head_dropped);
+        if (threadIdx.x == 0) resolve_head(memory, text, task.dialect, tile, head_dropped);
     }
     MaskCarry carry = carry_into(memory, tile, own.first < chunks ? own.first : head_chunks, quotes_before);
 #pragma unroll
     for (u32 i = 0; i < chunks_per_thread; ++i) {
-        own.ends[i] = own.records[i] = own.dropped[i] = own.strays[i] = 0;
+        own.ends[i] = own.records[i] = own.dropped[i] = own.malformed[i] = 0;
         if (own.first + i >= chunks) continue;
-        settle_word(memory, task.dialect, own.first + i, i, carry, own);
+        resolve_word(memory, task.dialect, own.first + i, i, carry, own);
         const u32 from = 32 * (own.first + i);
-        if (may_quote && from + 32 > tile.end) own.strays[i] &= from >= tile.end ? 0 : low_mask(tile.end - from);
+        if (may_quote && from + 32 > tile.end) own.malformed[i] &= from >= tile.end ? 0 : low_mask(tile.end - from);
     }
 }
 
-// The same by the automaton.
-HR_FN void read_words(TileMemory& memory, const ConvertTask& task, const Tile& tile, OwnMasks& own,
+// Resolves a thread's words by the DFA.
+HR_FN void read_words(TileMemory& memory, const ConvertTask& task, const Tile& tile, ThreadMasks& own,
                       u32 (&head_dropped)[head_chunks]) {
     run_tile(memory, task, tile, own.first);
     __syncthreads();
-    if (task.steps.flags & STEPS_LENIENT) keep_quotes(memory, task.dialect, own.first);
+    if (task.dfa.flags & DFA_LENIENT) keep_quotes(memory, task.dialect, own.first);
 #pragma unroll
     for (u32 i = 0; i < chunks_per_thread; ++i) {
         const u32 word = own.first + i;
         const bool here = word < chunks;
         own.records[i] = here ? memory.records[word] : 0;
         own.ends[i] = here ? memory.ends[word] : 0;
-        own.strays[i] = here ? stray_bits(memory)[word] : 0;
+        own.malformed[i] = here ? malformed_bits(memory)[word] : 0;
         own.dropped[i] = here ? memory.dropped[word] : 0;
-        // Behind an escape at the text's end there is nothing to escape.
+        // An escape at the text's end escapes nothing, so it is text.
         const bool last = tile.last_end && here && (tile.end - 1) / 32 == word;
-        if (last && is_in(task.steps, StepSet::escaped, tile.next.state)) {
+        if (last && is_in(task.dfa, StepSet::escaped, tile.next.state)) {
             own.dropped[i] &= ~(1u << ((tile.end - 1) % 32));
         }
     }
@@ -165,14 +169,14 @@ HR_FN void read_words(TileMemory& memory, const ConvertTask& task, const Tile& t
     for (u32 i = 0; i < head_chunks; ++i) head_dropped[i] = memory.dropped[i];
 }
 
-// Settles all masks, counts, and tells whether the tile is regular.
-HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& task, Tile& tile, OwnMasks& own) {
-    own.first = own_first_word();
+// Resolves all masks, counts fields and records, and determines whether the tile is regular.
+HR_FN void resolve_tile(TileMemory& memory, const u8* text, const ConvertTask& task, Tile& tile, ThreadMasks& own) {
+    own.first = thread_first_word();
     u32 head_dropped[head_chunks] = {};
     if constexpr (by_steps) {
         read_words(memory, task, tile, own, head_dropped);
     } else {
-        settle_words(memory, text, task, tile, own, head_dropped);
+        resolve_words(memory, text, task, tile, own, head_dropped);
     }
     u32 ends = 0, records = 0, dropped = 0;
 #pragma unroll
@@ -185,8 +189,8 @@ HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& ta
 #pragma unroll
         for (u32 i = 0; i < head_chunks; ++i) dropped += static_cast<u32>(__popc(head_dropped[i]));
     }
-    // Three counts below 2^17 in one word, or two in half of one. The barrier in the scan is also the one between
-    // reading the masks and writing them; the one before it frees `totals`.
+    // Three counts below 2^17 fit in 64 bits, two below 2^16 in 32 bits. The barrier in the scan also separates reading
+    // the masks from writing them; the barrier before it frees `totals`.
     __syncthreads();
     constexpr u32 bits = may_quote ? 20 : 16;
     constexpr u32 all = (1u << bits) - 1, third = may_quote ? 2 * bits : 0;
@@ -229,7 +233,7 @@ HR_FN void settle_tile(TileMemory& memory, const u8* text, const ConvertTask& ta
     tile.records = static_cast<u32>(block.total >> bits & all) + (tile.last_end ? 1 : 0);
     const u64 columns = u64{tile.entry.column} + tile.fields;
     const u64 whole = u64{tile.records} * task.width;
-    // Behind the last record's end there are fewer fields than a record has; a text's end is one.
+    // After the last record's end there are fewer fields than a record has. The text's end also ends a record.
     tile.regular = tile.entry.column < task.width && columns >= whole && columns - whole < task.width &&
                    (!tile.last_end || columns == whole);
 }

@@ -1,4 +1,4 @@
-// Which field of a tile is a column's in a row, and where its bytes are.
+// Finds the field of a column in a row, and its bytes.
 #pragma once
 
 #include "columns/convert/gpu/general/tile_faults.cuh"
@@ -6,12 +6,12 @@
 
 namespace headrace {
 
-// A column's field in one row, as far as this window has a say in it.
+// A column's field in one row, as seen from this window.
 struct RowField {
-    bool mine;     // the field ends here
-    bool missing;  // the record ends here, and has no such field
-    bool sound;    // false: the record has to go, so what its fields hold is nobody's business
-    u32 slot;      // of the field in the window
+    bool mine;     // the field ends in this window
+    bool missing;  // the record ends in this window without such a field
+    bool sound;    // false: the record is rejected, so its fields are not converted
+    u32 slot;      // index of the field in the window
 };
 
 HR_FN RowField field_of_row(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const Window& window,
@@ -30,16 +30,16 @@ HR_FN RowField field_of_row(const TileMemory& memory, const ConvertTask& task, c
     const i64 last = ended ? last_field_of(memory, number) : window.count - 1;
     const i64 slot = first + column;
     const i64 fields = last - first + 1;
-    const bool few = fields < task.base && !(task.rows & ROWS_FILL_SHORT);
-    const bool many = fields > task.width && !(task.rows & (ROWS_KEEP_LONG | ROWS_COLLECT_LONG));
+    const bool few = fields < task.base && !(task.record_flags & RECORDS_FILL_SHORT);
+    const bool many = fields > task.width && !(task.record_flags & (RECORDS_KEEP_LONG | RECORDS_COLLECT_LONG));
     const bool sound = !many && !(ended && few) && row != tile.unclosed;
     return {slot >= 0 && slot <= last, ended && slot > last, sound, static_cast<u32>(slot)};
 }
 
-// A field of fixed width that is longer is read by the host.
-constexpr i64 longest_read = 4096;
+// Longer fields of fixed width are converted by the host.
+constexpr i64 max_read_bytes = 4096;
 
-// Staged bytes from `begin` to `end`; a field that began before the staged head begins below 0.
+// Staged bytes [begin, end). `begin` is negative if the field began before the staged head.
 struct FieldPlace {
     i64 begin;
     u32 end;
@@ -61,7 +61,7 @@ HR_FN FieldPlace place_of(const TileMemory& memory, const ConvertTask& task, con
     return {begin, end};
 }
 
-// What is left out of staged bytes [0, at).
+// Returns the number of dropped bytes among staged bytes [0, at).
 HR_FN u32 dropped_until(const TileMemory& memory, u32 at) {
     if constexpr (!may_quote) return 0;
     return bits_until(memory.dropped, memory.dropped_before, at);
@@ -77,14 +77,14 @@ HR_FN FieldText text_of(const TileMemory& memory, const u8* text, const ConvertT
     if (raw) return {p, n, false, false};
     FieldText field{p, n, false, by_steps};
     if constexpr (by_steps) {
-        while ((task.steps.flags & STEPS_SKIP_SPACES) && field.n != 0 && *field.p == ' ') {
+        while ((task.dfa.flags & DFA_SKIPS_SPACES) && field.n != 0 && *field.p == ' ') {
             ++field.p;
             --field.n;
         }
     }
-    const u32 begin = static_cast<u32>(place.end - field.n);  // if it is staged
+    const u32 begin = static_cast<u32>(place.end - field.n);  // if the field is staged
     if ((task.dialect.flags & PLAIN_QUOTES) && field.n >= 2 && *field.p == task.dialect.quote) {
-        const bool lenient = by_steps && (task.steps.flags & STEPS_LENIENT);
+        const bool lenient = by_steps && (task.dfa.flags & DFA_LENIENT);
         field.quoted = !lenient || (staged ? (memory.dropped[begin / 32] >> (begin % 32) & 1) != 0
                                            : is_enclosed(marks_of(task), field.p, field.n));
     }
@@ -107,7 +107,7 @@ HR_FN FieldFault fault_at(const TileMemory& memory, const ConvertTask& task, con
             0};
 }
 
-// The rows that a window has fields of: [first, end).
+// The rows [first, end) with fields in a window.
 struct RowSpan {
     u64 first, end;
 };
@@ -119,7 +119,7 @@ HR_FN RowSpan rows_of(const Tile& tile, const Window& window, u32 width) {
     }
     if (window.count == 0) return {tile.entry.record, tile.entry.record};
     if (window.count == tile.fields) {
-        // No divisions: whole records, and one more if there are fields of it.
+        // Without divisions: the complete records, and one more if some of its fields are in the tile.
         const u32 more = tile.entry.column + tile.fields != tile.records * width ? 1 : 0;
         return {tile.entry.record, tile.entry.record + tile.records + more};
     }
@@ -127,20 +127,20 @@ HR_FN RowSpan rows_of(const Tile& tile, const Window& window, u32 width) {
     return {tile.entry.record + first / width, tile.entry.record + (first + window.count - 1) / width + 1};
 }
 
-// Stores which of a warp's 32 rows, `mine` of them, have a value, in the word that they share with other tiles where
-// not all are. All bits are set before the launch.
+// Stores the validity of a warp's 32 rows, of which this tile has those in `mine`. A word that other tiles share is
+// updated atomically. All bits are set before the launch.
 HR_FN void put_validity(u32* words, u64 row, u32 mine, u32 present) {
     if (tile::lane() != 0) return;
     if (mine == ~0u) {
         words[row / 32] = present;
     } else {
-        // Both ways, since the conversion by rows may have said otherwise of a tile that it then declined.
+        // Bits are set as well as cleared, since the fast path may have cleared some before it declined the tile.
         if (present != 0) atomicOr(&words[row / 32], present);
         if ((mine & ~present) != 0) atomicAnd(&words[row / 32], ~(mine & ~present));
     }
 }
 
-// Sets the bits of a warp's 32 rows, `mine` of them, in the word that they share with other tiles where not all are.
+// Sets bits for a warp's 32 rows, of which this tile has those in `mine`; atomically if other tiles share the word.
 HR_FN void put_bits(u32* words, u64 row, u32 mine, u32 bits) {
     if (tile::lane() != 0) return;
     if (mine == ~0u) {

@@ -1,9 +1,11 @@
-// The strings of a tile. A byte of a string is copied by one tile: that in which the field ends, if it began in its
-// staged head or behind, else by the tile that has the byte HR_HEAD bytes from its end. So short fields are copied
-// whole, and a field of any length by all tiles that it spans. Their bytes are gathered by the warp as a stream: each
-// lane takes the next byte, finds by binary search whose it is, and stores it next to its neighbours'.
+// Converts the strings of a tile. Each byte of a string is copied by one tile. If the field begins in the staged head
+// or later, the tile in which the field ends copies it. Otherwise each tile copies the bytes that lie 64 bytes before
+// its own. So short fields are copied whole, and a long field is copied by all tiles that it spans.
 //
-// Bytes moved: those of the strings, once, and an offset a row.
+// A warp copies the strings of 32 rows as one stream: each lane takes the next byte, finds its row by binary search,
+// and stores it next to its neighbours' bytes.
+//
+// Bytes moved: those of the strings, once, and an offset per row.
 #pragma once
 
 #include "columns/convert/gpu/general/fast_numbers.cuh"
@@ -12,17 +14,17 @@
 
 namespace headrace {
 
-// Bytes of text that are not in `memory.dropped`.
+// Returns the number of staged bytes [begin, end) without dropped ones.
 HR_FN u32 kept_bytes(const TileMemory& memory, u32 begin, u32 end, bool raw) {
     return raw ? end - begin : end - begin - (dropped_until(memory, end) - dropped_until(memory, begin));
 }
 
-// Copies each lane's staged bytes [begin, begin + size) to its place behind `to`.
+// Copies each lane's staged bytes [begin, begin + size) to `to` + `place`.
 HR_FN void copy_pieces(const TileMemory& memory, u8* to, u32 begin, u32 size, u32 place, bool raw) {
     const u8* const text = staged_text(memory);
     const u32 until = tile::scan_warp<Sum<u32>>(size);
     const u32 total = tile::shuffle(until, tile::lanes - 1);
-    const u32 shift = begin - (until - size);  // from a byte's place in the stream to its place in the tile
+    const u32 shift = begin - (until - size);  // a byte's staged position minus its position in the stream
     const u32 target = place - begin + (raw ? 0 : dropped_until(memory, begin));
     for (u32 first = 0; first < total; first += tile::lanes) {
         const u32 number = first + tile::lane();
@@ -43,16 +45,16 @@ HR_FN void copy_pieces(const TileMemory& memory, u8* to, u32 begin, u32 size, u3
     }
 }
 
-// Leaves a lane's long piece to all warps; returns what is left to this one.
-HR_FN u32 put_aside(TileMemory& memory, u8* to, u32 begin, u32 size, u32 place, bool raw) {
+// Leaves a lane's long piece to all warps. Returns the number of bytes that this warp still has to copy.
+HR_FN u32 leave_to_block(TileMemory& memory, u8* to, u32 begin, u32 size, u32 place, bool raw) {
     if (size < long_piece) return size;
     const u32 number = atomicAdd(&memory.long_pieces, 1u);
     memory.pieces[number] = {to + place, static_cast<u16>(begin), static_cast<u16>(size), raw};
     return 0;
 }
 
-// A part of a long piece: each lane has a word of the result, or what the part has of it. 31 words, so that with those
-// that it begins and ends in they are 32.
+// Bytes of a long piece that a warp copies at a time: each lane stores one word. These are 31 words of the result, or
+// 32 with the partial ones at both ends.
 constexpr u32 part_bytes = 124;
 
 HR_FN void copy_part(const TileMemory& memory, const LongPiece& piece, u32 part) {
@@ -82,7 +84,7 @@ HR_FN void copy_part(const TileMemory& memory, const LongPiece& piece, u32 part)
     for (u32 i = from; i < stop; ++i) to[i] = text[begin + i];
 }
 
-// Copies what was put aside; behind a barrier.
+// Copies the long pieces. Call after a barrier.
 HR_FN void copy_long_pieces(const TileMemory& memory) {
     constexpr u32 warps = threads / tile::lanes;
     u32 part = tile::warp();
@@ -98,17 +100,18 @@ HR_FN void put_offset(const ConvertColumn& column, u64 row, u64 value) {
     store_offset(column.offsets, column.width == 8, row, value);
 }
 
-// The first byte from `at` on that may begin a character: in UTF-8 at most three do not.
+// Returns the first byte at or after `at` that may begin a character. In UTF-8 at most three bytes do not.
 HR_FN u32 character_from(const u8* text, u32 at) {
     for (u32 i = 0; i < 3 && (text[at] & 0xC0) == 0x80; ++i) ++at;
     return at;
 }
 
-// A field that began before the staged head is checked in parts, by the tiles that copy it. A part is [s(begin),
-// s(end)), s being character_from: parts side by side are all UTF-8 just when the whole is. Where one is not, the host
-// is asked, who finds the byte.
-// By a warp: whether staged bytes [begin, end) are such a part; `is_first` if the field begins there. Each lane looks
-// at the bytes of a word; those outside the part are zeros to it.
+// Returns whether staged bytes [begin, end) are a valid part of a field. A field that began before the staged head is
+// validated in parts, by the tiles that copy it. A part is [s(begin), s(end)) with s = character_from. Adjacent parts
+// are all valid UTF-8 if and only if the whole field is. If a part is not, the host finds the invalid byte.
+//
+// A warp calls this. `is_first`: the field begins at `begin`. Each lane checks the bytes of a word; bytes outside the
+// part count as zeros.
 HR_COLD bool is_valid_part(const TileMemory& memory, u32 begin, u32 end, bool is_first) {
     const u8* const text = staged_text(memory);
     const u32* const words = reinterpret_cast<const u32*>(memory.text);
@@ -136,14 +139,14 @@ HR_FN bool has_text(const ConvertColumn& column) {
     return column.type == TypeId::string || column.type == TypeId::large_string;
 }
 
-// Whether the text of a field is UTF-8; if not, and the record stays, that is a fault.
+// Returns whether a field's text is UTF-8. If it is not and the record is not rejected, reports a fault.
 HR_COLD bool check_text(const TileMemory& memory, const ConvertTask& task, const ConvertColumn& column,
                         const FieldText& field, const FieldPlace& place, u64 row, bool reports) {
     const usize invalid = find_invalid_utf8(field.p, field.n);
     if (invalid == field.n) return true;
-    if (!reports || is_left_out(task, row)) return false;
+    if (!reports || is_not_converted(task, row)) return false;
     FieldFault fault = fault_at(memory, task, place, column.position, row);
-    // Behind initial spaces and an opening quote.
+    // The text begins after initial spaces and an opening quote.
     const usize closing = field.quoted ? 1 : 0;
     fault.at = fault.end - closing - field.n + invalid;
     fault.kind = static_cast<u32>(Fault::encoding);
@@ -151,11 +154,11 @@ HR_COLD bool check_text(const TileMemory& memory, const ConvertTask& task, const
     return false;
 }
 
-// The same of a field that may be null by its text, may not be UTF-8, or is quoted.
+// Returns whether a field has a value, if it may be a null text, may not be UTF-8, or is quoted.
 HR_COLD bool is_string_value(const TileMemory& memory, const u8* text, const ConvertTask& task,
                              const ConvertColumn& column, const FieldPlace& place, u64 row, bool reports) {
     const FieldText field = text_of(memory, text, task, place, column.flags & CONVERT_RAW);
-    // Of initial spaces alone.
+    // A field of initial spaces alone.
     if (by_steps && field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return false;
     if (has_text(column) && memory.tile.has_high) {
         if (place.begin < 0) {
@@ -172,10 +175,10 @@ HR_COLD bool is_string_value(const TileMemory& memory, const u8* text, const Con
     return !is_null_text(*column.rules, field, marks_of(task));
 }
 
-// A field of a column whose type is not known yet: it says what it is, and is null.
+// Records the kind of a field of a column whose type is not inferred yet. The value is null.
 HR_COLD void classify_row(const TileMemory& memory, const u8* text, const ConvertTask& task,
                           const ConvertColumn& column, const FieldPlace& place, u64 row) {
-    if (place.end - place.begin > longest_read) {
+    if (place.end - place.begin > max_read_bytes) {
         defer(memory, task, fault_at(memory, task, place, column.position, row));
         return;
     }
@@ -183,13 +186,13 @@ HR_COLD void classify_row(const TileMemory& memory, const u8* text, const Conver
     if (field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return;
     Int128 value;
     u32 kind;
-    const Settled settled = settle_field(column, field, marks_of(task), value, kind);
+    const FieldOutcome outcome = resolve_field(column, field, marks_of(task), value, kind);
     FieldFault fault = fault_at(memory, task, place, column.position, row);
-    if (settled == Settled::kind) see_kind(task, column, kind, fault.begin, row);
-    if (settled == Settled::deferred) defer(memory, task, fault);
+    if (outcome == FieldOutcome::kind) record_kind(task, column, kind, fault.begin, row);
+    if (outcome == FieldOutcome::deferred) defer(memory, task, fault);
 }
 
-// The bytes of an unfinished field that this tile copies: [begin, end), perhaps none.
+// The bytes [begin, end) of an unfinished field that this tile copies; possibly none.
 struct Piece {
     u32 begin, end;
 };
@@ -201,7 +204,7 @@ HR_FN Piece unfinished_piece(const Tile& tile) {
     return {from, tile.end >= head_bytes && to > from ? to : from};
 }
 
-// The bytes of the tile's unfinished field, if it is this column's.
+// Converts the tile's unfinished field if it is one of this column. Returns its number of bytes.
 template <bool writes>
 HR_FN u32 convert_unfinished(TileMemory& memory, const ConvertTask& task, const ConvertColumn& column, u64 base) {
     const Tile& tile = memory.tile;
@@ -212,7 +215,8 @@ HR_FN u32 convert_unfinished(TileMemory& memory, const ConvertTask& task, const 
     const Piece piece = unfinished_piece(tile);
     if constexpr (writes) {
         u8* const to = column.values + base;
-        const u32 mine = tile::lane() == 0 ? put_aside(memory, to, piece.begin, piece.end - piece.begin, 0, raw) : 0;
+        const u32 mine =
+            tile::lane() == 0 ? leave_to_block(memory, to, piece.begin, piece.end - piece.begin, 0, raw) : 0;
         copy_pieces(memory, to, piece.begin, mine, 0, raw);
         const bool is_first = static_cast<i64>(tile.next.field_begin) >= tile.origin;
         if (has_text(column) && tile.has_high && piece.end > piece.begin &&
@@ -225,7 +229,8 @@ HR_FN u32 convert_unfinished(TileMemory& memory, const ConvertTask& task, const 
     return kept_bytes(memory, piece.begin, piece.end, raw);
 }
 
-// One column of strings in one window. Returns how many bytes it has here; `base`: those before, of the whole column.
+// Converts one column of strings in one window. Returns the number of its bytes there. `base`: offset of the first in
+// the column.
 template <bool writes>
 HR_FN u32 convert_strings(TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
                           const Window& window, const RowSpan& rows, const ConvertColumn& column, u64 base) {
@@ -244,7 +249,7 @@ HR_FN u32 convert_strings(TileMemory& memory, const u8* text, const ConvertTask&
                 const bool empty = place.begin == static_cast<i64>(place.end);
                 const bool looks = may_quote || tile.has_high || (column.flags & CONVERT_NULL_WORDS) || place.begin < 0;
                 present = !empty || !(column.flags & CONVERT_EMPTY_IS_NULL);
-                // Nobody reads all of a long field that goes.
+                // A long field of a rejected record is not read.
                 if (!found.sound && place.begin <= 0) present = false;
                 if (present && looks) {
                     present =
@@ -258,7 +263,7 @@ HR_FN u32 convert_strings(TileMemory& memory, const u8* text, const ConvertTask&
         const u32 until = tile::scan_warp<Sum<u32>>(size);
         if constexpr (writes) {
             u8* const to = column.values + base + done;
-            raw_size = put_aside(memory, to, begin, raw_size, until - size, raw);
+            raw_size = leave_to_block(memory, to, begin, raw_size, until - size, raw);
             copy_pieces(memory, to, begin, raw_size, until - size, raw);
             const bool here = found.mine || found.missing;
             if (here) put_offset(column, row + 1, base + done + until);

@@ -1,8 +1,7 @@
-// A tile's text in shared memory, and where its fields and records end as bits: 32 bytes of text are one word.
+// Stages a tile's text in shared memory and makes bit masks of its field and record ends: one 32-bit word per 32 bytes.
 //
-// A vector of 16 bytes is read once from device memory; its masks are made while it is in registers. Comparing four
-// bytes with a value is gpu/block/byte_masks.cuh's. Bytes moved: those of the text, once, and HR_HEAD more a
-// tile.
+// A vector of 16 bytes is read once from device memory; its masks are made while it is in registers
+// (gpu/block/byte_masks.cuh). Bytes moved: the text once, and 64 bytes more per tile.
 #pragma once
 
 #include "columns/convert/gpu/convert_task.hpp"
@@ -16,73 +15,74 @@ namespace headrace {
 
 constexpr u32 threads = HR_THREADS;
 constexpr u32 tile_bytes = HR_TILE;
-constexpr u32 window_fields = HR_WINDOW;  // indexed at a time
+constexpr u32 window_fields = HR_WINDOW;  // fields whose ends are listed at a time
 constexpr bool may_quote = HR_QUOTES != 0;
-constexpr bool by_steps = HR_QUOTES == 2;  // an automaton tells where fields end, and what is no part of their text
-constexpr u32 head_bytes = 64;             // of the text before the tile
+constexpr bool by_steps = HR_QUOTES == 2;  // a DFA finds field ends and dropped bytes, instead of masks
+constexpr u32 head_bytes = 64;             // bytes of text staged before the tile
 constexpr u32 staged_bytes = head_bytes + tile_bytes;
-constexpr u32 chunks = staged_bytes / 32;  // words of masks
+constexpr u32 chunks = staged_bytes / 32;  // 32-bit words of a mask
 constexpr u32 head_chunks = head_bytes / 32;
 constexpr u32 chunks_per_thread = (tile_bytes / 32 + threads - 1) / threads;
 static_assert(tile_bytes % 32 == 0 && staged_bytes <= 0xFFE0 && window_fields % 32 == 0);
 
-// What every thread knows of the tile.
+// Properties of the tile, the same in every thread.
 struct Tile {
     TileEntry entry, next;
-    u32 number;  // among the text's
-    i64 origin;  // staged byte s is the text's byte s + origin; below 0 in the first tile
-    u32 begin;   // staged bytes of the tile that are text
+    u32 number;  // index among the text's tiles
+    i64 origin;  // staged byte s is the text's byte s + origin; negative in the first tile
+    u32 begin;   // staged bytes [begin, end) are the tile's part of the text
     u32 end;
-    u32 fields;  // that end in it
+    u32 fields;  // number of fields that end in the tile
     u32 records;
-    bool regular;     // each record has `width` fields
+    bool regular;     // every record has `width` fields
     bool last_end;    // the text's end ends the last field
-    bool open_field;  // a field goes on behind the tile
+    bool open_field;  // a field continues after the tile
     bool has_high;
-    u64 unclosed;  // the record whose quotes the text's end leaves open: it has to go; or none
+    u64 unclosed;  // index of the record with a quote that the text's end leaves open: it is rejected; or no_record
 };
 constexpr u64 no_record = ~u64{0};
 
-// A part of the tile's fields: those whose ends are in `places`.
+// A range of the tile's fields: those whose ends are in `places`.
 struct Window {
-    u32 first;  // field of the tile
+    u32 first;  // index of its first field in the tile
     u32 count;
-    // Of irregular tiles:
-    u32 records;         // that end in it
-    u32 records_before;  // that ended in the tile before it
-    u32 column;          // of its first field
+    // For irregular tiles:
+    u32 records;         // number of records that end in the window
+    u32 records_before;  // number of records that end in the tile before the window
+    u32 column;          // column of the window's first field
 };
 
-// Part of a string that all warps copy together: `size` staged bytes from `begin` on go to `to`, less those dropped.
+// A part of a string that all warps copy together: `size` staged bytes from `begin` on, without dropped ones, to `to`.
 struct LongPiece {
     u8* to;
     u16 begin, size;
     bool raw;
 };
-constexpr u32 long_piece = 96;  // bytes, at least
-constexpr u32 sized_strings = 64;
+constexpr u32 long_piece = 96;  // minimum size in bytes
+constexpr u32 max_measured_columns = 64;
 constexpr u32 no_target = 0xFFFF;
 
 struct TileMemory {
     uint4 text[staged_bytes / 16 + 1];
-    uint4 reads[by_steps ? 281 : 1];                 // StepTables::reads, of 64 states behind the groups of bytes
-    u32 ends[chunks];                                // of fields, those at a record's end included
-    u32 records[chunks];                             // ends of records
+    uint4 reads[by_steps ? 281 : 1];                 // StepTables::reads; for 64 states after the groups of bytes
+    u32 ends[chunks];                                // field ends, including those at a record's end
+    u32 records[chunks];                             // record ends
     u32 starts[by_steps ? chunks : 1];               // first bytes of records
-    u32 dropped[may_quote ? chunks + 1 : 1];         // quotes, or whatever else is no part of its field's text
-    u16 dropped_before[may_quote ? chunks + 1 : 2];  // in all words before
-    u16 places[window_fields + 2];        // of the ends of the window's fields; the first is that of the field before
-    u32 record_bits[window_fields / 32];  // irregular tiles: whether a field is its record's last
-    u16 records_before[window_fields / 32 + 1];  // in all words before
+    u32 dropped[may_quote ? chunks + 1 : 1];         // quotes and other bytes that are not part of their field's text
+    u16 dropped_before[may_quote ? chunks + 1 : 2];  // number of dropped bytes in all preceding words
+    u16 places[window_fields + 2];        // ends of the window's fields; the first is the end of the field before
+    u32 record_bits[window_fields / 32];  // irregular tiles: bit set if a field is the last of its record
+    u16 records_before[window_fields / 32 + 1];  // number of such bits in all preceding words
     u64 totals[threads / tile::lanes];
-    u16 targets[window_fields];  // of a field's string, behind the column's bytes before; no_target where it has none
-    u32 sized[sized_strings];    // bytes of a column of strings in the window
+    u16 targets[window_fields];  // offset of a field's string from the column's first in the window; no_target if it
+                                 // has none
+    u32 sized[max_measured_columns];  // bytes of a column of strings in the window
     u32 streams[threads / tile::lanes][2][tile::lanes];
-    u32 next_unit;    // of the window, for a warp that has none
-    u32 next_copy;    // the same of units that copy strings
-    u32 long_pieces;  // of strings
+    u32 next_unit;    // next unit of the window that no warp has taken
+    u32 next_copy;    // the same for units that copy strings
+    u32 long_pieces;  // number of entries in `pieces`
     LongPiece pieces[staged_bytes / long_piece + 1];
-    // For what is called: a thread's own copies are in registers as long as nobody has their address.
+    // For functions that are not inlined: a thread's own copies stay in registers only if their address is never taken.
     Tile tile;
     Window window;
     FieldFault* faults;
@@ -91,7 +91,7 @@ struct TileMemory {
 
 HR_FN const u8* staged_text(const TileMemory& memory) { return reinterpret_cast<const u8*>(memory.text); }
 
-// Of a staged byte, in the text.
+// Returns the position in the text of a staged byte.
 HR_FN u64 tile_position(const Tile& tile, u32 staged) { return static_cast<u64>(tile.origin + staged); }
 
 HR_FN u32 equal_mask(uint4 v, u32 pattern) {
@@ -103,7 +103,7 @@ HR_FN bool is_line_end(const PlainDialect& dialect, u8 byte) {
     return byte == dialect.line_end || ((dialect.flags & PLAIN_UNIVERSAL) && byte == '\r');
 }
 
-// Line ends of 16 bytes. That there is a CR at all is asked first, of all 16 bytes at once.
+// Returns the line ends among 16 bytes. CR is searched for only if any of the 16 bytes is one.
 HR_FN u32 line_mask(uint4 v, u32 line_end, bool universal) {
     u32 lines = equal_mask(v, line_end);
     if (universal) {
@@ -113,7 +113,7 @@ HR_FN u32 line_mask(uint4 v, u32 line_end, bool universal) {
     return lines;
 }
 
-// Stores a vector and its masks; those of quotes are of all staged bytes, the others of the tile.
+// Stores a vector and its masks: quotes for all staged bytes, separators and line ends for the tile only.
 HR_FN void stage_vector(TileMemory& memory, const PlainDialect& dialect, u32 v, uint4 bytes, u32 valid) {
     memory.text[v] = bytes;
     if constexpr (by_steps) return;
@@ -129,7 +129,7 @@ HR_FN void stage_vector(TileMemory& memory, const PlainDialect& dialect, u32 v, 
     }
 }
 
-// Of the 16 bytes at `position`, those that are text.
+// Returns which of the 16 bytes at `position` are text, as a mask.
 HR_COLD u32 valid_mask(i64 position, u64 size) {
     const i64 before = position < 0 ? -position : 0;
     const i64 left = static_cast<i64>(size) - position;
@@ -137,10 +137,10 @@ HR_COLD u32 valid_mask(i64 position, u64 size) {
     return before >= 16 ? 0 : front & ~low_mask(static_cast<u32>(before));
 }
 
-// Where tile_dfa.cuh puts strays, a bit each: a place that strings need later.
-HR_FN u32* stray_bits(TileMemory& memory) { return reinterpret_cast<u32*>(memory.pieces); }
+// Bits of malformed quotes from tile_dfa.cuh. They share memory with `pieces`, which strings use later.
+HR_FN u32* malformed_bits(TileMemory& memory) { return reinterpret_cast<u32*>(memory.pieces); }
 
-HR_FN void stage_tables(TileMemory& memory, const StepsTask& steps) {
+HR_FN void stage_tables(TileMemory& memory, const DfaTask& steps) {
     if (steps.count > 16) {
         const auto& tables = *static_cast<const StepTables<64>*>(steps.tables);
         constexpr u32 groups = sizeof tables.group_of / 8, all = groups + sizeof tables.reads / 8;
@@ -152,7 +152,7 @@ HR_FN void stage_tables(TileMemory& memory, const StepsTask& steps) {
     }
     const u32 vectors = steps.count == 8 ? 257 * 8 / 16 + 1 : 257;
     const u8* const reads = static_cast<const u8*>(steps.tables) + 257 * steps.count;
-    // Rows of 8 bytes begin at a half of 16 behind the table before.
+    // Rows of 8 bytes begin in the middle of a 16-byte vector.
     const u64* const from = reinterpret_cast<const u64*>(reads);
     for (u32 v = threadIdx.x; v < vectors; v += threads) {
         const u64 row = from[2 * v];
@@ -162,7 +162,7 @@ HR_FN void stage_tables(TileMemory& memory, const StepsTask& steps) {
     }
 }
 
-// Reads the tile.
+// Stages the tile's text and masks.
 HR_FN void stage_tile(TileMemory& memory, const u8* text, const ConvertTask& task, Tile& tile) {
     constexpr u32 vectors = staged_bytes / 16;
     u32 high = 0;
@@ -184,7 +184,7 @@ HR_FN void stage_tile(TileMemory& memory, const u8* text, const ConvertTask& tas
         }
     }
     if (threadIdx.x == 0) memory.text[vectors] = {0, 0, 0, 0};
-    if constexpr (by_steps) stage_tables(memory, task.steps);
+    if constexpr (by_steps) stage_tables(memory, task.dfa);
     tile.has_high = __syncthreads_or((high & 0x80808080) != 0);
 }
 

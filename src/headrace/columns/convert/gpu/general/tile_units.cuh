@@ -1,33 +1,32 @@
-// Units of one column of fixed width and some groups of 32 rows, a warp's work: each lane finds its field, reads it by
-// the column's fast form, and stores the value next to its neighbours'. What the form declines is called for (by_rule),
-// and so is every field of an irregular tile.
+// Converts units of one column of fixed width and up to 4 groups of 32 rows, one warp per unit. Each lane finds its
+// field, reads it by the fast form of the column's family, and stores the value next to its neighbours'. Fields that
+// the fast form declines are converted by the shared rules (by_rule), as is every field of an irregular tile.
 #pragma once
 
 #include "columns/convert/gpu/general/tile_rules.cuh"
 
 namespace headrace {
 
-// What a unit of a column has of the window: `groups` of 32 rows from `row` on, and the slot of this lane's first field
-// if the tile is regular.
+// A unit of a column: `groups` of 32 rows from `row` on. `slot`: this lane's first field, if the tile is regular.
 struct Unit {
-    u64 row;  // this lane's first
+    u64 row;  // this lane's first row
     i32 slot;
     u32 groups;
 };
 
-// What a loop over groups needs of a column, in registers: stores to the result might change the table, for all that
-// the compiler knows.
-struct HotColumn {
+// Copies of the column properties that the loop over groups uses. They stay in registers: the compiler must assume that
+// stores to the result change the column table.
+struct LoopColumn {
     u8* values;
     u32* validity;
     u32 largest;
-    bool first;  // of the record
+    bool first;  // the first column of the record
     bool inferred;
     bool is_signed;
     bool empty_is_null;
 };
 
-HR_FN HotColumn hot(const ConvertColumn& column) {
+HR_FN LoopColumn loop_column(const ConvertColumn& column) {
     return {column.values,
             column.validity,
             column.largest,
@@ -37,14 +36,14 @@ HR_FN HotColumn hot(const ConvertColumn& column) {
             (column.flags & CONVERT_EMPTY_IS_NULL) != 0};
 }
 
-// A lane's field in staged text. Where it has none, `end` is somewhere in the head, and `n` too large for every form.
+// A lane's field in staged text. If the lane has none, `end` is in the head and `n` is too large for every fast form.
 struct Field {
     u32 begin, end;
     u32 n;
-    bool empty;  // and not quoted
+    bool empty;  // empty and not quoted
 };
 
-HR_FN Field locate(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const HotColumn& column,
+HR_FN Field locate(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const LoopColumn& column,
                    bool mine, i32 slot) {
     const u16* const place = memory.places + (mine ? slot : 0);
     Field field{place[0] + 1u, end_of_field(memory, task, place[1]), 0, false};
@@ -73,17 +72,17 @@ HR_FN Field locate(const TileMemory& memory, const ConvertTask& task, const Tile
     } else {
         field.empty = field.begin == field.end;
     }
-    field.n = mine ? field.end - field.begin : ~0u;  // also huge where the field began before the staged head
+    field.n = mine ? field.end - field.begin : ~0u;  // also huge if the field began before the staged head
     return field;
 }
 
-// A unit of a regular tile. `read(field, asks, value)`: the fast form; all lanes come to it, and false is an answer. A
-// group costs one store of values and no branch that lanes take apart; lane g keeps the word of validity of group g,
-// and they are stored together. Groups in which the fast form declined a field come behind the loop, so that nothing
-// here lives over a call.
+// Converts a unit of a regular tile. `read(field, asks, value)` is the fast form; all lanes call it, and it returns
+// whether it could read the field. A group costs one store of values and no divergent branch. Lane g keeps the validity
+// word of group g, and all words are stored together. Groups in which the fast form declined a field are converted
+// after the loop, so that no register is live across a call.
 template <class T, class Read>
 HR_FN void convert_fast(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
-                        const Window& window, const ConvertColumn& column, const HotColumn& fast, const Unit& unit,
+                        const Window& window, const ConvertColumn& column, const LoopColumn& fast, const Unit& unit,
                         Read read) {
     i32 slot = unit.slot;
     const u32 count = window.count;
@@ -107,7 +106,7 @@ HR_FN void convert_fast(const TileMemory& memory, const u8* text, const ConvertT
             rows = all;
         }
     }
-    // As put_validity, of a group a lane.
+    // Stores validity as put_validity does, with a group per lane.
     u32* const word = fast.validity + (unit.row / 32 + tile::lane());
     if (rows == ~0u) {
         *word = kept;
@@ -115,22 +114,24 @@ HR_FN void convert_fast(const TileMemory& memory, const u8* text, const ConvertT
         if (kept != 0) atomicOr(word, kept);
         if ((rows & ~kept) != 0) atomicAnd(word, ~(rows & ~kept));
     }
-    if (declined != 0) convert_slowly(memory, text, task, column, unit.row, declined);
+    if (declined != 0) convert_by_rules(memory, text, task, column, unit.row, declined);
 }
 
 HR_FN bool has_leading_zero(const u8* text, u32 begin) { return text[begin] == '0' && is_digit(text[begin + 1]); }
 
-// Inference takes a zero before other digits for text; inferred numbers have eight bytes.
+// Returns whether an inferred number has no leading zero. Inferred numbers have eight bytes; with a leading zero before
+// other digits the field is text.
 template <class T>
-HR_FN bool is_canonical(const TileMemory& memory, const HotColumn& column, const Field& field) {
+HR_FN bool is_canonical(const TileMemory& memory, const LoopColumn& column, const Field& field) {
     if (sizeof(T) != 8 || !column.inferred || field.n <= 1) return true;
     const u8* const text = staged_text(memory);
     return !has_leading_zero(text, field.begin + (text[field.begin] == '-' ? 1 : 0));
 }
 
-// Up to eight digits; where some lane has no such, up to sixteen, perhaps with a sign.
+// Reads an integer of up to eight digits. If some lane has none, all lanes try up to sixteen digits with an optional
+// sign.
 template <class T>
-HR_FN bool read_integer(const TileMemory& memory, const HotColumn& column, const Field& field, bool asks, T& value) {
+HR_FN bool read_integer(const TileMemory& memory, const LoopColumn& column, const Field& field, bool asks, T& value) {
     const u32* const words = reinterpret_cast<const u32*>(memory.text);
     u32 two[2], magnitude;
     load_before(words, field.end, two);
@@ -146,9 +147,9 @@ HR_FN bool read_integer(const TileMemory& memory, const HotColumn& column, const
     return fast && is_canonical<T>(memory, column, field);
 }
 
-// Up to eight bytes; where some lane has no such, up to sixteen, perhaps with a sign.
+// Reads a number of up to eight bytes. If some lane has none, all lanes try up to sixteen bytes with an optional sign.
 template <class T>
-HR_FN bool read_real(const TileMemory& memory, const HotColumn& column, const Field& field, bool asks, T& value) {
+HR_FN bool read_real(const TileMemory& memory, const LoopColumn& column, const Field& field, bool asks, T& value) {
     const u32* const words = reinterpret_cast<const u32*>(memory.text);
     u32 two[2];
     load_before(words, field.end, two);
@@ -174,7 +175,7 @@ HR_FN bool read_real(const TileMemory& memory, const HotColumn& column, const Fi
 template <class T>
 HR_FN void convert_integers(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
                             const Window& window, const ConvertColumn& column, const Unit& unit) {
-    const HotColumn fast = hot(column);
+    const LoopColumn fast = loop_column(column);
     convert_fast<T>(memory, text, task, tile, window, column, fast, unit, [&](const Field& field, bool asks, T& value) {
         return read_integer(memory, fast, field, asks, value);
     });
@@ -183,7 +184,7 @@ HR_FN void convert_integers(const TileMemory& memory, const u8* text, const Conv
 template <class T>
 HR_FN void convert_reals(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
                          const Window& window, const ConvertColumn& column, const Unit& unit) {
-    const HotColumn fast = hot(column);
+    const LoopColumn fast = loop_column(column);
     convert_fast<T>(memory, text, task, tile, window, column, fast, unit, [&](const Field& field, bool asks, T& value) {
         return read_real(memory, fast, field, asks, value);
     });
@@ -210,14 +211,14 @@ HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertT
         case ConvertFamily::float64:
             return convert_reals<double>(memory, text, task, tile, window, column, unit);
         case ConvertFamily::date:
-            return convert_fast<i32>(memory, text, task, tile, window, column, hot(column), unit,
+            return convert_fast<i32>(memory, text, task, tile, window, column, loop_column(column), unit,
                                      [&](const Field& field, bool, i32& value) {
                                          value = 0;
                                          return fast_date(words, field.end, field.n, value);
                                      });
         case ConvertFamily::timestamp: {
             const i64 units = column.units_per_second;
-            return convert_fast<i64>(memory, text, task, tile, window, column, hot(column), unit,
+            return convert_fast<i64>(memory, text, task, tile, window, column, loop_column(column), unit,
                                      [&](const Field& field, bool, i64& value) {
                                          value = 0;
                                          return fast_timestamp(words, field.end, field.n, units, value);
@@ -225,15 +226,15 @@ HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertT
         }
         case ConvertFamily::decimal: {
             const i32 precision = column.precision, scale = column.scale;
-            return convert_fast<Int128>(memory, text, task, tile, window, column, hot(column), unit,
+            return convert_fast<Int128>(memory, text, task, tile, window, column, loop_column(column), unit,
                                         [&](const Field& field, bool, Int128& value) {
                                             value = {0, 0};
-                                            return field.n - 1 < longest_fast &&
+                                            return field.n - 1 < max_fast_bytes &&
                                                    fast_decimal(words, field.end, field.n, precision, scale, value);
                                         });
         }
         default:
-            return convert_slowly(memory, text, task, column, unit.row, low_mask(unit.groups));
+            return convert_by_rules(memory, text, task, column, unit.row, low_mask(unit.groups));
     }
 }
 

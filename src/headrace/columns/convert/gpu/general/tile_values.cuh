@@ -1,16 +1,16 @@
-// A field's text to a value, by the rules that CPU and GPU share (columns/rules): what fast_values.cuh declines, and
-// what is null, of another kind, or no value.
+// Converts a field's text to a value by the rules that CPU and GPU share (columns/rules). These handle what
+// fast_values.cuh declines: nulls, other kinds of text, and invalid values.
 #pragma once
 
 #include "columns/convert/gpu/convert_task.hpp"
-#include "columns/rules/parse_decimal.hpp"
+#include "columns/rules/numbers/parse_decimal.hpp"
 #include "columns/rules/special_words.hpp"
 #include "columns/rules/utf8.hpp"
 
 namespace headrace {
 
-// A field's text: without initial spaces and enclosing quotes, and `doubled` if there may be something in it that is
-// still to be undone: the first of two quotes, escapes.
+// A field's text without initial spaces and enclosing quotes. `doubled`: it may contain escapes, or the first of two
+// quotes, that are to be removed.
 struct FieldText {
     const u8* p;
     usize n;
@@ -54,8 +54,8 @@ HR_FN IntegerRange range_of(const ConvertColumn& column) {
     return {~u64{0} >> (64 - 8 * column.width + (column.is_signed ? 1 : 0)), column.is_signed != 0};
 }
 
-// The numbers that this many bytes of plain form, of numbers with other marks, have room for.
-constexpr usize longest_plain = 128;
+// Maximum length in bytes of a number whose marks are not the usual ones, once it is rewritten with the usual ones.
+constexpr usize max_plain_bytes = 128;
 
 HR_COLD Parse timestamp_by_rule(const ConvertColumn& column, const u8* p, usize n, i64& out) {
     const DateFormats& formats = column.rules->dates;
@@ -103,7 +103,7 @@ HR_COLD Parse number_by_rule(const ConvertColumn& column, const u8* p, usize n, 
     }
 }
 
-// The value of a text that is not null. `FieldText::doubled` is settled before.
+// Converts a text that is not null, without escapes and doubled quotes.
 HR_COLD Parse value_by_rule(const ConvertColumn& column, const u8* p, usize n, Int128& out) {
     const FieldRules& rules = *column.rules;
     i64 units = 0;
@@ -117,7 +117,7 @@ HR_COLD Parse value_by_rule(const ConvertColumn& column, const u8* p, usize n, I
         case Family::real:
         case Family::decimal: {
             if (are_usual(rules.marks)) return number_by_rule(column, p, n, out);
-            u8 plain[longest_plain];
+            u8 plain[max_plain_bytes];
             usize size;
             if (!to_plain_number(rules.marks, p, n, plain, size)) return Parse::invalid;
             return number_by_rule(column, plain, size, out);
@@ -143,30 +143,31 @@ HR_COLD Parse value_by_rule(const ConvertColumn& column, const u8* p, usize n, I
     return status;
 }
 
-// Empty and boolean aside, what a text looks like.
+// Classifies a text that is neither empty nor null.
 HR_COLD Kind kind_by_rule(const FieldRules& rules, const u8* p, usize n) {
     if (is_one_of(rules.true_words, p, n) || is_one_of(rules.false_words, p, n)) return Kind::boolean;
     if (rules.usual_forms) return classify(p, n);
-    u8 plain[longest_plain];
+    u8 plain[max_plain_bytes];
     return classify(p, n, rules.marks, rules.dates, plain);
 }
 
-// What is undone in a field's text; columns/convert/cpu/field.hpp has the same for the CPU.
+// Marks to be removed from a field's text. columns/convert/cpu/field.hpp is the same for the CPU.
 struct TextMarks {
     u8 quote;
     u8 escape;
-    bool doubles;  // two quotes within quotes stand for one
+    bool doubles;  // two quotes inside quotes mean one
     bool escapes;
     bool lenient;
 };
 
 HR_FN TextMarks marks_of(const ConvertTask& task) {
-    const StepsTask& steps = task.steps;
+    const DfaTask& steps = task.dfa;
     return {task.dialect.quote, steps.escape, (task.dialect.flags & PLAIN_DOUBLES) != 0,
-            (steps.flags & STEPS_ESCAPES) != 0, (steps.flags & STEPS_LENIENT) != 0};
+            (steps.flags & DFA_ESCAPES) != 0, (steps.flags & DFA_LENIENT) != 0};
 }
 
-// The place of the byte that stands for itself, at or behind byte `i` of the text.
+// Returns the index of the literal byte at or after byte `i`: `i`, or `i + 1` if byte `i` is an escape or the first of
+// two quotes.
 HR_FN usize undone(const TextMarks& marks, const FieldText& field, usize i) {
     const u8 byte = field.p[i];
     const bool is_quote = field.quoted && marks.doubles && byte == marks.quote;
@@ -182,8 +183,8 @@ HR_COLD bool has_marks(const TextMarks& marks, const FieldText& field) {
     return false;
 }
 
-// Whether a field that begins with a lenient quote is enclosed in quotes (columns/convert/cpu/field.hpp,
-// lenient_quoted).
+// Returns whether a field that begins with a lenient quote is enclosed in quotes (as lenient_quoted of
+// columns/convert/cpu/field.hpp).
 HR_COLD bool is_enclosed(const TextMarks& marks, const u8* p, usize n) {
     usize leading = 0, trailing = 0, escapes = 0;
     if (!marks.doubles) {
@@ -198,7 +199,7 @@ HR_COLD bool is_enclosed(const TextMarks& marks, const u8* p, usize n) {
     return leading % 2 == 1 && trailing % 2 == 1;
 }
 
-// Whether a text in which something is to be undone is this word.
+// Returns whether a text with marks to be removed equals this word.
 HR_COLD bool equals_undone(const FieldText& field, const TextMarks& marks, const Word& word) {
     usize at = 0;
     for (usize i = 0; i < field.n; ++i, ++at) {
@@ -217,20 +218,21 @@ HR_COLD bool is_null_text(const FieldRules& rules, const FieldText& field, const
     return false;
 }
 
-// What became of a field that the fast forms declined.
-enum class Settled : u8 { value, null, invalid, overflow, kind, deferred };
+// Result for a field that the fast forms declined.
+enum class FieldOutcome : u8 { value, null, invalid, overflow, kind, deferred };
 
-// `kind` is set where that is the answer, to Kind or UNFIT; and to ROUNDED beside such a value.
-HR_COLD Settled settle_field(const ConvertColumn& column, const FieldText& field, const TextMarks& marks, Int128& out,
-                             u32& kind) {
+// Converts a field. `kind` is set with FieldOutcome::kind, to the Kind seen or UNFIT, and to ROUNDED beside such a
+// value.
+HR_COLD FieldOutcome resolve_field(const ConvertColumn& column, const FieldText& field, const TextMarks& marks,
+                                   Int128& out, u32& kind) {
     const FieldRules& rules = *column.rules;
     out = {0, 0};
-    if (is_null_text(rules, field, marks)) return Settled::null;
-    u8 whole[longest_plain];
+    if (is_null_text(rules, field, marks)) return FieldOutcome::null;
+    u8 whole[max_plain_bytes];
     const u8* p = field.p;
     usize n = field.n;
     if (field.doubled && has_marks(marks, field)) {
-        if (n > longest_plain) return Settled::deferred;
+        if (n > max_plain_bytes) return FieldOutcome::deferred;
         n = 0;
         for (usize i = 0; i < field.n; ++i) {
             i = undone(marks, field, i);
@@ -238,24 +240,24 @@ HR_COLD Settled settle_field(const ConvertColumn& column, const FieldText& field
         }
         p = whole;
     }
-    if (!are_usual(rules.marks) && n > longest_plain) return Settled::deferred;
+    if (!are_usual(rules.marks) && n > max_plain_bytes) return FieldOutcome::deferred;
     if (column.flags & CONVERT_INFERRED) {
         const Kind found = kind_by_rule(rules, p, n);
         const bool held = holds(column.guess, found);
         if (held && value_by_rule(column, p, n, out) == Parse::ok) {
-            u8 plain[longest_plain];
+            u8 plain[max_plain_bytes];
             const bool is_float = column.guess == Kind::float64;
             if (is_float && is_rounded(rules.marks, p, n, bits_as<double>(out.low), plain)) kind = ROUNDED;
-            return Settled::value;
+            return FieldOutcome::value;
         }
         out = {0, 0};
         kind = held ? UNFIT : static_cast<u32>(found);
-        return Settled::kind;
+        return FieldOutcome::kind;
     }
     const Parse status = value_by_rule(column, p, n, out);
-    if (status == Parse::ok) return Settled::value;
+    if (status == Parse::ok) return FieldOutcome::value;
     out = {0, 0};
-    return status == Parse::overflow ? Settled::overflow : Settled::invalid;
+    return status == Parse::overflow ? FieldOutcome::overflow : FieldOutcome::invalid;
 }
 
 }  // namespace headrace

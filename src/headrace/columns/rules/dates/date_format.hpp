@@ -1,23 +1,23 @@
-// Text to timestamps by formats that the caller gives, such as "%d.%m.%Y %H:%M". columns/date_format.py turns a format
-// into steps, and says which formats there are; a step's letter is the directive's.
+// Parses timestamps by formats that the caller gives, such as "%d.%m.%Y %H:%M". columns/date_format.py compiles a
+// format to steps and documents the formats. A step's letter is that of its directive.
 #pragma once
 
-#include "columns/rules/parse_date.hpp"
+#include "columns/rules/dates/parse_date.hpp"
 #include "columns/rules/status.hpp"
 #include "core/cpu/portable.hpp"
 
 namespace headrace {
 
 // `what` is one of
-//   Y y m d j H I M S   a number; `least` is the fewest digits it may have
+//   Y y m d j H I M S   a number with at least `least` digits
 //   B b                 a month's English name, or its first three letters; in any case
 //   p                   AM or PM, in any case
 //   f                   one to nine digits of a second's fraction
-//   s                   seconds since 1970, perhaps negative
+//   s                   seconds since 1970, possibly negative
 //   z                   Z, +HH, +HHMM or +HH:MM, or the same with '-'
 //   Z                   UTC, GMT or Z, in any case
 //   %                   the byte `least` itself
-//   _                   a space that may be absent
+//   _                   an optional space
 //   ?                   the text may end here
 struct DateStep {
     u8 what;
@@ -27,33 +27,33 @@ struct DateStep {
 struct DateFormat {
     const DateStep* steps;
     usize count;
-    bool may_be_number;  // some text of this format is a number too: 20240131
+    bool may_be_number;  // some texts of this format are also numbers: 20240131
 };
 
 // The formats of a column, in the order in which they are tried.
 struct DateFormats {
     const DateFormat* formats;
     usize count;
-    bool iso_first;       // ISO 8601 (parse_date.hpp) comes before them; otherwise it is none of them
-    bool before_numbers;  // inference asks for a date before it asks for a number
+    bool iso_first;       // ISO 8601 (parse_date.hpp) is tried first; otherwise it is not accepted
+    bool before_numbers;  // inference tries dates before numbers
 };
 
 }  // namespace headrace
 
 HR_BEGIN_NAMESPACE
 
-// What the steps have read so far.
+// The parts that the steps have read.
 struct DateParts {
     u32 year = 0, month = 0, day = 0, day_of_year = 0;
     u32 hour = 0, minute = 0, second = 0;
     i64 seconds_since_1970 = 0;
     i64 offset_seconds = 0;
-    Timestamp fraction{};  // its nanoseconds and their digits
+    Timestamp fraction{};  // nanoseconds and number of digits
     bool has_time = false, has_offset = false, is_epoch = false, is_negative = false;
     bool half_given = false, afternoon = false;
 };
 
-// Digits from p[at] on, as many as there are up to `most`, and at least `least`.
+// Reads the digits from p[at] on, at least `least` and at most `most`.
 HR_FN bool read_number(const u8* p, usize n, usize& at, u32 least, u32 most, u32& out) {
     u32 value = 0, count = 0;
     for (; count < most && at < n && is_digit(p[at]); ++at, ++count) value = value * 10 + (p[at] - u32{'0'});
@@ -61,7 +61,7 @@ HR_FN bool read_number(const u8* p, usize n, usize& at, u32 least, u32 most, u32
     return count >= least;
 }
 
-// `at` moves behind `word`, which is of small letters only, if it stands at p[at] in any case.
+// Moves `at` past `word` (in lower case) if it is at p[at], in any case.
 HR_FN bool read_word(const u8* p, usize n, usize& at, const char* word) {
     usize i = 0;
     for (; word[i] != 0; ++i) {
@@ -74,7 +74,7 @@ HR_FN bool read_word(const u8* p, usize n, usize& at, const char* word) {
 HR_CONSTANT char MONTH_NAMES[12][10] = {"january", "february", "march",     "april",   "may",      "june",
                                         "july",    "august",   "september", "october", "november", "december"};
 
-// The first three letters tell the months apart.
+// The first three letters identify the month.
 HR_FN bool read_month_name(const u8* p, usize n, usize& at, bool is_short, u32& month) {
     if (n - at < 3) return false;
     const u32 letters = (p[at] | 0x20u) | (p[at + 1] | 0x20u) << 8 | (p[at + 2] | 0x20u) << 16;
@@ -91,7 +91,7 @@ HR_FN bool read_month_name(const u8* p, usize n, usize& at, bool is_short, u32& 
     return false;
 }
 
-// An offset from UTC in the midst of a text: its minutes are read if two digits are there.
+// Reads an offset from UTC inside a text; its minutes only if two digits follow.
 HR_FN bool read_format_offset(const u8* p, usize n, usize& at, DateParts& parts) {
     parts.has_offset = true;
     if (at < n && (p[at] | 0x20) == 'z') {
@@ -154,7 +154,7 @@ HR_FN bool read_time_part(u8 what, const u8* p, usize n, usize& at, u32 least, D
     return false;
 }
 
-// One step, but for '?'.
+// Executes one step other than '?'.
 HR_COLD bool read_step(const DateStep& step, const u8* p, usize n, usize& at, DateParts& parts) {
     switch (step.what) {
         case '%':
@@ -169,7 +169,7 @@ HR_COLD bool read_step(const DateStep& step, const u8* p, usize n, usize& at, Da
         case 'Y':
             return read_number(p, n, at, 4, 4, parts.year);
         case 'y':
-            // 69 to 99 are of the last century, 00 to 68 of this one, as in POSIX.
+            // 69 to 99 belong to the last century, 00 to 68 to this one, as in POSIX.
             if (!read_number(p, n, at, 2, 2, parts.year)) return false;
             parts.year += parts.year >= 69 ? 1900 : 2000;
             return true;
@@ -183,13 +183,13 @@ HR_COLD bool read_step(const DateStep& step, const u8* p, usize n, usize& at, Da
     }
 }
 
-// The parts as a timestamp, if there is such a day.
+// Converts the parts to a timestamp. Returns false if there is no such day.
 HR_COLD bool to_timestamp(const DateParts& parts, Timestamp& out) {
     out = parts.fraction;
     out.has_offset = parts.has_offset || parts.is_epoch;
     out.date_only = !parts.has_time;
     if (parts.is_epoch) {
-        // -1.25 lies a second before -0.25: nanoseconds are counted up from the second below.
+        // -1.25 is one second before -0.25: nanoseconds count up from the second below.
         const bool below = parts.is_negative && out.nanoseconds != 0;
         out.seconds = (parts.is_negative ? -parts.seconds_since_1970 : parts.seconds_since_1970) - (below ? 1 : 0);
         if (below) out.nanoseconds = 1000000000 - out.nanoseconds;
@@ -210,7 +210,7 @@ HR_COLD bool to_timestamp(const DateParts& parts, Timestamp& out) {
     return true;
 }
 
-// The whole text by one format.
+// Parses the whole text by one format.
 HR_COLD bool read_formatted(const DateFormat& format, const u8* p, usize n, Timestamp& out) {
     DateParts parts;
     usize at = 0;
@@ -224,7 +224,7 @@ HR_COLD bool read_formatted(const DateFormat& format, const u8* p, usize n, Time
     return at == n && to_timestamp(parts, out);
 }
 
-// The whole text by the first format that it fits; which one that was is in `used` (0 for ISO 8601).
+// Parses the whole text by the first format that fits. `used`: that format, or 0 for ISO 8601.
 HR_COLD Parse parse_formatted(const DateFormats& formats, const u8* p, usize n, Timestamp& out,
                               const DateFormat*& used) {
     used = nullptr;

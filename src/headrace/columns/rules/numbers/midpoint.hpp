@@ -1,5 +1,5 @@
-// The last resort of parsing a float: is the decimal below or above the midpoint of two neighbouring floats? Both are
-// made whole by cancelling powers of two and five, and compared exactly:
+// Decides whether a decimal is below or above the midpoint of two neighbouring floats, the last resort of parsing a
+// float. Both sides become integers by cancelling powers of two and five, and are compared exactly:
 //
 //   digits * 10^e   ?   odd * 2^k        the midpoint has one bit more than the significand, so it is odd
 //   digits * 5^e * 2^(e - k)   ?   odd   and negative powers go to the other side
@@ -8,19 +8,19 @@
 // compares the same two integers.
 #pragma once
 
-#include "columns/rules/big_integer.hpp"
-#include "columns/rules/decimal_scan.hpp"
-#include "columns/rules/eisel_lemire.hpp"
+#include "columns/rules/numbers/big_integer.hpp"
+#include "columns/rules/numbers/decimal_scan.hpp"
+#include "columns/rules/numbers/eisel_lemire.hpp"
 #include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 
 // A midpoint of doubles is odd * 2^k with odd < 2^54 and k >= -1075, so it has at most 768 digits (54 log10(2) + 1075
-// log10(5) = 767.7). A number that agrees with it in 798 digits (42 times 19) and goes on is above it.
+// log10(5) = 767.7). A number that equals it in 798 digits (42 times 19) and has further non-zero digits is above it.
 constexpr i64 DIGITS_COMPARED = 42 * MANTISSA_DIGITS;
 
-// The mantissa with the digits after it, up to 798 in all; returns how many were added. `cut` then tells whether digits
-// that are not zero are left.
+// Appends the digits of `rest` to the mantissa, up to 798 in all. Returns the number of digits added. Afterwards `cut`
+// says whether non-zero digits are left.
 HR_FN i64 append_rest(Decimal& decimal, BigInteger& digits) {
     i64 added = 0;
     const u8* p = decimal.rest;
@@ -41,10 +41,10 @@ HR_FN i64 append_rest(Decimal& decimal, BigInteger& digits) {
     return added;
 }
 
-// How the decimal rounds, if to the estimate's significand or the next.
+// Decides whether the decimal rounds to the estimate's significand or to the next.
 //
-// The two sides are near each other, so the larger one has at most 2670 bits: 798 digits are 2651 bits, and 54 bits
-// times 5^1122 (any 798 digits * 10^-1123 are below half of the smallest subnormal) are 2660. So both fit a BigInteger.
+// The two sides are close to each other, so the larger one has at most 2670 bits: 798 digits are 2651 bits, and 54 bits
+// times 5^1122 are 2660 (any 798 digits * 10^-1123 are below half of the smallest subnormal). So both fit a BigInteger.
 template <class T>
 HR_COLD Rounding round_exactly(Decimal decimal, const Estimate& estimate) {
     using Format = FloatFormat<T>;

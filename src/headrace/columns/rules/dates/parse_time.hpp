@@ -1,11 +1,11 @@
-// Text to a time of day: HH:MM, HH:MM:SS or HH:MM:SS.f, from 00:00 to 23:59:59.999999999.
+// Parses times of day: HH:MM, HH:MM:SS or HH:MM:SS.f, from 00:00 to 23:59:59.999999999.
 #pragma once
 
-#include "columns/rules/parse_date.hpp"
+#include "columns/rules/dates/parse_date.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// `out` counts from midnight; its seconds are said or not: "12:30" might be a score or a ratio as well.
+// `out` counts from midnight. `has_seconds`: the text has seconds; "12:30" may be a score or a ratio as well.
 HR_COLD Parse parse_time_of_day(const u8* p, usize n, Timestamp& out, bool& has_seconds) {
     Timestamp t{0, 0, 0, false, false};
     usize at = 0;
@@ -15,7 +15,7 @@ HR_COLD Parse parse_time_of_day(const u8* p, usize n, Timestamp& out, bool& has_
     return Parse::ok;
 }
 
-// Units since midnight; overflow if digits finer than the unit would be lost. T is wide enough for a day of them.
+// Returns units since midnight; overflow if digits finer than the unit would be lost. T must hold the units of a day.
 template <class T>
 HR_COLD Parse parse_time(const u8* p, usize n, i64 units_per_second, T& out) {
     Timestamp t;

@@ -10,16 +10,15 @@
 //       \__ significand _/ \_ rest _/     rounds up if rest.fraction > 1000...0, half of the last bit kept
 #pragma once
 
-#include "columns/rules/float_format.hpp"
-#include "columns/rules/powers_of_five.hpp"
+#include "columns/rules/numbers/float_format.hpp"
+#include "columns/rules/numbers/powers_of_five.hpp"
 #include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 
 enum class Rounding : u8 { down = 0, up = 1, unknown = 2 };
 
-// The value rounds to `significand` or to the next one up, see assemble(). Where the rounding is unknown it is known to
-// be one of these two.
+// The value rounds to `significand` or to the next one up (assemble()). With Rounding::unknown it is one of these two.
 struct Estimate {
     u64 significand;
     i32 scale;
@@ -34,7 +33,7 @@ HR_FN T rounded(const Estimate& estimate) {
 // floor(log2(10^q)) for -400 < q < 400, e.g. 3 -> 9 and -1 -> -4; 217706 / 2^16 is a little more than log2(10).
 HR_FN i32 floor_log2_of_power_of_ten(i32 q) { return (q * 217706) >> 16; }
 
-// The product's top word, cut where the format's last bit is.
+// The product's top word, split at the format's last bit.
 struct CutWord {
     u64 significand;
     u64 rest;
@@ -46,18 +45,18 @@ HR_FN CutWord cut_word(u64 word, i32 rest_bits) {
     return {word >> (rest_bits - 1) >> 1, word & (half | (half - 1)), half};
 }
 
-// Rounds where the top word alone cannot: its rest is half or one less. `w_times_five_low` is w * five.low, and `exact`
-// says that there is nothing below five.low.
+// Decides the rounding if the top word alone cannot, because its rest is half or one less. `w_times_five_low`: w *
+// five.low. `exact`: the power of five has no digits below five.low.
 HR_FN Rounding round_near_half(CutWord cut, u64 top_low, Product w_times_five_low, bool exact) {
     const u64 fraction = top_low + w_times_five_low.high;
     const u64 rest = cut.rest + (fraction < top_low ? 1 : 0);
-    // What the table leaves out is below one unit of `fraction`, which can carry only through all ones.
+    // The digits that the table omits are below one unit of `fraction`, which can carry only through all ones.
     if (rest < cut.half) return exact || fraction != ~u64{0} ? Rounding::down : Rounding::unknown;
     const bool tie = rest == cut.half && exact && fraction == 0 && w_times_five_low.low == 0;
     return tie && cut.significand % 2 == 0 ? Rounding::down : Rounding::up;
 }
 
-// w * 10^power, rounded to nearest, ties to even; w > 0.
+// Returns w * 10^power rounded to nearest, ties to even; w > 0.
 template <class T>
 HR_COLD Estimate estimate_decimal(u64 w, i64 power) {
     using Format = FloatFormat<T>;
@@ -77,7 +76,8 @@ HR_COLD Estimate estimate_decimal(u64 w, i64 power) {
     if (kept < 0) return {0, 0, kept < -1 ? Rounding::down : Rounding::unknown};
 
     const CutWord cut = cut_word(top.high, 64 - spare - kept);
-    // Up or down is as good as random, so it is computed and not branched on: 12 ns instead of 23 for a coordinate.
+    // Up and down are equally likely, so the rounding is computed without a branch: 12 ns instead of 23 for a
+    // coordinate.
     Rounding rounding = static_cast<Rounding>(cut.rest > cut.half);
     if (cut.rest == cut.half || cut.rest + 1 == cut.half) [[unlikely]] {
         const bool exact = q >= 0 && q <= LARGEST_EXACT_POWER_OF_FIVE;

@@ -1,15 +1,15 @@
-// Numbers written with other marks than a decimal point: with ',' for the decimals and '.' between thousands,
-// "-1.234.567,5" becomes "-1234567.5", which the rules of integers and floats take.
+// Rewrites numbers with other marks than a decimal point. With ',' before the decimals and '.' between thousands,
+// "-1.234.567,5" becomes "-1234567.5", which the rules for integers and floats read.
 #pragma once
 
-#include "columns/rules/digits.hpp"
+#include "columns/rules/numbers/digits.hpp"
 #include "core/cpu/portable.hpp"
 
 namespace headrace {
 
 constexpr i16 NO_MARK = -1;
 
-// The bytes that stand before decimals and between groups of three digits; `thousands` may be NO_MARK.
+// The bytes before the decimals and between groups of three digits; `thousands` may be NO_MARK.
 struct NumberMarks {
     u8 decimal = '.';
     i16 thousands = NO_MARK;
@@ -21,8 +21,9 @@ HR_BEGIN_NAMESPACE
 
 HR_FN bool are_usual(const NumberMarks& marks) { return marks.decimal == '.' && marks.thousands == NO_MARK; }
 
-// Digits from p[at] on, without the marks between them; `at` moves behind them. Groups are strict: one to three digits
-// and then threes, "1,234,567"; or no mark at all, "1234567". False for "1,23", "1234,567", ",123" and "123,".
+// Copies digits from p[at] on without the marks between them, and moves `at` past them. Groups are strict: one to three
+// digits, then threes, "1,234,567"; or no mark at all, "1234567". Returns false for "1,23", "1234,567", ",123" and
+// "123,".
 HR_FN bool copy_grouped_digits(const NumberMarks& marks, const u8* p, usize n, usize& at, u8* to, usize& size) {
     usize group = 0;
     bool grouped = false;
@@ -41,8 +42,8 @@ HR_FN bool copy_grouped_digits(const NumberMarks& marks, const u8* p, usize n, u
     return !grouped || group == 3;
 }
 
-// The number as the other rules read it; `to` has room for n bytes. False where a mark stands in a wrong place; if
-// true, the `size` bytes are a number exactly if the text is one.
+// Rewrites the number with the usual marks. `to`: capacity of n bytes. Returns false if a mark is in a wrong place.
+// Otherwise the `size` bytes are a number if and only if the text is one.
 HR_COLD bool to_plain_number(const NumberMarks& marks, const u8* p, usize n, u8* to, usize& size) {
     size = 0;
     usize at = 0;
@@ -53,7 +54,7 @@ HR_COLD bool to_plain_number(const NumberMarks& marks, const u8* p, usize n, u8*
         ++at;
     }
     for (; at < n; ++at) {
-        if (p[at] == '.') return false;  // a second decimal mark, or one that is none here
+        if (p[at] == '.') return false;  // a second decimal mark, or a point that is no mark here
         to[size++] = p[at];
     }
     return true;

@@ -1,18 +1,17 @@
-// Text to floating point, always correctly rounded (to nearest, ties to even), straight to the type asked for: a float
-// that went through double would be rounded twice.
+// Parses floating-point numbers, correctly rounded (to nearest, ties to even) and directly to the type asked for: a
+// float that was a double first would be rounded twice.
 //
-// Three methods, each for what the one before it cannot decide:
+// Three methods, each for what the previous one cannot decide:
 //   1. up to 15 digits with a small power of ten: one exact multiplication or division (Clinger, PLDI 1990);
 //   2. the first 19 digits times a power of five from a table (eisel_lemire.hpp);
-//   3. a comparison of big integers with the midpoint in question (midpoint.hpp), bounded in time and space: of more
-//   than
-//      800 digits only whether some are not zero matters.
+//   3. a comparison of big integers with the midpoint (midpoint.hpp), bounded in time and space: of more than 800
+//      digits, it matters only whether some are not zero.
 #pragma once
 
-#include "columns/rules/decimal_scan.hpp"
-#include "columns/rules/eisel_lemire.hpp"
-#include "columns/rules/float_format.hpp"
-#include "columns/rules/midpoint.hpp"
+#include "columns/rules/numbers/decimal_scan.hpp"
+#include "columns/rules/numbers/eisel_lemire.hpp"
+#include "columns/rules/numbers/float_format.hpp"
+#include "columns/rules/numbers/midpoint.hpp"
 #include "columns/rules/status.hpp"
 #include "columns/rules/text_match.hpp"
 #include "core/cpu/portable.hpp"
@@ -22,7 +21,7 @@ HR_BEGIN_NAMESPACE
 HR_TABLE double EXACT_POWERS_OF_TEN[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                          1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-// Both operands are exact, so the one rounding of the operation is the correct one: 123.45 = 12345 / 100.
+// Both operands are exact, so the operation's one rounding is correct: 123.45 = 12345 / 100.
 template <class T>
 HR_FN bool multiply_exact(u64 mantissa, i64 exponent, T& out) {
     using Format = FloatFormat<T>;
@@ -34,8 +33,8 @@ HR_FN bool multiply_exact(u64 mantissa, i64 exponent, T& out) {
     return true;
 }
 
-// mantissa * 10^exponent10 where the mantissa has all the digits; false if methods 1 and 2 cannot tell, or if the value
-// is too large for T.
+// Computes mantissa * 10^exponent10, where the mantissa has all digits. Returns false if methods 1 and 2 cannot decide,
+// or if the value is too large for T.
 template <class T>
 HR_FN bool decimal_to_float(u64 mantissa, i32 exponent10, T& out) {
     if (multiply_exact(mantissa, exponent10, out)) return true;
@@ -48,7 +47,7 @@ HR_FN bool decimal_to_float(u64 mantissa, i32 exponent10, T& out) {
     return estimate.rounding != Rounding::unknown && out != infinite<T>();
 }
 
-// The decimal without its sign; infinity if it is too large.
+// Returns the decimal without its sign; infinity if it is too large.
 template <class T>
 HR_COLD T round_decimal(const Decimal& decimal) {
     T value;
@@ -56,7 +55,7 @@ HR_COLD T round_decimal(const Decimal& decimal) {
     if (decimal.mantissa == 0) return 0;
     Estimate estimate = estimate_decimal<T>(decimal.mantissa, decimal.exponent);
     if (decimal.cut && estimate.rounding != Rounding::unknown) {
-        // If the mantissa and the next one round to the same float, so does all that is between them.
+        // If the mantissa and the next one round to the same float, so does everything between them.
         const Estimate above = estimate_decimal<T>(decimal.mantissa + 1, decimal.exponent);
         const bool agree = above.rounding != Rounding::unknown && rounded<T>(above) == rounded<T>(estimate);
         if (!agree) estimate.rounding = Rounding::unknown;
@@ -65,7 +64,7 @@ HR_COLD T round_decimal(const Decimal& decimal) {
     return rounded<T>(estimate);
 }
 
-// [+-]?(nan|inf|infinity), in capital or small letters.
+// Parses [+-]?(nan|inf|infinity) in upper or lower case.
 template <class T>
 HR_COLD Parse parse_float_word(const u8* p, usize n, T& out) {
     const bool negative = n > 0 && p[0] == '-';
@@ -87,8 +86,8 @@ HR_COLD Parse parse_float_word(const u8* p, usize n, T& out) {
     return Parse::ok;
 }
 
-// A value that rounds to infinity is an overflow, with `out` +-infinity; one that rounds to a subnormal or to zero is
-// ok.
+// A value that rounds to infinity is an overflow, with `out` +-infinity. A value that rounds to a subnormal or to zero
+// is ok.
 template <class T>
 HR_COLD Parse parse_float(const u8* p, usize n, T& out) {
     Decimal decimal;

@@ -1,14 +1,14 @@
-// Text to integer: an optional sign, one or more digits, or 0x and hexadecimal ones, nothing else. A value that does
-// not fit is reported and never wraps: "128" as i8 is an overflow, and so is "99999999999999999999999".
+// Parses integers: an optional sign and one or more digits, or 0x and hexadecimal digits, and nothing else. A value
+// that does not fit is reported and never wraps: "128" as i8 is an overflow, and so is "99999999999999999999999".
 #pragma once
 
-#include "columns/rules/digits.hpp"
+#include "columns/rules/numbers/digits.hpp"
 #include "columns/rules/status.hpp"
 #include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// One or more digits as a number; overflow if 64 bits do not hold it.
+// Parses one or more digits; overflow if the number exceeds 64 bits.
 HR_COLD Parse parse_magnitude(const u8* p, usize n, u64& out) {
     if (n == 0) return Parse::invalid;
     u64 value = 0;
@@ -34,15 +34,15 @@ HR_COLD Parse parse_magnitude(const u8* p, usize n, u64& out) {
     return fits ? Parse::ok : Parse::overflow;
 }
 
-// 0x1F, 0X1f: whether p[0, n), without a sign, is meant as hexadecimal.
+// Returns whether p[0, n), without a sign, begins as a hexadecimal number does: 0x1F, 0X1f.
 HR_FN bool is_hex(const u8* p, usize n) { return n >= 3 && p[0] == '0' && (p[1] | 0x20) == 'x'; }
 
-// One or more hexadecimal digits as a number; overflow if 64 bits do not hold it.
+// Parses one or more hexadecimal digits; overflow if the number exceeds 64 bits.
 HR_COLD Parse parse_hex_magnitude(const u8* p, usize n, u64& out) {
     u64 value = 0, lost = 0;
     u32 wrong = 0;
     for (usize i = 0; i < n; ++i) {
-        // Digits and letters come in no order, so nothing is branched on. A letter is 1..6 in its low half.
+        // Digits and letters are unpredictable, so there is no branch. The low half of a letter is 1..6.
         const u32 is_letter = (p[i] | u32{0x20}) - 'a' <= 5 ? 1 : 0;
         wrong |= is_letter ^ (is_digit(p[i]) ? 0 : 1);
         lost |= value >> 60;
@@ -53,7 +53,7 @@ HR_COLD Parse parse_hex_magnitude(const u8* p, usize n, u64& out) {
     return lost == 0 ? Parse::ok : Parse::overflow;
 }
 
-// The integers of one width: up to `largest`, and with a sign down to -largest - 1.
+// The integers of one width: up to `largest`, and if signed down to -largest - 1.
 struct IntegerRange {
     u64 largest;
     bool is_signed;
@@ -65,7 +65,7 @@ HR_FN IntegerRange range_of() {
     return {~u64{0} >> (64 - 8 * sizeof(T) + (IS_SIGNED ? 1 : 0)), IS_SIGNED};
 }
 
-// `out` is set only when the answer is ok: the value in two's complement. An unsigned "-0" is 0, an unsigned "-1" is an
+// Sets `out` only if the result is ok: the value in two's complement. An unsigned "-0" is 0, an unsigned "-1" is an
 // overflow.
 HR_COLD Parse parse_integer(const u8* p, usize n, IntegerRange range, u64& out) {
     const bool negative = n > 0 && p[0] == '-';
@@ -89,7 +89,7 @@ HR_FN Parse parse_int(const u8* p, usize n, T& out) {
     return status;
 }
 
-// Text such as 007, -01 and 00.5, which reads like a code more than like a number; not 0 and not 0.5.
+// Returns whether text such as 007, -01 and 00.5 is more likely a code than a number. 0 and 0.5 are numbers.
 HR_FN bool has_leading_zero(const u8* p, usize n) {
     const usize sign = n > 0 && (p[0] == '-' || p[0] == '+') ? 1 : 0;
     return n >= sign + 2 && p[sign] == '0' && is_digit(p[sign + 1]);

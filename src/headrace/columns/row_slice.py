@@ -1,5 +1,6 @@
-"""A column's own rows: those parts of its buffers that its rows are in. A slice shares the buffers of a whole; what is copied
-elsewhere, into a pickle or to another device, is only the slice.
+"""Extracts the parts of a column's buffers that its rows use.
+
+A slice shares the buffers of a larger column; only its own rows are copied into a pickle or to another device.
 """
 
 from __future__ import annotations
@@ -14,18 +15,18 @@ if TYPE_CHECKING:
     from headrace.core.buffer import Buffer
 
 ReadPart = Callable[[Any, int, int], Any]
-"""Gives bytes `begin` to `end` of a buffer, as something that `memoryview` takes."""
+"""Returns bytes `begin` to `end` of a buffer, as an object that `memoryview` accepts."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowParts:
-    """What a column is made of: values, validity, offsets (None where it has none), and the buffers of string views."""
+    """The parts of a column: values, validity, offsets (None if absent), and the buffers of string views."""
 
     shape: tuple[Any, ...]
     parts: list[Any]
 
     def column(self) -> Column:
-        """The column whose buffers are the parts."""
+        """Return a column whose buffers are these parts."""
         from headrace.columns.column import new_column
 
         kind, length, null_count, offset, dictionary = self.shape
@@ -33,9 +34,9 @@ class RowParts:
         return new_column(kind, length, null_count, values, validity, offsets, offset, tuple(data), dictionary)
 
 
-def with_own_rows(column: Column, read: ReadPart) -> RowParts:
-    """The parts of a column's buffers that its rows are in."""
-    # Bits are found from a whole byte on, so up to 7 rows in front come along.
+def sliced_parts(column: Column, read: ReadPart) -> RowParts:
+    """Return the parts of a column's buffers that its rows use."""
+    # Bits are taken from a whole byte on, so up to 7 preceding rows are included.
     skipped = column.offset % 8
     begin, end = column.offset - skipped, column.offset + column.length
 
@@ -58,5 +59,5 @@ def with_own_rows(column: Column, read: ReadPart) -> RowParts:
 
 
 def part_of_host(buffer: Buffer, begin: int, end: int) -> memoryview[Any]:
-    """`ReadPart` of a buffer of the host."""
+    """Read part of a host buffer (`ReadPart`)."""
     return memoryview(buffer)[begin:end]

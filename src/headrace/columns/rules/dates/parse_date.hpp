@@ -1,18 +1,18 @@
-// Text to dates and timestamps, in the proleptic Gregorian calendar (ISO 8601), years 0000 to 9999.
+// Parses dates and timestamps in the proleptic Gregorian calendar (ISO 8601), years 0000 to 9999.
 #pragma once
 
-#include "columns/rules/digits.hpp"
+#include "columns/rules/numbers/digits.hpp"
 #include "columns/rules/status.hpp"
 #include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// Days from 1970-01-01, e.g. 2000-03-01 -> 11017. The idea is from Howard Hinnant's "chrono-compatible low-level date
-// algorithms": let the year begin in March, so that the leap day is its last day and the months before it have fixed
-// starts. Months from March on repeat 31 30 31 30 31, so month k (March is 0) starts at day (153 k + 2) / 5.
+// Returns the days from 1970-01-01, e.g. 2000-03-01 -> 11017. After Howard Hinnant's "chrono-compatible low-level date
+// algorithms": the year begins in March, so the leap day is its last day and all months before it have fixed starts.
+// Months from March on repeat 31 30 31 30 31, so month k (March is 0) starts at day (153 k + 2) / 5.
 HR_FN i64 days_from_civil(i32 year, u32 month, u32 day) {
     const i64 y = static_cast<i64>(year) - (month <= 2 ? 1 : 0);
-    const i64 era = (y >= 0 ? y : y - 399) / 400;  // 400 years are 146097 days, whichever they are
+    const i64 era = (y >= 0 ? y : y - 399) / 400;  // any 400 years have 146097 days
     const i64 year_of_era = y - era * 400;
     const i64 months_since_march = month > 2 ? month - 3 : month + 9;
     const i64 day_of_year = (153 * months_since_march + 2) / 5 + day - 1;
@@ -29,14 +29,14 @@ HR_FN bool valid_date(i32 year, u32 month, u32 day) {
     return day <= 30 + (month + month / 8) % 2;
 }
 
-// Two digits as a number of at most `largest`: "59" -> 59.
+// Reads two digits as a number of at most `largest`: "59" -> 59.
 HR_FN bool read_two_digits(const u8* p, u32 largest, u32& out) {
     if (!is_digit(p[0]) || !is_digit(p[1])) return false;
     out = (p[0] - u32{'0'}) * 10 + (p[1] - u32{'0'});
     return out <= largest;
 }
 
-// The ten bytes YYYY-MM-DD.
+// Reads the ten bytes YYYY-MM-DD.
 HR_FN bool read_date(const u8* p, i64& days) {
     u32 century, year_of_century, month, day;
     if (p[4] != '-' || p[7] != '-') return false;
@@ -48,7 +48,7 @@ HR_FN bool read_date(const u8* p, i64& days) {
     return true;
 }
 
-// Exactly YYYY-MM-DD; `out` is the number of days from 1970-01-01.
+// Parses exactly YYYY-MM-DD. `out`: days from 1970-01-01.
 HR_FN Parse parse_date32(const u8* p, usize n, i32& out) {
     i64 days;
     if (n != 10 || !read_date(p, days)) return Parse::invalid;
@@ -57,7 +57,7 @@ HR_FN Parse parse_date32(const u8* p, usize n, i32& out) {
 }
 
 // A point in time: seconds from 1970-01-01T00:00:00, rounded down, and the nanoseconds after them. With an offset the
-// seconds are UTC: 12:00+02:00 and 10:00Z are the same. 1969-12-31T23:59:59.5 is {-1, 500000000}.
+// seconds are UTC: 12:00+02:00 and 10:00Z are equal. 1969-12-31T23:59:59.5 is {-1, 500000000}.
 struct Timestamp {
     i64 seconds;
     u32 nanoseconds;
@@ -66,7 +66,7 @@ struct Timestamp {
     bool date_only;
 };
 
-// Fraction digits from p[at] on, at least one and at most nine: ".120" -> 120000000 ns, three digits.
+// Reads one to nine fraction digits from p[at] on: ".120" -> 120000000 ns, three digits.
 HR_FN bool read_fraction(const u8* p, usize n, usize& at, Timestamp& out) {
     u32 value = 0;
     u8 count = 0;
@@ -80,7 +80,8 @@ HR_FN bool read_fraction(const u8* p, usize n, usize& at, Timestamp& out) {
     return count > 0;
 }
 
-// HH:MM, HH:MM:SS or HH:MM:SS.f from p[at] on; `at` moves behind it. A leap second (:60) has no place in Unix time.
+// Reads HH:MM, HH:MM:SS or HH:MM:SS.f from p[at] on, and moves `at` past it. Unix time has no leap seconds, so :60 is
+// invalid.
 HR_FN bool read_time(const u8* p, usize n, usize& at, Timestamp& out) {
     u32 hour, minute, second = 0;
     if (n - at < 5 || p[at + 2] != ':') return false;
@@ -96,7 +97,7 @@ HR_FN bool read_time(const u8* p, usize n, usize& at, Timestamp& out) {
     return fraction_read;
 }
 
-// The end of the text, if p[at, n) is Z, z, +HH, +HHMM or +HH:MM, or the same with '-'.
+// Reads Z, z, +HH, +HHMM or +HH:MM, or the same with '-', up to the end of the text.
 HR_FN bool read_offset(const u8* p, usize n, usize at, i64& offset_seconds) {
     const usize length = n - at;
     offset_seconds = 0;
@@ -111,7 +112,7 @@ HR_FN bool read_offset(const u8* p, usize n, usize at, i64& offset_seconds) {
     return true;
 }
 
-// YYYY-MM-DD, or YYYY-MM-DD[T or space]HH:MM[:SS[.f]] and then nothing or an offset; f has one to nine digits.
+// Parses YYYY-MM-DD, or YYYY-MM-DD[T or space]HH:MM[:SS[.f]] and an optional offset; f has one to nine digits.
 HR_COLD Parse parse_timestamp(const u8* p, usize n, Timestamp& out) {
     i64 days;
     if (n < 10 || !read_date(p, days)) return Parse::invalid;
@@ -130,8 +131,8 @@ HR_COLD Parse parse_timestamp(const u8* p, usize n, Timestamp& out) {
     return Parse::ok;
 }
 
-// The timestamp as a number of units: {1, 500000000} is 1500 where a second has 1000 of them. `units_per_second` is a
-// power of ten up to 10^9. Overflow if 64 bits do not hold it, or if digits finer than the unit would be lost.
+// Converts a timestamp to units: {1, 500000000} is 1500 with 1000 units per second. `units_per_second` is a power of
+// ten up to 10^9. Overflow if 64 bits cannot hold the result, or if digits finer than the unit would be lost.
 HR_COLD Parse scale_timestamp(const Timestamp& t, i64 units_per_second, i64& out) {
     constexpr i64 LARGEST = 0x7FFFFFFFFFFFFFFF;
     constexpr i64 SMALLEST = -LARGEST - 1;
@@ -139,8 +140,8 @@ HR_COLD Parse scale_timestamp(const Timestamp& t, i64 units_per_second, i64& out
     if (t.nanoseconds % nanoseconds_per_unit != 0) return Parse::overflow;
     i64 fraction = t.nanoseconds / nanoseconds_per_unit;
     i64 seconds = t.seconds;
-    // Before 1970 the fraction is counted down from the next second, so that no step leaves the range when the sum is
-    // in it.
+    // Before 1970 the fraction is subtracted from the next second, so that no intermediate result leaves the range if
+    // the sum is in it.
     if (seconds < 0) {
         seconds += 1;
         fraction -= units_per_second;

@@ -1,13 +1,13 @@
-// Text to a length of time, in two forms:
+// Parses durations in two forms:
 //   ISO 8601   [-]P[nW][nD][T[nH][nM][n[.f]S]]       P1DT2H, -PT0.5S; months and years have no length
 //   clock      [-]H:MM:SS[.f]                        26:00:00, -0:00:01
 //              [-]N day[s][[,] [+-]H:MM:SS[.f]]      1 day, 2:03:04; -1 days +23:59:59
-// In the last, as Python, pandas and PostgreSQL write, each part has its own sign: -1 day, 23:59:59 is one second less
-// than nothing.
+// In the last form, which Python, pandas and PostgreSQL write, each part has its own sign: -1 day, 23:59:59 is minus
+// one second.
 #pragma once
 
-#include "columns/rules/int128.hpp"
-#include "columns/rules/parse_date.hpp"
+#include "columns/rules/dates/parse_date.hpp"
+#include "columns/rules/numbers/int128.hpp"
 
 HR_BEGIN_NAMESPACE
 
@@ -16,17 +16,17 @@ struct Duration {
     i64 seconds;
     u32 nanoseconds;
     u8 fraction_digits;
-    bool plain;  // [-]H:MM:SS, which might be a time of day, or N days alone
+    bool plain;  // [-]H:MM:SS, which may be a time of day, or N days alone
 };
 
-// The sum of the parts read so far, of which a fraction is the last.
+// The sum of the parts read; a fraction is the last part.
 struct DurationSum {
     Int128 seconds;
-    Timestamp fraction;  // its nanoseconds and digits alone
+    Timestamp fraction;  // only its nanoseconds and digits
     bool overflow;
 };
 
-// One or more digits from p[at] on; `fits` is false if 64 bits do not hold them.
+// Reads one or more digits from p[at] on. `fits`: whether the number fits in 64 bits.
 HR_FN bool read_count(const u8* p, usize n, usize& at, u64& count, bool& fits) {
     const usize begin = at;
     count = 0;
@@ -45,7 +45,7 @@ HR_FN void add_seconds(DurationSum& sum, u64 count, u64 seconds_each, bool fits,
     sum.overflow = sum.overflow || !fits;
 }
 
-// `negative` is the fraction's sign.
+// `negative`: the fraction's sign.
 HR_COLD Parse finish_duration(DurationSum sum, bool negative, bool plain, Duration& out) {
     u32 nanoseconds = sum.fraction.nanoseconds;
     if (negative && nanoseconds > 0) {
@@ -62,7 +62,7 @@ HR_FN u64 seconds_of_designator(u8 letter, bool in_time) {
     return letter == 'W' ? 604800 : letter == 'D' ? 86400 : 0;
 }
 
-// From behind the P on. Parts go from the longest to the shortest, and there is at least one, behind a T too.
+// Parses what follows the P. Parts go from the longest unit to the shortest. There is at least one, also after a T.
 HR_COLD Parse parse_iso_duration(const u8* p, usize n, usize at, bool negative, Duration& out) {
     DurationSum sum{};
     bool in_time = false;
@@ -86,7 +86,7 @@ HR_COLD Parse parse_iso_duration(const u8* p, usize n, usize at, bool negative, 
     return finish_duration(sum, negative, false, out);
 }
 
-// H:MM:SS[.f] up to the end of the text; hours may have any number of digits.
+// Reads H:MM:SS[.f] up to the end of the text; hours may have any number of digits.
 HR_COLD bool read_clock(const u8* p, usize n, usize at, bool negative, DurationSum& sum) {
     u64 hours;
     bool fits;
@@ -101,7 +101,7 @@ HR_COLD bool read_clock(const u8* p, usize n, usize at, bool negative, DurationS
     return true;
 }
 
-// " day" or " days" at p[at]; `at` moves behind it.
+// Reads " day" or " days" at p[at], and moves `at` past it.
 HR_FN bool read_day_word(const u8* p, usize n, usize& at) {
     if (n - at < 4 || p[at] != ' ' || p[at + 1] != 'd' || p[at + 2] != 'a' || p[at + 3] != 'y') return false;
     at += 4;
@@ -131,7 +131,7 @@ HR_COLD Parse parse_clock_duration(const u8* p, usize n, Duration& out) {
     return read_clock(p, n, at, back, sum) ? finish_duration(sum, back, false, out) : Parse::invalid;
 }
 
-// Overflow if 64 bits do not hold the whole seconds, or a number in the text.
+// Returns overflow if 64 bits cannot hold the whole seconds, or a number in the text.
 HR_COLD Parse parse_duration(const u8* p, usize n, Duration& out) {
     if (n == 0) return Parse::invalid;
     const usize sign = p[0] == '-' ? 1 : 0;
@@ -139,7 +139,7 @@ HR_COLD Parse parse_duration(const u8* p, usize n, Duration& out) {
     return parse_clock_duration(p, n, out);
 }
 
-// The duration as a number of units; overflow as of scale_timestamp.
+// Converts a duration to units; overflow as in scale_timestamp.
 HR_FN Parse scale_duration(const Duration& d, i64 units_per_second, i64& out) {
     return scale_timestamp({d.seconds, d.nanoseconds, 0, false, false}, units_per_second, out);
 }

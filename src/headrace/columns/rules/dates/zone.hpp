@@ -1,13 +1,13 @@
-// Local times of a time zone as instants. columns/zone.py makes the table.
+// Converts local times of a time zone to instants. columns/zone.py builds the table.
 #pragma once
 
 #include "core/cpu/portable.hpp"
 
 namespace headrace {
 
-// Pieces of local time that each lie at one offset from UTC, in order: from begins[i], before ends[i], in seconds of
-// local time since 1970. What lies between two pieces is a local time that the clocks skipped or showed twice. From the
-// last end on, the rules go on as 400 years before (a cycle of the calendar, whole weeks long).
+// Periods of local time with one offset from UTC each, in order: from begins[i] to before ends[i], in seconds of local
+// time since 1970. A local time between two periods was skipped or shown twice by the clocks. After the last end, the
+// rules repeat every 400 years (a cycle of the calendar, in whole weeks).
 struct Zone {
     const char* name;
     const i64* begins;
@@ -20,7 +20,7 @@ struct Zone {
 
 HR_BEGIN_NAMESPACE
 
-// The first piece that ends behind `local`; count if there is none.
+// Returns the first period that ends after `local`; count if there is none.
 HR_FN usize find_piece(const Zone& zone, i64 local) {
     usize low = 0, high = zone.count;
     while (low < high) {
@@ -34,8 +34,8 @@ HR_FN usize find_piece(const Zone& zone, i64 local) {
     return low;
 }
 
-// Local seconds to seconds of UTC; false for a time that is none or two. `piece` is where the last one was found, any
-// number below count at first: neighbours in a column are often neighbours in time.
+// Converts local seconds to seconds of UTC. Returns false for a local time that does not exist or is ambiguous.
+// `piece`: the period found last, initially any number below count. Neighbouring rows often have neighbouring times.
 HR_COLD bool to_utc(const Zone& zone, usize& piece, i64 local, i64& utc) {
     constexpr i64 CYCLE = i64{146097} * 86400;
     const i64 end = zone.ends[zone.count - 1];

@@ -1,4 +1,4 @@
-// Decimal digits, alone and eight at a time. Eight bytes are read as one little-endian word: the first digit of the
+// Reads decimal digits one by one and eight at a time. Eight bytes are one little-endian word: the first digit of the
 // text is the lowest byte.
 #pragma once
 
@@ -8,15 +8,15 @@ HR_BEGIN_NAMESPACE
 
 HR_FN bool is_digit(u8 byte) { return static_cast<u8>(byte - '0') <= 9; }
 
-// A digit is 0x30..0x39: its high half is 3, and stays 3 when 6 is added (0x3A + 6 = 0x40). Bytes from 0xFA up may
-// carry into their neighbour, but their own high half is not 3 already.
+// A digit is 0x30..0x39: its high half is 3 and stays 3 when 6 is added, unlike that of 0x3A + 6 = 0x40. Bytes from
+// 0xFA up may carry into their neighbour, but their own high half is already not 3.
 HR_FN bool is_eight_digits(u64 word) {
     constexpr u64 HIGH_HALVES = 0xF0F0F0F0F0F0F0F0;
     constexpr u64 THREES = 0x3030303030303030;
     return (word & HIGH_HALVES) == THREES && ((word + 0x0606060606060606) & HIGH_HALVES) == THREES;
 }
 
-// "12345678" -> 12345678: neighbours join to pairs (12, 34, 56, 78), pairs to fours, fours to the eight.
+// "12345678" -> 12345678. Merges neighbours to pairs (12, 34, 56, 78), pairs to fours, fours to eight.
 HR_FN u64 value_of_eight_digits(u64 word) {
     word -= 0x3030303030303030;
     word = word * 10 + (word >> 8);

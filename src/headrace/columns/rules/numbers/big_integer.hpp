@@ -1,4 +1,5 @@
-// Non-negative integers of up to 2816 bits, on the stack: just what comparing a decimal with a midpoint needs.
+// Implements non-negative integers of up to 2816 bits on the stack, as far as comparing a decimal with a midpoint needs
+// them.
 #pragma once
 
 #include "core/cpu/portable.hpp"
@@ -45,7 +46,7 @@ HR_COLD void shift_left(BigInteger& x, u32 count) {
     x.size += words;
 }
 
-// Below, equal to or above 0, as x is less than, equal to or greater than y.
+// Returns a negative number, 0 or a positive number if x is less than, equal to or greater than y.
 HR_FN i32 compare(const BigInteger& x, const BigInteger& y) {
     if (x.size != y.size) return x.size < y.size ? -1 : 1;
     for (u32 i = x.size; i > 0; --i) {

@@ -1,4 +1,4 @@
-// The two floating-point formats as numbers, and putting one together from its parts.
+// Defines the constants of the two floating-point formats, and assembles a value from its parts.
 #pragma once
 
 #include "core/cpu/portable.hpp"
@@ -32,10 +32,10 @@ struct FloatFormat<float> {
     static constexpr i32 largest_exact_power = 10;
 };
 
-// significand * 2^(smallest_exponent + 1 - precision + scale), where a significand below 2^(precision - 1), a
-// subnormal, has scale 0. The hidden bit of a normal significand adds one to the exponent field, and so does a
-// significand that was rounded up to 2^precision: 1.11...1 becomes 10.0 with nothing more to do. What is too large
-// becomes infinity.
+// Returns significand * 2^(smallest_exponent + 1 - precision + scale). A significand below 2^(precision - 1) is
+// subnormal and has scale 0. The hidden bit of a normal significand adds one to the exponent field, and so does a
+// significand that was rounded up to 2^precision: 1.11...1 becomes 10.0 without further steps. Values that are too
+// large become infinity.
 template <class T>
 HR_FN T assemble(u64 significand, i32 scale) {
     using Format = FloatFormat<T>;
@@ -50,7 +50,7 @@ HR_FN T infinite() {
     return assemble<T>(0, FloatFormat<T>::infinite_scale);
 }
 
-// Of a NaN too, whose sign an arithmetic negation need not change.
+// Also changes the sign of a NaN, which an arithmetic negation need not do.
 template <class T>
 HR_FN T with_sign(T magnitude, bool negative) {
     using Bits = typename FloatFormat<T>::Bits;

@@ -1,25 +1,25 @@
-// The text of a decimal number taken apart: "-12.50e3" -> negative, mantissa 1250, exponent 1.
+// Splits the text of a decimal number into its parts: "-12.50e3" -> negative, mantissa 1250, exponent 1.
 #pragma once
 
-#include "columns/rules/digits.hpp"
+#include "columns/rules/numbers/digits.hpp"
 #include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 
 constexpr i64 MANTISSA_DIGITS = 19;  // any 19 digits are below 2^64
 
-// The value is mantissa * 10^exponent, or, if digits were cut off, more than that and less than (mantissa + 1) *
-// 10^exponent. "0.0123456789012345678905" -> mantissa 1234567890123456789, exponent -20, rest "05", cut.
+// The value is mantissa * 10^exponent. If digits were cut off, it is between that and (mantissa + 1) * 10^exponent.
+// "0.0123456789012345678905" -> mantissa 1234567890123456789, exponent -20, rest "05", cut.
 struct Decimal {
     u64 mantissa;  // the first 19 digits from the first that is not zero
     i64 exponent;
-    const u8* rest;  // the text of the digits after those, perhaps with the point
+    const u8* rest;  // text of the digits after those, possibly with the point
     const u8* rest_end;
     bool negative;
     bool cut;  // `rest` has a digit that is not zero
 };
 
-// Reads digits from p[at] on into `value`, which wraps after 19 of them; `at` moves behind them.
+// Reads digits from p[at] on into `value`, which wraps after 19 digits. Moves `at` past them.
 HR_FN void read_digits(const u8* p, usize n, usize& at, u64& value) {
     for (; n - at >= 8; at += 8) {
         const u64 word = load_word(p + at);
@@ -29,8 +29,8 @@ HR_FN void read_digits(const u8* p, usize n, usize& at, u64& value) {
     for (; at < n && is_digit(p[at]); ++at) value = value * 10 + (p[at] - u64{'0'});
 }
 
-// [eE][+-]?digits up to the end of the text, or nothing. Exponents stop growing at 10^18, which no text is long enough
-// to balance with zeros, so "1e99999999999999999999" stays large.
+// Reads [eE][+-]?digits up to the end of the text, or nothing. Exponents stop growing at 10^18: no text is long enough
+// to compensate that with zeros, so "1e99999999999999999999" stays large.
 HR_FN bool read_exponent(const u8* p, usize n, usize at, i64& exponent) {
     exponent = 0;
     if (at == n) return true;
@@ -48,11 +48,11 @@ HR_FN bool read_exponent(const u8* p, usize n, usize at, i64& exponent) {
     return true;
 }
 
-// Takes a long number's first 19 digits, of all its `count` digits in p[0, n) (with a point, perhaps).
+// Takes the first 19 of a number's `count` digits in p[0, n), which may contain a point.
 HR_COLD void cut_mantissa(const u8* p, usize n, i64 count, Decimal& out) {
     usize at = 0;
     for (; at < n && (p[at] == '0' || p[at] == '.'); ++at) count -= p[at] == '0';
-    if (count <= MANTISSA_DIGITS) return;  // zeros in front, which added nothing to the mantissa
+    if (count <= MANTISSA_DIGITS) return;  // leading zeros, which do not add to the mantissa
     out.exponent += count - MANTISSA_DIGITS;
     out.mantissa = 0;
     for (i64 taken = 0; taken < MANTISSA_DIGITS; ++at) {
@@ -64,7 +64,7 @@ HR_COLD void cut_mantissa(const u8* p, usize n, i64 count, Decimal& out) {
     for (; at < n && !out.cut; ++at) out.cut = p[at] != '0' && p[at] != '.';
 }
 
-// [+-]? (digits [. digits*] | . digits) ([eE][+-]?digits)?  False if the text is anything else.
+// Parses [+-]? (digits [. digits*] | . digits) ([eE][+-]?digits)?. Returns false if the text is anything else.
 HR_COLD bool scan_decimal(const u8* p, usize n, Decimal& out) {
     out = {0, 0, p, p, n > 0 && p[0] == '-', false};
     const usize sign = out.negative || (n > 0 && p[0] == '+') ? 1 : 0;

@@ -1,0 +1,235 @@
+"""Packs the column table and the arguments of the fast conversion (fast/convert_rows.cu), which reads one record per thread.
+
+Not every table can be read that way: `row_columns` returns None for a column that needs the general conversion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headrace.columns.convert.gpu.layouts import EMPTY, Family, Flag
+from headrace.columns.convert.gpu.tuning import MAX_STRINGS
+from headrace.core.layouts.layout import layout
+from headrace.gpu.kernels.trace_expressions import packed
+from headrace.structure.gpu.launches import TEXT_SIZES
+
+ROW_COLUMN = layout("RowColumn")
+ROW_TASK = layout("RowTask")
+MEASURED_COLUMN = layout("MeasuredColumn")
+MEASURED_COLUMNS = layout("MeasuredColumns")
+_TASK = ROW_TASK.packer(first="columns")
+"""The fields of RowTask after `TEXT_SIZES`."""
+_COLUMN_WORDS = ROW_COLUMN.size // 8
+_VALUES_WORD, _VALIDITY_WORD = ROW_COLUMN.offset("values") // 8, ROW_COLUMN.offset("validity") // 8
+_OFFSETS_WORD = ROW_COLUMN.offset("offsets_or_units") // 8
+_MAX_MEASURED = MEASURED_COLUMNS.size // MEASURED_COLUMN.size
+_MIN_RECORD_BYTES = 8
+"""Tiles with more records than records of this size would give are declined."""
+
+
+class RowKind(IntEnum):
+    """RowKind of fast/row_task.hpp."""
+
+    INT4 = 0
+    FLOAT4 = 1
+    INT1 = 2
+    INT2 = 3
+    INT8 = 4
+    FLOAT8 = 5
+    DATE = 6
+    TIMESTAMP = 7
+    TEXT = 8
+    SKIP = 9
+
+
+class _ColumnFlag(IntFlag):
+    """RowColumnFlag of fast/row_task.hpp."""
+
+    EMPTY_IS_NULL = 1
+    CANONICAL = 2
+    SIGNED = 4
+    LONG_OFFSETS = 8
+
+
+class RowsFlag(IntFlag):
+    """RowTaskFlag of fast/row_task.hpp."""
+
+    ASCII = 1
+    QUOTED = 2
+    STEPS = 4
+
+
+_INTEGERS = {1: RowKind.INT1, 2: RowKind.INT2, 4: RowKind.INT4, 8: RowKind.INT8}
+"""Kinds of integers by bytes of a value."""
+_KINDS = {
+    Family.FLOAT32: RowKind.FLOAT4,
+    Family.FLOAT64: RowKind.FLOAT8,
+    Family.DATE: RowKind.DATE,
+    Family.TIMESTAMP: RowKind.TIMESTAMP,
+    Family.TEXT: RowKind.TEXT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RowReading:
+    """Properties of the text and its dialect that the kernels receive in RowTask.
+
+    Parameters
+    ----------
+    flags
+        `RowsFlag`.
+    forms
+        Search variants that use byte masks. If all of them declined, the DFA search read the text.
+    dialect
+        A PLAIN_DIALECT of structure/gpu/dialect_tables.py as bytes, with the quotes that the text may have.
+    inside
+        Bit mask of the DFA's states that are inside quotes.
+    """
+
+    flags: int
+    forms: int
+    dialect: bytes
+    inside: int
+
+
+class RowColumns:
+    """The columns of a table in the order of a record's fields, with entries for runs of skipped fields.
+
+    Parameters
+    ----------
+    rows
+        Array of RowColumn, without addresses.
+    numbers
+        For each entry that is not a skipped run, its index in the general conversion's column table.
+    width
+        Fields of a record; each takes at least one byte.
+    """
+
+    def __init__(self, rows: NDArray[np.void], numbers: list[int], width: int) -> None:
+        self._width = width
+        self._words = rows.view(np.uint64).reshape(len(rows), -1)
+        self._wanted = np.flatnonzero(rows["kind"] != RowKind.SKIP)
+        self._numbers = np.array(numbers, np.intp)
+        texts = rows["kind"][self._wanted] == RowKind.TEXT
+        self._texts, self._text_numbers = self._wanted[texts], self._numbers[texts]
+        self.strings = int(texts.sum())
+        self.briefs = _measured_columns(rows) if len(rows) <= _MAX_MEASURED else b""
+        """The argument `measured` of ``tally_rows``; empty if there are too many columns for it."""
+
+    def table(self, values_at: NDArray[np.intp], offsets_at: int) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
+        """Return the column table for the kernels.
+
+        Parameters
+        ----------
+        values_at
+            For each column of the general table, the index of its values' buffer. The index of its validity is the column's.
+        offsets_at
+            Index of the buffer with the first string column's offsets.
+
+        Returns
+        -------
+        numpy.ndarray, numpy.ndarray
+            The table as words without addresses. Then two rows: indices of the words that are addresses, and of their buffers.
+        """
+        first_words: NDArray[np.intp] = self._wanted * _COLUMN_WORDS
+        offsets: NDArray[np.intp] = self._texts * _COLUMN_WORDS + _OFFSETS_WORD
+        where = np.concatenate((first_words + _VALUES_WORD, first_words + _VALIDITY_WORD, offsets))
+        buffers = np.concatenate((values_at[self._numbers], self._numbers, offsets_at + self._text_numbers))
+        return self._words.reshape(-1), np.array((where, buffers))
+
+    def _max_groups(self, tile: int) -> int:
+        """Return the maximum number of groups of 32 records in a tile of `tile` bytes, with the group open at its end."""
+        return tile // max(self._width, _MIN_RECORD_BYTES) // 32 + 2
+
+    def task(self, reading: RowReading, size: int, tiles: int, tile: int) -> bytes:
+        """Return RowTask for a text of `size` bytes in `tiles` tiles of `tile` bytes."""
+        task: bytes = packed(TEXT_SIZES, size, tiles) + self.shared_task(reading, tile)
+        return task
+
+    def shared_task(self, reading: RowReading, tile: int) -> bytes:
+        """Return the fields of RowTask after `TEXT_SIZES`, which do not depend on the text."""
+        fields = reading.flags, reading.forms, reading.dialect, reading.inside
+        return _TASK.pack(len(self._words), self.strings, *fields, self._max_groups(tile), 0)
+
+    def sizes_bytes(self, tiles: int, tile: int) -> int:
+        """Return the size of the buffer with string bytes per group of 32 records, 2 bytes a column and group."""
+        return 2 * tiles * self._max_groups(tile) * self.strings
+
+
+def most_row_bytes(columns: int) -> int:
+    """Return the maximum size of a column table with this number of wanted columns."""
+    return (2 * columns + 1) * ROW_COLUMN.size
+
+
+def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: bool) -> RowColumns | None:
+    """Return a table's columns for the fast conversion, or None if it cannot read one of them.
+
+    Parameters
+    ----------
+    table
+        Wanted columns, from ``pack_columns``.
+    width
+        Fields of a record.
+    quotes
+        Whether fields may be quoted.
+    measures
+        Whether the columns are for ``measure_rows``, which reads only strings.
+    """
+    rows: list[tuple[int, ...]] = []
+    numbers: list[int] = []
+    strings = next_position = 0
+    for number in np.argsort(table["position"]).tolist():
+        column = table[number]
+        kind = _kind(column, quotes=quotes)
+        if measures and column["family"] != Family.TEXT:
+            continue
+        if kind == RowKind.SKIP or strings == MAX_STRINGS:
+            return None
+        position, is_text = int(column["position"]), kind == RowKind.TEXT
+        if position > next_position:
+            rows.append((0, 0, 0, position - next_position, RowKind.SKIP, 0, 0, 0))
+        next_position = position + 1
+        numbers.append(number)
+        # Strings come first in `table`, so a string column's index there is its index among the strings.
+        units = 0 if is_text else int(column["units_per_second"])
+        rows.append((0, 0, units, int(column["largest"]), kind, _flags(column), number if is_text else 0, 0))
+        strings += is_text
+    if width > next_position:
+        rows.append((0, 0, 0, width - next_position, RowKind.SKIP, 0, 0, 0))
+    return RowColumns(np.array(rows, ROW_COLUMN.dtype), numbers, width)
+
+
+def _measured_columns(rows: NDArray[np.void]) -> bytes:
+    measured: NDArray[np.void] = np.zeros(_MAX_MEASURED, MEASURED_COLUMN.dtype)
+    for name in ("largest", "kind", "string"):
+        measured[name][: len(rows)] = rows[name]
+    return bytes(measured.tobytes())
+
+
+def _flags(column: np.void) -> int:
+    """Return the column's RowColumnFlag."""
+    flags, is_text = int(column["flags"]), column["family"] == Family.TEXT
+    made = _ColumnFlag.EMPTY_IS_NULL * bool(flags & Flag.EMPTY_IS_NULL)
+    made += _ColumnFlag.CANONICAL * (bool(flags & Flag.INFERRED) and not is_text)
+    return (
+        made + _ColumnFlag.SIGNED * bool(column["is_signed"]) + _ColumnFlag.LONG_OFFSETS * bool(is_text and column["width"] == 8)
+    )
+
+
+def _kind(column: np.void, *, quotes: bool) -> RowKind:
+    """Return the column's RowKind; SKIP if its fields need more than the usual shapes."""
+    flags, family = int(column["flags"]), int(column["family"])
+    inferred = bool(flags & Flag.INFERRED)
+    if family == Family.TEXT:
+        unusual = Flag.NULL_WORDS | (Flag.RAW | Flag.QUOTED_NULL if quotes else 0)
+        plain = not flags & unusual and not (inferred and int(column["guess"]) == EMPTY)
+        return RowKind.TEXT if plain else RowKind.SKIP
+    if not flags & Flag.FAST or (inferred and flags & Flag.UTC):
+        return RowKind.SKIP
+    if family == Family.INTEGER:
+        return _INTEGERS[int(column["width"])]
+    return _KINDS.get(Family(family), RowKind.SKIP)

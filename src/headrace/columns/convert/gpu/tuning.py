@@ -1,0 +1,147 @@
+"""Defines launch configurations of the conversion kernels: macros, threads, tiles, and dynamic shared memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+MAX_STRINGS = 16
+"""Columns of strings that the fast conversion reads at most (MAX_ROW_STRINGS of fast/row_task.hpp)."""
+
+_MEASURE_BLOCKS = 8
+"""Blocks per multiprocessor of ``measure_rows``."""
+_TALLY_BLOCKS = 12, 10
+"""Blocks per multiprocessor of ``tally_rows``, without and with quotes."""
+_STREAM_BYTES = 512
+"""Shared memory in which a warp gathers strings before it stores them."""
+_LONG_STRINGS, _LONG_BYTES = 4096, 200
+"""A group of 32 records with at least 4096 string bytes is copied by all warps of the block. Its entry in the block's list
+(LongStrings of fast/row_strings.cuh) has 200 bytes."""
+_LONG_PIECE, _SIZED_STRINGS = 96, 64
+_HEAD_BYTES = 64
+
+Program = tuple[dict[str, int], int, int]
+"""Macros of a program, threads per block, and dynamic shared memory in bytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvertShape:
+    """Launch configuration of the general conversion (general/convert.cu).
+
+    Parameters
+    ----------
+    threads
+        Threads per block.
+    tile
+        Bytes per tile.
+    window
+        Fields that are indexed at a time.
+    quotes
+        Whether the dialect has quotes.
+    steps
+        Whether a DFA classifies the bytes instead of byte masks.
+    blocks
+        Resident blocks per multiprocessor that the compiler is asked for.
+    """
+
+    threads: int = 256
+    tile: int = 16384
+    window: int = 4096
+    quotes: bool = True
+    steps: bool = False
+    blocks: int = 4
+
+    def defines(self, *, writes: bool) -> dict[str, int]:
+        """Return the macros of ``convert_tiles`` (`writes`) or ``measure_strings``."""
+        names = ("HR_THREADS", "HR_TILE", "HR_WINDOW", "HR_QUOTES", "HR_BLOCKS", "HR_WRITES")
+        form = 2 if self.steps else int(self.quotes)
+        return dict(zip(names, (self.threads, self.tile, self.window, form, self.blocks, int(writes)), strict=True))
+
+    @property
+    def shared_bytes(self) -> int:
+        """Dynamic shared memory of a block: the size of TileMemory (general/tile_text.cuh)."""
+        words = (self.tile + _HEAD_BYTES) // 32
+        size = self.tile + _HEAD_BYTES + 16 + 2 * 4 * words
+        size += 16 * 281 + 4 * words if self.steps else 16 + 4
+        size += 6 * (words + 1) if self.quotes or self.steps else 8
+        size = _aligned(size + 2 * (self.window + 2), 4) + 4 * (self.window // 32) + 2 * (self.window // 32 + 1)
+        pieces = 16 * ((self.tile + _HEAD_BYTES) // _LONG_PIECE + 1) + 2 * self.window + 4 * _SIZED_STRINGS + 8 * self.threads
+        return _aligned(_aligned(size, 8) + 8 * (self.threads // 32) + pieces, 16) + 192
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RowShape:
+    """Launch configuration of the fast conversion (fast/convert_rows.cu), which reads one record per thread.
+
+    A block has about as many threads as a 16 KB tile has records: 192 threads for records of 85 bytes and more, 160 with quotes
+    for 102 bytes and more. The taxi data has 178 records per tile, lineitem 131; with 128 threads, three warps waited for the
+    one that converted the records of the second round.
+
+    Parameters
+    ----------
+    quotes
+        Whether the dialect has quotes.
+    threads
+        Threads per block.
+    tile, head
+        Bytes per tile, and bytes before it that are staged with it.
+    records
+        Records that a thread converts side by side.
+    blocks
+        Resident blocks per multiprocessor that the compiler is asked for.
+    """
+
+    quotes: bool = False
+    threads: int = 192
+    tile: int = 16384
+    head: int = 512
+    records: int = 1
+    blocks: int = 6
+
+    def defines(self, *, writes: bool) -> dict[str, int]:
+        """Return the macros of ``convert_rows`` (`writes`) or ``measure_rows``."""
+        names = ("HR_QUOTES", "HR_THREADS", "HR_TILE", "HR_HEAD", "HR_RECORDS", "HR_BLOCKS", "HR_WRITES")
+        values = (int(self.quotes), self.threads, self.tile, self.head, self.records, self.blocks, int(writes))
+        return dict(zip(names, values, strict=True))
+
+    def shared_bytes(self, *, strings: bool, writes: bool) -> int:
+        """Return the dynamic shared memory of a block: RowMemory, then RowStrings.
+
+        The text is staged only if columns are written.
+        """
+        warps, chunks = self.threads // 32, (self.tile + self.head) // 32
+        size = (self.tile + self.head + 80 if writes else 16) + 4 * (chunks + 3) + 12 + self.tile // 4 + 4
+        size += (6 * (chunks + 2) + 12 * warps if self.quotes else 20) + 12 + 8 * warps + 4 * MAX_STRINGS
+        size = _aligned(size, 16) + 16
+        if strings:
+            size += 8 + _aligned(warps * (_STREAM_BYTES + 4), 8) + _LONG_BYTES * ((self.tile + self.head) // _LONG_STRINGS + 1)
+        return size
+
+
+@cache
+def row_program(shape: RowShape, strings: bool) -> Program:
+    """Return the program of ``convert_rows``."""
+    return shape.defines(writes=True), shape.threads, shape.shared_bytes(strings=strings, writes=True)
+
+
+@cache
+def measure_program(shape: RowShape, threads: int) -> Program:
+    """Return the program of ``measure_rows``, with the search's number of threads.
+
+    A record costs little here, compared with the work per tile, so the search's configuration fits better.
+    """
+    measuring = replace(shape, threads=threads, records=1, blocks=_MEASURE_BLOCKS)
+    return measuring.defines(writes=False), threads, measuring.shared_bytes(strings=False, writes=False)
+
+
+@cache
+def tally_program(shape: RowShape, threads: int) -> Program:
+    """Return the program of ``tally_rows``, whose shared memory is TallyMemory (fast/measure_rows.cu)."""
+    measuring = replace(shape, threads=threads, records=1, blocks=_TALLY_BLOCKS[shape.quotes])
+    words, of_warps = 2 * (shape.tile + shape.head) // 32 + 2 * shape.tile // 32, 10 * (threads // 32)
+    shared = measuring.shared_bytes(strings=False, writes=False) + 4 * (words + of_warps) + 32
+    return {**measuring.defines(writes=False), "HR_UNROLL": 3}, threads, shared
+
+
+def _aligned(size: int, to: int) -> int:
+    return -(-size // to) * to

@@ -1,0 +1,1 @@
+"""Layouts of structs that Python and native code share, declared once in C++."""

@@ -1,0 +1,43 @@
+"""Layouts of C++ structs as Python reads them."""
+
+import struct
+
+import numpy as np
+import pytest
+
+from headrace.core.layouts.layout import layout
+
+NAMES = ["ConvertColumn", "FieldFault", "ConvertTotals", "DfaTask", "ConvertTask", "FieldRules", "RowColumn", "RowTask"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_dtype_and_packer_have_the_size_of_the_struct(name):
+    found = layout(name)
+    assert found.dtype.itemsize == found.packer().size == found.size
+    assert found.argument == f"{found.size}s"
+
+
+def test_fields_have_their_offsets():
+    rules = layout("FieldRules")
+    assert [(field.name, field.offset) for field in rules.fields[:5]] == [
+        ("nulls", 0),
+        ("true_words", 16),
+        ("false_words", 32),
+        ("empty_is_null", 48),
+        ("quoted_may_be_null", 49),
+    ]
+    assert rules.dtype["marks"].fields["thousands"] == (np.dtype("i2"), 2)
+    assert layout("DfaTask").dtype["reserved"].shape == (7,)
+    assert rules.packer().format.endswith("??" + "x" * 6)
+
+
+def test_packer_takes_part_of_the_fields():
+    task = layout("ConvertTask")
+    assert task.packer(last="tiles").format == "=QQI"
+    assert layout("RowTask").packer(first="columns").format == "=IIHH8sQII"
+    assert struct.calcsize(task.packer(last="tiles").format) == task.offset("base")
+
+
+def test_unknown_struct():
+    with pytest.raises(KeyError, match="NoSuchStruct"):
+        layout("NoSuchStruct")
