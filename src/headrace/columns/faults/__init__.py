@@ -1,1 +1,1 @@
-"""What did not convert: found, told, and taken out."""
+"""Faults: resolved, listed as the table of rejects, and their rows removed."""
