@@ -1,4 +1,4 @@
-// Types and columns as Python has them.
+// Converts types and columns between C++ and Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
