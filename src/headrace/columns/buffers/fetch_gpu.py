@@ -16,7 +16,7 @@ from headrace.gpu.memory.pinned_results import PinnedResults, lent_bytes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchShape:
-    """How batches are copied to the host.
+    """Parameters of the copies of batches to the host.
 
     Parameters
     ----------

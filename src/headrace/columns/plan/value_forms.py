@@ -24,7 +24,7 @@ class ValueForms:
 
     @property
     def empty_is_text(self) -> bool:
-        """Whether an empty field is null in columns of values, but not in columns of text."""
+        """True if an empty field is null in columns of values, but not in columns of text."""
         return bool(self.null_texts) and b"" not in self.null_texts
 
 

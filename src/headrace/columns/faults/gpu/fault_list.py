@@ -153,7 +153,7 @@ class FaultsOfLoad:
 
     @property
     def listing(self) -> FaultListing:
-        """How the next conversion lists faults."""
+        """The listing of faults by the next conversion."""
         if self.is_clean and not self._knows_records:
             return self._policies.listing
         return FaultListing(
@@ -167,7 +167,7 @@ class FaultsOfLoad:
 
     @property
     def is_clean(self) -> bool:
-        """Whether no fault was found so far, and nothing that may become one."""
+        """True if neither a fault nor a field that may become one was found so far."""
         has_any = bool(self._of_columns) or self._of_records is not NO_FAULTS or self._collected is not NO_FAULTS
         return not has_any and self._last_record == _NEVER and self._capacity == self._policies.listing.room
 

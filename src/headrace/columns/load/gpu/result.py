@@ -115,7 +115,7 @@ class LoadResultBuilder:
 
     @property
     def _has_faults(self) -> bool:
-        """Whether `faults` exists."""
+        """True if `faults` exists."""
         return "faults" in self.__dict__
 
     def add_pass(self, group: Group, launched: LaunchedConversion, fetched: NDArray[np.uint8]) -> bool:
@@ -204,10 +204,10 @@ class LoadResultBuilder:
 
     def _shrunk(self, taken: list[Taken], rows: int, evidence: Sequence[Evidence | None]) -> Sequence[Evidence | None]:
         """Shrink the types of inferred numbers, and return the evidence for the final types."""
-        settled = shrink(self._launcher, taken, rows)
+        deciding_rows = shrink(self._launcher, taken, rows)
         its, decoded = self._request, self._request.source.decoded
         text = its.source, its.dialect, its.plan, its.begin
-        found = locate_on_gpu(self._launcher, text, self.entries, settled, self.faults.gone) if settled else {}
+        found = locate_on_gpu(self._launcher, text, self.entries, deciding_rows, self.faults.gone) if deciding_rows else {}
         if decoded is not None:
             found = source_evidence(found, decoded)
         for position, its_own in found.items():
