@@ -181,9 +181,9 @@ def look_at_beginning(
     dialect: Dialect, text: bytes, width: int, step: int
 ) -> tuple[int, int, tuple[int, int], list[tuple[int, int]]]: ...
 def first_width(dialect: Dialect, text: bytes) -> int: ...
-def expect(
+def estimate_sizes(
     dialect: Dialect,
-    beginning: bytes,
+    prefix: bytes,
     size: int,
     strings: Sequence[int],
     rule: tuple[float, float, float, int, int, int, int, int],
@@ -205,11 +205,11 @@ def rejects(
     begin: int,
     types: Sequence[DataType | None],
     faults: bytes,
-    pieces: tuple[bytes, int],
+    prefixes: tuple[bytes, int],
     lines: bytes,
     raises: bool,
 ) -> tuple[list[Any], int, int]: ...
-def settle_fields(
+def resolve_fields(
     source: Source,
     dialect: Dialect,
     plan: LoadPlan,
@@ -217,7 +217,7 @@ def settle_fields(
     types: Sequence[DataType | None],
     guesses: Sequence[int | None],
     fields: bytes,
-    pieces: tuple[bytes, int],
+    prefixes: tuple[bytes, int],
 ) -> list[tuple[int, int, int, int, int, bytes, bool]]: ...
 def line_numbers(source: Source, positions: Sequence[int], threads: int, first: int = 0) -> list[int]: ...
 def find_data(source: Source, dialect: Dialect, isa: str, begin: int, data_begin: int, end: int) -> tuple[int, int, int, int]: ...
@@ -234,9 +234,9 @@ class KindLedger:
 
 class AddressedWords:
     def __init__(
-        self, words: Sequence[int], own: Sequence[int], rooms: Sequence[tuple[int, int]], rows: Sequence[int]
+        self, words: Sequence[int], relative: Sequence[int], buffers: Sequence[tuple[int, int]], strided: Sequence[int]
     ) -> None: ...
-    def at(self, begin: int, addresses: Sequence[int], rows: tuple[int, int], behind: Sequence[int]) -> bytes: ...
+    def at(self, begin: int, addresses: Sequence[int], strided: tuple[int, int], suffix: Sequence[int]) -> bytes: ...
 
 class LoadShare:
     with_unfit: bool

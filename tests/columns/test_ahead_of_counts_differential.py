@@ -10,7 +10,7 @@ import pytest
 
 from headrace import _native
 from headrace.columns.load.gpu import estimate, load, setup_cache
-from headrace.columns.load.gpu.estimate import Expected, expect
+from headrace.columns.load.gpu.estimate import SizeEstimate, estimate_sizes
 from headrace.columns.plan.native_dialect import native_dialect
 from headrace.core.errors import MemoryLimitError
 from headrace.core.identity_cache import Recent
@@ -36,8 +36,8 @@ def told(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(estimate, "_SPARE_ROWS", 0)
     monkeypatch.setattr(estimate, "_SPARE_STRING_BYTES", 0)
 
-    def tell(expected: Expected | None) -> None:
-        monkeypatch.setattr(load, "expect", lambda *_: expected)
+    def tell(expected: SizeEstimate | None) -> None:
+        monkeypatch.setattr(load, "estimate_sizes", lambda *_: expected)
 
     return tell
 
@@ -60,7 +60,7 @@ def told(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize("inferred", [False, True])
 def test_what_is_expected_holds_or_not(told, rows, strings, waits, inferred):
     sizes = [size + more for size, more in zip(STRINGS, strings, strict=True)]
-    told(Expected(rows, sizes))
+    told(SizeEstimate(rows, sizes))
     options = {} if inferred else {"schema": TYPES}
     for seed in range(3):
         assert check(DATA, header=False, seed=seed, skew=5 * seed, **options) == waits
@@ -88,7 +88,7 @@ def test_bytes_that_masks_cannot_read_behind_the_first_ones(options, odd):
 
 
 def test_offsets_that_would_not_reach(monkeypatch):
-    for module, name in ((estimate, "_MOST_SHORT_BYTES"), (load, "_MOST_STRING_BYTES")):
+    for module, name in ((estimate, "_MAX_SMALL_OFFSET"), (load, "_MAX_STRING_BYTES")):
         monkeypatch.setattr(module, name, 100)
     found_waits = check_values(text(PLAIN, PLAIN), ["int32", "string", "int32", "string"])
     assert found_waits == 2
@@ -122,15 +122,15 @@ def test_memory_that_is_not_there(monkeypatch):
 
 
 def test_room_that_would_be_much_for_the_text(monkeypatch):
-    monkeypatch.setattr(estimate, "_LITTLE", 0)
-    monkeypatch.setattr(estimate, "_MOST_TIMES_TEXT", 0)
+    monkeypatch.setattr(estimate, "_SMALL_BYTES", 0)
+    monkeypatch.setattr(estimate, "_MAX_TIMES_TEXT", 0)
     assert check(DATA, header=False, schema=TYPES) == 2
 
 
 def test_sums_of_columns_whose_types_are_guessed_are_made_with_the_search_or_later(monkeypatch):
     for little in (1 << 20, 0):
-        monkeypatch.setattr(setup_cache, "_kept", Recent())
-        monkeypatch.setattr(setup_cache, "_LITTLE", little)
+        monkeypatch.setattr(setup_cache, "_setups", Recent())
+        monkeypatch.setattr(setup_cache, "_SMALL_BYTES", little)
         for seed in range(3):
             assert check(DATA, header=False, seed=seed) == 1
         check(text(*MISLEADING["no numbers"]), header=False, on_error="null")  # and once more for another type
@@ -189,16 +189,17 @@ def sums(sizes: list[int]) -> tuple[int, int]:
 
 def test_what_is_expected_of_a_text():
     native = native_dialect(CSV)
-    assert expect(native, b"1,22\n3,44\n5,", 1000, [0, 1]) == Expected(203 + 512, [1000, 1000])  # no more than the text has
-    large = expect(native, b"1,22\n3,44\n5,", 10_000_000, [1])
-    assert large == Expected(2_031_250 + 512, [4_062_500 + 262_144])
-    assert expect(native, b"1,22", 1000, []) is None
+    expected = SizeEstimate(203 + 512, [1000, 1000])  # no more than the text has
+    assert estimate_sizes(native, b"1,22\n3,44\n5,", 1000, [0, 1]) == expected
+    large = estimate_sizes(native, b"1,22\n3,44\n5,", 10_000_000, [1])
+    assert large == SizeEstimate(2_031_250 + 512, [4_062_500 + 262_144])
+    assert estimate_sizes(native, b"1,22", 1000, []) is None
 
 
 def test_more_is_expected_where_records_differ():
     native = native_dialect(CSV)
     texts = [b"".join(b"x" * size + b"\n" for size in sizes) for sizes in ([9] * 400, [4, 14] * 200)]
-    alike, other = (expect(native, text, 10**9, []) for text in texts)
+    alike, other = (estimate_sizes(native, text, 10**9, []) for text in texts)
     assert alike is not None and other is not None
     assert alike.rows == int(10**8 * (1 + 1 / 64)) + 512
     assert other.rows == pytest.approx(10**8 * (1 + 1 / 64 + 3 * 0.5 / 20), rel=0.01)
@@ -208,7 +209,7 @@ def test_no_more_is_looked_at_than_tells_enough():
     native = native_dialect(CSV)
     alike, other = b"x" * 9 + b"\n", b"".join(b"x" * size + b"\n" for size in [1, 97] * 21)  # 82 records in 4 KB
     behind = b"y" * 19 + b"\n"
-    first, more = (expect(native, (text * 4096)[:4096] + behind * 800, 10**9, []) for text in (alike, other))
+    first, more = (estimate_sizes(native, (text * 4096)[:4096] + behind * 800, 10**9, []) for text in (alike, other))
     assert first is not None and more is not None
     assert first.rows == int(10**8 * (1 + 1 / 64)) + 512  # by the first 4 KB alone
     assert more.rows > 10**9 / 24  # by those behind, which are shorter than the mean of 50 bytes, too
@@ -219,7 +220,7 @@ def test_of_a_short_text_no_more_is_looked_at_than_there_is_little_to_spare():
     # Of 41 records in 4 KB, all as long, strings differ by more than an eighth.
     lines = [b"y" * size + b"," + b"9" * (98 - size) + b"\n" for size in [1, 97] * 21]
     beginning = (b"".join(lines) * 2)[:4096] + b"y,9\n" * 4000
-    short, long = (expect(native, beginning, size, [0]) for size in (1 << 20, 10**9))
+    short, long = (estimate_sizes(native, beginning, size, [0]) for size in (1 << 20, 10**9))
     assert short is not None and long is not None
     assert short.rows < (1 << 20) // 90  # by the first 4 KB alone
     assert long.rows > 10**9 // 10  # by those behind, too
@@ -228,7 +229,7 @@ def test_of_a_short_text_no_more_is_looked_at_than_there_is_little_to_spare():
 def test_records_that_are_few_tell_too_little_however_alike():
     native = native_dialect(CSV)
     beginning = (b"x" * 340 + b"\n") * 3
-    found = expect(native, beginning + (b"y" * 9 + b"\n") * 4000, 32 << 20, [])
+    found = estimate_sizes(native, beginning + (b"y" * 9 + b"\n") * 4000, 32 << 20, [])
     assert found is not None
     assert found.rows > (32 << 20) // 20  # by those behind; by the three of the first 1 KB there would be a twentieth of them
 
@@ -238,5 +239,5 @@ def test_strings_with_room_for_all_of_the_text_need_no_more_looking():
     # Of 7 records in 1 KB, all as long, one has no string: expected is 6/7 of the text, and more than that may be missing.
     lines = [b"y" * size + b"," + b"9" * (144 - size) + b"\n" for size in [144, 144, 144, 0, 144, 144, 144]]
     size = 4 << 20
-    found = expect(native, b"".join(lines) + b"y,9\n" * 4000, size, [0])
-    assert found == Expected(int(size / 146 * (1 + 1 / 64)) + 512, [size])  # by the first 1 KB alone
+    found = estimate_sizes(native, b"".join(lines) + b"y,9\n" * 4000, size, [0])
+    assert found == SizeEstimate(int(size / 146 * (1 + 1 / 64)) + 512, [size])  # by the first 1 KB alone

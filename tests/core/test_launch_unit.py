@@ -219,7 +219,7 @@ def test_words_with_addresses(given, expected):
 
 @pytest.mark.parametrize("places", [([5], [], []), ([], [(5, 0)], []), ([], [], [5])])
 def test_places_behind_the_words_are_an_error(places):
-    with pytest.raises(ValueError, match="behind the words"):
+    with pytest.raises(ValueError, match="exceeds the number of words"):
         _native.AddressedWords(WORDS, *places)
 
 

@@ -1,4 +1,4 @@
-"""Columns that a load on a GPU makes: what each is taken for, its memory there, and what the kernels are told of it."""
+"""Holds the device buffers of one column of a load on a GPU, and the type that it is converted as."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ class ColumnRoom:
 
 @dataclass(slots=True)
 class Taken:
-    """What a column is taken for, and its rooms.
+    """One column: its assumed type and its device buffers.
 
     Parameters
     ----------
     position
-        Among the fields of a record.
+        Index among the fields of a record.
     type
-        Of its values.
+        Type of its values.
     guess
-        The kind of text that it is taken for, None where the type is given.
+        Kind of text that the column is converted as; None if its type is given.
     large
-        Whether its offsets have 64 bits, because those of 32 do not reach.
+        Whether its offsets have 64 bits because its bytes exceed the range of 32.
     rooms
-        ``"values"``, ``"offsets"``, ``"validity"``, ``"sightings"``, as far as there are.
+        Device buffers by name: ``"values"``, ``"offsets"``, ``"validity"``, ``"sightings"``; not every column has all.
     nulls
-        Rows that are null.
+        Number of null rows.
     replaced
-        Strings that were mended with U+FFFD, those of records that go included.
+        Number of strings that were mended with U+FFFD, including those of rejected records.
     """
 
     position: int
@@ -72,11 +72,11 @@ class Taken:
 
     @property
     def made(self) -> DataType:
-        """The type of its memory."""
+        """The type with offsets as they are in memory."""
         return type_named(f"large_{self.type}") if self.large else self.type
 
     def described(self) -> ColumnRoom:
-        """For the kernels."""
+        """Return the addresses of the buffers, for the table of the kernels."""
         values, offsets, validity, sightings = (
             self.rooms[name].address if name in self.rooms else 0 for name in ("values", "offsets", "validity", "sightings")
         )
@@ -91,8 +91,9 @@ class Taken:
         )
 
     def make_rooms(self, launcher: Launcher, rows: int) -> None:
-        """Room for so many rows, of which bits are zeros; what else there is may hold anything. That of strings is made when
-        their bytes are counted.
+        """Allocate buffers for a number of rows. Bits are zero, other buffers are uninitialised.
+
+        The bytes of strings are allocated by the caller, when they are counted.
         """
         words = validity_words(rows)
         self.rooms["validity"] = launcher.room(words * 4, fill=0)
@@ -104,7 +105,7 @@ class Taken:
             self.rooms["values"] = launcher.room(rows * self.made.bits // 8)
 
     def column(self, launcher: Launcher, rows: int) -> Column:
-        """The column made."""
+        """Return the finished column."""
         result: Any = launcher.result
         rooms = self.rooms
         return new_column(
@@ -118,15 +119,15 @@ class Taken:
 
 
 def validity_words(rows: int) -> int:
-    """Words of 32 bits for so many rows, and one that is partly empty."""
+    """Return the 32-bit words of a bitmap: one more than the full ones."""
     return rows // 32 + 1
 
 
 def strings_of(taken: Iterable[Taken]) -> list[Taken]:
-    """Those that have offsets."""
+    """Return the columns that have offsets."""
     return [one for one in taken if has_offsets(one.type)]
 
 
 def ordered(taken: Sequence[Taken]) -> list[Taken]:
-    """In the order of the kernels' table: those of strings first."""
+    """Return the columns in the order of the kernels' table: strings first."""
     return sorted(taken, key=lambda one: not has_offsets(one.type))

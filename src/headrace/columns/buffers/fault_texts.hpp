@@ -1,5 +1,5 @@
-// Raw texts of faulty records, which stay where they are until the load's result goes. One allocation holds many texts:
-// a text may fail in every record, and a string of its own would take more than the record.
+// Stores the raw texts of faulty records, which do not move while the load's result exists. One allocation contains
+// many texts: a fault may occur in every record, and one allocation each would take more memory than the record.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace headrace {
 
 class FaultTexts {
 public:
-    // A copy of the text.
+    // Return a stored copy of the text.
     std::string_view keep(std::string_view text) {
         if (text.size() > left_) grow(text.size());
         char* const begin = next_;
@@ -25,7 +25,7 @@ public:
         return {begin, text.size()};
     }
 
-    // Takes over the texts of another.
+    // Take the texts of another store.
     void take(FaultTexts&& other) {
         std::move(other.chunks_.begin(), other.chunks_.end(), std::back_inserter(chunks_));
         other.chunks_.clear();
@@ -33,11 +33,11 @@ public:
     }
 
 private:
-    static constexpr usize LEAST = usize{4} << 10, MOST = usize{1} << 20;
+    static constexpr usize MIN_CHUNK = usize{4} << 10, MAX_CHUNK = usize{1} << 20;
 
-    void grow(usize least) {
-        size_ = std::min(std::max(2 * size_, LEAST), MOST);
-        left_ = std::max(least, size_);
+    void grow(usize min_bytes) {
+        size_ = std::min(std::max(2 * size_, MIN_CHUNK), MAX_CHUNK);
+        left_ = std::max(min_bytes, size_);
         chunks_.push_back(std::make_unique_for_overwrite<char[]>(left_));
         next_ = chunks_.back().get();
     }

@@ -1,4 +1,4 @@
-"""Columns of a GPU back to the host, all at once, in a stream of their own: while they come, the next ones are made."""
+"""Copies columns from a GPU to the host in a stream of its own, while the next columns are converted."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from headrace.gpu.memory.pinned_results import PinnedResults, lent_bytes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchShape:
-    """How batches come back.
+    """Parameters of the copies of batches to the host.
 
     Parameters
     ----------
     pinned
-        Whether they lie in pinned memory, where there is any, so that no thread of the host copies them.
+        Whether results are in pinned memory, if there is any, so that no host thread copies them.
     movers
-        So many batches are on their way at once, each through a ring of its own.
+        Number of batches that are copied concurrently, each through a ring of its own.
     ahead, streamed
-        As `PinnedRing.fetch`, for what does not come straight into pinned memory.
+        As for `PinnedRing.fetch`, if results are not in pinned memory.
     """
 
     pinned: bool = True
@@ -39,7 +39,17 @@ FETCH_SHAPE = FetchShape()
 
 @dataclass(frozen=True, slots=True)
 class FetchWay:
-    """The ring that columns come through, pinned memory for them if they are to have any, and the shape."""
+    """The resources of one copy.
+
+    Parameters
+    ----------
+    ring
+        The pinned ring that columns pass through.
+    results
+        Pinned memory for results, if they are to use it.
+    shape
+        Parameters of the copies.
+    """
 
     ring: PinnedRing
     results: PinnedResults | None
@@ -47,10 +57,21 @@ class FetchWay:
 
 
 def fetch_columns(columns: Mapping[str, Column], filled: Event, way: FetchWay, crossings: Crossings) -> dict[str, Column]:
-    """Copies on the host of whole columns of values, strings or bytes, behind the event by which they are filled.
+    """Return copies in host memory of whole columns of values, strings or bytes.
 
-    Memory: their own, and the ring's. Each byte crosses the bus once; if it does not come into pinned memory, it also goes once
-    through the host's memory.
+    Memory: the copies, and the ring. Each byte crosses the bus once. Unless results are in pinned memory, it also passes once
+    through host memory.
+
+    Parameters
+    ----------
+    columns
+        Columns on the GPU.
+    filled
+        The event after which the columns are complete.
+    way
+        The resources of the copy.
+    crossings
+        Counts the bytes.
     """
     ring, shape = way.ring, way.shape
     filled.hold(ring.stream)

@@ -33,21 +33,21 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The field that settled an inferred type: no field before it needed so wide a type.
+    """The field that decided an inferred type: no earlier field needs so wide a type.
 
     Parameters
     ----------
     record
         Number of the data record, from 1.
     byte
-        Where the field begins in the source.
+        First byte of the field in the source.
     text
-        Its first bytes.
+        First bytes of the field.
     file
-        Where several files were read: the path of the one that the field is in. A type that comes from paths themselves (hive
-        partitions) has record 0.
+        If several files were read, the path of the file with the field. If the values come from paths (hive partitions), the
+        record is 0.
     rounded
-        Of integers that became float64: the first that it does not hold exactly, such as 9007199254740993.
+        If integers became float64, the first that it cannot represent exactly, such as 9007199254740993.
     """
 
     record: int

@@ -22,7 +22,7 @@ namespace nb = nanobind;
 namespace headrace {
 namespace {
 
-// An array of structs that Python has as bytes.
+// Return an array of structs from Python's bytes.
 template <class T>
 std::vector<T> items_of(const nb::bytes& given) {
     std::vector<T> items(given.size() / sizeof(T));
@@ -30,7 +30,7 @@ std::vector<T> items_of(const nb::bytes& given) {
     return items;
 }
 
-// Types that columns are taken for, which may have the zones of the plan's; None where a column is not wanted.
+// Return the types that columns are converted as, with the zones of the plan. None: the column is not wanted.
 std::vector<ColumnType> types_of(const LoadPlan& plan, nb::handle given) {
     std::vector<ColumnType> types;
     for (const nb::handle type : given) {
@@ -41,79 +41,78 @@ std::vector<ColumnType> types_of(const LoadPlan& plan, nb::handle given) {
     return types;
 }
 
-// Bytes that Python keeps.
+// Return a view of bytes that Python owns.
 std::span<const u8> view_of(const nb::bytes& given) {
     return {reinterpret_cast<const u8*>(given.c_str()), given.size()};
 }
 
-// The line of each fault: a listed record may have several, and `lines` has its line, or the only one that is asked
-// for.
+// Return the line of each fault. `lines` has the line of each listed fault's record, or only the first line.
 std::vector<u64> lines_by_record(const std::vector<FieldFault>& listed, const std::vector<u64>& lines,
                                  const std::deque<FaultRow>& faults) {
     std::vector<u64> found;
     for (const FaultRow& fault : faults) {
-        const auto is_before = [](const FieldFault& one, u64 record) { return one.record + 1 < record; };
+        const auto is_before = [](const FieldFault& fault, u64 record) { return fault.record + 1 < record; };
         const auto one = std::lower_bound(listed.begin(), listed.end(), fault.record, is_before);
         found.push_back(lines[std::min<usize>(static_cast<usize>(one - listed.begin()), lines.size() - 1)]);
     }
     return found;
 }
 
-// The table of faults that a GPU listed (columns/faults/resolve.hpp), or of the first that is to be raised; how many
-// rows it has; and how many short records go for another reason. `types`: of the columns; `lines`: of each fault's
-// record; `pieces`: so many bytes of each record.
+// (table of rejects, its rows, ResolvedFaults::rejected_short) of the faults that a GPU listed. With `raises` the table
+// has only the first fault that raises. `types`: of the columns. `prefixes`: (bytes, bytes of each record). `lines`: of
+// each fault's record.
 nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given, u64 begin,
-                       nb::list types, nb::bytes faults, nb::tuple pieces, nb::bytes lines, bool raises) {
+                       nb::list types, nb::bytes faults, nb::tuple prefixes, nb::bytes lines, bool raises) {
     const LoadPlan plan = plan_from(given);
     const std::vector<FieldFault> items = items_of<FieldFault>(faults);
-    const auto bytes = nb::cast<nb::bytes>(pieces[0]);
-    const ListedFaults listed = {*source.source, dialect.dialect,           plan, begin, items,
-                                 view_of(bytes), nb::cast<usize>(pieces[1])};
+    const auto bytes = nb::cast<nb::bytes>(prefixes[0]);
+    const ListedFaults listed = {
+        *source.source, dialect.dialect, plan, begin, items, view_of(bytes), nb::cast<usize>(prefixes[1])};
     const std::vector<u64> line_numbers = items_of<u64>(lines);
     LoadResult result;
     for (const ColumnType& type : types_of(plan, types)) result.columns.emplace_back().type = type;
-    SettledFaults settled;
+    ResolvedFaults resolved;
     std::vector<NamedColumn> table;
     {
         const GilRelease release;
-        settled = settle_faults(listed);
-        result.faults = std::move(settled.faults);
-        result.fault_texts = std::move(settled.texts);
+        resolved = resolve_faults(listed);
+        result.faults = std::move(resolved.faults);
+        result.fault_texts = std::move(resolved.texts);
         reject_whole_records(result.faults);
         if (raises) keep_first_raised(result);
         table = rejects_table(plan, result, lines_by_record(items, line_numbers, result.faults));
     }
-    return nb::make_tuple(columns_list(table), result.faults.size(), settled.short_gone);
+    return nb::make_tuple(columns_list(table), result.faults.size(), resolved.rejected_short);
 }
 
-// Fields that a GPU left: of each (SettledField::What, kind, byte, the value's words, text, whether it was mended).
-// `guesses`: a Kind or None.
+// For each field that a GPU left to the host: (ResolvedField::Outcome, kind, byte, the two words of its value, text,
+// whether the text was mended). `guesses`: a Kind or None for each column.
 nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given, u64 begin,
-                     nb::list types, nb::list guesses, nb::bytes fields, nb::tuple pieces) {
+                     nb::list types, nb::list guesses, nb::bytes fields, nb::tuple prefixes) {
     const LoadPlan plan = plan_from(given);
     const std::vector<FieldFault> items = items_of<FieldFault>(fields);
-    const auto bytes = nb::cast<nb::bytes>(pieces[0]);
-    const ListedFaults listed = {*source.source, dialect.dialect,           plan, begin, items,
-                                 view_of(bytes), nb::cast<usize>(pieces[1])};
-    std::vector<TakenFor> columns;
+    const auto bytes = nb::cast<nb::bytes>(prefixes[0]);
+    const ListedFaults listed = {
+        *source.source, dialect.dialect, plan, begin, items, view_of(bytes), nb::cast<usize>(prefixes[1])};
+    std::vector<AssumedType> columns;
     for (const ColumnType& type : types_of(plan, types)) {
         const nb::handle guess = guesses[columns.size()];
         columns.push_back({type, guess.is_none() ? std::nullopt : std::optional(nb::cast<u8>(guess))});
     }
-    std::vector<SettledField> settled;
+    std::vector<ResolvedField> resolved;
     {
         const GilRelease release;
-        settled = settle_fields(listed, columns);
+        resolved = resolve_fields(listed, columns);
     }
     nb::list made;
-    for (const SettledField& field : settled) {
-        made.append(nb::make_tuple(static_cast<unsigned>(field.what), field.kind, field.at, field.value[0],
+    for (const ResolvedField& field : resolved) {
+        made.append(nb::make_tuple(static_cast<unsigned>(field.outcome), field.kind, field.at, field.value[0],
                                    field.value[1], nb::bytes(field.text.data(), field.text.size()), field.mended));
     }
     return made;
 }
 
-// The table of rejects for a fault of the record that holds the names, which is used all the same.
+// Return the table of rejects for a fault of the header. The header is used nevertheless.
 nb::list header_reject(const PythonSource& source, u64 begin, u64 at, u8 kind, nb::bytes text) {
     LoadResult result;
     FaultRow& fault = result.faults.emplace_back();
@@ -130,7 +129,7 @@ nb::list header_reject(const PythonSource& source, u64 begin, u64 at, u8 kind, n
     return columns_list(table);
 }
 
-// Evidence for a row of each column, or None; `rejected` has the numbers of the records that are no rows, ascending.
+// Return evidence for a row of each column, or None. `rejected`: numbers of the rejected records, ascending.
 nb::list locate_rows(const PythonSource& source, const PythonDialect& dialect, nb::handle given, nb::list rows,
                      const std::vector<u64>& rejected) {
     const LoadPlan plan = plan_from(given);
@@ -161,7 +160,7 @@ void bind_faults(nb::module_& m) {
     });
     m.def("header_reject", &header_reject);
     m.def("rejects", &rejects_from);
-    m.def("settle_fields", &fields_from);
+    m.def("resolve_fields", &fields_from);
     m.def("locate_rows", &locate_rows);
 }
 

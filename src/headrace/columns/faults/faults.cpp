@@ -75,7 +75,7 @@ namespace {
 constexpr usize LINE_CHUNK = usize{1} << 20;
 constexpr usize ONE_CHARACTER = 4;  // in any encoding
 
-// Sixteen bytes by GCC's vectors, which every processor has.
+// Sixteen bytes, as a vector extension of GCC for every processor.
 typedef u8 Bytes16 __attribute__((vector_size(16)));
 
 Bytes16 load16(const u8* p) {
@@ -87,11 +87,11 @@ Bytes16 load16(const u8* p) {
 }  // namespace
 
 u64 count_line_ends(const u8* text, usize size) {
-    constexpr usize MOST_STEPS = 255;  // as many as a byte counts
+    constexpr usize MAX_STEPS = 255;  // a lane counts in one byte
     u64 count = 0;
     usize at = 0;
     while (at + 16 <= size) {
-        const usize steps = std::min((size - at) / 16, MOST_STEPS);
+        const usize steps = std::min((size - at) / 16, MAX_STEPS);
         Bytes16 counts{};
         for (usize step = 0; step < steps; ++step, at += 16) {
             const Bytes16 bytes = load16(text + at);
@@ -133,7 +133,7 @@ std::vector<u64> line_numbers(const Source& source, const std::vector<u64>& posi
 
 namespace {
 
-// A column of `rows` words, each given by its row.
+// Return a column of `rows` words; word(row) returns each.
 template <class Word>
 LoadedColumn words_column(usize rows, Word word) {
     LoadedColumn column;
@@ -157,7 +157,7 @@ LoadedColumn bits_column(usize rows, Bit bit) {
     return column;
 }
 
-// A column of raw texts, or nulls, as `printable` shows them.
+// Return a column of raw texts or nulls, which `printable` makes valid UTF-8.
 template <class RawText>
 LoadedColumn texts_column(usize rows, RawText raw) {
     constexpr usize LONGEST_ESCAPE = 4;
@@ -206,7 +206,7 @@ std::vector<u64> lines_of_faults(const Source& source, const LoadPlan& plan, con
 
 namespace {
 
-// LF, CR LF and CR; a line end at the text's end counts only if `with_last`.
+// Return the number of line ends: LF, CR LF and CR. One at the end of the text counts only if `with_last`.
 u64 line_ends(std::string_view text, bool with_last) {
     u64 count = 0;
     for (usize at = 0; at < text.size(); ++at) {
@@ -218,15 +218,15 @@ u64 line_ends(std::string_view text, bool with_last) {
     return count;
 }
 
-// What a quoted field that never ends lacks; its record begins in this line.
-std::string closing_quote(const FaultRow& fault, u64 line) {
+// Return the text for what an unclosed quoted field lacks. `line`: the line in which its record begins.
+std::string missing_quote(const FaultRow& fault, u64 line) {
     const u64 taken = line_ends(fault.text().substr(fault.field_begin), false) + 1;
     const std::string first = std::to_string(line + line_ends(fault.text().substr(0, fault.field_begin), true));
     if (taken == 1) return "a closing quote in line " + first;
     return "a closing quote in the " + std::to_string(taken) + " lines from line " + first + " on";
 }
 
-bool never_ends(const FaultRow& fault) { return fault.kind == Fault::unclosed_quote; }
+bool is_unclosed(const FaultRow& fault) { return fault.kind == Fault::unclosed_quote; }
 
 }  // namespace
 
@@ -239,7 +239,7 @@ std::vector<NamedColumn> rejects_table(const LoadPlan& plan, const LoadResult& r
     const auto texts = [&](auto text) {
         return texts_column(faults.size(), [&](usize i) -> Text { return text(faults[i]); });
     };
-    // Of faults of one field only.
+    // Texts of field faults; null for faults of records.
     const auto of_fields = [&](auto text) {
         return texts([&](const FaultRow& fault) { return fault.column == NO_COLUMN ? Text{} : Text(text(fault)); });
     };
@@ -255,17 +255,17 @@ std::vector<NamedColumn> rejects_table(const LoadPlan& plan, const LoadResult& r
                          return plan.columns[column(fault)].name;
                      })});
     table.push_back({"kind", texts([](const FaultRow& fault) { return fault_name(fault.kind); })});
-    // At most one quoted field of a text never ends.
-    const auto unclosed = std::find_if(faults.begin(), faults.end(), never_ends);
+    // At most one quoted field of a text is unclosed.
+    const auto unclosed = std::find_if(faults.begin(), faults.end(), is_unclosed);
     std::string lacking;
     if (unclosed != faults.end())
-        lacking = closing_quote(*unclosed, lines[static_cast<usize>(unclosed - faults.begin())]);
+        lacking = missing_quote(*unclosed, lines[static_cast<usize>(unclosed - faults.begin())]);
     table.push_back({"expected", texts([&](const FaultRow& fault) -> Text {
-                         if (never_ends(fault)) return lacking;
+                         if (is_unclosed(fault)) return lacking;
                          return fault.column == NO_COLUMN ? Text{} : Text(types[column(fault)]);
                      })});
     table.push_back({"field", texts([](const FaultRow& fault) {
-                         const bool has_field = fault.column != NO_COLUMN || never_ends(fault);
+                         const bool has_field = fault.column != NO_COLUMN || is_unclosed(fault);
                          return has_field ? Text(fault.field()) : Text{};
                      })});
     table.push_back({"text", texts([](const FaultRow& fault) { return fault.text(); })});

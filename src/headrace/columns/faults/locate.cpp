@@ -13,17 +13,17 @@ struct Wanted {
     usize column;
 };
 
-// The data record that each wanted row is: the row's number, and the rejected records before it.
-std::vector<Wanted> wanted_records(const std::vector<u64>& settled, const std::deque<FaultRow>& faults) {
+// Return the data record of each wanted row: the row's number plus the number of rejected records before it.
+std::vector<Wanted> wanted_records(const std::vector<u64>& deciding_rows, const std::deque<FaultRow>& faults) {
     std::vector<u64> rejected;
     for (const FaultRow& fault : faults) {
         if (fault.outcome != Outcome::keep && (rejected.empty() || rejected.back() != fault.record))
             rejected.push_back(fault.record);
     }
     std::vector<Wanted> wanted;
-    for (usize c = 0; c < settled.size(); ++c) {
-        if (settled[c] == NO_ROW) continue;
-        u64 record = settled[c] + 1;
+    for (usize c = 0; c < deciding_rows.size(); ++c) {
+        if (deciding_rows[c] == NO_ROW) continue;
+        u64 record = deciding_rows[c] + 1;
         for (auto next = rejected.begin(); next != rejected.end() && *next <= record; ++next) ++record;
         wanted.push_back({record, c});
     }
@@ -34,13 +34,13 @@ std::vector<Wanted> wanted_records(const std::vector<u64>& settled, const std::d
 }  // namespace
 
 void locate_evidence(const Source& source, const Dialect& dialect, const LoadPlan& plan,
-                     const std::vector<u64>& settled, LoadResult& result) {
-    const std::vector<Wanted> wanted = wanted_records(settled, result.faults);
+                     const std::vector<u64>& deciding_rows, LoadResult& result) {
+    const std::vector<Wanted> wanted = wanted_records(deciding_rows, result.faults);
     constexpr usize SHOWN = 100;
     TileScan scan(source, dialect, plan.isa, plan.begin, plan.tile_bytes);
     TileReader reader(scan);
     TileRowsFinder finder(dialect, plan);
-    u64 records = 0;  // of the tiles before
+    u64 records = 0;  // of the preceding tiles
     auto next = wanted.begin();
     while (next != wanted.end()) {
         const Tile* tile = reader.next();

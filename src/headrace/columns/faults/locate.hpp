@@ -1,4 +1,4 @@
-// Where the fields are that settled the types which shrinking chose.
+// Locates the fields that decided the types chosen by shrinking.
 #pragma once
 
 #include <vector>
@@ -10,9 +10,9 @@
 
 namespace headrace {
 
-// Gives every shrunk column the first field as evidence that no narrower type would have held. `settled` names a row of
-// the table for each column that shrinking looked at, or NO_ROW.
+// Set the evidence of each shrunk column: the first field that no narrower type can represent. `deciding_rows`: its row
+// of the table for each column, or NO_ROW.
 void locate_evidence(const Source& source, const Dialect& dialect, const LoadPlan& plan,
-                     const std::vector<u64>& settled, LoadResult& result);
+                     const std::vector<u64>& deciding_rows, LoadResult& result);
 
 }  // namespace headrace

@@ -1,4 +1,4 @@
-"""The table of rejects: a row for each fault of a load."""
+"""Defines the table of rejects, which has a row for each fault of a load."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ FAULT_KINDS = ("type", "overflow", "encoding", "quote", "unclosed_quote", "too_f
 
 
 def rejects_of(made: Sequence[tuple[str, Any]], faults: int) -> Mapping[str, Column]:
-    """The table that the native part made of so many faults; of none it makes nothing."""
+    """Return the table of a number of faults from the native columns. For no faults the native code makes none."""
     return {name: column_of(parts, faults) for name, parts in made} if faults else no_rejects()
 
 
 @cache
 def no_rejects() -> Named[Column]:
-    """A table without a row, one for all loads without a fault: of a stream, each batch would make ten columns for it."""
+    """Return the table without rows. All loads without faults share it, which saves ten columns for each batch of a stream."""
     made = _native.no_rejects()
     return Named({name: number for number, (name, _) in enumerate(made)}, [column_of(parts, 0) for _, parts in made])
 
 
 def parse_error(rejects: Mapping[str, Column]) -> ParseError:
-    """The first row of a table of rejects as an error."""
+    """Return the first row of a table of rejects as an error."""
     first = {name: column[0] for name, column in rejects.items()}
     text = first["field"] if first["field"] is not None else first["text"]
     return ParseError(

@@ -1,5 +1,5 @@
-// What a GPU's kernels listed (convert_task.hpp), settled by the native rules: each record in question is read again,
-// alone, where the list says it begins.
+// Resolves the faults that GPU kernels listed (convert_task.hpp) by the native rules: reads each of these records
+// again.
 #pragma once
 
 #include <optional>
@@ -14,44 +14,44 @@
 
 namespace headrace {
 
-// Faults by record, and where to find the text. `pieces`: of each record in turn its first bytes, for a source that is
-// slow to ask; or none.
+// The listed faults by record, and the text. `prefixes`: the first `prefix_bytes` bytes of each record in turn, for a
+// source that is slow to read; or none.
 struct ListedFaults {
     const Source& source;
     const Dialect& dialect;
     const LoadPlan& plan;
-    u64 begin;  // the byte of the source that faults count from
+    u64 begin;  // byte of the source that positions in faults count from
     std::span<const FieldFault> faults;
-    std::span<const u8> pieces;
-    usize piece_bytes;
+    std::span<const u8> prefixes;
+    usize prefix_bytes;
 };
 
-struct SettledFaults {
-    std::deque<FaultRow> faults;  // by record, then column
+struct ResolvedFaults {
+    std::deque<FaultRow> faults;  // ordered by record, then column
     FaultTexts texts;
-    u64 short_gone = 0;  // records that go and lack fields, where those are filled
+    u64 rejected_short = 0;  // rejected records whose missing fields the kernels filled with nulls
 };
 
-// Of a record as a whole one fault is listed; its faults are those that the loader finds there.
-SettledFaults settle_faults(const ListedFaults& listed);
+// Resolve listed faults. The kernels list one fault of a faulty record; the result has all that the loader finds in it.
+ResolvedFaults resolve_faults(const ListedFaults& listed);
 
-// What a column is taken for.
-struct TakenFor {
+// The type that a column is converted as.
+struct AssumedType {
     ColumnType type;
-    std::optional<u8> guess;  // Kind, where the type is inferred
+    std::optional<u8> guess;  // Kind, if the type is inferred
 };
 
-// What becomes of a field that the kernels left to the host (FAULT_DEFERRED, FAULT_COLLECTED).
-struct SettledField {
-    enum class What : u8 { null, value, fault, kind };
-    What what = What::null;
+// The result for a field that the kernels left to the host (FAULT_DEFERRED, FAULT_COLLECTED).
+struct ResolvedField {
+    enum class Outcome : u8 { null, value, fault, kind };
+    Outcome outcome = Outcome::null;
     u8 kind = 0;  // Fault, Kind or UNFIT
-    u64 at = 0;   // of a fault or kind, in the source
+    u64 at = 0;   // byte of the source, for a fault or kind
     u64 value[2] = {};
-    std::string text;     // of a column of strings
-    bool mended = false;  // it is no UTF-8 as it stands, and U+FFFD is in place of that
+    std::string text;     // of a string column
+    bool mended = false;  // invalid UTF-8 was replaced with U+FFFD
 };
 
-std::vector<SettledField> settle_fields(const ListedFaults& listed, const std::vector<TakenFor>& columns);
+std::vector<ResolvedField> resolve_fields(const ListedFaults& listed, const std::vector<AssumedType>& columns);
 
 }  // namespace headrace

@@ -18,7 +18,7 @@ const Region* region_or_null(nb::handle buffer) {
     return buffer.is_none() ? nullptr : nb::cast<HostBuffer*>(buffer)->region.get();
 }
 
-// A part is a number of nulls, a Column, or (Column, row, times).
+// `given` is a number of nulls, a Column, or (Column, row, times).
 JoinPart join_part(nb::handle given) {
     JoinPart part;
     if (nb::isinstance<nb::int_>(given)) {
@@ -38,7 +38,7 @@ JoinPart join_part(nb::handle given) {
     return part;
 }
 
-// (column, the row that settled its shrunk type or None)
+// (column, the row that decided its shrunk type or None)
 nb::tuple join_columns(nb::list given, nb::handle type, const LoadShare& share, unsigned threads, bool shrink) {
     std::vector<JoinPart> parts;
     for (const nb::handle part : given) parts.push_back(join_part(part));

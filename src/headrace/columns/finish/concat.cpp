@@ -12,18 +12,18 @@ namespace {
 
 constexpr u64 PIECE_ROWS = u64{1} << 20;  // a multiple of 64, so that a piece begins with a word of bits
 
-// Rows of a part, and where they go.
+// Some rows of a part, and their position in the result.
 struct Piece {
     const JoinPart* part;
     u64 from;  // the first row, in the part
     u64 rows;
-    u64 to;     // its place in the column
-    u64 bytes;  // strings: the place of its text
+    u64 to;     // first row in the column
+    u64 bytes;  // strings: offset of its text in the column
 };
 
 bool get_bit(const u64* words, u64 bit) { return words[bit / 64] >> (bit % 64) & 1; }
 
-// A word may be shared with the piece before or behind, hence the atomic or.
+// Two adjacent pieces may share a word, hence the atomic or.
 void add_bits(u64* words, u64 at, u64 bits) {
     const auto add = [](u64* word, u64 more) {
         if (more != 0) __atomic_fetch_or(word, more, __ATOMIC_RELAXED);
@@ -47,7 +47,7 @@ u64 offset_at(const JoinPart& part, u64 row) {
                                        : static_cast<u64>(part.offsets->as<i32>()[row]);
 }
 
-// Bytes of the text of some rows of a part.
+// Return the string bytes of some rows of a part.
 u64 text_bytes(const JoinPart& part, u64 from, u64 rows) {
     switch (part.what) {
         case JoinPart::What::rows:
@@ -72,7 +72,7 @@ u64 nulls_of(const JoinPart& part) {
     return part.length;
 }
 
-// The layouts: each copies one piece into the column.
+// One function for each layout. Each copies one piece into the column.
 
 void join_bits(const Piece& piece, LoadedColumn& column) {
     const JoinPart& part = *piece.part;

@@ -1,5 +1,5 @@
-// Columns of several tables, one below the other, as one column; and a value for all rows of a table, such as the path
-// that they came from. Each byte is read and written once, by threads that take up to a million rows at a time.
+// Concatenates columns of several tables, and repeats a value for all rows of a table, such as the path they came from.
+// Each byte is read and written once, by threads that take up to a million rows at a time.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,13 @@
 
 namespace headrace {
 
-// A part of a joined column: rows of a column, one row of it many times, or nulls.
+// A part of the result: the rows of a column, one row of it repeated, or nulls.
 struct JoinPart {
     enum class What { rows, repeated, nulls };
     What what = What::nulls;
-    u64 length = 0;      // of the part
-    u64 row = 0;         // that is repeated
-    ColumnType type;     // of the column; small and large strings may be mixed, and nulls may have any
+    u64 length = 0;      // rows of the part
+    u64 row = 0;         // the repeated row
+    ColumnType type;     // of the column; string types with both widths may be mixed, and nulls may have any type
     u64 null_count = 0;  // of the column
     const Region* values = nullptr;
     const Region* offsets = nullptr;   // strings
@@ -23,16 +23,16 @@ struct JoinPart {
 };
 
 struct JoinPlan {
-    ColumnType type;  // a string becomes large_string where offsets of 32 bits do not reach
+    ColumnType type;  // string becomes large_string if its bytes exceed 32-bit offsets
     bool shrink = false;
     unsigned threads = 1;
     std::shared_ptr<Budget> budget;
-    u64 most_small_text = 0x7FFFFFFF;  // bytes of text up to which a string stays one
+    u64 most_small_text = 0x7FFFFFFF;  // maximum string bytes for 32-bit offsets
 };
 
 struct Joined {
     LoadedColumn column;
-    u64 settled = NO_ROW;  // the row that settled the type that shrinking gave; as in finish.hpp
+    u64 settled = NO_ROW;  // row that decided the shrunk type, as in finish.hpp
 };
 
 Joined join_parts(const std::vector<JoinPart>& parts, const JoinPlan& plan);

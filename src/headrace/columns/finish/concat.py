@@ -1,4 +1,4 @@
-"""Several loads to one table: types that hold for all of them, and their columns below each other."""
+"""Combines several loads into one table: finds types that all files share, and concatenates their columns."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
 JoinPart: TypeAlias = int | Column | tuple[Column, int, int]
-"""Rows of a joined column: so many nulls; a column's; or one row of a column, so many times."""
+"""A part of a concatenated column: a number of nulls, a column, or (column, row, times)."""
 
 
 @dataclass(slots=True)
 class SharedLoads:
-    """What the loads of several files have in common: the kinds of text in their columns, and the memory they may take.
+    """State that the loads of several files share: the kinds of text in their columns, and their memory limit.
 
-    Each `load` with this in its plan begins with the types that the files before it call for. A file whose types differ from
-    `types` in the end has to be loaded again, until none does; and once more after `settle`.
+    Each `load` with this state begins with the types that the preceding files imply. A file whose final types differ from
+    `types` must be loaded again, until there is none; and once more after `settle`.
 
     Parameters
     ----------
     native
-        The state.
+        The native state.
     threads
-        For `join`.
+        Number of threads of `join`.
     """
 
     native: _native.LoadShare
@@ -41,55 +41,60 @@ class SharedLoads:
 
     @classmethod
     def of(cls, columns: int, context: Context) -> SharedLoads:
-        """For so many columns in all files."""
+        """Return the state for a number of columns in all files together."""
         return cls(_native.LoadShare(columns, context.memory_limit or 0), context.thread_count)
 
     def types(self) -> list[DataType]:
-        """The type that the text of each column calls for so far."""
+        """Return the type that the text of each column implies so far."""
         return [type_named(name) for name in self.native.types()]
 
     def settle(self) -> None:
-        """From now on a value that its column's type does not hold makes the column text in all files.
+        """Make a column text in all files from now on if its type cannot represent one of its values.
 
-        Every file has been loaded with the type that the kinds of all files call for, so the first such value is known.
+        Every file must have been loaded with the type that the kinds of all files imply, so that the first such value is known.
         """
         self.native.with_unfit = True
 
     def evidence(self, files: Sequence[str]) -> list[Evidence | None]:
-        """The field that settled each type, by file, then byte; `files` are their names."""
+        """Return the field that decided each type: the first by file, then byte. `files`: names of the files."""
         return [evidence_of(found, files) for found in self.native.evidence()]
 
     def join(self, parts: Sequence[JoinPart], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
-        """Parts of one type (string and large_string are one) below each other, as a column; and the row that settled its type.
+        """Concatenate parts of one type; string and large_string count as one.
 
         Parameters
         ----------
         parts
-            From the top.
+            The parts in order.
         kind
             Their type.
         shrink
-            Whether to give int64 and float64 the smallest type that holds the values.
+            Whether int64 and float64 get the smallest type that represents the values.
+
+        Returns
+        -------
+        tuple of Column and int or None
+            The column, and the row that decided its shrunk type.
         """
         length = sum(part if isinstance(part, int) else part[2] if isinstance(part, tuple) else part.length for part in parts)
         with native_errors():
-            joined, settled = _native.join_columns(list(parts), kind, self.native, self.threads, shrink)
-        return column_of(joined, length), settled
+            joined, deciding_row = _native.join_columns(list(parts), kind, self.native, self.threads, shrink)
+        return column_of(joined, length), deciding_row
 
 
 def locate(
     source: OpenSource, dialect: Dialect, plan: LoadPlan, rows: Sequence[int | None], rejected: Sequence[int]
 ) -> list[Evidence | None]:
-    """The field of each column in the row that `rows` names.
+    """Return the field of each column in the given row.
 
     Parameters
     ----------
     source, dialect, plan
-        As they were loaded.
+        The parameters of the load.
     rows
-        One for each column, from 0; None for none.
+        A row for each column, from 0, or None.
     rejected
-        Numbers of the records that are no rows, ascending.
+        Numbers of the rejected records, ascending.
     """
     with native_errors():
         found = _native.locate_rows(source.native, _native.Dialect.make(dialect), plan, list(rows), list(rejected))

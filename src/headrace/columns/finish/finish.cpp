@@ -13,17 +13,17 @@
 namespace headrace {
 namespace {
 
-// Rows that value faults take out, ascending.
+// Return the rows that field faults remove, ascending.
 std::vector<u64> rejected_rows(const std::deque<FaultRow>& faults) {
     std::vector<u64> rows;
     for (const FaultRow& fault : faults) {
-        const bool stands = fault.column != NO_COLUMN && fault.outcome == Outcome::reject;
-        if (stands && (rows.empty() || rows.back() != fault.row)) rows.push_back(fault.row);
+        const bool removes_row = fault.column != NO_COLUMN && fault.outcome == Outcome::reject;
+        if (removes_row && (rows.empty() || rows.back() != fault.row)) rows.push_back(fault.row);
     }
     return rows;
 }
 
-// Rows among them that lack fields.
+// Return the number of removed rows whose records lack fields.
 u64 removed_short_rows(const std::deque<FaultRow>& faults) {
     u64 count = 0, last = 0;
     for (const FaultRow& fault : faults) {
@@ -44,7 +44,7 @@ u64 rejected_records(const std::deque<FaultRow>& faults) {
     return records;
 }
 
-// Calls keep(from, count, to) for each run of rows between removed ones.
+// Call keep(from, count, to) for each run of rows between removed ones.
 template <class Keep>
 void for_each_kept_run(const std::vector<u64>& removed, u64 rows, Keep keep) {
     u64 to = 0, from = 0;
@@ -56,8 +56,8 @@ void for_each_kept_run(const std::vector<u64>& removed, u64 rows, Keep keep) {
     }
 }
 
-// Bits of the last row's word behind that row become 0, so that equal columns are equal bytes.
-void clear_behind(u64* words, u64 rows) {
+// Clear the bits after the last row, so that equal columns have equal bytes.
+void clear_after(u64* words, u64 rows) {
     if (rows % 64 != 0) words[rows / 64] &= (u64{1} << (rows % 64)) - 1;
 }
 
@@ -71,7 +71,7 @@ void remove_bits(Region& region, const std::vector<u64>& removed, u64 rows) {
             word = (word & ~(u64{1} << ((to + i) % 64))) | bit << ((to + i) % 64);
         }
     });
-    clear_behind(words, rows - removed.size());
+    clear_after(words, rows - removed.size());
 }
 
 void remove_values(Region& region, usize width, const std::vector<u64>& removed, u64 rows) {
@@ -122,20 +122,20 @@ void remove_rows(LoadedColumn& column, const std::vector<u64>& removed, u64 rows
     }
 }
 
-// Null marks (bit 1: null) to Arrow's validity (bit 1: a value); bits behind the last row are 0.
+// Turn null marks (bit 1: null) into Arrow's validity (bit 1: valid). Bits after the last row are 0.
 void make_validity(LoadedColumn& column, u64 rows) {
-    // A column of type null has no validity: there is nothing to say.
+    // A column of type null has no validity bitmap.
     if (column.null_count == 0 || column.type.id == TypeId::null) {
         column.validity = Region{};
         return;
     }
     u64* words = column.validity.as<u64>();
     for (usize i = 0; i * 64 < rows; ++i) words[i] = ~words[i];
-    clear_behind(words, rows);
+    clear_after(words, rows);
     column.validity.trim((rows + 7) / 8);
 }
 
-// Values to a narrower type in place: the place of a value never lies behind where it was.
+// Convert values to a narrower type in place. A value never moves to a higher address.
 template <class From, class To>
 void narrow(Region& region, u64 rows) {
     std::byte* data = region.data();
@@ -154,7 +154,7 @@ bool fits(i64 low, i64 high) {
            high <= static_cast<i64>(std::numeric_limits<To>::max());
 }
 
-// The narrowest type that holds integers from `low` to `high`.
+// Return the narrowest type for integers from `low` to `high`.
 TypeId narrowest(i64 low, i64 high) {
     if (fits<i8>(low, high)) return TypeId::int8;
     if (fits<u8>(low, high)) return TypeId::uint8;
@@ -191,23 +191,23 @@ void narrow_to(LoadedColumn& column, TypeId id, u64 rows) {
     column.type.id = id;
 }
 
-// Nulls are zero in memory, which every type holds. Returns the first row by which the type was settled: rows up to it
-// need it, or NO_ROW where the first value of all did.
+// Shrink a column of int64. Nulls are zero in memory, which every type can represent. Return the first row that decides
+// the type, which the rows up to it need, or NO_ROW for the smallest type.
 u64 shrink_int(LoadedColumn& column, u64 rows) {
     const i64* values = column.values.as<i64>();
     const auto [least, most] = std::minmax_element(values, values + rows);
     const TypeId id = rows == 0 ? TypeId::int8 : narrowest(*least, *most);
-    u64 settled = NO_ROW;
+    u64 deciding_row = NO_ROW;
     i64 low = 0, high = 0;
     for (u64 row = 0; row < rows && id != TypeId::int8; ++row) {
         low = std::min(low, values[row]);
         high = std::max(high, values[row]);
         if (narrowest(low, high) != id) continue;
-        settled = row;
+        deciding_row = row;
         break;
     }
     narrow_to(column, id, rows);
-    return settled;
+    return deciding_row;
 }
 
 u64 shrink_float(LoadedColumn& column, u64 rows) {
@@ -221,7 +221,7 @@ u64 shrink_float(LoadedColumn& column, u64 rows) {
     return NO_ROW;
 }
 
-// Returns the row that settled a shrunk column's type, or NO_ROW.
+// Finish a column. Return the row that decided its shrunk type, or NO_ROW.
 u64 finish_column(const LoadPlan& plan, usize c, LoadedColumn& column, u64 rows) {
     make_validity(column, rows);
     const TypeId id = column.type.id;
@@ -233,12 +233,12 @@ u64 finish_column(const LoadPlan& plan, usize c, LoadedColumn& column, u64 rows)
     return shrink_column(column, rows);
 }
 
-// No more memory than the values need, of what is one of many: there may be thousands of files, and of parts.
+// Release memory that the values do not need. There may be thousands of files or parts.
 void fit(LoadedColumn& column) {
     for (Region* region : {&column.values, &column.offsets, &column.validity}) region->fit();
 }
 
-// Columns that are more than looked at: a thread for each is worth its waking.
+// Return the number of columns with work to do, each of which justifies a thread. `all`: every column has.
 usize columns_with_work(const std::vector<LoadedColumn>& columns, bool all, bool is_shared) {
     return static_cast<usize>(std::count_if(columns.begin(), columns.end(), [&](const LoadedColumn& column) {
         const bool is_copied = is_shared && (column.values.is_loose() || column.offsets.is_loose());
@@ -246,7 +246,7 @@ usize columns_with_work(const std::vector<LoadedColumn>& columns, bool all, bool
     }));
 }
 
-// Which record each row is: the rows' numbers, and one more for each record rejected before.
+// Return the index of each row's record: the row's number plus the number of rejected records before it.
 LoadedColumn make_row_index(const LoadResult& result, i64 first, u64 rows) {
     LoadedColumn column;
     column.type.id = TypeId::int64;
@@ -285,7 +285,7 @@ void finish_result(const Source& source, const Dialect& dialect, const LoadPlan&
     result.counts.filled -= removed_short_rows(result.faults);
     const std::vector<u64> removed = rejected_rows(result.faults);
     const u64 rows = result.counts.rows - removed.size();
-    std::vector<u64> settled(result.columns.size(), NO_ROW);
+    std::vector<u64> deciding_row(result.columns.size(), NO_ROW);
     std::atomic<usize> next{0};
     const bool all = plan.shrink || !removed.empty();
     const usize threads = std::min<usize>(plan.threads, columns_with_work(result.columns, all, is_shared));
@@ -293,13 +293,13 @@ void finish_result(const Source& source, const Dialect& dialect, const LoadPlan&
         for (usize c = next++; c < result.columns.size(); c = next++) {
             if (!plan.columns[c].wanted) continue;
             if (!removed.empty()) remove_rows(result.columns[c], removed, result.counts.rows);
-            settled[c] = finish_column(plan, c, result.columns[c], rows);
+            deciding_row[c] = finish_column(plan, c, result.columns[c], rows);
             if (is_shared) fit(result.columns[c]);
         }
     });
     if (plan.row_index) result.row_index = make_row_index(result, *plan.row_index, rows);
     result.counts.rows = rows;
-    if (plan.shrink) locate_evidence(source, dialect, plan, settled, result);
+    if (plan.shrink) locate_evidence(source, dialect, plan, deciding_row, result);
     result.seconds.finish = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 

@@ -14,7 +14,7 @@ namespace headrace {
 void finish_result(const Source& source, const Dialect& dialect, const LoadPlan& plan, bool is_shared,
                    LoadResult& result);
 
-// Narrow a column of int64 or float64 to the smallest type that holds its values. Return the row that decided the type,
+// Narrow a column of int64 or float64 to the smallest type for its values. Return the row that decided the type,
 // which the rows up to it need, or NO_ROW.
 u64 shrink_column(LoadedColumn& column, u64 rows);
 

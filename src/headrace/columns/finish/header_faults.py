@@ -1,4 +1,4 @@
-"""Faults of the record that holds the names: raised, or a row of rejects, as `on_error` says of all faults."""
+"""Checks the header for faults, and adds them to the table of rejects."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from headrace.sources.open import OpenSource
 
 
 def check_header(source: OpenSource, beginning: Beginning, schema: SchemaOptions, values: ValueOptions) -> Beginning:
-    """Look for malformed quotes and undecodable text in the header.
+    """Check the header for malformed quotes and undecodable text.
 
     Returns
     -------
     Beginning
-        With the row of rejects, if there is a fault. The names are taken from the header as it stands.
+        The argument, with a row of rejects if there is a fault. The names are used as they are.
 
     Raises
     ------
     ParseError
-        With ``on_error="raise"``; record 0.
+        With ``on_error="raise"``; its record is 0.
     """
     first = beginning.first
     if first is None or beginning.header is None:
         return beginning
-    # Names that the caller gives take the place of those that cannot be decoded.
+    # Names given by the caller replace those that cannot be decoded.
     is_mended = values.replace_invalid or schema.names is not None
     if first.malformed is not None:
         at, kind = first.malformed, "unclosed_quote" if first.malformed == first.begin else "quote"
@@ -48,7 +48,7 @@ def check_header(source: OpenSource, beginning: Beginning, schema: SchemaOptions
 
 
 def with_header_faults(rejects: Mapping[str, Column], beginning: Beginning, context: Context) -> Mapping[str, Column]:
-    """A table of rejects after the faults of the header."""
+    """Return a table of rejects with the faults of the header before the others."""
     above = beginning.rejects
     if above is None:
         return rejects

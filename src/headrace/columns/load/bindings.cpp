@@ -95,14 +95,14 @@ nb::list peek_from(const PythonSource& source, const PythonDialect& dialect, std
     return records;
 }
 
-// (where the data begins, records before it, blank lines, comments)
+// (first byte of the data; records, blank lines and comments before it)
 nb::tuple find_data_in(const PythonSource& source, const PythonDialect& dialect, std::string_view isa, u64 begin,
                        u64 data_begin, u64 end) {
     const BeforeData found = find_data(*source.source, dialect.dialect, choose_isa(isa), begin, data_begin, end);
     return nb::make_tuple(found.data, found.leading, found.blank, found.comment);
 }
 
-// (bytes, where in them pointers lie)
+// (bytes, the offsets of pointers in them)
 nb::tuple rules_of(nb::handle plan) {
     const PackedRules packed = pack_rules(plan_from(plan));
     return nb::make_tuple(nb::bytes(packed.bytes.data(), packed.bytes.size()), packed.pointers);
@@ -132,17 +132,18 @@ std::vector<u64> lines_of(const PythonSource& source, const std::vector<u64>& po
     return line_numbers(*source.source, positions, threads, first);
 }
 
-// What the files so far showed, for the load of the next one: `places` are those of its columns among all.
+// Copies the kinds seen in all files so far to the ledger of the next load. `places`: index of each of its columns
+// among those of all files.
 void show_kinds(const LoadShare& share, KindLedger& ledger, const std::vector<usize>& places) {
     for (usize c = 0; c < places.size(); ++c) ledger.add(c, share.ledger, places[c], share.with_unfit);
 }
 
-// And what that load has seen in the end.
+// Adds the kinds seen in a load to those of all files.
 void take_kinds(LoadShare& share, const KindLedger& ledger, const std::vector<usize>& places) {
     for (usize c = 0; c < places.size(); ++c) share.ledger.add(places[c], ledger, c, true);
 }
 
-// The type that each inferred column has so far.
+// Returns the type that the kinds seen so far imply for each column.
 nb::list shared_types(const LoadShare& share) {
     nb::list types;
     for (usize c = 0; c < share.columns; ++c) {
@@ -159,54 +160,58 @@ nb::list shared_evidence(const LoadShare& share) {
     return evidence;
 }
 
-// (rows, bytes of each column of strings), or nothing
-nb::object expect_of(const PythonDialect& dialect, nb::bytes beginning, u64 size, const std::vector<usize>& strings,
-                     std::tuple<double, double, double, u64, u64, usize, usize, u64> given) {
+// (rows, bytes of each column of strings), or None
+nb::object estimate_from(const PythonDialect& dialect, nb::bytes prefix, u64 size, const std::vector<usize>& strings,
+                         std::tuple<double, double, double, u64, u64, usize, usize, u64> given) {
     const auto [least, most, deviations, rows, string_bytes, sample, growth, records] = given;
-    if (sample == 0 || growth < 2) throw std::invalid_argument("no sample, or none that grows");
-    const std::optional<Expected> found =
-        expect(dialect.dialect, {beginning.c_str(), beginning.size()}, size, strings,
-               {least, most, deviations, rows, string_bytes, sample, growth, records});
+    if (sample == 0 || growth < 2) throw std::invalid_argument("the sample is empty or does not grow");
+    const std::optional<SizeEstimate> found =
+        estimate_sizes(dialect.dialect, {prefix.c_str(), prefix.size()}, size, strings,
+                       {least, most, deviations, rows, string_bytes, sample, growth, records});
     return found ? nb::object(nb::make_tuple(found->rows, found->strings)) : nb::none();
 }
 
-// Words of 64 bits, some of which are addresses: those into the memory where the words are to lie, and those of rooms.
+// 64-bit words, some of which are addresses: relative to the first word, or of buffers.
 class AddressedWords {
 public:
-    // `own`: places of addresses in the words, which count from where the words begin; `rooms`: places of the others,
-    // and which room each is of; `rows`: places of words that are equally far apart.
-    AddressedWords(std::vector<u64> words, std::vector<usize> own, std::vector<std::pair<usize, usize>> rooms,
-                   std::vector<usize> rows)
-        : words_(std::move(words)), own_(std::move(own)), rooms_(std::move(rooms)), rows_(std::move(rows)) {
-        const auto check = [&](usize place) {
-            if (place >= words_.size()) throw std::invalid_argument("a place behind the words");
+    // `relative`: indices of words that are offsets from the first word. `buffers`: pairs of the index of a word and
+    // the number of the buffer whose address it receives. `strided`: indices of words that receive equally spaced
+    // addresses.
+    AddressedWords(std::vector<u64> words, std::vector<usize> relative, std::vector<std::pair<usize, usize>> buffers,
+                   std::vector<usize> strided)
+        : words_(std::move(words)),
+          relative_(std::move(relative)),
+          buffers_(std::move(buffers)),
+          strided_(std::move(strided)) {
+        const auto check = [&](usize index) {
+            if (index >= words_.size()) throw std::invalid_argument("an index exceeds the number of words");
         };
-        for (const usize place : own_) check(place);
-        for (const auto& [place, room] : rooms_) check(place);
-        for (const usize place : rows_) check(place);
+        for (const usize index : relative_) check(index);
+        for (const auto& [index, buffer] : buffers_) check(index);
+        for (const usize index : strided_) check(index);
     }
 
-    // The words, to lie at `begin`, with rooms at these addresses, if there are any; the first of the rows, or 0, and
-    // how far they are apart; and what stands behind.
-    nb::bytes at(u64 begin, const std::vector<u64>& addresses, std::pair<u64, u64> rows,
-                 const std::vector<u64>& behind) const {
+    // Return the words as they are to lie at address `begin`, followed by `suffix`. `addresses`: of the buffers, or
+    // none. `strided`: the first of the equally spaced addresses, or 0, and their distance.
+    nb::bytes at(u64 begin, const std::vector<u64>& addresses, std::pair<u64, u64> strided,
+                 const std::vector<u64>& suffix) const {
         std::vector<u64> made = words_;
-        for (const usize place : own_) made[place] += begin;
+        for (const usize index : relative_) made[index] += begin;
         if (!addresses.empty()) {
-            for (const auto& [place, room] : rooms_) made[place] = addresses.at(room);
+            for (const auto& [index, buffer] : buffers_) made[index] = addresses.at(buffer);
         }
-        if (rows.first != 0) {
-            for (usize i = 0; i < rows_.size(); ++i) made[rows_[i]] = rows.first + i * rows.second;
+        if (strided.first != 0) {
+            for (usize i = 0; i < strided_.size(); ++i) made[strided_[i]] = strided.first + i * strided.second;
         }
-        made.insert(made.end(), behind.begin(), behind.end());
+        made.insert(made.end(), suffix.begin(), suffix.end());
         return nb::bytes(made.data(), made.size() * sizeof(u64));
     }
 
 private:
     std::vector<u64> words_;
-    std::vector<usize> own_;
-    std::vector<std::pair<usize, usize>> rooms_;
-    std::vector<usize> rows_;
+    std::vector<usize> relative_;
+    std::vector<std::pair<usize, usize>> buffers_;
+    std::vector<usize> strided_;
 };
 
 }  // namespace
@@ -219,7 +224,7 @@ void bind_load(nb::module_& m) {
     m.def("find_data", &find_data_in);
     m.def("record_outcomes", &record_outcomes, nb::arg().none(), nb::arg().none(), nb::arg());
     m.def("fault_outcomes", &fault_outcomes);
-    m.def("expect", &expect_of);
+    m.def("estimate_sizes", &estimate_from);
     m.def("pack_rules", &rules_of);
     nb::class_<LoadShare>(m, "LoadShare")
         .def(nb::init<usize, usize>())

@@ -1,4 +1,4 @@
-// Plans as Python hands them over.
+// Converts plans from Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -70,8 +70,8 @@ inline std::vector<std::string> texts(nanobind::handle list) {
     return made;
 }
 
-// Ctrl-C: Python's handlers run here. What they raise ends the load, and so does what `progress` raises. It is borrowed
-// from the Python plan, which outlives the load.
+// Return the function that a load calls regularly. It runs Python's signal handlers (Ctrl-C) and `progress`; an
+// exception of either ends the load. `progress` is borrowed: the caller's LoadRun outlives the load.
 inline auto poll_of(nanobind::handle progress) {
     return [progress](std::uint64_t done, std::uint64_t total) {
         check_signals();
@@ -79,7 +79,7 @@ inline auto poll_of(nanobind::handle progress) {
     };
 }
 
-// Of a pair of number marks as bytes: (decimal, thousands or None).
+// `given` is (decimal, thousands or None), each a byte.
 inline NumberMarks number_marks(nanobind::handle given) {
     const nanobind::object thousands = given[1];
     NumberMarks marks;
@@ -113,8 +113,8 @@ inline const Zone* add_zone(LoadPlan& plan, nanobind::handle given) {
     return &table.zone;
 }
 
-// What texts mean, and time zones, in single columns, by their positions. `forms` is columns/plan/value_forms.py's
-// PlannedForms.
+// Set the null texts, date formats and time zones of columns. `given` has `forms`, a PlannedForms of
+// columns/plan/value_forms.py, and `zones`.
 inline void plan_forms(nanobind::handle given, LoadPlan& made) {
     const nanobind::object forms = given.attr("forms");
     made.forms.clear();

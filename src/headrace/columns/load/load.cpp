@@ -1,8 +1,8 @@
-// One pass over the text, or a second for the columns whose type turned out to be another than the text's beginning
-// made believe. Tiles are taken in order by several threads; a tile's rows, and its strings' bytes, get their places in
-// the result when it is its turn (OrderedGate), and from then on nobody waits for anybody. Memory: the result, and per
-// thread a tile of text with 12 bytes of index for each of its bytes at most. Source: ParPaRaw (structure);
-// Kumaigorodski, Lutz, Markl, "Fast CSV loading using GPUs and RDMA" (a tile converted in place).
+// Loads a text in one pass, or two for columns whose type differs from the first guess. Several threads take tiles in
+// order. A tile reserves its rows and string bytes in the result when it is its turn (OrderedGate); after that no
+// thread waits for another. Memory: the result, and for each thread a tile of text with at most 12 bytes of index for
+// each of its bytes. Sources: ParPaRaw (structure); Kumaigorodski, Lutz, Markl, "Fast CSV loading using GPUs and RDMA"
+// (a tile converted in place).
 #include "columns/load/load.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace headrace {
 namespace {
 
 constexpr usize SAMPLE_BYTES = usize{256} << 10;
-// A file among several whose columns are known from those before it is sampled only if the sample is small beside it.
+// If the preceding files show the kinds of all columns, a file is sampled only if it has this many times the sample.
 constexpr usize SAMPLES_PER_FILE = 16;
 
 std::vector<Guess> first_guesses(const LoadPlan& plan) {
@@ -31,7 +31,8 @@ std::vector<Guess> first_guesses(const LoadPlan& plan) {
     return guesses;
 }
 
-// What the ledger says now; columns whose type that changes are to be converted (again).
+// Set the guesses from the ledger. Columns whose type changes are marked to be converted (again). Return whether any
+// is.
 bool follow_ledger(const LoadPlan& plan, const KindLedger& ledger, std::vector<Guess>& guesses) {
     bool any = false;
     for (usize c = 0; c < guesses.size(); ++c) {
@@ -68,7 +69,7 @@ public:
         }
     }
 
-    // Gives back what the faults of a load that failed were charged: its regions do so by themselves.
+    // Refund the memory charged for the faults of a load that failed. Regions refund theirs when they are destroyed.
     void refund_faults() noexcept {
         for (const FaultRow& fault : result_.faults) result_.budget->refund(charged_bytes(fault));
     }
@@ -76,14 +77,15 @@ public:
     LoadResult run() {
         sample();
         convert(EVERY_TILE);
-        // A fault ended the pass. A column that turned into text before it may have an earlier one: text that is no
+        // If a fault ended the pass, a column that became text before that fault may have an earlier one: invalid
         // UTF-8.
         while (stopped_at_ != EVERY_TILE && follow_ledger(plan_, ledger_, guesses_)) convert(stopped_at_);
-        // Each further pass has seen every field that the pass before could not hold, so the types only go up, a few
-        // times at most; usually there is no second pass.
+        // Each further pass has the kinds of all fields that the preceding guess did not cover, so types only widen, a
+        // few times at most. Usually there is no second pass.
         while (stopped_at_ == EVERY_TILE && follow_ledger(plan_, ledger_, guesses_)) convert(EVERY_TILE);
         input_.source.check_unchanged();
-        if (result_.is_cut && plan_.before.is_more) return std::move(result_);  // to be loaded again, with more text
+        if (result_.is_cut && plan_.before.is_more)
+            return std::move(result_);  // the caller loads the part again, with more text
         for (usize c = 0; c < guesses_.size(); ++c) {
             if (!guesses_[c].inferred) continue;
             result_.columns[c].evidence = ledger_.evidence(c);
@@ -95,7 +97,7 @@ public:
     }
 
 private:
-    // The kinds of the text's first records, as the first guess.
+    // Guess the types from the kinds of the first records.
     void sample() {
         const bool continues = plan_.before.records != 0;
         const bool small = share_ != nullptr && (continues || input_.source.size() < SAMPLES_PER_FILE * SAMPLE_BYTES);
@@ -109,10 +111,10 @@ private:
         for (usize c = 0; c < guesses_.size(); ++c) guesses_[c].wanted = plan_.columns[c].wanted;
     }
 
-    // Converts the wanted columns of all tiles up to `last`.
+    // Convert the wanted columns of all tiles up to `last`.
     void convert(std::uint64_t last) {
         for (usize c = 0; c < guesses_.size(); ++c) {
-            guesses_[c].settled_as_text = is_unsettled_text(c) && guesses_[c].classified;
+            guesses_[c].is_text_column = is_empty_text(c) && guesses_[c].classified;
         }
         LoadPass pass(input_, guesses_, ledger_, result_);
         pass.run(last);
@@ -121,17 +123,17 @@ private:
             Guess& guess = guesses_[c];
             if (!guess.wanted) continue;
             guess.classified = true;
-            guess.converted = !is_unsettled_text(c) || guess.settled_as_text;
+            guess.converted = !is_empty_text(c) || guess.is_text_column;
         }
     }
 
-    // Whether a column has no value so far, and is to be made of its empty fields if that stays so.
-    bool is_unsettled_text(usize column) const {
+    // Return whether a column has only empty fields so far, which make it a text column unless values are found.
+    bool is_empty_text(usize column) const {
         const Guess& guess = guesses_[column];
         return guess.inferred && guess.kind == Kind::empty && plan_.forms[plan_.columns[column].forms].empty_is_text();
     }
 
-    // The kinds, for the other files.
+    // Add the kinds to those of the other files.
     void share_kinds() {
         for (usize c = 0; c < plan_.columns.size(); ++c) {
             share_->ledger.add(plan_.columns[c].share_column, ledger_, c, true);
@@ -170,8 +172,8 @@ void sample_kinds(const Source& source, const Dialect& dialect, const LoadPlan& 
     if (pass.wants_any()) pass.classify_only(bytes);
 }
 
-// Buffers are reserved for as many rows and bytes as the text may have. If the system refuses that much address space
-// (ulimit -v), or leaves too little of it for anything else, the load starts again and measures before it allocates.
+// Buffers are reserved for an upper bound of rows and bytes. If the system refuses that much address space (ulimit -v),
+// or too little is left for other allocations, the load starts again and measures before it allocates.
 LoadResult load(const Source& source, const Dialect& dialect, const LoadPlan& plan, const LoadRun& run) {
     const PrefixSource text(source, plan.end);
     try {

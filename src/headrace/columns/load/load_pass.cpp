@@ -60,40 +60,41 @@ namespace {
 
 constexpr double MAX_RESERVED = 32e12;
 constexpr usize MAX_MAPPINGS = 16'000;
-constexpr u64 MOST_RECORD_BYTES = 0xFFFF0000;
-constexpr usize MOST_SMALL_TEXT = 0x7FFFFFFF;
+constexpr u64 MAX_RECORD_BYTES = 0xFFFF0000;
+constexpr usize MAX_SMALL_TEXT = 0x7FFFFFFF;
 
 }  // namespace
 
-// Bytes that records of this load begin in.
+// Return the bytes in which records of this load begin.
 std::uint64_t LoadPass::span() const {
     const std::uint64_t stop = std::min<std::uint64_t>(plan_.stop, source_.size());
     return plan_.begin < stop ? stop - plan_.begin : 0;
 }
 
-// A record has a byte for each of its fields, but for the last one's last. Of a part, its last record may end behind
-// it.
-usize LoadPass::most_rows() const {
+// Return an upper bound of the rows. Every field of a record takes at least one byte, except the last field of the
+// text. The last record of a part may end after the part.
+usize LoadPass::max_rows() const {
     const usize fields = plan_.rows.fill_short ? 1 : plan_.rows.base_columns;
     return span() / fields + (is_part() ? 2 : 1);
 }
 
-usize LoadPass::most_text(usize bytes) const {
+usize LoadPass::max_text(usize bytes) const {
     return source_.encoding().text_bound(bytes) * (plan_.replace_invalid ? REPLACEMENT_GROWTH : 1);
 }
 
-// The most bytes that a column's strings may take. A part is small, but nobody knows yet how long its last record is.
+// Return an upper bound of a column's string bytes. A part is small, but the length of its last record is not known
+// yet.
 usize LoadPass::text_bound() const {
-    if (!is_part()) return most_text(span());
-    return most_text(std::min<std::uint64_t>(source_.size() - plan_.begin, span() + MOST_RECORD_BYTES));
+    if (!is_part()) return max_text(span());
+    return max_text(std::min<std::uint64_t>(source_.size() - plan_.begin, span() + MAX_RECORD_BYTES));
 }
 
-// Bounds known before the text is read are generous. Where they would add up to too much (many columns), a pass that
-// only measures comes first.
+// Return whether a pass must measure the text before buffers are allocated. The bounds known before reading are
+// generous: for many columns their sum may be too large.
 bool LoadPass::wants_exact() const {
     if (plan_.exact_memory) return true;
-    const usize rows = most_rows();
-    const usize text = most_text(span());
+    const usize rows = max_rows();
+    const usize text = max_text(span());
     double reserved = 0, heap = 0;
     usize mappings = 0;
     const auto add = [&](usize bound) {
@@ -103,24 +104,25 @@ bool LoadPass::wants_exact() const {
     for (const usize c : wanted_) {
         add(rows * value_bits(guesses_[c].type) / 8);
         add(rows / 8);
-        if (is_string(guesses_[c].type)) add(room_for_text(guesses_[c].type));
+        if (is_string(guesses_[c].type)) add(text_capacity(guesses_[c].type));
     }
     return reserved > MAX_RESERVED || mappings > MAX_MAPPINGS || heap > 16e6 + static_cast<double>(text);
 }
 
-// Parts of a text have columns of the same types, so that strings which are not large by the plan stay what they are.
-usize LoadPass::room_for_text(const ColumnType& type) const {
-    return is_part() && value_bits(type) == 32 ? std::min(text_bound(), MOST_SMALL_TEXT) : text_bound();
+// Return the capacity for string bytes. All parts of a text have the same types, so 32-bit offsets are never widened
+// there.
+usize LoadPass::text_capacity(const ColumnType& type) const {
+    return is_part() && value_bits(type) == 32 ? std::min(text_bound(), MAX_SMALL_TEXT) : text_bound();
 }
 
 void LoadPass::allocate(bool exact) {
-    const usize rows = exact ? counts_.rows : most_rows();
+    const usize rows = exact ? counts_.rows : max_rows();
     const usize text = text_bound();
     for (const usize c : wanted_) {
-        // Each of a column's three regions has a use of its own.
+        // Each of a column's three regions has its own purpose, by which freed memory is reused.
         const auto use = [c](u32 region) { return static_cast<u32>(3 * c + 1) + region; };
         LoadedColumn& column = result_.columns[c];
-        const bool large = is_string(guesses_[c].type) && !is_part() && text > MOST_SMALL_TEXT;
+        const bool large = is_string(guesses_[c].type) && !is_part() && text > MAX_SMALL_TEXT;
         column = LoadedColumn{};
         column.type = guesses_[c].type;
         if (large) column.type.id = large_form(column.type.id);
@@ -129,7 +131,7 @@ void LoadPass::allocate(bool exact) {
             column.offsets = Region((rows + 1) * bits / 8, result_.budget, Region::Content::any, use(1));
             column.offsets.ensure(bits / 8);
             std::fill_n(column.offsets.as<u8>(), bits / 8, u8{0});
-            const usize bound = exact ? string_bytes_[c] : room_for_text(column.type);
+            const usize bound = exact ? string_bytes_[c] : text_capacity(column.type);
             column.values = Region(bound, result_.budget, Region::Content::any, use(0));
         } else {
             const auto content = bits == 1 ? Region::Content::zero : Region::Content::any;
@@ -141,7 +143,7 @@ void LoadPass::allocate(bool exact) {
     }
 }
 
-void LoadPass::tell_progress() const {
+void LoadPass::report_progress() const {
     if (!run_.poll) return;
     const std::uint64_t total = std::min<std::uint64_t>(span(), tiles_ * plan_.tile_bytes);
     const std::uint64_t taken = scan_->next_tile.load(std::memory_order_relaxed) * plan_.tile_bytes;
@@ -149,7 +151,7 @@ void LoadPass::tell_progress() const {
 }
 
 void LoadPass::run_tiles(Mode mode, unsigned threads, std::uint64_t tiles) {
-    // Nothing is read behind the last of these tiles: a sample is little, and the text may lie on a GPU.
+    // Nothing is read after the last of these tiles: a sample is short, and the text may be on a GPU.
     const std::uint64_t stop = std::min<std::uint64_t>(plan_.stop, plan_.begin + tiles * plan_.tile_bytes);
     const TilePart part{plan_.begin, stop, plan_.before.state};
     TileScan scan(source_, dialect_, plan_.isa, part, plan_.tile_bytes);
@@ -173,9 +175,10 @@ void LoadPass::run_tiles(Mode mode, unsigned threads, std::uint64_t tiles) {
     if (mode == Mode::convert) result_.state = scan.state;
 }
 
-// Of a whole text the bound is known beforehand, and offsets have 64 bits where it is large.
+// Throw if the strings of a column exceed 32-bit offsets. This concerns parts only: for a whole text the bound is
+// known, and a large one has 64-bit offsets.
 void LoadPass::check_text(usize c) const {
-    if (value_bits(result_.columns[c].type) == 64 || string_bytes_[c] <= MOST_SMALL_TEXT) return;
+    if (value_bits(result_.columns[c].type) == 64 || string_bytes_[c] <= MAX_SMALL_TEXT) return;
     throw std::length_error(
         "column '" + plan_.columns[c].name +
         "' has more than 2 GiB of text in one batch; give it the type large_string or large_binary");

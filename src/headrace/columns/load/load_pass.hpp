@@ -1,4 +1,4 @@
-// One pass of a load: every tile found, checked and converted for the columns that are wanted.
+// Runs one pass of a load: finds the rows of every tile and converts the wanted columns.
 #pragma once
 
 #include <atomic>
@@ -21,14 +21,14 @@ struct LoadInput {
     const LoadRun& run;
 };
 
-// What a column is taken for during a pass.
+// The type that a column is converted as during a pass.
 struct Guess {
     ColumnType type;
     Kind kind;
     bool inferred;
-    bool wanted;                   // in the next pass
-    bool classified = false;       // a pass has shown the kind of every field that the guess did not hold
-    bool settled_as_text = false;  // no value anywhere, and empty fields that are text
+    bool wanted;                  // in the next pass
+    bool classified = false;      // a pass has recorded the kind of every field that the guess does not cover
+    bool is_text_column = false;  // no values; its empty fields are text
     bool converted = false;
 };
 
@@ -39,15 +39,15 @@ public:
     // `input` is copied; what it refers to must outlive the pass.
     LoadPass(const LoadInput& input, const std::vector<Guess>& guesses, KindLedger& ledger, LoadResult& result);
 
-    // Converts the wanted columns of all tiles up to `last` into the result.
+    // Convert the wanted columns of all tiles up to `last` into the result.
     void run(std::uint64_t last);
 
-    // Only notes the kinds of the wanted inferred columns, over the first `bytes` of text.
+    // Record only the kinds of the wanted inferred columns, in the first `bytes` of text.
     void classify_only(usize bytes);
 
     bool wants_any() const { return !wanted_.empty(); }
 
-    // The first tile with a fault, which ended the pass there (OnError::raise); EVERY_TILE if none did.
+    // Return the first tile with a fault whose outcome is `raise`: the pass ended there. EVERY_TILE if there is none.
     std::uint64_t stopped_at() const { return stopped_at_.load(); }
 
 private:
@@ -55,15 +55,15 @@ private:
     enum class Mode { classify, measure, convert };
 
     void run_tiles(Mode mode, unsigned threads, std::uint64_t tiles);
-    void tell_progress() const;
+    void report_progress() const;
     void allocate(bool exact);
     bool wants_exact() const;
     bool is_part() const { return plan_.stop < source_.size(); }
     std::uint64_t span() const;
-    usize most_rows() const;
+    usize max_rows() const;
     usize text_bound() const;
-    usize most_text(usize bytes) const;
-    usize room_for_text(const ColumnType& type) const;
+    usize max_text(usize bytes) const;
+    usize text_capacity(const ColumnType& type) const;
     void note_end(const Tile& tile);
     void check_text(usize c) const;
     bool first_pass() const { return result_.passes == 0; }
@@ -76,10 +76,11 @@ private:
     KindLedger& ledger_;
     LoadResult& result_;
     std::vector<usize> wanted_;      // columns
-    std::vector<u64> string_bytes_;  // per column, of the tiles that had their turn
+    std::vector<u64> string_bytes_;  // per column, of the tiles that have their place in the result
     LoadCounts counts_;
-    std::vector<Region> null_bits_;         // per column, bit 1: null
-    std::vector<std::atomic<u64>> doomed_;  // per column, a tile behind which its kinds cannot matter any more
+    std::vector<Region> null_bits_;  // per column, bit 1: null
+    std::vector<std::atomic<u64>>
+        doomed_;  // per column, the first tile with text: kinds in later tiles do not change the type
     std::atomic<std::uint64_t> stopped_at_{EVERY_TILE};
     std::mutex faults_mutex_;
     std::mutex end_mutex_;

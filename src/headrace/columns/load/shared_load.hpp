@@ -1,8 +1,11 @@
-// What the loads of several files have in common: one type for each column over all files, and one limit of memory, and
-// what their threads work in. A load begins with the kinds that the files before it showed and adds its own, so a
-// file's guess is what all text before it says. Loaded again, the file begins with the kinds of all files: that is how
-// the types settle. A value that its type does not hold makes a column text, but the first such value of all files is
-// known only when each was loaded with the type that all kinds call for; so these values are kept apart until then.
+// State that the loads of several files share: one type for each column, one memory limit, and the threads' working
+// memory.
+//
+// A load begins with the kinds seen in the preceding files and adds its own, so its guess covers all text before it. If
+// the types of all files differ from those that a file was loaded with, it is loaded again, with the kinds of all
+// files. A value that its type cannot represent makes a column text. The first such value of all files is known only
+// after each file was loaded with the type that all kinds imply, so these values are kept apart until then
+// (`with_unfit`).
 #pragma once
 
 #include <memory>

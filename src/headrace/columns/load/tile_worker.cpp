@@ -10,16 +10,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A usual tile takes its text and four indices of 4 bytes for each of its bytes, with room to grow, and its strings.
-constexpr usize KEPT_PER_TILE_BYTE = 32;
+// Bytes of memory that a worker keeps for each byte of a tile: the text, four indices of 4 bytes, spare, and strings.
+constexpr usize MAX_KEPT_PER_TILE_BYTE = 32;
 
-// Room for strings grows by a quarter more than a tile needs, so that the next tile seldom makes it grow; but one very
-// long text does not make the room longer than itself.
-constexpr usize MOST_SPARE_BYTES = usize{4} << 20;
+// The buffer for strings grows by a quarter more than a tile needs, so that it seldom grows again. For one very long
+// text the spare is limited.
+constexpr usize MAX_SPARE_BYTES = usize{4} << 20;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// Adds a tile's bits to a column's, at any bit. Two tiles may share a word at their border, hence the atomic or.
+// Merge a tile's bits into a column's, from any bit. Two tiles may share a word at their border, hence the atomic or.
 void merge_bits(const std::vector<u64>& from, usize count, u64* to, usize at) {
     const auto add = [](u64* word, u64 bits) {
         if (bits != 0) __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
@@ -61,7 +61,7 @@ void TileWorker::run(bool polls) {
         work(*tile_);
         seconds.convert += since(found);
         if (polls && since(polled) > 0.1) {
-            pass_.tell_progress();
+            pass_.report_progress();
             polled = Clock::now();
         }
     }
@@ -76,7 +76,7 @@ void TileWorker::run(bool polls) {
 void TileWorker::give_memory() {
     if (pass_.run_.share == nullptr) return;
     memory_.tile = reader_.give_memory();
-    pass_.run_.share->spare.give(std::move(memory_), KEPT_PER_TILE_BYTE * pass_.plan_.tile_bytes);
+    pass_.run_.share->spare.give(std::move(memory_), MAX_KEPT_PER_TILE_BYTE * pass_.plan_.tile_bytes);
 }
 
 void TileWorker::work(const Tile& tile) {
@@ -85,11 +85,11 @@ void TileWorker::work(const Tile& tile) {
     value_faults_.clear();
     prepare(rows);
     convert_strings(rows);
-    take_places();
+    reserve_rows();
     if (pass_.mode_ != LoadPass::Mode::measure) {
         for (TileColumn& part : parts_) {
             if (is_string_job(part)) {
-                if (pass_.mode_ == LoadPass::Mode::convert) deliver_strings(rows, part);
+                if (pass_.mode_ == LoadPass::Mode::convert) copy_strings(rows, part);
             } else {
                 convert_values(rows, part);
             }
@@ -98,11 +98,11 @@ void TileWorker::work(const Tile& tile) {
     report();
 }
 
-// A column of unknown type is handled as one of strings: it may turn out to be all null.
+// Return whether a column is converted as strings. One of unknown type is: it may turn out to be all null.
 bool TileWorker::is_string_job(const TileColumn& part) const { return is_string(pass_.guesses_[part.column].type); }
 
-// The most bytes that the tile's text takes in strings.
-usize TileWorker::text_room(const TileRows& rows) const {
+// Return an upper bound of the tile's string bytes.
+usize TileWorker::text_capacity(const TileRows& rows) const {
     if (rows.rows == 0) return 0;
     const usize text = finder_.record(rows.rows - 1).end - finder_.record(0).begin;
     return pass_.plan_.replace_invalid && rows.has_high_bytes ? text * REPLACEMENT_GROWTH : text;
@@ -112,15 +112,15 @@ void TileWorker::prepare(const TileRows& rows) {
     usize strings = 0;
     for (const TileColumn& part : parts_) strings += is_string_job(part) ? 1 : 0;
     // All the tile's strings together are no longer than its records' text; each may overshoot by one block.
-    const usize room = text_room(rows) + (strings + 1) * 64 + 64;
+    const usize room = text_capacity(rows) + (strings + 1) * 64 + 64;
     if (strings != 0 && memory_.string_bytes.size() < room) {
-        memory_.string_bytes.clear();  // nothing of the tile before is needed, and a long text should not be held twice
-        memory_.string_bytes.resize(room + std::min(room / 4, MOST_SPARE_BYTES));
+        memory_.string_bytes.clear();  // the preceding tile is done, and a long text should not be in memory twice
+        memory_.string_bytes.resize(room + std::min(room / 4, MAX_SPARE_BYTES));
     }
     if (memory_.string_ends.size() < strings * rows.rows) memory_.string_ends.resize(strings * rows.rows * 5 / 4);
 }
 
-// A column behind the last field of every record of the tile: all rows are null.
+// Make all rows null, for a column after the last field of every record of the tile.
 ColumnCounts TileWorker::fill_with_nulls(const TileRows& rows, TileColumn& part, u32* string_ends) {
     part.nulls.assign((rows.rows + 63) / 64, ~u64{0});
     if (rows.rows % 64 != 0) part.nulls.back() = (u64{1} << (rows.rows % 64)) - 1;
@@ -137,7 +137,7 @@ ColumnJob TileWorker::job_for(const TileRows& rows, TileColumn& part) {
     ColumnJob job{};
     job.column = part.column;
     job.type = guess.type;
-    job.inferred = guess.inferred && !guess.settled_as_text;
+    job.inferred = guess.inferred && !guess.is_text_column;
     job.guess = static_cast<u8>(guess.kind);
     job.raw = pass_.plan_.rows.collect_long && part.column + 1 == pass_.plan_.columns.size();
     const bool is_text = is_string(job.type) && (!job.inferred || is_settled(guess.kind));
@@ -146,7 +146,7 @@ ColumnJob TileWorker::job_for(const TileRows& rows, TileColumn& part) {
     job.nulls = part.nulls.data();
     const usize text = rows.rows == 0 ? 0 : finder_.record(rows.rows - 1).end - finder_.record(0).begin;
     if (rows.may_need_unquoting) {
-        const usize room = text_room(rows) + 128;
+        const usize room = text_capacity(rows) + 128;
         if (memory_.scratch.size() < room) memory_.scratch.resize(room);
         job.scratch = memory_.scratch.data();
     }
@@ -174,8 +174,9 @@ void TileWorker::convert_strings(const TileRows& rows) {
     }
 }
 
-// The tile's turn: its rows and its strings' bytes come behind those of all tiles before it.
-void TileWorker::take_places() {
+// Reserve the tile's place in the result, in the order of tiles: after the rows and string bytes of all preceding
+// tiles.
+void TileWorker::reserve_rows() {
     const LoadCounts& found = finder_.counts();
     pass_.places_->enter(tile_->number);
     LoadCounts& counts = pass_.counts_;
@@ -210,7 +211,7 @@ void TileWorker::take_places() {
 }
 
 void TileWorker::convert_values(const TileRows& rows, TileColumn& part) {
-    // Somebody found text in an earlier tile: the column will be converted anew, whatever is in this one.
+    // An earlier tile contained text, so this column will be converted again as string. Skip it here.
     if (pass_.doomed_[part.column].load(std::memory_order_relaxed) < tile_->number) return;
     LoadedColumn& column = pass_.result_.columns[part.column];
     ColumnJob job = job_for(rows, part);
@@ -231,14 +232,14 @@ void TileWorker::convert_values(const TileRows& rows, TileColumn& part) {
     __atomic_fetch_add(&column.null_count, part.counts.nulls, __ATOMIC_RELAXED);
 }
 
-// Null values are zero in memory, so that they mean the same on every path.
+// Set values to zero. Null values are zero on every path, so that results are equal to the byte.
 void TileWorker::clear_values(LoadedColumn& column, usize rows) {
     const usize bits = value_bits(column.type);
     if (bits == 1) return;
     std::fill_n(column.values.as<u8>() + row_base_ * bits / 8, rows * bits / 8, u8{0});
 }
 
-void TileWorker::deliver_strings(const TileRows& rows, TileColumn& part) {
+void TileWorker::copy_strings(const TileRows& rows, TileColumn& part) {
     LoadedColumn& column = pass_.result_.columns[part.column];
     std::memcpy(column.values.data() + part.string_base, part.string_bytes, part.counts.string_bytes);
     if (value_bits(column.type) == 64) {
@@ -271,7 +272,7 @@ void TileWorker::on_fault(void* self, usize row, Fault kind, u32 at) {
     worker.value_faults_.push_back(fault);
 }
 
-// The text is kept for the report, up to a length that a person would read.
+// Record the first field of a kind. Its text is kept for the report, up to a readable length.
 void TileWorker::on_kind(void* self, usize row, u8 kind, u32 at) {
     auto& worker = *static_cast<TileWorker*>(self);
     if (worker.kinds_seen_ >> kind & 1) return;
@@ -307,7 +308,7 @@ void TileWorker::report() {
     const std::vector<TileFault>& faults = finder_.faults();
     const bool structural = pass_.first_pass() && std::any_of(faults.begin(), faults.end(), raises);
     if (!structural && std::none_of(value_faults_.begin(), value_faults_.end(), raises)) return;
-    // Every earlier tile has had its turn, so closing the gates stops only the later ones.
+    // Every earlier tile has its place, so closing the gates stops only later ones.
     std::uint64_t known = pass_.stopped_at_.load();
     while (tile_->number < known && !pass_.stopped_at_.compare_exchange_weak(known, tile_->number)) {
     }

@@ -1,4 +1,4 @@
-// One thread of a pass.
+// Declares the work of one thread in a pass of a load.
 #pragma once
 
 #include <chrono>
@@ -11,17 +11,17 @@
 
 namespace headrace {
 
-// A tile's share of one column until it has its place in the result.
+// One column of a tile, until it has its place in the result.
 struct TileColumn {
     usize column;
     ColumnCounts counts;
     std::vector<u64> nulls, bits;
     const u8* string_bytes;
     const u32* string_ends;
-    u64 string_base;  // where the bytes go in the result
+    u64 string_base;  // offset of the bytes in the result
 };
 
-// A field of a kind that its column's guess does not hold, the first such in the tile's column.
+// The first field of a kind in a column of a tile, if the column's guess does not cover that kind.
 struct KindSeen {
     usize column;
     u8 kind;         // or UNFIT
@@ -32,20 +32,20 @@ struct KindSeen {
 class TileWorker {
 public:
     explicit TileWorker(LoadPass& pass);
-    // Works until no tile is left. Tells of progress, if this is the thread that called.
+    // Work until no tile is left. `polls`: this is the calling thread, which reports progress.
     void run(bool polls);
 
 private:
     void work(const Tile& tile);
     void prepare(const TileRows& rows);
-    usize text_room(const TileRows& rows) const;
+    usize text_capacity(const TileRows& rows) const;
     ColumnJob job_for(const TileRows& rows, TileColumn& part);
     static ColumnCounts fill_with_nulls(const TileRows& rows, TileColumn& part, u32* string_ends);
     void clear_values(LoadedColumn& column, usize rows);
     void convert_strings(const TileRows& rows);
-    void take_places();
+    void reserve_rows();
     void convert_values(const TileRows& rows, TileColumn& part);
-    void deliver_strings(const TileRows& rows, TileColumn& part);
+    void copy_strings(const TileRows& rows, TileColumn& part);
     void report();
     void report_fault(const TileFault& fault);
     bool is_string_job(const TileColumn& part) const;
@@ -57,7 +57,7 @@ private:
 
     LoadPass& pass_;
     const ConvertKernels& kernels_;
-    WorkerMemory memory_;  // but for the reader's
+    WorkerMemory memory_;  // without the reader's
     TileReader reader_;
     TileRowsFinder finder_;
     PlanRules rules_;
@@ -68,7 +68,7 @@ private:
     const TileRows* rows_ = nullptr;
     usize column_ = 0;  // being converted
     u64 row_base_ = 0, record_base_ = 0;
-    u64 kinds_seen_ = 0;  // in the tile's column being converted, a bit each
+    u64 kinds_seen_ = 0;  // bit k: kind k was seen in the tile's column being converted
 };
 
 }  // namespace headrace

@@ -1,6 +1,5 @@
-// What a thread of a pass works in, kept for the next load of the same text: where parts of a text are loaded one after
-// the other, to take it anew costs a page's first touch for every few KB, and threads wait for each other in the
-// kernel.
+// Keeps the working memory of a pass's threads for the next load. A stream loads one part after the other; fresh memory
+// would cost a page fault for every few KB, and the threads would wait for each other in the kernel.
 #pragma once
 
 #include <mutex>
@@ -22,7 +21,7 @@ struct WorkerMemory {
     }
 };
 
-// Memory that waits for the next worker. It has at most as much as the workers of one pass had.
+// Memory of finished workers. Its size is at most that of the workers of one pass.
 class SpareMemory {
 public:
     WorkerMemory take() {
@@ -33,9 +32,9 @@ public:
         return memory;
     }
 
-    // What a long record has made larger than `most` is let go of.
-    void give(WorkerMemory memory, usize most) {
-        if (memory.bytes() > most) return;
+    // Keep the memory, unless a long record has made it larger than `max_bytes`.
+    void give(WorkerMemory memory, usize max_bytes) {
+        if (memory.bytes() > max_bytes) return;
         const std::lock_guard lock(mutex_);
         waiting_.push_back(std::move(memory));
     }

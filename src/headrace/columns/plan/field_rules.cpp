@@ -5,8 +5,8 @@
 namespace headrace {
 namespace {
 
-// The characters that the fast forms take; a null text of these alone might be taken for a value. All others meet the
-// rules, which ask for nulls first.
+// Return whether a text has only characters that the fast conversion accepts. Such a null text might be read as a
+// value. All other texts reach the rules, which check for nulls first.
 bool looks_like_value(const std::string& text, const NumberMarks& marks) {
     std::string taken = "0123456789-.:T ";
     taken += static_cast<char>(marks.decimal);
@@ -21,7 +21,7 @@ bool is_date(const std::string& text, const DateFormats& formats) {
     return parse_formatted(formats, reinterpret_cast<const u8*>(text.data()), text.size(), t, used) == Parse::ok;
 }
 
-bool holds_text(const std::vector<std::string>& texts, const std::string& text) {
+bool contains(const std::vector<std::string>& texts, const std::string& text) {
     return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
@@ -70,7 +70,7 @@ FieldRules PlanRules::with(const ValueForms& forms) {
     rules.nulls = keep(forms.null_texts);
     for (const std::string& text : forms.null_texts) {
         rules.empty_is_null |= text.empty();
-        const bool is_word = holds_text(plan_.true_words, text) || holds_text(plan_.false_words, text);
+        const bool is_word = contains(plan_.true_words, text) || contains(plan_.false_words, text);
         const bool is_value = looks_like_value(text, plan_.marks) || is_date(text, rules.dates);
         rules.nulls_look_like_values |= is_value || is_word;
     }

@@ -1,4 +1,4 @@
-// A plan's words, marks and formats as the converters take them.
+// Prepares a plan's words, number marks and date formats for the converters.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace headrace {
 
-// Holds what its rules point to, beside the plan, which has to stay.
+// Owns what its rules point to. The plan must outlive it.
 class PlanRules {
 public:
     explicit PlanRules(const LoadPlan& plan);
     PlanRules(const PlanRules&) = delete;
     PlanRules& operator=(const PlanRules&) = delete;
 
-    // With one of the plan's forms, in a column of text or of values.
+    // Return the rules with one of the plan's forms, for a column of text or of values.
     const FieldRules& of_forms(usize number, bool is_text) const { return rules_[2 * number + is_text]; }
-    const FieldRules& of_raw() const { return raw_; }  // collected bytes: no text means null
+    const FieldRules& of_raw() const { return raw_; }  // for collected bytes: no text is null
 
 private:
     FieldRules with(const ValueForms& forms);

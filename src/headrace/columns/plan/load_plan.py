@@ -36,7 +36,7 @@ class ValueOptions:
     on_error
         Outcome of a field that does not convert: ``"raise"``, ``"null"`` or ``"reject"``.
     shrink
-        Whether inferred numbers get the smallest type that holds them.
+        Whether inferred numbers get the smallest type that represents them.
     text_type
         Final type of inferred text; None for the type that it is loaded as.
     marks
@@ -119,8 +119,8 @@ class LoadPlan:
     part
         The part that is loaded, if it is not the whole range.
     before
-        Begin of the data (or of blank lines and comments before it), and the numbers of records, blank lines and comments that
-        precede it, if they are known.
+        Begin of the data (or of blank lines and comments before it), if it is known. Then the numbers of records, blank lines
+        and comments that precede it.
     """
 
     columns: tuple[PlannedColumn, ...]

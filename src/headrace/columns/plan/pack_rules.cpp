@@ -10,9 +10,9 @@ namespace {
 
 class Packer {
 public:
-    explicit Packer(usize room) { packed_.bytes.resize(room); }
+    explicit Packer(usize bytes) { packed_.bytes.resize(bytes); }
 
-    // Puts items behind the rest; returns the byte at which they lie.
+    // Append items; return their offset.
     template <class T>
     usize add(const T* items, usize count) {
         const usize at = (packed_.bytes.size() + 7) / 8 * 8;
@@ -26,13 +26,13 @@ public:
         std::memcpy(packed_.bytes.data() + at, &item, sizeof(T));
     }
 
-    // The pointer at byte `at` is to what lies at byte `to`.
+    // Set the pointer at offset `at` to offset `to`.
     void point(usize at, usize to) {
         put(at, u64{to});
         packed_.pointers.push_back(at);
     }
 
-    // What a list in place at byte `at` points to.
+    // Append what the list at offset `at` points to.
     void add_words(usize at, const WordList& list) {
         const usize words = add(list.words, list.count);
         for (usize i = 0; i < list.count; ++i)

@@ -1,5 +1,5 @@
-// A plan's words, marks, formats and zones as bytes that mean the same on a device: pointers are places in the bytes,
-// to which whoever puts them somewhere adds where that is.
+// Serialises the conversion rules of a plan into one relocatable buffer. Pointers are stored as offsets; the caller
+// adds the base address after the upload.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 namespace headrace {
 
 struct PackedRules {
-    // First two FieldRules for each of the plan's forms (in columns of values, of text), and one of raw text; then a
-    // Zone for each of the plan's zones; then what they point to.
+    // Two FieldRules for each of the plan's forms (for columns of values, of text), one for raw text, a Zone for each
+    // of the plan's zones, and then what these point to.
     std::string bytes;
-    std::vector<usize> pointers;  // bytes at which a pointer lies, each a multiple of 8
+    std::vector<usize> pointers;  // offsets of the pointers, each a multiple of 8
 };
 
 PackedRules pack_rules(const LoadPlan& plan);

@@ -1,4 +1,4 @@
-"""What texts mean, which may differ by column: those that are null, and how dates and times are written."""
+"""Plans null texts and date formats, which may differ by column."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ _EMPTY_IS_NULL = (b"",)
 
 @dataclass(frozen=True, slots=True)
 class ValueForms:
-    """What the texts of a column mean."""
+    """Null texts and date formats of a column."""
 
     null_texts: tuple[bytes, ...] = _EMPTY_IS_NULL
     dates: DateForms = field(default_factory=DateForms)
 
     @property
     def empty_is_text(self) -> bool:
-        """Whether an empty field is null in columns of values, but not in columns of text."""
+        """True if an empty field is null in columns of values, but not in columns of text."""
         return bool(self.null_texts) and b"" not in self.null_texts
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedForms:
-    """What the texts of each column mean.
+    """Null texts and date formats of each column.
 
     Parameters
     ----------
     several
-        One at least.
+        The distinct forms; at least one.
     of_columns
-        Which of them holds for a column, by position; for all others the first does.
+        Index in `several` by position of a column. Other columns have the first.
     """
 
     several: tuple[ValueForms, ...] = (ValueForms(),)
     of_columns: Mapping[int, int] = field(default_factory=dict)
 
     def of(self, position: int) -> ValueForms:
-        """Of the column at this position."""
+        """Return the forms of the column at a position."""
         return self.several[self.of_columns.get(position, 0)]
 
     def at(self, places: Sequence[int]) -> PlannedForms:
-        """Of a table that has the columns at these places.
+        """Return the forms of a table that has only the columns at some positions.
 
         Examples
         --------
@@ -61,28 +61,28 @@ class PlannedForms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormOptions:
-    """What was said of texts: of all columns, and of some by name or position."""
+    """Null texts and date formats as options: for all columns, and for some by name or position."""
 
     null_texts: tuple[bytes, ...] = _EMPTY_IS_NULL
     null_texts_of: Mapping[str | int, tuple[bytes, ...]] = field(default_factory=dict)
     dates: DateOptions = field(default_factory=DateOptions)
 
     def without_dates_of(self, names: Container[object]) -> FormOptions:
-        """Nothing said of the dates of some columns."""
+        """Return the options without the date formats of some columns."""
         kept = {key: forms for key, forms in self.dates.of_columns.items() if key not in names}
         return replace(self, dates=replace(self.dates, of_columns=kept))
 
     def dates_alone(self, name: str) -> FormOptions:
-        """What is said of the dates of one column, as if it were the only one; null is the empty text."""
+        """Return the date formats of one column, as options for a table of that column. Its null text is the empty one."""
         return FormOptions(dates=DateOptions(self.dates.of_columns.get(name, self.dates.shared)))
 
     def plan(self, names: tuple[str, ...]) -> PlannedForms:
-        """What that means for a table of these columns.
+        """Return the forms of a table with these columns.
 
         Raises
         ------
         OptionError
-            There is no such column, or it is named twice.
+            A column does not exist, or is named twice.
         """
         nulls = _by_position("null_values", self.null_texts_of, names)
         dates = _by_position("date_format", self.dates.of_columns, names)

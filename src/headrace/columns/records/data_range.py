@@ -1,4 +1,4 @@
-"""Which part of a text is data: what is skipped in front of the header, behind it, and at the end."""
+"""Finds the data of a text: skips lines before the header, records after it, and records at the end."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from headrace.structure.survey import Span, record_begin, skip_lines, survey
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtentOptions:
-    """The reader's options that say which part of the text is data.
+    """The options that define which part of the text is data.
 
     Parameters
     ----------
     skip_rows
-        Physical lines to leave out in front of everything.
+        Physical lines to skip at the begin of the text.
     header
-        Indexes of the records behind those that hold the names; None if the schema decides about the first.
+        Indexes, after the skipped lines, of the records that have the names; None if the schema decides about the first record.
     skip_rows_after_header
-        Records of data to leave out.
+        Data records to skip.
     n_rows
-        Records of data to read at most; None for all.
+        Maximum number of data records; None for all.
     skip_footer
-        Records to leave out at the end.
+        Records to skip at the end.
     widest
-        Whether the most fields of any record are to be known.
+        Whether to find the maximum number of fields of a record.
     """
 
     skip_rows: int = 0
@@ -48,24 +48,24 @@ class ExtentOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beginning:
-    """Where the text begins, and its first record that matters.
+    """The begin of the text, and its first relevant record.
 
     Parameters
     ----------
     begin
-        First byte behind the byte-order mark and the skipped lines.
+        First byte after the byte-order mark and the skipped lines.
     lines
-        Lines that were skipped.
+        Number of skipped lines.
     first
-        The record that holds the names, or the first of all; None if there is none.
+        The record with the names, or the first one; None if there is no record.
     leading
-        Records in front of `first`, and further ones that its names were joined from.
+        Number of records before `first`, including those whose names were joined with its own.
     header
-        First byte of `first` if it holds the names.
+        First byte of `first`, if it has the names.
     decision
-        Whether it holds them, and the reason; None if nothing has decided.
+        Whether it has the names, and the reason; None if this is not decided yet.
     rejects
-        Rows of the table of rejects for faults of the names' record; None if it has none.
+        Table of rejects with the header's faults; None if it has none.
     """
 
     begin: int
@@ -86,13 +86,13 @@ class Extent:
     begin, end
         The bytes to read; `end` is exclusive.
     data_begin
-        Records that begin before it are no data.
+        Records that begin before it are not data.
     footer
-        Records left out behind `end`.
+        Number of records skipped after `end`.
     unread
-        Bytes behind `end` that nobody looked at, because enough rows were read.
+        Bytes after `end` that were not read, because `n_rows` was reached.
     most_fields
-        Of any record of data; 0 if nobody asked.
+        Maximum number of fields of a data record; 0 if it was not asked for.
     """
 
     begin: int
@@ -104,7 +104,7 @@ class Extent:
 
 
 def find_beginning(source: OpenSource, dialect: Dialect, options: ExtentOptions, context: Context) -> Beginning:
-    """Skip lines, and look for the record that holds the names.
+    """Skip lines, and find the record that has the names.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def find_beginning(source: OpenSource, dialect: Dialect, options: ExtentOptions,
 def decide_beginning(
     source: OpenSource, dialect: Dialect, found: Beginning, schema: SchemaOptions, context: Context
 ) -> Beginning:
-    """Settle whether the first record holds the names. Records below it are read only if it may be data."""
+    """Decide whether the first record has the names. The following records are read only if it may be data."""
     if found.first is None:
         return found
     first = found.first
@@ -149,7 +149,7 @@ def decide_beginning(
 def _records_below(
     source: OpenSource, dialect: Dialect, begin: int, context: Context, count: int
 ) -> tuple[tuple[bytes, ...], ...]:
-    """At most `count` records after the one at `begin` that end within `LOOK_BYTES`, which every reader has at hand."""
+    """Return at most `count` records after the one at `begin`. They must end within `LOOK_BYTES`, which every reader has read."""
     end = begin + LOOK_BYTES
     records = first_records(source, dialect, Span(begin=begin, end=end), context, count + 2)
     is_cut = source.size > end or source.cut
@@ -158,7 +158,7 @@ def _records_below(
 
 
 def _joined(records: Sequence[FirstRecord]) -> FirstRecord:
-    """Several records of names as one: `a,,` over `x,y,z` is `a_x,y,z`; it stands where the last one does."""
+    """Join several records of names: `a,,` above `x,y,z` becomes `a_x,y,z`. The result has the position of the last record."""
     last = records[-1]
     width = max(len(record.fields) for record in records)
     columns = ([record.fields[i] for record in records if i < len(record.fields)] for i in range(width))
@@ -169,9 +169,9 @@ def _joined(records: Sequence[FirstRecord]) -> FirstRecord:
 
 
 def find_extent(source: OpenSource, dialect: Dialect, beginning: Beginning, options: ExtentOptions, context: Context) -> Extent:
-    """Settle what is data.
+    """Find the range of the data.
 
-    Only a footer and `widest` cost a pass over the whole structure; a limit costs one over the records up to it.
+    A footer and `widest` cost a pass over the structure of the whole text, `n_rows` a pass over the records up to it.
     """
     begin = beginning.begin
     header = beginning.header
@@ -197,7 +197,7 @@ _extent = quick(Extent)
 
 
 def header_indexes(header: object) -> tuple[int, ...] | None:
-    """The records that an option `header` names: an index, or several in order; None if it is no index.
+    """Return the records that the option `header` names: an index, or several in order; None if it is not an index.
 
     Raises
     ------

@@ -48,7 +48,7 @@ std::string shown_field(const Source& source, const Dialect& dialect, u64 at) {
     const Automaton& automaton = dialect.automaton;
     std::string text(std::min<u64>(SHOWN_BYTES + sizeof dialect.separator_text, source.size() - at), '\0');
     source.read(at, text.size(), reinterpret_cast<u8*>(text.data()));
-    // Behind a separator: what may begin a comment or a blank line is nothing else there.
+    // Start in the state after a separator, where no comment or blank line can begin.
     u8 state = automaton.next[automaton.class_of['x']][0];
     for (usize i = 0; i < dialect.separator_length; ++i) {
         state = automaton.next[automaton.class_of[dialect.separator_text[i]]][state];

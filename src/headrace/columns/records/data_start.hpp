@@ -1,4 +1,4 @@
-// What stands in front of the data of a text.
+// Finds the begin of the data in a text, and counts what precedes it.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 namespace headrace {
 
 struct BeforeData {
-    u64 data = 0;     // where the first record of data begins; the end if there is none
-    u64 leading = 0;  // records in front of it, such as a header
-    u64 blank = 0;    // lines that are no records
+    u64 data = 0;     // begin of the first data record; the end if there is none
+    u64 leading = 0;  // records before it, such as a header
+    u64 blank = 0;    // blank lines
     u64 comment = 0;
 };
 
-// Of the text from `begin` to `end`, where records that begin before `data_begin` are no data.
+// Search bytes `begin` to `end`. Records that begin before `data_begin` are not data.
 BeforeData find_data(const Source& source, const Dialect& dialect, Isa isa, u64 begin, u64 data_begin, u64 end);
 
-// What is shown of the field that begins at byte `at`: its first bytes as they stand.
+// Return the first bytes of the field at byte `at`, raw, for messages.
 std::string shown_field(const Source& source, const Dialect& dialect, u64 at);
 
 }  // namespace headrace

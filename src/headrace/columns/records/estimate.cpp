@@ -6,58 +6,59 @@
 namespace headrace {
 namespace {
 
-// The variance of a mean of so many sizes, in parts of its square.
+// Return the variance of the mean of `count` sizes, divided by the square of the mean.
 double variation(const Sizes& sizes, double count) {
     if (sizes.sum == 0) return 0;
     const double total = static_cast<double>(sizes.sum);
     return std::max(static_cast<double>(sizes.squares) / (total * total) - 1 / count, 0.0);
 }
 
-// A mean, some standard deviations of it in parts of it, and what is spare in any case.
+// A mean, its deviations as a part of it, and a constant spare.
 struct Estimate {
     double mean, deviations;
     u64 spare;
 
-    u64 room(const SpareRule& rule) const {
+    u64 with_spare(const SpareRule& rule) const {
         const double times = 1 + rule.least_part + std::min(deviations, rule.most_part);
         return static_cast<u64>(mean * times) + spare;
     }
+    // Return whether the spare covers the deviations.
     bool is_enough(const SpareRule& rule) const {
         return mean * deviations <= mean * rule.most_part + static_cast<double>(spare);
     }
 };
 
-// What so many first bytes show; and whether there is room for the deviations that they let one expect.
-std::optional<Expected> expected_by(const Beginning& seen, u64 size, const std::vector<usize>& strings,
-                                    const SpareRule& rule, bool& is_enough) {
+// Estimate the sizes from a sample. `is_enough` is set to whether the spare covers the deviations of all sizes.
+std::optional<SizeEstimate> estimate_from(const Beginning& sample, u64 size, const std::vector<usize>& strings,
+                                          const SpareRule& rule, bool& is_enough) {
     is_enough = false;
-    if (seen.records == 0) return std::nullopt;
-    const double times = static_cast<double>(size) / static_cast<double>(seen.bytes);
-    const double count = static_cast<double>(seen.records), of_rows = variation(seen.lengths, count);
+    if (sample.records == 0) return std::nullopt;
+    const double times = static_cast<double>(size) / static_cast<double>(sample.bytes);
+    const double count = static_cast<double>(sample.records), of_rows = variation(sample.lengths, count);
     const Estimate rows{times * count, rule.deviations * std::sqrt(of_rows), rule.rows};
-    Expected found{rows.room(rule), {}};
-    is_enough = seen.records >= rule.least_records && rows.is_enough(rule);
-    for (const usize place : strings) {
-        const Sizes& field = seen.fields[place];
+    SizeEstimate found{rows.with_spare(rule), {}};
+    is_enough = sample.records >= rule.least_records && rows.is_enough(rule);
+    for (const usize position : strings) {
+        const Sizes& field = sample.fields[position];
         const double deviations = rule.deviations * std::sqrt(of_rows + variation(field, count));
         const Estimate bytes{times * static_cast<double>(field.sum), deviations, rule.string_bytes};
-        found.strings.push_back(std::min(bytes.room(rule), size));
-        is_enough = is_enough && (bytes.room(rule) >= size || bytes.is_enough(rule));
+        found.strings.push_back(std::min(bytes.with_spare(rule), size));
+        is_enough = is_enough && (bytes.with_spare(rule) >= size || bytes.is_enough(rule));
     }
     return found;
 }
 
 }  // namespace
 
-std::optional<Expected> expect(const Dialect& dialect, std::string_view beginning, u64 size,
-                               const std::vector<usize>& strings, const SpareRule& rule) {
+std::optional<SizeEstimate> estimate_sizes(const Dialect& dialect, std::string_view prefix, u64 size,
+                                           const std::vector<usize>& strings, const SpareRule& rule) {
     usize width = 0;
-    for (const usize place : strings) width = std::max(width, place + 1);
-    BeginningReader reader(dialect, beginning, width);
-    for (usize known = rule.least_sample;; known *= rule.growth) {
+    for (const usize position : strings) width = std::max(width, position + 1);
+    BeginningReader reader(dialect, prefix, width);
+    for (usize sample = rule.least_sample;; sample *= rule.growth) {
         bool is_enough;
-        const std::optional<Expected> found = expected_by(reader.read(known), size, strings, rule, is_enough);
-        if (is_enough || known >= beginning.size()) return found;
+        const std::optional<SizeEstimate> found = estimate_from(reader.read(sample), size, strings, rule, is_enough);
+        if (is_enough || sample >= prefix.size()) return found;
     }
 }
 

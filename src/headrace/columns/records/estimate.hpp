@@ -1,4 +1,5 @@
-// What the first records of a text let one expect of all (estimate.py, which says why so much).
+// Estimates the rows and string bytes of a text from its first records. columns/load/gpu/estimate.py gives the reasons
+// for the parameters.
 #pragma once
 
 #include <optional>
@@ -9,22 +10,24 @@
 
 namespace headrace {
 
-// How much more than the mean is made ready: a part of it, as many deviations, an eighth of it at most, say; and some.
+// The spare that is added to the mean: a part of it between `least_part` and `most_part`, according to the deviations,
+// and a constant.
 struct SpareRule {
-    double least_part, most_part, deviations;
+    double least_part, most_part;
+    double deviations;  // number of standard deviations
     u64 rows, string_bytes;
-    usize least_sample, growth;  // bytes that are looked at first, and times as many where those tell too little
-    u64 least_records;           // fewer of them tell nothing of deviations
+    usize least_sample, growth;  // bytes of the first sample, and the factor if it is too small
+    u64 least_records;           // minimum number of records: deviations of fewer are unreliable
 };
 
-struct Expected {
+struct SizeEstimate {
     u64 rows;
     std::vector<u64> strings;  // bytes of each column of strings
 };
 
-// Of a text of so many bytes, with strings at these places of its records; nothing where no record ends in its first
-// bytes.
-std::optional<Expected> expect(const Dialect& dialect, std::string_view beginning, u64 size,
-                               const std::vector<usize>& strings, const SpareRule& rule);
+// Estimate the sizes of a text of `size` bytes that begins with `prefix`. `strings`: positions of columns of strings in
+// a record. Return nothing if no record ends in the prefix.
+std::optional<SizeEstimate> estimate_sizes(const Dialect& dialect, std::string_view prefix, u64 size,
+                                           const std::vector<usize>& strings, const SpareRule& rule);
 
 }  // namespace headrace

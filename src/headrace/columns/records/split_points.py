@@ -1,9 +1,9 @@
-"""Where a text may be cut between two records, guessed from a few KB in front of the cut.
+"""Finds points between two records where a text may be split, from a few KB before the split.
 
-The last bytes of a part are searched for records twice, as if they began outside quotes and inside: of the two, that with fewer
-malformed quotes is taken to be true (speculation on the context, as Ge, Li, Eilebrecht, Chandramouli and Kossmann, "Speculative
-distributed CSV data parsing", SIGMOD 2019, do it). Who loads the part finds out whether it was, since a part that ends inside a
-record says so; then the other guess, and at last a later end, are tried.
+The last bytes of a part are searched for records twice: as if they began outside quotes, and inside. The result with fewer
+malformed quotes is more likely (Ge, Li, Eilebrecht, Chandramouli and Kossmann, "Speculative distributed CSV data parsing",
+SIGMOD 2019). The load of the part detects a wrong guess, because the part then ends inside a record. The caller tries the other
+guess next, and finally a later end.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from headrace.structure.find import find_last_record
 
 _LOOK_BYTES = 16 << 10
 _SHORT_LOOK_BYTES = 2 << 10
-"""Are enough where there is no quote: then the text is taken to be outside of any."""
+"""Bytes to search in a text without quotes, which is assumed to begin outside quotes."""
 
 
 def cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int]:
-    """Where the last record begins of the text from `begin` to `end`, likeliest first; nothing where none begins behind `begin`.
+    """Return the begin of the last record in bytes `begin` to `end`: guesses, most likely first; none if no other record begins.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int
         return lenient_cuts(source, dialect, begin, end)
     size = _LOOK_BYTES
     codec = source.codec
-    end -= (end - begin) % 2 if codec.startswith("utf-16") else 0  # between two units, as all places here are
+    end -= (end - begin) % 2 if codec.startswith("utf-16") else 0  # a multiple of two bytes, as all positions here
     while True:
         first = max(end - size, begin)
         text = _Text(source.native.read(first, end - first), codec)
@@ -50,9 +50,10 @@ def cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int
 
 
 def lenient_cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int]:
-    """The same where quotes are lenient, for certain, of a text in UTF-8: behind a quote that closes whatever is open, with no
-    other quote between that and the line end. What opens a field in front of such a quote is closed by it or before, so nothing
-    behind the cut has a say in it.
+    """Return split points of a UTF-8 text with lenient quotes. These are certain.
+
+    A split point is a line end after a quote that closes any open field, with no other quote between them. A field that opens
+    before such a quote is closed by it or earlier, so the text after the split cannot change its meaning.
 
     Examples
     --------
@@ -63,12 +64,12 @@ def lenient_cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> 
     """
     quote = dialect.quote_char or b""
     line_end = dialect.lineterminator or b"\n"
-    behind = [re.escape(each) for each in (dialect.sep, *([line_end] if dialect.lineterminator else [b"\r", b"\n"]))]
+    following = [re.escape(each) for each in (dialect.sep, *([line_end] if dialect.lineterminator else [b"\r", b"\n"]))]
     others = re.escape(quote + dialect.sep + (dialect.lineterminator or b"\r\n") + b" ")
-    # An odd number of quotes (any, where two do not stand for one), behind other text and before a delimiter.
+    # An odd number of quotes (any number, if a doubled quote is not one quote), after other text and before a delimiter.
     one = re.escape(quote)
     more = one + one if dialect.double_quote else one
-    closing = re.compile(b"(?<=[^%s])%s(?:%s)*(?=%s)" % (others, one, more, b"|".join(behind)))
+    closing = re.compile(b"(?<=[^%s])%s(?:%s)*(?=%s)" % (others, one, more, b"|".join(following)))
     size = _LOOK_BYTES
     while True:
         first = max(end - size, begin)
@@ -76,9 +77,9 @@ def lenient_cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> 
         bounds = [match.end() for match in closing.finditer(text)]
         if first == begin:
             bounds.insert(0, 0)
-        for behind_quote in reversed(bounds):
-            next_quote = text.find(quote, behind_quote)
-            at = text.rfind(line_end, behind_quote, None if next_quote < 0 else next_quote)
+        for after_quote in reversed(bounds):
+            next_quote = text.find(quote, after_quote)
+            at = text.rfind(line_end, after_quote, None if next_quote < 0 else next_quote)
             if at >= 0:
                 return [first + at + len(line_end)]
         if first == begin:
@@ -88,7 +89,7 @@ def lenient_cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """Bytes, in a codec that the native readers decode."""
+    """Bytes in a codec that the native readers decode."""
 
     content: bytes
     codec: str
@@ -110,7 +111,7 @@ def _guesses(text: _Text, dialect: Dialect, *, is_start: bool) -> list[int]:
 
 @lru_cache(maxsize=16)
 def _strict(dialect: Dialect) -> Dialect:
-    """The dialect, with quotes in unquoted fields noted: text that is read from the wrong side of quotes has many."""
+    """Return the dialect with quotes in unquoted fields as faults: text read from the wrong side of quotes has many."""
     return Dialect(
         **{name: getattr(dialect, name) for name in Dialect.__slots__} | {"strict_quotes": dialect.quote_char is not None}
     )
@@ -121,7 +122,7 @@ def _outside(text: _Text, dialect: Dialect) -> list[int]:
 
 
 def _last_record(text: _Text, dialect: Dialect) -> tuple[int, int]:
-    """Quotes of a text that stand where none should, and where its last record begins; 0 if it has only its first one."""
+    """Return the number of malformed quotes, and the begin of the last record; 0 if there is only one record."""
     dialect = _strict(dialect)
     native = _native.Source.from_bytes(text.content)
     if text.codec != "utf-8":

@@ -23,15 +23,15 @@ FaultRow fault_row(const Tile& tile, const TileFault& fault, u64 record_base, Fa
     return row;
 }
 
-// Records in front of the data: a header, say.
+// Return the number of records before the data, such as a header.
 usize TileRowsFinder::leading_records(const Tile& tile) const {
     usize count = 0;
     while (count < tile.records && tile.starts[count] < data_at_) ++count;
     return count;
 }
 
-// Every record from `first` on has `width` fields just when the last end of the k-th is the k * width-th: no field
-// needs to be looked at.
+// Return whether every record from `first` on has `width` fields: the last end of the k-th record is then end k * width
+// - 1, so single fields need not be checked.
 bool TileRowsFinder::all_have(const Tile& tile, usize first, usize width) const {
     const usize first_end = first == 0 ? 0 : (tile.last[first - 1] & RECORD_INDEX) + 1;
     bool alike = true;
@@ -41,7 +41,8 @@ bool TileRowsFinder::all_have(const Tile& tile, usize first, usize width) const 
     return alike;
 }
 
-// Columns behind `width` have no field in the whole tile; whoever converts them sees it by rows_.columns.
+// Take all records as rows, by the index as it is. Columns from `width` on have no field in the tile: see
+// rows_.columns.
 void TileRowsFinder::take_all(const Tile& tile, usize first, usize width) {
     rows_.columns = width;
     rows_.starts = tile.starts + first;
@@ -68,9 +69,9 @@ const TileRows& TileRowsFinder::find(const Tile& tile, const std::vector<u32>& s
     if (sound && all_have(tile, first, rules_.base_columns)) {
         counts_.leading = first;
         take_all(tile, first, rules_.base_columns);
-    } else if (sound && most_fields() != rules_.base_columns && all_have(tile, first, most_fields())) {
+    } else if (sound && max_fields() != rules_.base_columns && all_have(tile, first, max_fields())) {
         counts_.leading = first;
-        take_all(tile, first, most_fields());
+        take_all(tile, first, max_fields());
     } else {
         take_one_by_one(tile, strays);
     }
@@ -87,16 +88,16 @@ std::optional<TileFault> TileRowsFinder::fault_of(const Fields& fields, bool unc
     if (unclosed) {
         fault.kind = Fault::unclosed_quote;
         fault.at = fields.count == 1 ? fault.record_begin : fields.ends[fields.count - 2] + 1;
-        while (rows_.text[fault.at] != dialect_.quote) ++fault.at;  // behind spaces that are skipped
+        while (rows_.text[fault.at] != dialect_.quote) ++fault.at;  // after skipped spaces
     } else if (stray != nullptr) {
         fault.kind = Fault::quote;
         fault.at = *stray;
     } else if (fields.count < rules_.base_columns && !rules_.fill_short) {
         fault.kind = Fault::too_few_fields;
         fault.at = fault.record_end;
-    } else if (fields.count > most_fields() && !rules_.collect_long) {
+    } else if (fields.count > max_fields() && !rules_.collect_long) {
         fault.kind = Fault::too_many_fields;
-        fault.at = fields.ends[most_fields() - 1] + 1;
+        fault.at = fields.ends[max_fields() - 1] + 1;
     } else {
         return std::nullopt;
     }
@@ -156,8 +157,8 @@ void TileRowsFinder::take_one_by_one(const Tile& tile, const std::vector<u32>& s
     rows_.rows = counts_.rows = rows_taken_;
 }
 
-// One row of the index: its own fields up to the number of columns, and behind them empty ones at the record's end.
-// What is behind the last column is collected as the bytes from there to the record's end.
+// Add a row to the index: the record's fields, at most one for each column, then empty ones at the record's end. The
+// last column may collect the bytes after the other fields.
 void TileRowsFinder::add_row(const Fields& fields) {
     const usize base = rows_taken_ * columns_;
     if (field_ends_.size() < base + columns_) {
@@ -166,7 +167,7 @@ void TileRowsFinder::add_row(const Fields& fields) {
     }
     u32* const starts = field_starts_.data() + base;
     u32* const ends = field_ends_.data() + base;
-    const usize own = std::min(fields.count, most_fields());
+    const usize own = std::min(fields.count, max_fields());
     const u32 separator_back = dialect_.separator_length - 1;
     starts[0] = fields.record.begin;
     for (usize i = 1; i < own; ++i) starts[i] = fields.ends[i - 1] + 1;

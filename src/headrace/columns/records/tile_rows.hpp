@@ -1,4 +1,4 @@
-// From a tile's records to rows that all have the same number of fields, and the faults of those that have not.
+// Finds the rows of a tile, all with the same number of fields, and the faults of records with other numbers.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace headrace {
 
-// A fault inside one tile: positions count from the tile's first byte, records from the tile's first data record.
+// A fault in a tile. Positions count from the tile's first byte, records from its first data record.
 struct TileFault {
     u32 record;
     u32 record_begin, record_end;
@@ -19,12 +19,13 @@ struct TileFault {
     i64 column;
     Fault kind;
     Outcome outcome;
-    u32 row;            // of a row that stands so far
+    u32 row;            // if the record is a row so far
     bool in_short_row;  // as in FaultRow
     u32 field_begin, field_end;
 };
 
-// The same in the source; `record_base` records come before the tile. Its text is kept in `texts`.
+// Return the fault with positions in the source. `record_base`: number of records before the tile. `texts` stores its
+// text.
 FaultRow fault_row(const Tile& tile, const TileFault& fault, u64 record_base, FaultTexts& texts);
 
 struct ByteRange {
@@ -41,18 +42,18 @@ public:
           columns_(plan.columns.size()),
           data_begin_(plan.data_begin) {}
 
-    // The tile's rows; valid until the next call. `strays` are the tile's malformed quotes.
+    // Return the tile's rows, valid until the next call. `strays`: positions of the tile's malformed quotes.
     const TileRows& find(const Tile& tile, const std::vector<u32>& strays);
 
     const LoadCounts& counts() const { return counts_; }
     const std::vector<TileFault>& faults() const { return faults_; }
-    // The data record that a row is.
+    // Return the index of a row's data record in the tile.
     u32 record_of(usize row) const { return records_of_rows_.empty() ? static_cast<u32>(row) : records_of_rows_[row]; }
-    // Its bytes, without the line end.
+    // Return the bytes of a row's record, without the line end.
     ByteRange record(usize row) const;
-    // Whether the row's record lacks fields of a whole one.
+    // Return whether the row's record lacks fields.
     bool is_short(usize row) const { return rows_.widths != nullptr && rows_.widths[row] < rules_.base_columns; }
-    // The bytes of a row's field.
+    // Return the bytes of a field.
     ByteRange field(usize row, usize column) const;
 
 private:
@@ -74,10 +75,10 @@ private:
     void take(const Fields& fields, bool unclosed, const u32* stray);
     std::optional<TileFault> fault_of(const Fields& fields, bool unclosed, const u32* stray) const;
     void add_row(const Fields& fields);
-    usize most_fields() const { return columns_ - (rules_.collect_long ? 1 : 0); }
+    usize max_fields() const { return columns_ - (rules_.collect_long ? 1 : 0); }
 
     const Dialect& dialect_;
-    const Dialect strict_;  // of fields in tiles whose quotes are all well-formed
+    const Dialect strict_;  // for tiles whose quotes are all well-formed
     const RowRules& rules_;
     const OnError on_error_;
     const usize columns_;
@@ -86,7 +87,7 @@ private:
     TileRows rows_{};
     LoadCounts counts_;
     std::vector<TileFault> faults_;
-    // Of rows taken one by one: each record, and each of its fields.
+    // Rows that are indexed one by one: their records, and the fields of these.
     std::vector<u32> starts_, record_ends_, records_of_rows_, widths_;
     std::vector<u32> field_starts_, field_ends_;
     usize rows_taken_ = 0;

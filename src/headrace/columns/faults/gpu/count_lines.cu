@@ -1,6 +1,6 @@
-// The lines that bytes of a text lie in, for those who show faults. A line ends with LF, CR LF or CR, quoted or not, so
-// nothing of structure is asked: first each part's line ends are counted and placed (string_offsets.cu), and then only
-// the parts that have a wanted byte are read again.
+// Numbers the lines of positions in a text, for reports of faults. A line ends with LF, CR LF or CR, quoted or not, so
+// the structure of records does not matter. First the line ends of each part are counted and scanned
+// (string_offsets.cu). Then only the parts that contain a position are read again.
 //
 // Bytes moved: the text once, the parts with faults once more, 16 bytes a part.
 #include "gpu/block/block.cuh"
@@ -9,7 +9,7 @@
 using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
-constexpr u32 vectors = 4;  // of 16 bytes, of each thread
+constexpr u32 vectors = 4;  // 16-byte vectors of each thread
 constexpr u32 part_bytes = threads * vectors * 16;
 
 // Parts begin at the 16-byte boundary at or before the text, as tiles do.
@@ -17,7 +17,7 @@ HR_FN i64 part_begin(const u8* text) {
     return static_cast<i64>(u64{blockIdx.x} * part_bytes) - static_cast<i64>(reinterpret_cast<u64>(text) & 15);
 }
 
-// A bit for each line end of the 16 bytes from `at` on: LF, and CR that no LF follows.
+// Returns a bit for each line end in the 16 bytes from `at`: LF, and CR without a following LF.
 HR_FN u32 line_ends(const u8* text, u64 size, i64 at) {
     const bool whole = at >= 0 && static_cast<u64>(at) + 16 <= size;
     const uint4 bytes =
@@ -32,11 +32,11 @@ HR_FN u32 line_ends(const u8* text, u64 size, i64 at) {
     const u32 found = tile::gathered(feeds);
     if (tile::any(returns) == 0) return found;
     const i64 next = at + 16;
-    const u32 behind = next >= 0 && static_cast<u64>(next) < size && text[next] == '\n' ? 1u << 15 : 0;
-    return found | (tile::gathered(returns) & ~(found >> 1 | behind));
+    const u32 following = next >= 0 && static_cast<u64>(next) < size && text[next] == '\n' ? 1u << 15 : 0;
+    return found | (tile::gathered(returns) & ~(found >> 1 | following));
 }
 
-// sums[part]: its line ends.
+// Writes the number of line ends of each part to sums[part].
 extern "C" __global__ void __launch_bounds__(threads) count_lines(const u8* text, u64 size, u64* sums) {
     __shared__ u32 totals[threads / tile::lanes];
     const i64 begin = part_begin(text);
@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(threads) count_lines(const u8* text
     if (threadIdx.x == 0) sums[blockIdx.x] = count;
 }
 
-// The first of ascending positions that is not below `limit`.
+// Returns the index of the first of ascending positions that is not below `limit`.
 HR_FN u64 first_from(const u64* positions, u64 count, i64 limit) {
     u64 low = 0, high = count;
     while (low < high) {
@@ -64,7 +64,7 @@ HR_FN u64 first_from(const u64* positions, u64 count, i64 limit) {
     return low;
 }
 
-// `sums`: line ends before each part. lines[i]: of positions[i], which ascend, from 1.
+// Writes the line of positions[i], from 1, to lines[i]. Positions ascend. `sums`: number of line ends before each part.
 extern "C" __global__ void __launch_bounds__(threads)
     number_lines(const u8* text, u64 size, const u64* sums, const u64* positions, u64 count, u64* lines) {
     __shared__ u64 range[2];

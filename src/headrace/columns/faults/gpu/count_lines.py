@@ -1,4 +1,4 @@
-"""The lines that bytes of a text on a GPU lie in: columns/faults/gpu/count_lines.cu."""
+"""Numbers the lines of positions in a text on a GPU (count_lines.cu)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PART_BYTES = _THREADS * 64
 
 
 def lines_on_gpu(launcher: Launcher, text: Room, positions: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The line, from 1, of each of ascending positions; the host waits once.
+    """Return the line number, from 1, of each of ascending positions. The host waits once.
 
     Lines end with LF, CR LF or CR, quoted or not. Memory: 8 bytes for each 16 KiB of text, and 16 for each position.
     """

@@ -1,13 +1,13 @@
-// The first bytes of some records, side by side, so that the host gets them in one copy. A warp for each.
+// Gathers the first bytes of some records, so that the host fetches them with one copy. One warp per record.
 //
-// Bytes moved: so many for each record, in and out.
+// Bytes moved: `bytes` for each record, in and out.
 #include "gpu/block/warp.cuh"
 
 using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
 
-// Bytes from begins[i] on go to out[i * bytes]; what is behind the text stays as it was.
+// Copies `bytes` bytes from text[begins[i]] to out[i * bytes]. Elements for bytes after the text's end are not written.
 extern "C" __global__ void __launch_bounds__(threads)
     gather_records(const u8* text, u64 size, const u64* begins, u64 count, u64 bytes, u8* out) {
     const u64 number = u64{blockIdx.x} * (threads / tile::lanes) + tile::warp();

@@ -1,4 +1,4 @@
-"""The beginnings of records of a text on a GPU, for the host: columns/faults/gpu/gather_records.cu."""
+"""Copies the first bytes of some records from a text on a GPU to the host (gather_records.cu)."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
 _GATHER = Entry("columns/faults/gpu/gather_records.cu", "gather_records", "PQPQQP")
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
-_RECORDS_OF_BLOCK = _THREADS // 32
-_LEAST, _MOST = 256, 4096
-_TOGETHER_BYTES = 64 << 20
-_MOST_BYTES = 1 << 31
+_BLOCK_RECORDS = _THREADS // 32
+_MIN_PREFIX_BYTES, _MAX_PREFIX_BYTES = 256, 4096
+_BATCH_BYTES = 64 << 20
+_MAX_BYTES = 1 << 31
 
 
-NO_PIECES = b"", 1
+NO_PREFIXES = b"", 1
 
 
-def record_pieces(launcher: Launcher, text: Room, begins: NDArray[np.uint64], length: int) -> tuple[bytes, int]:
-    """The first bytes of records, one after the other, and how many they are of each.
+def record_prefixes(launcher: Launcher, text: Room, begins: NDArray[np.uint64], length: int) -> tuple[bytes, int]:
+    """Return the first bytes of records, concatenated, and their number for each record.
 
-    Of too many records only the first ones' pieces are there. Memory: 64 MiB.
+    If the records are too many, only the prefixes of the first ones are returned. Memory: 64 MiB.
 
     Parameters
     ----------
     launcher, text
-        Where the text lies.
+        The execution context of the kernels, and the text.
     begins
-        Where the records do.
+        First byte of each record.
     length
-        Of most of them, about.
+        Typical bytes of a record.
     """
-    size = min(max(4 * length // 64 * 64, _LEAST), _MOST)
-    begins = begins[: _MOST_BYTES // size]
-    together = _TOGETHER_BYTES // size
-    pieces = []
-    for first in range(0, len(begins), together):
-        part = begins[first : first + together]
+    size = min(max(4 * length // 64 * 64, _MIN_PREFIX_BYTES), _MAX_PREFIX_BYTES)
+    begins = begins[: _MAX_BYTES // size]
+    batch = _BATCH_BYTES // size
+    prefixes = []
+    for first in range(0, len(begins), batch):
+        part = begins[first : first + batch]
         room = launcher.room(len(part) * size)
-        shape = Shape(_DEFINES, -(-len(part) // _RECORDS_OF_BLOCK), _THREADS)
+        shape = Shape(_DEFINES, -(-len(part) // _BLOCK_RECORDS), _THREADS)
         launcher.launch(_GATHER, shape, [text, text.nbytes, launcher.put(part), len(part), size, room])
-        pieces.append(launcher.fetch(room).tobytes())
-    return b"".join(pieces), size
+        prefixes.append(launcher.fetch(room).tobytes())
+    return b"".join(prefixes), size

@@ -1,5 +1,5 @@
-// Other texts for some rows of a column of strings. They are few, so what lies between two of them is moved as it is:
-// each row, and each piece of the bytes, asks the sorted list of those rows how far it moves.
+// Replaces the texts of some rows of a string column. There are few such rows, so the bytes between two of them move
+// together: each row, and each 16 bytes, search the sorted list of these rows for the distance.
 //
 // Bytes moved: the column once in and once out; a search of the list for each row and each 16 bytes.
 #include "columns/faults/gpu/patch_task.hpp"
@@ -10,12 +10,12 @@ using namespace headrace;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 piece_bytes = 16;
 
-HR_FN u64 offset_at(const SpliceTask& task, u64 row) {
+HR_FN u64 offset_at(const PatchTask& task, u64 row) {
     return task.width == 8 ? reinterpret_cast<const u64*>(task.offsets)[row]
                            : reinterpret_cast<const u32*>(task.offsets)[row];
 }
 
-// How many listed rows, from the first on, `is_before` is true of.
+// Returns the number of listed rows for which `is_before` holds. These are the first ones.
 template <class IsBefore>
 HR_FN u64 count_before(u64 count, IsBefore is_before) {
     u64 low = 0, high = count;
@@ -30,15 +30,16 @@ HR_FN u64 count_before(u64 count, IsBefore is_before) {
     return low;
 }
 
-// shifts[k]: by how much the k-th row's text grows. A scan of them makes what SpliceTask says.
-extern "C" __global__ void __launch_bounds__(threads) size_texts(const __grid_constant__ SpliceTask task) {
+// Writes the growth of the k-th row's text to shifts[k]. A scan then turns these into the distances of PatchTask.
+extern "C" __global__ void __launch_bounds__(threads) size_patches(const __grid_constant__ PatchTask task) {
     const u64 k = u64{blockIdx.x} * threads + threadIdx.x;
     if (k >= task.count) return;
     const u64 before = offset_at(task, task.rows[k] + 1) - offset_at(task, task.rows[k]);
     task.shifts[k] = task.ends[k + 1] - task.ends[k] - before;
 }
 
-extern "C" __global__ void __launch_bounds__(threads) shift_offsets(const __grid_constant__ SpliceTask task) {
+// Writes the offsets of the result.
+extern "C" __global__ void __launch_bounds__(threads) shift_offsets(const __grid_constant__ PatchTask task) {
     const u64 step = u64{gridDim.x} * threads;
     for (u64 row = u64{blockIdx.x} * threads + threadIdx.x; row <= task.length; row += step) {
         const u64 k = count_before(task.count, [&](u64 i) { return task.rows[i] < row; });
@@ -51,22 +52,22 @@ extern "C" __global__ void __launch_bounds__(threads) shift_offsets(const __grid
     }
 }
 
-// The bytes that stay.
-extern "C" __global__ void __launch_bounds__(threads) shift_bytes(const __grid_constant__ SpliceTask task) {
+// Copies the bytes of all other rows.
+extern "C" __global__ void __launch_bounds__(threads) shift_bytes(const __grid_constant__ PatchTask task) {
     const u64 total = offset_at(task, task.length), step = u64{gridDim.x} * threads * piece_bytes;
     for (u64 begin = (u64{blockIdx.x} * threads + threadIdx.x) * piece_bytes; begin < total; begin += step) {
         u64 k = count_before(task.count, [&](u64 i) { return offset_at(task, task.rows[i] + 1) <= begin; });
         const u64 end = min(begin + piece_bytes, total);
         for (u64 at = begin; at < end; ++at) {
             while (k < task.count && offset_at(task, task.rows[k] + 1) <= at) ++k;
-            const bool goes = k < task.count && offset_at(task, task.rows[k]) <= at;
-            if (!goes) task.bytes_to[at + task.shifts[k]] = task.bytes[at];
+            const bool is_replaced = k < task.count && offset_at(task, task.rows[k]) <= at;
+            if (!is_replaced) task.bytes_to[at + task.shifts[k]] = task.bytes[at];
         }
     }
 }
 
-// The new texts, a warp for each.
-extern "C" __global__ void __launch_bounds__(threads) put_texts(const __grid_constant__ SpliceTask task) {
+// Copies the new texts, one warp per text.
+extern "C" __global__ void __launch_bounds__(threads) store_patches(const __grid_constant__ PatchTask task) {
     const u64 k = u64{blockIdx.x} * (threads / tile::lanes) + tile::warp();
     if (k >= task.count) return;
     const u64 row = task.rows[k], size = task.ends[k + 1] - task.ends[k];

@@ -1,4 +1,4 @@
-"""Rows out of columns on a GPU, and single values into them: remove_rows.cu and store_values.cu."""
+"""Removes rows from columns on a GPU (remove_rows.cu), and stores single values into them (store_values.cu)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headrace.columns.convert.gpu.string_offsets import place_strings
 from headrace.columns.types import has_offsets
 from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
 
-DROPPED = np.dtype(
+REMOVAL_COLUMN = np.dtype(
     [
         ("from", "u8"),
         ("to", "u8"),
@@ -26,98 +26,98 @@ DROPPED = np.dtype(
         ("reserved", "u4"),
     ]
 )
-_WORDS = ("gone", "gone_count", "rows", "dropped", "totals")
-DROP_TASK = np.dtype([*((name, "u8") for name in _WORDS), ("strings", "u4"), ("keeps_rows", "u4")])
-PUT_VALUE = np.dtype([("row", "u8"), ("low", "u8"), ("high", "u8"), ("column", "u4"), ("is_null", "u4")])
-"""The structs of columns/faults/gpu/remove_task.hpp, byte for byte."""
+_WORDS = ("removed", "removed_count", "rows", "removed_bytes", "totals")
+REMOVAL_TASK = np.dtype([*((name, "u8") for name in _WORDS), ("strings", "u4"), ("keeps_rows", "u4")])
+STORED_VALUE = np.dtype([("row", "u8"), ("low", "u8"), ("high", "u8"), ("column", "u4"), ("is_null", "u4")])
+"""The structs RemovalColumn, RemovalTask and StoredValue of columns/faults/gpu/remove_task.hpp, byte for byte."""
 
-_SIZE = Entry("columns/faults/gpu/remove_rows.cu", "size_dropped", "PP48s")
-_ROWS = Entry("columns/faults/gpu/remove_rows.cu", "drop_rows", "PP48s")
-_BYTES = Entry("columns/faults/gpu/remove_rows.cu", "drop_bytes", "P48s")
-_PUT = Entry("columns/faults/gpu/store_values.cu", "put_values", "PPQ")
+_SIZE = Entry("columns/faults/gpu/remove_rows.cu", "size_removed", "PP48s")
+_ROWS = Entry("columns/faults/gpu/remove_rows.cu", "remove_rows", "PP48s")
+_BYTES = Entry("columns/faults/gpu/remove_rows.cu", "remove_bytes", "P48s")
+_STORE = Entry("columns/faults/gpu/store_values.cu", "store_values", "PPQ")
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
-_ROWS_OF_BLOCK = 8 * _THREADS
-_MOST_BLOCKS = 1024
+_BLOCK_ROWS = 8 * _THREADS
+_MAX_BLOCKS = 1024
 _NO_STRING = 0xFFFFFFFF
-_MOST_STRING_BYTES = 0x7FFFFFFF
-_TOGETHER_BYTES = 64 << 20
-_MOST_TOGETHER = 65535
-"""Rows of a grid."""
+_MAX_STRING_BYTES = 0x7FFFFFFF
+_BATCH_BYTES = 64 << 20
+_MAX_BATCH_COLUMNS = 65535
+"""Upper limit of a grid's second dimension."""
 
 
-def put_values(launcher: Launcher, table: Room, values: NDArray[np.void]) -> None:
-    """Put values, as PUT_VALUE, into the columns of the conversion's table, and make their rows valid, or null."""
+def store_values(launcher: Launcher, table: Room, values: NDArray[np.void]) -> None:
+    """Store values, given as STORED_VALUE, into the columns of the conversion's table; make their rows valid, or null."""
     shape = Shape(_DEFINES, -(-len(values) // _THREADS), _THREADS)
-    launcher.launch(_PUT, shape, [table, launcher.put(values), len(values)])
+    launcher.launch(_STORE, shape, [table, launcher.put(values), len(values)])
 
 
-def drop_rows(launcher: Launcher, columns: Sequence[Taken], rows: int, gone: NDArray[np.uint64]) -> None:
-    """Take rows out of columns and count their nulls again.
+def remove_rows(launcher: Launcher, columns: Sequence[Taken], rows: int, removed: NDArray[np.uint64]) -> None:
+    """Remove rows from columns and count their nulls again.
 
-    Memory: beside the columns a second copy of 64 MiB of them, or of the largest. The host waits twice for as many columns.
+    Memory: a second copy of 64 MiB of the columns, or of the largest. The host waits twice for each such batch.
 
     Parameters
     ----------
     launcher
-        Where they lie.
+        Execution context of the kernels.
     columns
-        Of `rows` rows.
-    gone
-        Rows that go, ascending.
+        Columns of `rows` rows.
+    removed
+        The rows to remove, ascending.
     """
-    listed = launcher.put(gone)
-    for group in _groups(columns):
-        _Drop(launcher, ordered(group), rows, listed, len(gone)).run()
+    listed = launcher.put(removed)
+    for batch in _batches(columns):
+        _Removal(launcher, ordered(batch), rows, listed, len(removed)).run()
 
 
-def drop_texts(launcher: Launcher, column: Taken, rows: int, null: NDArray[np.uint64]) -> None:
-    """Take the bytes of rows that are null, ascending, out of a column of strings. Memory and waits: as `drop_rows`."""
-    _Drop(launcher, [column], rows, launcher.put(null), len(null), keeps_rows=True).run()
+def remove_texts(launcher: Launcher, column: Taken, rows: int, null: NDArray[np.uint64]) -> None:
+    """Remove the bytes of rows that are null, given ascending, from a string column. Memory and waits: as `remove_rows`."""
+    _Removal(launcher, [column], rows, launcher.put(null), len(null), keeps_rows=True).run()
 
 
-def _groups(columns: Sequence[Taken]) -> Iterator[list[Taken]]:
-    group: list[Taken] = []
+def _batches(columns: Sequence[Taken]) -> Iterator[list[Taken]]:
+    batch: list[Taken] = []
     size = 0
     for one in columns:
-        own = sum(room.nbytes for name, room in one.rooms.items() if name != "sightings")
-        if group and (size + own > _TOGETHER_BYTES or len(group) == _MOST_TOGETHER):
-            yield group
-            group, size = [], 0
-        group.append(one)
-        size += own
-    if group:
-        yield group
+        nbytes = sum(room.nbytes for name, room in one.rooms.items() if name != "sightings")
+        if batch and (size + nbytes > _BATCH_BYTES or len(batch) == _MAX_BATCH_COLUMNS):
+            yield batch
+            batch, size = [], 0
+        batch.append(one)
+        size += nbytes
+    if batch:
+        yield batch
 
 
-class _Drop:
-    """Some columns, those of strings first."""
+class _Removal:
+    """Removes rows from some columns, those of strings first."""
 
     def __init__(
-        self, launcher: Launcher, columns: list[Taken], rows: int, gone: Room, count: int, *, keeps_rows: bool = False
+        self, launcher: Launcher, columns: list[Taken], rows: int, removed: Room, count: int, *, keeps_rows: bool = False
     ) -> None:
         self._launcher, self._columns, self._rows = launcher, columns, rows
         self._kept = rows if keeps_rows else rows - count
         self._strings = strings_of(columns)
         strings = len(self._strings)
-        self._dropped, self._totals = launcher.room(count * strings * 8), launcher.room(strings * 8)
-        self._gone, self._gone_count = gone, count  # held until all is launched
-        self._table: NDArray[np.void] = np.zeros(len(columns), DROPPED)
-        task: NDArray[np.void] = np.zeros(1, DROP_TASK)
-        task[0] = (gone.address, count, rows, self._dropped.address, self._totals.address, strings, keeps_rows)
+        self._removed_bytes, self._totals = launcher.room(count * strings * 8), launcher.room(strings * 8)
+        self._removed, self._removed_count = removed, count  # the buffer must live until all kernels are launched
+        self._table: NDArray[np.void] = np.zeros(len(columns), REMOVAL_COLUMN)
+        task: NDArray[np.void] = np.zeros(1, REMOVAL_TASK)
+        task[0] = (removed.address, count, rows, self._removed_bytes.address, self._totals.address, strings, keeps_rows)
         self._task = task.tobytes()
 
     def run(self) -> None:
         for row, one in zip(self._table, self._columns, strict=True):
             self._describe(row, one)
         bytes_left = self._size_strings()
-        made = [self._make(row, one, left) for row, one, left in zip(self._table, self._columns, bytes_left, strict=True)]
+        made = [self._allocate(row, one, left) for row, one, left in zip(self._table, self._columns, bytes_left, strict=True)]
         launcher, task = self._launcher, self._task
         table, valid = launcher.put(self._table), launcher.room(len(made) * 8, fill=0)
-        blocks = self._kept // _ROWS_OF_BLOCK + 1
+        blocks = self._kept // _BLOCK_ROWS + 1
         launcher.launch(_ROWS, Shape(_DEFINES, (blocks, len(made), 1), _THREADS), [table, valid, task])
         if self._strings:
-            blocks = min(max(bytes_left) // (16 * _THREADS) + 1, _MOST_BLOCKS)
+            blocks = min(max(bytes_left) // (16 * _THREADS) + 1, _MAX_BLOCKS)
             launcher.launch(_BYTES, Shape(_DEFINES, (blocks, len(self._strings), 1), _THREADS), [table, task])
         for one, rooms, count in zip(self._columns, made, launcher.fetch(valid).view(np.uint64).tolist(), strict=True):
             one.rooms = rooms
@@ -135,23 +135,23 @@ class _Drop:
             row["string"] = next(number for number, other in enumerate(self._strings) if other is one)
 
     def _size_strings(self) -> list[int]:
-        """The bytes of strings that each column keeps; of others 0."""
+        """Return the string bytes that each column retains; 0 for other columns."""
         launcher, count = self._launcher, len(self._strings)
         left = [0] * len(self._columns)
         if not count:
             return left
-        blocks = min(-(-self._gone_count // _THREADS), _MOST_BLOCKS)
+        blocks = min(-(-self._removed_count // _THREADS), _MAX_BLOCKS)
         shape = Shape(_DEFINES, (blocks, count, 1), _THREADS)
-        launcher.launch(_SIZE, shape, [launcher.put(self._table), self._dropped, self._task])
-        place_strings(launcher, self._dropped, (self._gone_count, count), self._totals)
-        for number, gone in enumerate(launcher.fetch(self._totals).view(np.uint64).tolist()):
-            left[number] = self._strings[number].rooms["values"].nbytes - gone
+        launcher.launch(_SIZE, shape, [launcher.put(self._table), self._removed_bytes, self._task])
+        place_strings(launcher, self._removed_bytes, (self._removed_count, count), self._totals)
+        for number, removed in enumerate(launcher.fetch(self._totals).view(np.uint64).tolist()):
+            left[number] = self._strings[number].rooms["values"].nbytes - removed
         return left
 
-    def _make(self, row: np.void, one: Taken, string_bytes: int) -> dict[str, Room]:
-        """Rooms for what is left."""
+    def _allocate(self, row: np.void, one: Taken, string_bytes: int) -> dict[str, Room]:
+        """Allocate the buffers of the retained rows, and enter them into the column's row of the table."""
         launcher, kept = self._launcher, self._kept
-        if one.large and string_bytes <= _MOST_STRING_BYTES:
+        if one.large and string_bytes <= _MAX_STRING_BYTES:
             one.large = False
         made = Taken(one.position, one.type, one.guess, one.large)
         if has_offsets(one.made):

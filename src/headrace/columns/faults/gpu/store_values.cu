@@ -1,5 +1,5 @@
-// Values that the conversion left to the host, into their columns, and texts that turned out to be none out of them: a
-// thread for each. There are few.
+// Stores values that the conversion left to the host into their columns, or marks rows as null. One thread per value:
+// there are few.
 #include "columns/convert/gpu/convert_task.hpp"
 #include "columns/faults/gpu/remove_task.hpp"
 
@@ -8,10 +8,10 @@ using namespace headrace;
 constexpr u32 threads = HR_THREADS;
 
 extern "C" __global__ void __launch_bounds__(threads)
-    put_values(const ConvertColumn* columns, const PutValue* values, u64 count) {
+    store_values(const ConvertColumn* columns, const StoredValue* values, u64 count) {
     const u64 number = u64{blockIdx.x} * threads + threadIdx.x;
     if (number >= count) return;
-    const PutValue value = values[number];
+    const StoredValue value = values[number];
     const ConvertColumn& column = columns[value.column];
     const u32 bit = 1u << (value.row % 32);
     if (value.is_null) {

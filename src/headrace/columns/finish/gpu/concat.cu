@@ -1,4 +1,5 @@
-// Columns of several tables, one below the other, as concat.cpp: a column of the grid for each part.
+// Concatenates columns of several tables, as concat.cpp does on the host. Grid dimension x has one element for each
+// part.
 //
 // Bytes moved: each once in and once out.
 #include "columns/finish/gpu/concat_task.hpp"
@@ -17,7 +18,7 @@ HR_FN void copy_items(const u8* from, u8* to, u64 first, u64 count) {
     }
 }
 
-// A word may be shared with the part before or behind. `from` is null for ones.
+// Copies bits; adjacent parts may share a word. `from` is null if all bits are one.
 HR_FN void copy_bits(const u32* from, u32* to, u64 first, u64 count) {
     for (u64 i = first_item(); 32 * i < count; i += stride()) {
         const u32 bits = (from == nullptr ? ~0u : from[i]) & low_mask(count - 32 * i);

@@ -1,4 +1,4 @@
-"""Columns of several loads on a GPU below each other: columns/finish/gpu/concat.cu."""
+"""Concatenates columns of several loads on a GPU (concat.cu)."""
 
 from __future__ import annotations
 
@@ -25,30 +25,29 @@ _DEFINES = {"HR_THREADS": _THREADS}
 _MOST_BLOCKS = 4096
 _MOST_STRING_BYTES = 0x7FFFFFFF
 _INFERRED = 1
-"""Any kind: the type is not given."""
+"""Any kind of text: marks the column as inferred, so that it may be shrunk."""
 
 
 def join_on_gpu(
     launcher: Launcher, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False
 ) -> tuple[Column, int | None]:
-    """As `headrace.columns.finish.concat.SharedLoads.join`, of columns that were loaded on a GPU, and numbers of nulls.
-    There is one part at least.
+    """Concatenate columns on a GPU and numbers of nulls, as `headrace.columns.finish.concat.SharedLoads.join` does on the host.
 
-    The host waits for the sizes of strings of each part, and for what shrinks. Memory: the result.
+    There must be at least one part. The host waits for the string bytes of each part, and for shrinking. Memory: the result.
     """
     rows = sum(part if isinstance(part, int) else part.length for part in parts)
     nulls = sum(part if isinstance(part, int) else part.null_count for part in parts)
     strings = has_offsets(kind)
     table: NDArray[np.void] = np.zeros(len(parts), JOINED_PART)
     to = to_bytes = 0
-    for told, part in zip(table, parts, strict=True):
-        told["to"], told["to_bytes"] = to, to_bytes
+    for entry, part in zip(table, parts, strict=True):
+        entry["to"], entry["to_bytes"] = to, to_bytes
         length = part if isinstance(part, int) else part.length
-        told["rows"] = length
+        entry["rows"] = length
         to += length
         if not isinstance(part, int):
-            told["bytes"] = _describe(launcher, told, part)
-            to_bytes += int(told["bytes"])
+            entry["bytes"] = _describe(launcher, entry, part)
+            to_bytes += int(entry["bytes"])
     made = Taken(0, kind, _INFERRED)
     made.large = strings and kind.bits == 32 and to_bytes > _MOST_STRING_BYTES
     made.nulls = nulls
@@ -56,27 +55,27 @@ def join_on_gpu(
     if strings:
         made.rooms["values"] = launcher.room(to_bytes)
     elif kind.bits != 1:
-        launcher.fill(made.rooms["values"], 0)  # also of rows that only have nulls
+        launcher.fill(made.rooms["values"], 0)  # parts of nulls do not write values
     column: NDArray[np.void] = np.zeros(1, JOINED_COLUMN)
     offsets = made.rooms["offsets"].address if strings else 0
     values, validity = made.rooms["values"].address if made.rooms["values"].nbytes else 0, made.rooms["validity"].address
     column[0] = (values, offsets, validity, made.made.bits // 8, strings)
-    items = max(int(max(told["rows"], told["bytes"])) for told in table)
-    # Each part writes offsets from its first row's on to the one behind its last: together all.
+    items = max(int(max(entry["rows"], entry["bytes"])) for entry in table)
+    # Each part writes the offsets from its first row to one past its last, so together they write all.
     shape = Shape(_DEFINES, (len(parts), min(items // _THREADS + 1, _MOST_BLOCKS), 1), _THREADS)
     launcher.launch(_JOIN, shape, [launcher.put(table), column.tobytes()])
-    settled = shrink_columns(launcher, [made], rows) if shrink else {}
-    return made.column(launcher, rows), settled.get(0)
+    deciding_rows = shrink_columns(launcher, [made], rows) if shrink else {}
+    return made.column(launcher, rows), deciding_rows.get(0)
 
 
-def _describe(launcher: Launcher, told: np.void, part: Column) -> int:
-    """Where a column's parts lie; how many bytes of text it has."""
+def _describe(launcher: Launcher, entry: np.void, part: Column) -> int:
+    """Enter the buffers of a column into the table, and return its string bytes."""
     rooms: Any = part
-    told["is_rows"] = 1
-    told["values"] = rooms.values.address if rooms.values.nbytes else 0
-    told["validity"] = 0 if rooms.validity is None else rooms.validity.address
+    entry["is_rows"] = 1
+    entry["values"] = rooms.values.address if rooms.values.nbytes else 0
+    entry["validity"] = 0 if rooms.validity is None else rooms.validity.address
     if rooms.offsets is None:
         return 0
-    told["offsets"], told["width"] = rooms.offsets.address, part.type.bits // 8
+    entry["offsets"], entry["width"] = rooms.offsets.address, part.type.bits // 8
     last = launcher.fetch(Part(rooms.offsets, part.length * part.type.bits // 8, part.type.bits // 8))
     return int.from_bytes(last.tobytes(), "little")

@@ -1,4 +1,4 @@
-// What the kernels that put columns below each other (concat.cu) are told; concat.py packs the same struct.
+// Declares the arguments of the kernels that concatenate columns (concat.cu). concat.py packs the same structs.
 // Pointers are to device memory.
 #pragma once
 
@@ -6,21 +6,21 @@
 
 HR_BEGIN_NAMESPACE
 
-// A part of a joined column: the rows of a column, or, where `values` is null and `is_rows` 0, nulls.
+// A part of the result: the rows of a column, or nulls if `is_rows` is 0.
 struct JoinedPart {
     const u8* values;     // fixed width, bits, or the bytes of strings
-    const u8* offsets;    // of strings
-    const u32* validity;  // or null: every row has a value
+    const u8* offsets;    // strings only
+    const u32* validity;  // or null: all rows are valid
     u64 rows;
-    u64 to;        // its first row in the column
-    u64 to_bytes;  // strings: where its text goes
-    u64 bytes;     // of text
+    u64 to;        // first row in the result
+    u64 to_bytes;  // strings: offset of its text in the result
+    u64 bytes;     // strings: bytes of its text
     u32 width;     // bytes of an offset
     u32 is_rows;
 };
 static_assert(sizeof(JoinedPart) == 64);
 
-// The column. Values and validity are zero before the launch.
+// The result. Values and validity are zero before the launch.
 struct JoinedColumn {
     u8* values;
     u8* offsets;

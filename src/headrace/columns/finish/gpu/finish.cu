@@ -1,8 +1,8 @@
-// What is left to do with columns that are converted, as finish.cpp: types as small as they may be, and which record
-// each row is. For each narrower type the first row is found that it does not hold; so one reading tells the type, and
-// the row that settled it: the last of the first rows that the types before it do not hold.
+// Finishes converted columns, as finish.cpp does on the host: shrinks inferred types and numbers rows. One pass finds,
+// for each narrower type, the first row that it cannot represent. This gives the type, and the row that decided it: the
+// last of these first rows over the types tried before.
 //
-// Bytes moved: 8 a value to find the type; as many and those of the new type to make it.
+// Bytes moved: 8 for each value to find the type; 8 and those of the new type to convert it.
 #include "columns/finish/gpu/finish_task.hpp"
 #include "gpu/block/warp.cuh"
 
@@ -15,19 +15,19 @@ HR_FN bool is_valid(const ShrunkColumn& column, u64 row) { return column.validit
 
 HR_FN bool is_between(i64 value, i64 low, i64 high) { return low <= value && value <= high; }
 
-// A bit for each type that holds the value: int8, uint8, int16, uint16, int32, uint32.
+// Returns a bit for each type that can represent the value: int8, uint8, int16, uint16, int32, uint32.
 HR_FN u32 types_of(i64 value) {
     return (is_between(value, -128, 127) ? 1u : 0u) | (is_between(value, 0, 255) ? 2u : 0u) |
            (is_between(value, -32768, 32767) ? 4u : 0u) | (is_between(value, 0, 65535) ? 8u : 0u) |
            (is_between(value, -2147483647 - 1, 2147483647) ? 16u : 0u) | (is_between(value, 0, 4294967295) ? 32u : 0u);
 }
 
-// A NaN is one in either type.
+// Returns 1 if float32 can represent the value. A NaN is a NaN in either type.
 HR_FN u32 types_of(double value) {
     return value != value || static_cast<double>(static_cast<float>(value)) == value ? 1u : 0u;
 }
 
-// A column of the grid for each column: there may be more than a grid has rows.
+// Grid dimension x has one element for each column: dimension y has too small a limit.
 extern "C" __global__ void __launch_bounds__(threads) find_misfits(const ShrunkColumn* columns, u64 rows) {
     const ShrunkColumn column = columns[blockIdx.x];
     u64 first[SHRUNK_TYPES] = {no_row, no_row, no_row, no_row, no_row, no_row};
@@ -53,7 +53,7 @@ HR_FN void put(const ShrunkColumn& column, u64 row, T value) {
     reinterpret_cast<T*>(column.to)[row] = value;
 }
 
-// Nulls become zero, as on the host.
+// Converts values to their narrower type. Nulls become zero, as on the host.
 extern "C" __global__ void __launch_bounds__(threads) narrow_values(const ShrunkColumn* columns, u64 rows) {
     const ShrunkColumn column = columns[blockIdx.x];
     const u64 step = u64{gridDim.y} * threads;
@@ -71,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(threads) narrow_values(const Shrunk
     }
 }
 
-// values[row] = first + row.
+// Sets values[row] to first + row.
 extern "C" __global__ void __launch_bounds__(threads) number_rows(i64* values, u64 rows, i64 first) {
     const u64 step = u64{gridDim.y} * threads;
     for (u64 row = u64{blockIdx.y} * threads + threadIdx.x; row < rows; row += step) {

@@ -1,6 +1,4 @@
-"""What is left to do on a GPU with columns that are converted, as finish.cpp: types as small as they may be, and which
-record each row is.
-"""
+"""Finishes converted columns on a GPU, as finish.cpp on the host: shrinks inferred types and numbers rows."""
 
 from __future__ import annotations
 
@@ -40,7 +38,7 @@ def _shape(rows: int, columns: int) -> Shape:
 
 
 def number_rows(launcher: Launcher, plan: LoadPlan, records: int) -> list[Taken]:
-    """The row index of so many records, if the plan asks for it."""
+    """Return the row index of a number of records as a list of one column; empty if the plan has none."""
     if plan.row_index is None:
         return []
     column = Taken(len(plan.columns), type_named("int64"), None)
@@ -52,14 +50,14 @@ def number_rows(launcher: Launcher, plan: LoadPlan, records: int) -> list[Taken]
 
 
 def shrink(launcher: Launcher, columns: Sequence[Taken], rows: int) -> dict[int, int]:
-    """Give inferred int64 and float64 the smallest type that holds their values.
+    """Shrink inferred int64 and float64 to the smallest type that represents their values.
 
     Memory: a second copy of these columns, of their new types. The host waits once.
 
     Returns
     -------
     dict of int to int
-        By position, the row that settled the type: the rows up to it need it. Where the first value of all did, none.
+        By position, the row that decided the type: the rows up to it need the type. None if the smallest type was chosen.
     """
     wide = [one for one in columns if one.guess is not None and one.type.name in ("int64", "float64")]
     if not wide or not rows:
@@ -72,26 +70,26 @@ def shrink(launcher: Launcher, columns: Sequence[Taken], rows: int) -> dict[int,
         row["misfits"] = misfits.address + number * count * 8
         row["is_real"] = one.type.name == "float64"
     launcher.launch(_MISFITS, _shape(rows, len(wide)), [launcher.put(table), rows])
-    held = [one.rooms["values"] for one in wide]  # until what reads them is launched
-    settled: dict[int, int] = {}
+    wide_values = [one.rooms["values"] for one in wide]  # must live until the kernel that reads them is launched
+    deciding_rows: dict[int, int] = {}
     narrowed: NDArray[np.bool_] = np.zeros(len(wide), np.bool_)
     for number, found in enumerate(launcher.fetch(misfits).view(np.uint64).reshape(-1, count).tolist()):
         one = wide[number]
         name, row_of_type = _narrowest(one.type.name, found)
         if row_of_type is not None:
-            settled[one.position] = row_of_type
+            deciding_rows[one.position] = row_of_type
         if name != one.type.name:
             one.type, narrowed[number] = type_named(name), True
             one.rooms["values"] = launcher.room(rows * one.type.bits // 8)
             table[number]["to"], table[number]["width_to"] = one.rooms["values"].address, one.type.bits // 8
     if narrowed.any():
         launcher.launch(_NARROW, _shape(rows, int(narrowed.sum())), [launcher.put(table[narrowed]), rows])
-    del held
-    return settled
+    del wide_values
+    return deciding_rows
 
 
 def _narrowest(wide: str, misfits: Sequence[int]) -> tuple[str, int | None]:
-    """The type, and the row that settled it: `misfits` are the first rows that narrower types do not hold."""
+    """Return the type and the row that decided it; `misfits`: the first row that each narrower type cannot represent."""
     if wide == "float64":
         return ("float32", None) if misfits[0] == _NEVER else (wide, misfits[0])
     for number, (name, misfit) in enumerate(zip(_INTEGERS, misfits, strict=True)):
@@ -104,34 +102,34 @@ def locate_on_gpu(
     launcher: Launcher,
     text: tuple[OpenSource, Dialect, LoadPlan, int],
     entries: Room,
-    settled: Mapping[int, int],
-    gone: NDArray[np.uint64],
+    deciding_rows: Mapping[int, int],
+    rejected: NDArray[np.uint64],
 ) -> dict[int, Evidence]:
-    """The fields that settled columns' types, from the records in which their tiles begin.
+    """Return the fields that decided the types of columns, by position.
 
     Parameters
     ----------
     launcher
-        Where the text's tiles were found.
+        Execution context of the kernels.
     text
         Source, dialect and plan of the load, and the byte of the source that the kernels count from.
     entries
-        Of the tiles.
-    settled
-        Rows, by position.
-    gone
-        Records that are no rows, ascending, from 0.
+        Start states of the tiles: reading begins with the tile that contains the record.
+    deciding_rows
+        Rows by position.
+    rejected
+        Indices of rejected records, ascending.
     """
     source, dialect, plan, begin = text
     found: dict[int, Evidence] = {}
-    if not settled:
+    if not deciding_rows:
         return found
     table = launcher.fetch(entries).view(ENTRY)[:-1]
     table = table[(table["open"] != 0) | (np.arange(len(table)) == 0)]
-    # Of each record that goes the row that it would be, had it stayed.
-    behind = gone - np.arange(len(gone), dtype=np.uint64)
-    for position, row in settled.items():
-        record = row + int(np.searchsorted(behind, np.uint64(row), "right"))
+    # For each rejected record, the row that follows it.
+    next_rows = rejected - np.arange(len(rejected), dtype=np.uint64)
+    for position, row in deciding_rows.items():
+        record = row + int(np.searchsorted(next_rows, np.uint64(row), "right"))
         tile = table[np.searchsorted(table["record"], np.uint64(record), "right") - 1]
         first = int(tile["record"])
         at = begin + int(tile["record_begin"])

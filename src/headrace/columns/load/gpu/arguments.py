@@ -1,5 +1,7 @@
-"""What kernels are told of a group's columns, in memory: rules, the table of columns that points to them, the same as rows are
-read, and what is expected of them.
+"""Builds the arguments that kernels read from device memory for a group of columns.
+
+One buffer has, in this order: the conversion rules, the table of columns with pointers to them, the tables of the fast
+kernels, and the size estimate. Everything except addresses depends on the plan alone, so it is packed once (`ArgumentTemplate`).
 """
 
 from __future__ import annotations
@@ -17,103 +19,106 @@ from headrace.gpu.kernels.launcher import Launcher, Part, Room
 
 
 @dataclass(slots=True, eq=False)
-class Told:
-    """Where it lies.
+class ArgumentBuffers:
+    """Slices of the argument buffer.
 
     Parameters
     ----------
     table
-        Of the columns.
-    rows
-        Tables of the columns as rows are read.
+        Table of columns for the general kernels.
+    fast
+        Tables of columns for the fast kernels, in the order of the template's `fast`.
     ranges
-        What is expected.
+        Ranges of sizes that the estimate covers.
     """
 
     table: Room
-    rows: list[Room]
+    fast: list[Room]
     ranges: Room
 
 
-def told_bytes(known: PlanOnGpu, columns: int) -> int:
-    """Of what can be told of so many columns, all of which may be strings."""
+def argument_bytes(known: PlanOnGpu, columns: int) -> int:
+    """Return an upper bound of the buffer's bytes for a number of columns, each of which may be a string."""
     ranges = 16 * (columns + 1)
     return int(-(-known.rules_bytes // 16) * 16 + columns * COLUMN.itemsize + 16 + 2 * most_row_bytes(columns) + ranges)
 
 
-class Telling:
-    """All of it but addresses, which `upload` fills in.
+class ArgumentTemplate:
+    """The arguments of a group without addresses, which `upload` fills in.
 
     Parameters
     ----------
     known, group
-        The plan, and columns of it.
-    rows
-        The columns as rows are read; None where they cannot be, or need not.
+        The plan, and some of its columns.
+    fast
+        The columns as the fast kernels read them; None for a kernel that cannot read them or is not launched.
     """
 
-    def __init__(self, known: PlanOnGpu, group: Group, rows: Sequence[RowColumns | None]) -> None:
-        rules, pointers = known.rules
-        table, own_pointers, own_places = group.table
-        behind = (rules.nbytes + table.nbytes) % 16 // 8  # rows of the other tables are read sixteen bytes at a time
-        parts = [rules, table, np.zeros(behind, np.uint64)]
-        begin = len(rules) + len(table) + behind
-        places = [own_places + np.array([[len(rules)], [0]])]
+    def __init__(self, known: PlanOnGpu, group: Group, fast: Sequence[RowColumns | None]) -> None:
+        rules, rule_pointers = known.rules
+        table, table_pointers, table_buffers = group.table
+        padding = (rules.nbytes + table.nbytes) % 16 // 8  # the fast kernels read rows of their tables in units of 16 bytes
+        parts = [rules, table, np.zeros(padding, np.uint64)]
+        begin = len(rules) + len(table) + padding
+        buffers = [table_buffers + np.array([[len(rules)], [0]])]
         self._table = len(rules) * 8, table.nbytes
-        self._rows = []
-        for one in rows:
-            words, its_places = (np.zeros(0, np.uint64), None) if one is None else one.table(group.values_at, group.offsets_at)
-            if its_places is not None:
-                places.append(its_places + np.array([[begin], [0]]))
-            self._rows.append((begin * 8, words.nbytes))
+        self._fast = []
+        for columns in fast:
+            words, own = (np.zeros(0, np.uint64), None) if columns is None else columns.table(group.values_at, group.offsets_at)
+            if own is not None:
+                buffers.append(own + np.array([[begin], [0]]))
+            self._fast.append((begin * 8, words.nbytes))
             parts.append(words)
             begin += len(words)
         self._ranges = begin * 8
-        own = np.concatenate((pointers, own_pointers + len(rules))).tolist()
-        of_rooms = list(map(tuple, np.concatenate(places, axis=1).T.tolist()))
-        sightings = (len(rules) + group.sightings_at).tolist()
-        self._words = _native.AddressedWords(np.concatenate(parts).tolist(), own, of_rooms, sightings)
+        pointers = np.concatenate((rule_pointers, table_pointers + len(rules))).tolist()
+        column_buffers = list(map(tuple, np.concatenate(buffers, axis=1).T.tolist()))
+        first_seen = (len(rules) + group.sightings_at).tolist()
+        self._words = _native.AddressedWords(np.concatenate(parts).tolist(), pointers, column_buffers, first_seen)
 
     def upload(
         self,
         launcher: Launcher,
-        room: Room,
+        buffer: Room,
         addresses: Sequence[int] = (),
         *,
-        sightings: tuple[int, int] = (0, 0),
+        first_seen: tuple[int, int] = (0, 0),
         ranges: Sequence[int] = (),
     ) -> None:
-        """Put it in memory, by one upload; `told` says where each part of it lies.
+        """Copy the arguments to the device, in one transfer. `buffers` returns the slices.
 
         Parameters
         ----------
         launcher
-            Where kernels run.
-        room
-            Of `told_bytes`.
+            Execution context of the kernels.
+        buffer
+            At least `argument_bytes` bytes.
         addresses
-            Of the group's rooms; none, for kernels that make no column.
-        sightings
-            Where those of the first column lie, and how many bytes each has; 0 where there are none.
+            Addresses of the group's column buffers. Empty for kernels that write no column.
+        first_seen
+            Address of the first column's records of first occurrences, and their bytes for each column. Zeros if no type is
+            inferred.
         ranges
-            What is expected, as words.
+            The words of `SizeEstimate.ranges`.
         """
-        words = self._words.at(room.address, addresses, sightings, ranges)
-        launcher.put(words, Part(room, 0, len(words)))
+        words = self._words.at(buffer.address, addresses, first_seen, ranges)
+        launcher.put(words, Part(buffer, 0, len(words)))
 
-    def told(self, room: Room, ranges: int = 0) -> Told:
-        """Where it lies, with so many words of what is expected."""
-        return Told(self.table(room), [Part(room, *one) for one in self._rows], Part(room, self._ranges, 8 * ranges))
+    def buffers(self, buffer: Room, ranges: int = 0) -> ArgumentBuffers:
+        """Return the slices of a buffer, whose estimate has `ranges` words."""
+        return ArgumentBuffers(
+            self.table(buffer), [Part(buffer, *one) for one in self._fast], Part(buffer, self._ranges, 8 * ranges)
+        )
 
-    def table(self, room: Room) -> Room:
-        """Where the table of columns lies."""
-        return Part(room, *self._table)
+    def table(self, buffer: Room) -> Room:
+        """Return the slice of the table of columns."""
+        return Part(buffer, *self._table)
 
 
-def telling(known: PlanOnGpu, group: Group, rows: Sequence[RowColumns | None]) -> Telling:
-    """That of a group, which is kept with it."""
-    key = tuple(map(id, rows))  # they live as long as the group
+def argument_template(known: PlanOnGpu, group: Group, fast: Sequence[RowColumns | None]) -> ArgumentTemplate:
+    """Return the template of a group, which is cached in the group."""
+    key = tuple(map(id, fast))  # these objects live as long as the group
     found = group.tellings.get(key)
     if found is None:
-        found = group.tellings[key] = Telling(known, group, rows)
+        found = group.tellings[key] = ArgumentTemplate(known, group, fast)
     return found

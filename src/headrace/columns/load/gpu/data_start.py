@@ -1,4 +1,4 @@
-"""What a load on a GPU leaves out in front of the data: found and counted on the host, since it is little."""
+"""Finds the begin of the data on the host and counts what precedes it, which is short."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _COUNTS = ("records", "rows", "rejected", "leading", "filled", "blank", "comment
 
 
 def find_data(source: OpenSource, dialect: _native.Dialect, plan: LoadPlan) -> tuple[int, dict[str, int]]:
-    """Where the data begins, and the load's counts so far: records, blank lines and comments in front of it."""
+    """Return the first byte of the data, and the counts of records, blank lines and comments before it."""
     counts = dict.fromkeys(_COUNTS, 0)
     if plan.data_begin <= plan.begin:
         return plan.begin, counts

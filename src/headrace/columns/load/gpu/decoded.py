@@ -1,5 +1,6 @@
-"""A load on a GPU of a text in another encoding: it is decoded there first and read as UTF-8, and what is told of places means
-the source's bytes.
+"""Prepares the load of a text in another encoding: decodes it to UTF-8 on the GPU.
+
+Positions in results still refer to bytes of the source (columns/buffers/source_positions.py).
 """
 
 from __future__ import annotations
@@ -23,30 +24,30 @@ def decoded_place(
     view: Callable[[Room], _native.Source],
     shape: DecodeShape = DECODE_SHAPE,
 ) -> tuple[Place, OpenSource, LoadPlan]:
-    """The same load of the decoded text.
+    """Decode the text, and return the parameters of the same load for the decoded text.
 
     Parameters
     ----------
     place
-        Where the source lies; of a part of a text, no more than that.
+        The execution target and the encoded text. For a part of a text, the buffer has that part only.
     source, plan
-        Of the source.
+        The encoded source, and the plan in its bytes.
     view
-        Makes what the native readers take of a room.
+        Returns a source for the native readers that shows a device buffer.
     shape
-        Of the kernels that decode.
+        Launch parameters of the decoding kernels.
     """
-    decoded = decode_on_gpu(place.launcher, _sent(place.text, source, plan), shape)
+    decoded = decode_on_gpu(place.launcher, _encoded(place.text, source, plan), shape)
     native = view(decoded.text)
     decoded.read = native.read
-    begin, end, data_begin = (decoded.place_of(place) for place in (plan.begin, plan.end, plan.data_begin))
-    room: Any = decoded.text
-    opened = replace(source, native=native, codec="utf-8", begin=decoded.place_of(source.begin), on_gpu=room, decoded=decoded)
+    begin, end, data_begin = (decoded.place_of(byte) for byte in (plan.begin, plan.end, plan.data_begin))
+    text: Any = decoded.text
+    opened = replace(source, native=native, codec="utf-8", begin=decoded.place_of(source.begin), on_gpu=text, decoded=decoded)
     plan = replace(plan, begin=begin, end=end, data_begin=data_begin)
     return Place(place.launcher, decoded.text, place.shape, place.device), opened, plan
 
 
-def _sent(text: Room, source: OpenSource, plan: LoadPlan) -> Encoded:
+def _encoded(text: Room, source: OpenSource, plan: LoadPlan) -> Encoded:
     if plan.part is None:
         return Encoded(text, source.native, source.codec)
     return Encoded(Part(text, plan.begin, plan.end - plan.begin), source.native, source.codec, plan.begin)

@@ -1,6 +1,7 @@
-"""What is expected of a text while the search for structure runs, by its first records: so there is memory for its columns before
-they are counted, and the conversion is launched behind the search. Whether the memory does, the card decides
-(columns/convert/gpu/size_estimate.hpp).
+"""Estimates the rows and string bytes of a text from its first records.
+
+Column buffers are allocated with the estimated sizes while the structure search runs, and the conversion is enqueued after
+it. A kernel checks on the device whether the buffers are large enough (columns/convert/gpu/size_estimate.hpp).
 """
 
 from __future__ import annotations
@@ -17,45 +18,59 @@ from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
 _CHECK = Entry("columns/convert/gpu/string_offsets.cu", "check_room", "PIPPIP")
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
-_MOST_TIMES_TEXT = 4
-"""What may be taken, but for strings and what is little anyway."""
-_LITTLE = 1 << 20
+_MAX_TIMES_TEXT = 4
+"""Upper limit of the buffers without string bytes, as a multiple of the text; `_SMALL_BYTES` more are always allowed."""
+_SMALL_BYTES = 1 << 20
 _SPARE_ROWS = 512
 _SPARE_STRING_BYTES = 256 << 10
-"""More than the first records let one expect is made ready, and twice as much may be left."""
-_LEAST_PART, _MOST_PART = 1 / 64, 1 / 8
-"""And such a part of it: least where records are alike."""
+"""Added to each estimate. Twice as much may remain unused."""
+_MIN_SPARE_PART, _MAX_SPARE_PART = 1 / 64, 1 / 8
+"""Added to each estimate as a part of it: the minimum if all records have equal sizes, at most the maximum for deviations."""
 _DEVIATIONS = 3
-_MOST_SHORT_BYTES = 0x7FFFFFFF
-_SHORT_TEXT = 64 << 20
-_LEAST_SAMPLE, _LEAST_LARGE_SAMPLE, _GROWTH = 1 << 10, 4 << 10, 2
-"""Bytes that are looked at first, of a short text and of others, and how many times as many where those tell too little."""
-_LEAST_RECORDS = 6
-"""Deviations of fewer say little: three may be alike by chance."""
-_REFUSED = 2**64 - 1
+"""Standard deviations that are added to the mean."""
+_MAX_SMALL_OFFSET = 0x7FFFFFFF
+_SHORT_TEXT_BYTES = 64 << 20
+_MIN_SAMPLE_BYTES, _MIN_LARGE_SAMPLE_BYTES, _SAMPLE_GROWTH = 1 << 10, 4 << 10, 2
+"""Bytes of the first sample of a short text and of a longer one, and the factor if the sample is too small."""
+_MIN_RECORDS = 6
+"""Minimum number of records in a sample. The deviations of fewer are unreliable: three may be alike by chance."""
+_MISPREDICTED = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
-    """What a text is taken to be before it is read.
+class SizeEstimate:
+    """Estimated sizes of a text.
 
     Parameters
     ----------
     rows
-        As many as if all records were as long as the first ones, and some more.
+        Number of rows if all records were as long as the first ones, and the spare rows.
     strings
-        The bytes of each column of strings, and some more.
+        Bytes of each column of strings, with the spare bytes.
     """
 
     rows: int
     strings: list[int]
 
-    def room(self, group: Group, launcher: Launcher, size: int, *, strings: bool) -> MadeColumns | None:
-        """Room for the rows of a text of so many bytes, without or with their strings; None where it would be much for such a
-        text, or does not fit.
+    def allocate(self, group: Group, launcher: Launcher, size: int, *, strings: bool) -> MadeColumns | None:
+        """Allocate column buffers for the estimated rows.
+
+        Parameters
+        ----------
+        group, launcher
+            The columns, and the execution context of the kernels.
+        size
+            Bytes of the text.
+        strings
+            Whether to allocate the bytes of strings too.
+
+        Returns
+        -------
+        MadeColumns or None
+            None if the buffers would be large in comparison with the text, or exceed the memory limit.
         """
         rows = self.rows
-        if group.room_bytes(rows) > _MOST_TIMES_TEXT * size + _LITTLE:
+        if group.room_bytes(rows) > _MAX_TIMES_TEXT * size + _SMALL_BYTES:
             return None
         try:
             return group.make_room(launcher, rows, self.strings if strings else [])
@@ -63,63 +78,75 @@ class Expected:
             return None
 
     def ranges(self, group: Group) -> list[int]:
-        """What that room does for, as words: RoomRange of rows, and of each column of strings."""
-        made = [_least_rows(self.rows), self.rows]
-        for room, nbytes in zip(group.rooms, self.strings, strict=False):
-            most = min(nbytes, _MOST_SHORT_BYTES) if room.type.bits == 32 else nbytes
-            made += (max(nbytes - 2 * _SPARE_STRING_BYTES, 0) * 4 // 5, most)
-        return made
+        """Return the sizes that the buffers cover as words: a RoomRange for the rows, and one for each column of strings."""
+        words = [_min_rows(self.rows), self.rows]
+        for column, nbytes in zip(group.rooms, self.strings, strict=False):
+            max_bytes = min(nbytes, _MAX_SMALL_OFFSET) if column.type.bits == 32 else nbytes
+            words += (max(nbytes - 2 * _SPARE_STRING_BYTES, 0) * 4 // 5, max_bytes)
+        return words
 
 
-_expected = quick(Expected)
+_size_estimate = quick(SizeEstimate)
 
 
-def holds(expected: int, rows: int) -> bool:
-    """Whether room for the rows expected does for those there are, and is not much more."""
-    return _least_rows(expected) <= rows <= expected
+def covers(estimated: int, rows: int) -> bool:
+    """Return whether buffers for the estimated rows are large enough for the actual rows, but not much larger."""
+    return _min_rows(estimated) <= rows <= estimated
 
 
-def _least_rows(expected: int) -> int:
-    return max(expected - 2 * _SPARE_ROWS, 0) * 4 // 5
+def _min_rows(estimated: int) -> int:
+    return max(estimated - 2 * _SPARE_ROWS, 0) * 4 // 5
 
 
-def expect(dialect: _native.Dialect, beginning: bytes, size: int, strings: Sequence[int]) -> Expected | None:
-    """What a text of so many bytes is taken to be, by its first ones, with strings at these places of its records; None if no
-    record ends in them.
+def estimate_sizes(dialect: _native.Dialect, prefix: bytes, size: int, strings: Sequence[int]) -> SizeEstimate | None:
+    """Estimate the sizes of a text from its first records; None if no record ends in the prefix.
 
-    What the mean of the first records asks for, three of its standard deviations more, and a little; strings have no more bytes
-    than the text. A thread looks at 0.2 to 0.4 bytes in a nanosecond, and the card waits for it: so at no more of them than tell
-    enough. They do where there are six records, and room for the deviations of rows and of each column of strings, which is an
-    eighth and that little; a column that has room for all of the text has enough in any case. Of a text of 1 MB the little is
-    more than what strings differ by.
+    The estimate is the mean of the first records, three of its standard deviations, and the spare. Strings have at most as
+    many bytes as the text.
+
+    The sample is as small as possible, because one thread reads 0.2 to 0.4 bytes in a nanosecond while the GPU waits. It is
+    large enough if it has six records, and if the deviations of rows and of each column of strings fit the spare: an eighth and
+    `_SPARE_STRING_BYTES`. A column whose estimate is the whole text needs no more. For a text of 1 MB the spare bytes exceed
+    the deviations of strings.
+
+    Parameters
+    ----------
+    dialect
+        The dialect of the text.
+    prefix
+        The first bytes of the text.
+    size
+        Bytes of the whole text.
+    strings
+        Positions of the columns of strings in a record.
     """
-    sample = _LEAST_SAMPLE if size < _SHORT_TEXT else _LEAST_LARGE_SAMPLE
-    rule = _LEAST_PART, _MOST_PART, _DEVIATIONS, _SPARE_ROWS, _SPARE_STRING_BYTES, sample, _GROWTH, _LEAST_RECORDS
-    found = _native.expect(dialect, beginning, size, strings, rule)
-    return None if found is None else _expected(*found)
+    sample = _MIN_SAMPLE_BYTES if size < _SHORT_TEXT_BYTES else _MIN_LARGE_SAMPLE_BYTES
+    spare = _MIN_SPARE_PART, _MAX_SPARE_PART, _DEVIATIONS, _SPARE_ROWS, _SPARE_STRING_BYTES
+    found = _native.estimate_sizes(dialect, prefix, size, strings, (*spare, sample, _SAMPLE_GROWTH, _MIN_RECORDS))
+    return None if found is None else _size_estimate(*found)
 
 
-def check_room(launcher: Launcher, found: tuple[Room, int], ranges: Room, string_bytes: Room, rows: Room) -> None:
-    """Start to tell whether room does.
+def validate_estimate(launcher: Launcher, found: tuple[Room, int], ranges: Room, string_bytes: Room, rows: Room) -> None:
+    """Launch the kernel that checks whether the buffers are large enough.
 
     Parameters
     ----------
     launcher
-        Where kernels run.
+        Execution context of the kernels.
     found
-        Totals of the search's forms, and how many of these are expected to read the text.
+        Totals of the search variants, and how many of the variants are expected to read the text.
     ranges
-        `Expected.ranges`.
+        `SizeEstimate.ranges`, on the device.
     string_bytes
-        Of each column of strings, a word.
+        Bytes of each column of strings, one word each.
     rows
-        A word that becomes the number of rows, or says that room does not do: then kernels that are told of it do nothing.
+        A word that receives the number of rows, or a mark that the estimate was wrong. Kernels that read the mark write nothing.
     """
-    totals, forms = found
-    args = [totals, forms, ranges, string_bytes, string_bytes.nbytes // 8, rows]
+    totals, variants = found
+    args = [totals, variants, ranges, string_bytes, string_bytes.nbytes // 8, rows]
     launcher.launch(_CHECK, Shape(_DEFINES, 1, _THREADS), args)
 
 
-def is_refused(rows: int) -> bool:
-    """Whether `check_room` left a word that says so."""
-    return rows == _REFUSED
+def is_mispredicted(rows: int) -> bool:
+    """Return whether the word of `validate_estimate` says that the estimate was wrong."""
+    return rows == _MISPREDICTED

@@ -1,4 +1,7 @@
-"""Launches of one load behind the search for structure: strings measured and placed, columns converted. Nothing here waits."""
+"""Launches the kernels that follow the structure search: measure strings, scan their sizes, convert columns.
+
+Nothing here waits for the device.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from headrace.columns.convert.gpu.row_columns import RowColumns
 from headrace.columns.convert.gpu.string_offsets import place_strings
 from headrace.columns.convert.gpu.target import Place, convert_program
 from headrace.columns.faults.gpu.fault_list import FaultsOfLoad
-from headrace.columns.load.gpu.arguments import Telling, Told, telling
-from headrace.columns.load.gpu.estimate import check_room
+from headrace.columns.load.gpu.arguments import ArgumentBuffers, ArgumentTemplate, argument_template
+from headrace.columns.load.gpu.estimate import validate_estimate
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.gpu.kernels.launcher import Entry, Part, Room, Shape
 from headrace.gpu.kernels.trace import Recorder, Recording
@@ -30,109 +33,112 @@ _THREADS = 256
 _SMALL = {"HR_THREADS": _THREADS}
 _COUNT_BLOCKS = 528
 _MARKED_BLOCKS = 2048
-SEEN_BYTES = 2 * SIGHTINGS * 8
-"""Of the sightings of a column."""
+FIRST_SEEN_BYTES = 2 * SIGHTINGS * 8
+"""Bytes of a column's first occurrences: position and record of each kind."""
 
 
-def counted_bytes(columns: int) -> int:
-    """Of what a conversion counts: totals of faults, values of each column."""
+def counts_bytes(columns: int) -> int:
+    """Return the bytes of a conversion's counts: totals of faults, and the values of each column."""
     return (TOTALS_WORDS + columns) * 8
 
 
-def outcome_bytes(columns: int, infers: bool) -> int:
-    """Of all that a conversion meets: counts, sightings of each column."""
-    return counted_bytes(columns) + columns * SEEN_BYTES * infers
+def results_bytes(columns: int, infers: bool) -> int:
+    """Return the bytes of a conversion's results: the counts, and the first occurrences of each column."""
+    return counts_bytes(columns) + columns * FIRST_SEEN_BYTES * infers
 
 
 @dataclass(frozen=True, slots=True)
-class Ahead:
-    """What is launched behind a search, for what is expected: recorded for any text.
+class SpeculativeConversion:
+    """A conversion that is launched with estimated sizes, recorded so that it can be replayed for any text.
 
     Parameters
     ----------
-    telling
-        What the kernels are told of the columns.
+    arguments
+        The arguments of the kernels.
     recording
-        The launches; None where they cannot be recorded.
-    rows
-        The columns as rows are measured, and as they are read.
+        The launches; None if they cannot be recorded.
+    fast
+        The columns as the fast kernels measure and convert them.
     sums, sizes
-        Which of the rooms that it makes has what `MeasuredStrings` tells of; None where that lies with the search.
-    by_rows
-        Whether strings are measured by rows.
+        Numbers of the buffers, among those that the recording allocates, that `MeasuredStrings` refers to; None if the buffer
+        was allocated with the search.
+    measures_fast
+        Whether the fast kernel measures strings.
     """
 
-    telling: Telling
+    arguments: ArgumentTemplate
     recording: Recording | None
-    rows: tuple[RowColumns | None, RowColumns | None]
+    fast: tuple[RowColumns | None, RowColumns | None]
     sums: int | None = None
     sizes: int | None = None
-    by_rows: bool = False
+    measures_fast: bool = False
 
-    def replay(self, place: Place, searched: Searched, expected: int) -> MeasuredStrings:
-        """Launch what was recorded for a text, of which so many rows are expected."""
+    def replay(self, place: Place, searched: SearchedText, rows: int) -> MeasuredStrings:
+        """Replay the launches for a text; `rows`: its estimated rows."""
         assert self.recording is not None
         found, strings = searched.found, searched.strings
-        rooms = [place.text, found.totals, found.entries, strings.sums, strings.sizes, searched.marks, searched.told]
-        numbers = place.text.nbytes, found.tiles, expected
+        rooms = [place.text, found.totals, found.entries, strings.sums, strings.sizes, searched.marks, searched.arguments]
+        numbers = place.text.nbytes, found.tiles, rows
         made = place.launcher.replay(self.recording, numbers, [*rooms, searched.faults])
         sums = strings.sums if made is None or self.sums is None else made[self.sums]
         sizes = strings.sizes if made is None or self.sizes is None else made[self.sizes]
-        return MeasuredStrings(sums, sizes, halves_of(searched.marks, found.tiles)[1] if self.by_rows else None)
+        return MeasuredStrings(sums, sizes, halves_of(searched.marks, found.tiles)[1] if self.measures_fast else None)
 
 
 @dataclass(frozen=True, slots=True)
-class Into:
-    """Where a conversion leaves what it makes beside columns.
+class ConversionOutput:
+    """The output of a conversion beside its columns.
 
     Parameters
     ----------
-    outcome
-        Room of `outcome_bytes`, counts being zero and sightings all ones.
+    results
+        Buffer of `results_bytes`. The counts must be zero, and the first occurrences all ones.
     faults
-        Where faults are listed.
+        The list of faults.
     rows
-        How many there are, or at most.
-    ahead
-        What says how many, or that nothing is to be converted (`headrace.columns.load.gpu.estimate.check_room`); None if the host
-        knows.
+        The number of rows, or an upper bound.
+    validated
+        The word of `headrace.columns.load.gpu.estimate.validate_estimate`; None if the host knows the number of rows.
     """
 
-    outcome: Room
+    results: Room
     faults: Room
     rows: int
-    ahead: Room | None = None
+    validated: Room | None = None
 
 
-class BehindTotals:
-    """Where things lie behind the search's totals, so that one copy brings all that the host waits for: the bytes of so many
-    columns of strings, the word that `check_room` leaves, and what a first conversion meets.
+class ResultLayout:
+    """Offsets of results in the buffer that begins with the search's totals, so that the host fetches all with one copy.
+
+    The totals are followed by the bytes of each column of strings, the word of `validate_estimate` (`word`), and the results of
+    the first conversion (`results`).
     """
 
     def __init__(self, columns: int, infers: bool) -> None:
         self.word = FORMS_BYTES + -(-columns // 2) * 16
-        self.outcome = self.word + 16
-        self.end = self.outcome + -(-outcome_bytes(columns, infers) // 16) * 16
+        self.results = self.word + 16
+        self.end = self.results + -(-results_bytes(columns, infers) // 16) * 16
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
-    """A text whose search is launched, and the rooms that lie with what it finds.
+class SearchedText:
+    """A text whose search is launched, and the buffers that were allocated with it.
 
     Parameters
     ----------
     found
-        The text's tiles.
+        The tiles of the text.
     strings
-        What it has measured; where it has not, sums may be anything: of each tile a kernel that measures writes them.
+        String sizes measured by the search. If the search did not measure them, `sums` is uninitialised; the measuring kernel
+        writes every element.
     marks
-        As `RowLaunches` has them.
-    told, faults
-        For a first conversion: where kernels are told of columns, and where faults are listed.
-    behind
-        What lies behind the search's totals; and behind that zeros that `place_strings` needs the first time.
+        As for `RowLaunches`.
+    arguments, faults
+        Buffers of the first conversion: arguments of its kernels, and its list of faults.
+    layout
+        Offsets of the results. They are followed by zeros that the first `place_strings` needs.
     quoted
-        Whether fields are taken to have quotes.
+        Whether fields are expected to have quotes.
     has_sums
         Whether the sums have room for all columns of strings.
     """
@@ -140,105 +146,108 @@ class Searched:
     found: TileStructure
     strings: MeasuredStrings
     marks: Room
-    told: Room
+    arguments: Room
     faults: Room
-    behind: BehindTotals
+    layout: ResultLayout
     quoted: bool
     has_sums: bool
 
     def string_bytes(self, group: Group) -> Room:
-        """Where the bytes of each column of strings are counted the first time."""
+        """Return the words that receive the bytes of each column of strings in the first conversion."""
         return Part(self.found.totals, FORMS_BYTES, group.strings * 8)
 
-    def outcome(self, group: Group) -> Room:
-        """Where a first conversion leaves what it meets."""
-        return Part(self.found.totals, self.behind.outcome, outcome_bytes(len(group.rooms), group.infers))
+    def results(self, group: Group) -> Room:
+        """Return the buffer for the results of the first conversion."""
+        return Part(self.found.totals, self.layout.results, results_bytes(len(group.rooms), group.infers))
 
 
-class SecondPass:
-    """Of one load.
+class ConversionLaunches:
+    """Launches the conversions of one load.
 
     Parameters
     ----------
     place, dialect, plan
-        Where kernels run, on which text; how that is written; what is wanted of it.
+        The execution target with the text, its dialect, and the plan.
     searched
-        What is launched in front of it.
+        The search, which precedes all launches.
     faults
-        What is asked for.
+        The faults of the load.
     """
 
-    def __init__(self, place: Place, dialect: Dialect, plan: LoadPlan, searched: Searched, faults: FaultsOfLoad) -> None:
+    def __init__(self, place: Place, dialect: Dialect, plan: LoadPlan, searched: SearchedText, faults: FaultsOfLoad) -> None:
         self._place, self._launcher, self._text = place, place.launcher, place.text
         self._dialect, self._plan, self._known = dialect, plan, plan_on_gpu(plan)
         self._searched, self._found, self._faults = searched, searched.found, faults
         self._strings = searched.strings
-        self._place_memory: Room | None = Part(searched.found.totals, searched.behind.end)
-        self._rows = RowLaunches(place, dialect, searched.found, searched.marks, searched.quoted)
+        self._scan_memory: Room | None = Part(searched.found.totals, searched.layout.end)
+        self._fast = RowLaunches(place, dialect, searched.found, searched.marks, searched.quoted)
 
-    def ahead(self, group: Group) -> Ahead:
-        """All of it for what is expected of a text, by the search's first form. Searches by steps have other memory each time:
-        for them it is not recorded.
+    def speculative(self, group: Group) -> SpeculativeConversion:
+        """Return the conversion of a group with estimated sizes, for texts that the first search variant reads.
+
+        If the DFA may search the text, the launches are not recorded, because its buffers differ from call to call.
         """
-        measured = None if self._found.did_more else self.by_rows(group, writes=False)
-        rows = measured, self.by_rows(group, writes=True)
-        told = telling(self._known, group, rows)
-        ahead = Ahead(told, None, rows)
+        measured = None if self._found.did_more else self.fast_columns(group, writes=False)
+        fast = measured, self.fast_columns(group, writes=True)
+        arguments = argument_template(self._known, group, fast)
+        conversion = SpeculativeConversion(arguments, None, fast)
         if "steps" in self._found.forms:
-            return ahead
+            return conversion
         recorder = Recorder(3, 8)
-        nbytes, tiles, expected = recorder.numbers
-        text, totals, entries, sums, sizes, marks, told_room, faults = recorder.given
+        nbytes, tiles, rows = recorder.numbers
+        text, totals, entries, sums, sizes, marks, argument_room, faults = recorder.given
         known: Any = {"totals": totals, "entries": entries, "tiles": tiles, "more": ()}
         found = replace(self._found, **known)
         strings: Any = strings_of_search(found, sums, sizes, marks)
-        rooms: Any = {"strings": strings, "marks": marks, "told": told_room, "faults": faults}
-        where: Any = {"launcher": recorder, "text": text.of_size(nbytes)}
+        rooms: Any = {"strings": strings, "marks": marks, "arguments": argument_room, "faults": faults}
+        target: Any = {"launcher": recorder, "text": text.of_size(nbytes)}
         searched = replace(self._searched, found=found, **rooms)
-        twin = SecondPass(replace(self._place, **where), self._dialect, self._plan, searched, self._faults)
-        twin.launch_ahead(group, ahead, expected)
-        recording, strings = recorder.done(), twin._strings
+        symbolic = ConversionLaunches(replace(self._place, **target), self._dialect, self._plan, searched, self._faults)
+        symbolic.launch_speculative(group, conversion, rows)
+        recording, strings = recorder.done(), symbolic._strings
         sums_made, sizes_made = recorder.number_made(strings.sums), recorder.number_made(strings.sizes)
-        return Ahead(told, recording, rows, sums_made, sizes_made, by_rows=strings.left is not None)
+        return SpeculativeConversion(arguments, recording, fast, sums_made, sizes_made, measures_fast=strings.left is not None)
 
-    def go_on(self, strings: MeasuredStrings) -> None:
-        """Behind a run of what was recorded, which has used what lies with the search, and measured strings."""
-        self._strings, self._place_memory = strings, None
-        self._rows.go_on()
+    def continue_after_replay(self, strings: MeasuredStrings) -> None:
+        """Continue after a replay, which has used the zeros and marks allocated with the search and measured `strings`."""
+        self._strings, self._scan_memory = strings, None
+        self._fast.go_on()
 
-    def launch_ahead(self, group: Group, ahead: Ahead, expected: Any) -> None:
-        """Measure strings and make columns in room for so many rows, if that does."""
-        searched, found, (measured, by_rows) = self._searched, self._found, ahead.rows
-        told = ahead.telling.told(searched.told, 2 * (group.strings + 1))
-        totals, word = searched.string_bytes(group), Part(found.totals, searched.behind.word, 8)
+    def launch_speculative(self, group: Group, conversion: SpeculativeConversion, rows: Any) -> None:
+        """Measure strings, validate the estimate, and convert columns into buffers for the estimated rows."""
+        searched, found, (measured, converted) = self._searched, self._found, conversion.fast
+        arguments = conversion.arguments.buffers(searched.arguments, 2 * (group.strings + 1))
+        totals, word = searched.string_bytes(group), Part(found.totals, searched.layout.word, 8)
         with self._launcher.together():
             if found.did_more:
-                self.measure_left(group, told, totals)
+                self._measure_declined(group, arguments, totals)
             else:
-                self.measure(group, told, (measured, told.rows[0]), "", totals)
-            check_room(self._launcher, (found.totals, 1), told.ranges, totals, word)
-            into = Into(searched.outcome(group), searched.faults, expected, word)
-            self.convert(group, told, (by_rows, told.rows[1]), found.forms[0], into)
+                self.measure(group, arguments, (measured, arguments.fast[0]), "", totals)
+            validate_estimate(self._launcher, (found.totals, 1), arguments.ranges, totals, word)
+            output = ConversionOutput(searched.results(group), searched.faults, rows, word)
+            self.convert(group, arguments, (converted, arguments.fast[1]), found.forms[0], output)
 
-    def by_rows(self, group: Group, *, writes: bool) -> RowColumns | None:
-        """The columns as rows are read, if they can be."""
+    def fast_columns(self, group: Group, *, writes: bool) -> RowColumns | None:
+        """Return the columns as a fast kernel reads them, or None if it cannot; `writes`: for converting, not measuring."""
         if not writes and not group.strings:
             return None
-        return None if self._faults.listing.leaves_out else self._rows.columns(group, writes=writes)
+        return None if self._faults.listing.leaves_out else self._fast.columns(group, writes=writes)
 
-    def measure(self, group: Group, told: Told, rows: tuple[RowColumns | None, Room], form: str, totals: Room) -> None:
-        """Tell how many bytes each column of strings has, and where those of each tile go.
+    def measure(
+        self, group: Group, arguments: ArgumentBuffers, fast: tuple[RowColumns | None, Room], form: str, totals: Room
+    ) -> None:
+        """Count the string bytes of each column and tile, and scan them to offsets.
 
         Parameters
         ----------
-        group, told
-            The columns, and what kernels are told of them.
-        rows
-            The same as rows are read, and where that is told.
+        group, arguments
+            The columns, and the arguments of the kernels.
+        fast
+            The columns as the fast kernel reads them, and its table.
         form
-            Of the search, that read the text; empty if nobody knows.
+            The search variant that read the text; empty if it is not known yet.
         totals
-            Zeros: a word for each column.
+            One word for each column of strings, zero before the launch; receives its bytes.
         """
         launcher, strings = self._launcher, group.strings
         if not strings:
@@ -246,65 +255,72 @@ class SecondPass:
         sums = self._strings.sums
         if form or not self._searched.has_sums or self._found.did_more:
             sums = launcher.room(self._found.tiles * strings * 8)
-        columns, told_rows = rows
+        columns, table = fast
         if columns is None:
             self._strings = MeasuredStrings(sums)
         else:
-            self._strings = self._rows.measure(columns, told_rows, sums, ascii_only=group.has_text)
-        for one, before in self._measured_forms(form):
-            self._measure_others(group, told, one, before)
-        self._put_places(strings, totals)
+            self._strings = self._fast.measure(columns, table, sums, ascii_only=group.has_text)
+        for variant, decisive in self._measured_forms(form):
+            self._measure_general(group, arguments, variant, decisive)
+        self._scan_sizes(strings, totals)
 
-    def measure_left(self, group: Group, told: Told, totals: Room) -> None:
-        """The same for the first form of the search, which has measured what it could; parameters as of `measure`."""
-        self._measure_others(group, told, self._found.forms[0], Part(self._found.totals, 0, TOTALS.itemsize))
-        self._put_places(group.strings, totals)
+    def _measure_declined(self, group: Group, arguments: ArgumentBuffers, totals: Room) -> None:
+        """Measure the tiles that the first search variant has declined to measure; parameters as for `measure`."""
+        self._measure_general(group, arguments, self._found.forms[0], Part(self._found.totals, 0, TOTALS.itemsize))
+        self._scan_sizes(group.strings, totals)
 
-    def _measure_others(self, group: Group, told: Told, form: str, of_form: Room | None) -> None:
-        """What was not measured by rows, if these totals say that the form is the text's."""
-        left = self._strings.left
-        shape, own_tiles = self._shape(form, left, writes=False)
-        head = [self._text, self._found.entries, told.table, self._strings.sums, of_form, left]
-        self._launcher.launch(_MEASURE, shape, [*head, own_tiles, self._task(group, form)])
+    def _measure_general(self, group: Group, arguments: ArgumentBuffers, form: str, decisive: Room | None) -> None:
+        """Measure tiles that the fast kernel did not, unless the totals in `decisive` say that another variant reads the text."""
+        declined = self._strings.left
+        shape, block_tiles = self._shape(form, declined, writes=False)
+        head = [self._text, self._found.entries, arguments.table, self._strings.sums, decisive, declined]
+        self._launcher.launch(_MEASURE, shape, [*head, block_tiles, self._task(group, form)])
 
-    def _put_places(self, strings: int, totals: Room) -> None:
-        # Zeros that nobody has written to; the first time they lie with the search's.
-        memory, self._place_memory = self._place_memory, None
+    def _scan_sizes(self, strings: int, totals: Room) -> None:
+        # The scan needs zeroed memory. The first scan uses the memory allocated with the search.
+        memory, self._scan_memory = self._scan_memory, None
         place_strings(self._launcher, self._strings.sums, (self._found.tiles, strings), totals, memory)
 
-    def convert(self, group: Group, told: Told, rows: tuple[RowColumns | None, Room], form: str, into: Into) -> None:
-        """Make the columns, whose strings are measured; parameters as of `measure`."""
+    def convert(
+        self,
+        group: Group,
+        arguments: ArgumentBuffers,
+        fast: tuple[RowColumns | None, Room],
+        form: str,
+        output: ConversionOutput,
+    ) -> None:
+        """Convert the columns, whose strings are measured; parameters as for `measure`."""
         launcher, count = self._launcher, len(group.rooms)
-        counts = counted_bytes(count)
+        results, validated = output.results, output.validated
         if group.infers:
-            launcher.fill(Part(into.outcome, counts), 0xFF)
-        columns, told_rows = rows
-        marks: Room | None = None
+            launcher.fill(Part(results, counts_bytes(count)), 0xFF)
+        columns, table = fast
+        declined: Room | None = None
         if columns is not None:
-            marks = self._rows.convert(columns, told_rows, self._strings, ascii_only=group.has_text, ahead=into.ahead)
-        shape, own_tiles = self._shape(form, marks, writes=True)
-        head = [self._text, self._found.entries, told.table, self._strings.sums, into.faults, into.outcome, into.ahead, marks]
-        launcher.launch(_CONVERT, shape, [*head, own_tiles, self._task(group, form)])
+            declined = self._fast.convert(columns, table, self._strings, ascii_only=group.has_text, ahead=validated)
+        shape, block_tiles = self._shape(form, declined, writes=True)
+        sums = self._strings.sums
+        head = [self._text, self._found.entries, arguments.table, sums, output.faults, results, validated, declined]
+        launcher.launch(_CONVERT, shape, [*head, block_tiles, self._task(group, form)])
         if count:
-            blocks = least(_COUNT_BLOCKS // count, into.rows // 32 // _THREADS) + 1
-            shape = Shape(_SMALL, (count, blocks, 1), _THREADS)
-            args = [told.table, into.rows, into.ahead, Part(into.outcome, TOTALS_WORDS * 8, count * 8)]
-            launcher.launch(_COUNT, shape, args)
+            blocks = least(_COUNT_BLOCKS // count, output.rows // 32 // _THREADS) + 1
+            args = [arguments.table, output.rows, validated, Part(results, TOTALS_WORDS * 8, count * 8)]
+            launcher.launch(_COUNT, Shape(_SMALL, (count, blocks, 1), _THREADS), args)
 
     def _measured_forms(self, form: str) -> list[tuple[str, Room | None]]:
-        """The forms to measure strings by, and the totals that say which of two is the text's."""
+        """Return the variants to measure strings by, each with the totals that say whether it reads the text."""
         forms = self._found.forms
         if form or len(forms) == 1 or "steps" not in forms:
             return [(form or forms[-1], None)]
-        before = Part(self._found.totals, (len(forms) - 2) * TOTALS.itemsize, TOTALS.itemsize)
-        return [(forms[-2], before), ("steps", before)]
+        decisive = Part(self._found.totals, (len(forms) - 2) * TOTALS.itemsize, TOTALS.itemsize)
+        return [(forms[-2], decisive), ("steps", decisive)]
 
-    def _shape(self, form: str, marks: Room | None, *, writes: bool) -> tuple[Shape, int]:
-        """The shape, and tiles of a block: one, or more where few of them are marked."""
+    def _shape(self, form: str, declined: Room | None, *, writes: bool) -> tuple[Shape, int]:
+        """Return the launch configuration and the tiles of a block: several if only declined tiles are converted."""
         tiles = self._found.tiles
         defines, threads, shared = convert_program(self._place.shape, form, writes)
-        own_tiles = 1 if marks is None else least(tiles // _MARKED_BLOCKS + 1, 32)
-        return Shape(defines, -(-tiles // own_tiles), threads, shared), own_tiles
+        block_tiles = 1 if declined is None else least(tiles // _MARKED_BLOCKS + 1, 32)
+        return Shape(defines, -(-tiles // block_tiles), threads, shared), block_tiles
 
     def _task(self, group: Group, form: str) -> bytes:
         steps, listing, size = self._found.steps, self._faults.listing, self._text.nbytes

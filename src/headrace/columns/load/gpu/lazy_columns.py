@@ -1,4 +1,4 @@
-"""Columns of a load on a GPU, made when they are asked for."""
+"""Creates the columns of a load on a GPU when they are first accessed."""
 
 from __future__ import annotations
 
@@ -12,17 +12,27 @@ from headrace.core.lazy import Later
 from headrace.gpu.kernels.launcher import Launcher
 
 
-def columns_later(
+def lazy_columns(
     launcher: Launcher, made: dict[int, MadeColumns], count: int
 ) -> tuple[Later[Column | None], Later[tuple[DataType, int] | None]]:
-    """Columns by their positions, of which there are `count`; and type and nulls of each, which hold no memory, so that a report
-    can tell of columns without holding them.
+    """Return the columns by position, and the type and number of nulls of each.
+
+    The descriptions hold no device memory, so a report can describe columns without keeping them alive.
+
+    Parameters
+    ----------
+    launcher
+        Execution context of the kernels.
+    made
+        The wanted columns by position.
+    count
+        Number of all columns.
     """
     groups = list({id(one): one for one in made.values()}.values())
     for one in groups:
         one.close()
-    told = {id(one): (one.group, one.nulls) for one in groups}
-    parts = {position: told[id(one)] for position, one in made.items()}
+    described = {id(one): (one.group, one.nulls) for one in groups}
+    parts = {position: described[id(one)] for position, one in made.items()}
     return Later(count, partial(_column_at, launcher, made)), Later(count, partial(_described_at, parts))
 
 

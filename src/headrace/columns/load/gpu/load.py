@@ -20,19 +20,19 @@ from headrace.columns.buffers.load_result import CutRecordError, Loaded
 from headrace.columns.convert.gpu.column_group import Group, MadeColumns, plan_on_gpu
 from headrace.columns.convert.gpu.fast.launches import MeasuredStrings, strings_of_search
 from headrace.columns.convert.gpu.target import GpuShape, Place, by_steps
-from headrace.columns.load.gpu.arguments import telling, told_bytes
+from headrace.columns.load.gpu.arguments import argument_bytes, argument_template
 from headrace.columns.load.gpu.data_start import find_data
-from headrace.columns.load.gpu.estimate import Expected, expect, holds, is_refused
+from headrace.columns.load.gpu.estimate import SizeEstimate, covers, estimate_sizes, is_mispredicted
 from headrace.columns.load.gpu.launches import (
-    SEEN_BYTES,
-    Into,
-    Searched,
-    SecondPass,
-    counted_bytes,
-    outcome_bytes,
+    FIRST_SEEN_BYTES,
+    ConversionLaunches,
+    ConversionOutput,
+    SearchedText,
+    counts_bytes,
+    results_bytes,
 )
-from headrace.columns.load.gpu.result import Launched, LoadOutcome, LoadRequest
-from headrace.columns.load.gpu.setup_cache import kept_for
+from headrace.columns.load.gpu.result import LaunchedConversion, LoadRequest, LoadResultBuilder
+from headrace.columns.load.gpu.setup_cache import load_setup
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.load_run import NO_HANDLES, LoadRun
 from headrace.core.quick import quick
@@ -46,14 +46,14 @@ from headrace.structure.gpu.launches import FORMS_BYTES
 
 __all__ = ["GpuShape", "Place", "load_on_gpu"]
 
-_MOST_STRING_BYTES = 0x7FFFFFFF
+_MAX_STRING_BYTES = 0x7FFFFFFF
 _UNENDED = int(Found.OPEN | Found.UNCLOSED)
 _QUOTES_BYTES = 4096
-"""Of the data's beginning, by which is guessed whether its fields have quotes."""
+"""Bytes at the begin of the data that decide whether its fields are expected to have quotes."""
 
 
 def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO_HANDLES) -> Loaded:
-    """Read all records into columns where `text` lies.
+    """Load all records of a text in device memory into columns there.
 
     Memory: the result, and up to a quarter more; 32 bytes for each tile of text, 72 more during the search, and 8 for each tile
     and column of strings.
@@ -61,252 +61,254 @@ def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPl
     Parameters
     ----------
     place
-        Where kernels run, and the whole source, there.
+        The execution target, and the whole source in device memory.
     source
-        The same on the host, or a view of it; only its beginning, and the text of evidence, are read.
+        The source on the host, or a view of it. Only its first bytes and the text of evidence are read.
     dialect, plan
-        How it is written, and what is wanted of it.
-
-    Returns
-    -------
-    Loaded
-        The columns, and what was met.
+        The dialect of the text, and the plan.
+    run
+        The handles of the call.
 
     Raises
     ------
     ParseError
-        As `headrace.columns.plan.load_plan`.
+        With ``on_error="raise"``: the first fault, by record, then column.
     MemoryLimitError
         The result does not fit.
     CutRecordError
-        Of a part that more text follows: it does not end where a record does.
+        A part ends inside a record, and more text follows.
     """
     try:
         return _load(place, source, dialect, plan, run)
     except _MisreadError:
-        pass  # what the load has made is released before it is made again
+        pass  # the buffers of this attempt are released before the next one
     again = _place(place.launcher, place.text, by_steps(place.shape), place.device)
     return replace(_load(again, source, dialect, plan, run), by_steps=True)
 
 
 def _load(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun) -> Loaded:
     known = plan_on_gpu(plan)
-    kept = kept_for(known, dialect, plan, place.shape)
-    begin, counts = find_data(source, kept.native, plan)
-    request = _request(place, source, dialect, plan, known, kept, begin, run)
-    return _Load(request, LoadOutcome(request, counts)).run()
+    setup = load_setup(known, dialect, plan, place.shape)
+    begin, counts = find_data(source, setup.native, plan)
+    request = _request(place, source, dialect, plan, known, setup, begin, run)
+    return _Load(request, LoadResultBuilder(request, counts)).run()
 
 
 class _MisreadError(Exception):
     """The search has misread quotes of the text."""
 
 
-_request, _searched, _place = quick(LoadRequest), quick(Searched), quick(Place)
+_request, _searched, _place, _launched = quick(LoadRequest), quick(SearchedText), quick(Place), quick(LaunchedConversion)
 
 
 class _Load:
-    """One load. Positions are bytes of the source; the kernels' begin where the data does."""
+    """One load. Positions are bytes of the source; those of kernels count from the begin of the data."""
 
-    def __init__(self, request: LoadRequest, outcome: LoadOutcome) -> None:
+    def __init__(self, request: LoadRequest, result: LoadResultBuilder) -> None:
         place, plan, source, begin = request.place, request.plan, request.source, request.begin
         self._launcher, self._shape = place.launcher, place.shape
         self._dialect, self._plan, self._source = request.dialect, plan, source
-        self._known, self._kept, self._outcome = request.known, request.kept, outcome
+        self._known, self._setup, self._result = request.known, request.setup, result
         self._begin, self._size = begin, min(plan.end, source.size) - begin
         self._text = Part(place.text, begin, self._size)
-        self._here = _place(place.launcher, self._text, place.shape)
+        self._place = _place(place.launcher, self._text, place.shape)
         self._rows = 0
-        self._form = ""  # of the search, once it is known
-        self._ahead: MadeColumns | None = None
-        self._places: MeasuredStrings | None = None  # by what was recorded
+        self._form = ""  # the search variant that read the text; known after the wait
+        self._allocated: MadeColumns | None = None  # for the estimated rows, without strings
+        self._replayed: MeasuredStrings | None = None  # measured by the replay of a recorded conversion
 
     def run(self) -> Loaded:
-        known, kept = self._known, self._kept
-        positions = kept.positions
+        """Search, convert with estimated sizes, and repeat conversions until the type of every column is known."""
+        known, setup, result = self._known, self._setup, self._result
         if self._size <= 0:
             group = self._first_group()
-            return self._outcome.loaded(dict.fromkeys(positions, group.no_rows(self._launcher)))
-        self._find()
-        group = self._first_group()  # a guess is made while the search runs
+            return result.build(dict.fromkeys(setup.positions, group.no_rows(self._launcher)))
+        self._search()
+        group = self._first_group()  # the host samples the kinds of text while the search runs
         converted = self._convert_first(group)
         made: dict[int, MadeColumns] = {}
-        taken: dict[int, int] = {}
+        kinds: dict[int, int] = {}
         while True:
             if converted is not None:
                 made.update(dict.fromkeys(group.positions, converted))
                 if not known.inferred:
-                    return self._outcome.loaded(made)
-                taken.update(zip(group.positions, group.kinds, strict=True))
-                again = self._outcome.inference.changed(taken)
-                if not again:
-                    return self._outcome.loaded(made)
-                group = known.group(tuple(again), bytes(again.values()))
+                    return result.build(made)
+                kinds.update(zip(group.positions, group.kinds, strict=True))
+                changed = result.inference.changed(kinds)
+                if not changed:
+                    return result.build(made)
+                group = known.group(tuple(changed), bytes(changed.values()))
             converted = self._convert(group, self._measured(group))
 
     def _first_group(self) -> Group:
-        """All columns, of the types that are given or suggested."""
-        kept = self._kept
-        return kept.given or self._known.group(kept.positions, self._outcome.inference.first()[: len(kept.positions)])
+        """Return all columns, with their given types or the types that a sample suggests."""
+        setup = self._setup
+        return setup.given or self._known.group(setup.positions, self._result.inference.first()[: len(setup.positions)])
 
-    def _find(self) -> None:
-        """Launch the search for structure, with room for what a first conversion needs beside its result."""
-        kept, shape = self._kept, self._shape.find
+    def _search(self) -> None:
+        """Launch the structure search, with buffers that the first conversion needs beside its columns."""
+        setup, shape = self._setup, self._shape.find
         if self._known.inferred:
-            self._outcome.inference.fetch_sample()
+            self._result.inference.fetch_sample()
         quote = self._dialect.quote_char
-        self._first = self._read_beginning()
-        quoted = quote is not None and quote in self._first[:_QUOTES_BYTES]
-        # No line of the first ones ends with CR: rows that are measured as they are searched have none.
-        tally = None if b"\r" in self._first else kept.tally(quoted=quoted)
+        self._prefix = self._read_prefix()
+        quoted = quote is not None and quote in self._prefix[:_QUOTES_BYTES]
+        # The search that also measures strings cannot read lines that end with CR, so the prefix must have none.
+        measuring = None if b"\r" in self._prefix else setup.measuring_search(quoted=quoted)
         tiles = tile_count(self._text, shape)
-        rooms = kept.rooms(tiles, tally)
-        found = find_tiles(self._launcher, self._text, self._dialect, shape, rooms, has_quotes=quoted, tally=tally)
-        self._found, self._outcome.entries = found, found.entries
-        marks, sums, told, faults, *sizes = found.more
-        strings = strings_of_search(found, sums, sizes[0] if sizes else None, marks)
-        self._searched = _searched(found, strings, marks, told, faults, kept.behind, quoted, kept.has_sums(tiles))
-        self._own: tuple[Room, Room] | None = told, faults
+        sizes = setup.buffer_sizes(tiles, measuring)
+        found = find_tiles(self._launcher, self._text, self._dialect, shape, sizes, has_quotes=quoted, tally=measuring)
+        self._found, self._result.entries = found, found.entries
+        marks, sums, arguments, faults, *string_sizes = found.more
+        strings = strings_of_search(found, sums, string_sizes[0] if string_sizes else None, marks)
+        has_sums = setup.has_sums(tiles)
+        self._searched = _searched(found, strings, marks, arguments, faults, setup.layout, quoted, has_sums)
+        self._first_buffers: tuple[Room, Room] | None = arguments, faults
 
     @cached_property
-    def _second(self) -> SecondPass:
-        """Made where something is launched by itself, and not replayed."""
-        second = self._new_second()
-        if self._places is not None:
-            second.go_on(self._places)
-        return second
+    def _launches(self) -> ConversionLaunches:
+        """Created only if something is launched directly instead of replayed."""
+        launches = self._new_launches()
+        if self._replayed is not None:
+            launches.continue_after_replay(self._replayed)
+        return launches
 
-    def _new_second(self) -> SecondPass:
-        return SecondPass(self._here, self._dialect, self._plan, self._searched, self._outcome.faults)
+    def _new_launches(self) -> ConversionLaunches:
+        return ConversionLaunches(self._place, self._dialect, self._plan, self._searched, self._result.faults)
 
-    def _read_beginning(self) -> bytes:
-        """The data's first bytes: what the host has of them, if that is most of what it fetches at once."""
-        most = head_bytes(self._source.size)
-        there = most - self._begin if self._source.is_far and 2 * self._begin <= most else most
-        return bytes(self._source.native.read(self._begin, min(there, self._size)))
-
-    def _expected(self, group: Group) -> Expected | None:
-        """What the first records let one expect of all; while the search runs."""
-        return expect(self._kept.native, self._first, self._size, group.string_positions)
+    def _read_prefix(self) -> bytes:
+        """Return the first bytes of the data: those that the host has already, unless they are few."""
+        max_bytes = head_bytes(self._source.size)
+        cached = max_bytes - self._begin if self._source.is_far and 2 * self._begin <= max_bytes else max_bytes
+        return bytes(self._source.native.read(self._begin, min(cached, self._size)))
 
     def _convert_first(self, group: Group) -> MadeColumns | None:
-        """As `_convert`, of a text whose records nobody has counted: behind the search at once, if there is room for what is
-        expected and that holds.
+        """Convert the columns of a text before its records are counted, if buffers of the estimated sizes can be allocated.
+
+        The host waits once. If the estimate was wrong, the columns are converted again with the actual sizes.
+
+        Returns
+        -------
+        MadeColumns or None
+            None if the same columns must be converted again.
         """
         launcher, strings = self._launcher, group.strings
-        expected = self._expected(group)
-        ahead = None if expected is None or not self._shape.ahead else self._launch_ahead(group, expected)
-        if ahead is None:
+        estimate = estimate_sizes(self._setup.native, self._prefix, self._size, group.string_positions)
+        launched = None if estimate is None or not self._shape.ahead else self._launch_speculative(group, estimate)
+        if launched is None:
             self._measure(group, "", self._searched.string_bytes(group))
-            if expected is not None:
-                self._ahead = expected.room(group, launcher, self._size, strings=False)
+            if estimate is not None:
+                self._allocated = estimate.allocate(group, launcher, self._size, strings=False)
             fetched = launcher.fetch(Part(self._found.totals, 0, FORMS_BYTES + strings * 8))
             return self._convert(group, self._take_counts(fetched, strings))
-        behind = self._searched.behind
-        fetched = launcher.fetch(Part(self._found.totals, 0, behind.outcome + outcome_bytes(len(group.rooms), group.infers)))
-        counted = self._take_counts(fetched, strings)
-        if is_refused(int.from_bytes(fetched[behind.word : behind.word + 8].data, "little")):
-            del ahead  # before more is taken
-            # Strings that the search was to measure are those of its first form.
+        layout = self._searched.layout
+        results = results_bytes(len(group.rooms), group.infers)
+        fetched = launcher.fetch(Part(self._found.totals, 0, layout.results + results))
+        string_bytes = self._take_counts(fetched, strings)
+        if is_mispredicted(int.from_bytes(fetched[layout.word : layout.word + 8].data, "little")):
+            del launched  # releases its buffers before others are allocated
+            # Strings that the search measures are measured by its first variant.
             is_counted = not self._found.did_more or self._form == self._found.forms[0]
-            return self._convert(group, counted if is_counted else self._measured(group))
-        ahead[0].trim(self._rows, counted)
-        return self._taken(group, ahead, fetched[behind.outcome :])
+            return self._convert(group, string_bytes if is_counted else self._measured(group))
+        launched.columns.trim(self._rows, string_bytes)
+        return self._collect(group, launched, fetched[layout.results :])
 
-    def _launch_ahead(self, group: Group, expected: Expected) -> Launched | None:
-        """Launch all that is behind the search, for what is expected and for its first form; None if there is no room."""
-        made = expected.room(group, self._launcher, self._size, strings=True)
+    def _launch_speculative(self, group: Group, estimate: SizeEstimate) -> LaunchedConversion | None:
+        """Launch the conversion with estimated sizes, for the first search variant; None if its buffers do not fit."""
+        made = estimate.allocate(group, self._launcher, self._size, strings=True)
         if made is None:
             return None
         searched, found = self._searched, self._found
-        known = found.forms, found.did_more, searched.quoted, searched.has_sums
-        ahead = self._kept.aheads.of(lambda: self._new_second().ahead(group), group, key=known)
-        sightings = self._sightings(group, searched.outcome(group))
-        ahead.telling.upload(
-            self._launcher, searched.told, made.rooms.addresses, sightings=sightings, ranges=expected.ranges(group)
-        )
-        if ahead.recording is None:
-            self._second.launch_ahead(group, ahead, expected.rows)
+        key = found.forms, found.did_more, searched.quoted, searched.has_sums
+        conversion = self._setup.conversions.of(lambda: self._new_launches().speculative(group), group, key=key)
+        arguments, first_seen = conversion.arguments, self._first_seen(group, searched.results(group))
+        ranges = estimate.ranges(group)
+        arguments.upload(self._launcher, searched.arguments, made.rooms.addresses, first_seen=first_seen, ranges=ranges)
+        if conversion.recording is None:
+            self._launches.launch_speculative(group, conversion, estimate.rows)
         else:
-            self._places = ahead.replay(self._here, searched, expected.rows)
-        return made, ahead.telling.table(searched.told), searched.faults
+            self._replayed = conversion.replay(self._place, searched, estimate.rows)
+        return _launched(made, arguments.table(searched.arguments), searched.faults)
 
     def _take_counts(self, fetched: NDArray[np.uint8], strings: int) -> list[int]:
-        """Take what the search has found; how many bytes each column of strings has."""
+        """Take the counts of the search, and return the bytes of each column of strings."""
         counts, self._form = self._found.answer(fetched)
         if self._found.misread(counts, self._form):
             raise _MisreadError
         if self._plan.part is not None and self._plan.part.is_more and counts["flags"] & _UNENDED:
             raise CutRecordError
-        so_far = self._outcome.counts
-        self._rows = so_far["records"] = counts["records"]
-        so_far["blank"] += counts["blank_lines"]
-        so_far["comment"] += counts["comments"]
+        total = self._result.counts
+        self._rows = total["records"] = counts["records"]
+        total["blank"] += counts["blank_lines"]
+        total["comment"] += counts["comments"]
         return _numbers(fetched[FORMS_BYTES : FORMS_BYTES + 8 * strings])
 
     def _measure(self, group: Group, form: str, totals: Room) -> None:
-        """Start to count the bytes of each column of strings, in `totals`."""
+        """Launch the kernels that count the bytes of each column of strings in `totals`."""
         if group.strings:
-            _, room, _ = self._rooms(group)
-            rows = self._second.by_rows(group, writes=False)
-            known = telling(self._known, group, (rows,))
-            known.upload(self._launcher, room)
-            told = known.told(room)
-            self._second.measure(group, told, (rows, told.rows[0]), form, totals)
+            _, buffer, _ = self._buffers(group)
+            columns = self._launches.fast_columns(group, writes=False)
+            template = argument_template(self._known, group, (columns,))
+            template.upload(self._launcher, buffer)
+            arguments = template.buffers(buffer)
+            self._launches.measure(group, arguments, (columns, arguments.fast[0]), form, totals)
 
     def _measured(self, group: Group) -> list[int]:
-        """How many bytes each column of strings has, of a text whose records are counted."""
+        """Return the bytes of each column of strings of a text whose records are counted. The host waits."""
         if not group.strings:
             return []
         totals = self._launcher.room(group.strings * 8, fill=0)
         self._measure(group, self._form, totals)
         return _numbers(self._launcher.fetch(totals))
 
-    def _make_room(self, group: Group, strings: list[int]) -> MadeColumns:
-        """Room for all rows; what was taken ahead, if it does."""
-        rows, made = self._rows, self._ahead
-        self._ahead = None
-        if made is None or made.group is not group or not holds(made.rows, rows):
-            del made  # before more is taken
+    def _column_buffers(self, group: Group, strings: list[int]) -> MadeColumns:
+        """Return buffers for all rows: those allocated for the estimate if it was good, otherwise new ones."""
+        rows, made = self._rows, self._allocated
+        self._allocated = None
+        if made is None or made.group is not group or not covers(made.rows, rows):
+            del made  # releases its buffers before others are allocated
             return group.make_room(self._launcher, rows, strings)
         made.settle(self._launcher, rows, strings)
         return made
 
-    def _rooms(self, group: Group) -> tuple[Room, Room, Room]:
-        """Room for what a conversion meets, is told, and lists as faults: a first one's was made with the search's."""
-        nbytes = outcome_bytes(len(group.rooms), group.infers)
-        if self._own is not None:
-            return self._searched.outcome(group), *self._own
-        others = [told_bytes(self._known, len(group.rooms)), self._outcome.faults.room_bytes]
-        outcome, told, faults = self._launcher.rooms([nbytes], others)
-        return outcome, told, faults
+    def _buffers(self, group: Group) -> tuple[Room, Room, Room]:
+        """Return the buffers of a conversion for results, arguments and faults; the first ones were allocated with the search."""
+        nbytes = results_bytes(len(group.rooms), group.infers)
+        if self._first_buffers is not None:
+            return self._searched.results(group), *self._first_buffers
+        others = [argument_bytes(self._known, len(group.rooms)), self._result.faults.room_bytes]
+        results, arguments, faults = self._launcher.rooms([nbytes], others)
+        return results, arguments, faults
 
-    def _sightings(self, group: Group, outcome: Room) -> tuple[int, int]:
-        """Where those of the first column are, and how many bytes each has; 0 where nothing is inferred."""
-        return (outcome.address + counted_bytes(len(group.rooms)), SEEN_BYTES) if group.infers else (0, 0)
+    def _first_seen(self, group: Group, results: Room) -> tuple[int, int]:
+        """Return the address of first occurrences, and their bytes for each column; zeros if no type is inferred."""
+        return (results.address + counts_bytes(len(group.rooms)), FIRST_SEEN_BYTES) if group.infers else (0, 0)
 
     def _with_large_offsets(self, group: Group, strings: list[int]) -> Group:
-        """The group, with offsets of 64 bits where there are more bytes than those of 32 reach."""
-        many = [number for number, size in enumerate(strings) if size > _MOST_STRING_BYTES and group.types[number].bits == 32]
-        if not many:
+        """Return the group with 64-bit offsets for columns whose bytes exceed the range of 32-bit offsets."""
+        exceeding = [number for number, size in enumerate(strings) if size > _MAX_STRING_BYTES]
+        large = [number for number in exceeding if group.types[number].bits == 32]
+        if not large:
             return group
-        return self._known.group(group.positions, group.kinds, frozenset(group.rooms[number].position for number in many))
+        return self._known.group(group.positions, group.kinds, frozenset(group.rooms[number].position for number in large))
 
     def _convert(self, group: Group, strings: list[int]) -> MadeColumns | None:
-        """Launch the conversion, and wait for what it met; None if that is to be done again."""
+        """Convert columns of known sizes. The host waits for the results; None if the same columns must be converted again."""
         group = self._with_large_offsets(group, strings)
-        outcome, room, faults = self._rooms(group)
-        made = self._make_room(group, strings)
-        rows = self._second.by_rows(group, writes=True)
-        known, sightings = telling(self._known, group, (rows,)), self._sightings(group, outcome)
-        known.upload(self._launcher, room, made.rooms.addresses, sightings=sightings)
-        told = known.told(room)
-        self._second.convert(group, told, (rows, told.rows[0]), self._form, Into(outcome, faults, self._rows))
-        return self._taken(group, (made, told.table, faults), self._launcher.fetch(outcome))
+        results, buffer, faults = self._buffers(group)
+        made = self._column_buffers(group, strings)
+        columns = self._launches.fast_columns(group, writes=True)
+        template, first_seen = argument_template(self._known, group, (columns,)), self._first_seen(group, results)
+        template.upload(self._launcher, buffer, made.rooms.addresses, first_seen=first_seen)
+        arguments = template.buffers(buffer)
+        output = ConversionOutput(results, faults, self._rows)
+        self._launches.convert(group, arguments, (columns, arguments.fast[0]), self._form, output)
+        return self._collect(group, _launched(made, arguments.table, faults), self._launcher.fetch(results))
 
-    def _taken(self, group: Group, launched: Launched, fetched: NDArray[np.uint8]) -> MadeColumns | None:
-        """The columns of a conversion, which left this; None if it is to be done again."""
-        self._own = None
-        return launched[0] if self._outcome.take(group, launched, fetched) else None
+    def _collect(self, group: Group, launched: LaunchedConversion, fetched: NDArray[np.uint8]) -> MadeColumns | None:
+        """Collect the results of a conversion, and return its columns; None if they must be converted again."""
+        self._first_buffers = None
+        return launched.columns if self._result.add_pass(group, launched, fetched) else None
 
 
 def _numbers(fetched: NDArray[np.uint8]) -> list[int]:

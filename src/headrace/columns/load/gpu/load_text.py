@@ -1,4 +1,4 @@
-"""A text that is to be read on a GPU, wherever it lies: copied there, decoded there, loaded there."""
+"""Loads a text on a GPU from wherever it is: copies and decodes it there first if necessary."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ View = Callable[[Room], _native.Source]
 
 
 def launcher_for(source: OpenSource, context: Context, device: Device, budget: Budget | None = None) -> GpuLauncher:
-    """What runs the kernels of one read; `budget`: that of several reads."""
+    """Return the launcher of one read; `budget`: shared by several reads."""
     budget = context.new_budget() if budget is None else budget
     stream = None if source.on_gpu is None else source.on_gpu.stream
     return launcher_beside(stream, gpu(device), budget, context.crossings)
@@ -36,17 +36,18 @@ def launcher_for(source: OpenSource, context: Context, device: Device, budget: B
 def load_text(
     source: OpenSource, dialect: Dialect, plan: LoadPlan, launcher: GpuLauncher, device: Device, *, run: LoadRun = NO_HANDLES
 ) -> Loaded:
-    """Read a text on a GPU, where it lies or is copied to.
+    """Load a text on a GPU. A text in host memory or in a file is copied to the GPU first.
 
-    Memory: beside that of `load_on_gpu`, the text if it is on the host, and the decoded one while the other is there.
+    Memory: that of `load_on_gpu`, the copy of the text, and the decoded text as long as both are needed.
 
     Raises
     ------
     MemoryLimitError
-        It does not fit.
+        The text or the result does not fit.
     """
-    far = source.on_gpu if source.is_far else None
-    place = _place(launcher, _uploaded(launcher, source) if far is None else far, device=str(device))
+    on_device = source.on_gpu if source.is_far else None
+    text = _uploaded(launcher, source) if on_device is None else on_device
+    place = _place(launcher, text, device=str(device))
     return load_part(place, source, dialect, plan, view_for(launcher, device), run=run)
 
 
@@ -56,7 +57,14 @@ _place = quick(Place)
 def load_part(
     place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan, view: View, *, run: LoadRun = NO_HANDLES
 ) -> Loaded:
-    """Read a text that lies where kernels run, or the part of it that does; `view` shows a room there to the native readers.
+    """Load a text in device memory, or the part of it that is there.
+
+    Parameters
+    ----------
+    place, source, dialect, plan, run
+        As for `load_on_gpu`.
+    view
+        Returns a source for the native readers that shows a device buffer.
 
     Raises
     ------
@@ -69,12 +77,12 @@ def load_part(
 
 
 def view_for(launcher: GpuLauncher, device: Device) -> View:
-    """Shows the rooms of a launcher."""
+    """Return the function that shows buffers of a launcher to the native readers."""
     return partial(view_of_room, device=device, stream=launcher.stream, crossings=launcher.crossings)
 
 
 def _uploaded(launcher: GpuLauncher, source: OpenSource) -> Room:
-    """The text on the card: read by several threads into pinned memory, from where it goes on."""
+    """Copy the text to the device, through pinned memory that several threads fill."""
     text = launcher.room(source.size)
     with native_errors():
         launcher.read_in(source.native, source.size, text)

@@ -1,6 +1,4 @@
-"""What a load on a GPU meets, conversion by conversion (faults, kinds of text, counts), and what it gives in the end: its columns
-finished, and what there is to tell of them.
-"""
+"""Collects the results of each conversion pass of a load on a GPU, and builds the final `Loaded` value."""
 
 from __future__ import annotations
 
@@ -21,9 +19,9 @@ from headrace.columns.faults.gpu.fault_list import Conversion, FaultsOfLoad
 from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.finish.gpu.finish import locate_on_gpu, number_rows, shrink
 from headrace.columns.infer.infer_gpu import Inference
-from headrace.columns.load.gpu.launches import counted_bytes
-from headrace.columns.load.gpu.lazy_columns import columns_later
-from headrace.columns.load.gpu.setup_cache import KeptLoad
+from headrace.columns.load.gpu.launches import counts_bytes
+from headrace.columns.load.gpu.lazy_columns import lazy_columns
+from headrace.columns.load.gpu.setup_cache import LoadSetup
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.load_run import LoadRun
@@ -32,22 +30,19 @@ from headrace.gpu.kernels.launcher import Room
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
-Launched = tuple[MadeColumns, Room, Room]
-"""What a conversion makes, where kernels are told of it, and where faults are listed."""
-
 
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
-    """What a load is to do.
+    """The parameters of a load.
 
     Parameters
     ----------
-    place, source, dialect, plan
-        As in `headrace.columns.load.gpu.load.load_on_gpu`.
-    known, kept
-        What of it no text changes.
+    place, source, dialect, plan, run
+        As for `headrace.columns.load.gpu.load.load_on_gpu`.
+    known, setup
+        State that does not depend on the text.
     begin
-        Byte of the source where the data begins, from which the kernels count.
+        First byte of the data in the source. Kernels count from it.
     """
 
     place: Place
@@ -55,43 +50,62 @@ class LoadRequest:
     dialect: Dialect
     plan: LoadPlan
     known: PlanOnGpu
-    kept: KeptLoad
+    setup: LoadSetup
     begin: int
     run: LoadRun
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchedConversion:
+    """A conversion whose kernels are launched.
+
+    Parameters
+    ----------
+    columns
+        The buffers of its columns.
+    table
+        The kernels' table of the columns.
+    faults
+        The list of faults.
+    """
+
+    columns: MadeColumns
+    table: Room
+    faults: Room
 
 
 _loaded = quick(Loaded)
 
 
-class LoadOutcome:
-    """Of one load. Positions are bytes of the source.
+class LoadResultBuilder:
+    """Collects the results of one load. Positions are bytes of the source.
 
     Parameters
     ----------
     request
-        What it is to do.
+        The parameters of the load.
     counts
-        Of what stands before the data; and from there on of all.
+        The counts of what precedes the data; updated to the counts of the whole load.
     """
 
     entries: Room
-    """Of the text's tiles, once it is searched."""
+    """Start states of the text's tiles, set after the search."""
 
     def __init__(self, request: LoadRequest, counts: dict[str, int]) -> None:
         self._request, self.counts = request, counts
-        self._launcher, self._plan, self._kept = request.place.launcher, request.plan, request.kept
+        self._launcher, self._plan, self._setup = request.place.launcher, request.plan, request.setup
         self._infers = bool(request.known.inferred) or request.run.share is not None
-        self._filled: int | None = None  # short records, once a conversion met no fault
+        self._filled: int | None = None  # filled short records, known after a pass without faults
 
     @cached_property
     def inference(self) -> Inference:
-        """Where something is inferred, another load is told what was seen, or a fault's field is looked at."""
+        """The inferred types. Created only if a type is inferred, the load shares its kinds, or a fault is resolved."""
         its = self._request
         return Inference(its.source, its.dialect, its.plan, its.known, its.begin, share=its.run.share)
 
     @cached_property
     def faults(self) -> FaultsOfLoad:
-        """Made when there is a fault, or something that asks for their objects: most texts have none."""
+        """The faults. Created only if there is one or the caller needs the object: most texts have none."""
         its = self._request
         text = self._launcher, its.place.text, its.source, its.dialect
         made = FaultsOfLoad(*text, its.plan, begin=its.begin, see=self.inference.see_field)
@@ -101,47 +115,62 @@ class LoadOutcome:
 
     @property
     def _has_faults(self) -> bool:
-        """Whether faults are known, or may be: otherwise nobody has asked for them."""
+        """True if `faults` exists."""
         return "faults" in self.__dict__
 
-    def take(self, group: Group, launched: Launched, fetched: NDArray[np.uint8]) -> bool:
-        """Take what a conversion of a group left, from its counts on; False if that is to be done again."""
-        made, table, faults = launched
-        counts = counted_bytes(len(group.rooms))
+    def add_pass(self, group: Group, launched: LaunchedConversion, fetched: NDArray[np.uint8]) -> bool:
+        """Add the results of a conversion of a group.
+
+        Parameters
+        ----------
+        group, launched
+            The columns, and their conversion.
+        fetched
+            The results of the kernels, which begin with the counts.
+
+        Returns
+        -------
+        bool
+            False if the same columns must be converted again.
+        """
+        columns = launched.columns
+        counts = counts_bytes(len(group.rooms))
         self.counts["passes"] += 1
         words = fetched[:counts].view(np.uint64)
-        found, rows = words.tolist(), self.counts["records"]
-        made.nulls = [rows - there for there in found[TOTALS_WORDS:]]
-        is_clean = not found[0] and (not self._has_faults or self.faults.is_clean)
+        numbers, rows = words.tolist(), self.counts["records"]
+        columns.nulls = [rows - values for values in numbers[TOTALS_WORDS:]]
+        is_clean = not numbers[0] and (not self._has_faults or self.faults.is_clean)
         if is_clean:
-            self._filled = found[1] if self._filled is None else self._filled
+            self._filled = numbers[1] if self._filled is None else self._filled
             if self._has_faults:
                 self.faults.take_clean(self._filled)
             if not group.infers:
                 return True
-        met = fetched[counts:].view(np.uint64).reshape(-1, 2, SIGHTINGS)
-        if not is_clean and not self.faults.take(Conversion(made, table, faults, words[:TOTALS_WORDS], met[:, 1])):
-            return False
+        first_seen = fetched[counts:].view(np.uint64).reshape(-1, 2, SIGHTINGS)
+        if not is_clean:
+            totals, records = words[:TOTALS_WORDS], first_seen[:, 1]
+            if not self.faults.take(Conversion(columns, launched.table, launched.faults, totals, records)):
+                return False
         if group.infers:
-            seen = met[[number for number, _ in group.inferred]]
-            self.inference.see([position for _, position in group.inferred], seen.tobytes())
+            kinds = first_seen[[number for number, _ in group.inferred]]
+            self.inference.see([position for _, position in group.inferred], kinds.tobytes())
         return True
 
-    def loaded(self, made: dict[int, MadeColumns]) -> Loaded:
-        """What the load gives, of columns by their positions."""
-        kept, plan = self._kept, self._plan
-        evidence = kept.no_evidence
+    def build(self, made: dict[int, MadeColumns]) -> Loaded:
+        """Build the result from the columns by position."""
+        setup, plan = self._setup, self._plan
+        evidence = setup.no_evidence
         if self._infers:
             evidence = self.inference.evidence()
             self.inference.share()
         is_clean = not self._has_faults or self.faults.is_clean
-        if not is_clean or kept.collects or plan.values.shrink or plan.row_index is not None:
-            return self._one_by_one(made, evidence)
+        if not is_clean or setup.collects or plan.values.shrink or plan.row_index is not None:
+            return self._finished(made, evidence)
         counts = self.counts
         counts["rejected"], counts["rows"] = 0, counts["records"]
         counts["filled"] = self._filled or 0
         count = len(plan.columns)
-        columns, described = columns_later(self._launcher, made, count)
+        columns, described = lazy_columns(self._launcher, made, count)
         return _loaded(
             columns=columns,
             evidence=evidence,
@@ -153,10 +182,10 @@ class LoadOutcome:
             described=described,
         )
 
-    def _one_by_one(self, made: dict[int, MadeColumns], evidence: Sequence[Evidence | None]) -> Loaded:
-        """Where columns are still to be changed."""
+    def _finished(self, made: dict[int, MadeColumns], evidence: Sequence[Evidence | None]) -> Loaded:
+        """Build the result of a load whose columns are still to be changed: rows removed, types shrunk, rows numbered."""
         launcher, faults, count = self._launcher, self.faults, len(self._plan.columns)
-        taken = self._separate(made)
+        taken = self._separate_columns(made)
         index = number_rows(launcher, self._plan, self.counts["records"])
         faults.finish(taken, self.counts, index)
         rows = self.counts["rows"]
@@ -174,11 +203,11 @@ class LoadOutcome:
         )
 
     def _shrunk(self, taken: list[Taken], rows: int, evidence: Sequence[Evidence | None]) -> Sequence[Evidence | None]:
-        """The evidence, where types were shrunk to others than the kinds of text call for."""
-        settled = shrink(self._launcher, taken, rows)
+        """Shrink the types of inferred numbers, and return the evidence for the final types."""
+        deciding_rows = shrink(self._launcher, taken, rows)
         its, decoded = self._request, self._request.source.decoded
         text = its.source, its.dialect, its.plan, its.begin
-        found = locate_on_gpu(self._launcher, text, self.entries, settled, self.faults.gone) if settled else {}
+        found = locate_on_gpu(self._launcher, text, self.entries, deciding_rows, self.faults.gone) if deciding_rows else {}
         if decoded is not None:
             found = source_evidence(found, decoded)
         for position, its_own in found.items():
@@ -186,10 +215,10 @@ class LoadOutcome:
             found[position] = replace(its_own, rounded=before and before.rounded)
         return tuple([found.get(position, one) for position, one in enumerate(evidence)])
 
-    def _separate(self, made: dict[int, MadeColumns]) -> list[Taken]:
-        """The columns, each for itself, and the collected one."""
+    def _separate_columns(self, made: dict[int, MadeColumns]) -> list[Taken]:
+        """Return the columns one by one, and the column of collected text."""
         taken = [one for group in dict.fromkeys(made.values()) for one in group.taken() if made[one.position] is group]
-        if self._kept.collects:
+        if self._setup.collects:
             collected = Taken(self._request.known.wanted[-1], type_named("string"), None)
             self.faults.collect(collected, self.counts["records"])
             taken.append(collected)
