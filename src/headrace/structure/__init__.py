@@ -1,4 +1,4 @@
-"""Where the records and fields of a text are."""
+"""Dialects, and the search for records and fields: automata, state maps, structure on the CPU and on a GPU."""
 
 from __future__ import annotations
 
