@@ -1,1 +1,1 @@
-"""What every stage stands on: memory, threads, instruction sets, options, errors."""
+"""Foundations of every stage: memory, threads, instruction sets, options, errors. Imports nothing else of the package."""

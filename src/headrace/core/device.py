@@ -1,4 +1,4 @@
-"""Where work runs and results lie."""
+"""Names the device that work runs on and that data lies on."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from headrace.core.errors import OptionError, shown
 from headrace.core.options import index_of
 
 _KINDS = ("cpu", "cuda")
-_MOST_CARDS = 1 << 16
+_MAX_INDEX = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A place for data and work.
+    """A device for data and work.
 
     Parameters
     ----------
     kind
         ``"cpu"`` or ``"cuda"``.
     index
-        Which one, where there are several.
+        Number of the GPU, from 0 on.
 
     Examples
     --------
@@ -36,18 +36,18 @@ class Device:
         if not isinstance(self.kind, str) or self.kind not in _KINDS:
             raise OptionError.unknown("kind", self.kind, _KINDS)
         index = index_of(self.index)
-        if index is None or not 0 <= index <= _MOST_CARDS:
-            raise OptionError.wrong("index", f"an integer from 0 to {_MOST_CARDS}", self.index)
+        if index is None or not 0 <= index <= _MAX_INDEX:
+            raise OptionError.wrong("index", f"an integer from 0 to {_MAX_INDEX}", self.index)
         object.__setattr__(self, "index", index)
 
     @classmethod
     def parse(cls, device: Device | str) -> Device:
-        """Device of a text such as ``"cpu"`` or ``"cuda:1"``; whether there is such a card shows when it is used.
+        """Return the device that a text such as ``"cpu"`` or ``"cuda:1"`` names. Whether it exists is checked on first use.
 
         Raises
         ------
         OptionError
-            Nothing is called that.
+            No device has that name.
         """
         if not isinstance(device, Device | str):
             raise OptionError.wrong("device", "a text such as 'cpu' or 'cuda:1'", device)
@@ -59,7 +59,7 @@ class Device:
 
 @lru_cache(64)
 def _parsed(device: str) -> Device:
-    """Kept: each column of each batch is asked where it lies, and says so in words."""
+    """Parse and cache a device name; each column of each batch has its device as text."""
     kind, _, index = device.partition(":")
     if kind == "cuda":
         if not ((index or "0").isdecimal() and len(index) < 6):

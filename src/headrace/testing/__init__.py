@@ -1,3 +1,4 @@
-"""What an extension is held to: sequential oracles, and hypothesis strategies for dialects and texts (`strategies` needs
-hypothesis).
+"""Checks an extension: sequential oracles, a harness that runs kernels without a GPU, and hypothesis strategies.
+
+`strategies` needs hypothesis.
 """
