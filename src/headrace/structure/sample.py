@@ -60,12 +60,12 @@ def take_sample(source: OpenSource, begin: int, sample_bytes: int = DEFAULT_SAMP
     positive("sample_bytes", sample_bytes)
     size = source.size
     text = source.native.read(begin, min(sample_bytes, size - begin))
-    behind = begin + len(text)
-    if behind >= size:
+    end = begin + len(text)
+    if end >= size:
         return Sample(_in_utf8(text, source.codec), whole=not source.cut)
-    length = min(_WINDOW_BYTES, size - behind)
-    step = (size - length - behind) // _WINDOWS
-    places = sorted({_whole_unit(behind + step * i, begin) for i in range(1, _WINDOWS)} | {_whole_unit(size - length, begin)})
+    length = min(_WINDOW_BYTES, size - end)
+    step = (size - length - end) // _WINDOWS
+    places = sorted({_whole_unit(end + step * i, begin) for i in range(1, _WINDOWS)} | {_whole_unit(size - length, begin)})
     windows = (_in_utf8(source.native.read(place, length), source.codec) for place in places)
     return Sample(_in_utf8(text, source.codec), False, tuple(windows), ends=not source.cut)
 

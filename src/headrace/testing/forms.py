@@ -37,11 +37,11 @@ class Forms:
         if found is None:
             return b"?"
         sign, digits, mark, fraction, rest = found.groups()
-        behind = rest if mark is None else fraction
-        if b"." in behind:
+        decimals = rest if mark is None else fraction
+        if b"." in decimals:
             return b"?"
         digits = digits if self.thousands is None else digits.replace(self.thousands, b"")
-        return b"".join((sign, digits, b"" if mark is None else b".", behind))
+        return b"".join((sign, digits, b"" if mark is None else b".", decimals))
 
 
 USUAL = Forms()

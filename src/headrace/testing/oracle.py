@@ -181,12 +181,12 @@ def opens_field(data: bytes, pos: int, dialect: Dialect) -> bool:
     if not dialect.double_quote and end - pos > 1 and _delimiter_at(data, end, dialect):
         return True
     for run in re.finditer(re.escape(quote) + b"+", data[end:]):
-        begin, behind = end + run.start(), end + run.end()
+        begin, after = end + run.start(), end + run.end()
         escaped = _escaped(data, begin, dialect)
-        count = behind - begin - escaped
+        count = after - begin - escaped
         if count == 0 or (dialect.double_quote and count % 2 == 0):
             continue
-        if _delimiter_at(data, behind, dialect):
+        if _delimiter_at(data, after, dialect):
             return True
         if not escaped and _delimiter_before(data, begin, dialect):
             return False

@@ -1,7 +1,7 @@
 """Runs kernels without a GPU: g++ compiles the CUDA C++, each thread is a fiber, and every memory access is checked.
 
-`program` compiles a ``.cu`` file. Its ``launch`` runs a kernel on NumPy arrays and raises `KernelError` for faults that would give
-a wrong result, a hang or a crash on a GPU. docs/fiber-harness.md lists what is found and what is not.
+`program` compiles a ``.cu`` file. Its ``launch`` runs a kernel on NumPy arrays and raises `KernelError` for faults that
+would give a wrong result, a hang or a crash on a GPU. docs/fiber-harness.md lists what is found and what is not.
 """
 
 from headrace.testing.fibers.build import BuildError, Program, program

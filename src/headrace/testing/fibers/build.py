@@ -121,7 +121,7 @@ class Program:
         Raises
         ------
         KernelError
-            The kernel did what it must not; the text tells which threads stand where.
+            The kernel has a fault; the message says where its threads are.
         OptionError
             An argument does not fit its parameter, or a limit of CUDA is passed.
 

@@ -221,11 +221,11 @@ def _places(path: Path, image: int, addresses: Sequence[int]) -> dict[int, tuple
     """Return the source lines of each return address, innermost first, without those of the harness."""
     if not addresses:
         return {}
-    # A return address is behind its call, which may be the end of a line.
+    # A return address follows its call, which may end a line.
     asked = [hex(address - image - 1) for address in addresses]
-    told = subprocess.run(["addr2line", "-aifCe", str(path), *asked], capture_output=True, text=True, check=False).stdout
+    answers = subprocess.run(["addr2line", "-aifCe", str(path), *asked], capture_output=True, text=True, check=False).stdout
     found = {}
-    for address, answer in zip(addresses, re.split(r"^0x[0-9a-f]+\n", told, flags=re.MULTILINE)[1:], strict=False):
+    for address, answer in zip(addresses, re.split(r"^0x[0-9a-f]+\n", answers, flags=re.MULTILINE)[1:], strict=False):
         pairs = answer.splitlines()
         frames = [(name, place.split(" ")[0]) for name, place in zip(pairs[::2], pairs[1::2], strict=False)]
         kept = [f"{Path(place).name} in {name.split('(')[0]}" for name, place in frames if not place.startswith(_HERE)]

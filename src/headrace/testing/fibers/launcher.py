@@ -74,7 +74,7 @@ class FiberLauncher:
     def __init__(self, order: str = "random", seed: int = 0, resident_blocks: int = 4) -> None:
         self.waits = 0
         self._how = order, seed, resident_blocks
-        # Memory that nobody holds any more is out of a kernel's reach, as on a GPU, where it is another's by then.
+        # Freed memory must not be accessed by kernels; on a GPU it may belong to another buffer by then.
         self._rooms: weakref.WeakSet[HostRoom] = weakref.WeakSet()
         self._lock = threading.Lock()  # a stream's sender makes rooms on a thread of its own
 
