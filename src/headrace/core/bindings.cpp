@@ -29,7 +29,7 @@ namespace {
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     auto* buffer = nb::inst_ptr<HostBuffer>(nb::handle(self));
-    // Some readers take a null pointer for an error, so nothing has an address too.
+    // Some consumers treat a null pointer as an error, so an empty buffer has an address, too.
     static char nothing = 0;
     const Region& region = *buffer->region;
     void* data = region.data() != nullptr ? static_cast<void*>(region.data()) : &nothing;
@@ -51,7 +51,7 @@ void translate_bad_alloc(const std::exception_ptr& error, void*) {
     }
 }
 
-// Its bytes are anything.
+// Allocate a buffer with undefined content.
 Region new_region(usize bytes) {
     Region region(bytes, nullptr);
     region.ensure(bytes);
@@ -65,7 +65,7 @@ nb::object copy_of(nb::handle source) {
     return make_buffer(std::move(region));
 }
 
-// An array of bytes, for NumPy to view as what it likes; it may be written.
+// Export a buffer as a writable array of bytes, which NumPy can view as any type.
 nb::object new_bytes(u64 count) {
     auto region = std::make_unique<Region>(new_region(count));
     std::byte* const data = region->data();
@@ -74,10 +74,10 @@ nb::object new_bytes(u64 count) {
     return nb::cast(nb::ndarray<nb::numpy, u8, nb::ndim<1>>(data, {count}, owner));
 }
 
-// Whoever made it fills it by its address, before anybody else knows of it.
+// The creator fills it by its address before the buffer is shared.
 nb::object empty_buffer(usize bytes) { return make_buffer(new_region(bytes)); }
 
-// Of each part (from, to, bytes), by several threads, a piece at a time; `streamed`: past the cache.
+// Copy parts, each (from, to, bytes), piece by piece on several threads. `streamed`: bypass the cache.
 void copy_parts(const std::vector<std::tuple<std::uintptr_t, std::uintptr_t, usize>>& parts, unsigned threads,
                 bool streamed) {
     constexpr usize PIECE = usize{1} << 20;
@@ -131,7 +131,7 @@ std::vector<std::string> isas() {
     return names;
 }
 
-// The items that are not the very ones of the other dictionary; None of what it has not is one of it.
+// Return the items of `values` that are not identical to those of `usual`, where a missing item counts as None.
 nb::dict changed_items(const nb::dict& values, const nb::dict& usual) {
     nb::dict changed;
     PyObject *key, *value;
@@ -211,7 +211,8 @@ void bind_core(nb::module_& m) {
 }  // namespace headrace
 
 NB_MODULE(_native, m) {
-    // What was handed over through Arrow may outlive the interpreter: that is its right, and no leak.
+    // Objects exported through Arrow may legitimately outlive the interpreter, so nanobind must not report them as
+    // leaks.
     nanobind::set_leak_warnings(false);
     headrace::bind_core(m);
     headrace::bind_gpu(m);

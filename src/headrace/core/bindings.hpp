@@ -1,4 +1,4 @@
-// What the stages' bindings share.
+// Declares what the bindings of all stages share: the GIL, interrupts, buffers.
 #pragma once
 
 #include <cxxabi.h>
@@ -13,10 +13,10 @@
 
 namespace headrace {
 
-// Blocks the calling thread until the process ends.
+// Block the calling thread until the process ends.
 [[noreturn]] void block_forever() noexcept;
 
-// Runs `call`, which waits for the GIL or runs Python code. When the interpreter finalizes, CPython before 3.14 ends a
+// Run `call`, which waits for the GIL or runs Python code. When the interpreter finalizes, CPython before 3.14 ends a
 // daemon thread there by pthread_exit, which unwinds its frames. C++ then calls std::terminate at the first noexcept
 // function, and workers still use these frames. So the thread blocks here instead, as it does in CPython 3.14.
 template <class Call>
@@ -42,8 +42,8 @@ private:
     PyThreadState* state_;
 };
 
-// Holds the GIL for the life of this object, on any thread. Code that runs Python code meanwhile goes through
-// `call_python` as well: with_gil does both.
+// Holds the GIL for the life of this object, on any thread. Python code has to run through `call_python` as well;
+// with_gil does both.
 class GilAcquire {
 public:
     GilAcquire();
@@ -57,20 +57,20 @@ private:
     PyGILState_STATE state_;
 };
 
-// Calls `call`, which runs Python code, with the GIL.
+// Run `call`, which runs Python code, with the GIL.
 template <class Call>
 auto with_gil(const Call& call) {
     const GilAcquire acquire;
     return call_python(call);
 }
 
-// Whether the interpreter is gone for the calling thread, which then must not ask for the GIL.
+// Return whether the interpreter has ended for the calling thread, which then must not take the GIL.
 bool is_interpreter_gone() noexcept;
 
-// Runs the Python signal handlers of signals that have come (Ctrl-C). An exception of theirs is thrown.
+// Run the Python handlers of pending signals (Ctrl-C), and throw their exceptions.
 void check_signals();
 
-// Releases the GIL for a long call. Ctrl-C ends a call that is `interruptible`, which one that changes its input is
+// Releases the GIL for a long call. Ctrl-C ends the call if it is `interruptible`; calls that modify their input are
 // not.
 class LongCall {
 public:
@@ -83,16 +83,16 @@ private:
     std::optional<Interruptible> interruptible_;
 };
 
-// A result's memory as Python holds it. What is handed over through Arrow shares the region, not this object, so that
-// its receiver may let go on any thread without the GIL, and after the interpreter has ended.
+// A result's memory as a Python object. Arrow exports share the region and not this object, so that their receiver may
+// release it on any thread without the GIL, and after the interpreter has ended.
 struct HostBuffer {
     std::shared_ptr<const Region> region;
 };
 
 nanobind::object make_buffer(Region&& region);
 
-// A Python object's bytes for as long as this lives; the object must lend them contiguous. Held without the GIL, made
-// and given back with it.
+// Borrows a Python object's bytes, which must be contiguous, for the life of this object. Construct and destroy it with
+// the GIL; it can be used without.
 class BorrowedBytes {
 public:
     explicit BorrowedBytes(nanobind::handle object);

@@ -8,12 +8,12 @@ from headrace.core.errors import MemoryLimitError
 
 
 class Budget:
-    """Bytes of device memory that one user of it may hold.
+    """Counts the bytes of device memory that one call holds, against a limit.
 
     Parameters
     ----------
     limit
-        So many at most; None for no limit.
+        Maximum in bytes; None for no limit.
 
     Examples
     --------
@@ -36,12 +36,12 @@ class Budget:
         self._lock = threading.Lock()
 
     def charge(self, nbytes: int) -> None:
-        """Count bytes that are taken.
+        """Add allocated bytes.
 
         Raises
         ------
         MemoryLimitError
-            They do not fit; nothing is counted.
+            They exceed the limit; nothing is added.
         """
         with self._lock:
             used = self.used + nbytes
@@ -53,6 +53,6 @@ class Budget:
             self.peak = max(self.peak, used)
 
     def refund(self, nbytes: int) -> None:
-        """Count bytes that were given back."""
+        """Subtract freed bytes."""
         with self._lock:
             self.used -= nbytes

@@ -1,7 +1,7 @@
-"""Memory of results: bytes on a device, owned by whoever holds them.
+"""Exports the buffers that results are stored in: bytes on a device, with shared ownership.
 
-A host buffer speaks Python's buffer protocol (``memoryview(buffer)``). One on a GPU (`gpu.memory.pool`) has the same
-attributes and speaks ``__cuda_array_interface__`` in its place.
+A host buffer supports Python's buffer protocol (``memoryview(buffer)``). A GPU buffer (`gpu.memory.pool`) has the same
+attributes and supports ``__cuda_array_interface__`` instead.
 """
 
 from __future__ import annotations

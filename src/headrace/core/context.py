@@ -1,4 +1,7 @@
-"""What a call may use: device, threads, memory, instruction set. There is no other global state."""
+"""Holds the resources of a call: device, threads, memory limit, instruction set.
+
+Results depend on no other state. Modules cache plans, kernels and memory, which affect speed alone.
+"""
 
 from __future__ import annotations
 
@@ -11,30 +14,30 @@ from headrace.core.errors import OptionError
 from headrace.core.options import instance, positive
 from headrace.core.transfers import Crossings
 
-_MOST_THREADS = 1024
-_LONGEST_ISA = 20
+_MAX_THREADS = 1024
+_MAX_ISA_LENGTH = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """Resources of a call; pass one as ``context=`` or let the default serve.
+    """Resources of a call; pass one as ``context=``, or use the default.
 
     Parameters
     ----------
     device
-        Where the work runs if its input is on the host: ``Context(device="cuda")`` takes it to a GPU and leaves the result there.
-        What lies on a GPU is worked on there.
+        Device of the work if its input is on the host: ``Context(device="cuda")`` copies the input to a GPU and leaves the result
+        there. Input that is on a GPU is processed there.
     threads
-        At most so many threads; None for all cores that the process may use.
+        Maximum number of threads; None for all cores that the process may use.
     memory_limit
-        Bytes that the result of one call may take, its working memory of about 4 MB a thread not counted; on a GPU, the result
-        and copies of inputs and tables, but not the little that the launches of a stream share. None for no limit. What does not
-        fit raises `MemoryLimitError`, and all that was taken is given back.
+        Maximum bytes of one call's result; None for no limit. Working memory of about 4 MB a thread is not counted. On a GPU,
+        copies of inputs and tables count, too, but not the small scratch memory that launches of a stream share. A result that
+        does not fit raises `MemoryLimitError`, and its memory is freed.
     isa
-        Instruction set of the CPU kernels: ``"avx512"``, ``"avx2"`` or ``"scalar"``; empty for the best that the machine has, or
-        the one that the environment variable ``HEADRACE_ISA`` names. The answer is the same with each.
+        Instruction set of the CPU kernels: ``"avx512"``, ``"avx2"`` or ``"scalar"``. Empty for the one that the environment
+        variable ``HEADRACE_ISA`` names, or else the best of the machine. Results are the same with each.
     crossings
-        Where bytes that go between host and GPU are counted, for all calls with this context.
+        Counter of the bytes copied between host and GPU by all calls with this context.
 
     Examples
     --------
@@ -54,7 +57,7 @@ class Context:
         object.__setattr__(self, "device", Device.parse(self.device))
         if not isinstance(self.isa, str):
             raise OptionError.wrong("isa", "a text", self.isa)
-        if not self.isa.isascii() or len(self.isa) > _LONGEST_ISA:
+        if not self.isa.isascii() or len(self.isa) > _MAX_ISA_LENGTH:
             raise OptionError.unknown("isa", self.isa, _native.isas())
         if self.threads is not None:
             object.__setattr__(self, "threads", positive("threads", self.threads))
@@ -68,25 +71,25 @@ class Context:
 
     @property
     def thread_count(self) -> int:
-        """Threads that a call uses at most."""
-        return min(self.threads or _native.hardware_threads(), _MOST_THREADS)
+        """Maximum number of threads of a call."""
+        return min(self.threads or _native.hardware_threads(), _MAX_THREADS)
 
     def new_budget(self) -> Budget:
-        """What one call may take of a GPU's memory."""
+        """Return a budget of GPU memory for one call."""
         return Budget(self.memory_limit)
 
     @property
     def isa_name(self) -> str:
-        """Instruction set that is used."""
+        """Name of the instruction set that is used."""
         return _native.choose_isa(self.isa)
 
 
 def context_of(given: object) -> Context:
-    """The context of a call: the one given, or a new one with the defaults for None.
+    """Return the context of a call: `given`, or a new one with the defaults if it is None.
 
     Raises
     ------
     OptionError
-        It is something else.
+        `given` is neither a Context nor None.
     """
     return Context() if given is None else instance("context", given, Context)

@@ -1,4 +1,4 @@
-"""Where work runs and results lie."""
+"""Names the device that work runs on and that data lies on."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from headrace.core.errors import OptionError, shown
 from headrace.core.options import index_of
 
 _KINDS = ("cpu", "cuda")
-_MOST_CARDS = 1 << 16
+_MAX_INDEX = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A place for data and work.
+    """A device for data and work.
 
     Parameters
     ----------
     kind
         ``"cpu"`` or ``"cuda"``.
     index
-        Which one, where there are several.
+        Number of the GPU, from 0 on.
 
     Examples
     --------
@@ -36,20 +36,18 @@ class Device:
         if not isinstance(self.kind, str) or self.kind not in _KINDS:
             raise OptionError.unknown("kind", self.kind, _KINDS)
         index = index_of(self.index)
-        if index is None or not 0 <= index <= _MOST_CARDS:
-            raise OptionError.wrong("index", f"an integer from 0 to {_MOST_CARDS}", self.index)
+        if index is None or not 0 <= index <= _MAX_INDEX:
+            raise OptionError.wrong("index", f"an integer from 0 to {_MAX_INDEX}", self.index)
         object.__setattr__(self, "index", index)
 
     @classmethod
     def parse(cls, device: Device | str) -> Device:
-        """Return the device that a text such as ``"cpu"`` or ``"cuda:1"`` names.
-
-        Whether the machine has such a GPU is checked when the device is first used.
+        """Return the device that a text such as ``"cpu"`` or ``"cuda:1"`` names. Whether it exists is checked on first use.
 
         Raises
         ------
         OptionError
-            The text names no device.
+            No device has that name.
         """
         return parse_device("device", device)
 
@@ -72,7 +70,7 @@ def parse_device(option: str, device: object) -> Device:
 
 @lru_cache(64)
 def _parsed(device: str, option: str) -> Device:
-    """Return the device of a name. Cached, because each column of each batch asks for the device that it lies on."""
+    """Parse and cache a device name; each column of each batch has its device as text."""
     kind, _, index = device.partition(":")
     if kind == "cuda":
         if not ((index or "0").isdecimal() and len(index) < 6):

@@ -1,17 +1,17 @@
-"""Every error that headrace raises. Each is also the builtin that a caller would catch."""
+"""Defines every error that headrace raises. Each is also the builtin error that a caller would catch."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 _LISTED = 30
-"""Valid values that a message lists if none is near."""
-_LONGEST_NEAR = 60
-"""Characters of a value for which the nearest valid one is looked for."""
+"""Maximum number of valid values in a message."""
+_MAX_NEAR_LENGTH = 60
+"""Maximum length of a value that is compared with the valid ones."""
 
 
 def shown(value: object, most: int = 100) -> str:
-    """`value` for a message: its repr on one line, cut after `most` characters.
+    """Return the repr of `value` on one line, cut after `most` characters, for a message.
 
     Examples
     --------
@@ -28,24 +28,24 @@ def shown(value: object, most: int = 100) -> str:
 
 
 def nearest(value: str, names: Iterable[str]) -> str | None:
-    """The name that `value` is a slip of: it differs in capitals, or in at most one character of three.
+    """Return the name that `value` probably misspells: it differs in case, or in at most a third of its characters.
 
     Examples
     --------
     >>> nearest("delimeter", ["delimiter", "header"]), nearest("batch_rows", ["n_rows"])
     ('delimiter', None)
     """
-    if not 1 < len(value) <= _LONGEST_NEAR:
+    if not 1 < len(value) <= _MAX_NEAR_LENGTH:
         return None
     most = (len(value) + 1) // 3
     found = [(0 if name.lower() == value.lower() else _distance(value, name, most), name) for name in names if name != value]
-    letters = sorted(value)  # of equal distances, swapped letters are likelier than others
+    letters = sorted(value)  # at equal distances, swapped letters are likelier than other slips
     distance, name = min(found, key=lambda one: (one[0], sorted(one[1]) != letters), default=(most + 1, None))
     return name if distance <= most else None
 
 
 def _distance(one: str, other: str, most: int) -> int:
-    """Characters to add, drop, change or swap with their neighbour; `most` + 1 if there are more than `most`."""
+    """Return the edit distance (insert, delete, replace, swap neighbours), or `most` + 1 if it exceeds `most`."""
     if abs(len(one) - len(other)) > most:
         return most + 1
     before: list[int] = []
@@ -67,11 +67,11 @@ class HeadraceError(Exception):
 
 
 class OptionError(HeadraceError, ValueError):
-    """A call makes no sense: an unknown option, a value of the wrong kind, options that contradict each other."""
+    """An argument is wrong: an unknown option, a value of the wrong type, or options that contradict each other."""
 
     @classmethod
     def unknown(cls, what: str, value: object, valid: Iterable[str]) -> OptionError:
-        """An error for a value that is not among the valid ones. It names the nearest, if one is near.
+        """Return an error for a value that is not one of the valid ones. It suggests the nearest, if one is near.
 
         Examples
         --------
@@ -96,7 +96,7 @@ class OptionError(HeadraceError, ValueError):
 
     @classmethod
     def wrong(cls, name: str, expected: str, value: object, instead: object = None) -> OptionError:
-        """An error for an argument of the wrong kind or out of range; `instead` is what the caller may have meant.
+        """Return an error for an argument of the wrong type or out of range; `instead` is what the caller may have meant.
 
         Examples
         --------
@@ -119,31 +119,31 @@ class OutOfRangeError(OptionError, IndexError):
 
 
 class SourceError(HeadraceError, OSError):
-    """A source cannot be read, or is not what it was when it was opened."""
+    """A source cannot be read, or has changed since it was opened."""
 
 
 class NoMatchError(SourceError, FileNotFoundError):
-    """A pattern that matches no file, or a folder without one."""
+    """A pattern matches no file, or a folder has none."""
 
 
 class EmptyInputError(HeadraceError, ValueError):
-    """The input holds no record, and nothing says what its columns are."""
+    """The input has no record, and its columns are not given."""
 
 
 class MemoryLimitError(HeadraceError, MemoryError):
-    """A result does not fit the limit, or the memory there is; everything taken for it was given back."""
+    """A result exceeds the limit or the available memory. Memory allocated for it has been freed."""
 
 
 class UnsupportedDeviceError(HeadraceError, RuntimeError):
-    """This build, or this machine, has no such device."""
+    """This build or this machine does not have the device."""
 
 
 class MissingDependencyError(HeadraceError, ImportError):
-    """An optional package is needed."""
+    """An optional package is not installed."""
 
     @classmethod
     def of(cls, package: str, extra: str | None, what: str) -> MissingDependencyError:
-        """An error that says how to get `package`: by an extra of this one, or as its own project says if there is none."""
+        """Return an error that says how to install `package`: by an extra of this package, or as its own documentation says."""
         way = (
             f"install it with: pip install 'headrace[{extra}]'" if extra else f"install it as the documentation of {package} says"
         )
@@ -176,7 +176,7 @@ _SHOWN = 80
 
 
 class ParseError(HeadraceError, ValueError):
-    """A record that does not fit.
+    """A record is malformed, or a field does not convert to its column's type.
 
     Parameters
     ----------
@@ -192,11 +192,11 @@ class ParseError(HeadraceError, ValueError):
         ``"type"``, ``"overflow"``, ``"encoding"``, ``"quote"``, ``"unclosed_quote"``, ``"too_few_fields"`` or
         ``"too_many_fields"``.
     expected
-        Type of the column; of a quoted field that never ends, a closing quote and the lines that it may be in.
+        Type of the column. For a quoted field that never ends: a closing quote, and the lines that it may be in.
     text
-        The field, or the record where it is at fault; of a quoted field that never ends, its first line.
+        The field; the record if the whole record is at fault; the first line of a quoted field that never ends.
     source
-        Where several files are read: the path of the one at fault.
+        Path of the file, if several are read.
     """
 
     def __init__(
@@ -235,7 +235,7 @@ class ParseError(HeadraceError, ValueError):
         return {name: getattr(self, name) for name in names}
 
     def in_source(self, source: str) -> ParseError:
-        """The same error, of one file among several."""
+        """Return the same error for one file among several."""
         return _remake(self._fields() | {"source": source})
 
 

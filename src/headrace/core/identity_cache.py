@@ -1,4 +1,4 @@
-"""What was made of values that are seldom new: kept for the next call with the very same ones."""
+"""Caches results by the identity of the objects that they were computed from."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ MadeT = TypeVar("MadeT")
 
 
 class Recent(Generic[MadeT]):
-    """The last few results, found again by the identity of what they were made of, which nobody may change.
+    """A small cache of results, keyed by the identity of their inputs, which must not be modified.
 
-    So values that cannot be hashed, or are long to hash, cost nothing. What a result was made of is held as long as it is.
-    Any thread may ask; two that miss at once both make the result, and one of them is kept.
+    Inputs need no hash, so those that are unhashable or slow to hash can be keys. The cache holds references to the inputs of
+    each result, and evicts the oldest result first. Thread-safe: two threads that miss at once both compute the result, and one
+    is kept.
 
     Parameters
     ----------
     most
-        So many results are kept.
+        Maximum number of results.
 
     Examples
     --------
@@ -31,7 +32,7 @@ class Recent(Generic[MadeT]):
         self._kept: dict[Hashable, tuple[tuple[Any, ...], MadeT]] = {}
 
     def of(self, make: Callable[[], MadeT], *values: Any, key: Hashable = None) -> MadeT:
-        """What `make` gave, or gives, for these very values, and for a key that is equal to this one."""
+        """Return the cached result for these objects and an equal `key`, or the result of `make`, which is then cached."""
         name = (key, *map(id, values))
         found = self._kept.get(name)
         if found is None:

@@ -1,5 +1,6 @@
-"""Sequences and mappings whose items are made when they are asked for: a read makes a column and a report for each of a table's
-columns, of which there may be thousands, and most are never looked at one by one.
+"""Provides sequences and mappings whose items are built on first access.
+
+A read has a column and a report for each column of its table. There may be thousands, and callers access few of them.
 """
 
 from __future__ import annotations
@@ -13,16 +14,16 @@ _UNMADE: Any = object()
 
 
 class Later(Sequence[ItemT_co]):
-    """A tuple whose items are made when they are asked for, and then kept.
+    """A lazy tuple: each item is built on first access and then kept.
 
-    Any thread may ask; two that ask for the same item at once may get two that are equal.
+    Thread-safe; two threads that access the same item at once may get two equal objects.
 
     Parameters
     ----------
     count
-        So many items.
+        Number of items.
     make
-        Makes one, by its number.
+        Builds an item from its index.
 
     Examples
     --------
@@ -67,12 +68,12 @@ class Later(Sequence[ItemT_co]):
 
 
 class Named(Mapping[str, ItemT_co]):
-    """Some of a sequence's items by name, in order.
+    """A view of a sequence's items by name, in the order of `places`.
 
     Parameters
     ----------
     places
-        Name to number; nobody may change it.
+        Name to index; must not change.
     items
         The sequence.
 
@@ -89,7 +90,7 @@ class Named(Mapping[str, ItemT_co]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """In order."""
+        """The names, in order."""
         return tuple(self._places)
 
     def __getitem__(self, name: str) -> ItemT_co:

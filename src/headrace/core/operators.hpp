@@ -1,18 +1,19 @@
-// What a scan or a reduction joins items with. Each operator is associative and has an identity; none but those that
-// say so commute, and every algorithm keeps the items' order for them. (Blelloch 1990, "Prefix sums and their
+// Defines the operators of scans and reductions. Each is associative and has an identity. Operators commute only if
+// they say so; for the others every algorithm keeps the order of the items. (Blelloch 1990, "Prefix sums and their
 // applications", section 1.)
 #pragma once
 #include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// The map x -> scale x + offset modulo 2^32. Joining maps does not commute: every scan is tested with it.
+// The map x -> scale x + offset modulo 2^32. Composition of such maps does not commute, so every scan is tested with
+// it.
 struct Affine {
     u32 scale;
     u32 offset;
 };
 
-// Whether values of T that compare equal are the same bits, so that the order in which they are joined cannot show.
+// True for integer types: equal values have equal bits, so the order of combination cannot change the result.
 template <class T>
 constexpr bool is_integer = static_cast<T>(1) / static_cast<T>(2) == static_cast<T>(0);
 
@@ -44,8 +45,8 @@ HR_FN T lowest() {
     }
 }
 
-// Sums of unsigned words, modulo their size: those of signed ones have the same bits. Not of floating point, whose sums
-// depend on how they are grouped.
+// Sum of unsigned words, modulo their size; sums of signed words have the same bits. Floating-point sums are excluded,
+// because they depend on the grouping.
 template <class T>
 struct Sum {
     using Item = T;
@@ -57,7 +58,7 @@ struct Sum {
     }
 };
 
-// Of equal values the first; a NaN wins, the first of them.
+// Minimum; the first of equal values. If there is a NaN, the first NaN.
 template <class T>
 struct Min {
     using Item = T;
@@ -80,7 +81,7 @@ struct Max {
     HR_FN T join(T a, T b) { return a < b || (b != b && a == a) ? b : a; }
 };
 
-// First `a`, then `b`: c(ax + b) + d.
+// Composition, `a` first: with a = (s, o) and b = (t, p), x -> t (s x + o) + p.
 template <class T>
 struct Compose {
     using Item = Affine;

@@ -16,23 +16,23 @@ ValueT = TypeVar("ValueT")
 def resolve_aliases(
     given: dict[str, object], extra: Mapping[str, object], aliases: Mapping[str, str], defaults: Mapping[str, object]
 ) -> dict[str, object]:
-    """`given` options with those that came under another name.
+    """Return the options of a call after aliases are resolved.
 
     Parameters
     ----------
     given
-        Options under their own names, defaults included.
+        Options under their own names, including defaults.
     extra
-        What came under any other name.
+        Arguments under other names.
     aliases
-        Other name to own name.
+        Alias to option name.
     defaults
-        Values of options that nobody gave.
+        Default values.
 
     Raises
     ------
     OptionError
-        A name is unknown, or an option came twice.
+        A name is unknown, or an option is given twice.
 
     Examples
     --------
@@ -57,17 +57,17 @@ def resolve_aliases(
 
 
 def _same(value: object, default: object) -> bool:
-    # Of one class first: an array compared with None is an array, which is neither true nor false.
+    # Compare types first: an array compared with None is an array, which has no truth value.
     return value is default or (type(value) is type(default) and value == default)
 
 
 MOST = 2**62
-"""The largest count that an option takes."""
+"""Maximum of options that are counts."""
 _BOOLS = {"true": True, "false": False}
 
 
 def flag(name: str, value: object) -> bool:
-    """A bool, Python's or NumPy's; nothing else that counts as true or false.
+    """Return a bool of Python or NumPy; other truthy or falsy values are refused.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def flag(name: str, value: object) -> bool:
 
 
 def integer(name: str, value: object, expected: str, least: int, most: int = MOST) -> int:
-    """An integer of a range, Python's or NumPy's; no bool. `expected` describes the range in a message.
+    """Return an integer of Python or NumPy from a range; bools are refused. `expected` describes the range in a message.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def integer(name: str, value: object, expected: str, least: int, most: int = MOS
 
 
 def _meant(value: object, least: int, most: int) -> int | None:
-    """The integer that a text of digits or a float stands for, if an option takes it."""
+    """Return the integer that a text of digits or a float represents, if it is in range."""
     digits = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19
     if not digits and not (isinstance(value, float) and value.is_integer()):
         return None
@@ -117,7 +117,7 @@ def _meant(value: object, least: int, most: int) -> int | None:
 
 
 def index_of(value: object) -> int | None:
-    """The integer that `value` is, Python's or NumPy's; None for all else, bools and arrays included."""
+    """Return an integer of Python or NumPy as int; None for anything else, including bools and arrays."""
     if isinstance(value, int):
         return None if isinstance(value, bool) else int(value)
     if not hasattr(type(value), "__index__") or hasattr(type(value), "__len__") or is_bool(value):
@@ -129,12 +129,12 @@ def index_of(value: object) -> int | None:
 
 
 def is_bool(value: object) -> bool:
-    """Whether `value` is a bool of Python or NumPy."""
+    """Return whether `value` is a bool of Python or NumPy."""
     return isinstance(value, bool) or (type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"))
 
 
 def positive(name: str, value: object) -> int:
-    """An integer from 1 on.
+    """Return an integer from 1 on.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def positive(name: str, value: object) -> int:
 
 
 def choice(name: str, value: object, valid: Iterable[str]) -> str:
-    """One of a few texts.
+    """Return one of the valid texts.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def choice(name: str, value: object, valid: Iterable[str]) -> str:
 
 
 def number(name: str, value: object, expected: str) -> int | float:
-    """A real number, Python's or NumPy's; no bool.
+    """Return a real number of Python or NumPy; bools are refused.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def number(name: str, value: object, expected: str) -> int | float:
 
 
 def instance(name: str, value: object, kind: type[ValueT], expected: str = "") -> ValueT:
-    """A value of a class.
+    """Return an instance of a class.
 
     Raises
     ------
@@ -188,26 +188,26 @@ def instance(name: str, value: object, kind: type[ValueT], expected: str = "") -
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Options as they came, taken out by name and checked.
+    """Options as the caller passed them, with a checked getter for each type.
 
     Parameters
     ----------
     values
-        Name to value.
+        Option name to value.
     """
 
     values: Mapping[str, object]
 
     def flag(self, name: str) -> bool:
-        """A bool, and nothing that merely counts as one."""
+        """Return a bool; see `flag`."""
         return flag(name, self.values[name])
 
     def choice(self, name: str, valid: tuple[str, ...]) -> str:
-        """One of a few texts."""
+        """Return one of the valid texts."""
         return choice(name, self.values[name], valid)
 
     def texts(self, name: str) -> tuple[bytes, ...]:
-        """One text or several, as UTF-8, each once."""
+        """Return one text or several as UTF-8, without duplicates."""
         value = self.values[name]
         if isinstance(value, Mapping):
             raise OptionError(f"{name} holds for all columns, so it must be a text or several, not {shown(value)}")
@@ -229,45 +229,45 @@ class Given:
             raise OptionError(f"{name} holds {shown(error.object)}, which UTF-8 cannot write") from None
 
     def text(self, name: str) -> bytes:
-        """One text, as UTF-8."""
+        """Return one text as UTF-8."""
         value = self.values[name]
         if not isinstance(value, str | bytes):
             raise OptionError.wrong(name, "a text", value)
         return self.texts(name)[0]
 
     def instance(self, name: str, kind: type[ValueT]) -> ValueT:
-        """A value of a class."""
+        """Return an instance of a class."""
         return instance(name, self.values[name], kind)
 
     def whole(self, name: str) -> int:
-        """An integer from 0 on."""
+        """Return an integer from 0 on."""
         return integer(name, self.values[name], "an integer from 0 on", 0)
 
     def count(self, name: str) -> int | None:
-        """A positive integer, or None."""
+        """Return a positive integer or None."""
         value = self.values[name]
         return None if value is None else positive(name, value)
 
 
 PLAIN: frozenset[type] = frozenset({str, bytes, bool, int, type(None), type})
-"""Classes of values that nobody can change."""
+"""Immutable classes."""
 
 
-_DEEPEST = 8
-"""Levels of lists that are compared; deeper ones, such as a list in itself, count as anything."""
+_MAX_LEVELS = 8
+"""Levels of nested lists that `frozen` compares. Deeper values, such as a list that contains itself, have no key."""
 
 
-def frozen(value: object, plain: frozenset[type] = PLAIN, levels: int = _DEEPEST) -> Hashable | None:
-    """What is equal for values that say the same, and for no others; None for what may be anything.
+def frozen(value: object, plain: frozenset[type] = PLAIN, levels: int = _MAX_LEVELS) -> Hashable | None:
+    """Return a hashable key that is equal for equal values of equal types; None if `value` may be mutable in other ways.
 
     Parameters
     ----------
     value
-        A plain value, or a list, tuple or dictionary of such.
+        An instance of a plain class, or a list, tuple or dict of such.
     plain
-        Classes of values that nobody can change, and that are equal only to what says the same.
+        Immutable classes whose instances are equal only if they mean the same.
     levels
-        Levels of lists and dictionaries to look into.
+        Maximum nesting of lists and dicts.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Makes locks of a whole process that a forked child finds open."""
+"""Makes process-wide locks that are released in a forked child."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 
 
 def process_lock() -> threading.Lock:
-    """Return a lock for a module's globals. A thread that holds it while another one forks does not exist in the child."""
+    """Return a lock for a module's globals. In a forked child it is free, even if a thread of the parent held it."""
     lock = threading.Lock()
     os.register_at_fork(after_in_child=getattr(lock, "_at_fork_reinit"))  # noqa: B009  # concurrent.futures does so, too
     return lock

@@ -1,7 +1,7 @@
-"""Immutable values at the cost of others.
+"""Builds frozen dataclass instances without the cost of `object.__setattr__` for each field, and without `__post_init__`.
 
-A frozen dataclass sets its fields one by one through `object.__setattr__`, which for ten fields costs about 2 us. A read makes a
-column and a report for each of a table's columns, and there may be thousands.
+Ten fields of a frozen dataclass cost about 2 us, and the checks of a `Column` 3 us more. A read of 1 KB in 5 columns takes 200 us
+with these makers and 243 us with the classes' own constructors.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ MadeT = TypeVar("MadeT")
 
 
 def quick(cls: type[MadeT]) -> Callable[..., MadeT]:
-    """What makes values of a frozen dataclass with slots, as the class itself does, without its ``__post_init__``.
+    """Return a constructor of a frozen dataclass with slots that skips its ``__post_init__``.
 
-    A twin of the class that is not frozen has the same fields; its value becomes one of the class when it is made.
+    It constructs an equal class that is not frozen, and then assigns ``__class__``. Their memory layouts are the same.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def quick(cls: type[MadeT]) -> Callable[..., MadeT]:
 
 @cache
 def _maker(cls: type) -> Callable[..., Any]:
-    """Made once for a class, which takes half a millisecond."""
+    """Build the constructor, which takes half a millisecond a class."""
     own: list[tuple[str, Any, Any]] = []
     for one in fields(cls):
         how = {"default": one.default} if one.default is not MISSING else {}

@@ -1,4 +1,4 @@
-"""Who did what, and who waited for whom: spans of time by lanes, as a trace for Perfetto and as a page with a picture."""
+"""Records what each worker did and when it waited, as a trace for Perfetto or as an HTML page with a chart."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Something that took time; seconds since the timeline began."""
+    """A timed activity of one lane; times in seconds since the timeline began."""
 
     lane: str
     name: str
@@ -23,7 +23,7 @@ class Span:
 
 
 class Timeline:
-    """Spans of a work, from any thread, and the seconds that it took so far.
+    """Spans of one task, recorded from any thread.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Timeline:
 
     @contextmanager
     def span(self, lane: str, name: str) -> Iterator[None]:
-        """The block, as a span."""
+        """Record the ``with`` block as a span."""
         begin = time.perf_counter() - self._begun
         try:
             yield
@@ -51,14 +51,14 @@ class Timeline:
                 self.spans.append(span)
 
     def seconds(self) -> dict[tuple[str, str], float]:
-        """What was done in each lane, and for how long in all."""
+        """Return the total seconds of each activity by lane: (lane, name) to seconds."""
         sums: dict[tuple[str, str], float] = {}
         for span in self.spans:
             sums[span.lane, span.name] = sums.get((span.lane, span.name), 0.0) + span.end - span.begin
         return sums
 
     def as_trace(self) -> str:
-        """JSON that Perfetto (ui.perfetto.dev) and chrome://tracing open."""
+        """Return JSON for Perfetto (ui.perfetto.dev) and chrome://tracing."""
         lanes = self._lanes()
         events: list[dict[str, Any]] = [
             {"ph": "M", "name": "thread_name", "pid": 1, "tid": number, "args": {"name": lane}} for lane, number in lanes.items()
@@ -69,7 +69,7 @@ class Timeline:
         return json.dumps({"traceEvents": events, "displayTimeUnit": "ms"})
 
     def as_page(self, title: str) -> str:
-        """An HTML page: a row for each lane, a bar for each span, waiting ones pale; and the sums."""
+        """Return an HTML page with a row a lane, a bar a span (pale while waiting), and a table of totals."""
         lanes, whole = self._lanes(), max((span.end for span in self.spans), default=0.0) or 1.0
         colours = {name: _COLOURS[i % len(_COLOURS)] for i, name in enumerate(dict.fromkeys(span.name for span in self.spans))}
         bars = [self._bar(span, lanes[span.lane], whole, colours) for span in self.spans]
@@ -89,10 +89,10 @@ class Timeline:
     def _bar(self, span: Span, row: int, whole: float, colours: dict[str, str]) -> str:
         x, width = _LEFT + span.begin / whole * _WIDTH, max((span.end - span.begin) / whole * _WIDTH, 0.5)
         opacity = 0.25 if span.name.startswith("wait") else 1
-        told = f"{html.escape(span.name)}: {(span.end - span.begin) * 1e3:.2f} ms at {span.begin * 1e3:.2f} ms"
+        tooltip = f"{html.escape(span.name)}: {(span.end - span.begin) * 1e3:.2f} ms at {span.begin * 1e3:.2f} ms"
         return (
             f'<rect x="{x:.2f}" y="{row * _ROW + 4}" width="{width:.2f}" height="{_ROW - 8}" fill="{colours[span.name]}" '
-            f'opacity="{opacity}"><title>{told}</title></rect>'
+            f'opacity="{opacity}"><title>{tooltip}</title></rect>'
         )
 
     def _lanes(self) -> dict[str, int]:
@@ -116,9 +116,9 @@ _PAGE = """<!doctype html>
 
 
 class NoTimeline(Timeline):
-    """Keeps nothing."""
+    """A timeline that records nothing."""
 
     @contextmanager
     def span(self, lane: str, name: str) -> Iterator[None]:
-        """Nothing is noted."""
+        """Run the block without recording it."""
         yield

@@ -1,4 +1,4 @@
-"""What went between host and GPU: nothing crosses unless the caller names it, and what crosses is counted."""
+"""Counts the bytes copied between host and GPU. Data crosses only where the caller says so, and every copy is counted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _counting = process_lock()
 
 @dataclass(slots=True)
 class Crossings:
-    """Bytes that went between host and GPU, and how often; with `part`, those of one call and of all together.
+    """Bytes copied between host and GPU, and number of copies. `part` counts one call within a total.
 
     Examples
     --------
@@ -27,11 +27,11 @@ class Crossings:
     whole: Crossings | None = field(default=None, repr=False, compare=False)
 
     def part(self) -> Crossings:
-        """A count of its own, from nothing, of what is counted here as well."""
+        """Return a counter that starts at zero; its copies are added to this one, too."""
         return Crossings(whole=self)
 
     def count(self, *, to_gpu: int = 0, to_host: int = 0) -> None:
-        """Add a copy; any thread may."""
+        """Add a copy. Thread-safe."""
         counted: Crossings | None = self
         with _counting:
             while counted is not None:

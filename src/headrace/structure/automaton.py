@@ -1,9 +1,9 @@
-"""A format as data: a table of states x symbol groups, and what each step emits.
+"""Represents a format as data: a table of states x symbol groups, and the meaning of each step.
 
-After Stehle and Jacobsen, "ParPaRaw" (PVLDB 13(5), 2020), sections 3.1 and 4.1: bytes that behave alike share a group, a group
-is one row of next states, and a piece of text is summarised by the state that each possible entry state ends in. These
-summaries compose (associative, not commutative), so pieces can be read in parallel and joined by a scan. The emit table is
-ours: it says what a byte *is* when it is read in a state, so that no look-ahead is needed.
+Source: Stehle and Jacobsen, "ParPaRaw" (PVLDB 13(5), 2020), sections 3.1 and 4.1. Bytes that behave alike share a symbol group,
+and each group has one row of next states. A range of text is summarized by its *state map*: the state after it for each state
+before it. State maps compose; the operation is associative but not commutative. So ranges are read in parallel and combined by
+a prefix scan. The emit table is an addition: it says what a byte means in the state that reads it, which avoids look-ahead.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ StateT = TypeVar("StateT", bound=Hashable)
 
 
 class Emit(IntFlag):
-    """What a byte means in the state that reads it; bits combine, 0 is plain content.
+    """Meaning of a byte in the state that reads it. Bits combine; 0 is ordinary content.
 
-    A record or field that ends at offset p has content up to ``p - (k - 1)``, exclusive, where k is the length of the line end
-    or separator; what follows starts at ``p + 1``.
+    The content of a record or field that ends at offset p goes up to ``p - (k - 1)``, exclusive, where k is the length of the
+    line end or separator. The next one starts at ``p + 1``.
     """
 
     REC = 1
@@ -30,9 +30,9 @@ class Emit(IntFlag):
     OPEN = 4
     """This byte is the first of a record."""
     STRAY = 8
-    """Text follows a closing quote, or a strict or lenient dialect has a quote in an unquoted field; faults the byte's record."""
+    """A malformed quote: text follows a closing quote, or an unquoted field of a strict or lenient dialect has a quote."""
     BLANK = 16
-    """A blank line is skipped; with REC, the record that OPEN had begun turns out to be one."""
+    """A skipped blank line; with REC, the record that OPEN began turns out to be one."""
     COMMENT = 32
     """With REC: the record that ends is a comment line."""
 
@@ -48,9 +48,9 @@ class Automaton:
     class_of
         256 bytes: the symbol group of each byte value.
     groups
-        Printable names of the groups; the last one is "other", the bytes that no rule names.
+        Printable names of the groups. The last one is "other", the bytes without a special meaning.
     next, emit
-        Per group one row of ``len(states)`` bytes: the state that follows, and the `Emit` bits.
+        One row of ``len(states)`` bytes a group: the next state, and the `Emit` bits.
     idle
         States in which no record is open. An input that ends in any other state ends its last record there.
     quoted
@@ -58,18 +58,17 @@ class Automaton:
     comment
         States inside a comment line. An input that ends in one of them ends with a comment.
     unfinished
-        States behind closing quotes in which a separator or line end has begun. An input that ends there has something else
-        behind them.
+        States in which a separator or line end has begun after closing quotes. An input that ends there is malformed.
     unreal_group
-        Group of a lenient quote that opens no field, in place of its byte's; None where quotes are strict.
+        Symbol group of a lenient quote that opens no field, which replaces its byte's group; None if quotes are strict.
     dropped
-        Per group one row, 1 where the byte is no part of its field's text: a quote that encloses, the first of two that stand for
-        one, an escape, a space at the start that is skipped. A lenient quote that seems to close its field is one, too; if it
-        turns out not to, a stray follows, before any other such byte.
+        One row a group, 1 if the byte is not part of its field's text: an enclosing quote, the first of two quotes that mean
+        one, an escape, a skipped initial space. A lenient quote that seems to close its field counts, too. If it turns out not
+        to close it, a STRAY follows before any other dropped byte.
     escaped
-        States behind an escape. Where the input ends in one of them, the escape stands for itself.
+        States after an escape. If the input ends in one of them, the escape is text.
     sep_length, line_end_length
-        Bytes that an FLD or a REC closes, itself included (CRLF of a universal line end counts as CR: 1).
+        Length of a separator and of a line end in bytes (1 for universal line ends, whose CR LF ends the record at CR).
 
     Examples
     --------
@@ -95,18 +94,18 @@ class Automaton:
     line_end_length: int = 1
 
     def step(self, state: int, byte: int) -> tuple[int, int]:
-        """Next state and `Emit` bits for one byte value (0..255)."""
+        """Return the next state and the `Emit` bits for a byte value (0 to 255)."""
         group = self.class_of[byte]
         return self.next[group][state], self.emit[group][state]
 
     def run(self, state: int, data: bytes) -> int:
-        """State after all of `data`."""
+        """Return the state after all of `data`."""
         for group in data.translate(self.class_of):
             state = self.next[group][state]
         return state
 
     def state_map(self, data: bytes) -> bytes:
-        """Image of every state: ``state_map(data)[s] == run(s, data)``. Join two pieces with `compose`."""
+        """Return the state map of `data`: ``state_map(data)[s] == run(s, data)``. `compose` combines adjacent maps."""
         images = self.identity
         for group in data.translate(self.class_of):
             images = compose(images, self.next[group])
@@ -114,11 +113,11 @@ class Automaton:
 
     @property
     def identity(self) -> bytes:
-        """State map of no bytes at all."""
+        """State map of an empty text."""
         return bytes(range(len(self.states)))
 
     def __str__(self) -> str:
-        """The table as aligned text: a column per state, a row per group, cells ``NEXT/emit``."""
+        """Return the table as aligned text: a column a state, a row a group, cells ``NEXT/emit``."""
         rows = [["", *self.states]]
         for name, nexts, emits in zip(self.groups, self.next, self.emit, strict=True):
             rows.append([name, *(f"{self.states[s]}/{_emit_text(e)}" for s, e in zip(nexts, emits, strict=True))])
@@ -128,14 +127,14 @@ class Automaton:
 
 
 def compose(first: bytes, second: bytes) -> bytes:
-    """State map of one text followed by another; associative, not commutative."""
+    """Return the state map of one text followed by another. Associative, not commutative."""
     return bytes(second[state] for state in first)
 
 
 def reachable(
     start: StateT, symbols: Iterable[bytes], step: Callable[[StateT, bytes], tuple[StateT, int]]
 ) -> dict[StateT, list[tuple[StateT, int]]]:
-    """All states that `start` leads to, breadth first, each with its (next state, emit) per symbol."""
+    """Return all states that `start` leads to, breadth first, each with its (next state, emit) for every symbol."""
     symbols = list(symbols)
     table: dict[StateT, list[tuple[StateT, int]]] = {}
     frontier = [start]

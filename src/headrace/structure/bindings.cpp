@@ -119,7 +119,7 @@ nb::dict structure_of(const PythonSource& source, const PythonDialect& dialect, 
     return result;
 }
 
-// `given` has the attributes of structure/survey.py's SurveyPlan.
+// `given` has the attributes of `_Plan` in structure/survey.py.
 SurveyPlan survey_plan(nb::handle given) {
     SurveyPlan plan;
     plan.begin = nb::cast<std::uint64_t>(given.attr("begin"));
@@ -154,7 +154,7 @@ std::uint64_t record_begin_in(const PythonSource& source, const PythonDialect& d
     return record_begin(*source.source, dialect.dialect, plan, index);
 }
 
-// (behind the lines, how many there were)
+// Return (position after the lines, number of lines found).
 nb::tuple skip_lines_in(const PythonSource& source, const PythonDialect& dialect, std::uint64_t begin,
                         std::uint64_t lines) {
     u64 found = lines;
@@ -166,8 +166,8 @@ nb::tuple skip_lines_in(const PythonSource& source, const PythonDialect& dialect
     return nb::make_tuple(behind, found);
 }
 
-// (records, bytes, sizes of records, sizes of each place's fields), sizes as sum and sum of squares; read so many bytes
-// at a time
+// Return (records, bytes, sizes of records, sizes of each position's fields), reading `step` bytes at a time. Sizes are
+// (sum, sum of squares).
 nb::tuple beginning_of(const PythonDialect& dialect, nb::bytes text, std::size_t width, std::size_t step) {
     if (step == 0) throw std::invalid_argument("a step has one byte at least");
     BeginningReader reader(dialect.dialect, bytes_of(text), width);
@@ -178,7 +178,7 @@ nb::tuple beginning_of(const PythonDialect& dialect, nb::bytes text, std::size_t
     return nb::make_tuple(found.records, found.bytes, nb::make_tuple(found.lengths.sum, found.lengths.squares), fields);
 }
 
-// (state after, records ended, lines); the first two by the state before.
+// Return (state after, records ended, lines); the first two by the state before.
 nb::tuple summarize_range(const PythonSource& source, const PythonDialect& dialect, nb::handle given) {
     const SurveyPlan plan = survey_plan(given);
     StateCounts found;

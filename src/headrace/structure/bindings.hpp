@@ -1,4 +1,4 @@
-// The dialect as Python hands it over.
+// Declares the dialect as Python passes it to native functions.
 #pragma once
 
 #include "structure/dfa.hpp"

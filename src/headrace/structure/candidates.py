@@ -1,4 +1,4 @@
-"""The dialects that a sample may be written in: a short list, from counts of bytes alone."""
+"""Lists the dialects that a sample may be written in, from counts of bytes alone."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from headrace.structure.dialect import Dialect
 from headrace.structure.sample import count_line_ends
 
 SEPARATORS = (b",", b"\t", b";", b"|", b"\x1f", b"\x01", b"^", b"~", b":", b" ")
-"""In the order that decides between equals."""
+"""Common separators, in the order of preference between equal scores."""
 RARE_SEPARATORS = b"!*&$@=+#"
-"""Thought of only where every line has as many of one."""
+"""Rare separators, considered only if every line has the same number of them."""
 LONG_SEPARATORS = (b"~|~", b"^|^", b"||", b"::", b"\\|")
 COMMENTS = (b"#", b"//", b"--", b"%", b";", b" #", b"  #")
 _NEVER_IN_TEXT = (b",", b"\x1f", b"\x01", b"\x02")
 _COMMENTS_TRIED = 2
 _FEW_LINES = 20
-"""With more lines, a separator that most of them lack is none."""
+"""With more lines, a separator has to occur at least once in ten records."""
 
 _SINGLE_OPENS = re.compile(rb"(?<![^\r\n,;\t|\x1f^~: ])'")
 _SINGLE_CLOSES = re.compile(rb"'(?![^\r\n,;\t|\x1f^~: ])")
 
 _QUOTED = re.compile(rb'"[^"]*(?:"|\Z)')
-"""Line ends in it end no record."""
+"""A quoted part; its line ends do not end records."""
 
 Options = dict[str, Any]
 Fixed = Mapping[str, Any]
-"""Options of `Dialect` that are not to be guessed, by name."""
+"""Options of `Dialect` that the caller has set, by name; they are not guessed."""
 
 
 def candidates(text: bytes, fixed: Fixed) -> list[Dialect]:
-    """Dialects, the more usual ones first, those of one column last; with escapes only where a quote seems to be escaped."""
+    """Return the dialects to try: common ones first, one-column ones last, escapes only if a quote seems to be escaped."""
     seps = [fixed["sep"]] if "sep" in fixed else list(_separators(text))
     quotes = [fixed["quote_char"]] if "quote_char" in fixed else _quotes(text)
     comments = [fixed["comment"]] if "comment" in fixed else _comments(text)
@@ -57,10 +57,10 @@ def candidates(text: bytes, fixed: Fixed) -> list[Dialect]:
 
 
 def variants(text: bytes, dialect: Dialect, fixed: Fixed, *, malformed: bool) -> list[Dialect]:
-    """`dialect` with a backslash that escapes, with spaces behind separators left out, and with lenient quotes if some are
-    malformed; each where the text gives reason, and all that do.
+    """Return variants of `dialect` for which the text gives evidence, alone and combined.
 
-    A dialect without quotes is varied with quotes as well: it may be ahead only because they are escaped or malformed.
+    The variants are: a backslash as escape, spaces after separators skipped, and lenient quotes if some quotes are malformed. A
+    dialect without quotes is also varied with quotes: it may lead only because the text's quotes are escaped or malformed.
     """
     options = {name: getattr(dialect, name) for name in Dialect.__slots__}
     if dialect.quote_char is not None or "quote_char" in fixed:
@@ -84,12 +84,12 @@ def _varied(text: bytes, options: Options, fixed: Fixed, malformed: bool) -> Ite
 
 
 def _spaced(text: bytes, sep: bytes, quote: bytes) -> bool:
-    """Whether a space seems to belong to the separator: before a quote, or behind every other one."""
+    """Return whether spaces seem to belong to separators: before a quote, or after at least half of the separators."""
     return (quote != b"" and sep + b" " + quote in text) or 2 * text.count(sep + b" ") >= text.count(sep)
 
 
 def _valid(several: Iterable[Options]) -> Iterator[Dialect]:
-    """Those whose options do not share a byte."""
+    """Yield the dialects whose options are valid, which means that they share no byte."""
     for options in several:
         try:
             yield Dialect(**options)
@@ -98,7 +98,7 @@ def _valid(several: Iterable[Options]) -> Iterator[Dialect]:
 
 
 def _separators(text: bytes) -> Iterator[bytes]:
-    """Those that occur; a byte that occurs only as part of a longer separator is none. The last one does not occur."""
+    """Yield separators that occur often, except bytes that occur only in a longer separator; at the end one that is absent."""
     lines = text.splitlines()
     records = len(_QUOTED.sub(b"", text).splitlines()) if b'"' in text else len(lines)
     often = 1 if records < _FEW_LINES else records // 10
@@ -117,7 +117,7 @@ def _only_in(text: bytes, byte: bytes, sep: bytes) -> bool:
 
 
 def _quotes(text: bytes) -> list[bytes | None]:
-    """The double quote always; none, or a single one, if the text gives reason to think of them."""
+    """Return the quotes to try: the double quote; a single quote or none if the text gives evidence for it."""
     quotes: list[bytes | None] = [b'"']
     if b"'" in text and _SINGLE_OPENS.search(text) and _SINGLE_CLOSES.search(text):
         quotes.append(b"'")
@@ -127,12 +127,12 @@ def _quotes(text: bytes) -> list[bytes | None]:
 
 
 def _escapes(text: bytes, quote: bytes | None) -> list[bytes | None]:
-    r"""A backslash before a quote escapes it, unless that reads worse: ``"C:\dir\",1``."""
+    r"""Return the escapes to try. A backslash before a quote escapes it, unless that scores lower: ``"C:\dir\",1``."""
     return [b"\\", None] if quote is not None and b"\\" + quote in text else [None]
 
 
 def _comments(text: bytes) -> list[bytes | None]:
-    """None, and the prefixes that most lines begin with."""
+    """Return None, and the comment prefixes that most lines begin with."""
     ends = [end for end in (b"\n", b"\r") if end in text]
     counts = {prefix: text.startswith(prefix) + sum(text.count(end + prefix) for end in ends) for prefix in COMMENTS}
     often = sorted((prefix for prefix in COMMENTS if counts[prefix]), key=lambda prefix: -counts[prefix])
@@ -140,7 +140,7 @@ def _comments(text: bytes) -> list[bytes | None]:
 
 
 def _line_ends(text: bytes) -> list[bytes | None]:
-    """Any; and LF alone where a few CRs may be data, or the record separator of ASCII."""
+    """Return universal line ends; LF alone if a few CRs may be data; ASCII's record separator if it occurs."""
     ends: list[bytes | None] = [None]
     found = count_line_ends(text)
     if 0 < found[b"\r"] < found[b"\n"] + found[b"\r\n"]:

@@ -1,6 +1,6 @@
-// The dialect's automaton as both devices see it: tables of states x symbol groups, and one step. dialect.py builds it
-// and says what the states are; here they are numbers, and state 0 is the start (no record open).
-// Source: ParPaRaw, section 3.1 (states, symbol groups), with an emit table beside the transitions.
+// Declares a dialect's automaton as tables of states x symbol groups, for the native code. dialect.py builds the tables
+// and names the states; here states are numbers, and state 0 is the start (no record open).
+// Source: ParPaRaw, section 3.1 (states, symbol groups); the emit table beside the transitions is an addition.
 #pragma once
 
 #include "structure/emit.hpp"
@@ -13,19 +13,19 @@ constexpr usize MAX_GROUPS = 32;
 struct Automaton {
     u8 next[MAX_GROUPS][MAX_STATES];
     u8 emit[MAX_GROUPS][MAX_STATES];
-    u8 class_of[256];
+    u8 class_of[256];  // symbol group of each byte
     u32 states;
-    u32 groups;      // the last group is 'any other symbol'
+    u32 groups;      // the last group is "any other symbol"
     u64 idle;        // bit s: no record is open in state s
     u64 quoted;      // bit s: state s is inside quotes
-    u64 unfinished;  // bit s: behind closing quotes, where the input may not end in state s
+    u64 unfinished;  // bit s: a delimiter has begun after closing quotes; the input may not end here
     u64 comment;     // bit s: state s is inside a comment line
 
     HR_MEMBER bool is_idle(u8 state) const { return idle >> state & 1; }
     HR_MEMBER bool is_quoted(u8 state) const { return quoted >> state & 1; }
 };
 
-// How the bytes of a field become its text, and which short cut finds structure.
+// A dialect: its automaton, and what the conversion needs to turn a field's bytes into its text.
 struct Dialect {
     Automaton automaton;
     u32 separator_length;
@@ -33,19 +33,19 @@ struct Dialect {
     i32 quote;   // a byte, or -1 for none
     i32 escape;  // a byte, or -1 for none
     bool double_quote;
-    bool lenient;      // quotes that cannot stand where they do are text (lenient.hpp)
+    bool lenient;      // malformed quotes are text (cpu/lenient.hpp)
     bool strict;       // quotes in unquoted fields are malformed
-    u32 unreal_group;  // where lenient: of a quote that opens no field
+    u32 unreal_group;  // if lenient: symbol group of a quote that opens no field
     bool skip_initial_space;
     bool skip_blank_lines;
-    // Masks can find this dialect's structure: separator and line end are single bytes and nothing escapes or comments.
+    // Masks can find the structure: separator and line end are single bytes, and there are no escapes or comments.
     bool plain;
     bool universal_line_end;  // LF, CR LF and CR all end a line
-    u8 separator;             // where plain
-    u8 line_end;              // where plain and not universal
-    u8 line_end_text[8];      // where not universal: line_end_length bytes
+    u8 separator;             // if plain
+    u8 line_end;              // if plain and not universal
+    u8 line_end_text[8];      // if not universal: line_end_length bytes
     u8 separator_text[8];
-    // The bytes that are not 'any other symbol'.
+    // The bytes that are not "any other symbol".
     u32 special_count;
     u8 special[MAX_GROUPS];
 };

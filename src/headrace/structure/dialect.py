@@ -1,8 +1,8 @@
-"""How a delimited text is written, as a value, and the automaton that reads it.
+"""Describes how a delimited text is written, and builds the automaton that reads it.
 
-`Dialect` holds the options; `Dialect.automaton` is their meaning: `_step` is the one place that says what a byte does, and
-the table is its closure from the start of a record. A quote opens a field only as its first byte; inside an unquoted field it
-is text.
+`Dialect` has the options, and `Dialect.automaton` defines their meaning. `_step` is the only place that interprets a byte; the
+table is its closure from the start of a record. A quote opens a field only as the field's first byte; inside an unquoted field
+it is text.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ MAX_SEP_BYTES = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
 class Dialect:
-    """Options of a delimited text; text arguments are encoded as UTF-8 and kept as bytes.
+    """Options of a delimited text. Text arguments are encoded as UTF-8 and stored as bytes.
 
     Parameters
     ----------
     sep
-        What stands between two fields, 1 to 8 bytes. The leftmost match counts: with sep ``aab``, ``aaab`` is ``a``, then sep.
+        Separator of two fields, 1 to 8 bytes. The leftmost match counts: with sep ``aab``, ``aaab`` is ``a``, then sep.
     quote_char
-        One byte that encloses fields holding separators, line ends or quotes; None for no quoting.
+        Byte that encloses fields with separators, line ends or quotes; None for no quoting.
     double_quote
-        Within quotes, two quotes stand for one.
+        Inside quotes, two quotes mean one quote.
     escape_char
-        One byte that makes the next byte data, whatever it is, inside and outside quotes. If it equals `quote_char`, it means
+        Byte that makes the next byte data, inside and outside quotes. `escape_char` equal to `quote_char` means
         ``double_quote=True`` and no escape.
     comment
-        Prefix, 1 to 8 bytes, of lines that are no records. It counts only as the very first bytes of a record.
+        Prefix of comment lines, 1 to 8 bytes. It counts only as the first bytes of a record.
     lineterminator
-        What ends a record, 1 to 8 bytes; None is universal: LF, CRLF and CR, mixed.
+        Line end, 1 to 8 bytes; None means universal: LF, CRLF and CR, also mixed.
     lenient_quotes
-        A quote at the start of a field opens it only if it is closed again before a delimiter; any other quote that cannot stand
-        where it does is text. What "closed again" means is in ``structure/cpu/lenient.hpp``.
+        A quote at the start of a field opens it only if a later quote closes it before a delimiter. Any other malformed quote is
+        text. ``structure/cpu/lenient.hpp`` has the exact rule.
     strict_quotes
         A quote inside an unquoted field is text, but its record is malformed. Excludes `lenient_quotes`.
     skip_initial_space
-        Spaces at the start of a field are not part of it, and a quote may follow them.
+        Spaces at the start of a field are skipped, and a quote after them opens the field.
     skip_blank_lines
-        A line end directly at the start of a record ends no record; otherwise it ends one with one empty field.
+        A line end at the start of a record is skipped; otherwise it ends a record with one empty field.
 
     Raises
     ------
@@ -131,12 +131,12 @@ class Dialect:
 
     @property
     def line_ends(self) -> tuple[bytes, ...]:
-        """The line ends as the automaton sees them; CRLF is a CR whose LF is then swallowed."""
+        """The line ends of the automaton. CRLF is a CR whose LF is then skipped."""
         return (b"\n", b"\r") if self.lineterminator is None else (self.lineterminator,)
 
     @property
     def automaton(self) -> Automaton:
-        """The table that reads this dialect; computed once per distinct dialect."""
+        """The automaton that reads this dialect; computed once for each distinct dialect."""
         return _automaton(self)
 
 
@@ -196,7 +196,7 @@ def check_distinct_bytes(roles: Mapping[str, bytes], notes: Mapping[str, str] = 
 
 
 class _Context(StrEnum):
-    """Where in a record a byte is read. START and CR are idle: no record is open."""
+    """Position in a record at which a byte is read. START and CR are idle: no record is open."""
 
     START = "START"
     CR = "CR"
@@ -212,10 +212,10 @@ class _Context(StrEnum):
 
 
 class _State(NamedTuple):
-    """A context and the bytes that may turn out to be the first of a multi-byte separator, line end or comment prefix.
+    """A context, and the pending bytes, which may be the first of a separator, line end or comment prefix of several bytes.
 
-    With sep ``||``, ``a|`` is in ``UNQUOTED+|``. A record that so far consists of such bytes only is in ``START+...`` (open, not
-    idle) where it matters that nothing precedes them: for comments and blank lines.
+    With sep ``||``, ``a|`` is in ``UNQUOTED+|``. A record that consists of pending bytes only is in ``START+...`` (open, not
+    idle), because comments and blank lines require that nothing precedes them.
     """
 
     context: _Context
@@ -226,11 +226,11 @@ class _State(NamedTuple):
 
 
 _UNREAL = b"quote that opens no field"
-"""A symbol beside the bytes: a lenient quote at the start of a field that nobody closes."""
+"""A symbol in addition to the bytes: a lenient quote at the start of a field that no later quote closes."""
 
 
 def _step(dialect: Dialect, state: _State, byte: bytes) -> tuple[_State, int]:
-    """The meaning of one byte: the next state and the `Emit` bits."""
+    """Return the meaning of one byte: the next state and the `Emit` bits."""
     context, pending = state
     unreal = byte == _UNREAL
     byte = dialect.quote_char if unreal and dialect.quote_char is not None else byte
@@ -251,14 +251,14 @@ def _step(dialect: Dialect, state: _State, byte: bytes) -> tuple[_State, int]:
         return (_State(_Context.COMMENT) if complete else _State(_Context.START, text)), opens
 
     found = _match(text, dialect.line_ends if context is _Context.COMMENT else (*dialect.line_ends, dialect.sep))
-    # What came before is still part of one match; `aa` + `a` with sep `aab` finds `aa` and gives the first `a` up as data.
+    # Keep the longest possible begin of a match: with sep `aab`, `aa` + `a` keeps `aa`, and the first `a` becomes data.
     whole = found == text
-    # Closing quotes bear nothing but a delimiter after them.
+    # Only a delimiter may follow closing quotes.
     emit = opens | (Emit.STRAY if context is _Context.QUOTE_END and not whole else Emit(0))
 
     doubled = byte == dialect.quote_char and context is _Context.QUOTE_END and not pending and dialect.double_quote
     if dialect.lenient_quotes and context is _Context.QUOTE_END and not whole and not doubled:
-        # The quotes did not close the field: this byte is read within it.
+        # The quote did not close the field, so this byte is read inside it.
         return _step(dialect, _State(_Context.QUOTED), byte)[0], Emit.STRAY
     if found in dialect.line_ends:
         after = _State(_Context.CR if found == b"\r" and dialect.lineterminator is None else _Context.START)
@@ -288,7 +288,7 @@ def _step(dialect: Dialect, state: _State, byte: bytes) -> tuple[_State, int]:
 
 
 def _drop(dialect: Dialect, state: _State, byte: bytes, target: _State, emit: int) -> bool:
-    """The cell of `Automaton.dropped` for a step from `state` to `target`."""
+    """Return the cell of `Automaton.dropped` for a step from `state` to `target`."""
     context, pending = state
     if context in (_Context.ESC_U, _Context.ESC_Q, _Context.COMMENT):
         return False
@@ -303,7 +303,7 @@ def _drop(dialect: Dialect, state: _State, byte: bytes, target: _State, emit: in
 
 
 def _match(text: bytes, patterns: tuple[bytes, ...]) -> bytes:
-    """The longest end of `text` that begins (or is) one of `patterns`; b"" if none does."""
+    """Return the longest suffix of `text` that is a prefix of one of `patterns`; b"" if there is none."""
     ends = (text[i:] for i in range(len(text)))
     return next((end for end in ends if any(pattern.startswith(end) for pattern in patterns)), b"")
 
@@ -343,7 +343,7 @@ def _automaton(dialect: Dialect) -> Automaton:
 
 
 def _symbols(dialect: Dialect) -> list[bytes]:
-    """The bytes that have a meaning, one group each, and last a byte that has none."""
+    """Return the special bytes, one group each, and at the end an ordinary byte."""
     space = b" " if dialect.skip_initial_space else b""
     parts = (*dialect.line_ends, dialect.sep, dialect.quote_char, dialect.escape_char, dialect.comment, space)
     special = dict.fromkeys(b"".join(part or b"" for part in parts))
@@ -353,12 +353,12 @@ def _symbols(dialect: Dialect) -> list[bytes]:
 
 
 def _printable(data: bytes) -> str:
-    r"""``b"|\n "`` as ``|\n\x20``: one word, for names of states and groups."""
+    r"""Return ``b"|\n "`` as ``|\n\x20``: one word, for names of states and groups."""
     return repr(data)[2:-1].replace(" ", r"\x20")
 
 
 CSV = Dialect()
-"""Comma-separated, double quotes, any line end."""
+"""Commas, double quotes, any line end."""
 TSV = Dialect(sep=b"\t")
 """Tab-separated, otherwise as `CSV`."""
 PIPE = Dialect(sep=b"|")

@@ -1,4 +1,4 @@
-"""Where the records and fields of a text are."""
+"""Finds all records and fields of a text on the CPU."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ DEFAULT_TILE_BYTES = 256 << 10
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """Positions in bytes from the start of the text; the same for any tile size, thread count and instruction set.
+    """Records and fields as byte positions in the source; the same for any tile size, thread count and instruction set.
 
     Parameters
     ----------
     record_starts
-        First byte of each record, comment lines included.
+        First byte of each record, including comment lines.
     field_counts
-        Fields of each record.
+        Number of fields of each record.
     field_ends
-        Behind the last byte of each field, separators and line ends excluded; ``field_counts`` tells whose they are.
+        Position after the last byte of each field, without separators and line ends. `field_counts` assigns them to records.
     comments
-        Which records are comment lines.
+        For each record, whether it is a comment line.
     strays
-        Quotes where none may stand, and the first byte after a closing quote where something follows it.
+        Positions of malformed quotes, and of the first byte of text after a closing quote.
     blank_lines
-        Lines that were left out.
+        Number of skipped blank lines.
     unclosed_quote
         The text ends inside quotes.
     """
@@ -54,9 +54,9 @@ def find_structure(
 ) -> Structure:
     """Find all records and fields.
 
-    Every tile is run from every state that it may begin in; a scan over these summaries tells which it was, and the tile is then
-    indexed (ParPaRaw, section 3.1). ``use_masks=False`` makes a plain dialect take the automaton's way too; the answer is
-    the same.
+    Each tile is read from every state that it may begin in. A scan over the tiles' state maps gives the state that it does begin
+    in, and the tile is then indexed (ParPaRaw, section 3.1). ``use_masks=False`` reads plain dialects by the automaton, too; the
+    result is the same.
     """
     context = context or Context()
     native = _native.Dialect.make(dialect, use_masks)
@@ -73,9 +73,9 @@ def find_structure(
 
 
 def find_last_record(source: OpenSource, dialect: Dialect) -> tuple[int, int]:
-    """How many quotes of a short text are malformed, and where its last record begins; 0 if it has but one.
+    """Return the number of malformed quotes in a short text, and the first byte of its last record (0 if it has only one).
 
-    As `Structure` has it, without the lists of all records and fields.
+    This is part of `find_structure`, without the lists of all records and fields.
     """
     found = _native.find_structure(source.native, _native.Dialect.make(dialect), "", 1, DEFAULT_TILE_BYTES)
     starts = _numbers(found["record_starts"])

@@ -1,8 +1,8 @@
-"""What one dialect makes of a sample: its records, how wide they are, and how regular that is.
+"""Reads a sample with one dialect and scores how regular its records are.
 
-Regularity follows the idea of van den Burg, Nazabal and Sutton, "Wrangling messy CSV files by detecting row and type
-patterns" (Data Min. Knowl. Disc. 33, 2019), section 4.1: the right dialect makes rows of few different shapes with many fields.
-The measure here is another: it bears ragged rows, and knows lines in front of the table.
+The idea is that of van den Burg, Nazabal and Sutton, "Wrangling messy CSV files by detecting row and type patterns" (Data Min.
+Knowl. Disc. 33, 2019), section 4.1: the right dialect gives rows of few different shapes with many fields. The score is a
+different one: it tolerates ragged rows, and it knows lines before the table (the preamble) and after it (the footer).
 """
 
 from __future__ import annotations
@@ -21,47 +21,47 @@ from headrace.structure.dialect import Dialect
 from headrace.structure.find import find_structure
 
 _LONGEST_CUT = 64 << 10
-"""A last record longer than this, in a sample that is cut, is taken for a quote that never closes."""
+"""Bytes. If the last record of a cut sample is longer, its quote is assumed never to close."""
 _LONGEST_IN_WINDOW = 4 << 10
-"""The same in a window."""
+"""The same for a window."""
 _MOST_PREAMBLE = 50
 _MOST_FOOTER = 5
 _WIDTHS_TRIED = 4
 _WORD = re.compile(rb"[A-Za-z\x80-\xff]{2}")
 _TABLE_TO_PREAMBLE = 2
-"""Records of the table for each line before it that holds the separator; with fewer, those lines are ragged records."""
+"""Least ratio of table records to preceding lines with a separator. Below it, those lines are ragged records, not a preamble."""
 _EVEN = 0.9
-"""Share of records of the steady width; below it, lines before the first such record may be records as ragged as the rest."""
+"""Least share of records of the steady width. Below it, lines before the first such record may be ragged records, too."""
 
 SINGLE_GAIN = 0.55
-"""What one column is worth; w columns are worth w / (w + 1), so two of them more than one."""
+"""Value of one column. w columns are worth w / (w + 1), so two are worth more than one."""
 
 REPAIRED = 0.25
-"""What a malformed quote weighs where lenient quotes mend it."""
+"""Weight of a malformed quote that lenient quotes repair."""
 
 NO_QUOTES = 0.95
-"""What a dialect without quotes is worth where the text has some: later fields may need them."""
+"""Factor for a dialect without quotes if the text has quotes: later fields may need them."""
 
 WEAK_SEPARATORS = {b" ": 0.75, b":": 0.8, b"::": 0.8} | {bytes([byte]): 0.8 for byte in RARE_SEPARATORS}
-"""Bytes that also stand in ordinary text, and what a split at them is worth."""
+"""Separators that also occur in ordinary text, and the factor for a split at them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Records of a sample; comments and the record that the sample cuts are left out.
+    """Records of a sample, without comments and without the record that the sample cuts.
 
     Parameters
     ----------
     dialect, text
-        What was read how.
+        The sample and the dialect that it was read with.
     starts, widths
         First byte and number of fields of each record.
     firsts, ends
-        Index into `ends` of each record's first field; where each field ends, separator excluded.
+        Index into `ends` of each record's first field; end of each field, without its separator.
     comments
         First bytes of the comment lines.
     malformed
-        Records with a quote where none may stand.
+        Indices of records with malformed quotes.
     unclosed
         The text ends inside quotes, and not because the sample is cut.
     is_cut
@@ -80,7 +80,7 @@ class Layout:
     is_cut: bool = False
 
     def fields(self, record: int) -> list[bytes]:
-        """The bytes of a record's fields, quotes and all."""
+        """Return the bytes of a record's fields, including quotes."""
         first, gap = self.firsts[record], len(self.dialect.sep)
         ends = self.ends[first : first + self.widths[record]]
         return [
@@ -88,14 +88,14 @@ class Layout:
         ]
 
     def record_text(self, record: int) -> bytes:
-        """The bytes of a record, line end excluded."""
+        """Return the bytes of a record without its line end."""
         return self.text[self.starts[record] : self.ends[self.firsts[record] + self.widths[record] - 1]]
 
 
 def lay_out(text: bytes, dialect: Dialect, *, whole: bool = True, longest_cut: int = _LONGEST_CUT) -> Layout:
-    """Find the records of `text`; if it is not `whole`, its last record is left out unless it is the only one.
+    """Find the records of `text`. If it is not `whole`, the last record is left out unless it is the only one.
 
-    `longest_cut` is the length in bytes from which on that record is taken for a quote that never closes.
+    `longest_cut`: if that record is at least this long, in bytes, its quote is assumed never to close.
     """
     source = OpenSource(_native.Source.from_bytes(text), "<sample>")
     found = find_structure(source, dialect, context=Context(threads=1))
@@ -116,20 +116,20 @@ def lay_out(text: bytes, dialect: Dialect, *, whole: bool = True, longest_cut: i
 
 @dataclass(frozen=True, slots=True)
 class Regularity:
-    """How alike the records are.
+    """Score of how alike the records are.
 
     Parameters
     ----------
     width
-        The steady number of fields.
+        The steady width: the number of fields that explains most records.
     first
-        Index of the first record that has it; those before are the preamble.
+        Index of the first record of that width; the records before it are the preamble.
     end
-        Index after the last record that may be of the table; those after are lines without a separator.
+        Index after the table's last record; the records after it are lines without a separator.
     steady, records
-        Records of that width and all records, both from `first` to `end`.
+        Number of records of that width, and of all records, from `first` to `end`.
     score
-        0 to 1; the structure's part of a dialect's score.
+        0 to 1; the contribution of the structure to a dialect's score.
     """
 
     width: int
@@ -141,16 +141,16 @@ class Regularity:
 
     @property
     def agreement(self) -> float:
-        """Share of the records behind the preamble that have the steady width."""
+        """Share of the records after the preamble that have the steady width."""
         return self.steady / self.records if self.records else 0.0
 
 
 def regularity(layout: Layout) -> Regularity:
-    """The steady width that explains most, and its score."""
+    """Return the width with the highest score."""
     if not layout.widths:
         return Regularity(1, 0, 0, 0, 0, 0.0)
     common = Counter(layout.widths).most_common(_WIDTHS_TRIED)
-    # Of widths that explain as much, the larger one.
+    # On a tie, the larger width.
     return max((_with_width(layout, width, count) for width, count in common), key=lambda found: (found.score, found.width))
 
 
@@ -163,7 +163,7 @@ def _with_width(layout: Layout, width: int, steady: int) -> Regularity:
     records = end - first
     even = (steady / records) ** 2
     if sep not in WEAK_SEPARATORS and width > 1:
-        # Ragged rows still hold the separator: a,b,c over 1,2 over 1,2,3,4.
+        # Ragged rows still have separators: a,b,c then 1,2 then 1,2,3,4.
         even = 0.6 * even + 0.4 * (sum(other > 1 for other in widths[first:end]) / records) ** 2
     score = even * (SINGLE_GAIN if width == 1 else width / (width + 1) * WEAK_SEPARATORS.get(sep, 1.0))
     malformed = sum(first <= record < end for record in layout.malformed) / records
@@ -181,7 +181,7 @@ def _with_width(layout: Layout, width: int, steady: int) -> Regularity:
 
 
 def _footer_begin(layout: Layout, width: int, steady: int) -> int:
-    """Where the lines of words without a separator begin that end a table of several columns; at the end if they are many."""
+    """Return the index of the footer: lines of words without a separator after a table. The end if there are many."""
     records = end = len(layout.widths)
     while width > 1 and end and layout.widths[end - 1] == 1 and _WORD.search(layout.record_text(end - 1)):
         end -= 1
@@ -189,9 +189,9 @@ def _footer_begin(layout: Layout, width: int, steady: int) -> int:
 
 
 def _are_ragged(widths: list[int], first: int, steady: int) -> bool:
-    """Whether the lines before `first` are records of a ragged table, and no preamble.
+    """Return whether the lines before `first` are records of a ragged table instead of a preamble.
 
-    They are if they hold the separator, and the records after them are few, or no more alike than they are.
+    They are if they contain the separator, and the records after them are few or equally ragged.
     """
     separated = sum(width > 1 for width in widths[:first])
     records = len(widths) - first
@@ -199,10 +199,10 @@ def _are_ragged(widths: list[int], first: int, steady: int) -> bool:
 
 
 def agreement_of(window: bytes, dialect: Dialect, width: int, *, ends: bool) -> tuple[float, bool] | None:
-    """Share of a window's records that have `width` fields, and whether quotes are malformed; None without a whole record.
+    """Return the share of a window's records with `width` fields, and whether quotes are malformed; None without a record.
 
-    A window may begin inside quotes, which cannot be known from its bytes; so it is read both ways, and the better one counts.
-    If it `ends` the text, its last record is whole.
+    Whether a window begins inside quotes cannot be known from its bytes. So it is read both ways, and the better result counts.
+    `ends`: the window ends the text, so its last record is whole.
     """
     ways = [window] if dialect.quote_char is None else [window, dialect.quote_char + window]
     found = []

@@ -1,4 +1,4 @@
-// How far a stretch of text has come, and what two stretches after one another come to.
+// Summarizes a range of text by what is open at its end, and combines the summaries of adjacent ranges.
 #pragma once
 
 #include "core/cpu/portable.hpp"
@@ -6,14 +6,17 @@
 HR_BEGIN_NAMESPACE
 
 struct Reached {
-    u64 records;       // that ended in it
-    u64 record_begin;  // where the last record that began in it began, in bytes of the text; 0 where none did
-    u64 field_begin;   // the same of fields
-    u32 column;        // separators behind the last record's end, or all where none ended
-    u32 closed;        // whether a record ended
+    u64 records;       // data records that end in the range
+    u64 record_begin;  // first byte of the last record that begins in it, a position in the text; 0 if none does
+    u64 field_begin;   // the same for fields
+    u32 column;        // separators after the last record's end, or all of them if no record ends
+    u32 closed;        // 1 if a record ends in the range
 };
 
-// First `a`, then `b`; it does not commute.
+// Combines range `a` with the range `b` that follows it. Associative, not commutative. Example: in `a,b⏎c,` a record
+// ends and one separator follows it, so column is 1; `d,e` has no record end and one separator. Together the column is
+// 2: the open record is `c,d,e`. The column of `a` does not count if a record ends in `b` (ParPaRaw, section 3.2:
+// column offsets are relative or absolute).
 struct Follow {
     using Item = Reached;
     static constexpr bool commutes = false;

@@ -1,4 +1,4 @@
-"""A bounded look at a source: its beginning, and windows from further on to check against."""
+"""Reads a bounded sample of a source: its first bytes, and windows further on to check a proposal against."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ def line_end_pattern(line_end: bytes | None) -> re.Pattern[bytes]:
 
 
 def count_line_ends(text: bytes) -> dict[bytes, int]:
-    """How often a text has each of the three line ends."""
+    """Return the number of each of the three line ends in a text."""
     both = text.count(b"\r\n")
     return {b"\n": text.count(b"\n") - both, b"\r\n": both, b"\r": text.count(b"\r") - both}
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What was looked at.
+    """Bytes read from a source.
 
     Parameters
     ----------
     text
-        The beginning of the source, byte-order mark excluded.
+        The first bytes of the source, without a byte-order mark.
     whole
-        `text` is all there is; otherwise its last record is cut.
+        `text` is the whole source; otherwise its last record is cut.
     windows
-        Pieces from the middle to the end; they begin and end anywhere in a record.
+        Parts from the middle to the end; each begins and ends anywhere in a record.
     ends
-        The last window ends with the text.
+        The last window ends where the text ends.
     """
 
     text: bytes
@@ -48,30 +48,30 @@ class Sample:
 
     @property
     def bytes_read(self) -> int:
-        """Of the beginning and the windows together."""
+        """Return the bytes of `text` and the windows together."""
         return len(self.text) + sum(map(len, self.windows))
 
 
 def take_sample(source: OpenSource, begin: int, sample_bytes: int = DEFAULT_SAMPLE_BYTES) -> Sample:
-    """Read `sample_bytes` from `begin` on and three windows of 16 KB behind them, whatever the size of the source.
+    """Read `sample_bytes` from `begin` on, and three windows of 16 KB after them, whatever the size of the source.
 
-    What cannot be decoded is U+FFFD in the sample; of UTF-8, which is not decoded, it stays.
+    Bytes that cannot be decoded become U+FFFD. Text in UTF-8 is not decoded and keeps its bytes.
     """
     positive("sample_bytes", sample_bytes)
     size = source.size
     text = source.native.read(begin, min(sample_bytes, size - begin))
-    behind = begin + len(text)
-    if behind >= size:
+    end = begin + len(text)
+    if end >= size:
         return Sample(_in_utf8(text, source.codec), whole=not source.cut)
-    length = min(_WINDOW_BYTES, size - behind)
-    step = (size - length - behind) // _WINDOWS
-    places = sorted({_whole_unit(behind + step * i, begin) for i in range(1, _WINDOWS)} | {_whole_unit(size - length, begin)})
+    length = min(_WINDOW_BYTES, size - end)
+    step = (size - length - end) // _WINDOWS
+    places = sorted({_whole_unit(end + step * i, begin) for i in range(1, _WINDOWS)} | {_whole_unit(size - length, begin)})
     windows = (_in_utf8(source.native.read(place, length), source.codec) for place in places)
     return Sample(_in_utf8(text, source.codec), False, tuple(windows), ends=not source.cut)
 
 
 def _whole_unit(place: int, begin: int) -> int:
-    """`place`, or the byte before it, where a code unit of UTF-16 begins; for other codecs it is as good a place."""
+    """Return `place` or the byte before it, where a code unit of UTF-16 begins. For other codecs any byte will do."""
     return place - (place - begin) % 2
 
 

@@ -180,8 +180,9 @@ def range_starts(maps: Iterable[StateMap]) -> list[RangeStart]:
     Examples
     --------
     >>> text = b'1,"a\\nb"\\n2'
-    >>> range_starts(summarize(text, Dialect(), range(at, at + 3)) for at in range(0, 9, 3))[1]
-    RangeStart(state=3, records=0, lines=0)
+    >>> starts = range_starts(summarize(text, Dialect(), range(at, at + 3)) for at in range(0, 9, 3))
+    >>> [(Dialect().automaton.states[start.state], start.records, start.lines) for start in starts]
+    [('START', 0, 0), ('QUOTED', 0, 0), ('QUOTED', 0, 1), ('UNQUOTED', 1, 2)]
     """
     start = RangeStart()
     starts = [start]

@@ -1,4 +1,4 @@
-"""What is to be known of a text's records before any is converted: how many there are, how wide, where some begin."""
+"""Counts the records of a text before any is converted, finds the widest one, and finds where some of them begin."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TO_THE_END = 2**64 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A part of a source: bytes ``begin`` to ``end``, exclusive, or to the source's end."""
+    """Bytes `begin` up to `end` of a source; `end` may lie after the source's end."""
 
     begin: int = 0
     end: int = TO_THE_END
@@ -23,18 +23,18 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """What a pass over the structure alone tells.
+    """Result of a pass over the structure alone.
 
     Parameters
     ----------
     records
-        Records of data: neither comments nor blank lines.
+        Data records: neither comments nor blank lines.
     comments, blank_lines
-        Lines of those.
+        Comment lines, and skipped blank lines.
     most_fields
-        Of any record.
+        Fields of the widest record.
     last
-        First bytes of the last records, as many as were asked for, ascending.
+        First bytes of the last records, ascending; as many as the caller asked for, if there are as many.
     """
 
     records: int
@@ -55,7 +55,7 @@ class _Plan:
 
 
 def plan_of(span: Span, context: Context, tile_bytes: int, last: int = 0) -> _Plan:
-    """Return what the native passes over a span's structure take."""
+    """Return the parameters of a native pass over a span's structure."""
     return _Plan(span.begin, span.end, tile_bytes, context.thread_count, context.isa, last)
 
 
@@ -68,20 +68,20 @@ def survey(
     last: int = 0,
     tile_bytes: int = DEFAULT_TILE_BYTES,
 ) -> Survey:
-    """Count the records of a span, in parallel; `last` asks where so many of its last records begin."""
+    """Count the records of a span in parallel. `last`: number of records at its end whose first bytes are wanted."""
     plan = plan_of(span, context or Context(), tile_bytes, last)
     found = _native.survey(source.native, _native.Dialect.make(dialect), plan)
     return Survey(**found | {"last": tuple(found["last"])})
 
 
 def record_begin(source: OpenSource, dialect: Dialect, begin: int, index: int, context: Context | None = None) -> int:
-    """First byte of the record with this index (from 0) of those behind `begin`; the source's size if there are fewer."""
+    """Return the first byte of record `index` (from 0) after `begin`; the source's size if there are fewer records."""
     plan = plan_of(Span(begin=begin), context or Context(), DEFAULT_TILE_BYTES)
     place: int = _native.record_begin(source.native, _native.Dialect.make(dialect), plan, index)
     return place
 
 
 def skip_lines(source: OpenSource, dialect: Dialect, begin: int, lines: int) -> tuple[int, int]:
-    """Behind so many physical lines (quotes mean nothing here), and how many there were."""
+    """Return the position after `lines` physical lines, whether in quotes or not, and the number of lines found."""
     behind, found = _native.skip_lines(source.native, _native.Dialect.make(dialect), begin, lines)
     return behind, found

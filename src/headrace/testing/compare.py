@@ -1,4 +1,4 @@
-"""Holding a table that `read_csv` made, or the error that it raised, to the reference; floats to the bit, any NaN being one."""
+"""Compares a table or error of `read_csv` with the reference. Floats are compared bit by bit, and all NaNs are equal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from headrace.testing.reference import ReferenceTable
 
 
 def assert_same_table(table: Table, expected: ReferenceTable) -> None:
-    """Raise AssertionError where schema, values, nulls, rejects, evidence or counts differ."""
+    """Raise AssertionError if schema, values, nulls, rejects, evidence or counts differ."""
     table.report.check()
     assert list(table.schema.items()) == list(zip(expected.names, expected.types, strict=True))
     for column, values in zip(table.columns.values(), expected.columns, strict=True):
@@ -34,7 +34,7 @@ def assert_same_error(error: ParseError, expected: ReferenceTable) -> None:
 
 
 def raw_values(column: Column) -> list[Any]:
-    """Values as they lie in memory: bits of floats, days, units, a decimal's digits; None for null."""
+    """Return the values as stored: bits of floats, days, units, digits of decimals; None for null."""
     if column.type.is_string or column.type.is_binary or column.type.name in ("bool", "null"):
         return column.to_pylist()
     width = column.type.bits // 8
@@ -52,7 +52,7 @@ def raw_values(column: Column) -> list[Any]:
 
 
 def comparable(value: Any, bits: int) -> Any:
-    """A float as the bytes of its format, so that -0.0 is not 0.0; any NaN as one text; all else as it is."""
+    """Return a float as the bytes of its format (-0.0 differs from 0.0), any NaN as one text, and other values unchanged."""
     if not isinstance(value, float):
         return value
     return "nan" if math.isnan(value) else struct.pack("d" if bits == 64 else "f", value)

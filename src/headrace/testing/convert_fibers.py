@@ -1,4 +1,4 @@
-"""convert.cu under the fiber harness: a text to columns, with entries of tiles that the automaton gives byte by byte."""
+"""Runs convert.cu under the fiber harness: converts a text to columns, from tile starts found by a serial automaton."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ _NONE = 2**64 - 1
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """What the kernels made of a text.
+    """Result of the kernels for a text.
 
     Parameters
     ----------
     columns
-        Position to buffers: ``values``, ``validity``, and of strings ``offsets``.
+        Position to buffers: ``values``, ``validity``, and for strings ``offsets``.
     types
         Position to type.
     rows
         Records of the text.
     faults
-        As the kernel listed them, in the order of the text.
+        Faults that the kernel listed, in the order of the text.
     sightings
         Position to kinds seen: {kind: (position, record)}.
     begin
-        Of the data in the text; positions count from there.
+        First byte of the data; positions count from there.
     """
 
     columns: dict[int, dict[str, NDArray[Any]]]
@@ -64,7 +64,7 @@ class Converted:
 
 
 def data_begin(data: bytes, dialect: Dialect, begin: int, least: int) -> int:
-    """The first byte of the first record that begins at `least` or behind; the text's end if there is none."""
+    """Return the first byte of the first record that begins at `least` or later; the text's end if there is none."""
     state = 0
     for at in range(begin, len(data)):
         state, emit = dialect.automaton.step(state, data[at])
@@ -74,7 +74,7 @@ def data_begin(data: bytes, dialect: Dialect, begin: int, least: int) -> int:
 
 
 def tile_entries(data: bytes, dialect: Dialect, tile: int, skew: int, *, steps: bool) -> tuple[NDArray[np.void], int]:
-    """The entries of a text's tiles and the one behind, and the number of its records; with `steps` the automaton's states."""
+    """Return the starts of all tiles and of the text's end, and the number of records; with `steps`, automaton states."""
     automaton = dialect.automaton
     tiles = -(-(len(data) + skew) // tile) if data else 0
     begins = {max(number * tile - skew, 0): number for number in range(tiles)}
@@ -103,7 +103,7 @@ def tile_entries(data: bytes, dialect: Dialect, tile: int, skew: int, *, steps: 
 
 
 class _States:
-    """What the search by steps leaves: tables, and the state before each 32 bytes."""
+    """Output of the search by the automaton: tables, and the state before each 32 bytes."""
 
     def __init__(self, data: bytes, dialect: Dialect, words: int, skew: int) -> None:
         made = step_tables(dialect)
@@ -121,27 +121,21 @@ class _States:
 
 
 class _At:
-    """An array as a room."""
+    """An array as a device buffer."""
 
     def __init__(self, array: NDArray[Any]) -> None:
         self.address, self.nbytes = array.ctypes.data, array.nbytes
 
 
 def pack_dialect(dialect: Dialect) -> bytes:
-    """As PlainDialect of structure/gpu/tile_start.hpp."""
-    flags = (
-        (dialect.lineterminator is None)
-        + 2 * dialect.skip_blank_lines
-        + 4 * dialect.double_quote
-        + 8 * (dialect.quote_char is not None)
-    )
-    return bytes(
-        [dialect.sep[0], (dialect.lineterminator or b"\n")[0], (dialect.quote_char or dialect.sep)[0], flags, 0, 0, 0, 0]
-    )
+    """Pack the dialect as PlainDialect of structure/gpu/tile_start.hpp."""
+    line_end, quote = dialect.lineterminator, dialect.quote_char
+    flags = (line_end is None) + 2 * dialect.skip_blank_lines + 4 * dialect.double_quote + 8 * (quote is not None)
+    return bytes([dialect.sep[0], (line_end or b"\n")[0], (quote or dialect.sep)[0], flags, 0, 0, 0, 0])
 
 
 def text_at(data: bytes, skew: int) -> NDArray[np.uint8]:
-    """The text in memory, `skew` bytes behind a boundary of 16."""
+    """Place the text in memory, `skew` bytes after a 16-byte boundary."""
     memory: NDArray[Any] = np.zeros(len(data) + 48, np.uint8)
     begin = -memory.ctypes.data % 16 + skew
     memory[begin : begin + len(data)] = np.frombuffer(data, np.uint8)
@@ -197,7 +191,7 @@ def convert(
 
 
 class _Tables:
-    """The wanted columns of a plan: room for them, and the table that the kernels read."""
+    """Buffers for a plan's wanted columns, and the table that the kernels read."""
 
     def __init__(self, plan: LoadPlan, guesses: dict[int, tuple[int, str]], rows: int) -> None:
         self.plan = plan
@@ -259,7 +253,7 @@ def _room(type_: DataType, rows: int) -> dict[str, NDArray[Any]]:
 
 @dataclass(frozen=True)
 class _Launches:
-    """One text, and how the kernels run over it."""
+    """One text and the launches that convert it."""
 
     text: NDArray[np.uint8]
     entries: NDArray[np.void]
@@ -269,7 +263,7 @@ class _Launches:
     reachable: tuple[NDArray[Any], ...]
 
     def run(self, tables: _Tables, faults: NDArray[Any]) -> int:
-        """Measure strings, make room for them, convert; returns the number of faults."""
+        """Measure strings, allocate their buffers, and convert; return the number of faults."""
         columns, strings = tables.table(), int(self.task["strings"])
         sums: NDArray[Any] = np.zeros((len(self.entries) - 1, max(strings, 1)), np.uint64)
         if strings:

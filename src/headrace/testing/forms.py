@@ -1,4 +1,4 @@
-"""How numbers and dates may be written: their plain forms, by regular expressions and Python's own datetime and zoneinfo."""
+"""Normalises numbers and dates in other formats, with regular expressions and Python's datetime and zoneinfo."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 _CYCLE = 146097 * 86400
-"""Seconds of 400 years, after which the calendar repeats itself."""
+"""Seconds of 400 years, the period of the calendar."""
 
 _DATE = re.compile(rb"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 _TIME = re.compile(rb"[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?(.*)", re.DOTALL)
@@ -19,8 +19,8 @@ _OFFSET = re.compile(rb"([+-])([0-9]{2})(?::?([0-9]{2}))?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forms:
-    """How numbers and dates are written: marks of numbers; formats of dates, whether ISO 8601 comes before them, and whether a
-    text that is a date and a number is inferred to be a date.
+    """Formats of numbers and dates: the marks of numbers; date formats, whether ISO 8601 precedes them, and whether a text that
+    is both a date and a number is inferred to be a date.
     """
 
     decimal: bytes = b"."
@@ -30,18 +30,18 @@ class Forms:
     dates_before_numbers: bool = False
 
     def plain(self, text: bytes) -> bytes:
-        """A number with a point and without marks between its thousands; what is none stays none."""
+        """Return a number with a decimal point and without marks of thousands; other text gives ``b"?"`` or stays no number."""
         decimal, thousands = re.escape(self.decimal), re.escape(self.thousands or b"")
         whole = rb"[0-9]*" if self.thousands is None else rb"[0-9]{1,3}(?:%b[0-9]{3})+|[0-9]*" % thousands
         found = re.fullmatch(rb"([+-]?)(%b)(?![0-9%b])(?:(%b)(.*))?(.*)" % (whole, thousands, decimal), text, re.DOTALL)
         if found is None:
             return b"?"
         sign, digits, mark, fraction, rest = found.groups()
-        behind = rest if mark is None else fraction
-        if b"." in behind:
+        decimals = rest if mark is None else fraction
+        if b"." in decimals:
             return b"?"
         digits = digits if self.thousands is None else digits.replace(self.thousands, b"")
-        return b"".join((sign, digits, b"" if mark is None else b".", behind))
+        return b"".join((sign, digits, b"" if mark is None else b".", decimals))
 
 
 USUAL = Forms()
@@ -49,7 +49,7 @@ USUAL = Forms()
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Nanoseconds since 1970, in UTC if there is an offset; `digits` of the fraction, None for a date alone."""
+    """Nanoseconds since 1970, in UTC if there is an offset; `digits`: digits of the fraction, None for a date."""
 
     nanoseconds: int
     digits: int | None = None
@@ -57,7 +57,7 @@ class Moment:
 
 
 def moment_of(text: bytes, forms: Forms) -> Moment | None:
-    """By ISO 8601 where that counts, else by the first format that fits."""
+    """Parse by ISO 8601 if that is allowed, else by the first format that matches."""
     found = _moment(text) if forms.iso else None
     for form in forms.formats:
         found = found or _formatted(text, form)
@@ -93,7 +93,7 @@ def _offset_minutes(text: bytes) -> int | None:
 
 
 def _days(text: bytes) -> int | None:
-    """Days since 1970 of YYYY-MM-DD; year 0 is a leap year, and 146097 days before the year 400."""
+    """Return the days since 1970 of YYYY-MM-DD. Year 0 is a leap year, 146097 days before the year 400."""
     found = _DATE.fullmatch(text)
     if not found:
         return None
@@ -131,7 +131,7 @@ _MOST_DIGITS = {"{1,2}": "{2}", "{1,3}": "{3}"}
 
 @cache
 def _pattern(form: str) -> re.Pattern[bytes]:
-    """A format as a regular expression; a number before a digit has all its digits."""
+    """Return a format as a regular expression. A number that a digit follows has its full width."""
     form = re.sub("%[TRDF]", lambda found: _LONG[found[0]], form)
     tokens = re.findall("%.|.", form, re.DOTALL)
     parts = []
@@ -163,7 +163,7 @@ def _formatted(text: bytes, form: str) -> Moment | None:
 
 
 def _day_of(part: dict[str, str]) -> int | None:
-    """Days since 1970. Years of two digits are 1969 to 2068."""
+    """Return the days since 1970. Years of two digits mean 1969 to 2068."""
     year = part.get("Y") or str(1969 + (int(part["y"]) - 69) % 100)
     if "j" in part:
         first, last = _days(f"{year}-01-01".encode()), _days(f"{year}-12-31".encode())
@@ -176,7 +176,7 @@ def _day_of(part: dict[str, str]) -> int | None:
 
 
 def _second_of(part: dict[str, str]) -> int | None:
-    """Second of the day; 12 AM is midnight, 12 PM noon."""
+    """Return the second of the day. 12 AM is midnight, 12 PM noon."""
     hour, minute, second = (int(part.get(letter, 0)) for letter in "HMS")
     if "I" in part:
         hour = int(part["I"])
@@ -187,7 +187,7 @@ def _second_of(part: dict[str, str]) -> int | None:
 
 
 def instant_of(moment: Moment, tz: str) -> Moment | None:
-    """A local time as what it is in UTC; None if it is none or two. Years that `datetime` has not are 400 or 800 years off."""
+    """Return a local time in UTC; None if it is skipped or ambiguous. Years outside `datetime` are shifted by 400 or 800."""
     zone = datetime.datetime.strptime(tz, "%z").tzinfo if tz[0] in "+-" else zoneinfo.ZoneInfo(tz)
     seconds, below = divmod(moment.nanoseconds, 10**9)
     cycles = 1 if seconds < -61_000_000_000 else -1 if seconds > 250_000_000_000 else 0

@@ -1,4 +1,4 @@
-"""Decides by plain rules whether the first record of a text is a header; the reference for `header="infer"`.
+"""Decides by simple rules whether the first record of a text is a header; the reference for `header="infer"`.
 
 >>> holds_names([b"city", b"2024"], [[b"Rome", b"5"]], lambda text: "number" if text.isdigit() else "text")
 True
@@ -15,22 +15,22 @@ COMPARED_BYTES = 131072
 _COMPARED_FIELDS = 20
 
 Family = Callable[[bytes], str]
-"""From the text of a field to the values it could stand among: ``"text"``, or any other name."""
+"""Maps a field's text to the family of values it belongs to: ``"text"``, or any other name."""
 
 
 def holds_names(
     first: Sequence[bytes], below: Sequence[Sequence[bytes]], family: Family, nulls: Sequence[bytes] = (b"",)
 ) -> bool:
-    """Whether a first record is a header over the records below it.
+    """Return whether the first record is a header of the records after it.
 
     Parameters
     ----------
     first, below
-        Fields of the first record, and of the records that are compared with it.
+        Fields of the first record, and of the records compared with it.
     family
-        Of a field that is not null.
+        Returns the family of a field that is not null.
     nulls
-        Texts without a value.
+        Texts that mean null.
     """
     own = [family(text) if text else "" for text in first]
     if set(own) <= {"", "text"}:
@@ -55,7 +55,7 @@ def holds_names(
 
 
 def _without_numbers(text: bytes) -> list[object]:
-    """Its bytes with each run of digits as one mark: p1 and p22 are alike, p1 and p are not."""
+    """Replace each run of digits by one mark: p1 and p22 have the same pattern, p1 and p do not."""
     parts: list[object] = []
     for is_digit, run in groupby(text, key=lambda byte: chr(byte).isdigit() and byte < 128):
         parts += ["number"] if is_digit else list(run)
@@ -63,7 +63,7 @@ def _without_numbers(text: bytes) -> list[object]:
 
 
 def _judge(text: bytes, kind: str, column: Sequence[bytes], family: Family) -> str:
-    """What one column says of the first record: "name", "value", "again", "either" or nothing."""
+    """Return the evidence of one column about the first record: "name", "value", "again", "either" or nothing."""
     if kind == "text" and any(_without_numbers(text) == _without_numbers(one) for one in column):
         return "again"
     kinds = [family(one) for one in column[:_COMPARED_FIELDS]]

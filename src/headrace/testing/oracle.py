@@ -1,7 +1,7 @@
-"""Sequential readers that say what a text means, for tests to compare fast ones with.
+"""Reads texts sequentially, as the definition of what they mean; tests compare the parallel readers with it.
 
-`split` is written from the rules of a dialect alone, with a cursor and look-ahead, and knows no automaton; `split_by_automaton`
-walks a table byte by byte. Where the two agree, the table is right; what is parallel is then compared with either.
+`split` is written from the rules of a dialect alone, with a cursor and look-ahead and without an automaton. `split_by_automaton`
+walks a table byte by byte. If the two agree, the table is right; parallel readers are compared with either.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ class OracleRecord:
     start, end
         Offsets of the first byte and past the last one, without the line end.
     fields
-        Raw byte ranges, quotes and skipped spaces included; of a comment line one range, the whole line.
+        Raw byte ranges, including quotes and skipped spaces. A comment line has one range, the whole line.
     comment
-        True for a comment line.
+        The record is a comment line.
     strays
         Offsets of the bytes at which quoting is malformed.
     unclosed
-        True where the input ends inside quotes.
+        The input ends inside quotes.
     """
 
     start: int
@@ -43,14 +43,14 @@ class OracleRecord:
 
 @dataclass(slots=True)
 class OracleStructure:
-    """The records of a text in order, comment lines among them, and the number of blank lines skipped."""
+    """Records of a text in order, including comment lines, and the number of skipped blank lines."""
 
     records: list[OracleRecord] = field(default_factory=list)
     blank_lines: int = 0
 
 
 def split(data: bytes, dialect: Dialect) -> OracleStructure:
-    """Records and fields of `data`, read from left to right.
+    """Find the records and fields of `data` from left to right.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def split(data: bytes, dialect: Dialect) -> OracleStructure:
 
 
 def _line_end_at(data: bytes, pos: int, dialect: Dialect) -> int:
-    """Length of the line end at `pos`, 0 where there is none."""
+    """Return the length of the line end at `pos`, 0 if there is none."""
     ends = (b"\r\n", b"\r", b"\n") if dialect.lineterminator is None else (dialect.lineterminator,)
     return next((len(end) for end in ends if data.startswith(end, pos)), 0)
 
@@ -88,7 +88,7 @@ def _read_comment(data: bytes, start: int, dialect: Dialect) -> tuple[OracleReco
 
 
 class _RecordReader:
-    """Reads the one record that starts at `pos`, and leaves `pos` past its line end."""
+    """Reads the record that starts at `pos` and advances `pos` after its line end."""
 
     def __init__(self, data: bytes, pos: int, dialect: Dialect) -> None:
         self.data, self.pos, self.dialect = data, pos, dialect
@@ -102,7 +102,7 @@ class _RecordReader:
         return self.record
 
     def _read_field(self) -> bool:
-        """Reads one field and the delimiter after it; True if the record goes on."""
+        """Read one field and the delimiter after it; return whether the record continues."""
         data, dialect, start = self.data, self.dialect, self.pos
         self.pos = _skip_spaces(data, start, len(data), dialect)
         if self._byte() == self.quote and (not dialect.lenient_quotes or opens_field(data, self.pos, dialect)):
@@ -121,7 +121,7 @@ class _RecordReader:
         return False
 
     def _read_quoted(self) -> None:
-        """From an opening quote to past the quote that closes it."""
+        """Read from an opening quote to the position after its closing quote."""
         data, dialect = self.data, self.dialect
         self.pos += 1
         while self.pos < len(data):
@@ -139,9 +139,9 @@ class _RecordReader:
         self.record.unclosed = True
 
     def _check_after_quotes(self) -> None:
-        """Only a delimiter may follow. Where one begins but breaks off, the fault is at the byte that does not fit.
+        """Check that a delimiter follows. If one begins but is incomplete, the fault is at the first byte that does not match.
 
-        In ``"x"|y`` with sep ``||`` that is y; where the input ends there, it is the end.
+        In ``"x"|y`` with sep ``||`` that is y; if the input ends first, it is the end.
         """
         after = self.data[self.pos : self.pos + 8]
         ends = (b"\r", b"\n") if self.dialect.lineterminator is None else (self.dialect.lineterminator,)
@@ -150,7 +150,7 @@ class _RecordReader:
             self._stray(self.pos + common)
 
     def _byte(self) -> int:
-        """The byte at the cursor; -1 at the end of the input."""
+        """Return the byte at the cursor; -1 at the end of the input."""
         return self.data[self.pos] if self.pos < len(self.data) else -1
 
     def _stray(self, offset: int) -> None:
@@ -163,11 +163,11 @@ class _RecordReader:
 
 
 def opens_field(data: bytes, pos: int, dialect: Dialect) -> bool:
-    """Whether a lenient quote at the start of a field opens it.
+    """Return whether a lenient quote at the start of a field opens it.
 
-    An even run of quotes is a field of its own if a delimiter follows. An odd one opens if, of the odd runs behind it, the first
-    that stands before a delimiter comes before the first that begins a field. Where two quotes do not stand for one, every run
-    counts as an odd one does, and two quotes or more before a delimiter are a field of their own. See ``lenient.hpp``.
+    An even run of quotes is a field of its own if a delimiter follows. An odd run opens the field if, among later odd runs, one
+    that precedes a delimiter comes before one that begins a field. If the dialect does not double quotes, every run counts as
+    odd, and two or more quotes before a delimiter are a field of their own. See ``structure/cpu/lenient.hpp``.
 
     Examples
     --------
@@ -181,12 +181,12 @@ def opens_field(data: bytes, pos: int, dialect: Dialect) -> bool:
     if not dialect.double_quote and end - pos > 1 and _delimiter_at(data, end, dialect):
         return True
     for run in re.finditer(re.escape(quote) + b"+", data[end:]):
-        begin, behind = end + run.start(), end + run.end()
+        begin, after = end + run.start(), end + run.end()
         escaped = _escaped(data, begin, dialect)
-        count = behind - begin - escaped
+        count = after - begin - escaped
         if count == 0 or (dialect.double_quote and count % 2 == 0):
             continue
-        if _delimiter_at(data, behind, dialect):
+        if _delimiter_at(data, after, dialect):
             return True
         if not escaped and _delimiter_before(data, begin, dialect):
             return False
@@ -210,7 +210,7 @@ def _escaped(data: bytes, pos: int, dialect: Dialect) -> bool:
 
 
 def _lenient_quoted(field: bytes, dialect: Dialect) -> bool:
-    """Whether a field that begins with a quote is enclosed in quotes."""
+    """Return whether a field that begins with a quote is enclosed in quotes."""
     quote = dialect.quote_char or b""
     if not dialect.double_quote:
         return len(field) > 1 and field.endswith(quote) and not _escaped(field, len(field) - 1, dialect)
@@ -233,11 +233,10 @@ def _skip_spaces(data: bytes, start: int, end: int, dialect: Dialect) -> int:
 
 
 def field_text(data: bytes, start: int, end: int, dialect: Dialect) -> tuple[bytes, bool]:
-    """Content of the raw field ``data[start:end]``, and whether it was quoted.
+    """Return the content of the raw field ``data[start:end]``, and whether it is quoted.
 
-    Of a quoted field the opening quote and the first quote that closes it are left out, and quotes doubled between them count
-    once; whatever stands after the closing quote (which is malformed) is kept as it is. Escapes are undone everywhere; an
-    escape with nothing after it stands for itself.
+    A quoted field loses its opening quote and the first closing one, and doubled quotes between them count once. Text after the
+    closing quote, which is malformed, is kept unchanged. Escapes are removed everywhere; an escape at the end is text.
 
     Examples
     --------
@@ -271,7 +270,7 @@ def field_text(data: bytes, start: int, end: int, dialect: Dialect) -> tuple[byt
 
 
 def split_by_automaton(data: bytes, automaton: Automaton) -> OracleStructure:
-    """The same as `split`, read off the emits of an automaton."""
+    """Do the same as `split` from the emits of an automaton."""
     structure = OracleStructure()
     record = OracleRecord(0, 0, [])
     state = field_start = 0
@@ -305,9 +304,9 @@ def split_by_automaton(data: bytes, automaton: Automaton) -> OracleStructure:
 
 
 def reference_state_scan(data: bytes, automaton: Automaton, chunk: int) -> list[int]:
-    """The state before each chunk of `chunk` bytes and, last, after the whole input, by composing the chunks' state maps.
+    """Return the state before each chunk of `chunk` bytes, and after the whole input, by composing the chunks' state maps.
 
-    This is the scan that a parallel reader does, in order: ``[0]`` for no input, ``1 + ceil(len(data) / chunk)`` entries.
+    This is a parallel reader's scan done in order. It has ``1 + ceil(len(data) / chunk)`` items, ``[0]`` for an empty input.
     """
     prefix = automaton.identity
     states = [prefix[0]]

@@ -1,4 +1,4 @@
-"""Times of day, durations and decimals from text, by regular expressions and Python's own integers and decimals."""
+"""Parses times of day, durations and decimals with regular expressions and Python's integers and decimals."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from decimal import Context, Decimal
 
 SECOND = 10**9
-"""In nanoseconds, the unit of all that is given back here."""
+"""In nanoseconds, the unit of all results."""
 
 OUT_OF_REACH = 10**100
-"""Stands for a duration with a number in it that 64 bits do not hold: longer than any type holds."""
+"""Represents a duration with a number of more than 64 bits; it exceeds every type."""
 
 _CLOCK_PART = rb"([0-9]+):([0-5][0-9]):([0-5][0-9])(?:\.([0-9]{1,9}))?"
 _TIME_OF_DAY = re.compile(rb"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9])(?:\.([0-9]{1,9}))?)?")
@@ -25,7 +25,7 @@ _MANY_DIGITS = Context(prec=10**6)
 
 
 def time_of_day(text: bytes) -> int | None:
-    """Nanoseconds since midnight of HH:MM[:SS[.f]]; None if it is none.
+    """Return the nanoseconds since midnight of HH:MM[:SS[.f]]; None for other text.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def time_of_day(text: bytes) -> int | None:
 
 
 def duration(text: bytes) -> int | None:
-    """Nanoseconds of a duration, as ISO 8601 writes it or as days and a clock; None if it is none.
+    """Return the nanoseconds of a duration in ISO 8601 or as days and a clock; None for other text.
 
     Examples
     --------
@@ -61,12 +61,12 @@ def duration(text: bytes) -> int | None:
 
 
 def is_plain_duration(text: bytes) -> bool:
-    """Whether a duration might be something else, a time of day or words: a clock without days, or days without a clock."""
+    """Return whether a duration might be a time of day or words: it is a clock without days, or days without a clock."""
     return _CLOCK.fullmatch(text) is not None or text.endswith((b"day", b"days"))
 
 
 def decimal_digits(text: bytes, scale: int) -> tuple[int, int] | None:
-    """A decimal times 10^scale as (digits, exponent), the digits ending in none that is zero; None if it is no decimal.
+    """Return a decimal times 10^scale as (digits, exponent) without trailing zero digits; None for other text.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def _clock(sign: bytes, hours: bytes, minutes: bytes, seconds: bytes, fraction: 
 
 
 def _total(sign: bytes, parts: list[tuple[bytes, int]], fraction: bytes) -> int:
-    """Sum of (count, seconds each) and the fraction."""
+    """Return the sum of (count, seconds each) and the fraction."""
     total = _nanoseconds(fraction)
     for count, seconds in parts:
         significant = count.lstrip(b"0") or b"0"

@@ -1,4 +1,4 @@
-"""A slow, plain reader of a whole text, for tests to compare fast ones with, on any device.
+"""Reads a whole text slowly and simply; tests compare the fast readers of all devices with it.
 
 Structure comes from `oracle.split`, text from `oracle.field_text`, values from `values`. Nothing here runs native code.
 
@@ -35,8 +35,8 @@ _FAMILIES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceOptions:
-    """Options of `read_csv` that the reference knows; `types` by position, all others are inferred; `forms_of` columns by
-    position that differ from `forms`, and `nulls_of` those whose texts for null do.
+    """Options of `read_csv` that the reference supports. `types`, `forms_of` and `nulls_of` are by column position: given types
+    (others are inferred), formats that differ from `forms`, and null texts that differ from `words`.
     """
 
     dialect: Dialect = field(default_factory=Dialect)
@@ -52,7 +52,7 @@ class ReferenceOptions:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceTable:
-    """What a read must give.
+    """Expected result of a read.
 
     Parameters
     ----------
@@ -75,11 +75,11 @@ class ReferenceTable:
 
 
 class NoRecordError(Exception):
-    """The text holds no record."""
+    """The text has no record."""
 
 
 class MalformedHeaderError(Exception):
-    """The record that would hold the names is itself malformed, or is not UTF-8."""
+    """The header record is malformed or not UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class _Field:
 
 @dataclass(slots=True)
 class _Row:
-    """A record of data: its number from 1, and its fields, or what is wrong with it (kind and byte)."""
+    """A data record: its number from 1, and its fields or its fault (kind and byte)."""
 
     number: int
     record: OracleRecord
@@ -119,7 +119,7 @@ def read(data: bytes, options: ReferenceOptions | None = None) -> ReferenceTable
 
 
 def first_fault(table: ReferenceTable) -> dict[str, object] | None:
-    """What ``on_error="raise"`` raises: the first fault by record, then column."""
+    """Return the fault that ``on_error="raise"`` raises: the first by record, then column."""
     return table.rejects[0] if table.rejects else None
 
 
@@ -195,7 +195,7 @@ class _Reader:
         return next((name for name, members in _FAMILIES.items() if kind in members), "text")
 
     def _row(self, number: int, record: OracleRecord, columns: int) -> _Row:
-        """A malformed record has one fault: the first of these."""
+        """Return the first fault of a malformed record; it has only one."""
         fields = self._fields(record)
         row = _Row(number, record, fields)
         if record.unclosed:
@@ -209,7 +209,7 @@ class _Reader:
         return row
 
     def _kinds(self, column: int, rows: list[_Row]) -> list[Kind]:
-        """The kind of each row's field. In a column of timestamps a time that their unit does not reach is text."""
+        """Return the kind of each row's field. A time outside the range of the column's unit is text."""
         words, forms = self._words(column), self._forms(column)
         fields = [row.fields[column] for row in rows]
         kinds = [Kind.EMPTY if words.is_null(f.text, f.quoted) else classify(f.text, words, forms) for f in fields]
@@ -243,7 +243,7 @@ class _Reader:
         return row.number, row.fields[column].begin, row.fields[column].raw[:_SHOWN]
 
     def _values(self, rows: list[_Row], names: list[str], types: list[DataType]) -> dict[int, list[Value]]:
-        """Record number to values, of the records that are rows; the others, and what was made null, go to the rejects."""
+        """Return the values of records that are rows, by record number; rejected records and nulled fields go to the rejects."""
         made = {}
         for row in rows:
             if row.fault is not None:
@@ -259,7 +259,7 @@ class _Reader:
         return made
 
     def _value(self, field: _Field, type_: DataType, column: int) -> Value | Misfit:
-        """The bytes of a text are checked as they stand in the file, before anything else."""
+        """Check the bytes of a text as they are in the file, before anything else."""
         words, forms = self._words(column), self._forms(column)
         if type_.is_string and not _is_utf8(field.raw):
             return Misfit.ENCODING
@@ -267,7 +267,7 @@ class _Reader:
         return None if is_null else parse(field.text, type_, words, forms)
 
     def _reject(self, row: _Row, kind: str, at: int, of: tuple[str, DataType, _Field] | None = None) -> None:
-        """`of` is the column's name and type, and its field, where it is one field's fault."""
+        """Add a fault. `of`: name, type and field of the column if one field is at fault."""
         begin, end = row.record.start + self.begin, row.record.end + self.begin
         field, expected = (None, None) if of is None else (_printable(of[2].raw), str(of[1]))
         if kind == "unclosed_quote":
@@ -298,7 +298,7 @@ def _joined(kinds: list[Kind]) -> Kind:
 
 
 def _names(fields: list[_Field]) -> list[str]:
-    """Names as in the header; one that is empty or taken gets its position or a number."""
+    """Return the header's names; an empty or repeated name gets its position or a number."""
     found = [field.text.decode("utf-8", "backslashreplace") for field in fields]
     names: list[str] = []
     for position, name in enumerate(found, 1):
@@ -330,5 +330,5 @@ def _first_bad_byte(field: _Field) -> int:
 
 
 def _printable(raw: bytes) -> str:
-    r"""Text with bytes that are no UTF-8 as ``\xNN``."""
+    r"""Return the text with bytes that are not UTF-8 as ``\xNN``."""
     return re.sub("[\udc80-\udcff]", lambda m: rf"\x{ord(m[0]) - 0xDC00:02X}", raw.decode("utf-8", "surrogateescape"))

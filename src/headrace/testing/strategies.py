@@ -1,4 +1,4 @@
-"""Hypothesis strategies for dialects and texts, made so that special bytes meet often. Needs hypothesis."""
+"""Provides hypothesis strategies for dialects and texts in which special bytes are often adjacent. Needs hypothesis."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _PLAIN = (b"x", b"yz", b"0", b" ", "é".encode(), b"\0")
 
 
 def dialects() -> st.SearchStrategy[Dialect]:
-    """Valid dialects of all options; separators and line ends of 1 to 8 bytes over two letters, so that many overlap
+    """Generate valid dialects with all options. Separators and line ends of 1 to 8 bytes use two letters, so that many overlap
     themselves.
     """
     return _dialects()
 
 
 def lenient_dialects() -> st.SearchStrategy[Dialect]:
-    """Valid dialects with lenient quotes."""
+    """Generate valid dialects with lenient quotes."""
     wanted = _dialects().filter(lambda dialect: dialect.quote_char is not None)
     return wanted.map(lambda dialect: Dialect(**options_of(dialect) | {"strict_quotes": False, "lenient_quotes": True}))
 
 
 def options_of(dialect: Dialect) -> dict[str, Any]:
-    """The options that make a dialect."""
+    """Return the options of a dialect."""
     return {field.name: getattr(dialect, field.name) for field in fields(dialect)}
 
 
@@ -55,11 +55,11 @@ def _words(alphabet: bytes) -> st.SearchStrategy[bytes]:
 
 
 def texts(dialect: Dialect, max_tokens: int = 40) -> st.SearchStrategy[bytes]:
-    """Texts of special bytes, whole delimiters and a little content in any order, or well-formed tables."""
+    """Generate texts of special bytes, delimiters and some content in any order, or well-formed tables."""
     parts = [*_line_ends(dialect), dialect.sep, dialect.quote_char, dialect.escape_char, dialect.comment]
     whole = [part for part in parts if part]
     single = [bytes([byte]) for byte in b"".join(whole)]
-    # A match that breaks off, with something of meaning right where it does.
+    # An incomplete delimiter, followed by a special text.
     begun = [part[:length] for part in whole for length in range(1, len(part))]
     broken = st.tuples(st.sampled_from(begun or whole), st.sampled_from(whole)).map(b"".join)
     tokens = st.sampled_from(whole) | st.sampled_from(single) | broken | st.sampled_from(_PLAIN)
@@ -69,14 +69,14 @@ def texts(dialect: Dialect, max_tokens: int = 40) -> st.SearchStrategy[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class WellFormed:
-    """A table as cells, and one way to write it."""
+    """A table as cells, and as written text."""
 
     rows: list[list[bytes]]
     data: bytes
 
 
 def well_formed_tables(dialect: Dialect, max_rows: int = 6, max_columns: int = 4) -> st.SearchStrategy[WellFormed]:
-    """Tables that `dialect` can hold, written so that reading gives the same cells back.
+    """Generate tables that `dialect` can represent, written so that reading returns the same cells.
 
     Without quotes and escapes cells hold plain bytes only. A sole empty cell, which would be a blank line, is quoted, or not
     made where there are no quotes.
@@ -103,7 +103,7 @@ def _line_ends(dialect: Dialect) -> Sequence[bytes]:
 
 
 def _special(dialect: Dialect) -> bytes:
-    """Bytes that a cell may hold only within quotes or after escapes; a space among them where it may be skipped."""
+    """Return the bytes that need quotes or escapes in a cell, including the space if initial spaces are skipped."""
     space = b" " if dialect.skip_initial_space else b""
     parts = (*_line_ends(dialect), dialect.sep, dialect.quote_char, dialect.escape_char, dialect.comment, space)
     return b"".join(part or b"" for part in parts)
@@ -123,7 +123,7 @@ def _cells(dialect: Dialect, min_size: int) -> st.SearchStrategy[bytes]:
 
 
 def _written(cell: bytes, sole: bool, dialect: Dialect) -> st.SearchStrategy[bytes]:
-    """The ways to write one cell: bare where that is safe, with escapes, within quotes."""
+    """Generate the ways to write one cell: unquoted if that is safe, with escapes, or in quotes."""
     special = _special(dialect)
     ways = []
     if not set(cell) & set(special) and not (sole and not cell):

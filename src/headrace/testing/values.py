@@ -1,4 +1,4 @@
-"""Texts to values and to kinds, by Python's own int, float, datetime and exact fractions; the reference for every backend."""
+"""Converts texts to values and kinds with Python's int, float, datetime and fractions; the reference for every backend."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ without the point.
 
 
 class Misfit(StrEnum):
-    """Why a text is not a value of a type."""
+    """Reason why a text is not a value of a type."""
 
     TYPE = "type"
     OVERFLOW = "overflow"
@@ -39,13 +39,13 @@ class Words:
     quoted_null: bool = False
 
     def is_null(self, text: bytes, quoted: bool, *, in_text: bool = False) -> bool:
-        """Whether a field is null, in a column of text or of values. In one of values an empty field is, unless nothing is."""
+        """Return whether a field is null. In columns other than text, an empty field is null unless no text means null."""
         means_null = text in self.null or (text == b"" and self.null != () and not in_text)
         return means_null and (self.quoted_null or not quoted)
 
 
 class Kind(IntEnum):
-    """What a text looks like; see `join`."""
+    """Kind of value that a text looks like; see `join`."""
 
     EMPTY = 0
     BOOL = 1
@@ -102,12 +102,12 @@ _LEADING_ZERO = re.compile(rb"[+-]?0[0-9]")
 
 
 def type_of_kind(kind: Kind) -> DataType:
-    """Type of a column whose fields' kinds join to `kind`."""
+    """Return the type of a column whose fields' kinds join to `kind`."""
     return parse_type(_TYPES.get(kind, "string"))
 
 
 def join(a: Kind, b: Kind) -> Kind:
-    """The smallest kind that holds both: the first that is behind both in one of the chains, else text."""
+    """Return the smallest kind that includes both: the first that follows both in one of the chains, else text."""
     if b in (a, Kind.EMPTY):
         return a
     if a == Kind.EMPTY:
@@ -119,7 +119,7 @@ def join(a: Kind, b: Kind) -> Kind:
 
 
 def classify(text: bytes, words: Words, forms: Forms = USUAL) -> Kind:
-    """The kind of a field that is not null. Numbers with a plus or a zero too many are text."""
+    """Return the kind of a field that is not null. Numbers with a plus or a leading zero are text."""
     if text in words.true or text in words.false:
         return Kind.BOOL
     time = _kind_of_time(text, forms)
@@ -175,7 +175,7 @@ def _kind_of_clock(text: bytes) -> Kind:
 
 
 def _kind_of_duration(text: bytes) -> Kind:
-    """Text if the unit of the kind does not hold it."""
+    """Return text if the value is out of range in the kind's unit."""
     length = duration(text)
     if length is None or is_plain_duration(text):
         return Kind.TEXT
@@ -189,7 +189,7 @@ def _is_finer_than_us(text: bytes) -> bool:
 
 
 def parse(text: bytes, type_: DataType, words: Words, forms: Forms = USUAL) -> Value | Misfit:
-    """Value of a field that is not null.
+    """Return the value of a field that is not null.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def _int(text: bytes, low: int, end: int) -> int | Misfit:
 
 
 def _decimal(text: bytes, precision: int, scale: int) -> int | Misfit:
-    """Overflow too where digits behind the scale would be lost."""
+    """Return a decimal's digits. Digits after the scale that would be lost are an overflow."""
     found = decimal_digits(text, scale)
     if found is None:
         return Misfit.TYPE
@@ -266,7 +266,7 @@ def _float(text: bytes, bits: int) -> float | Misfit:
 
 
 def nearest_float32(text: str, near: float) -> float:
-    """The float32 nearest to a decimal, ties to even, by exact fractions; `near` is the text as a double.
+    """Return the float32 nearest to a decimal, ties to even, by exact fractions; `near` is the text as a double.
 
     Rounding the double would round twice: 1.00000017881393432617187499 is a midpoint as a double, and below it as it is.
     """
@@ -278,7 +278,7 @@ def nearest_float32(text: str, near: float) -> float:
 
 
 def _in_units(nanoseconds: int, units: int) -> int | Misfit:
-    """Overflow too where digits finer than the unit would be lost."""
+    """Return a count of units. Digits finer than the unit that would be lost are an overflow."""
     count, lost = divmod(nanoseconds, 10**9 // units)
     return Misfit.OVERFLOW if lost or not -(2**63) <= count < 2**63 else count
 
@@ -288,7 +288,7 @@ _INT_TYPES += [("int32", -(2**31), 2**31), ("uint32", 0, 2**32), ("int64", -(2**
 
 
 def smallest_type(type_: DataType, values: list[Value]) -> tuple[DataType, int | None]:
-    """The smallest type that holds the values, and the row that forced it, if the first value did not."""
+    """Return the smallest type for the values, and the row that forced it unless that is the first value."""
     numbers: list[int | float] = [value if isinstance(value, int | float) else 0 for value in values]
     if type_.name == "float64":
         inexact = (row for row, number in enumerate(numbers) if not _is_float32(number))
@@ -302,7 +302,7 @@ def smallest_type(type_: DataType, values: list[Value]) -> tuple[DataType, int |
 
 
 def _ranges(numbers: list[int | float]) -> Iterator[tuple[int | float, int | float]]:
-    """The range of 0 and all numbers up to each."""
+    """Yield the minimum and maximum of 0 and all numbers up to each."""
     low: int | float = 0
     high: int | float = 0
     for number in numbers:

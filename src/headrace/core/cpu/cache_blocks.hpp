@@ -1,4 +1,4 @@
-// An array cut into pieces that stay in one core's cache (L2) while they are read, then read again or written.
+// Divides an array into blocks that stay in one core's L2 cache while they are read, then read again or written.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ constexpr u64 piece_bytes = 256 << 10;
 constexpr u64 taken_from = 4 << 20;
 
 struct Pieces {
-    u64 count;   // of items
-    u64 length;  // items of a piece
+    u64 count;   // items in all
+    u64 length;  // items a piece
 
     Pieces(u64 items, u64 bytes_of_item) : count(items), length(piece_bytes / bytes_of_item) {}
     u64 number() const { return (count + length - 1) / length; }
@@ -23,8 +23,8 @@ struct Pieces {
     u64 size(u64 piece) const { return std::min(length, count - begin(piece)); }
 };
 
-// Calls work(i) for each i < number that this thread takes. An exception ends the takes of all threads; an interrupt is
-// thrown between two pieces, so whatever a thread has taken is done.
+// Call work(i) for each i < number that this thread takes. After an exception no thread takes another. Interrupts are
+// thrown between two pieces, so every piece that was taken is finished.
 template <class Work>
 void take_each(std::atomic<u64>& next, u64 number, const Work& work) {
     try {
@@ -40,9 +40,9 @@ void take_each(std::atomic<u64>& next, u64 number, const Work& work) {
     }
 }
 
-// Calls work(state, i) for each i < number, on several threads: each takes the next in order, so a slow thread gets
-// fewer, and who works on one may wait for those before it. No thread is woken for less than two. `begin` makes a
-// thread's state, `finish` is told of it at the thread's end.
+// Call work(state, i) for each i < number on at most number / 2 threads. Threads take numbers in order, so a slow
+// thread takes fewer, and work on one number may wait for lower ones. `begin` makes a thread's state; `finish` gets it
+// at the end.
 template <class Begin, class Work, class Finish>
 void for_each_piece(u64 number, unsigned threads, const Begin& begin, const Work& work, const Finish& finish) {
     std::atomic<u64> next{0};
@@ -59,8 +59,9 @@ void for_each_piece(u64 number, unsigned threads, const Work& work) {
     for_each_piece(number, threads, none, [&](int, u64 piece) { work(piece); }, [](int) {});
 }
 
-// Takes the pages of a large result from the system before threads write to it in turns: each huge page is cleared
-// once, by one thread, while others clear theirs. Of threads that meet at the same new page each would clear one.
+// Touch the pages of a large result before several threads write to it. Each huge page is then cleared once, in
+// parallel. Otherwise threads that fault on the same page at once would each clear a page, and all but one would be
+// discarded.
 inline void take_pages(void* begin, u64 bytes, unsigned threads) {
     constexpr u64 page = 4096, huge_page = 2 << 20;
     if (threads == 1 || bytes < taken_from) return;

@@ -1,9 +1,9 @@
-// Lets the caller of a long call end it (Ctrl-C): loops over pieces of work call check_interrupt between two of them.
+// Lets a long call be interrupted (Ctrl-C): loops call check_interrupt between two units of work.
 #pragma once
 
 namespace headrace {
 
-// While this lives, check_interrupt on the thread that made it calls `check`, which may throw, twenty times a second.
+// While this exists, check_interrupt on its thread calls `check` at most twenty times a second. `check` may throw.
 class Interruptible {
 public:
     explicit Interruptible(void (*check)());
@@ -15,7 +15,7 @@ private:
     void (*before_)();
 };
 
-// Does nothing on other threads.
+// Do nothing on threads without an Interruptible.
 void check_interrupt();
 
 }  // namespace headrace

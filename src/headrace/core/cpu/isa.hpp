@@ -1,4 +1,5 @@
-// Which instruction set the kernels use: the best that the machine has, or the one that HEADRACE_ISA or a caller names.
+// Chooses the instruction set of the CPU kernels: the best of the machine, or the one that HEADRACE_ISA or a caller
+// names.
 #pragma once
 
 #include <string_view>
@@ -9,17 +10,17 @@ namespace headrace {
 
 enum class Isa { scalar, avx2, avx512 };
 
-// Every instruction set that this build and this machine have, the best first.
+// Instruction sets that both this build and this machine support, the best first.
 const std::vector<Isa>& available_isas();
 
-// The instruction set of that name; an empty name asks for the best (or for HEADRACE_ISA, where that is set).
+// Return the instruction set of that name. An empty name means the best one, or HEADRACE_ISA if that is set.
 // Throws std::invalid_argument for an unknown name or one that this machine lacks.
 Isa choose_isa(std::string_view name);
 
 std::string_view isa_name(Isa isa);
 
-// A function of type `Function` that is compiled once for each instruction set, in the namespace of its name: declares
-// all of them, and `name`_for(isa), which is the one of that instruction set. In namespace headrace. For example
+// Declares a function that is compiled once for each instruction set, in a namespace of that name, and `name`_for(isa),
+// which returns the one of an instruction set. Use it in namespace headrace. Example:
 //   HR_FOR_EACH_ISA(const SelectKernels&(), select_kernels)
 //   const SelectKernels& kernels = select_kernels_for(isa)();
 #if defined(__x86_64__)

@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::uint64_t NONE = ~std::uint64_t{0};
 
-// "max", a negative number and a file that is not there are no limit.
+// Return a limit; "max", a negative number and a missing file mean no limit.
 std::uint64_t limit_of(const std::string& word) {
     if (word.empty() || word.find_first_not_of("0123456789") != std::string::npos || word.size() > 19) return NONE;
     return std::stoull(word);
 }
 
-// A small file whole; empty if it cannot be read. Without the streams of the standard library: a stream that this
-// module uses while it is loaded makes later imports of PyTorch and CuPy crash where their build has another libstdc++.
+// Return the content of a small file; empty if it cannot be read. It does not use standard library streams: if this
+// module used one while it is loaded, later imports of PyTorch or CuPy would crash if they bring another libstdc++.
 std::string text_of(const std::string& path) {
     constexpr std::size_t LONGEST = std::size_t{64} << 10;
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -34,7 +34,7 @@ std::string text_of(const std::string& path) {
     return text;
 }
 
-// The next word of a text, which is removed from it.
+// Remove the next word from a text and return it.
 std::string next_word(std::string_view& text) {
     constexpr std::string_view spaces = " \t\n";
     text.remove_prefix(std::min(text.find_first_not_of(spaces), text.size()));
@@ -50,7 +50,7 @@ std::uint64_t limit_in(const std::string& path) {
     return limit_of(next_word(left));
 }
 
-// Part of a core counts as one.
+// A fraction of a core counts as one.
 std::uint64_t cores_of(std::uint64_t quota, std::uint64_t period) {
     if (quota == NONE || period == NONE || period == 0) return NONE;
     return std::max<std::uint64_t>(1, (quota + period - 1) / period);
@@ -69,8 +69,8 @@ std::uint64_t memory_of_group(const std::string& group, bool is_first_version) {
     return limit_in(group + (is_first_version ? "/memory.limit_in_bytes" : "/memory.max"));
 }
 
-// Calls each(folder) for a group and its ancestors below a mount. In a container the group's path may be the host's,
-// which is not there; the mount itself is the container's group then.
+// Call each(folder) for a group and its ancestors below a mount. In a container, the group's path may be that of the
+// host, which does not exist there; then the mount itself is the container's group.
 template <class Each>
 void for_each_group(const std::string& mount, std::string path, const Each& each) {
     while (!path.empty()) {
@@ -80,7 +80,7 @@ void for_each_group(const std::string& mount, std::string path, const Each& each
     each(mount);
 }
 
-// Whether a list as "cpu,cpuacct" has a word.
+// Return whether a list such as "cpu,cpuacct" contains a word.
 bool has_word(std::string_view list, std::string_view word) {
     while (true) {
         const std::size_t end = list.find(',');
@@ -92,7 +92,7 @@ bool has_word(std::string_view list, std::string_view word) {
 
 }  // namespace
 
-// Lines of /proc/self/cgroup: "4:cpu,cpuacct:/docker/3f" of version 1, "0::/user.slice" of version 2.
+// Lines of /proc/self/cgroup: "4:cpu,cpuacct:/docker/3f" in version 1, "0::/user.slice" in version 2.
 GroupLimits group_limits(const std::string& root) {
     GroupLimits limits;
     const std::string groups = text_of(root + "/proc/self/cgroup");

@@ -1,4 +1,4 @@
-// Threads and memory that this process may use: what the machine has, less what a container's control groups take away.
+// Finds the threads and memory that this process may use: those of the machine, limited by control groups (containers).
 #pragma once
 
 #include <cstddef>
@@ -7,21 +7,21 @@
 
 namespace headrace {
 
-// Cores, from the CPU quota, and bytes: the least of the process's control group and its ancestors (cgroup v2, and v1
-// where the controllers are mounted by their names). ~0 is no limit.
+// Cores (from the CPU quota) and bytes: the minimum over the process's control group and its ancestors (cgroup v2, and
+// v1 if the controllers are mounted under their names). ~0 means no limit.
 struct GroupLimits {
     std::uint64_t cores = ~std::uint64_t{0};
     std::uint64_t memory = ~std::uint64_t{0};
 };
 
-// `root`: what stands in front of /proc and /sys.
+// `root`: prefix of /proc and /sys.
 GroupLimits group_limits(const std::string& root);
 
-// Cores of the affinity mask, at most as many as the quota has.
+// Cores of the affinity mask, limited by the quota.
 unsigned hardware_threads(const GroupLimits& limits);
 std::size_t usable_memory(const GroupLimits& limits);
 
-// With the limits as they were when the process began.
+// The same with the limits at the start of the process.
 unsigned hardware_threads();
 std::size_t usable_memory();
 

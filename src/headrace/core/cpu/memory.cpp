@@ -18,12 +18,13 @@ namespace headrace {
 namespace {
 
 constexpr std::size_t HUGE_PAGE = std::size_t{2} << 20;
-// From here on huge pages are asked for: they make first touches several times cheaper, and the last page's waste is
-// small. A bound is some five times of what is used; numbers of a batch of 64 MB in 18 columns have one of 29 MB.
+// Regions of at least this bound request huge pages, which make page faults several times cheaper, at little waste in
+// the last page. A bound is about five times the bytes used: 29 MB for a numeric column of a batch of 64 MB with 18
+// columns.
 constexpr std::size_t HUGE_FROM = std::size_t{16} << 20;
 constexpr std::size_t COMMIT_STEP = std::size_t{64} << 20;
-// A process may have 65,530 mappings, and a region takes two: its memory, and address space to grow into. With more
-// regions than this, those that have grown give the address space back, and none waits for its next use.
+// Linux allows 65,530 mappings a process. A region takes two: its memory, and the address space that it may grow into.
+// With more regions than this, fit() releases the address space, and mappings are not cached.
 constexpr std::size_t MANY_MAPPINGS = 8192;
 std::atomic<std::size_t> mappings{0};
 
@@ -36,12 +37,11 @@ void unmap(const Mapping& mapping) {
 
 bool are_many() { return mappings.load(std::memory_order_relaxed) > MANY_MAPPINGS; }
 
-// Mappings that wait for their next use, the latest last. At most a quarter of the memory waits that the process may
-// use.
+// Cache of free mappings, the most recent last. It holds at most a quarter of the memory that the process may use.
 class WaitingMappings {
 public:
-    // One that has room, or one with reserved = 0: the latest of the same use, whose pages are there as far as this one
-    // will go. Else the tightest, and of equal ones that which waits longest.
+    // Take a mapping of at least `length` bytes; `reserved` is 0 if there is none. The most recent one of the same use
+    // is preferred, because its pages are present as far as needed; else the smallest, the oldest of equal ones.
     Mapping take(std::size_t length, std::uint32_t use) {
         const std::lock_guard lock(mutex_);
         std::size_t best = waiting_.size();
@@ -52,7 +52,7 @@ public:
         return best == waiting_.size() ? Mapping{} : remove(best);
     }
 
-    // What cannot wait goes back to the system: the list of those that do may find no memory to grow.
+    // Cache the mapping, or unmap it if that fails; adding to the list may fail for lack of memory.
     void give(const Mapping& mapping) noexcept {
         if (mapping.dirty == 0 || are_many()) {
             unmap(mapping);
@@ -71,7 +71,7 @@ public:
         while (!waiting_.empty()) unmap(remove(0));
     }
 
-    // For a fork: a child's copy is never locked by a thread that the child does not have.
+    // Locked during fork(), so that the child's copy is not held by a thread that does not exist there.
     std::mutex& mutex() { return mutex_; }
 
 private:
@@ -99,8 +99,8 @@ private:
         return has_use != best_has ? has_use : has_use || one.reserved < best.reserved;
     }
 
-    // Lets the kernel have the pages of what has waited longest. To mark them as free takes as long as it saves where
-    // the next table is made at once, as a stream of batches does: so what came last stays as it is.
+    // Let the kernel reclaim the pages of the oldest mapping. MADV_FREE costs as much as it saves if the mapping is
+    // reused immediately, as in a stream of batches, so it is not applied to the most recent mappings.
     void free_oldest(std::unique_lock<std::mutex>& lock) noexcept {
         const auto kept =
             std::find_if(waiting_.begin(), waiting_.end(), [](const Mapping& one) { return one.is_kept; });
@@ -116,12 +116,12 @@ private:
 
     std::mutex mutex_;
     std::vector<Mapping> waiting_;
-    std::size_t kept_ = 0;  // bytes that the kernel may not take
+    std::size_t kept_ = 0;  // bytes that the kernel may not reclaim
     std::size_t bytes_ = 0;
 };
 
-// One for the process, never destroyed: buffers may outlive any static. Its limits are asked for when they are needed,
-// so that loading this module reads no file.
+// The cache of the process. It is never destroyed, since buffers may outlive any static object. Limits are read on
+// first use, so that loading this module reads no file.
 WaitingMappings& waiting_mappings = *new WaitingMappings;
 
 [[maybe_unused]] const int fork_handlers =
@@ -132,7 +132,7 @@ void* reserve(std::size_t length) {
     return mmap(nullptr, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-// Mappings that wait for reuse keep address space. Where it is limited (ulimit -v), they are released first.
+// Cached mappings occupy address space. If it is limited (ulimit -v), they are released before an allocation fails.
 Mapping map_anew(std::size_t length, bool huge) {
     void* mapped = reserve(length);
     if (mapped == MAP_FAILED) {
@@ -210,7 +210,7 @@ Region LentMemory::lend(std::size_t begin, std::size_t size) const {
 
 bool LentMemory::is_free() const {
     if (users_.use_count() != 1) return false;
-    std::atomic_thread_fence(std::memory_order_acquire);  // what the last user read, it has read
+    std::atomic_thread_fence(std::memory_order_acquire);  // the last user's reads have completed
     return true;
 }
 
@@ -220,7 +220,7 @@ void Region::charge_to(std::size_t bytes) {
     charged_ = bytes;
 }
 
-// Clears what an earlier user left in bytes [cleared_, end): no more than is used, since a bound is generous.
+// Clear an earlier user's bytes in [cleared_, end). Only used bytes are cleared, since the bound is much larger.
 void Region::clear_to(std::size_t end) {
     const std::size_t dirty_end = std::min(end, is_mapped() ? mapping_.dirty : heap_size_);
     if (content_ == Content::zero && dirty_end > cleared_) std::memset(data_ + cleared_, 0, dirty_end - cleared_);
@@ -231,7 +231,7 @@ void Region::ensure(std::size_t used) {
     used_ = std::max(used_, used);
     const std::size_t needed = used + SLACK;
     if (!is_mapped()) {
-        if (needed > heap_size_) throw std::bad_alloc();  // the bound was wrong: never write past it
+        if (needed > heap_size_) throw std::bad_alloc();  // the bound was too small: never write past it
         clear_to(needed);
         return;
     }
@@ -252,7 +252,7 @@ void Region::trim(std::size_t used) {
     const std::size_t touched = std::max(mapping_.dirty, std::min(used_ + SLACK, mapping_.committed));
     used_ = used;
     if (!is_mapped()) return;
-    // Pages behind the end that this or an earlier user touched go back; the address space costs nothing.
+    // Free touched pages after the end; address space costs nothing.
     const std::size_t keep = round_up(used + used / 8 + SLACK, HUGE_PAGE);
     if (keep < touched) {
         madvise(data_ + keep, mapping_.committed - keep, MADV_DONTNEED);

@@ -1,5 +1,5 @@
-// Host memory of results. A Region is made for at most `bound` bytes of which only what is used costs memory: a large
-// one reserves address space and commits it as it grows, so that growing never moves what other threads are writing.
+// Allocates host memory for results. A Region has an upper bound, and only the bytes used cost memory: a large region
+// reserves address space and commits it as it grows. So growth never moves bytes that other threads are writing.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace headrace {
 
-// Running out of a budget, apart from std::bad_alloc so that the message can say what was asked for.
+// Thrown when an allocation exceeds the budget. Unlike std::bad_alloc it says what was requested.
 class MemoryLimitExceeded : public std::bad_alloc {
 public:
     explicit MemoryLimitExceeded(std::string message) : message_(std::move(message)) {}
@@ -22,7 +22,7 @@ private:
     std::string message_;
 };
 
-// The system refused memory or address space.
+// Thrown when the system refuses memory or address space.
 class OutOfMemory : public std::bad_alloc {
 public:
     explicit OutOfMemory(std::size_t bytes);
@@ -32,7 +32,7 @@ private:
     std::string message_;
 };
 
-// Bytes that the results of one call may take; 0 means no limit. Outlives the regions it is charged for.
+// Limits the bytes of one call's results; 0 means no limit. It outlives the regions charged to it.
 class Budget {
 public:
     explicit Budget(std::size_t limit = 0) : limit_(limit) {}
@@ -44,37 +44,37 @@ private:
     std::atomic<std::size_t> used_{0};
 };
 
-// Address space with memory in it that a region has given back. It waits for the next region: the kernel may take the
-// pages if it needs them (MADV_FREE; but for a little that is kept as it is), and until then the next user saves their
-// first touch, which costs more than parsing does.
+// Address space and memory of a region, cached for reuse when the region is freed. The kernel may reclaim the pages
+// (MADV_FREE), except those of the most recent mappings. Until then the next user saves the page faults, which cost
+// more than parsing.
 struct Mapping {
     std::byte* data = nullptr;
     std::size_t reserved = 0;
     std::size_t committed = 0;
-    std::size_t dirty = 0;  // bytes from here on are zero
-    bool is_kept = false;   // while it waits: the kernel may not take its pages
-    std::uint32_t use = 0;  // of the region that had it last
+    std::size_t dirty = 0;  // bytes after the first `dirty` are zero
+    bool is_kept = false;   // while cached: the kernel may not reclaim its pages
+    std::uint32_t use = 0;  // `use` of its last region
 };
 
-// Gives waiting memory back to the system.
+// Return cached memory to the system.
 void release_unused_memory();
 
 class Region {
 public:
-    // What memory holds before it is written.
+    // Content of the memory before it is written.
     enum class Content { any, zero };
 
-    // Bytes past the used end that may be read and written, so that vector code may overshoot.
+    // Bytes after the used end that may be read and written, so that vector code may overshoot.
     static constexpr std::size_t SLACK = 64;
-    // Below this a region comes from the heap: two system calls and a page's zeroing would cost more than the copy.
+    // Smaller regions come from the heap: two system calls and zeroed pages would cost more than the copy.
     static constexpr std::size_t MAPPED_FROM = std::size_t{1} << 20;
 
     Region() = default;
-    // `use`: regions of one use, the values of a table's third column, say, need about as much of their bound each
-    // time, so one finds memory that was touched as far as it goes; 0 is none in particular.
+    // `use`: purpose of the region, for example the values of a table's third column; 0 for none. Regions of one use
+    // need similar sizes, so a cached mapping of the same use has its pages already touched.
     Region(std::size_t bound, std::shared_ptr<Budget> budget, Content content = Content::any, std::uint32_t use = 0);
     ~Region();
-    // Memory that somebody else gives and takes back: nobody does while `lender` is held. It has its size, and SLACK.
+    // Wrap memory of another owner, valid while `lender` is referenced. It has `size` bytes, and SLACK after them.
     Region(std::byte* data, std::size_t size, std::shared_ptr<const void> lender)
         : data_(data), used_(size), lender_(std::move(lender)) {}
     Region(Region&& other) noexcept { swap(other); }
@@ -83,16 +83,16 @@ public:
         return *this;
     }
 
-    // Makes bytes [0, used) readable and writable. Not for two threads at once.
+    // Make bytes [0, used) readable and writable. Not thread-safe.
     void ensure(std::size_t used);
 
-    // Gives back everything past `used`, which becomes the size; but for an eighth, since the next user may need it.
+    // Set the size to `used` and free the pages after it, except an eighth, which the next user may need.
     void trim(std::size_t used);
 
-    // For regions that grow no more and are many: moves what is small from a mapping to the heap, or to less of it, and
-    // gives back address space where there are too many mappings. `data` may change.
+    // Shrink a region that will not grow any more, if there may be many: move a small one from its mapping to the heap,
+    // and release unused address space if there are too many mappings. `data` may change.
     void fit();
-    // Whether that copies.
+    // Return whether fit() copies.
     bool is_loose() const { return is_mapped() && used_ + SLACK < MAPPED_FROM; }
 
     std::byte* data() const { return data_; }
@@ -113,16 +113,16 @@ private:
     std::byte* data_ = nullptr;
     std::size_t used_ = 0;
     std::size_t heap_size_ = 0;
-    Mapping mapping_;  // reserved 0: data_ came from the heap
+    Mapping mapping_;  // `reserved` is 0 if data_ is on the heap
     Content content_ = Content::any;
-    std::size_t cleared_ = 0;  // of content zero: bytes before this are as the region's user left them
+    std::size_t cleared_ = 0;  // Content::zero: bytes before this have been cleared or written
     std::size_t charged_ = 0;
     std::shared_ptr<Budget> budget_;
     std::shared_ptr<const void> lender_;
 };
 
-// Memory of a fixed place that lends itself, whole or in parts, to regions, and is free again when the last of them is
-// gone, on whatever thread.
+// Lends a fixed block of memory, whole or in parts, to regions. It is free again when the last of them is destroyed, on
+// any thread.
 class LentMemory {
 public:
     LentMemory(std::byte* data, std::size_t size) : data_(data), size_(size) {}

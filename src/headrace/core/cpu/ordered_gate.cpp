@@ -7,7 +7,7 @@ namespace headrace {
 void OrderedGate::enter(std::uint64_t number) {
     while (true) {
         std::uint64_t turn = 0;
-        look_for([&] {
+        spin_until([&] {
             turn = turn_.load(std::memory_order_acquire);
             return turn == number || turn == CLOSED;
         });
@@ -17,7 +17,7 @@ void OrderedGate::enter(std::uint64_t number) {
     }
 }
 
-// All who sleep are woken at once: one after the other, each would be waited for by those behind it.
+// Wake all sleeping workers at once. If only the next one were woken, each wake-up would delay all later workers.
 void OrderedGate::leave() {
     std::uint64_t turn = turn_.load(std::memory_order_relaxed);
     if (turn == CLOSED) return;

@@ -1,4 +1,4 @@
-// Workers let through one after the other: an exclusive scan whose step is whatever each does when it is its turn.
+// Lets workers through one at a time in the order of their numbers: an exclusive scan whose step is the worker's code.
 #pragma once
 
 #include <atomic>
@@ -6,18 +6,17 @@
 
 namespace headrace {
 
-// Thrown in the workers that wait for one that failed; the one that failed throws the reason.
+// Thrown in workers that wait for one that failed. The failed worker throws the actual error.
 struct GateClosed {};
 
-// Lets workers through in the order of their numbers, tiles' for example: from 0 on, each is somebody's, and none is
-// left out.
+// Orders workers by number, for example by tile. Every number from 0 on must be entered and left exactly once.
 class OrderedGate {
 public:
-    // Waits for the turn of `number`.
+    // Wait for the turn of `number`. Throws GateClosed after close().
     void enter(std::uint64_t number);
-    // The next one's turn.
+    // Pass the turn to the next number.
     void leave();
-    // Wakes everyone who waits, or ever will: enter throws GateClosed.
+    // Make all present and later calls of enter throw GateClosed.
     void close();
 
 private:

@@ -1,5 +1,6 @@
-// What the shared rules stand on: integer types, function qualifiers and bit helpers that mean the same to g++, nvcc
-// and NVRTC. The only header that may test __CUDACC__; it includes no standard header, because NVRTC has none.
+// Defines integer types, function qualifiers and bit helpers that mean the same to g++, nvcc and NVRTC; the rules
+// shared by both devices build on it. It is the only header that may test __CUDACC__, and it includes no standard
+// header, because NVRTC has none.
 //
 // Everything in a shared header lives in an inline namespace named after the instruction set (HR_ISA) that the
 // translation unit is compiled for. Without it the linker could keep one copy of an inline function, say the one built
@@ -15,14 +16,15 @@
 #define HR_TABLE static __device__ const
 #else
 #define HR_FN [[maybe_unused]] static inline
-// For what is called once a value: compilers stop to inline what many callers have, which costs a fifth of the rate.
+// For functions called once a value. Compilers do not inline a function with many callers, which costs a fifth of the
+// rate.
 #define HR_HOT [[maybe_unused, gnu::always_inline]] static inline
-// What a GPU has fast forms for and needs seldom: one copy there, called, where HR_FN would put one at every place with
-// the registers of each.
+// For functions that a GPU rarely needs because fast paths precede them. The GPU has one copy, which is called. HR_FN
+// would inline a copy at every call and raise the register count there.
 #define HR_COLD HR_FN
 #define HR_MEMBER
 #define HR_CONSTANT [[maybe_unused]] static constexpr
-// A constant that neighbours read at different places: a GPU's constant memory gives one word at a time.
+// For tables that threads of a warp read at different positions: constant memory serves one word at a time.
 #define HR_TABLE HR_CONSTANT
 #endif
 
@@ -52,7 +54,7 @@ static_assert(sizeof(u16) == 2 && sizeof(u32) == 4 && sizeof(u64) == 8 && sizeof
 
 HR_BEGIN_NAMESPACE
 
-// Product of two 64-bit words as 128 bits.
+// Product of two 64-bit words, 128 bits.
 struct Product {
     u64 low;
     u64 high;
@@ -68,7 +70,7 @@ HR_FN Product multiply_wide(u64 a, u64 b) {
 #endif
 }
 
-// Number of zero bits above the highest set bit; `x` must not be 0.
+// Return the number of zero bits above the highest set bit; `x` must not be 0.
 HR_FN int leading_zeros(u64 x) {
 #if defined(__CUDACC__)
     return __clzll(static_cast<i64>(x));
@@ -77,7 +79,7 @@ HR_FN int leading_zeros(u64 x) {
 #endif
 }
 
-// Number of zero bits below the lowest set bit; `x` must not be 0.
+// Return the number of zero bits below the lowest set bit; `x` must not be 0.
 HR_FN int trailing_zeros(u64 x) {
 #if defined(__CUDACC__)
     return __ffsll(static_cast<i64>(x)) - 1;
@@ -94,7 +96,7 @@ HR_FN int count_ones(u64 x) {
 #endif
 }
 
-// a * b + c, rounded once.
+// Return a * b + c, rounded once.
 HR_FN float fused(float a, float b, float c) {
 #if defined(__CUDACC__)
     return __fmaf_rn(a, b, c);
@@ -110,9 +112,10 @@ HR_FN double fused(double a, double b, double c) {
 #endif
 }
 
-// The number without its fraction, the nearest there is; NaN is 0. Of a double on a GPU it is the low word of the sum
-// with 2^52, rounded towards 0: up to release 13.1 NVIDIA's assembler, for sm_90 and sm_100, may leave out one of two
-// conversions to whole numbers if their operands differ in the upper word only, as 0.0 and 1.0 do.
+// Return the number without its fraction, clamped to u32; NaN gives 0. On a GPU, a double is added to 2^52 with
+// rounding towards 0, and the low word of the sum is the result. The conversion instruction is avoided: up to
+// release 13.1, ptxas for sm_90 and sm_100 may drop one of two conversions whose operands differ only in the upper
+// word, such as 0.0 and 1.0.
 HR_FN u32 whole_part(float x) {
 #if defined(__CUDACC__)
     return __float2uint_rz(x);
@@ -129,7 +132,7 @@ HR_FN u32 whole_part(double x) {
 #endif
 }
 
-// One of two types: Either<sizeof(Key) == 8, u64, u32>.
+// Selects one of two types: Either<sizeof(Key) == 8, u64, u32>.
 template <bool is_first, class First, class Second>
 struct EitherOf {
     using type = First;
@@ -141,7 +144,7 @@ struct EitherOf<false, First, Second> {
 template <bool is_first, class First, class Second>
 using Either = typename EitherOf<is_first, First, Second>::type;
 
-// The item at `p`, which in host memory may lie anywhere.
+// Return the item at `p`, which may be unaligned in host memory.
 template <class T>
 HR_FN T item_at_any(const T* p) {
 #if defined(__CUDACC__)
@@ -172,13 +175,13 @@ HR_FN u64 load_bytes(const u8* p, u64 size) {
     return word;
 }
 
-// A word whose lowest `count` bits are set, e.g. low_mask(3) == 7.
+// Return a word whose lowest `count` bits are set, e.g. low_mask(3) == 7.
 template <class Count>
 HR_FN u32 low_mask(Count count) {
     return count >= 32 ? ~0u : (1u << count) - 1;
 }
 
-// The same bits under another type, e.g. bits_as<double>(0x3FF0000000000000) == 1.0.
+// Return the same bits as another type, e.g. bits_as<double>(0x3FF0000000000000) == 1.0.
 template <class To, class From>
 HR_FN To bits_as(From value) {
     static_assert(sizeof(To) == sizeof(From));

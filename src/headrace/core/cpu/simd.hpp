@@ -1,6 +1,6 @@
-// 64 bytes at a time: the few vector operations that finding structure needs, for the instruction set that the
-// translation unit is compiled for (HR_ISA_AVX512, HR_ISA_AVX2, else 64-bit words). A mask holds one bit per byte,
-// bit 0 for the byte at the lowest address: Block("a,b,").equals(',') == 0b1010 in its low four bits.
+// Processes 64 bytes at a time: the vector operations of the structure search for the translation unit's instruction
+// set (HR_ISA_AVX512, HR_ISA_AVX2, else 64-bit words). A mask has one bit a byte, bit 0 for the byte at the lowest
+// address: Block("a,b,").equals(',') == 0b1010 in its low four bits.
 #pragma once
 
 #include "core/cpu/portable.hpp"
@@ -13,7 +13,7 @@ HR_BEGIN_NAMESPACE
 
 constexpr usize BLOCK = 64;
 
-// Whether any of many blocks has a byte outside ASCII is what HighBytes gathers.
+// HighBytes accumulates whether any of several blocks has a byte outside ASCII.
 #if defined(HR_ISA_AVX512)
 
 class Block {
@@ -88,9 +88,9 @@ public:
 private:
     friend class HighBytes;
     static constexpr u64 EACH = 0x0101010101010101;
-    // 0x80 in exactly the bytes that are zero: adding 0x7F carries into the top bit of any other byte.
+    // Return 0x80 in exactly the zero bytes: adding 0x7F carries into the top bit of any other byte.
     static u64 zero_bytes(u64 x) { return ~(((x & 0x7F * EACH) + 0x7F * EACH) | x | 0x7F * EACH); }
-    // The eight top bits side by side; the multiplication moves bit 8 i + 7 to bit 56 + i.
+    // Return the eight top bits as one byte; the multiplication moves bit 8 i + 7 to bit 56 + i.
     static u64 gather(u64 tops) { return ((tops >> 7) * 0x0102040810204080) >> 56; }
     u64 words_[8];
 };
@@ -108,8 +108,8 @@ private:
 
 #endif
 
-// Which bytes are one of at most four. Where their lower halves differ, vectors look the only candidate for a byte up
-// by its lower half (Block::looked_up), which costs as much as one comparison.
+// A set of at most four bytes. If their low nibbles differ, each byte has one candidate, which vectors look up by its
+// low nibble (Block::looked_up). That costs as much as one comparison.
 class ByteSet {
 public:
     void add(u8 byte) {
@@ -128,15 +128,15 @@ public:
     }
 
 private:
-    // A value of another lower half stands where no byte is looked for. Bytes from 0x80 on are looked up as 0.
+    // Unused slots hold a value with another low nibble. Bytes from 0x80 on are looked up as 0.
     u8 table_[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0};
     u8 bytes_[4] = {};
     u32 count_ = 0, used_ = 0;
     bool looks_up_ = true;
 };
 
-// Parity of the bits up to and including each one: prefix_xor(0b00100100) == 0b00011100. Of the quotes' mask it gives
-// the bytes inside quotes, the opening quote included and the closing one not.
+// Return the parity of the bits up to and including each bit: prefix_xor(0b00100100) == 0b00011100. Applied to the mask
+// of quotes, it gives the bytes inside quotes, including the opening quote and excluding the closing one.
 HR_FN u64 prefix_xor(u64 bits) {
 #if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
     const __m128i product = _mm_clmulepi64_si128(_mm_set_epi64x(0, static_cast<i64>(bits)), _mm_set1_epi8(-1), 0);
@@ -147,8 +147,8 @@ HR_FN u64 prefix_xor(u64 bits) {
 #endif
 }
 
-// The bits of `bits` at the set bits of `mask`, side by side from bit 0: extract_bits(0b0100, 0b0110) == 0b10. With
-// marks among ends it gives each mark's number.
+// Return the bits of `bits` at the set bits of `mask`, packed from bit 0 on: extract_bits(0b0100, 0b0110) == 0b10. For
+// marked ends among all ends it gives the index of each marked one.
 HR_FN u64 extract_bits(u64 bits, u64 mask) {
 #if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
     return _pext_u64(bits, mask);
@@ -161,7 +161,7 @@ HR_FN u64 extract_bits(u64 bits, u64 mask) {
 #endif
 }
 
-// Writes base + i for every set bit i, in order, and returns how many; may write up to 64 items whatever the count.
+// Write base + i for every set bit i, ascending, and return their number. Up to 64 items may be written in any case.
 HR_FN usize flatten(u64 bits, u32 base, u32* out) {
     const usize count = static_cast<usize>(count_ones(bits));
 #if defined(HR_ISA_AVX512)
@@ -185,7 +185,7 @@ HR_FN usize flatten(u64 bits, u32 base, u32* out) {
         }
     }
 #else
-    // Eight at a time without asking how many are left: the surplus is overwritten by the next block.
+    // Write eight at a time without a bounds check; the next block overwrites the surplus.
     for (usize written = 0; written < count; written += 8) {
         for (usize i = 0; i < 8; ++i) {
             out[written + i] = base + static_cast<u32>(bits ? trailing_zeros(bits) : 0);
@@ -196,7 +196,7 @@ HR_FN usize flatten(u64 bits, u32 base, u32* out) {
     return count;
 }
 
-// The same where there is seldom more than one: no vector is needed for none or one, and which it is costs no branch.
+// The same for masks with rarely more than one bit: branch-free for none or one, and without vectors.
 HR_FN usize flatten_few(u64 bits, u32 base, u32* out) {
     if (bits & (bits - 1)) return flatten(bits, base, out);
     *out = base + static_cast<u32>(count_ones(bits - 1) & 63);

@@ -1,4 +1,4 @@
-// How long a thread looks for what another is about to do before it sleeps.
+// Spins for a short time before a thread blocks.
 #pragma once
 
 #include <chrono>
@@ -6,22 +6,21 @@
 
 namespace headrace {
 
-// To be woken takes longer than most of what threads here wait for: some 50 us, and on a virtual machine whose core has
-// been given to somebody else up to some ms, for which all who wait for the woken one wait as well. So nobody sleeps
-// before this has passed; what takes longer is a disk's work, or nobody's. Other threads that want the core have it
-// meanwhile.
-constexpr auto LOOKS_FOR = std::chrono::milliseconds(1);
+// Threads spin this long before they block. A wake-up takes about 50 us, and some ms on a virtual machine whose core
+// was given to another guest; all threads that wait for the woken thread wait that long, too. Most waits here are
+// shorter. Longer ones are usually I/O. The spinning thread yields, so other threads can use its core.
+constexpr auto SPIN_TIME = std::chrono::milliseconds(1);
 
-// Looks until `came()`, for a while; false if it did not come.
-template <class Came>
-bool look_for(const Came& came) {
+// Spin until `is_ready()`, at most for SPIN_TIME; return whether it became ready.
+template <class Ready>
+bool spin_until(const Ready& is_ready) {
     using Clock = std::chrono::steady_clock;
-    if (came()) return true;
+    if (is_ready()) return true;
     const auto begun = Clock::now();
     do {
         std::this_thread::yield();
-        if (came()) return true;
-    } while (Clock::now() - begun < LOOKS_FOR);
+        if (is_ready()) return true;
+    } while (Clock::now() - begun < SPIN_TIME);
     return false;
 }
 

@@ -1,5 +1,5 @@
-// A copy that goes past the cache where it writes (core/cpu/streaming_stores.hpp): of memory that is large, and that
-// nobody reads soon.
+// Copies with streaming stores, which bypass the cache (core/cpu/streaming_stores.hpp). For large targets that are not
+// read soon.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace headrace {
 
-// From `from` to `to`, which do not overlap. Bytes: each is read once and written once; a copy through the cache also
-// reads the lines that it overwrites.
+// Copy `bytes` bytes; the ranges must not overlap. Bytes moved: each is read once and written once. A copy through the
+// cache also reads the lines that it overwrites.
 inline void copy_streamed(const std::byte* from, std::byte* to, std::size_t bytes) {
 #ifdef __SSE2__
     constexpr std::size_t LINE = 64;
@@ -33,7 +33,7 @@ inline void copy_streamed(const std::byte* from, std::byte* to, std::size_t byte
             _mm_stream_si128(target + 2, c);
             _mm_stream_si128(target + 3, d);
         }
-        _mm_sfence();  // who is told of the copy by another store sees it whole
+        _mm_sfence();  // orders the copy before later stores that publish it
     }
 #endif
     std::memcpy(to, from, bytes);

@@ -1,4 +1,4 @@
-// Where results go on their way to memory.
+// Chooses between cached and streaming stores for a result.
 #pragma once
 
 #include "core/cpu/portable.hpp"
@@ -7,11 +7,11 @@ namespace headrace {
 
 enum class Stores : u8 {
     cached,
-    // Past the cache: a line that is overwritten whole need not be read first, which costs as much as writing it.
+    // Bypass the cache: a line that is overwritten entirely is not read first, which would cost as much as writing it.
     streamed,
 };
 
-// Results that the cache has no room for, or not much, are worth more to nobody in it.
+// Results of at least this many bytes do not benefit from staying in the cache.
 constexpr u64 streamed_from = u64{8} << 20;
 
 constexpr Stores stores_for(u64 bytes) { return bytes < streamed_from ? Stores::cached : Stores::streamed; }

@@ -18,11 +18,11 @@
 namespace headrace {
 namespace {
 
-// Never destroyed: workers may still wait in it while the process exits.
+// Never destroyed, since workers may wait in it while the process exits.
 class Pool {
 public:
-    // Gives the first of these a thread each, and returns how many. Every job has a thread even while others run: jobs
-    // of one call wait for each other in tile order.
+    // Start the first jobs on a thread each, and return their number. Each job has its own thread even while others
+    // run, because jobs of one call wait for each other in tile order.
     std::size_t submit(std::vector<std::function<void()>> jobs) {
         std::size_t count = 0;
         {
@@ -30,17 +30,17 @@ public:
             const std::size_t free = free_workers(jobs.size());
             try {
                 for (; count < free; ++count) jobs_.push_back(std::move(jobs[count]));
-            } catch (const std::bad_alloc&) {  // the caller has the others
+            } catch (const std::bad_alloc&) {  // the caller runs the others
             }
             waiting_.store(jobs_.size(), std::memory_order_relaxed);
         }
-        for (std::size_t job = 0; job < count; ++job) wake_.notify_one();  // all of them would wait for one another
+        for (std::size_t job = 0; job < count; ++job)
+            wake_.notify_one();  // notify_all would let all sleeping workers contend for the lock
         return count;
     }
 
 private:
-    // How many workers have no job, at most `wanted`. Starts those that are missing, if the system has threads for
-    // them.
+    // Return the number of workers without a job, at most `wanted`. Missing workers are started if the system allows.
     std::size_t free_workers(std::size_t wanted) {
         const std::size_t taken = busy_ + jobs_.size();
         try {
@@ -54,7 +54,7 @@ private:
     void serve() {
         std::unique_lock lock(mutex_, std::defer_lock);
         while (true) {
-            look_for([this] { return waiting_.load(std::memory_order_relaxed) != 0; });
+            spin_until([this] { return waiting_.load(std::memory_order_relaxed) != 0; });
             lock.lock();
             wake_.wait(lock, [this] { return !jobs_.empty(); });
             const auto job = std::move(jobs_.front());
@@ -72,13 +72,13 @@ private:
     std::mutex mutex_;
     std::condition_variable wake_;
     std::deque<std::function<void()>> jobs_;
-    std::atomic<std::size_t> waiting_{0};  // as many as there are jobs, for those who only look
+    std::atomic<std::size_t> waiting_{0};  // number of jobs, for spinning workers
     std::size_t workers_ = 0;
     std::size_t busy_ = 0;
 };
 
-// One for the process. A child of fork() has none of its parent's threads, and its copy of the parent's pool may be
-// locked, so it gets a pool of its own.
+// The pool of the process. A forked child has none of its parent's threads, and its copy of the pool may be locked, so
+// it gets a new pool.
 std::atomic<Pool*> pool{new Pool};
 
 [[maybe_unused]] const int fork_handler = pthread_atfork(nullptr, nullptr, [] { pool = new Pool; });
@@ -116,7 +116,7 @@ void run_parallel(unsigned threads, const std::function<void(unsigned)>& work) {
     guarded(0);
     for (unsigned worker = threads - alone; worker < threads; ++worker) guarded(worker);
     const auto are_done = [&] { return running.load(std::memory_order_acquire) == 0; };
-    look_for(are_done);
+    spin_until(are_done);
     std::unique_lock lock(mutex);
     done.wait(lock, are_done);
     for (const auto& error : errors) {

@@ -1,6 +1,6 @@
-// A vector register of items, for the instruction set that the translation unit is compiled for: 64 bytes with
-// AVX-512, 32 with AVX2, else 16. The compiler's vector types do arithmetic, comparison and `?:` lane by lane; here is
-// what they lack: loads and stores anywhere, stores past the cache, and lanes that move.
+// Wraps a vector register of items for the translation unit's instruction set: 64 bytes with AVX-512, 32 with AVX2,
+// else 16. The compiler's vector types have arithmetic, comparison and `?:` lane by lane. This header adds unaligned
+// loads and stores, streaming stores, and moves across lanes.
 #pragma once
 
 #include "core/cpu/portable.hpp"
@@ -28,7 +28,7 @@ struct VectorOf {
 template <class T>
 using Vector = typename VectorOf<T>::Type;
 
-// What comparing gives: lanes of ones or zeros.
+// Result of a comparison: lanes of all ones or zeros.
 template <class T>
 using Lanes = decltype(Vector<T>() == Vector<T>());
 
@@ -45,8 +45,8 @@ HR_HOT void store(T* p, Vector<T> v) {
     *reinterpret_cast<typename VectorOf<T>::Anywhere*>(p) = v;
 }
 
-// Past the cache, which saves reading the line that is about to be overwritten: `p` is on a vector's boundary. Seen by
-// others only after stream_end.
+// Store past the cache, which saves reading the line that is overwritten. `p` must be aligned to a vector. Other
+// threads see the store after stream_end.
 template <class T>
 HR_HOT void stream(T* p, Vector<T> v) {
 #if defined(HR_ISA_AVX512)
@@ -66,11 +66,11 @@ HR_FN void stream_end() {
 #endif
 }
 
-// Asks for the line a page further on. A core reads ahead by itself, but not past a page's end, and not far enough to
-// keep its memory busy while it computes: so a scan is as fast as a copy, without it a quarter slower.
+// Prefetch the line one page further on. The hardware prefetcher does not cross pages, nor look far enough ahead to
+// keep memory busy during computation. With this a scan is as fast as a copy; without it, a quarter slower.
 HR_HOT void read_ahead(const void* p) { __builtin_prefetch(static_cast<const u8*>(p) + 4096); }
 
-// An item at any address.
+// Return the item at an unaligned address.
 template <class T>
 HR_HOT T item_at(const T* p) {
     T item;
@@ -114,14 +114,14 @@ HR_HOT V moved_up(V low, V high, Indices<i...>) {
     return __builtin_shufflevector(low, high, (static_cast<int>(sizeof...(i) + i) - by)...);
 }
 
-// The lanes of `high` moved up by `by`; those that come free are the last of `low`:
+// Return the lanes of `high` moved up by `by`; the free lanes are filled with the last ones of `low`:
 // moved_up<1>({a, b, c, d}, {e, f, g, h}) == {d, e, f, g}.
 template <int by, class T>
 HR_HOT Vector<T> moved_up(Vector<T> low, Vector<T> high) {
     return moved_up<by>(low, high, typename IndicesBelow<lanes<T>>::Type());
 }
 
-// Products of the even lanes; of the odd ones with the operands shifted down by 32 bits.
+// Return the products of the even lanes. For those of the odd lanes, shift the operands down by 32 bits first.
 HR_HOT Vector<u64> multiply_even(Vector<u64> a, Vector<u64> b) {
 #if defined(HR_ISA_AVX512)
     return bits_as<Vector<u64>>(_mm512_mul_epu32(bits_as<__m512i>(a), bits_as<__m512i>(b)));
@@ -134,7 +134,7 @@ HR_HOT Vector<u64> multiply_even(Vector<u64> a, Vector<u64> b) {
 #endif
 }
 
-// Items of 4 bytes, each lane's at its index; -1 is the one before the first.
+// Gather items of 4 bytes at the lanes' indices; -1 is the item before the first.
 template <class T>
 HR_HOT Vector<T> gather_words(const T* items, Vector<u32> indices) {
     static_assert(sizeof(T) == 4);

@@ -1,11 +1,15 @@
-// Finding record and field ends, compiled once for each instruction set.
+// Finds record and field ends in a tile. Compiled once for each instruction set.
 //
-// Plain dialects: 64 bytes become masks (separators, line ends, quotes), a byte is inside quotes where the number of
-// quotes up to it is odd (less those that are text), and every question about structure is a few operations on words.
-// Any other dialect: vectors find its special bytes, and the automaton steps from one to the next; a run of ordinary
-// bytes is one step, because taking it twice changes nothing (dialect.py proves that for each automaton). Cost: each
-// byte is read once by summarize and once by index, 4 bytes are written for each field. Source: ParPaRaw, sections 3.1
-// and 3.2; quote parity as in Langdale and Lemire, "Parsing gigabytes of JSON per second".
+// `summarize` computes a tile's state map without knowing the state before the tile; the maps are composed in tile
+// order; `index` then reads the tile again from its known state (ParPaRaw, sections 3.1 and 3.2).
+//
+// Plain dialects: 64 bytes become masks of separators, line ends and quotes. A byte is inside quotes if the number of
+// quotes up to it is odd, except for quotes that are text (Langdale and Lemire, "Parsing gigabytes of JSON per
+// second"). Structure then takes a few operations on 64-bit words (plain_masks.hpp). Other dialects: vector compares
+// find the special bytes, and the automaton steps from one to the next. A run of ordinary bytes is a single step,
+// because a second ordinary byte never changes the state (a test proves it for all dialects).
+//
+// Cost: each byte is read once by summarize and once by index; index writes 4 bytes a field and 8 a record.
 #include "structure/cpu/find.hpp"
 
 #include "core/cpu/simd.hpp"
@@ -71,8 +75,8 @@ struct LiveStates {
     }
 };
 
-// The symbol group of the byte at `at`, read in these states: a lenient quote's depends on the quotes behind it, which
-// are looked at only if some state asks.
+// Return the symbol group of the byte at `at`. That of a lenient quote depends on later quotes, which are searched only
+// if one of `states` distinguishes the two groups.
 HR_FN u32 group_at(const Dialect& dialect, const u8* text, usize at, const u8* states, u32 count,
                    const QuoteLook& look) {
     const Automaton& a = dialect.automaton;
@@ -132,7 +136,7 @@ void count(const Dialect& dialect, const u8* text, usize n, usize size, const Qu
     to.lines = count_lines(text, n, size);
 }
 
-// One byte's emission, or that of the first of a run of ordinary bytes.
+// Append what a byte (or the first of a run of ordinary bytes) means to the index.
 HR_FN void record_emission(u8 emit, usize at, usize limit, TileIndex& index) {
     if ((emit & EMIT_OPEN) && at < limit) index.record_starts[index.start_count++] = static_cast<u32>(at);
     if (emit & (EMIT_FIELD | EMIT_RECORD)) {
@@ -188,7 +192,7 @@ Summary summarize(const Dialect& dialect, const u8* text, usize n, const QuoteLo
     return {true, 0};
 }
 
-// Without quotes in the range, before it, or just closed, nothing in it can be inside quotes or malformed.
+// Return whether quotes affect the range: it has some, begins inside quotes, or begins right after a closing quote.
 bool may_meet_quotes(const Dialect& dialect, const TileIndex& index) {
     if (dialect.quote < 0) return false;
     const bool near = dialect.automaton.is_quoted(index.state) || index.state == PlainStates(dialect).quote_end;

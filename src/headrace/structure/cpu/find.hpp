@@ -1,4 +1,4 @@
-// Finding record and field ends in one tile: the kernels' interface. A tile owns the records whose first byte lies in
+// Declares the kernels that find record and field ends in one tile. A tile owns the records whose first byte lies in
 // it.
 #pragma once
 
@@ -6,46 +6,47 @@
 
 namespace headrace {
 
-// Marks, in TileIndex::record_last, of records that are no rows. The ends of one tile are fewer than 2^30.
+// Marks in TileIndex::record_last of records that are not data. A tile has fewer than 2^30 ends.
 constexpr u32 COMMENT_RECORD = u32{1} << 31;
 constexpr u32 BLANK_RECORD = u32{1} << 30;
 constexpr u32 RECORD_INDEX = BLANK_RECORD - 1;
 
-// What lenient quotes mean, by the text around them; empty for strict dialects.
+// Callbacks that classify lenient quotes by the text around them; empty for strict dialects. Positions count from the
+// tile's first byte.
 struct QuoteLook {
     void* context;
-    // Whether the quote at `at`, a field's first byte, opens it.
+    // Return whether the quote at `at`, a field's first byte, opens the field.
     bool (*opens)(void* context, usize at);
-    // Whether a field that was opened before `from` is closed by the next run of quotes that is not neutral.
+    // Return whether the next run of quotes from `from` on that is not neutral closes a field opened before.
     bool (*closes_behind)(void* context, usize from);
-    // The run that ends at `end`: its kind (lenient.hpp's QuoteRun), and where it begins.
+    // Return the kind of the run that ends at `end` (QuoteRun of lenient.hpp), and where it begins.
     u8 (*run_before)(void* context, usize end, usize* begin);
 };
 
-// What finding has written so far, and what it must remember from one range of a tile to the next. Positions count from
-// the tile's first byte. An end is the position of the byte that completes a separator or a line end.
+// Index of a tile, filled range by range, and the state carried from one range to the next. Positions count from the
+// tile's first byte. An end is the position of the byte that completes a separator or a line end.
 struct TileIndex {
-    u32* ends;           // of fields, the last field of a record included
+    u32* ends;           // of fields, including the last field of each record
     u32* record_starts;  // of the records that the tile owns
-    u32* record_last;    // per record, the index in `ends` of its last end, and its marks
-    u32* strays;         // malformed quotes, of any tile's records
+    u32* record_last;    // for each record, the index in `ends` of its last end, and marks
+    u32* strays;         // malformed quotes, also in records of other tiles
     u64 end_count;
     u64 start_count;
     u64 record_count;
     u64 stray_count;
-    u64 blank_lines;      // left out between records, by the tile that has their line end
-    u8 state;             // of the automaton, before the next byte
-    bool free_of_quotes;  // said by the caller: the range's bytes hold no quote
+    u64 blank_lines;      // skipped blank lines whose line end lies in the tile
+    u8 state;             // the automaton's state before the next byte
+    bool free_of_quotes;  // set by the caller: the range has no quotes
     QuoteLook look;
-    const u64* marks;  // lenient, where not null: a bit for each byte from which on text is inside or outside quotes
+    const u64* marks;  // lenient, or null: a bit for each byte at which the text changes between outside and inside
     bool has_quotes;
-    bool has_high_bytes;  // bytes outside ASCII, here or in the block behind
+    bool has_high_bytes;  // bytes outside ASCII, in the range or in the block that follows it
 };
 
-// What is known of some text beside its states.
+// Result of `summarize`, besides the states.
 struct Summary {
     bool has_quotes;
-    u64 unsettled;  // bit s: the state after the text from state s is left to `run`
+    u64 unsettled;  // bit s: the state after the text from state s has to be computed by `run`
 };
 
 // What a text does to every state before it: the state after it, and the data records that end in it (neither comment
@@ -57,14 +58,14 @@ struct StateCounts {
 };
 
 struct FindKernels {
-    // The state after the n bytes for every state before them: to[s] for s < states.
+    // Compute the state map of n bytes: to[s] is the state after them from state s.
     Summary (*summarize)(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to);
 
-    // The same from one state that was left unsettled.
+    // Return the state after n bytes from one state that `summarize` left open.
     u8 (*run)(const Dialect& dialect, const u8* text, usize n, u8 state);
 
-    // Adds what bytes [from, to) of the tile hold. Records that begin at `limit` or later belong to the next tile.
-    // `index` has room for to - from more items, and 64, in each array; 64 bytes behind `to` are readable.
+    // Append bytes [from, to) of the tile to the index. Records that begin at `limit` or later belong to the next tile.
+    // Each array has room for to - from + 64 more items, and 64 bytes after `to` are readable.
     void (*index)(const Dialect& dialect, const u8* text, usize from, usize to, usize limit, TileIndex& index);
 
     // Counts for every state before the first n of `size` bytes, the rest of which follows the n bytes.

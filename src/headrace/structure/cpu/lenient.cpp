@@ -6,7 +6,7 @@
 namespace headrace {
 namespace {
 
-constexpr usize BYTES_OF_ASCII = 2;  // of the source, at most: those of a character of one byte in UTF-16
+constexpr usize BYTES_OF_ASCII = 2;  // bytes of an ASCII character in the source, at most (UTF-16)
 
 bool may_close(QuoteRun kind) { return kind == QuoteRun::closes || kind == QuoteRun::either; }
 
@@ -25,8 +25,8 @@ usize run_end(const TextPart& part, usize begin, u8 quote) {
 
 }  // namespace
 
-// An escape character that is itself escaped escapes nothing. So many of them that the look behind does not show all
-// are taken for pairs.
+// Return whether an odd number of escape characters precedes `at`. A run of them longer than half of LOOK_BEHIND is
+// assumed to consist of pairs.
 bool QuoteRuns::escaped(const TextPart& part, usize at) const {
     if (dialect_.escape < 0) return false;
     usize count = 0;
@@ -57,7 +57,7 @@ bool QuoteRuns::delimiter_before(const TextPart& part, usize at) const {
     return (part.text[at - 1] == '\n' || part.text[at - 1] == '\r') && !escaped(part, at - 1);
 }
 
-// An escaped quote is text: the run begins behind it.
+// An escaped quote is text, so the run begins after it.
 QuoteRun QuoteRuns::kind_of(const TextPart& part, usize begin, usize end) const {
     const bool first_is_text = escaped(part, begin);
     const usize quotes = end - begin - (first_is_text ? 1 : 0);
@@ -87,10 +87,10 @@ QuoteRuns::Found QuoteRuns::next_decisive(const TextPart& part, usize from) cons
 QuoteRun QuoteRuns::next_in_source(std::uint64_t from) {
     const std::lock_guard lock(mutex_);
     if (quiet_begin_ <= from && from <= quiet_end_) return after_quiet_;
-    constexpr usize STEP = usize{256} << 10;  // of bytes read at a time
+    constexpr usize STEP = usize{256} << 10;  // bytes read at a time
     Window window(source_);
     quiet_begin_ = from;
-    std::uint64_t behind = from;  // no decisive run begins before it
+    std::uint64_t behind = from;  // no decisive run begins in [from, behind)
     for (usize size = STEP;;) {
         const std::uint64_t begin = behind - std::min<std::uint64_t>(behind, LOOK_BEHIND * BYTES_OF_ASCII);
         window.open(begin, size);
@@ -118,7 +118,7 @@ bool QuoteRuns::opens(const Window& window, usize at) {
         wider.open(window.origin(at), std::max((end - at) * 2, LOOK_BEHIND) * BYTES_OF_ASCII);
         return opens(wider, 0);
     }
-    // Fields of quotes alone: "" is empty, """" is a quote, or two where they are not doubled.
+    // Fields of quotes alone: "" is empty; """" is one quote, or two if the dialect does not double quotes.
     if (dialect_.double_quote && (end - at) % 2 == 0) return delimiter_at(part, end);
     if (!dialect_.double_quote && end - at > 1 && delimiter_at(part, end)) return true;
     return closes_behind(window, end);
@@ -153,7 +153,7 @@ void LenientMarks::begin(const Automaton& automaton, u8 state) {
     strays_.clear();
     done_ = 0;
     inside_ = automaton.is_quoted(state);
-    // After quotes that may have closed the field any other byte is inside again; at a field's start a quote may open
+    // After quotes that may have closed the field, any other byte is inside again. At a field's start, a quote may open
     // it.
     const u8 quote_group = automaton.class_of[runs_.quote()];
     at_field_start_ = !inside_ && automaton.next[quote_group][state] != automaton.next[runs_.unreal_group()][state];
@@ -162,7 +162,8 @@ void LenientMarks::begin(const Automaton& automaton, u8 state) {
 
 void LenientMarks::toggle(usize at) { bits_[at / 64] ^= u64{1} << (at % 64); }
 
-// A quote inside quotes: two of them are one, one before a delimiter closes, any other is text. Returns where to go on.
+// Handle a quote inside quotes: two mean one, one before a delimiter closes, any other is text. Return where to
+// continue.
 usize LenientMarks::next_inside(Window& window, usize quote) {
     if (quote + 1 == window.size() && !window.at_end()) window.extend(window.size() + 4096);
     const TextPart part = {window.data(), window.size(), window.at_end()};
@@ -177,7 +178,7 @@ usize LenientMarks::next_inside(Window& window, usize quote) {
     return quote + 1;
 }
 
-// The tile begins behind a quote that may have closed its field.
+// Handle the quote before the tile, which may have closed its field.
 void LenientMarks::enter(Window& window) {
     const TextPart part = {window.data(), window.size(), window.at_end()};
     if (!behind_quote_ || runs_.delimiter_at(part, 0)) return;

@@ -1,13 +1,13 @@
-// Lenient quotes: a quote at the start of a field opens it only if the quotes behind it close it again; any other quote
-// that could not stand where it does is text. Runs of quotes are told apart by the bytes around them alone:
-//   odd, behind a delimiter, before other text    opens    ,"ab
-//   odd, behind other text, before a delimiter    closes   ab",   (or the input's end)
+// Interprets lenient quotes. A quote at the start of a field opens it only if a later quote closes it; a quote that is
+// malformed where it stands is text. The kind of a run of quotes depends only on the bytes around it:
+//   odd, after a delimiter, before other text     opens    ,"ab
+//   odd, after other text, before a delimiter     closes   ab",   (or the input's end)
 //   odd, between delimiters                       either   ,",
-//   all others                                    neutral  ""     (quotes in quotes), a"b
-// Where two quotes do not stand for one, every run counts as an odd one does; one of two quotes or more between
-// delimiters is a field of its own, and closes a field that is open.
-// A field is quoted if the next run behind its first that is not neutral may close: so a quote that nobody closes
-// cannot swallow what follows it, and where all quotes are well-formed nothing is read otherwise than strictly.
+//   all others                                    neutral  ""     (a quote inside quotes), a"b
+// If the dialect does not double quotes, every run counts as odd. A run of two quotes or more between delimiters is
+// then a field of its own, and closes a field that is open. A field is quoted if the next run after its opening one
+// that is not neutral may close it. So an unclosed quote cannot swallow the text after it, and text whose quotes are
+// all well-formed is read as with strict quotes.
 #pragma once
 
 #include <mutex>
@@ -20,25 +20,25 @@ namespace headrace {
 
 enum class QuoteRun : u8 { neutral, opens, closes, either, none };
 
-// Text in memory; `ends_input` if the input ends with it.
+// Text in memory. `ends_input`: the input ends with it.
 struct TextPart {
     const u8* text;
     usize size;
     bool ends_input;
 };
 
-// Runs of one source, asked by several threads.
+// Classifies runs of quotes in one source. Several threads may call it.
 class QuoteRuns {
 public:
     QuoteRuns(const Source& source, const Dialect& dialect) : source_(source), dialect_(dialect) {}
 
-    // Whether the quote at `at`, the first byte of a field, opens it.
+    // Return whether the quote at `at`, the first byte of a field, opens the field.
     bool opens(const Window& window, usize at);
 
-    // Whether a field that a quote before the window's byte `from` has opened is closed again.
+    // Return whether a field opened before the window's byte `from` is closed later.
     bool closes_behind(const Window& window, usize from);
 
-    // The kind of the run that ends at `end`, and where it begins; none if the window does not show all that tells it.
+    // Return the kind of the run that ends at `end`, and where it begins; `none` if the window has too little context.
     QuoteRun run_before(const Window& window, usize end, usize& begin) const;
 
     bool delimiter_before(const TextPart& part, usize at) const;
@@ -49,8 +49,8 @@ public:
 
 private:
     struct Found {
-        QuoteRun kind;  // none: not in this part
-        usize at;       // of the run's first quote; of a part without one, where to look on
+        QuoteRun kind;  // `none`: not in this part
+        usize at;       // the run's first quote; if there is none, where the search continues
     };
     Found next_decisive(const TextPart& part, usize from) const;
     QuoteRun next_in_source(std::uint64_t from);
@@ -59,12 +59,13 @@ private:
     bool shows(const TextPart& part, usize end) const { return part.ends_input || end + LOOK_AHEAD <= part.size; }
 
     static constexpr usize LOOK_BEHIND = 64;
-    static constexpr usize LOOK_AHEAD = 8;  // no delimiter is longer
+    static constexpr usize LOOK_AHEAD = 8;  // the longest delimiter
 
     const Source& source_;
     const Dialect& dialect_;
     std::mutex mutex_;
-    // The last long search: no decisive run begins in [quiet_begin_, quiet_end_), and then comes one of this kind.
+    // Cache of the last search beyond a window: no decisive run begins in [quiet_begin_, quiet_end_); the next is of
+    // this kind.
     std::uint64_t quiet_begin_ = 1, quiet_end_ = 0;
     QuoteRun after_quiet_ = QuoteRun::none;
 };
@@ -77,15 +78,15 @@ struct WindowQuotes {
     QuoteLook look();
 };
 
-// Where the lenient quotes of one tile open and close, found from left to right: the form that masks take.
+// Marks where the lenient quotes of one tile open and close, for the mask kernels. It works from left to right.
 class LenientMarks {
 public:
     explicit LenientMarks(QuoteRuns& runs) : runs_(runs) {}
 
-    // Before the tile's first byte the automaton is in `state`.
+    // Start a tile with the automaton in `state`.
     void begin(const Automaton& automaton, u8 state);
 
-    // Marks the window up to `to`, which is extended if the byte behind a quote has to be seen.
+    // Mark the window up to `to`. The window is extended if the byte after a quote is needed.
     void mark(Window& window, usize to);
 
     const u64* bits() const { return bits_.data(); }
@@ -101,8 +102,8 @@ private:
     std::vector<u32> strays_;
     usize done_ = 0;
     bool inside_ = false;
-    bool behind_quote_ = false;   // before the tile: a quote that may have closed its field
-    bool at_field_start_ = true;  // before the tile
+    bool behind_quote_ = false;   // a quote that may have closed its field precedes the tile
+    bool at_field_start_ = true;  // a quote as the tile's first byte would open a field
 };
 
 }  // namespace headrace

@@ -1,6 +1,6 @@
-// Plain dialects by masks: separators and line ends are single bytes, nothing escapes or comments. A byte is inside
-// quotes where the number of quotes up to it is odd, and every question about structure is a few operations on 64-bit
-// words. A quote that parity takes for an opening one, inside an unquoted field, is text and is left out of the count.
+// Reads plain dialects by masks of 64 bytes: separators and line ends are single bytes, and there are no escapes or
+// comments. A byte is inside quotes if the number of quotes up to it is odd, which a carry-less multiplication computes
+// for 64 bytes at once. A quote inside an unquoted field is text and is not counted.
 // Source: quote parity as in Langdale and Lemire, "Parsing gigabytes of JSON per second".
 #pragma once
 
@@ -11,7 +11,7 @@ HR_BEGIN_NAMESPACE
 
 HR_FN u64 low_bits(usize n) { return n >= BLOCK ? ~u64{0} : (u64{1} << n) - 1; }
 
-// The states of a plain dialect's automaton, found by asking it.
+// The states of a plain dialect's automaton, found by stepping it over the special bytes.
 struct PlainStates {
     u8 start, unquoted, field_start, quoted, quote_end, carriage_return;
 
@@ -27,7 +27,8 @@ struct PlainStates {
     }
 };
 
-// The last byte and whether it is inside quotes settle the state; `text_quote`: it is a quote, and text.
+// Return the state after a byte, from the byte and whether it is inside quotes. `text_quote`: it is a quote that is
+// text.
 HR_FN u8 plain_state(const Dialect& dialect, const PlainStates& states, u8 last, bool inside, bool text_quote) {
     if (dialect.quote >= 0 && last == dialect.quote && !text_quote) return inside ? states.quoted : states.quote_end;
     if (inside) return states.quoted;
@@ -37,7 +38,7 @@ HR_FN u8 plain_state(const Dialect& dialect, const PlainStates& states, u8 last,
     return last == '\n' ? states.start : states.unquoted;
 }
 
-// Bytes after which a quote opens a field, or opens it again.
+// Return the bytes after which a quote opens a field, or reopens it (the second of two quotes).
 HR_FN ByteSet bytes_before_quotes(const Dialect& dialect) {
     ByteSet bytes;
     bytes.add(dialect.separator);
@@ -47,13 +48,13 @@ HR_FN ByteSet bytes_before_quotes(const Dialect& dialect) {
     return bytes;
 }
 
-// Whether a quote behind this byte opens a field, or opens it again.
+// Return whether a quote after this byte opens or reopens a field.
 HR_FN bool may_open_behind(const Dialect& dialect, u8 byte) {
     if (byte == dialect.separator || byte == dialect.line_end) return true;
     return (dialect.universal_line_end && byte == '\r') || (dialect.double_quote && byte == dialect.quote);
 }
 
-// Behind the last quote of the text; 0 if it has none.
+// Return the position after the text's last quote; 0 if it has none.
 HR_FN usize behind_last_quote(const Dialect& dialect, const u8* text, usize n) {
     for (usize pos = (n + BLOCK - 1) / BLOCK * BLOCK; pos != 0; pos -= BLOCK) {
         const usize begin = pos - BLOCK;
@@ -63,8 +64,9 @@ HR_FN usize behind_last_quote(const Dialect& dialect, const u8* text, usize n) {
     return 0;
 }
 
-// Lenient quotes: the last run that opens or closes settles the state, whatever was before; without quotes every state
-// stays inside or outside. False where that is not enough (runs at the borders, or between delimiters).
+// Compute the state map of a tile with lenient quotes. The last run of quotes that opens or closes determines the
+// state, whatever precedes it; without quotes every state stays inside or outside. Returns false if that does not
+// decide (runs at the tile's borders or between delimiters); then the automaton has to run.
 HR_FN bool summarize_lenient(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to,
                              bool& quotes) {
     constexpr u8 NEUTRAL = 0, OPENS = 1, CLOSES = 2;
@@ -75,7 +77,7 @@ HR_FN bool summarize_lenient(const Dialect& dialect, const u8* text, usize n, co
     quotes = end != 0;
     if (!quotes) {
         for (u8 s = 0; s < a.states; ++s) to[s] = a.is_quoted(s) ? s : outside;
-        // A quote just before closes the field only if a delimiter follows.
+        // A quote right before the tile closes its field only if a delimiter follows.
         to[states.quote_end] = a.is_quoted(a.next[a.class_of[text[0]]][states.quote_end]) ? states.quoted : outside;
         return true;
     }
@@ -94,7 +96,7 @@ HR_FN bool summarize_lenient(const Dialect& dialect, const u8* text, usize n, co
     return true;
 }
 
-// What one block hands to the next: bit 0 of each word speaks of the byte just before the block.
+// State carried from one block of 64 bytes to the next. Bit 0 of each word describes the byte before the block.
 struct PlainCarry {
     u64 inside = 0;  // all ones if inside quotes
     u64 after_line_end = 0;
@@ -115,10 +117,10 @@ struct PlainMasks {
     u64 separators, records, starts, blanks, strays;
 };
 
-// Where quotes open and close: nowhere, at every quote, or where the index has marks.
+// How quotes are found: there are none, every quote byte opens or closes, or the index marks those that do.
 enum class Quotes { none, bytes, marked };
 
-// Line ends and separators outside quotes, and what they mean. Example, with blank lines left out:
+// Find separators and line ends outside quotes, and what they mean. Example, blank lines skipped:
 //   text     a , b \r \n \n c
 //   E        . . . 1  1  1  .     line-end bytes
 //   after    1 . . .  1  1  1     the byte follows a line-end byte (or begins the text)
@@ -126,7 +128,8 @@ enum class Quotes { none, bytes, marked };
 //   starts   1 . . .  .  .  1     after & ~E
 //   blanks   . . . .  .  1  .     E & after, but a LF that completes CR LF is none
 //
-// `strays`: quotes that open where no field begins, and bytes other than delimiters and quotes after one that closes.
+// `strays`: malformed quotes, which open where no field begins, and bytes after a closing quote that are neither
+// delimiters nor quotes.
 template <Quotes Q>
 HR_FN PlainMasks find_masks(const Dialect& dialect, const Block& block, u64 valid, PlainCarry& carry, u64 quotes) {
     constexpr bool HasQuote = Q != Quotes::none;
@@ -175,13 +178,14 @@ HR_FN PlainMasks find_masks(const Dialect& dialect, const Block& block, u64 vali
 }
 
 struct TextMasks {
-    PlainMasks masks;  // strays: faults
+    PlainMasks masks;  // `strays`: faults
     PlainCarry carry;
-    u64 quotes;  // that open or close a field
+    u64 quotes;  // quotes that open or close a field
 };
 
-// The same of a block in which parity has found strays: a quote that would open where no field begins is text, and so
-// is every other quote up to its field's end. By value, so that the caller's carry stays in registers.
+// Find the masks of a block in which parity has found malformed quotes. A quote that would open where no field begins
+// is text, and so is every other quote up to its field's end. Each turn of the loop removes the first such quote.
+// Parameters are passed by value so that the caller's carry stays in registers.
 [[gnu::noinline]] HR_FN TextMasks find_masks_of_text(const Dialect& dialect, const u8* text, u64 valid,
                                                      PlainCarry before, u64 all) {
     const Block block(text);
@@ -201,7 +205,7 @@ struct TextMasks {
     }
 }
 
-// 64 bits of a bitmap from any bit on; the bitmap has a word more than it needs.
+// Return 64 bits of a bitmap from any bit on. The bitmap has one word more than its bits need.
 HR_FN u64 bits_at(const u64* words, usize at) {
     const u64 low = words[at / 64] >> (at % 64);
     return at % 64 == 0 ? low : low | words[at / 64 + 1] << (64 - at % 64);
@@ -212,7 +216,7 @@ HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize
     const PlainStates states(dialect);
     PlainCarry carry(dialect, states, index.state);
     u64 all_quotes = 0;
-    usize behind_text_quote = from;  // the last one
+    usize behind_text_quote = from;  // position after the last quote that is text
     HighBytes high;
     u64 ends = index.end_count, starts = index.start_count, records = index.record_count;
     for (usize pos = from; pos < to; pos += BLOCK) {
@@ -257,7 +261,7 @@ HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize
     index.state = plain_state(dialect, states, text[to - 1], carry.inside != 0, behind_text_quote == to);
 }
 
-// The state behind n bytes of which `state` is before the first.
+// Return the state after n bytes that begin in `state`.
 HR_FN u8 run_plain(const Dialect& dialect, const u8* text, usize n, u8 state) {
     const PlainStates states(dialect);
     for (usize pos = 0; pos < n; pos += BLOCK) {
@@ -277,9 +281,9 @@ HR_FN u8 run_plain(const Dialect& dialect, const u8* text, usize n, u8 state) {
     return state;
 }
 
-// Tells the state from every state, as far as the parity of quotes does: where quotes are misplaced, those of the other
-// parity, or of both. A tile that begins in quotes has misplaced ones if it is taken to begin outside, and the other
-// way round; those that are so in either case are text, and then the tile is run through from both sides.
+// Compute the state map of a tile by the parity of its quotes. Quotes that are misplaced from one side suggest that the
+// tile begins on the other, so the map is left open (`unsettled`) for the states on the misplaced side only. If there
+// are misplaced quotes from both sides, some are text, and the tile is run from both sides.
 HR_FN Summary summarize_plain(const Dialect& dialect, const u8* text, usize n, u8* to) {
     const Automaton& a = dialect.automaton;
     const PlainStates states(dialect);

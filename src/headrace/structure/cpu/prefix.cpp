@@ -3,7 +3,7 @@
 namespace headrace {
 namespace {
 
-// The first byte from `at` on that is not of the last group, or the text's end.
+// Return the first byte from `at` on that is not of the last symbol group ("other"), or the text's end.
 usize behind_others(const Automaton& automaton, std::string_view text, usize at) {
     while (at < text.size() && automaton.class_of[static_cast<u8>(text[at])] + 1u == automaton.groups) ++at;
     return at;
@@ -40,7 +40,7 @@ const Beginning& BeginningReader::read(usize known) {
         state_ = automaton.next[group][state_];
         quotes_ += byte == dialect_.quote ? 1 : 0;
         if (emit == 0) {
-            // Inside a field most bytes change nothing, and are passed without waiting for the state before each.
+            // Most bytes of a field change nothing. They are skipped without a table lookup each.
             if (group == other && state_ == before) at_ = behind_others(automaton, text, at_ + 1) - 1;
             continue;
         }

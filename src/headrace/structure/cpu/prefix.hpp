@@ -1,4 +1,4 @@
-// What the first records of a text let one expect of all others.
+// Measures the first records of a text: their bytes, and those of each field. Output buffers are sized from it.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-// Bytes of several things, and the squares of each.
+// Sum of several sizes in bytes, and sum of their squares, for mean and variance.
 struct Sizes {
     u64 sum = 0, squares = 0;
     void add(u64 size) {
@@ -18,15 +18,15 @@ struct Sizes {
 };
 
 struct Beginning {
-    u64 records = 0;            // whole ones; comments and blank lines are none
-    u64 bytes = 0;              // up to the end of the last of them
-    Sizes lengths;              // of records, with what is left out before each
-    std::vector<Sizes> fields;  // of each place in a record, its fields without quotes
+    u64 records = 0;            // complete data records
+    u64 bytes = 0;              // bytes up to the end of the last one
+    Sizes lengths;              // of records, including skipped lines before each
+    std::vector<Sizes> fields;  // for each position in a record, its fields without quotes
 };
 
-// Reads the first bytes of a text, of which a record is the first thing; what was read goes on where more are asked
-// for. Fields behind `width` are left out. The quotes that enclose a field are not counted, nor are those in it: the
-// bytes are a guess of those of the fields' texts.
+// Reads the first bytes of a text, which begins with a record, by the automaton. Each call continues where the last one
+// ended. Fields after the first `width` are ignored. Quotes are not counted, so the sizes estimate those of the fields'
+// texts.
 class BeginningReader {
 public:
     BeginningReader(const Dialect& dialect, std::string_view text, usize width)
@@ -34,7 +34,7 @@ public:
         found_.fields.resize(width);
     }
 
-    // What the first `known` bytes show, which are at least as many as before.
+    // Return the measurements of the first `known` bytes; `known` may not decrease.
     const Beginning& read(usize known);
 
 private:
@@ -44,12 +44,12 @@ private:
     const Dialect& dialect_;
     std::string_view text_;
     Beginning found_;
-    std::vector<u64> record_;  // bytes of each field of the record at hand, which counts when it ends
+    std::vector<u64> record_;  // bytes of each field of the current record, added when the record ends
     usize at_ = 0, column_ = 0, begin_ = 0, quotes_ = 0;
     u8 state_ = 0;
 };
 
-// How many fields the first record has; 0 if none ends in these first bytes of a text. `dialect` is not lenient.
+// Return the number of fields of the first record; 0 if no record ends in `text`. `dialect` must not be lenient.
 usize first_width(const Dialect& dialect, std::string_view text);
 
 }  // namespace headrace

@@ -28,7 +28,7 @@ std::uint64_t TileScan::tile_count() const { return begin < stop ? (stop - begin
 
 namespace {
 
-// Read along with a tile, so that its last record is nearly always there without a second read.
+// Bytes read after a tile, so that its last record rarely needs a second read.
 constexpr usize LOOKAHEAD = 4096;
 constexpr usize MAX_TILE_TEXT = 0xFFFF0000;  // positions in a tile are 32 bits
 constexpr usize MAX_ENDS = RECORD_INDEX;
@@ -72,13 +72,14 @@ void TileReader::index_range(usize from, usize to, usize owned) {
     scan_.kernels.index(scan_.dialect, window_.data(), from, to, owned, index_);
 }
 
-// A tile that begins inside a record sees that record's end first; it belongs to an earlier tile.
+// Return whether all owned records are indexed to their ends. A tile that begins inside a record of an earlier tile
+// sees that record's end first.
 bool TileReader::finished() const {
     const u64 foreign = scan_.dialect.automaton.is_idle(tile_.entry_state) ? 0 : 1;
     return index_.start_count == 0 || index_.record_count >= index_.start_count + foreign;
 }
 
-// The end of input ends an open record, as a line end would at that place.
+// End the open record at the end of the input, as a line end would.
 void TileReader::close_last_record() {
     const u8 state = index_.state;
     const u32 marks = scan_.dialect.automaton.comment >> state & 1 ? COMMENT_RECORD : 0;
@@ -109,8 +110,8 @@ const Tile* TileReader::next() {
     return &tile_;
 }
 
-// Masks find the structure of a plain dialect. With lenient quotes they do so as long as no quote is malformed; at the
-// first that is, the tile begins again with marks at the quotes that count.
+// Index the tile. With lenient quotes, masks are right as long as no quote is malformed; at the first malformed quote
+// the tile starts again, with marks at the quotes that open or close.
 void TileReader::index_tile(u8 entry, usize owned, bool free_of_quotes) {
     if (scan_.dialect.lenient && scan_.dialect.plain) {
         if (!index_strictly(entry, owned, free_of_quotes)) index_marked(entry, owned);
@@ -143,8 +144,8 @@ bool TileReader::index_strictly(u8 entry, usize owned, bool free_of_quotes) {
     return trusts_masks(owned) && index_to_end(owned);
 }
 
-// Whether what the masks have found up to `to` is what lenient quotes mean: none is malformed, and a field that is open
-// will be closed. A quote just before `to` closes its field only if a delimiter follows.
+// Return whether the masks' result up to `to` is right for lenient quotes: none is malformed, and an open field will be
+// closed. A quote right before `to` closes its field only if a delimiter follows.
 bool TileReader::trusts_masks(usize to) {
     if (!scan_.dialect.lenient || !scan_.dialect.plain || marked_) return true;
     if (index_.stray_count != 0) return false;
@@ -165,7 +166,7 @@ void TileReader::begin_tile(u8 entry) {
     tile_.entry_state = entry;
 }
 
-// Goes on to the end of the tile's last record. False if masks turn out not to do.
+// Index on to the end of the tile's last record. Return false if lenient quotes make the masks wrong.
 bool TileReader::index_to_end(usize owned) {
     usize indexed = owned;
     for (usize step = 1024; !finished(); step *= 2) {

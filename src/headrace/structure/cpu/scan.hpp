@@ -1,5 +1,6 @@
-// Structure of a whole source, tile by tile, on several threads. Every tile is summarised from every state; the
-// summaries are composed in tile order, which tells each tile the state it begins in; then it is indexed.
+// Finds the structure of a whole source tile by tile on several threads. Each thread summarizes its tile from every
+// state, composes the map at the tile's turn (OrderedGate), which gives the tile its start state and the next tile its
+// own, and then indexes the tile. Only the composition is sequential: one table lookup a tile (ParPaRaw, section 3.1).
 #pragma once
 
 #include <atomic>
@@ -16,43 +17,43 @@ namespace headrace {
 
 const FindKernels& find_kernels(Isa isa);
 
-// One tile's owned records. Arrays hold `records` items; positions count from the tile's first byte.
+// Records that a tile owns. `starts` and `last` have `records` items; positions count from the tile's first byte.
 struct Tile {
     std::uint64_t number = 0;
     const Window* window = nullptr;
     const u8* text = nullptr;
     const u32* ends = nullptr;
     const u32* starts = nullptr;
-    const u32* last = nullptr;  // per record, the index in `ends` of its last end, and its marks
+    const u32* last = nullptr;  // for each record, the index in `ends` of its last end, and marks
     usize records = 0;
     u64 blank_lines = 0;
     u8 entry_state = 0;
     bool has_quotes = false;
     bool has_strays = false;
     bool has_high_bytes = false;
-    bool is_cut = false;          // the input ended before the last record's line end
-    bool unclosed_quote = false;  // the input ended inside the last record's quotes
-    bool unfinished = false;      // the input ended in a delimiter that had begun behind closing quotes
+    bool is_cut = false;          // the input ends before the last record's line end
+    bool unclosed_quote = false;  // the input ends inside the last record's quotes
+    bool unfinished = false;      // the input ends within a delimiter that follows closing quotes
 
-    // Behind the last record and its line end.
+    // Position in the source after the last record and its line end.
     std::uint64_t end() const {
         const usize behind = usize{ends[last[records - 1] & RECORD_INDEX]} + 1;
         return origin(behind < window->size() ? behind : window->size());
     }
 
-    // The source's byte that a position in the tile stands for.
+    // Position in the source of a position in the tile.
     std::uint64_t origin(usize at) const { return window->origin(at); }
 };
 
-// A part of a source: the records that begin from `begin` on and before `stop`, which are read to their ends. Before
-// `begin` the automaton is in `state`, which may be inside a record that is not the part's.
+// Part of a source: the records that begin in [begin, stop), read to their ends. Before `begin` the automaton is in
+// `state`, which may lie inside a record of an earlier part.
 struct TilePart {
     std::uint64_t begin = 0;
     std::uint64_t stop = ~std::uint64_t{0};
     u8 state = 0;
 };
 
-// What the tiles of one pass share.
+// State shared by the tiles of one pass.
 struct TileScan {
     TileScan(const Source& source, const Dialect& dialect, Isa isa, TilePart part, usize tile_bytes);
     TileScan(const Source& source, const Dialect& dialect, Isa isa, std::uint64_t begin, usize tile_bytes)
@@ -66,18 +67,18 @@ struct TileScan {
     const usize tile_bytes;
     std::atomic<std::uint64_t> next_tile{0};
     OrderedGate gate;
-    u8 state = 0;  // at the beginning of the tile whose turn it is
+    u8 state = 0;  // before the tile whose turn it is
     QuoteRuns quotes;
 };
 
-// What a reader keeps text and index in; the next reader may have it.
+// Buffers of a reader, which the next reader may take over.
 struct TileMemory {
     WindowMemory window;
     std::unique_ptr<u32[]> ends, starts, last, strays;
     usize capacity = 0;  // of each
 };
 
-// A worker's eyes on the source: takes tiles in order and finds their records. The memory is used again for each tile.
+// Takes tiles in order and finds their records; one a worker thread. Its buffers are reused for each tile.
 class TileReader {
 public:
     explicit TileReader(TileScan& scan, TileMemory memory = {})
@@ -87,13 +88,13 @@ public:
           memory_(std::move(memory)),
           marks_(scan.quotes) {}
 
-    // The reader has no tile from then on.
+    // Give the buffers away; the reader has no tile afterwards.
     TileMemory give_memory();
 
-    // The next tile that nobody has taken, or nullptr after the last; valid until the next call.
+    // Return the next tile that no reader has taken, or nullptr after the last. It is valid until the next call.
     const Tile* next();
 
-    // Positions of malformed quotes in the tile's records, in order.
+    // Return the positions of malformed quotes in the tile's records, ascending.
     std::vector<u32> strays() const;
 
 private:
@@ -113,18 +114,18 @@ private:
     TileScan& scan_;
     Window window_;
     WindowQuotes quotes_;
-    TileMemory memory_;  // but for the window's
+    TileMemory memory_;  // except the window's
     TileIndex index_{};
     LenientMarks marks_;
-    bool marked_ = false;  // the tile has malformed quotes, and marks
+    bool marked_ = false;  // the tile has malformed quotes, so `marks_` is used
     Tile tile_;
 };
 
-// Absolute positions, for tests and for whoever wants the structure alone.
+// Structure of a text as absolute positions, for tests and for callers that need no columns.
 struct Structure {
     std::vector<std::uint64_t> record_starts;
     std::vector<std::uint64_t> field_counts;
-    std::vector<std::uint64_t> field_ends;  // of the fields' bytes, separators and line ends excluded
+    std::vector<std::uint64_t> field_ends;  // ends of the fields' bytes, without separators and line ends
     std::vector<std::uint64_t> strays;
     std::vector<bool> comments;
     std::uint64_t blank_lines = 0;

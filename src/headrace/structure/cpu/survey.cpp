@@ -9,7 +9,7 @@
 namespace headrace {
 namespace {
 
-// Calls each(first byte, fields) for the tile's records of data.
+// Call each(first byte, fields) for the tile's data records.
 template <class Each>
 void for_each_record(const Tile& tile, Each each) {
     usize first_end = 0;
@@ -36,7 +36,7 @@ Survey survey_tile(const Tile& tile, usize wanted) {
     return found;
 }
 
-// Bytes of the line at `from`, its end included; 0 if the window does not show its end.
+// Return the bytes of the line at `from`, including its end; 0 if the window does not contain its end.
 usize line_length(const Dialect& dialect, const Window& window, usize from) {
     const u8* const text = window.data();
     const usize size = window.size(), length = dialect.line_end_length;
@@ -101,7 +101,7 @@ std::uint64_t skip_lines(const Source& source, const Dialect& dialect, std::uint
     const u64 wanted = lines;
     Window window(source);
     usize size = usize{64} << 10;
-    std::uint64_t line = begin;  // where the line being looked at begins
+    std::uint64_t line = begin;  // first byte of the current line
     for (lines = 0; lines < wanted && line < source.size(); size *= 2) {
         window.open(line, size);
         usize at = 0;

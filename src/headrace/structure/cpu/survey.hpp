@@ -1,4 +1,4 @@
-// What is to be known of a text's records before any is converted: how many there are, how wide, where some begin.
+// Counts the records of a text before any is converted, finds the widest one, and finds where some of them begin.
 #pragma once
 
 #include <vector>
@@ -9,32 +9,32 @@
 
 namespace headrace {
 
-// What a survey looks at: the text from `begin` up to `end`, or to the source's.
+// Range and resources of a pass over the structure. `end` may lie after the source's end.
 struct SurveyPlan {
     std::uint64_t begin = 0;
     std::uint64_t end = ~std::uint64_t{0};
     usize tile_bytes = 0;
     unsigned threads = 1;
     Isa isa = Isa::scalar;
-    usize last = 0;  // of so many records at the end it says where they begin
+    usize last = 0;  // number of records at the end whose first bytes are wanted
 };
 
 struct Survey {
-    u64 records = 0;  // comments and blank lines are none
+    u64 records = 0;  // data records: neither comments nor blank lines
     u64 comments = 0;
     u64 blank_lines = 0;
-    u64 most_fields = 0;    // of any record
-    std::vector<u64> last;  // where the last records begin, ascending
+    u64 most_fields = 0;    // fields of the widest record
+    std::vector<u64> last;  // first bytes of the last records, ascending
 };
 
-// One parallel pass over the structure.
+// Survey the range in one parallel pass over its structure.
 Survey survey(const Source& source, const Dialect& dialect, const SurveyPlan& plan);
 
-// Where the record with this index (from 0) begins; the source's end if there are not so many.
+// Return the first byte of the record with this index, from 0 on; the source's size if there are fewer records.
 std::uint64_t record_begin(const Source& source, const Dialect& dialect, const SurveyPlan& plan, u64 index);
 
-// Behind so many physical lines from `begin` on, quotes or not; `lines` becomes how many there were. Lines end as the
-// dialect's do.
+// Return the position after `lines` physical lines from `begin` on, whether in quotes or not. `lines` becomes the
+// number found. Lines end as the dialect's records do.
 std::uint64_t skip_lines(const Source& source, const Dialect& dialect, std::uint64_t begin, u64& lines);
 
 }  // namespace headrace

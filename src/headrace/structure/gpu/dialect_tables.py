@@ -1,6 +1,6 @@
-"""What the search for structure on a GPU is told of a dialect, and what it leaves.
+"""Packs a dialect into the tables that the search kernels read, and declares the structs that they write.
 
-Types are those of structure/gpu/tile_start.hpp, tile_summary.hpp, dfa_tables.hpp and lenient_quotes.cu, byte for byte.
+The dtypes mirror structure/gpu/tile_start.hpp, tile_summary.hpp, dfa_tables.hpp and lenient_quotes.cu byte for byte.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ STEP_TABLES = {
     )
     for count in MOST_STATES
 }
-"""By the number of states that they have room for."""
+"""Layouts of the tables, by their capacity in states."""
 _WIDE_STATES, _NO_GROUP = 64, 32
 WIDE_TABLES = np.dtype(
     [
@@ -99,11 +99,11 @@ WIDE_TABLES = np.dtype(
         *_OF_STATES,
     ]
 )
-"""The same of 64 states, by groups of bytes."""
+"""Layout of the tables for up to 64 states, by symbol group."""
 
 
 class Found(IntFlag):
-    """What was met anywhere in a text: FindFlag."""
+    """Properties of a whole text: FindFlag of tile_start.hpp."""
 
     REDO = 1
     QUOTES = 2
@@ -124,7 +124,7 @@ class _Step(IntFlag):
 
 
 class Plain(IntFlag):
-    """What else there is to know of a plain dialect: PlainFlag."""
+    """Options of a plain dialect: PlainFlag of tile_start.hpp."""
 
     UNIVERSAL = 1
     SKIP_BLANK = 2
@@ -134,17 +134,17 @@ class Plain(IntFlag):
 
 
 def plain_dialect(dialect: Dialect, *, quoted: bool, declines: bool = False) -> np.void | None:
-    """What masks need to read this dialect, as PLAIN_DIALECT; None if they cannot.
+    """Return the dialect as PLAIN_DIALECT, for the kernels that read by masks; None if they cannot read it.
 
     Parameters
     ----------
     dialect
-        Any.
+        How the text is written.
     quoted
-        Whether quotes mean something. Otherwise they, and whatever else masks cannot read, must not be in the text: the search
-        says `Found.REDO` where it meets one. Lenient quotes are read as strict ones, which is right where none is malformed.
+        Interpret quotes. Otherwise quotes become watched bytes, like escapes and comments: the search sets `Found.REDO` when it
+        finds one. Lenient quotes are read as strict ones, which is right if none is malformed.
     declines
-        Whether who reads leaves what has other bytes that mean something (an escape, a comment) to others, quotes or not.
+        The kernel declines tiles that contain watched bytes, so a dialect with quotes may have escapes and comments.
     """
     line_end = dialect.lineterminator or b"\n"
     if len(dialect.sep) != 1 or len(line_end) != 1 or max(dialect.sep + line_end) >= 128:
@@ -169,23 +169,23 @@ def plain_dialect(dialect: Dialect, *, quoted: bool, declines: bool = False) -> 
 
 
 def step_tables(dialect: Dialect) -> np.void:
-    """The dialect's automaton as STEP_TABLES, or as WIDE_TABLES if it has more states than those hold."""
+    """Return the dialect's automaton as STEP_TABLES, or as WIDE_TABLES if it has more than 16 states."""
     automaton = dialect.automaton
     states = len(automaton.states)
     count = next((count for count in MOST_STATES if states <= count), _WIDE_STATES)
     is_wide = count == _WIDE_STATES
     made: NDArray[np.void] = np.zeros(1, WIDE_TABLES if is_wide else STEP_TABLES[count])
     table: np.void = made[0]
-    # No byte changes nothing.
+    # The last row stands for "no byte" and keeps every state.
     stays = np.arange(count) << 8 * is_wide
     table["steps"][_NO_GROUP if is_wide else 256] = table["reads"][_NO_GROUP if is_wide else 256] = stays
     table["quote"] = 256 if dialect.quote_char is None else dialect.quote_char[0]
-    # Two bytes that mean nothing: `spare` is read as a lenient quote that opens no field, and `other` in its own place.
+    # Two ordinary bytes: `spare` represents a lenient quote that opens no field, and `other` represents `spare` itself.
     table["spare"], table["other"] = [byte for byte in range(128) if automaton.class_of[byte] == len(automaton.groups) - 1][:2]
     groups = list(automaton.class_of)
     if automaton.unreal_group is not None:
         groups[table["spare"]] = automaton.unreal_group
-    # States that are none step as the first does, so that they are not told apart from it for long.
+    # Unused states step as state 0 does, so their runs converge with its run after one byte.
     known = [state if state < states else 0 for state in range(count)]
     if is_wide:
         table["group_of"] = [*groups, *[_NO_GROUP] * 8]
@@ -202,7 +202,7 @@ def step_tables(dialect: Dialect) -> np.void:
 
 
 def lenient_dialect(dialect: Dialect) -> np.void:
-    """How lenient quotes are told apart, as LENIENT_DIALECT."""
+    """Return the dialect's delimiters and quotes as LENIENT_DIALECT, for lenient_quotes.cu."""
     made: NDArray[np.void] = np.zeros(1, LENIENT_DIALECT)
     line_end = dialect.lineterminator or b"\n"
     lengths = (dialect.sep, line_end, len(dialect.sep), len(line_end), dialect.lineterminator is None, dialect.skip_initial_space)
@@ -212,8 +212,9 @@ def lenient_dialect(dialect: Dialect) -> np.void:
     return row
 
 
-@cache  # emits are few; cells of tables are 16,384
+@cache  # there are few distinct emits and up to 16,384 cells
 def _step(emit: int) -> int:
+    """Return the meaning bits of a step: Step of structure/gpu/dfa_tables.hpp."""
     left_out = emit & (Emit.BLANK | Emit.COMMENT)
     step = _Step.FIELD * bool(emit & Emit.FLD) | _Step.START * bool(emit & Emit.OPEN)
     step |= _Step.RECORD * bool(emit & Emit.REC and not left_out) | _Step.RARE * bool(emit & Emit.STRAY or left_out)
@@ -222,6 +223,6 @@ def _step(emit: int) -> int:
 
 @cache
 def _read(emit: int, drop: int) -> int:
-    """A byte of `reads`, less the state: Read of structure/gpu/dfa_tables.hpp."""
+    """Return the meaning bits of a cell of `reads`: Read of structure/gpu/dfa_tables.hpp."""
     dropped = (_Step.FIELD | _Step.RECORD) * drop
     return int(_step(emit) & ~_Step.RARE | dropped | _Step.RARE * bool(emit & Emit.STRAY))

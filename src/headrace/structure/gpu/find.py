@@ -130,21 +130,21 @@ def find_tiles(
     """
     tiles = tile_count(text, shape)
     known = shape.only_steps, has_quotes
-    forms = _known_forms.of(lambda: _forms(dialect, *known), dialect, key=known)
+    forms = _variant_cache.of(lambda: _variants(dialect, *known), dialect, key=known)
     zeroed, others = more
     if forms[-1][0] == "steps" or not tiles:  # the recording cannot upload tables; without tiles there is little to launch
-        return _launched(launcher, text, _Way(dialect, forms, shape, tally if tiles else None), tiles, more)
+        return _launched(launcher, text, _SearchPlan(dialect, forms, shape, tally if tiles else None), tiles, more)
     numbers = text.nbytes, tiles, *zeroed, *others
     counts = len(zeroed), len(others)
     way = dialect, forms, shape, tally
-    recording, made = _searches.of(lambda: _recorded(_Way(*way), counts), *way, key=counts)
+    recording, made = _searches.of(lambda: _recorded(_SearchPlan(*way), counts), *way, key=counts)
     rooms = launcher.replay(recording, numbers, (text,))
     assert rooms is not None
     return made.run(rooms, tiles)
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _RecordedSearch:
     """Output of a recorded search: the numbers of its buffers, and what does not depend on the text."""
 
     totals: int
@@ -159,20 +159,20 @@ class _Made:
         return _structure(rooms[self.totals], rooms[self.entries], self.forms, tiles, None, more, self.did_more)
 
 
-_searches: Recent[tuple[Recording, _Made]] = Recent()
+_searches: Recent[tuple[Recording, _RecordedSearch]] = Recent()
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _SearchPlan:
     """Everything that selects a search's launches: dialect, variants, launch configuration, and the fused kernel."""
 
     dialect: Dialect
-    forms: _Forms
+    forms: _Variants
     shape: FindShape
     tally: TallyAndMore | None
 
 
-def _recorded(way: _Way, counts: tuple[int, int]) -> tuple[Recording, _Made]:
+def _recorded(way: _SearchPlan, counts: tuple[int, int]) -> tuple[Recording, _RecordedSearch]:
     """Record a search with symbols for the text's bytes, its tiles, and the sizes of the caller's `counts` buffers."""
     recorder = Recorder(2 + sum(counts), 1)
     nbytes, tiles, *sizes = recorder.numbers
@@ -181,10 +181,12 @@ def _recorded(way: _Way, counts: tuple[int, int]) -> tuple[Recording, _Made]:
     found: Any = _launched(recorder, text, way, tiles, more)
     recording = recorder.done()
     made: Any = [recorder.number_made(room) for room in (found.totals, found.entries, *found.more)]
-    return recording, _Made(made[0], made[1], tuple(made[2:]), found.forms, found.did_more)
+    return recording, _RecordedSearch(made[0], made[1], tuple(made[2:]), found.forms, found.did_more)
 
 
-def _launched(launcher: Any, text: Room, way: _Way, tiles: Any, more: tuple[Sequence[int], Sequence[int]]) -> TileStructure:
+def _launched(
+    launcher: Any, text: Room, way: _SearchPlan, tiles: Any, more: tuple[Sequence[int], Sequence[int]]
+) -> TileStructure:
     """Enqueue the variants; in a recording, sizes and the number of tiles are symbols."""
     dialect, forms = way.dialect, way.forms
     search = Search(launcher, text, (way.shape, tiles), [form for form, _ in forms], more)
@@ -200,16 +202,16 @@ def _launched(launcher: Any, text: Room, way: _Way, tiles: Any, more: tuple[Sequ
 
 
 _structure = quick(TileStructure)
-_Forms = list[tuple[str, Any]]
+_Variants = list[tuple[str, Any]]
 
 
-def _forms(dialect: Dialect, only_steps: bool, has_quotes: bool) -> _Forms:
+def _variants(dialect: Dialect, only_steps: bool, has_quotes: bool) -> _Variants:
     """Return the variants to enqueue, in order, each with its tables. The last one reads every text of the dialect."""
     steps = step_tables(dialect)
     if only_steps:
         return [("steps", steps)]
     bare, quoted = plain_dialect(dialect, quoted=False), plain_dialect(dialect, quoted=True)
-    forms: _Forms = [] if bare is None or (has_quotes and dialect.quote_char) else [("bare", bare.tobytes())]
+    forms: _Variants = [] if bare is None or (has_quotes and dialect.quote_char) else [("bare", bare.tobytes())]
     if bare is not None and not bare["flags"] & Plain.WATCHES:
         return forms
     if quoted is not None:
@@ -219,4 +221,4 @@ def _forms(dialect: Dialect, only_steps: bool, has_quotes: bool) -> _Forms:
     return [*forms, ("steps", steps)]
 
 
-_known_forms: Recent[_Forms] = Recent()
+_variant_cache: Recent[_Variants] = Recent()

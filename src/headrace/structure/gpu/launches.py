@@ -168,9 +168,9 @@ class Search:
         zeroed, others = more
         rooms = list(launcher.rooms([*memory, FORMS_BYTES + zeroed[0], *zeroed[1:]], [*sizes, *others]))
         self._scan_memory = dict(zip(scans, rooms, strict=False))
-        first, behind = len(scans), len(scans) + len(zeroed)
-        self.totals, self.entries, self._tallies = rooms[first], rooms[behind], rooms[behind + 1]
-        self.more = rooms[first + 1 : behind] + rooms[behind + 2 :]
+        first, others_begin = len(scans), len(scans) + len(zeroed)
+        self.totals, self.entries, self._tallies = rooms[first], rooms[others_begin], rooms[others_begin + 1]
+        self.more = rooms[first + 1 : others_begin] + rooms[others_begin + 2 :]
         self._scan_shape = Shape(_scan_defines(shape.scan_threads), self._scan_blocks, shape.scan_threads)
         self._before: Part | None = None
         self._marks: Room | None = None
@@ -185,9 +185,9 @@ class Search:
         if self._is_empty:
             return
         kinds = self._launcher.room(tiles)
-        shape, told = Shape(_scan_defines(threads), tiles, threads), dialect.tobytes()
-        self._launcher.launch(_FIND_RUNS, shape, [self._text, size, told, kinds, self._before])
-        self._launcher.launch(_MARK_QUOTES, shape, [self._text, size, told, kinds, self._marks, self._before])
+        shape, packed_dialect = Shape(_scan_defines(threads), tiles, threads), dialect.tobytes()
+        self._launcher.launch(_FIND_RUNS, shape, [self._text, size, packed_dialect, kinds, self._before])
+        self._launcher.launch(_MARK_QUOTES, shape, [self._text, size, packed_dialect, kinds, self._marks, self._before])
 
     def launch(self, form: str, described: Any, *, lenient: bool) -> None:
         """Enqueue a variant after the preceding one, which decides on the device whether this one is needed."""

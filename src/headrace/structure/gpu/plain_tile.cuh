@@ -56,8 +56,8 @@ struct PlainTile {
 // Return which of the 16 bytes at `at` lie in the text, a bit each.
 __device__ __forceinline__ u32 bytes_there(i64 at, u64 size) {
     const i64 left = static_cast<i64>(size) - at;
-    const u32 behind = left >= 16 ? 0xFFFF : left <= 0 ? 0 : (1u << left) - 1;
-    return at >= 0 ? behind : at <= -16 ? 0 : behind & 0xFFFFu << -at & 0xFFFF;
+    const u32 there = left >= 16 ? 0xFFFF : left <= 0 ? 0 : (1u << left) - 1;
+    return at >= 0 ? there : at <= -16 ? 0 : there & 0xFFFFu << -at & 0xFFFF;
 }
 
 // Parity of the quotes in a row: before this lane's vector, and in all vectors.

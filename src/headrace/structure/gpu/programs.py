@@ -5,7 +5,7 @@ from __future__ import annotations
 from headrace.gpu.kernels.source import Programs
 
 PROGRAMS: Programs = (
-    # Tiles of 16 KiB, without quotes and with, and by steps (bench/results/h200/2026-11-21-find.md).
+    # Tiles of 16 KiB (measurements: bench/results/h200/2026-11-21-find.md).
     (
         "summarize_plain.cu",
         {

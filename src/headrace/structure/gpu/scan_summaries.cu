@@ -98,9 +98,9 @@ extern "C" __global__ void __launch_bounds__(threads)
         if (marks != nullptr && (state != 0) != ((tally.flags & TALLY_GUESS) != 0)) marks[number] = 1;
     }
     if (there && number + 1 == tiles) {
-        const u32 behind = states != nullptr ? states[tiles] : state ^ ((tally.flags & TALLY_ODD) != 0);
+        const u32 state_after = states != nullptr ? states[tiles] : state ^ ((tally.flags & TALLY_ODD) != 0);
         const bool idle = (tally.flags & TALLY_IDLE_BEHIND) != 0;
-        entries[tiles] = entry_at(Follow::join(before, reached), bytes, idle, static_cast<u8>(behind));
+        entries[tiles] = entry_at(Follow::join(before, reached), bytes, idle, static_cast<u8>(state_after));
         const u32 ended = tally.flags >> TALLY_AT_END & 0xFF;
         const u32 open = (ended & FIND_OPEN) != 0;
         add_flags(totals, quoted == 2 && (ended & FIND_UNCLOSED) != 0 ? ended | FIND_REDO : ended);

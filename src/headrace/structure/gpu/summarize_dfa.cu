@@ -300,7 +300,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew;
-    const u32 entry = states[blockIdx.x], behind = states[blockIdx.x + 1];
+    const u32 entry = states[blockIdx.x], state_after = states[blockIdx.x + 1];
     Word& own = before[u64{blockIdx.x} * threads + threadIdx.x];
     const u32 state = count > 16 ? static_cast<u32>(own) : static_cast<u32>(own >> (entry * 4)) & 15;
     const Extent extent = staged.stage(text, bytes, first, tables, marks);
@@ -330,11 +330,13 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     tally.field_begin = reached.field_begin;
     tally.column = reached.column;
     const auto has = [](u64 set, u32 of) { return (set >> of & 1) != 0; };
-    u32 ended = has(tables->comment, behind) ? u32{FIND_COMMENT} : has(tables->idle, behind) ? 0u : u32{FIND_OPEN};
-    if (has(tables->quoted, behind)) ended |= FIND_UNCLOSED;
-    if (has(tables->unfinished, behind)) ended |= FIND_UNFINISHED | FIND_STRAY;
+    u32 ended = has(tables->comment, state_after) ? u32{FIND_COMMENT}
+                : has(tables->idle, state_after)  ? 0u
+                                                  : u32{FIND_OPEN};
+    if (has(tables->quoted, state_after)) ended |= FIND_UNCLOSED;
+    if (has(tables->unfinished, state_after)) ended |= FIND_UNFINISHED | FIND_STRAY;
     tally.flags = ended << TALLY_AT_END | (reached.closed != 0 ? u32{TALLY_CLOSED} : 0u) |
                   (has(tables->idle, entry) ? u32{TALLY_IDLE} : 0u) |
-                  (has(tables->idle, behind) ? u32{TALLY_IDLE_BEHIND} : 0u);
+                  (has(tables->idle, state_after) ? u32{TALLY_IDLE_BEHIND} : 0u);
     if (tile::lane() == 0) tallies[blockIdx.x] = tally;
 }

@@ -8,13 +8,13 @@
 namespace headrace {
 namespace structure {
 
-// Return bytes [at, at + 16) of the text, padded with `before` and `behind`.
-__device__ __forceinline__ uint4 edge_vector(const u8* text, u64 bytes, i64 at, u8 before, u8 behind) {
+// Return bytes [at, at + 16) of the text, padded with `before` and `after`.
+__device__ __forceinline__ uint4 edge_vector(const u8* text, u64 bytes, i64 at, u8 before, u8 after) {
     u32 word[4] = {};
 #pragma unroll
     for (u32 k = 0; k < 16; ++k) {
         const i64 place = at + k;
-        const u32 byte = place < 0 ? before : static_cast<u64>(place) < bytes ? text[place] : behind;
+        const u32 byte = place < 0 ? before : static_cast<u64>(place) < bytes ? text[place] : after;
         word[k / 4] |= byte << (k % 4 * 8);
     }
     return {word[0], word[1], word[2], word[3]};
@@ -58,8 +58,8 @@ struct Trail {
         if (start >= 0 && begin + start > record_begin) record_begin = begin + start;
         if (separator >= 0 && begin + separator >= field_begin) field_begin = begin + separator + 1;
         const i32 mine = static_cast<i32>(tile::lane() * bytes);
-        const u32 behind = record < mine ? ~0u : record >= mine + 31 ? 0 : ~1u << (record - mine);
-        column += __reduce_add_sync(tile::all_lanes, static_cast<u32>(__popc(window.separators & behind)));
+        const u32 after = record < mine ? ~0u : record >= mine + 31 ? 0 : ~1u << (record - mine);
+        column += __reduce_add_sync(tile::all_lanes, static_cast<u32>(__popc(window.separators & after)));
         return record >= 0;
     }
 

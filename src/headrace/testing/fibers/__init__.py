@@ -1,7 +1,8 @@
-"""Runs kernels without a GPU: g++ compiles them, threads are fibers.
+"""Runs kernels without a GPU: threads are fibers, and each access is checked.
 
-`program` compiles a ``.cu`` file, ``launch`` runs one of its kernels on NumPy arrays and raises `KernelError` for what a
-GPU would answer with a wrong result, a hang or a crash. docs/fiber-harness.md says what is found and what is not.
+
+`program` compiles a ``.cu`` file. Its ``launch`` runs a kernel on NumPy arrays and raises `KernelError` for faults that
+would give a wrong result, a hang or a crash on a GPU. docs/fiber-harness.md lists what is found and what is not.
 """
 
 from headrace.testing.fibers.build import BuildError, Program, program

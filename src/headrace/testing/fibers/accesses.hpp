@@ -1,17 +1,17 @@
-// Every access of a kernel's code, as the compiler's hooks tell it before it happens (hooks.hpp): whose memory is it,
-// and may this thread touch it now? Costs a call and a few comparisons, and for shared memory a cell per byte.
+// Checks every memory access of a kernel before it happens (called from hooks.hpp): which memory it belongs to, and
+// whether this thread may access it now. Cost: a call and a few comparisons; for shared memory, a cell for each byte.
 #pragma once
 #include "testing/fibers/arrays.hpp"
 #include "testing/fibers/shared.hpp"
 
 extern "C" {
-// The image of the program: tables of constants, variables of the device.
+// The program's image: constant tables and device variables.
 [[gnu::visibility("hidden")]] extern const char __ehdr_start[], _end[];
 }
 
 namespace headrace::fibers {
 
-// The array whose end or begin is nearest to an address that is in none.
+// Return the array whose begin or end is nearest to an address outside all arrays.
 inline void tell_nearest(u64 address) {
     u64 best = ~0ull;
     for (u64 i = 0; i < device.launch->range_count; ++i) {
@@ -41,7 +41,7 @@ inline void tell_nearest(u64 address) {
 
 inline void touch(const volatile void* p, u64 size, Access access, bool whole, const void* where) {
     Fiber* me = device.running;
-    if (!me || !ACCESSES_ARE_SEEN || size == 0) return;  // while the program is loaded
+    if (!me || !ACCESSES_ARE_SEEN || size == 0) return;  // the program is still being loaded
     const u64 address = reinterpret_cast<u64>(p);
     if (address - reinterpret_cast<u64>(me->stack) < device.launch->stack_bytes) return;
     const bool is_write = writes(access);

@@ -1,23 +1,22 @@
-// Arrays in global memory: which one an address is in, who wrote each byte of it last, and whether a fence has
-// followed.
+// Tracks arrays in global memory: the array of an address, the last writer of each byte, and whether a fence followed.
 //
-// A plain read of what another thread has written plainly in the same launch needs an order: in a block a barrier,
-// between blocks a fence of the writer's block after the write (the flag behind it is not looked for). Without one it
-// is a race, whatever the interleaving was. Time is counted in fences.
+// A plain read of another thread's plain write in the same launch needs an order: a barrier within a block, or between
+// blocks a fence of the writer's block after the write (the flag after the fence is not checked). Otherwise it is a
+// race, whatever the interleaving was. Time is counted in fences.
 #pragma once
 #include "testing/fibers/scheduler.hpp"
 
 namespace headrace::fibers {
 
-// The last writer of a byte; `time` 0: none.
+// Last writer of a byte; `time` is 0 if there is none.
 struct Written {
     u32 time, block, epoch, warp_epoch;
     u16 thread;
-    bool strong;  // by an atomic or volatile access
+    bool strong;  // written by an atomic or volatile access
     const void* where;
 };
 
-// Arrays above this size are only held to their bounds.
+// Larger arrays are only checked for their bounds.
 constexpr u64 MOST_FOLLOWED = 64 << 20;
 
 inline const Range* range_of(u64 address, u64 size) {
@@ -47,7 +46,7 @@ inline const Range* range_of(u64 address, u64 size) {
     stop(found, where);
 }
 
-// Has what `by` wrote become visible to the running thread, if it knows when to look?
+// Return whether the write is ordered before the running thread's read, given that the flag was checked.
 inline bool ordered(const Written& by) {
     const Fiber& me = *device.running;
     const Block& block = *me.block;
@@ -65,7 +64,7 @@ inline void note_written(Written* bytes, u64 size, bool strong, const void* wher
     }
 }
 
-// `whole`: each byte of the access counts, as it does not where a structure with padding is copied.
+// `whole`: every byte of the access counts; false if a structure with padding is copied.
 inline void touch_array(const Range& range, u64 address, u64 size, Access access, bool whole, const void* where) {
     Written* bytes = device.written[&range - device.launch->ranges];
     if (!bytes) return;

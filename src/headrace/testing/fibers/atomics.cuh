@@ -1,4 +1,4 @@
-// CUDA's atomic functions, for exactly the types that CUDA has them for. Before each one another thread may run.
+// Implements CUDA's atomic functions for exactly CUDA's types. Another thread may run before each one.
 #pragma once
 #include "testing/fibers/interface.hpp"
 
@@ -43,7 +43,7 @@ T from_bits(u64 bits) {
     }
 }
 
-// always_inline, so that a report names the kernel's line and not this one.
+// always_inline, so that reports name the kernel's line.
 template <class T>
 [[gnu::always_inline]] inline T atomic_of(Atomic what, T* address, T operand, T expected = T()) {
     return from_bits<T>(atomic(what, type_of<T>, address, bits_of(operand), bits_of(expected)));

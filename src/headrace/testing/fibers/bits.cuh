@@ -1,4 +1,4 @@
-// CUDA's integer and bit intrinsics, copies, and loads with a cache hint, which here are loads.
+// Implements CUDA's integer and bit intrinsics, copies, and loads with cache hints, which are plain loads here.
 #pragma once
 #include "testing/fibers/interface.hpp"
 
@@ -16,7 +16,7 @@ inline unsigned long long __brevll(unsigned long long x) {
 }
 inline unsigned __brev(unsigned x) { return static_cast<unsigned>(__brevll(x) >> 32); }
 
-// Byte i of the result is the byte of b:a that digit i of `selector` names; a digit's highest bit means nothing.
+// Byte i of the result is the byte of b:a that hex digit i of `selector` selects; the digit's highest bit is ignored.
 inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
     const unsigned long long both = static_cast<unsigned long long>(b) << 32 | a;
     unsigned result = 0;
@@ -27,7 +27,7 @@ inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
     return result;
 }
 
-// high:low shifted; the plain forms take the shift modulo 32, those with c at most 32.
+// Shift high:low. The plain forms take the shift modulo 32; those with c clamp it to 32.
 inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
     return static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) << (shift & 31) >> 32);
 }
@@ -82,14 +82,14 @@ FIBERS_STORE(__stcs)
 FIBERS_STORE(__stwt)
 #undef FIBERS_STORE
 
-// Known to CUDA without a header.
+// Declared by CUDA without a header.
 extern "C" {
 void* memcpy(void* to, const void* from, headrace::usize n);
 void* memmove(void* to, const void* from, headrace::usize n);
 void* memset(void* to, int byte, headrace::usize n);
 }
 
-// Of two types the usual arithmetic conversions' one, as by CUDA's overloads.
+// The common type of two types by the usual arithmetic conversions, like CUDA's overloads.
 template <class A, class B>
 constexpr auto min(A a, B b) -> decltype(a + b) {
     using T = decltype(a + b);

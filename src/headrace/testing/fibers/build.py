@@ -1,7 +1,7 @@
-"""From a ``.cu`` file to a library that runs its kernels: preprocess, find the kernels, compile, lay out, link; cached.
+"""Builds a library that runs the kernels of a ``.cu`` file: preprocess, find the kernels, compile, lay out, link; cached.
 
-Shared variables get 64 bytes of nothing around each, so that an access behind one of them is in none: the linker is told
-where each lies, by a script that is made from the names of their sections.
+Each shared variable gets a red zone of 64 bytes on both sides, so that an access past its end hits no other variable. A linker
+script, generated from the names of the variables' sections, sets their addresses.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _BLOCKS = ["-fsanitize-coverage=trace-pc"]
 _ACCESSES = ["-fsanitize=thread", "--param", "tsan-distinguish-volatile=1", "--param", "tsan-instrument-func-entry-exit=0"]
 
 BUILDS = {
-    # With -O2 the larger kernels take twice as long to compile and run hardly faster: most of what they do are the checks.
+    # With -O2 the larger kernels take twice as long to compile and run hardly faster, since most of their work is checks.
     "checked": ["-O1", *_ACCESSES, *_UNDEFINED, *_BLOCKS],
     "fast": ["-O2", *_BLOCKS],
     "address": ["-O1", "-fsanitize=address", *_UNDEFINED, *_BLOCKS],
 }
-"""Flags of the kernel's unit. The fibers themselves are compiled without them, with -O2."""
+"""Compiler flags of the kernel's unit. The harness itself is compiled with -O2 and without these flags."""
 
 _KERNEL = re.compile(r'extern "C"\s+__attribute__\(\(used, noinline\)\)\s+void\s+(\w+)\s*\(')
 _SHARED_SECTION = re.compile(r"^\s*\d+\s+(\.bss\._ZZ\S+)\s", re.MULTILINE)
@@ -50,7 +50,7 @@ _launching: dict[Path, threading.Lock] = {}
 
 
 class BuildError(HeadraceError, RuntimeError):
-    """g++ is not there, or does not take the program; its messages are in the text."""
+    """g++ is missing or rejects the program; the message has its output."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Program:
 
     @property
     def _lock(self) -> threading.Lock:
-        """The library's: what its fibers know is there once, whichever programs were compiled to it."""
+        """Lock of the library, whose global state is shared by all programs compiled to it."""
         return _launching.setdefault(self.path, threading.Lock())
 
     @functools.cached_property
@@ -91,7 +91,7 @@ class Program:
         resident_blocks: int = 4,
         checks: Checks | None = None,
     ) -> Counts:
-        """Run a kernel to its end.
+        """Run a kernel until all threads have returned.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class Program:
         Raises
         ------
         KernelError
-            The kernel did what it must not; the text tells which threads stand where.
+            The kernel has a fault; the message says where its threads are.
         OptionError
             An argument does not fit its parameter, or a limit of CUDA is passed.
 
@@ -154,7 +154,7 @@ def program(
     text: str | None = None,
     build: str = "checked",
 ) -> Program:
-    """Compile a program for the harness, or take it from the cache.
+    """Compile a program for the harness, or load it from the cache.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def _compile(preprocessed: str, build: str, library: Path) -> None:
 
 
 def _layout(sections: list[str]) -> str:
-    """The linker's script: each shared variable with a red zone before and behind."""
+    """Return the linker script: each shared variable with a red zone on both sides."""
     zone = f". = . + {_RED_ZONE};"
     variables = "\n".join(f"*kernel.o({name}); {zone}" for name in sections)
     begin = f"__start_fibers_shared = .; {zone if sections else ''}"
@@ -252,7 +252,7 @@ def _find(source: str | Path) -> Path:
 
 
 def _key(*parts: str) -> str:
-    """Name of what is made of `parts`, by this compiler, with these fibers."""
+    """Return the cache name of a file made from `parts` with this compiler and this harness."""
     whole = hashlib.sha256()
     for part in (*parts, _compiler(), *(path.read_text("utf-8") for path in sorted(_HERE.glob("*.[ch]*")))):
         whole.update(part.encode() + b"\0")

@@ -1,5 +1,5 @@
-// Where fibers wait for each other: collectives of the lanes that a mask names, and barriers of a block. Threads that
-// have returned are not waited for, as on a GPU since sm_70.
+// Implements waits between fibers: collectives of the lanes in a mask, and barriers of a block. Threads that have
+// returned are not waited for, as on GPUs since sm_70.
 #pragma once
 #include "testing/fibers/scheduler.hpp"
 
@@ -43,7 +43,7 @@ inline u32 alike(Fiber* lanes, u32 among, u64 value) {
     return found;
 }
 
-// Gives each lane of `there` its result.
+// Give each lane in `there` its result.
 inline void give_results(Fiber* lanes, u32 there, Collective what) {
     u64 all = 0;
     bool first = true;
@@ -79,7 +79,7 @@ inline void resume(Block& block, u32 warp, u32 lanes) {
     make_ready(block, warp, lanes);
 }
 
-// Completes the collective of `mask` if each of its lanes that has not returned is there.
+// Complete the collective of `mask` if all of its lanes that have not returned have arrived.
 inline bool finish(Block& block, u32 number, u32 mask) {
     Warp& warp = block.warps[number];
     Fiber* lanes = &block.fibers[number * LANES];
@@ -101,8 +101,8 @@ inline bool finish(Block& block, u32 number, u32 mask) {
     return true;
 }
 
-// No lane of the warp can go on: those that asked who is active are, line by line; in random order not all at once,
-// since nothing promises that lanes which could go together do.
+// No lane of the warp can run, so release the lanes waiting in __activemask, one source line at a time. In random order
+// only some of them are released together, since CUDA does not promise convergence.
 inline void settle_active(Block& block, u32 number) {
     Warp& warp = block.warps[number];
     Fiber* lanes = &block.fibers[number * LANES];

@@ -1,7 +1,7 @@
-// CUDA C++ for g++: included before the first line of a .cu file, so that its kernels compile as they stand, each
-// thread a fiber (scheduler.hpp). Shared variables lie in a section of their own, which is exchanged when blocks take
-// turns. Not here: inline PTX (kernels have a plain twin), cooperative groups, textures, fp16, anything of the standard
-// library.
+// Adapts CUDA C++ to g++. It is included before the first line of a .cu file, whose kernels then compile unchanged;
+// each thread is a fiber (scheduler.hpp). Shared variables have their own section, which is swapped when another block
+// runs. Not supported: inline PTX (kernels have an alternative in C++), cooperative groups, textures, fp16, the
+// standard library.
 #pragma once
 #include "testing/fibers/interface.hpp"
 
@@ -33,7 +33,7 @@ struct dim3 {
 #define gridDim (headrace::fibers::grid_size())
 #define warpSize 32
 
-// name2 and name4 with CUDA's alignment: a load of one is a load of the whole.
+// name2 and name4 with CUDA's alignment, so that a load reads the whole vector at once.
 #define FIBERS_VECTOR(name, type, align2, align4)                    \
     struct alignas(align2) name##2 { type x, y; };                   \
     struct alignas(align4) name##4 { type x, y, z, w; };             \

@@ -1,6 +1,5 @@
-// A kernel's parameters, for callers that have an array of pointers to values, as cuLaunchKernel takes them. Below the
-// program's text the builder (build.py) puts `fibers_entry_NAME = entry_of<&NAME>()` for each of its extern "C"
-// kernels.
+// Calls a kernel with an array of pointers to its arguments, like cuLaunchKernel. After the program's text, the builder
+// (build.py) appends `fibers_entry_NAME = entry_of<&NAME>()` for each extern "C" kernel.
 #pragma once
 #include "testing/fibers/atomics.cuh"
 
@@ -36,7 +35,7 @@ struct Caller;
 
 template <auto kernel, class... T>
 struct Caller<kernel, void (*)(T...)> {
-    // A last element, so that neither is empty.
+    // One element more, so that neither array is empty.
     static constexpr Kind kinds[] = {Parameter<T>::kind..., Kind::BYTES};
     static constexpr u32 sizes[] = {static_cast<u32>(sizeof(T))..., 0};
 
@@ -44,7 +43,7 @@ struct Caller<kernel, void (*)(T...)> {
     [[gnu::always_inline]] static inline void call_with([[maybe_unused]] void** arguments, Places<I...>) {
         kernel(*static_cast<T*>(arguments[I])...);
     }
-    // The arguments are the caller's memory, which no kernel may touch: this is not looked at.
+    // The arguments are in the caller's memory, which kernels may not access, so this function is not instrumented.
     [[gnu::no_sanitize("thread", "address", "undefined"), gnu::no_sanitize_coverage]] static void call(
         void** arguments) {
         call_with(arguments, Places<__integer_pack(sizeof...(T))...>());

@@ -1,4 +1,4 @@
-"""What the fibers found, in words: what happened, in which line, and which threads stand where."""
+"""Explains what the harness found: the fault, its source line, and the position of each thread."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KINDS = (
     ("stack", "a thread's stack is too small; pass Checks(stack_bytes=...)"),
     ("trap", "the kernel stopped itself"),
 )
-"""`Found` of state.hpp, in its order."""
+"""Names and meanings of `Found` in state.hpp, in its order."""
 
 _COLLECTIVES = (
     "__syncwarp",
@@ -57,7 +57,7 @@ class Index(ctypes.Structure):
     _fields_ = (("x", ctypes.c_uint32), ("y", ctypes.c_uint32), ("z", ctypes.c_uint32))
 
     def as_tuple(self) -> tuple[int, int, int]:
-        """As a value of Python."""
+        """Return the coordinates as a tuple."""
         return self.x, self.y, self.z
 
 
@@ -107,7 +107,7 @@ class ThreadStruct(ctypes.Structure):
 
 
 class KernelError(HeadraceError, RuntimeError):
-    """A kernel did what it must not.
+    """A kernel has a fault.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def explain(
     variables: Sequence[tuple[str, int, int]],
     argument_count: int,
 ) -> KernelError:
-    """The fault, with its text. `program`: the library, and the address it is loaded at."""
+    """Return the fault with its message. `program`: the library and its load address."""
     wanted = {thread.where for thread in threads} | {finding.where, finding.other_where}
     places = _places(*program, sorted(place for place in wanted if place))
     kind, meaning = KINDS[finding.found]
@@ -179,7 +179,7 @@ def _detail(kind: str, finding: FindingStruct, variables: Sequence[tuple[str, in
 
 
 def _shared_place(offset: int, variables: Sequence[tuple[str, int, int]]) -> str:
-    """`offset`: in the section of shared variables, with dynamic memory behind."""
+    """Return the variable at `offset` in the section of shared variables, which dynamic memory follows."""
     near = [variable for variable in variables if variable[1] <= offset]
     if not near and variables:
         return f"byte {offset - variables[0][1]} of {variables[0][0]}"
@@ -201,7 +201,7 @@ def _who_stands_where(threads: Sequence[ThreadStruct], places: dict[int, tuple[s
 
 
 def _ranges(threads: list[tuple[int, int, int]]) -> str:
-    """Examples: ``0-31, 64``; of blocks with more dimensions ``(0, 0, 0) ... (7, 3, 0)``."""
+    """Return a short list such as ``0-31, 64``, or ``(0, 0, 0) ... (7, 3, 0)`` for blocks with more dimensions."""
     if any(y or z for _, y, z in threads):
         return f"{threads[0]} ... {threads[-1]} ({len(threads)})"
     runs: list[list[int]] = []
@@ -218,14 +218,14 @@ def _shown(where: tuple[str, ...]) -> str:
 
 
 def _places(path: Path, image: int, addresses: Sequence[int]) -> dict[int, tuple[str, ...]]:
-    """For each return address the lines that it belongs to, innermost first, without those of the harness."""
+    """Return the source lines of each return address, innermost first, without those of the harness."""
     if not addresses:
         return {}
-    # A return address is behind its call, which may be the end of a line.
+    # A return address follows its call, which may end a line.
     asked = [hex(address - image - 1) for address in addresses]
-    told = subprocess.run(["addr2line", "-aifCe", str(path), *asked], capture_output=True, text=True, check=False).stdout
+    answers = subprocess.run(["addr2line", "-aifCe", str(path), *asked], capture_output=True, text=True, check=False).stdout
     found = {}
-    for address, answer in zip(addresses, re.split(r"^0x[0-9a-f]+\n", told, flags=re.MULTILINE)[1:], strict=False):
+    for address, answer in zip(addresses, re.split(r"^0x[0-9a-f]+\n", answers, flags=re.MULTILINE)[1:], strict=False):
         pairs = answer.splitlines()
         frames = [(name, place.split(" ")[0]) for name, place in zip(pairs[::2], pairs[1::2], strict=False)]
         kept = [f"{Path(place).name} in {name.split('(')[0]}" for name, place in frames if not place.startswith(_HERE)]

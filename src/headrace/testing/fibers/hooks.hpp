@@ -1,7 +1,7 @@
-// The compiler's own hooks, defined here instead of in its libraries. g++ calls them
+// Defines the compiler's instrumentation hooks, in place of its libraries. g++ calls them
 // - before each access to memory (-fsanitize=thread; volatile ones apart by --param tsan-distinguish-volatile=1),
-// - where the language is left (-fsanitize=undefined): an index behind a declared array, a misaligned vector, ...
-// - at each basic block (-fsanitize-coverage=trace-pc), so that a loop that touches nothing is noticed as well.
+// - at undefined behaviour (-fsanitize=undefined): an index past a declared array, a misaligned vector, ...
+// - at each basic block (-fsanitize-coverage=trace-pc), so that a loop without memory accesses is noticed as well.
 #pragma once
 #include "testing/fibers/accesses.hpp"
 
@@ -33,8 +33,8 @@ FIBERS_ACCESS(16)
 void __tsan_read_range(void* p, unsigned long n) { headrace::fibers::touch(p, n, Access::READ, false, FIBERS_HERE); }
 void __tsan_write_range(void* p, unsigned long n) { headrace::fibers::touch(p, n, Access::WRITE, false, FIBERS_HERE); }
 
-// What the compiler makes of loops that copy or fill, and what a kernel asks for by name; the builder renames the
-// calls.
+// memcpy and the like, which compilers generate for loops that copy or fill, and which kernels call. The builder
+// renames the calls.
 void* fibers_memcpy(void* to, const void* from, unsigned long n) {
     headrace::fibers::touch(from, n, Access::READ, false, FIBERS_HERE);
     headrace::fibers::touch(to, n, Access::WRITE, false, FIBERS_HERE);
@@ -71,7 +71,7 @@ void __sanitizer_cov_trace_pc() {
 #endif
 }
 
-// Each of these gets a description that begins with the place in the source: file, line, column.
+// Each handler gets a description that begins with the source position: file, line, column.
 struct FibersPlace {
     const char* file;
     unsigned line, column;

@@ -1,6 +1,6 @@
-// What a kernel's code asks of the fibers that run it: who am I, and the operations in which threads meet. The kernel
-// is compiled with the compiler's hooks (hooks.hpp), the fibers are not, so everything here is a call into another
-// unit. `line` is the line of the kernel's text that asked: threads may meet only in the same one.
+// Declares what a kernel calls in the harness: thread indices, and operations that synchronise threads. Kernels are
+// compiled with the compiler's hooks (hooks.hpp) and the harness is not, so these are calls into another unit. `line`
+// is the calling line of the kernel: threads must synchronise in the same line.
 #pragma once
 #include "core/cpu/portable.hpp"
 
@@ -10,14 +10,14 @@ struct Index {
     unsigned x, y, z;
 };
 
-// What the lanes of a warp do together; the last one has no mask.
+// Collectives of a warp; the last one has no mask.
 enum class Collective : u8 { SYNC, BALLOT, SHUFFLE, MATCH_ANY, MATCH_ALL, ADD, MIN, MAX, AND, OR, XOR, ACTIVE };
 enum class Barrier : u8 { PLAIN, COUNT, AND, OR };
 enum class Atomic : u8 { ADD, MIN, MAX, AND, OR, XOR, EXCHANGE, COMPARE_AND_SWAP, INCREMENT, DECREMENT };
 enum class Scope : u8 { BLOCK, DEVICE };
 enum class Type : u8 { U16, U32, U64, I32, I64, F32, F64 };
 
-// A fiber's indices never change, so the compiler may ask once (`const`).
+// A fiber's indices never change, so the compiler may reuse the result (`const`).
 [[gnu::const]] Index thread_index();
 [[gnu::const]] Index block_index();
 [[gnu::const]] Index block_size();
@@ -27,7 +27,7 @@ enum class Type : u8 { U16, U32, U64, I32, I64, F32, F64 };
 u64 meet(Collective what, unsigned mask, u64 value, unsigned source, int line);
 int meet_block(Barrier what, int predicate, int line);
 u64 atomic(Atomic what, Type type, void* address, u64 operand, u64 expected);
-// 16 bytes in one piece, which no volatile access of C++ is.
+// Access of 16 bytes at once, which C++'s volatile cannot express.
 void load_16(const void* from, void* to);
 void store_16(void* to, const void* from);
 void fence(Scope scope);
@@ -35,7 +35,7 @@ void pause();
 [[noreturn]] void trap();
 void* dynamic_shared();
 
-// Kinds of parameters, for a caller that has values and no types.
+// Kinds of parameters, for callers that know values but no types.
 enum class Kind : u8 { POINTER, UNSIGNED, SIGNED, FLOATING, BYTES };
 
 struct Entry {

@@ -1,4 +1,4 @@
-"""One launch: arguments as the kernel takes them, the limits, and what came of it."""
+"""Launches one kernel: packs its arguments, sets limits, and reports the result."""
 
 from __future__ import annotations
 
@@ -23,30 +23,29 @@ _KINDS = ("pointer", "unsigned", "signed", "floating", "bytes")
 
 @dataclass(frozen=True, kw_only=True)
 class Checks:
-    """What a launch looks for beyond what it always finds, and its limits.
+    """Optional checks of a launch, and its limits.
 
     Parameters
     ----------
     races
-        Memory that two threads use, one of them writes, and no barrier or fence is between: shared memory and arrays (only in
-        the ``"checked"`` build, as the next).
+        Two threads access the same shared memory or array, one of them writes, and no barrier or fence is between (only in the
+        ``"checked"`` build, like the next check).
     uninitialised
-        Shared memory that nobody wrote is read.
+        Shared memory is read before it is written.
     spins
-        Threads look at memory that nobody changes any more.
+        Threads poll memory that no other thread will change.
     starts
-        ``"any"``: blocks start in an order of the launch's own, since CUDA promises none; ``"ascending"``: as hardware
-        does it in fact.
+        ``"any"``: blocks start in an arbitrary order, since CUDA promises none. ``"ascending"``: as hardware starts them.
     poison
-        The byte that shared memory begins with. A result that depends on it depends on what was never written.
+        Initial value of each byte of shared memory. A result that depends on it depends on uninitialised memory.
     reachable
-        Arrays that are not arguments, but that pointers inside structures or arrays lead to.
+        Arrays that are not arguments, but are reached through pointers in structures or arrays.
     unwritten
-        Those of the arguments that hold nothing yet: each byte must be written before it is read.
+        Arguments without content: each byte must be written before it is read.
     seconds
         Time limit.
     stack_bytes
-        Of each thread, for its local arrays.
+        Stack of each thread, for its local arrays.
     """
 
     races: bool = True
@@ -62,20 +61,20 @@ class Checks:
 
 @dataclass(frozen=True)
 class Counts:
-    """What happened in a launch.
+    """Event counts of a launch.
 
     Parameters
     ----------
     blocks, threads
-        That ran.
+        Blocks and threads that ran.
     interleavings
-        Accesses before which another thread might have run: atomic and volatile ones, and fences.
+        Accesses before which another thread could run: atomic and volatile ones, and fences.
     switches, block_switches
-        Turns that went to another thread; those that went to another block.
+        Switches to another thread; those to another block.
     barriers, collectives
-        Threads that came to a barrier; lanes that came to a collective.
+        Arrivals of threads at barriers, and of lanes at collectives.
     atomics, lost_swaps
-        Atomic operations; compare-and-swaps that found another value than they expected.
+        Atomic operations; compare-and-swaps that failed.
     """
 
     blocks: int
@@ -120,7 +119,7 @@ class _CountsStruct(ctypes.Structure):
 
 
 class Library:
-    """A program that is loaded, and where its shared variables lie."""
+    """A loaded program and the layout of its shared variables."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -135,7 +134,7 @@ class Library:
 
 
 def _shared_variables(path: Path) -> list[tuple[str, int, int]]:
-    """Name, offset and size of each."""
+    """Return name, offset and size of each shared variable."""
     listed = subprocess.run(["nm", "-SC", str(path)], capture_output=True, text=True, check=True).stdout
     starts = re.search(r"^([0-9a-f]+) \w __start_fibers_shared$", listed, re.MULTILINE)
     stops = re.search(r"^([0-9a-f]+) \w __stop_fibers_shared$", listed, re.MULTILINE)
@@ -156,7 +155,7 @@ def run(
     args: Sequence[object],
     how: tuple[str, int, int, Checks],
 ) -> Counts:
-    """Launch, and raise what is found."""
+    """Launch a kernel and raise the fault that is found, if any."""
     order, seed, resident, checks = how
     described = _EntryStruct.in_dll(library.native, f"fibers_entry_{entry}")
     values, ranges = _marshal(entry, described, args)
@@ -225,7 +224,7 @@ def _extents(what: str, given: int | Sequence[int]) -> Index:
 
 
 def _marshal(entry: str, described: _EntryStruct, args: Sequence[object]) -> tuple[list[Any], list[RangeStruct]]:
-    """Each value in memory of its own, and the arrays' ranges."""
+    """Copy each argument to its own memory; return them and the arrays' address ranges."""
     if len(args) != described.count:
         raise OptionError(f"{entry} takes {described.count} arguments, not {len(args)}")
     kinds = ctypes.cast(described.kinds, ctypes.POINTER(ctypes.c_uint8))
@@ -253,7 +252,7 @@ def _range_of(array: Any, number: int) -> RangeStruct:
 
 
 def _word(what: str, kind: str, size: int, arg: Any) -> bytes:
-    """The bytes of an argument that is no array."""
+    """Return the bytes of an argument that is not an array."""
     try:
         if kind == "pointer":
             return bytes(8)

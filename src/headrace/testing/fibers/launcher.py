@@ -1,4 +1,4 @@
-"""The fiber harness as a place where a stage's kernels run: see `headrace.gpu.kernels.launcher`."""
+"""Implements the launcher of `headrace.gpu.kernels.launcher` with the fiber harness, so that host code runs without a GPU."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from headrace.testing.fibers.launch import Checks
 
 
 class HostRoom:
-    """Memory of the host that kernels under the harness take for a GPU's."""
+    """Host memory that represents a device buffer under the harness."""
 
     def __init__(self, array: NDArray[np.uint8]) -> None:
         self.array = array
 
     @property
     def address(self) -> int:
-        """Where it is."""
+        """Address of the first byte."""
         address: int = self.array.ctypes.data
         return address
 
     @property
     def nbytes(self) -> int:
-        """How many bytes it has."""
+        """Size in bytes."""
         size: int = self.array.nbytes
         return size
 
 
 class HostRooms(list[HostRoom]):
-    """Several of them."""
+    """A group of buffers."""
 
     @property
     def addresses(self) -> list[int]:
-        """Where each of them is."""
+        """Addresses of the buffers."""
         return [room.address for room in self]
 
     def trim(self, sizes: Sequence[int]) -> None:
@@ -63,7 +63,7 @@ class HostRooms(list[HostRoom]):
 
 
 class FiberLauncher:
-    """Runs what is launched at once, under one order and seed.
+    """Runs each launch immediately, with one scheduling order and seed.
 
     Parameters
     ----------
@@ -74,16 +74,16 @@ class FiberLauncher:
     def __init__(self, order: str = "random", seed: int = 0, resident_blocks: int = 4) -> None:
         self.waits = 0
         self._how = order, seed, resident_blocks
-        # Memory that nobody holds any more is out of a kernel's reach, as on a GPU, where it is another's by then.
+        # Freed memory must not be accessed by kernels; on a GPU it may belong to another buffer by then.
         self._rooms: weakref.WeakSet[HostRoom] = weakref.WeakSet()
         self._lock = threading.Lock()  # a stream's sender makes rooms on a thread of its own
 
     def current(self) -> AbstractContextManager[None]:
-        """As `headrace.gpu.kernels.launcher.Launcher.current`: there is no device to choose."""
+        """As `headrace.gpu.kernels.launcher.Launcher.current`, without a device to select."""
         return nullcontext()
 
     def room(self, nbytes: int, *, fill: int | None = None) -> HostRoom:
-        """As `headrace.gpu.kernels.launcher.Launcher.room`; what nobody filled is poison."""
+        """As `headrace.gpu.kernels.launcher.Launcher.room`; uninitialised bytes are poison."""
         memory: NDArray[np.uint8] = np.full(nbytes + 256, 0xEE if fill is None else fill, np.uint8)
         begin = -memory.ctypes.data % 256
         room = HostRoom(memory[begin : begin + nbytes])
@@ -93,7 +93,7 @@ class FiberLauncher:
         return room
 
     def rooms(self, zeroed: Sequence[int], others: Sequence[int] = (), *, ones: int = 0) -> HostRooms:
-        """As `gpu.kernels.launcher.Launcher.rooms`; they do not lie together, so that one's end is no other's beginning."""
+        """As `gpu.kernels.launcher.Launcher.rooms`; the buffers are not adjacent, so that overruns are found."""
         filled = [self.room(nbytes, fill=0xFF if number < ones else 0) for number, nbytes in enumerate(zeroed)]
         return HostRooms([*filled, *(self.room(nbytes) for nbytes in others)])
 
@@ -162,7 +162,7 @@ class FiberLauncher:
         return _array(room).copy()
 
     def result(self, room: Room) -> Buffer:
-        """A copy as a buffer of the host."""
+        """Return a copy as a host buffer."""
         return copy_of(_array(room).data)
 
 

@@ -1,5 +1,6 @@
-// One launch: blocks get slots, their threads fibers, and the first one runs; when all have returned, or something was
-// found, control is back here. Compiled once, without the compiler's hooks, and linked to each program.
+// Runs one launch: assigns blocks to slots and threads to fibers, and starts the first fiber. Control returns here when
+// all threads have returned or a fault is found. Compiled once, without the compiler's hooks, and linked to each
+// program.
 #include "testing/fibers/collectives.hpp"
 #if defined(FIBERS_NO_ACCESS_HOOKS)
 extern "C" void __asan_unpoison_memory_region(const volatile void*, unsigned long) __attribute__((weak));
@@ -24,7 +25,7 @@ inline char* map(u64 bytes) {
     return p == MAP_FAILED ? nullptr : static_cast<char*>(p);
 }
 
-// Memory of a slot, from zeroed pages: block, stacks, statics, cells, dynamic memory.
+// Memory of a slot from zeroed pages: block, stacks, static variables, cells, dynamic memory.
 struct Room {
     u64 stacks, statics, cells, dynamic, bytes;
 };
@@ -41,8 +42,8 @@ inline Room room_for(const Launch& launch) {
     return room;
 }
 
-// The memory of the last launch, for one of the same shape: fresh pages cost more than a small launch. Epochs go on, so
-// that no cell of it speaks of this launch.
+// Memory of the last launch, reused by one of the same shape, since fresh pages cost more than a small launch. Epochs
+// continue, so that cells of earlier launches are stale.
 struct Kept {
     char* memory;
     u64 bytes;
@@ -87,7 +88,7 @@ inline void begin_thread(Block& block, u32 i) {
     fiber.lane = static_cast<u16>(i % LANES);
     fiber.warp = static_cast<u16>(i / LANES);
     memcpy(stack, &CANARY, sizeof CANARY);
-    // Tops differ in their low bits, or all stacks would share a few lines of the cache.
+    // Stack tops differ in their low bits. Otherwise all stacks would share a few cache sets.
     u64* top = reinterpret_cast<u64*>(stack + launch.stack_bytes - 64 - i % 16 * 192);
     *--top = 0;
     *--top = reinterpret_cast<u64>(&run_thread);
@@ -97,7 +98,7 @@ inline void begin_thread(Block& block, u32 i) {
     warp.live |= 1u << fiber.lane;
 }
 
-// The number of the block that starts as the `turn`-th: CUDA promises no order.
+// Return the number of the block that starts as the `turn`-th, since CUDA promises no order.
 inline u64 number_of(u64 turn) {
     const Launch& launch = *device.launch;
     if (launch.ascending || launch.order == Order::FORWARD) return turn;
@@ -184,18 +185,18 @@ inline void prepare(const Launch& launch) {
     device.first = draw() % device.total;
     do device.stride = draw() % device.total;
     while (device.total > 1 && greatest_divisor(device.stride, device.total) != 1);
-    // So often that a thread which could go on has had its turn, whatever is drawn.
+    // High enough that every thread that can run has had its turn in any random order.
     device.spin_limit = 4096 + 512ull * device.threads * device.slots;
     device.deadline = now() + launch.seconds;
     device.touched_low = ~0ull;
 #if defined(FIBERS_NO_ACCESS_HOOKS)
-    device.spin_limit = ~0ull;  // plain stores, which are progress, are not seen
+    device.spin_limit = ~0ull;  // plain stores also count as progress, and are not observed
     device.touched_low = statics_low();
     device.touched_high = statics_low() + statics_size();
 #endif
 }
 
-// A thread of a resident block, for the report.
+// Describe a thread of a resident block for the report.
 struct Told {
     headrace::fibers::Index block, thread;
     u32 doing, what;
@@ -220,7 +221,7 @@ inline void tell_threads() {
 
 #define FIBERS_EXPORT extern "C" __attribute__((visibility("default")))
 
-// Cells of the arrays that are written and looked at: pages that stay untouched cost nothing.
+// Cells of the tracked arrays. Untouched pages cost nothing.
 inline u64 followed_bytes(const Launch& launch) {
     u64 bytes = pages(launch.range_count * sizeof(Written*)) + pages(device.total * sizeof(u32));
     for (u64 i = 0; i < launch.range_count; ++i) {
@@ -244,7 +245,7 @@ inline void lay_out(const Launch& launch, char* memory) {
     device.time = 1;
 }
 
-// Runs the kernel. 0: all threads have returned; 1: see `finding`; 2: no memory for the fibers.
+// Run the kernel. Return 0 if all threads have returned, 1 if there is a `finding`, 2 if memory for fibers is missing.
 FIBERS_EXPORT int fibers_launch(const Entry* entry, const Launch* launch, Counts* counts, Finding* finding) {
     const u32 epochs = device.epochs;
     device = Device{};

@@ -1,8 +1,9 @@
-// Threads as fibers: each has a stack and runs until it must wait or until it looks at memory that others may change.
+// Schedules threads as fibers: each has a stack and runs until it waits or accesses memory that others may change.
 //
-// Several blocks are resident at a time. At every atomic and volatile access (`interleave`) another thread may get its
-// turn: of the same warp, of the block, of another block. FORWARD and REVERSE go round in the order of the threads,
-// RANDOM draws. A spin is found by counting such accesses since anything changed; a deadlock when nobody is ready.
+// Several blocks are resident at a time. At every atomic and volatile access (`interleave`) another thread may run: of
+// the same warp, of the block, or of another block. FORWARD and REVERSE are round-robin in the order of the threads,
+// and RANDOM draws. A spin is found by counting such accesses since the last change; a deadlock is found when no thread
+// is ready.
 #pragma once
 #include <sys/mman.h>
 #include <time.h>
@@ -50,7 +51,7 @@ fibers_switch:
         device.running->where = where;
     }
     void* nowhere;
-    fibers_switch(&nowhere, device.caller);  // the fibers are left as they stand
+    fibers_switch(&nowhere, device.caller);  // the fibers are abandoned
     __builtin_unreachable();
 }
 
@@ -70,7 +71,7 @@ inline u64 draw() {  // xorshift (Marsaglia 2003)
 
 inline void progress() { device.since_progress = 0; }
 
-// A set bit of `mask`: the next one above (FORWARD) or below (REVERSE) `after`, round the end; any (RANDOM).
+// Return a set bit of `mask`: the next above (FORWARD) or below (REVERSE) `after`, cyclically; any one (RANDOM).
 inline u32 pick(u32 mask, u32 after) {
     if (device.launch->order == Order::RANDOM) {
         for (u32 left = static_cast<u32>(draw() % static_cast<u32>(__builtin_popcount(mask))); left; --left)
@@ -108,7 +109,7 @@ inline void go_to(Fiber* to) {
     fibers_switch(&from->stack_pointer, to->stack_pointer);
 }
 
-// Ends of each order: where the round begins in a warp, block or device that the round comes to.
+// Start of the round in the next warp, block or device, for each order.
 inline u32 before_first() { return device.launch->order == Order::REVERSE ? 0 : 31; }
 
 inline Fiber* any_of(Block& block, u32 warp) {
@@ -119,7 +120,7 @@ inline Fiber* any_of(Block& block) { return any_of(block, pick(block.ready_warps
 void settle_active(Block& block, u32 warp);  // collectives.hpp
 [[noreturn]] void stop_for_deadlock();
 
-// The running fiber waits, or has returned: somebody else's turn.
+// The running fiber waits or has returned: switch to another one.
 inline void leave() {
     Fiber* me = device.running;
     Block& block = *me->block;
@@ -136,9 +137,9 @@ inline void leave() {
     stop_for_deadlock();
 }
 
-// Next in the round of all threads: the lanes of the warp, then the warps, then the blocks. A lane that comes here
-// twice in its warp's turn ends that turn, and so does a warp with its block's: behind it may stand lanes that never
-// come here, since they only wait for those that do.
+// Choose the next thread round-robin: lanes of the warp, then warps, then blocks. A lane that arrives here twice in its
+// warp's turn ends that turn, and a warp that does so ends its block's turn. The remaining lanes may never arrive here,
+// because they wait for those that do.
 inline Fiber* next_in_round(Fiber* me) {
     Block& block = *me->block;
     Warp& warp = block.warps[me->warp];
@@ -160,8 +161,8 @@ inline Fiber* next_in_round(Fiber* me) {
     return any_of(*device.resident[pick(device.ready_blocks, block.slot)]);
 }
 
-// Half of the time the same again; else another lane of the warp, another warp or another block, as far as there are
-// any.
+// Choose the same thread half of the time; otherwise another lane of the warp, another warp, or another block, if there
+// is one.
 inline Fiber* drawn(Fiber* me) {
     const u64 chance = draw() >> 20;
     if (chance & 1) return me;
@@ -175,7 +176,7 @@ inline Fiber* drawn(Fiber* me) {
     return blocks ? any_of(*device.resident[pick(blocks, 0)]) : me;
 }
 
-// A volatile store that has happened by now counts as progress if it changed what was there.
+// A volatile store that has completed counts as progress if it changed the value.
 inline void settle_pending() {
     u64 value = 0;
     memcpy(&value, const_cast<const void*>(device.pending), device.pending_size);
@@ -183,7 +184,7 @@ inline void settle_pending() {
     device.pending = nullptr;
 }
 
-// The running fiber is about to look at memory that others may change, or to change it.
+// The running fiber is about to read or write memory that other threads may change.
 inline void interleave(const void* where) {
     ++device.counts.interleavings;
     device.alone = 0;

@@ -1,9 +1,8 @@
-// Shared memory of the resident blocks. Static variables lie in one section of the program: a block that gets its turn
-// finds its own there, exchanged by copying what the launch has touched so far. Dynamic memory is each block's own.
+// Tracks the shared memory of the resident blocks. Static variables are in one section of the program, whose touched
+// part is swapped by copying when another block runs. Each block has its own dynamic memory.
 //
-// Each byte has a cell that knows who touched it last and when, in epochs that barriers begin. Two threads, one of them
-// writing, with no barrier between are a race, unless the writer has passed a fence since and so may have raised a
-// flag.
+// Each byte has a cell with its last accesses, in epochs that barriers begin. Accesses of two threads, one of them a
+// write, without a barrier between them are a race, unless the writer has passed a fence since and may have set a flag.
 #pragma once
 #include "testing/fibers/scheduler.hpp"
 
@@ -16,7 +15,7 @@ namespace headrace::fibers {
 inline u64 statics_low() { return reinterpret_cast<u64>(__start_fibers_shared); }
 inline u64 statics_size() { return reinterpret_cast<u64>(__stop_fibers_shared) - statics_low(); }
 
-// Not memcpy and memset: the section may hold the address sanitizer's red zones, which are copied as well.
+// Not memcpy and memset, which the address sanitizer checks: the section may contain its red zones.
 inline void copy_bytes(char* to, const char* from, u64 n) {
     asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
 }
@@ -47,7 +46,7 @@ inline void load_statics(Block& block) {
     stop(found, where);
 }
 
-// May what `me` sees of a write be ordered by a fence and a flag?
+// Return whether a fence and a flag may order the write before `me`'s access.
 inline bool fenced(const Block& block, const Cell& cell) {
     return block.fibers[cell.writer].fences > cell.writer_fences;
 }
@@ -100,7 +99,7 @@ inline bool in_one_variable(u64 place, u64 size) {
     return place + size <= statics_size() && owners[place] && owners[place] == owners[place + size - 1];
 }
 
-// `place`: of the first byte, static variables first, dynamic memory behind them.
+// `place`: offset of the first byte; static variables come first, dynamic memory follows.
 inline void touch_shared(u64 place, u64 size, Access access, bool whole, const void* where) {
     Fiber& me = *device.running;
     Block& block = *me.block;
@@ -111,7 +110,7 @@ inline void touch_shared(u64 place, u64 size, Access access, bool whole, const v
     }
     Cell* cells = block.cells + place;
     if (access != Access::WRITE && access != Access::VOLATILE_WRITE && device.launch->find_uninitialised) {
-        // Of a structure that is copied as a whole, padding is never written: one byte that was is enough.
+        // A copied structure may have padding that is never written, so one written byte suffices.
         u64 written = 0;
         for (u64 i = 0; i < size; ++i) written += cells[i].write_epoch >= block.first_epoch;
         if (whole ? written < size : written == 0)

@@ -1,4 +1,4 @@
-"""Sizes of multisplit's kernels that the harness is not slow with: a few tiles of few keys make every kind of edge."""
+"""Lists small launch configurations of multisplit for the harness: a few tiles of few keys cover every edge case."""
 
 from headrace.arrange.multisplit.gpu.launches import Shapes
 

@@ -1,7 +1,7 @@
-// What the fibers know: threads, warps and blocks, the launch they belong to, and what was found.
+// Declares the state of a launch: threads, warps and blocks, the launch's parameters, and what was found.
 //
-// One operating-system thread runs one fiber at a time, so nothing here is locked and a launch is a function of its
-// seed. Per thread: a stack and about 100 bytes; a switch saves six registers.
+// One operating-system thread runs one fiber at a time, so nothing is locked, and a launch depends only on its seed.
+// Each thread has a stack and about 100 bytes; a switch saves six registers.
 #pragma once
 #include <cstddef>
 
@@ -10,41 +10,41 @@
 namespace headrace::fibers {
 
 constexpr u32 LANES = 32, MOST_WARPS = 32, MOST_THREADS = LANES * MOST_WARPS, MOST_RESIDENT = 32;
-constexpr u64 STACK_LEFT = 1024;  // bytes of a thread's stack that are the harness's
+constexpr u64 STACK_LEFT = 1024;  // bytes of a thread's stack reserved for the harness
 
-// Of plain accesses; else the others are of no use to the checks.
+// Whether plain accesses are observed; without them the other checks are incomplete.
 #if defined(FIBERS_NO_ACCESS_HOOKS)
 constexpr bool ACCESSES_ARE_SEEN = false;
 #else
 constexpr bool ACCESSES_ARE_SEEN = true;
 #endif
 
-// Which of the threads that can go on is next.
+// Order in which ready threads run.
 enum class Order : u32 { FORWARD, REVERSE, RANDOM };
 
-// What a launch may end with. `testing/fibers/findings.py` has the same list, with words for each.
+// Faults that end a launch. `testing/fibers/findings.py` has the same list with explanations.
 enum class Found : u32 {
     NOTHING,
     DIVERGENT_BARRIER,     // threads of a block at different barriers
     DIVERGENT_COLLECTIVE,  // lanes of one mask at different collectives, or lines
-    WRONG_MASK,            // a mask without the calling lane; a shuffle from a lane that is not there
-    DEADLOCK,              // all wait for threads that never come
-    SPIN,                  // threads look at memory that nobody changes
-    ENDLESS,               // a loop that looks at nothing
+    WRONG_MASK,            // a mask without the calling lane; a shuffle from a missing lane
+    DEADLOCK,              // all threads wait for threads that never arrive
+    SPIN,                  // threads poll memory that no thread changes
+    ENDLESS,               // a loop without memory accesses does not end
     TIME,
     OUT_OF_BOUNDS,
     READ_ONLY,
     OTHERS_LOCALS,  // a pointer into another thread's stack
-    UNINITIALISED,  // shared memory that nobody wrote is read
-    RACE,           // shared memory: two threads, one of them writes, no barrier between
-    GLOBAL_RACE,    // an array: a thread reads what another has written, and nothing orders them
-    UNWRITTEN,      // an array that held nothing yet is read before it is written
-    UNDEFINED,      // what the language leaves undefined; misaligned vectors among it
+    UNINITIALISED,  // shared memory is read before it is written
+    RACE,           // shared memory: accesses of two threads, one a write, no barrier between
+    GLOBAL_RACE,    // an array: a thread reads another's write, and nothing orders them
+    UNWRITTEN,      // an array without content is read before it is written
+    UNDEFINED,      // undefined behaviour, including misaligned vectors
     STACK,
     TRAP,
 };
 
-// What a thread is doing, for the report.
+// State of a thread for the report.
 enum class Doing : u8 { READY, AT_BARRIER, IN_COLLECTIVE, DONE };
 
 enum class Access : u8 { READ, WRITE, VOLATILE_READ, VOLATILE_WRITE, ATOMIC };
@@ -57,24 +57,24 @@ struct Fiber {
     void* stack_pointer;
     char* stack;  // its lowest byte
     Block* block;
-    const void* where;  // in the kernel's code: its last call into the harness
+    const void* where;  // return address of its last call into the harness
     Index thread;
     u16 number, lane, warp;
     Doing doing;
     Collective what;
-    int line;  // of the collective it waits in
+    int line;  // source line of the collective that it waits in
     u32 mask, source;
-    u32 fences;  // fences it has passed since its block began
+    u32 fences;  // fences passed since its block started
     u64 value, result;
 };
 
 struct Warp {
-    u32 ready, live, waiting;  // lanes that can go on; that have not returned; that stand in a collective
+    u32 ready, live, waiting;  // lanes that can run; that have not returned; that wait in a collective
     u32 epoch;                 // changes when the warp is synchronised (__syncwarp)
-    u32 passed;                // lanes that have interleaved since the round came to the warp
+    u32 passed;                // lanes that have interleaved since the warp's turn began
 };
 
-// Who touched a byte of shared memory last (shared.hpp).
+// Last accesses to a byte of shared memory (shared.hpp).
 struct Cell {
     u32 write_epoch, write_warp_epoch, read_epoch, read_warp_epoch;
     u32 writer_fences;
@@ -91,24 +91,24 @@ struct Block {
     Warp warps[MOST_WARPS];
     u32 slot;
     u32 live, at_barrier, ready_warps;
-    u32 passed;         // warps that the round has left since it came to the block
-    bool barrier_open;  // somebody waits at it
+    u32 passed;         // warps whose turn has ended since the block's turn began
+    bool barrier_open;  // a thread waits at it
     Barrier barrier;
     int barrier_line;
     const void* barrier_where;
     u32 barrier_result;
     u32 epoch, first_epoch;  // changes when the block is synchronised
     char* stacks;
-    char* statics;  // its static shared variables while another block has the section
+    char* statics;  // its static shared variables while another block uses the section
     char* dynamic;
-    Cell* cells;  // of each byte: static, then dynamic
+    Cell* cells;  // one a byte: static, then dynamic
 };
 
-// Memory that a kernel may touch: an argument's array.
+// Memory that a kernel may access: an argument's array.
 struct Range {
     u64 low, size;
     u32 argument;
-    u16 writable, unwritten;  // may it be written; does it hold nothing yet
+    u16 writable, unwritten;  // whether it may be written; whether it has no content yet
 };
 
 struct Launch {
@@ -117,23 +117,23 @@ struct Launch {
     void** arguments;
     const Range* ranges;
     u64 range_count;
-    const u16* owners;  // of each byte of the static shared variables: which one, from 1; 0 between them
+    const u16* owners;  // for each byte of the section, the number of its variable from 1 on; 0 between variables
     u64 seed;
     u64 stack_bytes;
     double seconds;
     Order order;
     u32 resident;
     u32 ascending;  // blocks start in the order of their indices
-    u32 poison;     // byte that shared memory begins with
+    u32 poison;     // initial byte of shared memory
     u32 find_races, find_uninitialised, find_spins;
 };
 
 struct Counts {
     u64 blocks, threads;
-    u64 interleavings;  // places where another thread might run
+    u64 interleavings;  // points where another thread could run
     u64 switches, block_switches;
-    u64 barriers, collectives, atomics;  // thread-barriers: one for each thread that comes
-    u64 lost_swaps;                      // compare-and-swaps that found another value
+    u64 barriers, collectives, atomics;  // arrivals: one for each thread
+    u64 lost_swaps;                      // failed compare-and-swaps
 };
 
 struct Finding {
@@ -141,11 +141,11 @@ struct Finding {
     u32 is_write;
     u64 address, size;
     const void* where;
-    const void* other_where;  // of a race: the access before
+    const void* other_where;  // for a race: the earlier access
     Index block, thread, other_thread;
     u32 other_block;
     Range near;
-    long long offset;  // of the address in `near`, or in shared memory
+    long long offset;  // offset of the address in `near` or in shared memory
     u64 waiting;       // blocks that have not started
     char text[160];
 };
@@ -156,26 +156,26 @@ struct Device {
     const Launch* launch;
     const Entry* entry;
     Fiber* running;
-    void* caller;  // stack pointer of who launched
+    void* caller;  // stack pointer of the launching thread
     Block* resident[MOST_RESIDENT];
     u32 ready_blocks;
     u32 slots;
     u64 started, total;
-    u64 stride;  // of block numbers as they start, for Order::RANDOM
+    u64 stride;  // stride of block numbers in start order, for Order::RANDOM
     u64 first;
     u32 threads, warps;
-    Block* vacant;  // all its threads have returned, and more blocks are to start
-    Block* loaded;  // whose static shared variables are in the section
+    Block* vacant;  // all its threads have returned, and blocks are left to start
+    Block* loaded;  // block whose static shared variables are in the section
     u64 touched_low, touched_high;
     u64 random;
     u64 since_progress, spin_limit, alone;
     double deadline;
     u32 epochs;
     const Range* last_range;
-    Written** written;  // of each range, or nullptr: not followed (arrays.hpp)
-    u32* fenced;        // of each block: the time of its last fence
+    Written** written;  // for each range, or nullptr if it is not tracked (arrays.hpp)
+    u32* fenced;        // for each block, the time of its last fence
     u32 time;
-    volatile const void* pending;  // a volatile store that was about to happen, and what was there
+    volatile const void* pending;  // a pending volatile store, and the previous value
     u64 pending_size, pending_value;
     Counts counts;
     Finding finding;

@@ -1,5 +1,5 @@
-// Where threads meet: barriers of a block, and the collectives of a warp (CUDA C++ Programming Guide, "Warp Vote",
-// "Warp Match", "Warp Reduce", "Warp Shuffle Functions"). Each tells the line it is called from.
+// Implements barriers of a block and collectives of a warp (CUDA C++ Programming Guide, "Warp Vote", "Warp Match",
+// "Warp Reduce", "Warp Shuffle Functions"). Each passes its calling line to the harness.
 #pragma once
 #include "testing/fibers/interface.hpp"
 
@@ -26,7 +26,7 @@ T value_of(u64 word) {
     }
 }
 
-// Small integers are exchanged as int, as by CUDA's overloads.
+// Small integers are exchanged as int, like CUDA's overloads.
 template <class T>
 auto shuffle(unsigned mask, T value, unsigned source, int line) {
     using Exchanged = decltype(+value);
@@ -87,7 +87,7 @@ FIBERS_REDUCE(xor, XOR)
 inline int __reduce_add_sync(unsigned mask, int value, FIBERS_LINE) {
     return static_cast<int>(__reduce_add_sync(mask, static_cast<unsigned>(value), line));
 }
-// Signed numbers keep their order as unsigned ones when the sign bit is turned.
+// Signed numbers keep their order as unsigned ones if the sign bit is flipped.
 inline int __reduce_min_sync(unsigned mask, int value, FIBERS_LINE) {
     return static_cast<int>(__reduce_min_sync(mask, static_cast<unsigned>(value) ^ 0x80000000u, line) ^ 0x80000000u);
 }
@@ -95,7 +95,7 @@ inline int __reduce_max_sync(unsigned mask, int value, FIBERS_LINE) {
     return static_cast<int>(__reduce_max_sync(mask, static_cast<unsigned>(value) ^ 0x80000000u, line) ^ 0x80000000u);
 }
 
-// Lane `l` of a segment of `width` lanes: l & -width is the segment's first lane, l & (width - 1) the place in it.
+// Lane `l` in a segment of `width` lanes: l & -width is the segment's first lane, l & (width - 1) its index there.
 template <class T>
 auto __shfl_sync(unsigned mask, T value, int source, int width = 32, FIBERS_LINE) {
     const int lane = static_cast<int>(headrace::fibers::lane_index());
