@@ -11,7 +11,7 @@ from headrace._native import release_unused_memory
 from headrace.api.read.read_csv import read_csv
 from headrace.api.report import Position, Report
 from headrace.api.sniff.sniff_csv import sniff_csv
-from headrace.api.sniff.sniffed import Sniffed
+from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.api.write_csv import write_csv
 from headrace.columns.column import Column

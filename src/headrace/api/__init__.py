@@ -1,1 +1,1 @@
-"""The face of the package."""
+"""The public functions and classes."""

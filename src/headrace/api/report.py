@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from headrace.api.sniff.sniffed import Sniffed
+from headrace.api.sniffed import Sniffed
 from headrace.columns.header import HeaderDecision
 from headrace.columns.plan.load_plan import Evidence
 from headrace.columns.types import DataType

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from headrace import _native
 from headrace.core.errors import MemoryLimitError, MissingDependencyError, SourceError
@@ -153,6 +153,7 @@ _FORMATS = (
     Compression("xz", (b"\xfd7zXZ\0",), lambda: _made(import_module("lzma").LZMADecompressor()), padded=True),
     Compression("lz4", (b"\x04\x22\x4d\x18",), _lz4),
 )
+CompressionName = Literal["gzip", "zstd", "bz2", "xz", "lz4"]
 COMPRESSIONS = {form.name: form for form in _FORMATS}
 """The formats by name."""
 _ALL_MARKS = tuple(mark for form in _FORMATS for mark in form.marks)

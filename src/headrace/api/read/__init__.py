@@ -1,1 +1,1 @@
-"""Reads: options as callers have them, one text or many files, tables and their reports."""
+"""`read_csv`: one text, or many files, to one table."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from headrace.api.read.csv_options import CsvOptions
+from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.planned_files import PlannedFiles
 from headrace.columns.column import Column
 from headrace.columns.plan.load_plan import Loaded, LoadPlan, load

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from headrace.api.read.csv_options import CsvOptions
-from headrace.api.read.prepared import Prepared
-from headrace.api.read.reading import skipped_records
+from headrace.api.load.prepared import Prepared
+from headrace.api.load.reading import skipped_records
+from headrace.api.options.csv_options import CsvOptions
 from headrace.api.report import FileReport, Position, Report, Skipped
 from headrace.columns.column import Column
 from headrace.columns.faults.header_faults import with_header_faults

@@ -6,8 +6,8 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from headrace.api.read.csv_options import CsvOptions, FilesOptions
-from headrace.api.read.reading import load_plan, prepare
+from headrace.api.load.reading import load_plan, prepare
+from headrace.api.options.csv_options import CsvOptions, FilesOptions
 from headrace.columns.column import Column
 from headrace.columns.plan.load_plan import Evidence, load
 from headrace.columns.plan.row_policy import RowOptions

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from headrace.api.read.csv_options import CsvOptions
+from headrace.api.load.prepared import Prepared
+from headrace.api.load.reading import load_plan
+from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart, SourceFile, file_of_row
 from headrace.api.read.path_columns import column_of_texts, path_texts, settle_partitions, without_own
-from headrace.api.read.prepared import Prepared
-from headrace.api.read.reading import load_plan
 from headrace.columns.column import Column
 from headrace.columns.faults.header_faults import check_header
 from headrace.columns.finish.concat import SharedLoads

@@ -15,13 +15,13 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
-from headrace.api.read.csv_options import CsvOptions
+from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_loads import loads_for
 from headrace.api.read.file_parts import FilePart, SourceFile, report_of
 from headrace.api.read.path_columns import column_of_texts
 from headrace.api.read.planned_files import PlannedFiles
 from headrace.api.report import ColumnReport, Evidence
-from headrace.api.sniff.sniffed import Sniffed
+from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.finish.concat import locate

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 
-from headrace.api.read.csv_options import CsvOptions
+from headrace.api.load.prepared import Prepared
+from headrace.api.load.reading import wanted_device
+from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart
 from headrace.api.read.planned_files import PlannedFiles
-from headrace.api.read.prepared import Prepared
-from headrace.api.read.reading import wanted_device
 from headrace.api.report import Position
 from headrace.api.scan.scan_parts import BatchCut, Change, leading_records
 from headrace.api.scan.scan_sender import Sender, Sent, TextBuffers

@@ -1,1 +1,1 @@
-"""How a text is written, found by looking at it."""
+"""`sniff_csv`: finds how a text is written."""

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from headrace.api.sniff.read_sample import Reading, read_sample
-from headrace.api.sniff.row_policies import POLICIES, row_policies
+from headrace.api.sniff.row_policies import row_policies
 from headrace.api.sniff.sniff_evidence import Witness, null_evidence, null_words
-from headrace.api.sniff.sniffed import Sniffed
+from headrace.api.sniffed import POLICIES, Sniffed
 from headrace.columns.infer.sniff import Judged, judge
 from headrace.columns.infer.sniff_table import TableBegin, find_footer, find_table
 from headrace.columns.plan.row_policy import RowOptions

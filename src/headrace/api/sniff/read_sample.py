@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from headrace import _native
-from headrace.api.read.csv_options import CsvOptions, FilesOptions
-from headrace.api.read.reading import load_plan, prepare, table_columns
+from headrace.api.load.reading import load_plan, prepare, table_columns
+from headrace.api.options.csv_options import CsvOptions, FilesOptions
 from headrace.columns.column import Column
 from headrace.columns.plan.load_plan import ValueOptions, load
 from headrace.columns.plan.row_policy import RowOptions

@@ -8,13 +8,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
-from headrace.api.read.csv_options import CsvOptions, parse_options, source_options
+from headrace.api.options.csv_options import CsvOptions, Keywords, parse_one, parse_options, source_options
+from headrace.api.options.table import DEFAULTS
 from headrace.api.sniff.propose import Wishes, propose
-from headrace.api.sniff.row_policies import POLICIES
-from headrace.api.sniff.sniffed import OPTIONS, Sniffed
+from headrace.api.sniffed import OPTIONS, POLICIES, Sniffed
 from headrace.core.context import Context, context_of
 from headrace.core.errors import EmptyInputError, OptionError, shown
-from headrace.core.options import Given, positive
+from headrace.core.options import flag, positive
+from headrace.sources.compressed import CompressionName
 from headrace.sources.find_files import list_sources
 from headrace.sources.open import OpenSource, SourceLike, open_beginning
 from headrace.sources.reopen import ReopenedSource
@@ -39,7 +40,7 @@ def sniff_csv(
     skip_blank_lines: bool = True,
     header: bool | Literal["auto"] = "auto",
     skip_rows: int | Literal["auto"] = "auto",
-    compression: Literal["infer", "gzip", "zstd", "bz2", "xz", "lz4"] | None = "infer",
+    compression: CompressionName | Literal["infer"] | None = "infer",
     encoding: str | None = None,
     glob: bool = True,
     sample_bytes: int = DEFAULT_SAMPLE_BYTES,
@@ -104,11 +105,25 @@ def sniff_csv(
     >>> sniffed.schema["founded"]
     'int64'
     """
-    values = dict(locals())
-    values["context"] = context = context_of(context)
-    options = source_options(values | {"encoding_errors": "replace"}, context)
-    several = list_sources(source, glob=Given(values).flag("glob"), hive=False)
-    wishes = wishes_of({name: values[name] for name in (*OPTIONS, "skip_blank_lines")})
+    given: dict[str, object] = {
+        "sep": sep,
+        "quote_char": quote_char,
+        "double_quote": double_quote,
+        "lenient_quotes": lenient_quotes,
+        "strict_quotes": strict_quotes,
+        "escape_char": escape_char,
+        "comment": comment,
+        "lineterminator": lineterminator,
+        "skip_initial_space": skip_initial_space,
+        "skip_blank_lines": skip_blank_lines,
+        "header": header,
+        "skip_rows": skip_rows,
+    }
+    context = context_of(context)
+    forms = {"compression": parse_one("compression", compression), "encoding": encoding, "encoding_errors": "replace"}
+    options = source_options(forms, context)
+    several = list_sources(source, glob=flag("glob", glob), hive=False)
+    wishes = wishes_of(given)
     sample_bytes = positive("sample_bytes", sample_bytes)
 
     def sniff(one: object) -> Sniffed:
@@ -138,8 +153,8 @@ def wishes_of(values: Mapping[str, object]) -> Wishes:
     said = {name: value for name, value in values.items() if not isinstance(value, str) or value != AUTO}
     others = ("header", "skip_rows", *POLICIES)
     dialect = {name: _encoded(value) for name, value in said.items() if name not in others}
-    lines = Given(said).whole("skip_rows") if "skip_rows" in said else None
-    header = Given(said).flag("header") if "header" in said else None
+    lines = parse_one("skip_rows", said["skip_rows"]) if "skip_rows" in said else None
+    header = flag("header", said["header"]) if "header" in said else None
     return Wishes(dialect, header, lines)
 
 
@@ -153,8 +168,7 @@ def _encoded(value: object) -> object:
 
 def sniff_rest(
     source: OpenSource,
-    values: Mapping[str, object],
-    defaults: Mapping[str, object],
+    values: Keywords,
     options: CsvOptions,
     *,
     whole: bool = True,
@@ -164,14 +178,14 @@ def sniff_rest(
     Lines to skip are not proposed where the caller names the header by its index, which counts from the first line; policies for
     records not where `on_error` is given. A text without records leaves all as it is, and the read says what that means.
     """
-    known = {name: values[name] for name in (*OPTIONS, "skip_blank_lines") if values[name] != defaults[name]}
+    known = {name: values[name] for name in (*OPTIONS, "skip_blank_lines") if values[name] != DEFAULTS[name]}
     if options.extent.header is not None:
         known |= {"skip_rows": options.extent.skip_rows, "header": True}
     wishes = replace(
         wishes_of(known),
         header_records=options.extent.header,
         columns=None if options.schema.names is None else len(options.schema.names),
-        policies=_open_policies(values, defaults, whole=whole),
+        policies=_open_policies(values, whole=whole),
     )
     try:
         sniffed = propose(source, wishes, context=options.context)
@@ -184,17 +198,15 @@ def sniff_rest(
     return sniffed, settled
 
 
-def _open_policies(values: Mapping[str, object], defaults: Mapping[str, object], *, whole: bool) -> tuple[str, ...]:
+def _open_policies(values: Keywords, *, whole: bool) -> tuple[str, ...]:
     """The policies that may be proposed; a footer only of a text that is read as a `whole`."""
-    open_ones = [name for name in POLICIES if values[name] == defaults[name]]
-    if values["on_error"] != defaults["on_error"]:
+    open_ones = [name for name in POLICIES if values[name] == DEFAULTS[name]]
+    if values["on_error"] != DEFAULTS["on_error"]:
         open_ones = [name for name in open_ones if name not in ("short_records", "long_records")]
     return tuple(name for name in open_ones if whole or name != "skip_footer")
 
 
-def sniff_files(
-    files: Sequence[ReopenedSource], values: Mapping[str, object], defaults: Mapping[str, object], options: CsvOptions
-) -> tuple[Sniffed | None, CsvOptions]:
+def sniff_files(files: Sequence[ReopenedSource], values: Keywords, options: CsvOptions) -> tuple[Sniffed | None, CsvOptions]:
     """`sniff_rest` for several sources: the first that holds a record says how all are written.
 
     A footer is not proposed for several: records at the end of another file may be its data.
@@ -208,7 +220,7 @@ def sniff_files(
 
     def sniff(file: ReopenedSource) -> Sniffed:
         with file.opened() as opened:
-            sniffed, found = sniff_rest(opened, values, defaults, options, whole=len(files) == 1)
+            sniffed, found = sniff_rest(opened, values, options, whole=len(files) == 1)
         if sniffed is None:
             raise EmptyInputError(f"{file.name} holds no record")
         settled.append(found)

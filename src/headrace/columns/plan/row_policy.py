@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-SHORT_RECORDS = ("null", "error", "reject")
-LONG_RECORDS = ("error", "truncate", "collect", "widen", "reject")
+ShortRecords = Literal["null", "error", "reject"]
+LongRecords = Literal["error", "truncate", "collect", "widen", "reject"]
 COLLECTED = "extra_fields"
 """Name of the column that ``long_records="collect"`` adds."""
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from headrace.api.read.csv_options import CsvOptions
-from headrace.api.read.prepared import Prepared, beginnings_of, new_prepared
+from headrace.api.load.prepared import Prepared, beginnings_of, new_prepared
+from headrace.api.options.csv_options import CsvOptions
 from headrace.api.report import ColumnReport, Report, Skipped
 from headrace.columns.column import Column
 from headrace.columns.faults.header_faults import check_header, with_header_faults

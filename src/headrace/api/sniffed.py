@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from headrace.api.sniff.row_policies import POLICIES
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sniffed:
@@ -85,6 +83,9 @@ class Sniffed:
         columns = [f"  {name if name.isprintable() else repr(name)}: {kind}" for name, kind in self.schema.items()]
         return "\n".join([chosen, *self.evidence, *columns])
 
+
+POLICIES = ("short_records", "long_records", "skip_footer")
+"""Options of `read_csv` that are proposed where the sample needs them."""
 
 OPTIONS = (
     "sep",
