@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from checks import (
+    caches,
     docs_run,
     extras,
     features,
@@ -31,6 +32,7 @@ STATIC = (
     floating_point,
     words,
     options,
+    caches,
     readme,
     features,
     figures,

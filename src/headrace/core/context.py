@@ -1,4 +1,7 @@
-"""What a call may use: device, threads, memory, instruction set. There is no other global state."""
+"""Defines the resources of a call: device, threads, memory limit, instruction set.
+
+There is no other global state that an answer depends on. Module-level caches are listed in `headrace.core.caches`.
+"""
 
 from __future__ import annotations
 
@@ -17,24 +20,24 @@ _LONGEST_ISA = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """Resources of a call; pass one as ``context=`` or let the default serve.
+    """The resources of a call, passed as ``context=``.
 
     Parameters
     ----------
     device
-        Where the work runs if its input is on the host: ``Context(device="cuda")`` takes it to a GPU and leaves the result there.
-        What lies on a GPU is worked on there.
+        Device of calls whose input is in host memory: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``. With ``Context(device="cuda")``
+        the input is copied to the GPU, and the result stays there. Input in the memory of a GPU is processed on that GPU.
     threads
-        At most so many threads; None for all cores that the process may use.
+        Greatest number of threads, up to 1024. None for all cores that the process may use.
     memory_limit
-        Bytes that the result of one call may take, its working memory of about 4 MB a thread not counted; on a GPU, the result
-        and copies of inputs and tables, but not the little that the launches of a stream share. None for no limit. What does not
-        fit raises `MemoryLimitError`, and all that was taken is given back.
+        Greatest number of bytes of the result of a call. On the CPU the working memory is not counted, about 4 MB a thread. On a
+        GPU copies of inputs and tables are counted, but not the scratch memory that the launches of a stream share. A result
+        that exceeds the limit raises `MemoryLimitError`, and all memory of the call is released. None for no limit.
     isa
-        Instruction set of the CPU kernels: ``"avx512"``, ``"avx2"`` or ``"scalar"``; empty for the best that the machine has, or
-        the one that the environment variable ``HEADRACE_ISA`` names. The answer is the same with each.
+        Instruction set of the CPU kernels: ``"avx512"``, ``"avx2"`` or ``"scalar"``. Empty for the best one of the machine, or
+        that of the environment variable ``HEADRACE_ISA``. The answer is the same with each.
     crossings
-        Where bytes that go between host and GPU are counted, for all calls with this context.
+        Counter of the bytes that are copied between host and GPU, over all calls with this context.
 
     Examples
     --------
@@ -68,25 +71,25 @@ class Context:
 
     @property
     def thread_count(self) -> int:
-        """Threads that a call uses at most."""
+        """Greatest number of threads of a call."""
         return min(self.threads or _native.hardware_threads(), _MOST_THREADS)
 
     def new_budget(self) -> Budget:
-        """What one call may take of a GPU's memory."""
+        """Return a budget for the GPU memory of one call."""
         return Budget(self.memory_limit)
 
     @property
     def isa_name(self) -> str:
-        """Instruction set that is used."""
+        """Instruction set that calls use."""
         return _native.choose_isa(self.isa)
 
 
 def context_of(given: object) -> Context:
-    """The context of a call: the one given, or a new one with the defaults for None.
+    """Return the context of a call: the one given, or a new one with the defaults for None.
 
     Raises
     ------
     OptionError
-        It is something else.
+        The value is neither a `Context` nor None.
     """
     return Context() if given is None else instance("context", given, Context)

@@ -1,4 +1,4 @@
-"""What was made of values that are seldom new: kept for the next call with the very same ones."""
+"""Caches results by the identity of the values that they were computed from."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ MadeT = TypeVar("MadeT")
 
 
 class Recent(Generic[MadeT]):
-    """The last few results, found again by the identity of what they were made of, which nobody may change.
+    """A cache of the last few results, keyed by the identity of the values that they were computed from.
 
-    So values that cannot be hashed, or are long to hash, cost nothing. What a result was made of is held as long as it is.
-    Any thread may ask; two that miss at once both make the result, and one of them is kept.
+    The values need not be hashable, and a lookup costs the same however large they are. They must not be changed. A result and
+    its values stay alive as long as they are in the cache. Any thread may ask. If two threads miss at once, both compute the
+    result, and one of the results stays in the cache.
 
     Parameters
     ----------
     most
-        So many results are kept.
+        Greatest number of results in the cache.
 
     Examples
     --------
@@ -31,13 +32,17 @@ class Recent(Generic[MadeT]):
         self._kept: dict[Hashable, tuple[tuple[Any, ...], MadeT]] = {}
 
     def of(self, make: Callable[[], MadeT], *values: Any, key: Hashable = None) -> MadeT:
-        """What `make` gave, or gives, for these very values, and for a key that is equal to this one."""
+        """Return the cached result for these objects and an equal key, or call `make` and cache its result."""
         name = (key, *map(id, values))
         found = self._kept.get(name)
         if found is None:
             found = values, make()
             while len(self._kept) >= self._most:
-                for oldest in list(self._kept)[:1]:  # none, if other threads have removed them all meanwhile
+                for oldest in list(self._kept)[:1]:  # empty if other threads have removed all of them meanwhile
                     self._kept.pop(oldest, None)
             self._kept[name] = found
         return found[1]
+
+    def clear(self) -> None:
+        """Remove all results."""
+        self._kept.clear()
