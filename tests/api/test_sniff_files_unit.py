@@ -52,7 +52,7 @@ def test_sources_of_streams_are_read_once(folder):
 
 def test_a_preamble_of_one_file_costs_no_row_of_another(folder):
     (folder / "d.csv").write_bytes(b"x;y\n5;6\n7;8\n")
-    with pytest.raises(headrace.OptionError, match="give skip_rows"):
+    with pytest.raises(headrace.OptionError, match="pass skip_rows"):
         headrace.read_csv(folder / "[cd].csv", dialect="auto")
 
 

@@ -13,9 +13,9 @@ import pytest
 
 import headrace
 from headrace import _native
+from headrace.api.load import prepared
 from headrace.api.load.reading import load_plan, prepare, report_later, table_columns
 from headrace.api.options.csv_options import parse_options
-from headrace.api.read import prepared
 from headrace.columns.faults.header_faults import with_header_faults
 from headrace.columns.load.gpu.decoded import decoded_place
 from headrace.columns.load.gpu.load import Place, load_on_gpu

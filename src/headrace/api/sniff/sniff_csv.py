@@ -1,4 +1,4 @@
-"""`sniff_csv`: how a delimited text is written, proposed from a bounded sample of it."""
+"""Proposes how delimited text is written, from a bounded sample: `sniff_csv`, and ``read_csv(dialect="auto")``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from headrace.sources.reopen import ReopenedSource
 from headrace.structure.sample import DEFAULT_SAMPLE_BYTES
 
 AUTO = "auto"
-"""An option that is to be found."""
+"""Value of an option that is to be found."""
 
 
 def sniff_csv(
@@ -46,55 +46,85 @@ def sniff_csv(
     sample_bytes: int = DEFAULT_SAMPLE_BYTES,
     context: Context | None = None,
 ) -> Sniffed:
-    """Propose how a text is written, with the evidence and what the proposal would leave out.
+    """Propose how a text is written, with the evidence, and with the lines that the proposal leaves out.
 
-    Only the beginning of the source and three windows of 16 KB from further on are read, so that it takes as long for a large
-    file as for a small one; of a compressed one only the beginning is.
+    Only the beginning of the source and three windows of 16 KB further on are read, so large files take no longer than small
+    ones. Of a compressed source only the beginning is read.
 
     Parameters
     ----------
     source
-        Path, bytes or file object; or several, as a list or a pattern, of which the first that holds a record counts. A file
-        object has to be able to seek, and stands afterwards where it stood; only its beginning is looked at. Of a stream
-        that cannot, such as standard input, pass the first bytes: ``sys.stdin.buffer.peek()`` leaves them to be read.
-    sep, quote_char, lenient_quotes, escape_char, comment, lineterminator, skip_initial_space, header, skip_rows
-        As in `read_csv`; ``"auto"`` to find it. What is given is not questioned.
-    double_quote, strict_quotes, skip_blank_lines, compression, encoding, glob
+        A path, bytes or a file object; or several sources, as a list or a pattern, of which the first that holds a record
+        decides. A file object must be seekable; its position does not change, and only its beginning is read. For a stream that
+        is not seekable, such as standard input, pass the first bytes: ``sys.stdin.buffer.peek()`` does not consume them.
+    sep
+        As in `read_csv`; ``"auto"`` to find it. Options that are given are kept.
+    quote_char
+        As in `read_csv`; ``"auto"`` to find it.
+    double_quote
+        As in `read_csv`.
+    lenient_quotes
+        As in `read_csv`; ``"auto"`` to find it.
+    strict_quotes
+        As in `read_csv`.
+    escape_char
+        As in `read_csv`; ``"auto"`` to find it.
+    comment
+        As in `read_csv`; ``"auto"`` to find it.
+    lineterminator
+        As in `read_csv`; ``"auto"`` to find it.
+    skip_initial_space
+        As in `read_csv`; ``"auto"`` to find it.
+    skip_blank_lines
+        As in `read_csv`.
+    header
+        Whether the first record holds the names; ``"auto"`` to find it.
+    skip_rows
+        As in `read_csv`; ``"auto"`` to find it.
+    compression
+        As in `read_csv`.
+    encoding
+        As in `read_csv`.
+    glob
         As in `read_csv`.
     sample_bytes
-        Bytes of the beginning to look at.
+        Size of the sample from the beginning, in bytes.
     context
-        Instruction set; None for the default.
+        Its instruction set is used. None for the default.
 
     Returns
     -------
     Sniffed
-        ``read_csv(source, **sniffed.options)`` reads what it proposes; ``print(sniffed)`` tells why.
+        The proposal: ``read_csv(source, **sniffed.options)`` reads by it, and ``print(sniffed)`` shows the reasons.
 
     Raises
     ------
     EmptyInputError
         The sample holds no record.
     OptionError
-        Given options contradict each other, or the source is no source.
+        Options contradict each other, or the source is of a type that cannot be read.
     SourceError, FileNotFoundError
-        The source cannot be read, or is no text.
+        The source cannot be read, or is not text.
     NoMatchError
-        A pattern matches no file.
+        No file matches a pattern.
     MissingDependencyError
-        A package that the source is decompressed with is not installed.
+        The package that decompresses the source is not installed.
 
     Notes
     -----
-    Every likely combination of separator, quote, comment prefix and escape reads the sample; its score is the product of how
-    regular the records are and how much their fields look like values. A whole time, date, address or link outweighs its parts.
-    A dialect that leaves lines out counts half if another one reads every line. Of equals the more usual one is proposed: comma
-    before tab, semicolon, bar, others; double quotes; no escape; no comment.
+    Every likely combination of separator, quote, comment prefix and escape reads the sample. Its score is the product of two
+    values: how regular the records are, and how much their fields look like values. A whole time, date, address or link scores
+    higher than its parts. The score of a dialect that leaves lines out is halved if another dialect reads every line. At equal
+    scores the more usual dialect is proposed: comma before tab, semicolon, bar and others; double quotes; no escape; no comment.
 
-    The proposal has read its own sample. Records of another width get policies (``short_records="null"``; ``long_records`` is
-    ``"widen"`` if most records are too long, else ``"truncate"``), malformed quotes ``lenient_quotes=True`` or no quotes. Titles,
-    pairs and padded lines before the table are preamble, notes after it a footer if the sample is the whole text. Two records of
-    names, groups over names or names over units, are joined: ``header=(0, 1)``.
+    A proposal is checked by a read of its own sample, and gets the options that the read needs.
+
+    - Records of another width: ``short_records="null"``; ``long_records`` is ``"widen"`` if most records are too long, else
+      ``"truncate"``.
+    - Malformed quotes: ``lenient_quotes=True``, or no quotes.
+    - Titles, pairs and padded lines before the table are a preamble. Notes after it are a footer if the sample is the whole
+      text.
+    - Two records of names (groups over names, or names over units) are joined: ``header=(0, 1)``.
 
     Examples
     --------
@@ -137,7 +167,7 @@ def sniff_csv(
 
 
 def _first_with_content(sniffs: Sequence[tuple[str, Callable[[], Sniffed]]]) -> Sniffed:
-    """The proposal for the first of several sources, each with its name, that holds a record."""
+    """Return the proposal for the first source that holds a record; `sniffs` are the sources' names and functions."""
     for number, (name, sniff) in enumerate(sniffs, 1):
         try:
             sniffed = sniff()
@@ -145,21 +175,21 @@ def _first_with_content(sniffs: Sequence[tuple[str, Callable[[], Sniffed]]]) -> 
             continue
         which = f"{name!r}, number {number} of {len(sniffs)}" + (", the first that holds a record" if number > 1 else "")
         return replace(sniffed, evidence=(which, *sniffed.evidence))
-    raise EmptyInputError(f"none of {len(sniffs)} sources holds a record; nothing can be said of how they are written")
+    raise EmptyInputError(f"none of the {len(sniffs)} sources holds a record, so there is nothing to sniff")
 
 
 def wishes_of(values: Mapping[str, object]) -> Wishes:
-    """What a caller said of the options that can be found; ``"auto"`` says nothing."""
-    said = {name: value for name, value in values.items() if not isinstance(value, str) or value != AUTO}
+    """Return the options that a caller gave; those of ``"auto"`` are left out."""
+    given = {name: value for name, value in values.items() if not isinstance(value, str) or value != AUTO}
     others = ("header", "skip_rows", *POLICIES)
-    dialect = {name: _encoded(value) for name, value in said.items() if name not in others}
-    lines = parse_one("skip_rows", said["skip_rows"]) if "skip_rows" in said else None
-    header = flag("header", said["header"]) if "header" in said else None
+    dialect = {name: _encoded(value) for name, value in given.items() if name not in others}
+    lines = parse_one("skip_rows", given["skip_rows"]) if "skip_rows" in given else None
+    header = flag("header", given["header"]) if "header" in given else None
     return Wishes(dialect, header, lines)
 
 
 def _encoded(value: object) -> object:
-    """A text as the bytes that a `Dialect` keeps; what cannot be encoded stays as it is, for `Dialect` to refuse."""
+    """Return a text as bytes, as `Dialect` keeps it; a text that UTF-8 cannot encode stays, and `Dialect` refuses it."""
     try:
         return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
     except UnicodeEncodeError:
@@ -173,10 +203,26 @@ def sniff_rest(
     *,
     whole: bool = True,
 ) -> tuple[Sniffed | None, CsvOptions]:
-    """A proposal for a read of `source`, and the read's options with it: what has its default is to be found, the rest stays.
+    """Propose options for a read of `source`: those that have their defaults are found, the others are kept.
 
-    Lines to skip are not proposed where the caller names the header by its index, which counts from the first line; policies for
-    records not where `on_error` is given. A text without records leaves all as it is, and the read says what that means.
+    If the caller gave the index of the header, which counts from the first line, no lines to skip are proposed. If the caller
+    gave `on_error`, no policies for records are proposed. For a text without records all options stay as they are.
+
+    Parameters
+    ----------
+    source
+        The opened source.
+    values
+        Options by name.
+    options
+        The same options, parsed.
+    whole
+        Whether this source is the only one, so that a footer may be proposed.
+
+    Returns
+    -------
+    tuple
+        The proposal, or None, and the options of the read.
     """
     known = {name: values[name] for name in (*OPTIONS, "skip_blank_lines") if values[name] != DEFAULTS[name]}
     if options.extent.header is not None:
@@ -199,22 +245,22 @@ def sniff_rest(
 
 
 def _open_policies(values: Keywords, *, whole: bool) -> tuple[str, ...]:
-    """The policies that may be proposed; a footer only of a text that is read as a `whole`."""
-    open_ones = [name for name in POLICIES if values[name] == DEFAULTS[name]]
+    """Return the policies that may be proposed; a footer only if the text is the only one (`whole`)."""
+    candidates = [name for name in POLICIES if values[name] == DEFAULTS[name]]
     if values["on_error"] != DEFAULTS["on_error"]:
-        open_ones = [name for name in open_ones if name not in ("short_records", "long_records")]
-    return tuple(name for name in open_ones if whole or name != "skip_footer")
+        candidates = [name for name in candidates if name not in ("short_records", "long_records")]
+    return tuple(name for name in candidates if whole or name != "skip_footer")
 
 
 def sniff_files(files: Sequence[ReopenedSource], values: Keywords, options: CsvOptions) -> tuple[Sniffed | None, CsvOptions]:
-    """`sniff_rest` for several sources: the first that holds a record says how all are written.
+    """Propose options for a read of several sources, as `sniff_rest` does; the first that holds a record decides for all.
 
-    A footer is not proposed for several: records at the end of another file may be its data.
+    No footer is proposed for several sources, because records at the end of another file may be its data.
 
     Raises
     ------
     OptionError
-        Lines are to be left out in front of the first, but not as many in front of another: they may be its data.
+        The preambles of the files have different lengths, so that `skip_rows` could leave out data.
     """
     settled: list[CsvOptions] = []
 
@@ -246,6 +292,6 @@ def _check_preambles(files: Sequence[ReopenedSource], first: Sniffed, options: C
                 continue
         if other.skip_rows != first.skip_rows:
             raise OptionError(
-                f"{file.name} seems to have {other.skip_rows} lines in front of its table, and other files {first.skip_rows}; "
-                "give skip_rows"
+                f"{file.name} seems to have {other.skip_rows} lines before its table, and other files {first.skip_rows}; "
+                "pass skip_rows"
             )
