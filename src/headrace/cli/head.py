@@ -7,7 +7,7 @@ from typing import Any
 
 from headrace.api.picture import table_picture
 from headrace.cli import options
-from headrace.cli.words import tell_faults
+from headrace.cli.words import print_faults
 
 
 def add_parser(commands: Any, epilog: str) -> None:
@@ -29,5 +29,5 @@ def run(given: argparse.Namespace) -> int:
     """Read, print, and return 0."""
     table = options.read_given(given)
     print(table_picture(table.columns, table.num_rows, most_rows=table.num_rows))
-    tell_faults(table)
+    print_faults(table)
     return 0

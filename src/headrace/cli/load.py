@@ -11,7 +11,7 @@ from typing import Any
 from headrace import Table
 from headrace.api.files import check_target, checked_path, suffixes, write_table
 from headrace.cli import options
-from headrace.cli.words import printable, records, tell_faults
+from headrace.cli.words import print_faults, printable, records
 from headrace.core.errors import OptionError
 
 _COLUMNS_SHOWN = 30
@@ -54,7 +54,7 @@ def run(given: argparse.Namespace) -> int:
     seconds = time.perf_counter() - begun
     if not given.quiet:
         print(_summary(given, table, seconds))
-    tell_faults(table, given.rejects)
+    print_faults(table, given.rejects)
     return 0
 
 

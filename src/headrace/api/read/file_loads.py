@@ -1,4 +1,4 @@
-"""Where several files are loaded and their columns joined: on the host, or on a GPU."""
+"""Loads several files and concatenates their columns, on the CPU or on a GPU."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class FileLoads(Protocol):
-    """What is done to each file, and to the columns of all."""
+    """The operations on each file, and on the columns of all files."""
 
     device: Device
 
@@ -27,14 +27,14 @@ class FileLoads(Protocol):
         """Load a file."""
 
     def join(self, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
-        """Parts below each other, and the row that settled the type; as `SharedLoads.join`."""
+        """Concatenate parts; return the column, and the row that determined its type, as `SharedLoads.join`."""
 
     def encoded(self, column: Column, given: DataType | None) -> Column:
-        """A column of texts in the form that its type asks for."""
+        """Return a string column in the form of its type."""
 
 
 class LoadsOnHost:
-    """On the host's threads."""
+    """Loads on the threads of the CPU."""
 
     device = Device()
 
@@ -42,28 +42,28 @@ class LoadsOnHost:
         self._plans = plans
 
     def load(self, source: OpenSource, plan: LoadPlan) -> Loaded:
-        """As `FileLoads.load`."""
+        """Load a file."""
         return load(source, self._plans.options.dialect, plan)
 
     def join(self, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
-        """As `FileLoads.join`."""
+        """Concatenate parts."""
         return self._plans.shared.join(parts, kind, shrink=shrink)
 
     def encoded(self, column: Column, given: DataType | None) -> Column:
-        """As `FileLoads.encoded`."""
+        """Return a string column in the form of its type."""
         return self._plans.encoded(column, given)
 
 
 class LoadsOnGpu:
-    """On a GPU, in one stream: that of the first file, if it lies there."""
+    """Loads on a GPU, in one stream: that of the first file, if the file is on the GPU."""
 
     def __init__(self, device: Device, options: CsvOptions) -> None:
         self.device, self._options = device, options
         self._launcher: GpuLauncher | None = None
 
     def load(self, source: OpenSource, plan: LoadPlan) -> Loaded:
-        """As `FileLoads.load`."""
-        from headrace.columns.load.gpu.load_text import launcher_for, load_text  # it needs the packages of a GPU
+        """Load a file."""
+        from headrace.columns.load.gpu.load_text import launcher_for, load_text  # imports the packages for GPUs
 
         if self._launcher is None:
             self._launcher = launcher_for(source, self._options.context, self.device)
@@ -71,7 +71,7 @@ class LoadsOnGpu:
             return load_text(source, self._options.dialect, plan, self._launcher, self.device)
 
     def join(self, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
-        """As `FileLoads.join`."""
+        """Concatenate parts."""
         from headrace.columns.finish.gpu.concat import join_on_gpu
 
         assert self._launcher is not None  # every file was loaded before
@@ -79,7 +79,7 @@ class LoadsOnGpu:
             return join_on_gpu(self._launcher, parts, kind, shrink=shrink)
 
     def encoded(self, column: Column, given: DataType | None) -> Column:
-        """As `FileLoads.encoded`."""
+        """Return a string column in the form of its type."""
         from headrace.encode.texts_gpu import encoded_on_gpu
 
         assert self._launcher is not None

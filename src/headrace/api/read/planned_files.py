@@ -1,4 +1,4 @@
-"""What is settled of several files before any is read: the columns of the table, and which of them each file has."""
+"""Plans the read of several files: the columns of the table, and which of them each file has."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from headrace.sources.open import OpenSource
 
 
 class PlannedFiles:
-    """The plan for several files, each of which has been looked at.
+    """The plan for several files, after the first records of each were read.
 
     Raises
     ------
     OptionError
-        The files' columns differ, or a column that paths give has the name of another.
+        The columns of the files differ, or a column from the paths has the name of another column.
     """
 
     def __init__(self, files: Sequence[SourceFile], options: CsvOptions) -> None:
@@ -57,7 +57,7 @@ class PlannedFiles:
         self.shared = SharedLoads.of(len(self.planned.names), options.context)
 
     def _look_below_the_first(self) -> None:
-        """Of the first file with a record, which decides for all, read what its header is compared with."""
+        """Read the records that the header is compared with, of the first file that has a record; it decides for all files."""
         leader = next((file for file in self.files if file.beginning.first is not None), None)
         if leader is not None:
             options = self.options
@@ -65,7 +65,7 @@ class PlannedFiles:
                 leader.beginning = decide_beginning(opened, options.dialect, leader.beginning, options.schema, options.context)
 
     def _width(self, file: SourceFile) -> int:
-        """Fields of the longest record, if that is asked for."""
+        """Return the number of fields of the longest record, or 0 if ``long_records`` is not ``"widen"``."""
         if not self.options.extent.widest:
             return 0
         with file.opened() as opened:
@@ -73,7 +73,19 @@ class PlannedFiles:
             return find_extent(opened, self.options.dialect, file.beginning, extent, self.options.context).most_fields
 
     def plan(self, number: int, opened: OpenSource, records: int, *, limited: bool = True) -> tuple[Prepared, LoadPlan]:
-        """How a file is loaded that so many records come before; if not `limited`, nobody looks for the last one wanted."""
+        """Return the plan for a file.
+
+        Parameters
+        ----------
+        number
+            Index of the file.
+        opened
+            The opened file.
+        records
+            Number of data records of the files before it.
+        limited
+            Whether `n_rows` limits the load; if not, the end of the wanted records is not searched.
+        """
         options, planned, file = self.options, self.planned, self.files[number]
         limit = options.extent.n_rows if limited else None
         extent = replace(options.extent, n_rows=None if limit is None else max(limit - records, 0), widest=False)
@@ -89,14 +101,14 @@ class PlannedFiles:
         found = find_extent(opened, options.dialect, file.beginning, extent, options.context)
         prepared = Prepared(beginning=file.beginning, extent=found, columns=columns, header=header)
         plan = load_plan(opened, prepared, options, self.forms.at(places))
-        values = replace(plan.values, shrink=False)  # all files' values decide
-        threads = 1 if file.size <= plan.tile_bytes else plan.threads  # to wake a thread takes longer than a small file
+        values = replace(plan.values, shrink=False)  # the values of all files decide
+        threads = 1 if file.size <= plan.tile_bytes else plan.threads  # waking a thread takes longer than loading a small file
         index = None if plan.row_index is None else plan.row_index + records
         own = replace(plan, values=values, threads=threads, row_index=index)
         return prepared, replace(own, share=self.shared.native, file=number, share_columns=places)
 
     def of_paths(self, parts: Sequence[FilePart]) -> Iterator[tuple[str, Column, Evidence | None, bool]]:
-        """Columns whose values the paths say, for rows of `parts`: name, column, evidence, whether the type is given."""
+        """Yield the columns from the paths, for the rows of `parts`: name, column, evidence, whether the type is given."""
         numbers = [part.plan.file for part in parts]
         for name, texts, wanted in path_texts(self.partitions, self.names, self.options):
             column, found = column_of_texts(name, texts, wanted, self.options)
@@ -110,5 +122,5 @@ class PlannedFiles:
             yield name, self.encoded(joined, wanted), evidence, wanted is not None
 
     def encoded(self, column: Column, given: DataType | None) -> Column:
-        """The column in the form that texts are to have."""
+        """Return a string column in the form of its type."""
         return encoded(column, given, self.options.values.text_type, self.options.context.thread_count)
