@@ -25,7 +25,7 @@ def test_first_file_with_a_record_counts(folder):
 
 
 def test_no_file_has_a_record(folder):
-    with pytest.raises(headrace.EmptyInputError, match="none of 2 sources"):
+    with pytest.raises(headrace.EmptyInputError, match="none of the 2 sources"):
         headrace.sniff_csv(folder / "[ab].csv")
     with pytest.raises(headrace.NoMatchError):
         headrace.sniff_csv(folder / "*.tsv")

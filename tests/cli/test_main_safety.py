@@ -71,7 +71,7 @@ def test_an_empty_file_is_a_data_fault(tmp_path: Path, capsys: pytest.CaptureFix
         (["head", "{in}", "-n", "-1"], "--n-rows must be an integer from 0 on, not -1"),
         (["head", "{in}", "--chunk-bytes", "0"], "--chunk-bytes must be a positive integer"),
         (["head", "{in}", "--row-index", "a"], "--row-index='a' is the name of a column"),
-        (["head", "{in}", "--file-paths", "a"], "--file-paths: there is a column 'a' already"),
+        (["head", "{in}", "--file-paths", "a"], "--file-paths: there is already a column 'a'"),
         (["head", "{in}", "--date-format", "%Q"], "unknown directive of --date-format '%Q'"),
         (["head", "{in}", "--decimal", "ab"], "--decimal must be one ASCII character"),
         (["head", "{in}", "--encoding", "klingon"], "unknown encoding 'klingon'; valid: utf-8"),

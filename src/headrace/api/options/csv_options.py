@@ -50,7 +50,7 @@ class FilesOptions:
 
     @property
     def wanted(self) -> bool:
-        """Whether a single source needs the read of several files."""
+        """True if a single source must be read as several files are."""
         return self.union_by_name or self.include_file_paths is not None or self.hive_partitioning is True
 
 

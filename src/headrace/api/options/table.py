@@ -423,7 +423,7 @@ OPTIONS = (
         default=None,
         parse=or_none(parse_device),
         group="work",
-        help="where the text is read and the table lies, e.g. cpu or cuda",
+        help="device that reads the text and has the table, e.g. cpu or cuda",
     ),
     Option(
         "context",

@@ -88,7 +88,7 @@ class LoadsOnGpu:
 
 
 def loads_for(plans: PlannedFiles) -> FileLoads:
-    """Where the files lie, or the context says.
+    """Return the loads for the device of the files, or of the context.
 
     Raises
     ------

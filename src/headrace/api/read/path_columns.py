@@ -23,7 +23,7 @@ Partitions = Mapping[str, Sequence[str | None]]
 """Mapping from key to the value of each file; None is null."""
 
 
-def settle_partitions(
+def find_partitions(
     names: Sequence[str], firsts: Sequence[FirstRecord | None], options: CsvOptions
 ) -> tuple[Partitions, SchemaOptions]:
     """Return the partitions in the paths of files, and the options of the files' own columns, without types of partitions.

@@ -9,7 +9,7 @@ from headrace.api.load.prepared import Prepared
 from headrace.api.load.reading import load_plan
 from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart, SourceFile, file_of_row
-from headrace.api.read.path_columns import column_of_texts, path_texts, settle_partitions, without_own
+from headrace.api.read.path_columns import column_of_texts, path_texts, find_partitions, without_own
 from headrace.columns.column import Column
 from headrace.columns.faults.header_faults import check_header
 from headrace.columns.finish.concat import SharedLoads
@@ -38,7 +38,7 @@ class PlannedFiles:
         self.names = [file.name for file in files]
         self._look_below_the_first()
         firsts = [file.beginning.first for file in files]
-        found, schema = settle_partitions(self.names, firsts, options)
+        found, schema = find_partitions(self.names, firsts, options)
         by_name = options.files.union_by_name
         named = name_files(list(zip(self.names, firsts, strict=True)), schema, united=by_name)
         for file, its in zip(files, named, strict=True):
@@ -115,9 +115,9 @@ class PlannedFiles:
             evidence = found and Evidence(0, 0, found.text, self.names[found.record - 1])
             pieces = [(column, number, part.rows) for number, part in zip(numbers, parts, strict=True)]
             shrink = self.options.values.shrink and wanted is None
-            joined, settled = self.shared.join(pieces, column.type, shrink=shrink)
-            if settled is not None:
-                number = numbers[file_of_row(parts, settled)]
+            joined, deciding = self.shared.join(pieces, column.type, shrink=shrink)
+            if deciding is not None:
+                number = numbers[file_of_row(parts, deciding)]
                 evidence = Evidence(0, 0, (texts[number] or "").encode(), self.names[number])
             yield name, self.encoded(joined, wanted), evidence, wanted is not None
 

@@ -97,7 +97,7 @@ def read_csv(
         ``rejects`` then has a column ``file``, and the report has an entry for each file. Rows are skipped in each file;
         `n_rows` and the row index continue from one file to the next.
     device
-        Where the text is read and the table lies: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``. None for the device of `context`; an
+        Device that reads the text and has the table: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``. None for the device of `context`; an
         array of bytes on a GPU is then read on that GPU.
     dialect
         ``"auto"`` finds how the text is written: what `sniff_csv` proposes replaces each option below that has its default. The

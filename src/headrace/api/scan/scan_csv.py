@@ -99,7 +99,7 @@ def scan_csv(
     given = {name: value for name, value in options.items() if name in DEFAULTS}
     values = resolve_names(given, {name: value for name, value in options.items() if name not in DEFAULTS})
     if flag("shrink", values["shrink"]):
-        raise OptionError("scan_csv cannot shrink types, because that takes all values; pass smaller types as dtypes")
+        raise OptionError("scan_csv cannot shrink types, which needs all values; pass smaller types as dtypes")
     choice("infer", infer, ("all", "first"))
     if memory_limit is not None:
         values["context"] = replace(context_of(values["context"]), memory_limit=memory_limit)

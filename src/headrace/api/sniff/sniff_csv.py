@@ -238,10 +238,10 @@ def sniff_rest(
     except EmptyInputError:
         return None, options
     found = {name: value for name, value in sniffed.options.items() if name not in known}
-    settled = parse_options({**values, **found})
+    with_found = parse_options({**values, **found})
     if "header" in found:
-        settled = replace(settled, schema=replace(settled.schema, reason=sniffed.header_reason))
-    return sniffed, settled
+        with_found = replace(with_found, schema=replace(with_found.schema, reason=sniffed.header_reason))
+    return sniffed, with_found
 
 
 def _open_policies(values: Keywords, *, whole: bool) -> tuple[str, ...]:
@@ -262,14 +262,14 @@ def sniff_files(files: Sequence[ReopenedSource], values: Keywords, options: CsvO
     OptionError
         The preambles of the files have different lengths, so that `skip_rows` could leave out data.
     """
-    settled: list[CsvOptions] = []
+    found_options: list[CsvOptions] = []
 
     def sniff(file: ReopenedSource) -> Sniffed:
         with file.opened() as opened:
             sniffed, found = sniff_rest(opened, values, options, whole=len(files) == 1)
         if sniffed is None:
             raise EmptyInputError(f"{file.name} holds no record")
-        settled.append(found)
+        found_options.append(found)
         return sniffed
 
     try:
@@ -278,7 +278,7 @@ def sniff_files(files: Sequence[ReopenedSource], values: Keywords, options: CsvO
         return None, options
     if sniffed.skip_rows != options.extent.skip_rows:
         _check_preambles(files, sniffed, options)
-    return sniffed, settled[0]
+    return sniffed, found_options[0]
 
 
 def _check_preambles(files: Sequence[ReopenedSource], first: Sniffed, options: CsvOptions) -> None:

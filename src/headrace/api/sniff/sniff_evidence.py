@@ -91,7 +91,7 @@ class Witness:
 
     @property
     def repairs_windows(self) -> bool:
-        """Whether quotes are malformed only further on, so that lenient quotes are proposed."""
+        """True if quotes are malformed only further on, so that lenient quotes are proposed."""
         dialect = self.ranked[0].dialect
         may_repair = self.may_repair and dialect.double_quote and not dialect.lenient_quotes
         return may_repair and any(malformed for _, malformed in self._windows)
