@@ -93,7 +93,8 @@ def resolve_names(given: Mapping[str, object], others: Mapping[str, object]) -> 
     OptionError
         A name is unknown, or an option is given twice. The message names the nearest valid name.
     """
-    return resolve_aliases({**DEFAULTS, **given}, others, ALIASES, DEFAULTS)
+    values = dict(given) if len(given) == len(DEFAULTS) else {**DEFAULTS, **given}
+    return resolve_aliases(values, others, ALIASES, DEFAULTS)
 
 
 def parse_options(values: Keywords) -> CsvOptions:

@@ -43,8 +43,8 @@ class Option:
     default
         Value of the keyword argument if a caller does not give it.
     parse
-        Checks a value: takes the option's name and the value, returns what the groups of `CsvOptions` are made of, and raises
-        `OptionError` for a value that the option does not take.
+        Function that checks a value. It takes the option's name and the value, and returns the value that the groups of
+        `CsvOptions` hold. It raises `OptionError` for a value that the option does not take.
     group
         Part of the command's help and of docs/options.md: ``"files"``, ``"text"``, ``"columns"`` or ``"work"``.
     help

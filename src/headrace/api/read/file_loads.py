@@ -93,12 +93,14 @@ def loads_for(plans: PlannedFiles) -> FileLoads:
     Raises
     ------
     OptionError
-        They lie on several GPUs, or on another than the one named.
+        The files are on several GPUs, or on another GPU than that of the context.
     """
     files, options = plans.files, plans.options
     devices = {file.device for file in files if file.device is not None}
     if options.context.device.kind != "cpu":
         devices.add(options.context.device)
     if len(devices) > 1:
-        raise OptionError(f"sources lie on, or are to go to, {sorted(map(str, devices))}; nothing is copied between GPUs")
+        raise OptionError(
+            f"sources are on, or device is, several GPUs: {sorted(map(str, devices))}; nothing is copied between GPUs, so use one"
+        )
     return LoadsOnGpu(devices.pop(), options) if devices else LoadsOnHost(plans)

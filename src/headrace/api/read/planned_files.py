@@ -9,7 +9,7 @@ from headrace.api.load.prepared import Prepared
 from headrace.api.load.reading import load_plan
 from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart, SourceFile, file_of_row
-from headrace.api.read.path_columns import column_of_texts, path_texts, find_partitions, without_own
+from headrace.api.read.path_columns import column_of_texts, find_partitions, path_texts, without_own
 from headrace.columns.column import Column
 from headrace.columns.faults.header_faults import check_header
 from headrace.columns.finish.concat import SharedLoads

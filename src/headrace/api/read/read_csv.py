@@ -11,6 +11,7 @@ from typing import Literal
 from headrace.api.load.reading import load_placed, make_report, prepare, report_later, table_columns, wanted_device
 from headrace.api.options.csv_options import Keywords, parse_options, resolve_names
 from headrace.api.options.keywords import CsvKeywords, EncodingErrors, NullValues, OnError
+from headrace.api.options.table import DEFAULTS
 from headrace.api.read.read_files import read_files
 from headrace.api.sniff.sniff_csv import AUTO, sniff_files, sniff_rest
 from headrace.api.table import Table
@@ -108,9 +109,9 @@ def read_csv(
         Field separator, 1 to 8 bytes. It is taken literally, never as a regular expression.
     header
         Whether the first record holds the names of the columns. ``"infer"`` compares its fields with up to 100 records below
-        it. The first record is data if all its fields are values that fit their columns, such as numbers over numbers. If some
-        of its fields are text, it is data only if such a text occurs again in its column, or if the record holds a value twice.
-        In all other cases it is the header. ``report.header`` has the decision and its reason.
+        it. The first record is data if all its fields are values that fit their columns, such as numbers over numbers. A first
+        record with text is data only in two cases: a text occurs again in its column, or the record holds a value twice. In all
+        other cases it is the header. ``report.header`` has the decision and its reason.
 
         An integer is the index of the record that holds the names, from 0. With several indexes, the names of these records are
         joined (``a_x``). Records before the header are skipped.
@@ -231,8 +232,9 @@ def read_csv(
     chunk_bytes
         Bytes of text that a thread takes at a time. None to choose by the size of the text.
     progress
-        Function that is called about every 0.1 s, on the calling thread, with the bytes of text done and the bytes in all, over
-        all files. A second pass over a text counts again. An exception in it ends the read. Short reads do not call it.
+        Function that is called about every 0.1 s, on the calling thread. Its arguments are the bytes of text done and the bytes
+        in all, over all files. A second pass over a text counts again. An exception in it ends the read. Short reads do not call
+        it.
     **aliases
         The names that other readers use for these options, e.g. ``delimiter``, ``na_values``, ``dtype``.
 
@@ -341,6 +343,10 @@ def read_csv(
         progress=progress,
     )
     return _read(source, resolve_names(given, aliases))
+
+
+# `parse_options` recognises options that are not given by the identity of their defaults, so these are the table's objects.
+read_csv.__kwdefaults__ = dict(DEFAULTS)
 
 
 def _read(source: SourceLike | Iterable[SourceLike], values: Keywords) -> Table:

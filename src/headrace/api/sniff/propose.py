@@ -2,7 +2,7 @@
 
 The proposal is the dialect of the highest rank that reads the sample without a fault. A record of another width than the table
 is not a fault: the proposal then has policies for such records (`row_policies.py`). A malformed quote is a fault, so lenient
-quotes or no quotes are proposed, also if the quotes are malformed only in the windows further on.
+quotes or no quotes are proposed. This also holds if quotes are malformed only in the windows further on.
 """
 
 from __future__ import annotations

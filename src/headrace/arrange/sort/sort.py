@@ -92,9 +92,9 @@ def sort(
     Returns
     -------
     array
-        The sorted keys, of the library of `keys`; or `out`. The bits are the same on every device, for any number of threads. Of
-        keys that compare equal with different bits, -0 is before 0, and NaN are in the order of their bits, those without a sign
-        first. Descending is the reverse.
+        The sorted keys, of the library of `keys`; or `out`. The bits are the same on every device, for any number of threads.
+        Keys that compare equal with different bits have an order too: -0 is before 0, and NaN are in the order of their bits,
+        those without a sign first. Descending is the reverse.
 
     Raises
     ------
