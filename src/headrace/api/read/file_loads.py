@@ -100,7 +100,6 @@ def loads_for(plans: PlannedFiles) -> FileLoads:
     if options.context.device.kind != "cpu":
         devices.add(options.context.device)
     if len(devices) > 1:
-        raise OptionError(
-            f"sources are on, or device is, several GPUs: {sorted(map(str, devices))}; nothing is copied between GPUs, so use one"
-        )
+        several = ", ".join(sorted(map(str, devices)))
+        raise OptionError(f"sources and device name several GPUs, {several}; nothing is copied between GPUs, so use one")
     return LoadsOnGpu(devices.pop(), options) if devices else LoadsOnHost(plans)
