@@ -1,4 +1,4 @@
-"""Sorts keys on the device of the input: alone, with values, or as indices. Radix sorts for GPU and CPU."""
+"""Keys in order where they lie, alone, with what belongs to them, or as places: radix sorts for GPU and CPU."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from headrace.core.context import Context
 
 
 class SortedPairs(NamedTuple):
-    """The result of `sort_pairs`.
+    """What `sort_pairs` gives.
 
     Parameters
     ----------
     keys
-        The sorted keys.
+        The keys in order.
     values
-        The values in the order of their keys: one array, or a list of arrays, as they were given.
+        What was given as values, each where its key is: one array, or a list of arrays.
     """
 
     keys: Any
@@ -41,14 +41,14 @@ class SortedPairs(NamedTuple):
 
 
 class TopK(NamedTuple):
-    """The result of `top_k`.
+    """What `top_k` gives.
 
     Parameters
     ----------
     keys
-        The first k keys, sorted.
+        The first keys, in order.
     indices
-        Their indices in the input, int64.
+        Their places, int64: ``keys[indices]`` of what was given.
     """
 
     keys: Any
@@ -65,43 +65,43 @@ def sort(
     strategy: str | None = None,
     context: Context | None = None,
 ) -> Any:
-    """Sort keys.
+    """Put keys in order.
 
     Parameters
     ----------
     keys
-        One-dimensional array of integers of 1 to 8 bytes, float16, float32, float64, bools or NumPy's times; or a `Column` of
-        these types. The work runs on its device.
+        Array of one dimension of whole numbers of 1 to 8 bytes, float16, float32, float64, bools, or NumPy's times, or a `Column`
+        of such. Work runs where it lies.
     descending
-        Whether the largest key comes first.
+        Whether the largest comes first.
     total_order
-        Whether floats are in IEEE's totalOrder: -NaN, -inf, .. -0, 0, .. inf, NaN; and NaT before all times. If False, NaN and
-        NaT are last in both directions (NumPy: ascending only), and -0 equals 0.
+        Whether floats come in IEEE's totalOrder: -NaN, -inf, .. -0, 0, .. inf, NaN, and NaT before all times. Otherwise NaN and
+        NaT are last in either direction, as NumPy has it ascending, and -0 equals 0.
     nulls
-        Position of the nulls of a column, in both directions: ``"last"`` or ``"first"``. Their values become zeros. On a GPU the
-        host waits once if the number of nulls is unknown, as for a slice.
+        Of a column: ``"last"`` or ``"first"``, whatever the direction; their values become zeros. On a GPU the host waits where
+        nobody has counted them, as in a slice.
     out
-        Array for the sorted keys, of the type, length and device of `keys`. Pass `keys` itself to sort in place; Ctrl-C does not
-        stop that. None for a new array. Columns are never sorted in place.
+        Array of that type and length on that device that gets the keys; `keys` itself to sort them in place, which Ctrl-C does
+        not end. None for a new one. Columns do not change.
     strategy
-        Algorithm on a GPU. ``"hybrid"``: from the most significant digit, by buckets that are then sorted in shared memory.
-        ``"digits"``: from the least significant digit. None to choose.
+        How it is done on a GPU; None chooses. ``"hybrid"``: from the highest digit down, by buckets that are finished on chip.
+        ``"digits"``: from the lowest digit up.
     context
-        Threads, instruction set and memory limit, and the GPU that host arrays are copied to. None for the defaults.
+        Threads, instruction set and memory that may be used, and the GPU that arrays of the host go to.
 
     Returns
     -------
     array
-        The sorted keys, of the library of `keys`; or `out`. The bits are the same on every device, for any number of threads.
-        Keys that compare equal with different bits have an order too: -0 is before 0, and NaN are in the order of their bits,
-        those without a sign first. Descending is the reverse.
+        Of the library of `keys`, or `out`. The same bits on every device, and for any number of threads: of keys that are equal
+        and differ, -0 is before 0, and NaN are in the order of their bits, those without a sign first; descending the other way
+        round.
 
     Raises
     ------
     OptionError
-        `keys` has another type; an option is unknown; `out` overlaps `keys` without being the same array, or is read-only.
+        They are no such arrays; an option is unknown; `out` overlaps `keys` without being it, or may not be written.
     MemoryLimitError
-        The result and the working memory (on the CPU as large as the keys) exceed the context's limit. Nothing has changed.
+        The result, and what is needed on the way (on the CPU as much again), do not fit the context's limit. Nothing has changed.
 
     Examples
     --------
@@ -140,31 +140,31 @@ def argsort(
     strategy: str | None = None,
     context: Context | None = None,
 ) -> Any:
-    """Return the indices that sort keys: ``keys[argsort(keys)]`` is sorted.
+    """Places of keys in their order: ``keys[argsort(keys)]`` is in order.
 
     Parameters
     ----------
     keys, descending, total_order, nulls, strategy, context
         As in `sort`.
     stable
-        Whether keys that compare equal keep their order, in both directions. False if their order does not matter.
+        Whether keys that compare equal keep their order (also descending); False where it does not matter.
     dtype
-        Type of the indices: ``"int64"``, ``"uint64"``, ``"int32"`` or ``"uint32"``. The 4-byte types are refused for more keys
-        than they can count.
+        Of the places: ``"int64"``, ``"uint64"``, ``"int32"`` or ``"uint32"``; those of 4 bytes where there are no more keys than
+        they can count.
     out
-        Array for the indices, of the type `dtype`, and of the length and device of `keys`. None for a new array.
+        Array of that type, as long as `keys`, on their device. None for a new one.
 
     Returns
     -------
     array
-        The indices, of the library of `keys` (for a column of NumPy, or a `DeviceArray`); or `out`.
+        Of the library of `keys` (of a column, NumPy's or a `DeviceArray`), or `out`.
 
     Raises
     ------
     OptionError
-        As for `sort`; or the indices do not fit `dtype`.
+        As `sort`; or places do not fit `dtype`.
     MemoryLimitError
-        The result and the working memory (on the CPU 16 bytes a key) exceed the context's limit.
+        The result, and what is needed on the way (on the CPU 16 bytes a key), do not fit the context's limit.
 
     Examples
     --------
@@ -204,32 +204,31 @@ def sort_pairs(
     strategy: str | None = None,
     context: Context | None = None,
 ) -> SortedPairs:
-    """Sort keys, and bring values into the order of their keys.
+    """Put keys in order, and values where their keys go.
 
     Parameters
     ----------
     keys, descending, total_order, nulls, strategy, context
         As in `sort`.
     values
-        Array, or list of arrays, of the length and device of `keys`, with items of 1, 2, 4, 8 or 16 bytes; or columns of any
-        type.
+        An array, or a list of arrays, as long as `keys` and on the same device, of items of 1, 2, 4, 8 or 16 bytes; also columns
+        of any type.
     stable
-        Whether values of keys that compare equal keep their order, in both directions. False if their order does not matter.
+        Whether values of keys that compare equal keep their order (also descending); False where it does not matter.
     out
-        Pair of an array for the keys, and an array or a list of arrays for the values, as `values` is. Pass ``(keys, values)`` to
-        sort in place. None for new arrays.
+        Arrays for the keys and for the values, as `values` has them; ``(keys, values)`` to sort in place. None for new ones.
 
     Returns
     -------
     SortedPairs
-        Keys and values. Keys keep their bits: -0 and 0 are equal, so they keep their order.
+        Keys, with their own bits (-0 and 0 are equal, so they keep their order), and values.
 
     Raises
     ------
     OptionError
-        As for `sort`; or the lengths differ.
+        As `sort`; or they have different lengths.
     MemoryLimitError
-        As for `argsort`.
+        As `argsort`.
 
     Examples
     --------
@@ -273,22 +272,21 @@ def is_sorted(
     nulls: str = "last",
     context: Context | None = None,
 ) -> bool:
-    """Return whether keys are sorted as by `sort`, except that equal keys may be in any order.
+    """Whether keys are in order, as `sort` would leave them but for the order of equal ones.
 
     Parameters
     ----------
     keys, descending, total_order, nulls, context
-        As in `sort`. On a GPU the host waits once, or twice for a column with nulls.
+        As in `sort`. On a GPU the host waits once, for a column with nulls twice.
 
     Returns
     -------
     bool
-        True if the keys are sorted.
 
     Raises
     ------
     OptionError
-        As for `sort`.
+        As `sort`.
 
     Examples
     --------
@@ -314,28 +312,28 @@ def top_k(
     strategy: str | None = None,
     context: Context | None = None,
 ) -> TopK:
-    """Return the k largest or smallest keys, sorted, with their indices. The other keys are not sorted.
+    """The first keys of their order and where they are, without putting the others in order.
 
     Parameters
     ----------
     keys, total_order, strategy, context
-        As in `sort`, without nulls. NaN and NaT are last, for the largest keys and for the smallest.
+        As in `sort`, without nulls. NaN and NaT are the last to be taken, whether the largest are wanted or the smallest.
     k
-        Number of keys, at most the length of `keys`.
+        How many, up to as many as there are.
     largest
-        Whether the largest keys come first; if False, the smallest.
+        Whether the largest come first; else the smallest.
 
     Returns
     -------
     TopK
-        The first k keys and their indices. Equal keys are taken, and stay, in the order of their indices.
+        Keys and places of the first k; of equal keys those that come first, in their order.
 
     Raises
     ------
     OptionError
-        As for `sort`; or there are fewer than k keys.
+        As `sort`; or there are not so many keys.
     MemoryLimitError
-        The result and the working memory exceed the context's limit.
+        The result, and what is needed on the way, do not fit the context's limit.
 
     Examples
     --------
