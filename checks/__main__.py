@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from checks import (
+    architecture,
     caches,
     docs_run,
     extras,
@@ -16,9 +17,13 @@ from checks import (
     floating_point,
     folders,
     import_order,
+    names,
     options,
+    prose,
+    ratchet,
     readme,
     shared_rules,
+    test_files,
     who_knows_what,
     words,
 )
@@ -26,13 +31,17 @@ from checks import (
 STATIC = (
     import_order,
     folders,
+    architecture,
     who_knows_what,
     shared_rules,
     file_size,
     floating_point,
+    names,
+    prose,
     words,
     options,
     caches,
+    test_files,
     readme,
     features,
     figures,
@@ -49,7 +58,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m checks", description=__doc__)
     parser.add_argument("root", nargs="?", type=Path, default=Path(__file__).parents[1], help="tree to check (default: this one)")
     parser.add_argument("--static", action="store_true", help="only what needs no installed package")
+    parser.add_argument(
+        "--ratchet", action="store_true", help="write the counts of checks/ratchet.json that have fallen, and print all"
+    )
     given = parser.parse_args()
+    if given.ratchet:
+        for name, (count, limit) in ratchet.lower_limits(given.root, (*prose.RULES, *names.RULES)).items():
+            print(f"{name}: {count} (limit until now: {limit})")
+        return 0
     laws = STATIC if given.static else STATIC + RUNNING
     for note in file_size.notes(given.root):
         print(f"note: {note}")

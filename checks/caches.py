@@ -1,7 +1,7 @@
 """Every module-level cache is listed in core/caches.py, and nothing else is.
 
 A cache is a function or method with ``@cache`` or ``@lru_cache``; a value of `Recent`; or an empty dictionary, list, set or
-deque bound to a private name in lower case (``_kept = {}``), which is by convention a container that calls fill.
+deque bound to a name in lower case (``_kept = {}``), which is by convention a container that calls fill.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from checks.tree import Finding, files, name_of
 LIST = "src/headrace/core/caches.py"
 _DECORATORS = {"cache", "lru_cache", "functools.cache", "functools.lru_cache"}
 _MAKERS = re.compile(r"(?:Recent|IdentityCache|OrderedDict|defaultdict|deque|dict|list|set|Weak\w+)\(.*\)|\{\}|\[\]")
-_VARIABLE = re.compile(r"_[a-z_0-9]+")
+_VARIABLE = re.compile(r"[a-z_][a-z_0-9]*")
 
 
 def check(root: Path) -> list[Finding]:

@@ -45,10 +45,15 @@ for line, code in blocks:
 
 
 def check(root: Path) -> list[Finding]:
-    found = [page for path in pages(root) if (page := _check_page(path, root))]
+    found = check_pages(root)
     if error := _run(_RUN_DOCSTRINGS, ""):
         found.append(Finding("src/headrace", 0, f"an example of a docstring fails:\n{error}"))
     return found
+
+
+def check_pages(root: Path) -> list[Finding]:
+    """Return the pages of a tree that have an example that fails."""
+    return [page for path in pages(root) if (page := _check_page(path, root))]
 
 
 def pages(root: Path) -> list[Path]:

@@ -11,7 +11,9 @@ from checks.tree import Finding, files, name_of, without_comments
 SHARED = (
     "core/types.def",
     "core/cpu/portable.hpp",
+    "core/hash.hpp",
     "core/operators.hpp",
+    "core/expressions/expression_values.hpp",
     "primitives/float_sum.hpp",
     "arrange/bucket/bucket.hpp",
     "arrange/bucket/cells.hpp",

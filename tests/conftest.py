@@ -1,11 +1,20 @@
-"""Tests that need a GPU run where there is one; drawn examples are the same each time, however long the first takes."""
+"""Configures the suite: skips tests of a GPU where there is none, marks long tests, and records the kernels that tests launch.
+
+By default only tests without the mark `long` run (pytest.ini), and tests of drawn examples draw fewer of them (`examples.py`).
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import weakref
+from fnmatch import fnmatchcase
 from functools import cache
+from pathlib import Path
 
 import pytest
+
+from tests import examples
 
 try:
     from hypothesis import settings
@@ -15,10 +24,42 @@ else:
     settings.register_profile("headrace", deadline=None, derandomize=True)
     settings.load_profile("headrace")
 
+_launched: set[tuple[str, str]] = set()
+"""Kernels that this process has launched under the fiber harness: the stem of the file, the name of the kernel."""
+
+
+def pytest_addoption(parser):
+    parser.addoption("--record-kernels", metavar="FOLDER", help="write the kernels launched under the fiber harness to FOLDER")
+
+
+def pytest_configure(config):
+    examples.draws_all = "not long" not in (config.option.markexpr or "")
+    if config.getoption("--record-kernels"):
+        _record_launches()
+
+
+def _record_launches() -> None:
+    from headrace.testing.fibers import Program
+
+    launch = Program.launch
+
+    def recorded(self, entry, *given, **options):
+        _launched.add((self.path.name.rpartition("-")[0], entry))
+        return launch(self, entry, *given, **options)
+
+    Program.launch = recorded
+
+
+def pytest_sessionfinish(session):
+    folder = session.config.getoption("--record-kernels")
+    if folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        Path(folder, f"kernels-{os.getpid()}.json").write_text(json.dumps(sorted(_launched)), encoding="utf-8")
+
 
 @cache
 def gpu_is_missing() -> str:
-    """Why there is no GPU to test on; empty if there is one."""
+    """Return the reason why there is no GPU to test on; empty if there is one."""
     from headrace.core.errors import HeadraceError
     from headrace.gpu.device.device import gpu
 
@@ -33,14 +74,29 @@ def pytest_runtest_setup(item):
         pytest.skip(gpu_is_missing())
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """The file that takes minutes first, so that it ends beside the others where they run on several cores."""
+    """Mark the long parameter sets, and start with the file that takes minutes, so that it ends when the others do."""
+    unused: dict[tuple[object, str], set[str]] = {}
+    for item in items:
+        marker = item.get_closest_marker("long_except")
+        if marker is None:
+            continue
+        left = unused.setdefault((item.path, item.originalname), set(marker.args))
+        matching = {pattern for pattern in marker.args if fnmatchcase(item.callspec.id, pattern)}
+        left -= matching
+        if not matching:
+            item.add_marker(pytest.mark.long)
+    whole = not any("::" in argument for argument in items[0].config.args) if items else False
+    for (path, name), patterns in unused.items():
+        if patterns and whole:
+            raise pytest.UsageError(f"{path}: {name} has no parameters that match {sorted(patterns)} of its mark long_except")
     items.sort(key=lambda item: item.path.name != "test_kernels_rules.py")
 
 
 @pytest.fixture
 def launchers(monkeypatch):
-    """Weak references to the harness's launchers that a test makes."""
+    """Return weak references to the harness's launchers that a test makes."""
     from headrace.testing.fibers.launcher import FiberLauncher
 
     noted = []

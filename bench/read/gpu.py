@@ -117,9 +117,9 @@ def memory_of(read: Read, text: torch.Tensor, case: Case) -> int:
     pool = device_pool(gpu())
     torch.cuda.synchronize()
     before = pool.used
-    pool.count_anew()
+    pool.reset_peak()
     table = read(text, case.options)
-    most = pool.most_used - before
+    most = pool.peak_used - before
     del table
     return most
 

@@ -92,13 +92,13 @@ def _measure(
     """
     size, (processes, repeat) = path.stat().st_size, turns
     for _ in range(processes):
-        workers = [_start(contender, case, path, threads) for contender, threads in contenders]
+        workers = [start_worker(contender, case, path, threads) for contender, threads in contenders]
         for turn in range(repeat + 1):
             for worker, heard in zip(workers, answers, strict=True):
                 if "error" not in heard[-1]:
-                    heard.append(_ask(worker, "read") | {"first": turn == 0})
+                    heard.append(ask_worker(worker, "read") | {"first": turn == 0})
         for worker in workers:
-            _stop(worker)
+            stop_worker(worker)
     _compare_rows(answers)
     return [_summary(contender, threads, size, heard) for (contender, threads), heard in zip(contenders, answers, strict=True)]
 
@@ -137,23 +137,23 @@ def _checked(case: str, path: Path, contenders: list[tuple[str, int]]) -> list[l
 
 
 def _once(contender: str, case: str, path: Path, threads: int, step: str) -> dict[str, object]:
-    worker = _start(contender, case, path, threads)
-    answer = _ask(worker, step)
-    _stop(worker)
+    worker = start_worker(contender, case, path, threads)
+    answer = ask_worker(worker, step)
+    stop_worker(worker)
     return answer
 
 
-def _start(contender: str, case: str, path: Path, threads: int) -> subprocess.Popen[str]:
+def start_worker(contender: str, case: str, path: Path, threads: int) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "bench.read.worker", contender, case, str(path), str(threads)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
-def _stop(worker: subprocess.Popen[str]) -> None:
+def stop_worker(worker: subprocess.Popen[str]) -> None:
     if worker.poll() is None:
         worker.communicate("stop\n", timeout=60)
 
 
-def _ask(worker: subprocess.Popen[str], step: str) -> dict[str, object]:
+def ask_worker(worker: subprocess.Popen[str], step: str) -> dict[str, object]:
     if worker.stdin is None or worker.stdout is None:
         raise RuntimeError("the worker has no pipes")
     worker.stdin.write(step + "\n")

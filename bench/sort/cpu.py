@@ -27,11 +27,11 @@ TYPES = ("u1", "u2", "f2", "u4", "f4", "u8", "f8")
 LOGS = (10, 12, 14, 16, 18, 20, 22, 24, 26)
 SHAPES = ("random", "2 ands", "3 ands", "5 ands", "10 ands", "constant", "rises", "falls", "almost", "few")
 _SLOW_FROM = 22
-"""Stable places of the peers take seconds from here on."""
+"""Number of keys from which the peers' stable argsort takes seconds."""
 
 
 def keys_of(dtype: str, n: int, shape: str = "random") -> Any:
-    """Keys from a fixed seed; floats are normal, whole numbers are random bits, some of them together by AND."""
+    """Return keys from a fixed seed: normal floats, or integers of random bits, several ANDed."""
     rng = np.random.default_rng(n)
     if shape == "random" and dtype[0] == "f":
         return rng.standard_normal(n).astype(dtype)
@@ -52,7 +52,7 @@ def keys_of(dtype: str, n: int, shape: str = "random") -> Any:
 
 
 def best_of(runs: list[Run | None], n: int) -> list[float | None]:
-    """The least seconds of each, in turns."""
+    """Return the minimum seconds of each; the candidates take turns."""
     best: list[float | None] = [None if run is None else 1e9 for run in runs]
     for _ in range(max(3, min(100, (1 << 22) // n))):
         for at, run in enumerate(runs):
@@ -76,7 +76,7 @@ def check(found: Any, wanted: Any) -> None:
 
 
 def keys_row(keys: Any, contexts: list[headrace.Context]) -> list[str]:
-    """NumPy, then headrace by threads, then the ratio of one thread."""
+    """Return the times of NumPy and of headrace by threads, and the ratio for one thread."""
     n, wanted, own = len(keys), np.sort(keys), keys.copy()
 
     def after_copy(run: Run) -> Run:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import headrace
 from bench.sort.gpu_machines import Case, Fibers, Machine
 from bench.tables import Page
-from headrace.arrange.sort.gpu.msd.tuning import PartOptions
+from headrace.arrange.sort.gpu.msd.tuning import HybridOptions
 
 ENTROPIES = (*range(11), -1)
 """Words ANDed to a uniform one; -1: zeros. (Thearling and Smith 1992.)"""
@@ -33,14 +33,14 @@ LIMIT_BYTES = {"u32": 28, "u64": 56, "32+32": 52, "64+64": 104}
 ITEM_BYTES = {"u32": 4, "u64": 8, "32+32": 8, "64+64": 16}
 TARGETS = {"u32": 90, "u64": 55, "32+32": 48, "64+64": 26}
 OFF = {
-    "no look-ahead": PartOptions(looks_ahead=False),
-    "no thread reduction": PartOptions(reduces=False),
-    "one local configuration": PartOptions(by_size=False),
-    "no merging": PartOptions(merges=False),
-    "neither of these two": PartOptions(by_size=False, merges=False),
-    "no counts kept (ours)": PartOptions(keeps_counts=False),
+    "no look-ahead": HybridOptions(looks_ahead=False),
+    "no thread reduction": HybridOptions(reduces=False),
+    "one local configuration": HybridOptions(by_size=False),
+    "no merging": HybridOptions(merges=False),
+    "neither of these two": HybridOptions(by_size=False, merges=False),
+    "no counts kept (ours)": HybridOptions(keeps_counts=False),
 }
-"""Figures 11 to 14 of the paper, one a type of keys."""
+"""Figures 11 to 14 of the paper, one for each type of keys."""
 page = Page()
 say, head = page.say, page.head
 
@@ -152,7 +152,7 @@ def over(ours: float, theirs: float | None) -> str:
 
 
 def by_both(machine: Machine, sizes: Sizes) -> None:
-    """What is chosen, and digits, over CUB, by size and entropy: where one way ends and the next begins."""
+    """Compare the automatic choice and LSD with CUB, by size and entropy: it shows where one algorithm replaces another."""
     for name in NAMES:
         head(f"{name}: over CUB", "What is chosen, and by digits.", [named(ands) for ands in sizes.entropies])
         for count in sizes.middle:
@@ -164,7 +164,7 @@ def by_both(machine: Machine, sizes: Sizes) -> None:
 
 
 def ablation(machine: Machine, sizes: Sizes) -> dict[str, dict[str, list[float]]]:
-    """Percent of the hybrid's rate by what is switched off."""
+    """Print the percentage of the hybrid's rate for each switch that is off."""
     found: dict[str, dict[str, list[float]]] = {}
     for figure, name in enumerate(NAMES, 11):
         count = sizes.ablation[name]

@@ -1,4 +1,4 @@
-"""A GPU as bench.sort.gpu runs on it: keys are drawn and answers checked by PyTorch, CUB is asked by a program of its own."""
+"""Runs bench.sort.gpu on a GPU: PyTorch draws keys and checks answers, a separate program measures CUB."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ import headrace
 from bench.gpu_timing import Better, Cub, Times, median_ms, rates_of
 from bench.sort.gpu_machines import Case
 from headrace.arrange.sort.gpu.planner import Sorter
-from headrace.arrange.sort.gpu.sort import shapes_of
-from headrace.arrange.sort.gpu.tuning import SortShapes
+from headrace.arrange.sort.gpu.tuning import SortTuning, tuning_of
 from headrace.core.context import Context
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import Entry, GpuLauncher, Room, Shape
@@ -33,7 +32,7 @@ class _Tensor:
 
 
 class _Timed(GpuLauncher):
-    """Has an event before and behind each launch, once it is told to."""
+    """Records an event before and after each launch, if `events` is a list."""
 
     events: list[tuple[str, torch.cuda.Event, torch.cuda.Event]] | None = None
 
@@ -70,7 +69,7 @@ class Card:
     def __init__(self, *, peers: bool = True) -> None:
         self._cub = Cub("sort/cub_sort") if peers else None
         self._card = gpu(0)
-        self.shapes = shapes_of(self._card.multiprocessors, self._card.capability)
+        self.tuning = tuning_of(self._card.multiprocessors, self._card.capability)
         query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
         driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]
         self.name = f"{torch.cuda.get_device_name()}, driver {driver}, CUDA {torch.version.cuda}, PyTorch {torch.__version__}"
@@ -80,7 +79,7 @@ class Card:
         self._drawn: tuple[Any, torch.Tensor] | None = None
 
     def rate(self, case: Case) -> float:
-        """10^9 keys or pairs a second, of a case whose answer was right."""
+        """Return 10^9 keys or pairs a second of a case with a right answer."""
         tensors, context = self._tensors(case), Context()
 
         def work() -> None:
@@ -91,7 +90,7 @@ class Card:
         return case.count / median_ms(work, 7, busy=3_000_000) / 1e6
 
     def called(self, case: Case) -> Times:
-        """10^9 keys or pairs a second of the public function, by the kernel and by the call."""
+        """Return 10^9 keys or pairs a second of the public function, by the kernel and by the call."""
         keys, unsigned = self._keys(case), torch.uint64 if case.width == 8 else torch.uint32
         rows = torch.arange(case.count, dtype=keys.dtype, device="cuda") if case.has_values else None
 
@@ -105,12 +104,12 @@ class Card:
         del found, sorted_keys
         return rates_of(work, case.count, 7)
 
-    def steps(self, case: Case, shapes: SortShapes, sorter: type[Sorter] = Sorter) -> list[tuple[str, float]]:
-        """The launches of a case whose answer was right, each with its microseconds."""
+    def steps(self, case: Case, tuning: SortTuning, sorter: type[Sorter] = Sorter) -> list[tuple[str, float]]:
+        """Return the launches of a case with a right answer, each with its microseconds."""
         tensors, context, seen = self._tensors(case), Context(), []
         for _ in range(7):
             torch.cuda._sleep(6_000_000)  # noqa: SLF001 (there is no other)
-            launcher = self._sort(case, tensors, context, (sorter, shapes))
+            launcher = self._sort(case, tensors, context, (sorter, tuning))
             torch.cuda.synchronize()
             assert launcher.events is not None
             seen.append([(name, 1e3 * begin.elapsed_time(end)) for name, begin, end in launcher.events])
@@ -127,23 +126,23 @@ class Card:
         return tensors
 
     def _sort(
-        self, case: Case, tensors: list[torch.Tensor], context: Context, timed: tuple[type[Sorter], SortShapes] | None = None
+        self, case: Case, tensors: list[torch.Tensor], context: Context, timed: tuple[type[Sorter], SortTuning] | None = None
     ) -> _Timed:
         """`timed`: by which each launch is."""
         stream = torch.cuda.current_stream().cuda_stream or 1
         launcher = _Timed(self._card, stream=stream, budget=context.new_budget(), crossings=context.crossings)
-        sorter, shapes = timed or (Sorter, self.shapes)
-        if case.small is not None:
-            shapes = replace(shapes, small=case.small)
+        sorter, tuning = timed or (Sorter, self.tuning)
+        if case.single is not None:
+            tuning = replace(tuning, single_launch=case.single)
         if timed:
             launcher.events = []
-        given = case.given([_Tensor(tensor) for tensor in tensors])
+        given = case.request([_Tensor(tensor) for tensor in tensors])
         with self._card.current(), ExitStack() as launches:
 
             def counters() -> Room:
                 return launches.enter_context(Scratch(self._card, COUNTERS, stream, 0))[0]
 
-            sorter(launcher, case.count, shapes, counters).sort(given)
+            sorter(launcher, case.count, tuning, counters).sort(given)
         return launcher
 
     def peers(self, asked: list[tuple[str, int, int]]) -> list[float]:
@@ -186,11 +185,11 @@ def _drawn(case: Case) -> torch.Tensor:
 
 
 _RANKS = {"fifty values": 50.0, "Zipf": 2.0**20, "half one value": 0.0}
-"""Kinds whose keys are words mixed of ranks, of which there are so many; 0: as many as keys."""
+"""Kinds of keys that are mixed from ranks, and their number of ranks; 0: as many as keys."""
 
 
 def _of_ranks(case: Case, dtype: torch.dtype) -> torch.Tensor:
-    """Fifty ranks drawn alike; 2^20, the r-th with a share like 1 / r; or one on half of the keys, the others all different."""
+    """Return ranks: fifty, uniform; 2^20 with shares like 1 / r; or one rank for half of the keys and all others different."""
     made = torch.empty(case.count, dtype=dtype, device="cuda")
     generator = torch.Generator("cuda").manual_seed(1)
     for part in made.split(1 << 26):
@@ -224,7 +223,7 @@ def _check(case: Case, tensors: list[torch.Tensor]) -> None:
 
 
 def _sum(keys: torch.Tensor, step: int) -> torch.Tensor:
-    """Of words mixed, in parts, since they are widened."""
+    """Return mixed words, computed in parts, since they are widened."""
     total = torch.zeros((), dtype=torch.int64, device="cuda")
     for part in keys.split(1 << 26):
         wide = part.long() * (_MIXER * step % 2**64 - 2**64 * (_MIXER * step % 2**64 >> 63))

@@ -1,4 +1,4 @@
-"""What bench.sort.gpu runs on: a case, and the fiber harness, which has no figures worth keeping."""
+"""Defines the cases of bench.sort.gpu, and runs them under the fiber harness, whose figures mean nothing."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from headrace.arrange.sort.gpu.lsd.lsd import MUST
-from headrace.arrange.sort.gpu.msd.tuning import PartOptions, PartShapes
-from headrace.arrange.sort.gpu.planner import Given, Sorter
-from headrace.arrange.sort.gpu.single_launch.single_launch import SmallShapes, meeting_block
-from headrace.arrange.sort.gpu.tuning import SortShapes
+from headrace.arrange.sort.gpu.lsd.lsd import MsdUse
+from headrace.arrange.sort.gpu.msd.tuning import HybridOptions
+from headrace.arrange.sort.gpu.planner import MsdChoice, Sorter, SortRequest
+from headrace.arrange.sort.gpu.single_launch.tuning import CooperativeTuning, SingleLaunchTuning
+from headrace.arrange.sort.gpu.tuning import SortTuning
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.gpu.kernels.launcher import Entry, Room, Shape
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -21,72 +21,72 @@ from headrace.testing.fibers.launcher import FiberLauncher
 
 @dataclass(frozen=True)
 class Case:
-    """What is sorted: ``"u32"``, ``"u64"``, ``"32+32"`` or ``"64+64"``; words ANDed; how many; how; ways in one launch."""
+    """Keys to sort: ``"u32"``, ``"u64"``, ``"32+32"`` or ``"64+64"``; words ANDed; count; strategy; single-launch table."""
 
     name: str
     ands: int
     count: int
     strategy: str | None
-    options: PartOptions = field(default_factory=PartOptions)
+    options: HybridOptions = field(default_factory=HybridOptions)
     kind: str = "drawn"
-    small: SmallShapes | None = None
+    single: SingleLaunchTuning | None = None
 
     @property
     def width(self) -> int:
-        """Bytes of a key, and of a value."""
+        """Return the bytes of a key, and of a value."""
         return 8 if "64" in self.name else 4
 
     @property
     def has_values(self) -> bool:
-        """Whether these are pairs."""
+        """Return whether keys carry values."""
         return "+" in self.name
 
     @property
     def stable(self) -> bool:
-        """The hybrid is not."""
+        """Return whether the sort is stable; the hybrid is not."""
         return self.strategy != "hybrid"
 
-    def given(self, rooms: list[Room]) -> Given:
-        """For a sorter; rooms are keys, where they go, values, where they go."""
+    def request(self, rooms: list[Room]) -> SortRequest:
+        """Return a request. `rooms`: keys, target, values, target of values."""
         order = KeyOrder("unsigned", 8 * self.width)
         values = ((rooms[2], rooms[3], self.width),) if self.has_values else ()
-        return Given(order, rooms[0], rooms[1], values, None, self.stable, self.strategy, self.options)
+        return SortRequest(order, rooms[0], rooms[1], values, None, self.stable, self.strategy, self.options)
 
 
-class ByParts(Sorter):
-    """Goes by parts, as far as it may, whatever the keys are."""
+class MsdSorter(Sorter):
+    """Always sorts by MSD if the plan may choose it."""
 
-    def _parts(self, given: Given, widths: list[int]) -> tuple[PartShapes, PartOptions, int] | None:
-        found = super()._parts(given, widths)
-        return found and (*found[:2], MUST)
+    def _msd_choice(self, request: SortRequest, widths: Sequence[int]) -> MsdChoice | None:
+        choice = super()._msd_choice(request, widths)
+        return choice and replace(choice, use=MsdUse.ALWAYS)
 
 
 class Machine(Protocol):
-    """Where cases run."""
+    """Runs cases."""
 
     name: str
     copied: float
     """Bytes a second that a copy reads and writes."""
-    shapes: SortShapes
+    tuning: SortTuning
 
     def rate(self, case: Case) -> float:
-        """10^9 keys or pairs a second, of a case whose answer was right."""
+        """Return 10^9 keys or pairs a second of a case with a right answer."""
 
-    def steps(self, case: Case, shapes: SortShapes, sorter: type[Sorter] = Sorter) -> list[tuple[str, float]]:
-        """Its launches with their microseconds."""
+    def steps(self, case: Case, tuning: SortTuning, sorter: type[Sorter] = Sorter) -> list[tuple[str, float]]:
+        """Return the launches of a case with their microseconds."""
 
     def called(self, case: Case) -> tuple[float, float]:
-        """10^9 keys or pairs a second of the public function, by the kernel and by the call."""
+        """Return 10^9 keys or pairs a second of the public function, by the kernel and by the call."""
 
     def peers_called(self, asked: list[tuple[str, int, int]]) -> list[Any]:
-        """CUB's rates, as `bench.gpu_timing.Better`; none where CUB is not installed."""
+        """Return CUB's rates as `bench.gpu_timing.Better`; none if CUB is not installed."""
 
     def peers(self, asked: list[tuple[str, int, int]]) -> list[float]:
-        """The same of CUB for names, words ANDed and counts; none where it is not."""
+        """Return CUB's rates for names, words ANDed and counts; none if CUB is not installed."""
 
 
 class _Timed(FiberLauncher):
-    """Remembers what each launch takes, in microseconds."""
+    """Records the microseconds of each launch."""
 
     taken: list[tuple[str, float]]
 
@@ -102,23 +102,24 @@ class Fibers:
     name, copied = "the fiber harness: these are no figures", 1e9
 
     def __init__(self) -> None:
-        meeting = tuple((width, ((8192, meeting_block(8)),)) for width in (4, 8))
-        small = SmallShapes(meeting=meeting, meeting_with_values=meeting)
-        self.shapes = replace(SortShapes(), small=small, parts_from=((4, 11_000), (8, 11_000)), multiprocessors=4)
+        one, tuning = (CooperativeTuning(8192, 8),), SortTuning(multiprocessors=4)
+        rows = tuple(replace(row, keys_only=one, with_values=one) for row in tuning.single_launch.rows if row.key_bytes >= 4)
+        msd = tuple(replace(row, min_keys=11_000) for row in tuning.msd)
+        self.tuning = replace(tuning, single_launch=SingleLaunchTuning(rows), msd=msd)
 
     def rate(self, case: Case) -> float:
         """See `Machine`."""
-        return case.count / sum(taken for _, taken in self.steps(case, self.shapes)) / 1e3
+        return case.count / sum(taken for _, taken in self.steps(case, self.tuning)) / 1e3
 
-    def steps(self, case: Case, shapes: SortShapes, sorter: type[Sorter] = Sorter) -> list[tuple[str, float]]:
+    def steps(self, case: Case, tuning: SortTuning, sorter: type[Sorter] = Sorter) -> list[tuple[str, float]]:
         """See `Machine`."""
         keys = self._keys(case)
         rows = np.arange(case.count, dtype=keys.dtype)
         launcher = _Timed("forward")
         rooms: list[Any] = [launcher.put(keys), launcher.room(keys.nbytes), launcher.put(rows), launcher.room(keys.nbytes)]
-        shapes = shapes if case.small is None else replace(shapes, small=case.small)
+        tuning = tuning if case.single is None else replace(tuning, single_launch=case.single)
         launcher.taken = []
-        sorter(launcher, case.count, shapes, lambda: launcher.room(16, fill=0)).sort(case.given(rooms))
+        sorter(launcher, case.count, tuning, lambda: launcher.room(16, fill=0)).sort(case.request(rooms))
         found, moved = (rooms[at].array.view(keys.dtype) for at in (1, 3))
         order = np.argsort(keys, kind="stable")
         right = np.array_equal(found, keys[order])

@@ -1,8 +1,8 @@
-"""What each kernel of a sort on a GPU takes, alone: events around every launch, by types, sizes and kinds of keys.
+"""Times each kernel of a GPU sort by events around every launch, by type, number and kind of keys.
 
 Needs the package, PyTorch and a GPU. Every answer is checked before its launches are timed. A figure is the median in
-microseconds; launches of a row are the same kernel of all steps, which are told apart by --each. What stays below 5 is one
-row, and the last one is the sum with keys a nanosecond.
+microseconds. A row has the launches of one kernel in all passes; --each separates them. Kernels below 5 microseconds share one
+row. The last row is the sum with keys a nanosecond.
 
     python -m bench.sort.gpu_steps [--names u32,u64] [--bits 27,29] [--ands 0,3,-1] [--ways chosen,digits] [--each] [--out X.md]
     python -m bench.sort.gpu_steps --fibers  # without a GPU, to see that it runs; no figures
@@ -15,22 +15,30 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from bench.sort.gpu_machines import ByParts, Case, Fibers, Machine
+from bench.sort.gpu_machines import Case, Fibers, Machine, MsdSorter
 from bench.tables import Page
 from headrace.arrange.sort.gpu.planner import Sorter
-from headrace.arrange.sort.gpu.tuning import SortShapes
+from headrace.arrange.sort.gpu.tuning import SortTuning
 
 LITTLE = 5.0
 
 
-WAYS: Mapping[str, tuple[str | None, Callable[[SortShapes], SortShapes]]] = {
-    "chosen": (None, lambda shapes: shapes),
-    "digits": ("digits", lambda shapes: shapes),
-    "hybrid": ("hybrid", lambda shapes: shapes),
-    "parts": (None, lambda shapes: replace(shapes, parts_from=((4, 1), (8, 1)))),  # whatever the plan would say
-    "parts early": (None, lambda shapes: replace(shapes, parts_from=((4, 1), (8, 1)))),
+def with_msd(tuning: SortTuning) -> SortTuning:
+    """Return a tuning by which MSD may be chosen for any number of keys."""
+    return replace(tuning, msd=tuple(replace(row, min_keys=1) for row in tuning.msd))
+
+
+WAYS: Mapping[str, tuple[str | None, Callable[[SortTuning], SortTuning]]] = {
+    "chosen": (None, lambda tuning: tuning),
+    "digits": ("digits", lambda tuning: tuning),
+    "hybrid": ("hybrid", lambda tuning: tuning),
+    "parts": (
+        None,
+        with_msd,
+    ),  # regardless of the plan
+    "parts early": (None, with_msd),
 }
-"""By name the strategy, and what becomes of the shapes."""
+"""Strategy and change of the tuning, by name."""
 page = Page()
 say = page.say
 
@@ -40,7 +48,7 @@ def named(ands: int) -> str:
 
 
 def together(launches: list[tuple[str, float]], *, each: bool) -> dict[str, float]:
-    """Microseconds by kernel; `each`: by kernel and which of its launches it was."""
+    """Return microseconds by kernel; `each`: by kernel and number of its launch."""
     found: dict[str, float] = {}
     seen: dict[str, int] = {}
     for name, taken in launches:
@@ -50,7 +58,7 @@ def together(launches: list[tuple[str, float]], *, each: bool) -> dict[str, floa
     return found
 
 
-def table(machine: Machine, cases: dict[str, Case], how: tuple[SortShapes, type[Sorter]], *, each: bool) -> None:
+def table(machine: Machine, cases: dict[str, Case], how: tuple[SortTuning, type[Sorter]], *, each: bool) -> None:
     columns = {title: together(machine.steps(case, *how), each=each) for title, case in cases.items()}
     rows = list(dict.fromkeys(name for column in columns.values() for name in column))
     large = [name for name in rows if max(column.get(name, 0) for column in columns.values()) >= LITTLE]
@@ -91,7 +99,7 @@ def main() -> None:
                 for count in counts
                 for ands in map(int, options.ands.split(","))
             }
-            table(machine, cases, (shaped(machine.shapes), ByParts if way == "parts" else Sorter), each=options.each)
+            table(machine, cases, (shaped(machine.tuning), MsdSorter if way == "parts" else Sorter), each=options.each)
             page.keep(options.out)
 
 

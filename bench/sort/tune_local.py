@@ -1,7 +1,7 @@
-"""Blocks that sort parts (bin_sort.cu; block_radix_sort.cu), alone, by shape and by keys of a part, in 10^9 keys a second.
+"""Times the local sorts (bin_sort.cu, block_radix_sort.cu) alone, by block size and keys of a bucket, in 10^9 keys a second.
 
-Parts are as a sort by parts leaves them behind two digits: their keys share the highest 16 bits, the others are uniform. Each
-answer is checked before it is timed. With --harness few keys, in the fiber harness, to see that the table is made.
+Buckets are those of an MSD sort after two digits: their keys share the highest 16 bits, the others are uniform. Each answer is
+checked before it is timed. --harness runs few keys in the fiber harness, to check that the table is made.
 
     python -m bench.sort.tune_local [--what u32,u64,32+32,64+64] [--harness]
 """
@@ -17,10 +17,10 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from headrace.arrange.sort.gpu.msd.bin_sort import BinSortTuning, bin_sort_entry
 
-from headrace.arrange.sort.gpu.common.launch import Keys, Moved, packed_arrays
-from headrace.arrange.sort.gpu.msd.bin_sort import SpreadShape, spread_entry
-from headrace.arrange.sort.gpu.single_launch.single_launch import BETWEEN, BlockShape, local_entry
+from headrace.arrange.sort.gpu.common.launch import KeyType, MovedColumn, packed_arrays
+from headrace.arrange.sort.gpu.single_launch.single_launch import BETWEEN, BlockSortTuning, block_radix_sort_entry
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.core.context import Context
 from headrace.core.errors import HeadraceError
@@ -31,20 +31,20 @@ from headrace.gpu.kernels.source import Variant
 from headrace.testing.fibers.launcher import FiberLauncher
 
 SHARED_BITS = 16
-_U32 = [SpreadShape(t, 18, 1024 // t) for t in (64, 128, 256, 512)]
-_U64 = [SpreadShape(t, 10, 1024 // t) for t in (64, 128, 256, 512)]
+_U32 = [BinSortTuning(t, 18, 1024 // t) for t in (64, 128, 256, 512)]
+_U64 = [BinSortTuning(t, 10, 1024 // t) for t in (64, 128, 256, 512)]
 SETS: dict[str, tuple[int, bool, list[Any], list[int]]] = {
-    "u32": (4, False, [BlockShape(8, 512, 18, 2), *_U32], [600, 1024, 1300, 2048, 3000, 4096, 7629]),
-    "u64": (8, False, [BlockShape(8, 512, 10, 2), *_U64], [600, 1024, 2048, 3815, 4096]),
-    "32+32": (4, True, [BlockShape(8, 512, 18, 2), *_U32], [1024, 2048, 3815, 7629]),
-    "64+64": (8, True, [BlockShape(8, 512, 10, 2), *_U64], [1024, 1907, 4096]),
+    "u32": (4, False, [BlockSortTuning(8, 512, 18, 2), *_U32], [600, 1024, 1300, 2048, 3000, 4096, 7629]),
+    "u64": (8, False, [BlockSortTuning(8, 512, 10, 2), *_U64], [600, 1024, 2048, 3815, 4096]),
+    "32+32": (4, True, [BlockSortTuning(8, 512, 18, 2), *_U32], [1024, 2048, 3815, 7629]),
+    "64+64": (8, True, [BlockSortTuning(8, 512, 10, 2), *_U64], [1024, 1907, 4096]),
 }
-"""Bytes of a key, whether values as wide go with it, shapes, keys of a part."""
+"""Bytes of a key, whether it carries a value as wide, block sizes, keys of a bucket."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """Parts of as many keys each."""
+    """Buckets of equal size."""
 
     width: int
     has_values: bool
@@ -53,11 +53,11 @@ class Case:
 
     @property
     def count(self) -> int:
-        """Keys of all."""
+        """Return the keys of all buckets."""
         return self.part * self.parts
 
     def keys(self) -> Any:
-        """Keys, a part's one after the other."""
+        """Return keys, bucket by bucket."""
         low = 8 * self.width - SHARED_BITS
         word = np.dtype(f"u{self.width}")
         random = np.random.default_rng(self.part)
@@ -65,7 +65,7 @@ class Case:
         return high | random.integers(0, 1 << low, self.count, word)
 
     def records(self) -> Any:
-        """As buckets.cuh has them."""
+        """Return the records of buckets.cuh."""
         low = 8 * self.width - SHARED_BITS
         found = np.zeros((self.parts, 4), np.uint32)
         found[:, 0] = np.arange(self.parts) * self.part
@@ -76,34 +76,34 @@ class Case:
 
 
 class Rooms:
-    """What a case's launches read and write."""
+    """Buffers of a case."""
 
     def __init__(self, launcher: Any, case: Case) -> None:
         self.case, self._launcher = case, launcher
         self.drawn = case.keys()
         keys, target = launcher.put(self.drawn), launcher.room(self.drawn.nbytes)
-        self.moved = Moved(None, target, keys, case.width)
+        self.moved = MovedColumn(None, target, keys, case.width)
         self.values = []
         if case.has_values:
             rows = launcher.put(np.arange(case.count).astype(self.drawn.dtype))
-            self.values = [Moved(None, launcher.room(self.drawn.nbytes), rows, case.width)]
+            self.values = [MovedColumn(None, launcher.room(self.drawn.nbytes), rows, case.width)]
         self.parts, self.left = launcher.put(case.records()), launcher.room(case.parts * 16)
         self.counts = launcher.put(np.array([case.parts, 0], np.uint32))
 
     def launch(self, shape: Any, multiprocessors: int) -> None:
-        """All parts, by blocks of one shape."""
+        """Sort all buckets by blocks of one size."""
         case = self.case
         keys = keys_of(case.width)
         parts = struct.pack("<2Q2q4I", self.parts.address, self.counts.address, 0, 1, 0, 0, 0, 0)
         args = [parts, keys.rule, packed_arrays(self.moved, self.values), 1]
-        resident = shape.resident if isinstance(shape, SpreadShape) else 2048 // shape.threads
-        made = shape.local(keys, min(case.parts, multiprocessors * resident), has_values=case.has_values)
-        if isinstance(shape, SpreadShape):
+        resident = shape.blocks if isinstance(shape, BinSortTuning) else 2048 // shape.threads
+        made = shape.launch(keys, min(case.parts, multiprocessors * resident), has_values=case.has_values)
+        if isinstance(shape, BinSortTuning):
             args += [self.left, Part(self.counts, 4)]
         self._launcher.launch(entry_of(shape, keys.rule), made, args)
 
     def check(self) -> None:
-        """Parts in order, and stable."""
+        """Check that buckets are sorted, and stably."""
         word = self.drawn.dtype
         assert self.moved.target is not None
         found = self._launcher.fetch(self.moved.target).view(word)
@@ -118,20 +118,20 @@ class Rooms:
             raise RuntimeError(f"{self.case}: wrong, or {left} parts left")
 
 
-def keys_of(width: int) -> Keys:
-    """Numbers without a sign."""
-    return Keys(width, KeyOrder.of(f"<u{width}").packed)
+def keys_of(width: int) -> KeyType:
+    """Return the key type of unsigned integers."""
+    return KeyType(width, KeyOrder.of(f"<u{width}").packed)
 
 
 def entry_of(shape: Any, rule: bytes) -> Entry:
-    """Its kernel."""
-    return spread_entry(len(rule)) if isinstance(shape, SpreadShape) else local_entry(len(rule))
+    """Return the kernel of a block size."""
+    return bin_sort_entry(len(rule)) if isinstance(shape, BinSortTuning) else block_radix_sort_entry(len(rule))
 
 
 def name_of(shape: Any) -> str:
-    """Of a row."""
-    kind = "spread" if isinstance(shape, SpreadShape) else "by digits,"
-    return f"{kind} {shape.threads} x {shape.items} x {shape.resident}"
+    """Return the title of a row."""
+    kind = "bins," if isinstance(shape, BinSortTuning) else "by digits,"
+    return f"{kind} {shape.threads} x {shape.items} x {shape.blocks}"
 
 
 class Card:
@@ -147,11 +147,11 @@ class Card:
         self._stream = torch.cuda.current_stream().cuda_stream or 1
 
     def compile(self, sets: list[str]) -> None:
-        """All programs, on all cores."""
+        """Compile all programs on all cores."""
         own = "sm_{}{}".format(*self._card.capability)
         architecture = own if own in ARCHITECTURES else "sm_90"
         wanted = [
-            Variant.of(entry_of(shape, b"").file, shape.local(keys_of(width), 1, has_values=has_values).defines)
+            Variant.of(entry_of(shape, b"").file, shape.launch(keys_of(width), 1, has_values=has_values).defines)
             for width, has_values, shapes, _ in map(SETS.__getitem__, sets)
             for shape in shapes
         ]
@@ -159,12 +159,12 @@ class Card:
             list(pool.map(lambda variant: cubin_of(variant, architecture), wanted))
 
     def rooms(self, case: Case) -> Rooms:
-        """With the case's keys."""
+        """Return buffers with the case's keys."""
         budget = self._context.new_budget()
         return Rooms(GpuLauncher(self._card, stream=self._stream, budget=budget, crossings=self._context.crossings), case)
 
     def rate(self, rooms: Rooms, shape: Any) -> float:
-        """10^9 a second."""
+        """Return 10^9 keys a second."""
         from bench.gpu_timing import median_ms
 
         def work() -> None:
@@ -181,14 +181,14 @@ class Harness:
     name, all_keys = "harness", 1 << 14
 
     def compile(self, sets: list[str]) -> None:
-        """Nothing: the harness compiles what it runs."""
+        """Do nothing: the harness compiles on demand."""
 
     def rooms(self, case: Case) -> Rooms:
-        """With the case's keys."""
+        """Return buffers with the case's keys."""
         return Rooms(FiberLauncher(), case)
 
     def rate(self, rooms: Rooms, shape: Any) -> float:
-        """10^9 a second."""
+        """Return 10^9 keys a second."""
         begin = perf_counter()
         rooms.launch(shape, 1)
         rooms.check()
@@ -196,7 +196,7 @@ class Harness:
 
 
 def table(place: Any, what: str) -> None:
-    """Of one kind of keys."""
+    """Print the table of one kind of keys."""
     width, has_values, shapes, sizes = SETS[what]
     if isinstance(place, Harness):
         shapes, sizes = shapes[:4:2], sizes[:2]

@@ -1,8 +1,8 @@
-"""Sorts in one launch in all shapes that its kernels have, beside sorts by many launches and CUB: which to choose for how many.
+"""Times sorts in one launch in all block sizes, beside sorts by many launches and CUB, to find up to how many keys each pays.
 
-Needs what bench.sort.gpu needs, which tells how it is timed and checked. Microseconds. A row: blocks that rank their own keys
-among all, by threads and own keys by 32; blocks that meet, by threads and keys of a thread; many launches, as chosen
-and by digits; what is chosen of all.
+Needs what bench.sort.gpu needs, whose documentation describes timing and checks. Microseconds. Rows: rank sort, by threads and
+keys of a block in units of 32; cooperative sort, by threads and keys of a thread; many launches, automatic and LSD; the
+automatic choice.
 
     python -m bench.sort.tune_small [--from 8] [--to 24] [--types u32,u64,32+32,64+64] [--ands 0] [--out FILE]
     python -m bench.sort.tune_small --fibers  # without a GPU: few keys under the fiber harness; no figures
@@ -11,39 +11,40 @@ and by digits; what is chosen of all.
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 
 from bench.sort.gpu_machines import Case, Fibers, Machine
 from bench.tables import Page
-from headrace.arrange.sort.gpu.single_launch.single_launch import BlockShape, RankShape, SmallShapes, Way
+from headrace.arrange.sort.gpu.single_launch.tuning import (
+    CooperativeTuning,
+    KeySingleLaunch,
+    RankSortTuning,
+    SingleLaunch,
+    SingleLaunchTuning,
+)
 
-WIDTHS = (4, 8)
-RANKING = ((RankShape(512, 1), WIDTHS), (RankShape(512, 2), WIDTHS), (RankShape(512, 4), WIDTHS), (RankShape(512, 8), (8,)))
-_SHAPES = ((512, 2), (512, 4), (512, 8), (512, 16))
-MEETING = [BlockShape(8, threads, items, 1, meets=True) for threads, items in _SHAPES]
-NO_WAY = SmallShapes((), (), ())
-MOST = 1 << 31
+MAX = 1 << 31
+RANKS = ((RankSortTuning(MAX, 512, 2), (4, 8)), (RankSortTuning(MAX, 512, 4), (4, 8)), (RankSortTuning(MAX, 512, 8), (8,)))
+COOPERATIVE = [CooperativeTuning(MAX, items) for items in (2, 4, 8, 16)]
+NONE = SingleLaunchTuning(())
 
 
-def ways() -> dict[str, SmallShapes]:
-    """One way each."""
+def ways() -> dict[str, SingleLaunchTuning]:
+    """Return a table for each kernel, which has no other."""
     found = {}
-    for rank, widths in RANKING:
-        shapes = tuple((width, ((MOST, rank),)) for width in widths)
-        found[f"ranked, {rank.threads} x {rank.own}"] = replace(NO_WAY, ranking=shapes)
-    for block in MEETING:
-        meeting = tuple((width, ((MOST, block),)) for width in WIDTHS)
-        found[f"meeting, {block.threads} x {block.items}"] = replace(NO_WAY, meeting=meeting, meeting_with_values=meeting)
+    for rank, widths in RANKS:
+        rows = tuple(KeySingleLaunch(width, (rank,), (), ()) for width in widths)
+        found[f"ranked, {rank.threads} x {rank.block_groups}"] = SingleLaunchTuning(rows)
+    for one in COOPERATIVE:
+        rows = tuple(KeySingleLaunch(width, (), (one,), (one,)) for width in (4, 8))
+        found[f"cooperative, {one.threads} x {one.items}"] = SingleLaunchTuning(rows)
     return found
 
 
-def may(way: Way | None, name: str, count: int) -> bool:
-    """Whether it is one that a kernel is listed for, and blocks that meet are two at least."""
-    if not isinstance(way, BlockShape):
+def may(way: SingleLaunch | None, name: str, count: int) -> bool:
+    """Return whether a program is listed for it; a cooperative launch must have two blocks at least."""
+    if not isinstance(way, CooperativeTuning):
         return way is not None
-    if way.blocks(count) == 1:
-        return False
-    return name != "64+64" or way.items < 16
+    return way.grid(count) > 1 and (name != "64+64" or way.items < 16)
 
 
 def main() -> None:
@@ -72,22 +73,22 @@ def main() -> None:
         def row(title: str, taken: list[float | None]) -> None:
             say(f"| {title} | {' | '.join('' if one is None else f'{one:.1f}' for one in taken)} |")
 
-        def microseconds(count: int, small: SmallShapes | None, how: str | None = None, name: str = name) -> float | None:
+        def microseconds(count: int, single: SingleLaunchTuning | None, how: str | None = None, name: str = name) -> float | None:
             try:
-                return count / machine.rate(Case(name, options.ands, count, how, small=small)) / 1e3
+                return count / machine.rate(Case(name, options.ands, count, how, single=single)) / 1e3
             except RuntimeError as error:  # a wrong answer: the others are worth having
                 say(f"{error}")
                 return None
 
         case = Case(name, 0, 1, None)
-        for title, small in ways().items():
+        for title, single in ways().items():
             taken: list[float | None] = []
             for count in counts:
-                way = small.way(case.width, count, multiprocessors, has_values=case.has_values)
-                taken.append(microseconds(count, small) if may(way, name, count) else None)
+                way = single.select(case.width, count, multiprocessors, has_values=case.has_values)
+                taken.append(microseconds(count, single) if may(way, name, count) else None)
             row(title, taken)
-        row("many launches", [microseconds(count, NO_WAY) for count in counts])
-        row("many, by digits", [microseconds(count, NO_WAY, "digits") for count in counts])
+        row("many launches", [microseconds(count, NONE) for count in counts])
+        row("many, by digits", [microseconds(count, NONE, "digits") for count in counts])
         chosen = [microseconds(count, None) for count in counts]
         row("chosen", [*chosen])
         peers = machine.peers([(name, options.ands, count) for count in counts])

@@ -38,23 +38,23 @@ if TYPE_CHECKING:
     from headrace.api.scan.scan import Scan
     from headrace.api.scan.scan_csv import scan_csv
     from headrace.arrange.bucket import functions as buckets
-    from headrace.arrange.bucket.expression import Expression, key
     from headrace.arrange.histogram.histogram import histogram
     from headrace.arrange.multisplit.multisplit import multisplit
     from headrace.arrange.sort.sort import argsort, is_sorted, sort, sort_pairs, top_k
     from headrace.arrays.device_array import DeviceArray
+    from headrace.core.expressions.expression import Expression, key
     from headrace.primitives.scan import reduce, scan
     from headrace.primitives.select import select
 
 _LAZY = {
     "DeviceArray": "headrace.arrays.device_array",
-    "Expression": "headrace.arrange.bucket.expression",
+    "Expression": "headrace.core.expressions.expression",
     "Scan": "headrace.api.scan.scan",
     "argsort": "headrace.arrange.sort.sort",
     "buckets": "headrace.arrange.bucket.functions",
     "histogram": "headrace.arrange.histogram.histogram",
     "is_sorted": "headrace.arrange.sort.sort",
-    "key": "headrace.arrange.bucket.expression",
+    "key": "headrace.core.expressions.expression",
     "multisplit": "headrace.arrange.multisplit.multisplit",
     "reduce": "headrace.primitives.scan",
     "scan": "headrace.primitives.scan",

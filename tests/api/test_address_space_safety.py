@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headrace.columns.plan.load_plan import out_of_memory
+from headrace.columns.plan.native_errors import out_of_memory
 
 PROGRAM = """
 import hashlib, resource, sys
@@ -57,6 +57,7 @@ def ran(path: Path, how: str, more: int) -> str:
     return ended.stdout.strip()
 
 
+@pytest.mark.long_except("read-*", "stream-*")
 @pytest.mark.parametrize(("how", "more"), [("read", 400), ("again", 400), ("files", 500), ("stream", 400)])
 def test_little_address_space(path: Path, how: str, more: int) -> None:
     """The bounds of the columns do not fit, the columns do."""

@@ -53,6 +53,7 @@ def _program(call: str, end: str) -> list[str]:
     return [sys.executable, "-c", _PROGRAM.format(call=_CALLS[call], end=end)]
 
 
+@pytest.mark.long_except("read_csv", "scan_csv", "sort", "write_csv")
 @pytest.mark.parametrize("call", _CALLS)
 def test_daemon_threads_end_without_a_word(call):
     for sleep in (0.0, 0.03):

@@ -68,7 +68,7 @@ def test_progress_of_several_files_is_that_of_all():
 
 
 def test_small_files_tell_too(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("headrace.api.read.read_files.SECONDS_OF_PROGRESS", -1.0)
+    monkeypatch.setattr("headrace.api.read.read_files.PROGRESS_SECONDS", -1.0)
     told: list[tuple[int, int]] = []
     headrace.read_csv([RECORD, RECORD * 2], header=False, progress=lambda *of: told.append(of))
     assert told == [(len(RECORD), 3 * len(RECORD)), (3 * len(RECORD), 3 * len(RECORD))]

@@ -16,6 +16,7 @@ from headrace.testing.compare import assert_same_error, assert_same_table
 from headrace.testing.reference import MalformedHeaderError, NoRecordError, ReferenceOptions, ReferenceTable, read
 from headrace.testing.strategies import dialects, texts
 from headrace.testing.values import Words
+from tests.examples import examples
 
 CHUNKS = (1, 2, 3, 7, 64, 65, 4096)
 THREADS = (1, 2, 4)
@@ -181,13 +182,13 @@ def typed_text(draw: st.DrawFn, max_rows: int = 40) -> tuple[bytes, ReferenceOpt
 
 
 @given(any_text())
-@settings(SETTINGS, max_examples=400)
+@settings(SETTINGS, max_examples=examples(400))
 def test_any_text(case: tuple[bytes, ReferenceOptions]) -> None:
     check_all(*case)
 
 
 @given(typed_text())
-@settings(SETTINGS, max_examples=600)
+@settings(SETTINGS, max_examples=examples(600))
 def test_typed_text(case: tuple[bytes, ReferenceOptions]) -> None:
     check_all(*case)
 
@@ -213,6 +214,7 @@ LATE = [
 """What a column holds in front, and what may turn up once its type seems clear."""
 
 
+@pytest.mark.long_except("4")
 @pytest.mark.parametrize("seed", range(0, 8, 2))
 def test_types_and_faults_that_turn_up_late(seed: int) -> None:
     """Beyond the first 256 KB, which settle the first guess: then there are several passes."""

@@ -18,6 +18,7 @@ from headrace.testing.compare import assert_same_error, assert_same_table, raw_v
 from headrace.testing.forms import Forms, moment_of
 from headrace.testing.reference import ReferenceOptions, read
 from headrace.testing.values import Words
+from tests.examples import examples
 
 ISAS = _native.isas()
 WAYS = [(isa, chunk, threads) for isa in ISAS for chunk, threads in ((1, 2), (64, 1), (65, 4), (4096, 1))]
@@ -107,7 +108,7 @@ NUMBER_TYPES = ["int8", "int64", "uint16", "uint64", "float32", "float64"]
 
 
 @given(st.data())
-@settings(SETTINGS, max_examples=400)
+@settings(SETTINGS, max_examples=examples(400))
 def test_numbers_of_any_marks(data: st.DataObject) -> None:
     decimal, thousands = data.draw(st.sampled_from(MARKS))
     sep = data.draw(st.sampled_from([b";", b",", b"\t"]))
@@ -128,7 +129,7 @@ TIME_TYPES = ["date32", "timestamp[us]", "timestamp[ns]", "timestamp[s, UTC]", "
 
 
 @given(st.data())
-@settings(SETTINGS, max_examples=400)
+@settings(SETTINGS, max_examples=examples(400))
 def test_dates_of_any_formats(data: st.DataObject) -> None:
     """Formats of all columns, or of the first alone, or days first."""
     formats = tuple(data.draw(st.lists(st.sampled_from(FORMATS), min_size=1, max_size=3)))
@@ -158,7 +159,7 @@ MEAN_NULL = ["", "NA", "-", "0", "1.5", "2024-01-31", "31.01.2024", "true", "x"]
 
 
 @given(st.data())
-@settings(SETTINGS, max_examples=400)
+@settings(SETTINGS, max_examples=examples(400))
 def test_nulls_of_single_columns(data: st.DataObject) -> None:
     """Some columns have their own texts for null, one of them perhaps its own formats of dates as well."""
     width = data.draw(st.integers(1, 4))
@@ -210,6 +211,7 @@ def _strptime(text: str, form: str) -> datetime.datetime | None:
         return None
 
 
+@pytest.mark.long_except("Africa/Casablanca", "+05:30")
 @pytest.mark.parametrize("zone", ZONES)
 def test_local_times(zone: str) -> None:
     rng = random.Random(zone)
@@ -239,6 +241,7 @@ LATE = [
 ]
 
 
+@pytest.mark.long_except("0", "3")
 @pytest.mark.parametrize("seed", range(6))
 def test_what_turns_up_late(seed: int) -> None:
     """Beyond the text that makes the first guess."""

@@ -9,10 +9,10 @@ import pytest
 
 import headrace
 from headrace import Context, Device, DeviceArray
-from tests.columns.test_ahead_of_counts_differential import MISLEADING, PLAIN, text
-from tests.columns.test_convert_kernels_differential import TEXTS, table
-from tests.columns.test_load_gpu_dialects_differential import DIALECTS, case
-from tests.columns.test_load_gpu_faults_differential import spoiled
+from tests.columns.ahead_of_counts_cases import MISLEADING, PLAIN, text
+from tests.columns.convert_kernels_cases import TEXTS, table
+from tests.columns.load_gpu_dialects_cases import DIALECTS, case
+from tests.columns.load_gpu_faults_cases import spoiled
 
 pytestmark = pytest.mark.gpu
 SIZES = (1, 100, 3000)

@@ -17,7 +17,7 @@ from headrace import Device, DeviceArray
 from headrace.columns.column import Column
 from headrace.gpu.device.device import checked, driver, gpu
 from headrace.gpu.memory.pool import device_pool
-from tests.columns.test_load_gpu_extremes_differential import LONG_FIELDS
+from tests.columns.load_gpu_extremes_cases import LONG_FIELDS
 
 pytestmark = pytest.mark.gpu
 GB = 1 << 30
@@ -174,8 +174,8 @@ def test_memory_beside_the_text_is_1_3_of_the_result_and_64_mb(body, options):
     pool = device_pool(gpu())
     gpu().synchronize()
     before = pool.used
-    pool.count_anew()
+    pool.reset_peak()
     table = headrace.read_csv(text, header=False, **options)
-    most, columns = pool.most_used - before, table.columns.values()
+    most, columns = pool.peak_used - before, table.columns.values()
     result = sum(buffer.nbytes for one in columns for buffer in (one.values, one.offsets, one.validity) if buffer is not None)
     assert result <= most <= 1.3 * result + (64 << 20)

@@ -13,8 +13,9 @@ import headrace
 from headrace import Context, Dialect, ParseError, Table, _native
 from headrace.testing.oracle import OracleRecord, field_text, split
 from headrace.testing.strategies import lenient_dialects, texts
+from tests.examples import examples
 
-SETTINGS = settings(deadline=None, derandomize=True, max_examples=200, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(deadline=None, derandomize=True, max_examples=examples(200), suppress_health_check=list(HealthCheck))
 CSV = Dialect()
 CELLS = ["", "0", "7", "-12", "2.5", "x", '"q"', '""', '"a,b"', '"l\nm"', "é", "2024-02-29", "true"]
 

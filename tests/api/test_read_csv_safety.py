@@ -172,6 +172,7 @@ assert resource.getrusage(resource.RUSAGE_SELF).ru_utime < 30, "seconds"
 """
 
 
+@pytest.mark.long
 def test_a_million_columns() -> None:
     subprocess.run([sys.executable, "-c", MILLION], check=True, timeout=300)
 
@@ -187,6 +188,7 @@ def test_a_hundred_thousand_columns() -> None:
             assert table[i].to_pylist() == [row[i] if i % 3 == 0 else int(row[i]) for row in rows]
 
 
+@pytest.mark.long
 def test_more_rows_than_31_bits_count(tmp_path: Path) -> None:
     """Empty records of a sparse file, and a fault in the last of them; some 12 s, 300 MB."""
     rows = 2**31 + 9
@@ -199,6 +201,7 @@ def test_more_rows_than_31_bits_count(tmp_path: Path) -> None:
     assert [table.rejects[name].to_pylist() for name in ("record", "byte", "field")] == [[rows], [rows - 1], ["x"]]
 
 
+@pytest.mark.long
 def test_texts_of_more_than_31_bits_count(tmp_path: Path) -> None:
     """Records of 1 MB of a sparse file; some 7 s, 2.2 GB."""
     rows = 2**11 + 1

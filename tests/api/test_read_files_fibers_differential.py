@@ -14,20 +14,22 @@ import headrace
 from headrace.api.read import read_files as module
 from headrace.api.read.file_loads import LoadsOnHost
 from headrace.api.read.planned_files import PlannedFiles
+from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.column import Column
 from headrace.columns.finish.gpu.concat import join_on_gpu
 from headrace.columns.load.gpu.decoded import decoded_place
 from headrace.columns.load.gpu.load import Place, load_on_gpu
-from headrace.columns.plan.load_plan import Loaded, LoadPlan
+from headrace.columns.plan.load_plan import LoadPlan
+from headrace.columns.plan.load_run import LoadRun
 from headrace.columns.types import DataType
 from headrace.core.buffer import copy_of
 from headrace.sources.open import OpenSource
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
-from tests.columns.test_convert_kernels_differential import table
-from tests.columns.test_load_gpu_dialects_differential import outcome
-from tests.columns.test_load_gpu_differential import same_table, view_of
-from tests.columns.test_load_gpu_faults_differential import spoiled
-from tests.columns.test_load_gpu_forms_differential import SHAPE
+from tests.columns.convert_kernels_cases import table
+from tests.columns.load_gpu_cases import same_table, view_of
+from tests.columns.load_gpu_dialects_cases import outcome
+from tests.columns.load_gpu_faults_cases import spoiled
+from tests.columns.load_gpu_forms_cases import SHAPE
 
 pytestmark = pytest.mark.fibers
 
@@ -46,12 +48,12 @@ class LoadsOnFibers(LoadsOnHost):
         super().__init__(plans)
         self._launcher, self._dialect = RoomLauncher("random", 1), plans.options.dialect
 
-    def load(self, source: OpenSource, plan: LoadPlan) -> Loaded:
+    def load(self, source: OpenSource, plan: LoadPlan, run: LoadRun) -> Loaded:
         text = self._launcher.put(np.frombuffer(source.native.read(0, source.size), np.uint8))
         place = Place(self._launcher, text, SHAPE)
         if source.codec != "utf-8":
             place, source, plan = decoded_place(place, source, plan, view_of)
-        return load_on_gpu(place, source, self._dialect, plan)
+        return load_on_gpu(place, source, self._dialect, plan, run)
 
     def join(self, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
         column, settled = join_on_gpu(self._launcher, parts, kind, shrink=shrink)

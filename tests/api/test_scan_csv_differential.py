@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import headrace
 from headrace import Table
 from tests.api.outcomes import outcome
+from tests.examples import examples
 
 OPTIONS: list[dict[str, Any]] = [
     {},
@@ -61,7 +62,7 @@ RECORDS = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.one_of(
         TEXTS,
@@ -91,6 +92,7 @@ TEXT = (
 )
 
 
+@pytest.mark.long_except("bytes-utf-8", "gzip-*", "file-*", "text-*", "*-utf-32", "*-be")
 @pytest.mark.parametrize("codec", ["utf-8", "utf-16", "utf-16-be", "utf-32"])
 @pytest.mark.parametrize("form", ["bytes", "file", "gzip", "object", "text"])
 def test_cut_at_every_byte(tmp_path: Path, codec: str, form: str) -> None:

@@ -159,7 +159,7 @@ def test_memory_is_flat(tmp_path: Path, packed: bool) -> None:
 
 
 def test_progress_goes_up_to_the_size(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headrace.api.scan.scan_parts.SECONDS_OF_PROGRESS", 0.0)
+    monkeypatch.setattr("headrace.api.scan.scan_cpu.PROGRESS_SECONDS", 0.0)
     told: list[tuple[int, int]] = []
     scan = headrace.scan_csv(path, batch_bytes=BATCH, dtypes={"n": int, "s": str}, progress=lambda *now: told.append(now))
     assert sum(batch.num_rows for batch in scan.batches()) == ROWS
@@ -172,7 +172,7 @@ def test_what_progress_raises_ends_the_scan(path: Path, monkeypatch: pytest.Monk
         if done > 3 * BATCH:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("headrace.api.scan.scan_parts.SECONDS_OF_PROGRESS", 0.0)
+    monkeypatch.setattr("headrace.api.scan.scan_cpu.PROGRESS_SECONDS", 0.0)
     batches = headrace.scan_csv(path, batch_bytes=BATCH, dtypes={"n": int, "s": str}, progress=tell).batches()
     assert len([next(batches) for _ in range(3)]) == 3
     with pytest.raises(KeyboardInterrupt):

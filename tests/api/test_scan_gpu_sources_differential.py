@@ -21,7 +21,7 @@ from headrace.sources.open import open_source
 from headrace.structure.dialect import CSV, Dialect
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
 from tests.api.outcomes import outcome
-from tests.api.test_scan_gpu_differential import FiberBuffers, check, on_fibers, run_on_fibers
+from tests.api.scan_gpu_cases import FiberBuffers, check, on_fibers, run_on_fibers
 
 __all__ = ["on_fibers"]
 pytestmark = [pytest.mark.fibers, pytest.mark.usefixtures("on_fibers")]
@@ -44,6 +44,7 @@ class Unseekable(io.RawIOBase):
         return self._left.read(min(size, 97) if size >= 0 else 97)
 
 
+@pytest.mark.long_except("200")
 @pytest.mark.parametrize("batch_bytes", [40, 200, 1000, 5000])
 def test_compressed_texts(batch_bytes: int) -> None:
     check(gzip.compress(TEXT), batch_bytes)
@@ -100,6 +101,7 @@ def test_resumption_of_a_text_that_comes_in_order(records: int) -> None:
     assert rest.rejects["line"].to_pylist() == lines[len(lines) - rest.rejects.num_rows :]
 
 
+@pytest.mark.long_except("True-utf-16-le", "False-utf-16-be", "False-cp1252", "True-cp037")
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-16", "cp1252", "iso8859-15", "cp037"])
 @pytest.mark.parametrize("packed", [False, True])
 def test_encodings(codec: str, packed: bool) -> None:
@@ -168,6 +170,7 @@ LENIENT = (
 )
 
 
+@pytest.mark.long_except("1", "2")
 @pytest.mark.parametrize("seed", range(8))
 def test_lenient_quotes(seed: int) -> None:
     rng = random.Random(seed)
@@ -181,6 +184,7 @@ def test_lenient_quotes(seed: int) -> None:
         check(data, batch_bytes, lenient_quotes=True, on_error="null", long_records="truncate", short_records="null")
 
 
+@pytest.mark.long_except("1")
 @pytest.mark.parametrize("seed", range(4))
 def test_quotes_that_are_text(seed: int) -> None:
     """Parts that masks misread are read again by the automaton, and so are those behind them, wherever they are cut."""

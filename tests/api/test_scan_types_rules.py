@@ -10,7 +10,7 @@ import pytest
 import headrace
 from headrace.testing.values import Kind, join
 from tests.api.outcomes import outcome
-from tests.columns.test_infer_rules import SAMPLES
+from tests.columns.infer_cases import SAMPLES
 
 OUTSIDE_NANOSECONDS = {
     "timestamp": (b"2020-01-01 00:00:00.000000001", b"9999-12-31 00:00:00"),

@@ -8,6 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import headrace
+from tests.examples import examples
 
 ODD = st.lists(
     st.sampled_from([b"a", b"1", b",", b";", b"|", b"\t", b'"', b"'", b"\\", b"#", b"\n", b"\r", b"\r\n", b"\0", b" ", b"\xff"])
@@ -16,7 +17,7 @@ LINES = st.lists(st.sampled_from([b"", b"a", b"a,b", b"1;2", b"# x", b'"', b"\0"
 TEXTS = st.binary(max_size=300) | ODD.map(b"".join) | LINES
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(TEXTS)
 @example(b"a")
 @example(b"a,b,c")
@@ -49,7 +50,7 @@ def test_nothing_crashes_and_no_row_is_lost(text):
     assert report.rows + report.rejected + report.skipped.total == report.records
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(TEXTS)
 def test_a_proposal_reads_its_own_sample_or_says_that_it_does_not(text):
     try:
@@ -64,7 +65,7 @@ def test_a_proposal_reads_its_own_sample_or_says_that_it_does_not(text):
     assert refused == says_not
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(TEXTS, st.integers(1, 400))
 def test_any_size_of_sample(text, sample_bytes):
     with suppress(headrace.EmptyInputError, headrace.SourceError):

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headrace
+from tests.examples import examples
 
 PIECES = ["plain", "two words", "O'Brien", "Zoë", "100 m", "a.b", "x-y", ""]
 ODD = [",", ";", "|", "\t", '"', "'", "\n", "\\", '"quoted"', "a,b", "#1"]
@@ -51,7 +52,7 @@ def written_tables(draw):
     return [header, *map(list, rows)], stream.getvalue().encode(), options
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(written_tables())
 def test_cells_come_back(made):
     rows, text, options = made
@@ -62,7 +63,7 @@ def test_cells_come_back(made):
     assert table.report.sniffed.sep == options["delimiter"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(written_tables(), st.lists(st.sampled_from(["Report of May", "by hand", "# not data"]), min_size=1, max_size=3))
 def test_lines_in_front_are_found_and_counted(made, lines):
     rows, text, _ = made

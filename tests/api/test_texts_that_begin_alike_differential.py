@@ -16,17 +16,17 @@ from headrace import _native
 from headrace.api.load import prepared
 from headrace.api.load.reading import load_plan, prepare, report_later, table_columns
 from headrace.api.options.csv_options import parse_options
-from headrace.columns.faults.header_faults import with_header_faults
+from headrace.columns.finish.header_faults import with_header_faults
 from headrace.columns.load.gpu.decoded import decoded_place
 from headrace.columns.load.gpu.load import Place, load_on_gpu
-from headrace.columns.plan.load_plan import native_dialect
+from headrace.columns.plan.native_dialect import native_dialect
 from headrace.core.identity_cache import Recent
 from headrace.gpu.kernels.launcher import Part
-from headrace.sources.decode_gpu import DecodeShape
+from headrace.sources.encoding.decode_gpu import DecodeShape
 from headrace.sources.open import open_source
 from headrace.structure.dialect import CSV, Dialect
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.columns.test_load_gpu_differential import SHAPE, same_table, view_of
+from tests.columns.load_gpu_cases import SHAPE, same_table, view_of
 
 pytestmark = pytest.mark.fibers
 

@@ -29,6 +29,7 @@ from wrong_arguments import (
 )
 
 import headrace
+from tests.examples import examples
 
 VALUES = {**plain_values(), **array_values()}
 ALL_VALUES = VALUES | likely_values()
@@ -72,7 +73,7 @@ def test_one_likely_argument(call: Call, parameter: str, tmp_path: Path, monkeyp
         assert not fault_of(outcome(call, {parameter: make()}), (*call.tried(), *call.right())), kind
 
 
-@settings(deadline=None, max_examples=1500, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=examples(1500), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_several_wrong_arguments(data: st.DataObject, tmp_path: Path) -> None:
     call = CALLS[data.draw(st.sampled_from(sorted(CALLS)))]
@@ -148,6 +149,7 @@ print(count > 1000)
 """
 
 
+@pytest.mark.long_except("numpy")
 @pytest.mark.parametrize("missing", ["numpy", "numpy,pyarrow,pandas,polars,duckdb", "pyarrow"])
 def test_without_other_libraries(missing: str) -> None:
     command = [sys.executable, "-c", WITHOUT, str(Path(__file__).parent), missing]

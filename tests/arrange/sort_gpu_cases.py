@@ -1,4 +1,4 @@
-"""Sorts under the fiber harness by small shapes, and what they must give, by Python's own sort of codes."""
+"""Runs sorts under the fiber harness with small tuning, and compares them with Python's own sort of codes."""
 
 from __future__ import annotations
 
@@ -8,52 +8,45 @@ from typing import Any
 
 import numpy as np
 
-from headrace.arrange.sort.gpu.lsd.lsd import MUST, DigitShapes
-from headrace.arrange.sort.gpu.msd.bin_sort import SpreadShape
-from headrace.arrange.sort.gpu.msd.tuning import PartShapes
-from headrace.arrange.sort.gpu.planner import Given, Sorter
-from headrace.arrange.sort.gpu.single_launch.single_launch import BlockShape, RankShape, SmallShapes
-from headrace.arrange.sort.gpu.top_k import TopShape
-from headrace.arrange.sort.gpu.tuning import SortShapes
+from headrace.arrange.sort.gpu.lsd.lsd import MsdUse
+from headrace.arrange.sort.gpu.lsd.tuning import TileTuning
+from headrace.arrange.sort.gpu.msd.tuning import KeyMsdTuning
+from headrace.arrange.sort.gpu.planner import Sorter, SortRequest
+from headrace.arrange.sort.gpu.single_launch.tuning import (
+    CooperativeTuning,
+    KeySingleLaunch,
+    RankSortTuning,
+    SingleLaunchTuning,
+)
+from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING, SortTuning
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.testing.fibers.launcher import FiberLauncher
 
 RANKED, ALONE, MEETING, PARTS_FROM = 128, 256, 600, 900
-"""Keys that are ranked among all, that a hybrid's block sorts, that blocks which meet do, and from which on parts may be."""
-_BLOCK = BlockShape(4, 64, 4, 1)
-_TILE = tuple((width, (64, 4, 1)) for width in (1, 2, 4, 8))
-_PARTS = PartShapes(4, (32, 9), (64, 4, 1), (BlockShape(4, 32, 2, 1), BlockShape(4, 32, 4, 1), _BLOCK), 100)
-_SPREADING = replace(_PARTS, local=(SpreadShape(32, 3, 1), SpreadShape(64, 4, 1)), left=_BLOCK, rest_from=2)
-RANKING, MET = ((RANKED, RankShape(64, 1)),), ((MEETING, replace(_BLOCK, meets=True)),)
+"""Keys up to which `HARNESS_TUNING` ranks, sorts in one block (hybrid) and cooperatively; from the last on MSD is possible."""
+TILE = TileTuning(64, 4, 1)
+"""The tile of `HARNESS_TUNING`."""
 
 
-def small_shapes(ranked, meeting) -> SmallShapes:
-    """The same for all widths."""
-
-    def of_all(shapes):
-        return tuple((width, shapes) for width in (1, 2, 4, 8))
-
-    return SmallShapes(of_all(ranked), of_all(meeting), of_all(meeting))
+def single_launches(ranks: tuple[RankSortTuning, ...], cooperative: tuple[CooperativeTuning, ...]) -> SingleLaunchTuning:
+    """Return a table with the same kernels for all widths of keys."""
+    return SingleLaunchTuning(tuple(KeySingleLaunch(width, ranks, cooperative, cooperative) for width in (1, 2, 4, 8)))
 
 
-SHAPES = SortShapes(
-    DigitShapes(4, _TILE, _TILE, (64, 1), 64, 2, (64, 1, 512)),
-    small_shapes(RANKING, MET),
-    TopShape(256, 1),
-    ((4, _PARTS), (8, _PARTS)),
-    ((4, _SPREADING), (8, _SPREADING)),
-    ((4, _SPREADING), (8, _SPREADING)),
-    ((4, PARTS_FROM), (8, PARTS_FROM)),
-    8,
-    4,
-    (),
-    stable_few=(),
-)
+def with_same_width(tuning: SortTuning, tile: TileTuning) -> SortTuning:
+    """Return a tuning by which LSD and MSD move a value as wide as its key by this tile."""
+
+    def of_rows(rows):
+        return tuple(replace(row, same_width=tile) if row.key_bytes == tile.value_bytes else row for row in rows)
+
+    return replace(tuning, lsd=replace(tuning.lsd, tiles=of_rows(tuning.lsd.tiles)), msd=of_rows(tuning.msd))
+
+
 ODDITIES = (np.nan, -0.0, 0.0, 1, -1, np.inf, -np.inf, 2.5, -7)
 
 
 def entropy_keys(dtype: str, count: int, ands: int) -> Any:
-    """Uniform words with as many others ANDed to them (Thearling and Smith 1992); -1: zeros."""
+    """Return uniform words ANDed with `ands` others (Thearling and Smith 1992); -1: zeros."""
     random = np.random.default_rng(zlib.crc32(f"{dtype} {count} {ands}".encode()))
     words = np.zeros(count, np.uint64) if ands < 0 else random.integers(0, 2**64, count, np.uint64)
     for _ in range(ands):
@@ -62,7 +55,7 @@ def entropy_keys(dtype: str, count: int, ands: int) -> Any:
 
 
 def deep_keys(dtype: str, count: int) -> Any:
-    """Of many steps: half share all but their lowest 12 bits with many others, a fifth is one value, the others are uniform."""
+    """Return keys for many passes: half share all but their lowest 12 bits with many others, a fifth is one value."""
     random = np.random.default_rng(count)
     bits = 8 * np.dtype(dtype).itemsize
     made = random.integers(0, 1 << bits, count, np.uint64)
@@ -73,18 +66,18 @@ def deep_keys(dtype: str, count: int) -> Any:
     return made.astype(f"u{bits // 8}").view(dtype)
 
 
-def with_rest(shapes: SortShapes, number: int | None) -> SortShapes:
-    """All steps by parts from this number on are one launch, all of them only of pairs; None: none are."""
+def with_tail(tuning: SortTuning, number: int | None) -> SortTuning:
+    """Return a tuning by which one launch does all MSD passes from `number` on; 0 only for pairs, None for no pass."""
 
-    def of_all(some, number):
-        return tuple((width, replace(one, rest_from=number)) for width, one in some)
+    def of_row(row: KeyMsdTuning) -> KeyMsdTuning:
+        keys_only = replace(row.keys_only, tail_from=2 if number == 0 else number)
+        return replace(row, keys_only=keys_only, pairs=replace(row.pairs, tail_from=number), few_pairs=None)
 
-    alone = of_all(shapes.counted, 2 if number == 0 else number)
-    return replace(shapes, counted=alone, stable=of_all(shapes.stable, number), stable_few=())
+    return replace(tuning, msd=tuple(map(of_row, tuning.msd)))
 
 
 def keys_of(dtype: str, count: int, kind: str = "random") -> Any:
-    """Keys of a type; of floats a few values, NaN of several bits and both zeros among them."""
+    """Return keys of a type; floats have few values, among them NaN of several bits and both zeros."""
     if kind in {"sorted", "reversed", "constant", "few", "rising"}:
         numbers = np.arange(count) % 120
         made = {"sorted": np.sort(numbers), "reversed": np.sort(numbers)[::-1], "few": np.arange(count) % 3}
@@ -100,43 +93,43 @@ def keys_of(dtype: str, count: int, kind: str = "random") -> Any:
 
 
 def words(keys: Any) -> Any:
-    """Their bits."""
+    """Return the bits of keys."""
     return keys.view(f"u{keys.itemsize}")
 
 
 def columns_of(count: int, columns: int) -> list[Any]:
-    """Values of several widths; the first tell the row."""
+    """Return columns of several widths; the first has row numbers."""
     rows = np.arange(count)
     made = [rows.astype("u4"), rows * 1.5, rows.astype(np.longdouble), rows.astype("u1"), rows.astype("i2")]
     return (made * 3)[:columns]
 
 
 def expected_rows(keys: Any, order: KeyOrder, *, by_equals: bool) -> Any:
-    """Rows in the order of keys."""
+    """Return row numbers in the order of keys."""
     code = order.equal_code if by_equals else order.code
     own = words(keys).tolist()
     return np.array(sorted(range(len(own)), key=lambda row: code(own[row])), np.int64)
 
 
-class ByParts(Sorter):
-    """Goes by parts, as far as it may, whatever the keys are."""
+class MsdSorter(Sorter):
+    """Always sorts by MSD if the plan may choose it."""
 
-    def _parts(self, given, widths):
-        found = super()._parts(given, widths)
-        return found and (*found[:2], MUST)
+    def _msd_choice(self, request, widths):
+        choice = super()._msd_choice(request, widths)
+        return choice and replace(choice, use=MsdUse.ALWAYS)
 
 
 class Sorted:
-    """What a sort gave: keys, values, places."""
+    """The result of a sort: keys, values, indices."""
 
     def __init__(self, keys: Any, values: list[Any], indices: Any) -> None:
         self.keys, self.values, self.indices = keys, values, indices
 
 
 def sort_under_harness(keys, values=(), *, order=None, index_bytes=0, in_place=False, how=("random", 0), **options):
-    """`options` are `shapes`, `sorter`, `wants_keys`, `launcher` in place of `how`, and those of `Given`."""
+    """`options` are `tuning`, `sorter`, `wants_keys`, `launcher` in place of `how`, and those of `SortRequest`."""
     launcher = options.pop("launcher", None) or FiberLauncher(*how)
-    shapes = options.pop("shapes", SHAPES)
+    tuning = options.pop("tuning", HARNESS_TUNING)
     sorter, counters = options.pop("sorter", Sorter), []
 
     def moved(array):
@@ -152,15 +145,15 @@ def sort_under_harness(keys, values=(), *, order=None, index_bytes=0, in_place=F
     indices = (launcher.room(len(keys) * index_bytes), index_bytes) if index_bytes else None
     wants_keys = options.pop("wants_keys", True)
     order = order or KeyOrder.of(keys.dtype.str)
-    given = Given(order, source, target if wants_keys else None, tuple(columns), indices, **options)
-    sorter(launcher, len(keys), shapes, zeroed).sort(given)
+    request = SortRequest(order, source, target if wants_keys else None, tuple(columns), indices, **options)
+    sorter(launcher, len(keys), tuning, zeroed).sort(request)
     assert not any(room.array.any() for room in counters)  # as the next launch must find them
     found = [room.array.view(array.dtype) for (_, room, _), array in zip(columns, values, strict=True)]
     return Sorted(target.array.view(keys.dtype), found, indices and indices[0].array.view(f"u{index_bytes}"))
 
 
 def check(keys, values=(), *, order=None, index_bytes=0, **options) -> None:
-    """Against Python's stable sort; of what is not stable that it is a permutation by which keys are in order."""
+    """Compare with Python's stable sort; an unstable sort must be a permutation that sorts the keys."""
     order = order or KeyOrder.of(keys.dtype.str)
     found = sort_under_harness(keys, values, order=order, index_bytes=index_bytes, **options)
     carries = bool(values) or bool(index_bytes)

@@ -13,16 +13,9 @@ import headrace
 from headrace import key
 from headrace.core.errors import OptionError
 from headrace.testing import fibers
+from tests.arrange.expression_cases import CASES
 
 KEYS = np.concatenate([np.random.default_rng(1).integers(0, 2**32, 3000, dtype="u4"), np.array([0, 1, 2**31, 2**32 - 1], "u4")])
-CASES = {
-    "shift": (key >> 24, lambda k: k >> 24),
-    "hash": (key * 2654435761 >> 25, lambda k: k * 2654435761 % 2**32 >> 25),
-    "remainder": ((key + 5) % 97, lambda k: (k + 5) % 2**32 % 97),
-    "difference": ((3 - key) & 127, lambda k: (3 - k) & 127),
-    "mixed": ((key ^ key >> 16 | 5) // 33554432 << 1, lambda k: ((k ^ k >> 16 | 5) // 33554432 << 1) % 2**32),
-    "reversed": (7 ^ (2 * key | 1 & key), lambda k: 7 ^ (2 * k % 2**32 | 1 & k)),
-}
 
 OPERATORS: dict[str, Any] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "&": operator.and_, "|": operator.or_, "^": operator.xor,

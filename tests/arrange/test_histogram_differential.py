@@ -10,7 +10,7 @@ import pytest
 import headrace
 from headrace.arrange.histogram.histogram import plan_for
 from headrace.core.errors import OptionError
-from tests.arrange.test_histogram_kernels_differential import (
+from tests.arrange.histogram_kernels_cases import (
     edge_keys,
     edges_of,
     expected_between,
@@ -125,6 +125,7 @@ def test_splitters_that_are_infinite(dtype: str, edges: list[float]) -> None:
     check_far(dtype, np.array(edges, dtype))
 
 
+@pytest.mark.long_except("2-*", "300-*", "32767-f4")
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("buckets", [2, 300, 32767])
 def test_splitters_further_apart_than_their_type_goes(dtype: str, buckets: int) -> None:

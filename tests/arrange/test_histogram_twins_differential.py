@@ -7,8 +7,8 @@ import pytest
 
 import headrace
 from headrace import _native
-from tests.arrange.test_expression_differential import CASES
-from tests.arrange.test_histogram_kernels_differential import (
+from tests.arrange.expression_cases import CASES
+from tests.arrange.histogram_kernels_cases import (
     DTYPES,
     edge_keys,
     edges_of,
@@ -30,6 +30,7 @@ RANGES = {
 }
 
 
+@pytest.mark.long_except("uniform-*", "skewed-5000-f4", "constant-256-f8", "skewed-65536-u2", "constant-2-u2")
 @pytest.mark.parametrize("dtype", RANGES)
 @pytest.mark.parametrize("bins", [2, 256, 1000, 5000, 65536])
 @pytest.mark.parametrize("kind", ["uniform", "skewed", "constant"])

@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headrace.arrange.sort.gpu.common.launch import Keys, Moved, packed_arrays
-from headrace.arrange.sort.gpu.msd.bin_sort import SpreadShape, spread_entry
-from headrace.arrange.sort.gpu.single_launch.single_launch import BETWEEN, TARGET
+from headrace.arrange.sort.gpu.common.launch import KeyType, MovedColumn, packed_arrays
+from headrace.arrange.sort.gpu.msd.local_sorts import BETWEEN, TARGET, BinSortTuning, bin_sort_entry
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.gpu.kernels.launcher import Part
 from headrace.testing.fibers.launcher import FiberLauncher
 
 pytestmark = pytest.mark.fibers
 
-SHAPES = [SpreadShape(32, 3, 1), SpreadShape(64, 8, 1), SpreadShape(32, 18, 2)]
+SHAPES = [BinSortTuning(32, 3, 1), BinSortTuning(64, 8, 1), BinSortTuning(32, 18, 2)]
 KINDS = ["uniform", "equal", "few", "crowded", "low", "ends"]
 
 
@@ -54,29 +53,30 @@ def parts_of(kind: str, sizes: list[int], width: int) -> tuple[Any, Any]:
     return np.concatenate(keys).astype(f"u{width}"), np.array(records, np.uint32)
 
 
-def sort_parts(shape: SpreadShape, keys: Any, records: Any, values: Any, how: tuple[str, int]) -> tuple[Any, Any, list[int]]:
-    """Keys and values, and where parts that are left begin."""
+def sort_parts(tuning: BinSortTuning, keys: Any, records: Any, values: Any, how: tuple[str, int]) -> tuple[Any, Any, list[int]]:
+    """Return keys, values, and the begins of declined buckets."""
     launcher, width = FiberLauncher(*how), keys.itemsize
     placed = [launcher.put(keys), launcher.put(keys)]  # between, and target: each has all parts
-    moved = [Moved(None, placed[1], placed[0], width)]
+    moved = [MovedColumn(None, placed[1], placed[0], width)]
     if values is not None:
-        moved.append(Moved(None, launcher.put(values), launcher.put(values), values.itemsize))
-    given = Keys(width, KeyOrder.of(f"<u{width}").packed)
+        moved.append(MovedColumn(None, launcher.put(values), launcher.put(values), values.itemsize))
+    given = KeyType(width, KeyOrder.of(f"<u{width}").packed)
     lists, left = launcher.put(records), launcher.room(records.nbytes)
     counts = launcher.put(np.array([len(records), 0], np.uint32))
     packed = struct.pack("<2Q2q4I", lists.address, counts.address, 0, 1, 0, 0, 0, 0)
     args = packed, given.rule, packed_arrays(moved[0], moved[1:]), 1, left, Part(counts, 4)
-    launcher.launch(spread_entry(len(given.rule)), shape.local(given, 2, has_values=values is not None), args)
+    launcher.launch(bin_sort_entry(len(given.rule)), tuning.launch(given, 2, has_values=values is not None), args)
     number = int(counts.array.view("u4")[1])
     begins = left.array.view("u4").reshape(-1, 4)[:number, 0].tolist()
     return moved[0].target.array.view(keys.dtype), values is not None and moved[1].target.array.view(values.dtype), begins
 
 
+@pytest.mark.long_except("*items=3*")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("width", [4, 8])
 @pytest.mark.parametrize("value", ["", "u1", "u4", "u8", "c16"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_parts_are_in_order_and_stable_or_left(shape: SpreadShape, kind: str, width: int, value: str) -> None:
+def test_parts_are_in_order_and_stable_or_left(shape: BinSortTuning, kind: str, width: int, value: str) -> None:
     most = shape.keys
     sizes = [1, 2, most, most - 1, most // 2, most // 2 + 1, 33 if most > 33 else 3, most * 3 // 4]
     keys, records = parts_of(kind, sizes, width)
@@ -109,6 +109,6 @@ def test_values_as_many_as_bins_are_told_apart() -> None:
     """768 words of two bins, and six digits of 256: a step is a bin but for two parts in 3 of 2**-32, so two values share one."""
     keys = np.array([1, 0, 1535, 768, 769, 767, 1534, 1, 0], np.uint32)
     records = np.array([(0, len(keys), 16 | 8 << 8 | 5 << 24, BETWEEN)], np.uint32)
-    found, _, left = sort_parts(SpreadShape(64, 18, 1), keys, records, None, ("forward", 0))
+    found, _, left = sort_parts(BinSortTuning(64, 18, 1), keys, records, None, ("forward", 0))
     assert not left
     np.testing.assert_array_equal(found, np.sort(keys))

@@ -8,15 +8,13 @@ import numpy as np
 import pytest
 
 from headrace import buckets, key
-from headrace.arrange.bucket.functions import rule_for
-from headrace.arrange.bucket.key_types import key_dtype, key_type
 from headrace.arrange.multisplit.gpu.launches import Column, Shapes, Splitter, bits_pass
-from headrace.arrange.multisplit.gpu.planner import split_any
-from headrace.arrange.multisplit.multisplit import STRATEGIES, Split
+from headrace.arrange.multisplit.multisplit import STRATEGIES
 from headrace.core.errors import OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
 from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
 from tests.arrange.multisplit_cases import cases, check, columns_of, keys_of, odd_columns_of, wide_cases, wide_keys_of
+from tests.arrange.multisplit_kernels_cases import launched
 
 pytestmark = pytest.mark.fibers
 
@@ -39,25 +37,12 @@ SMALL = Shapes(
 """For 32 digits at most: a block has a thread for each."""
 
 
-def launched(keys, values, function, *, strategy=None, shapes=SPLIT_SHAPES, order="random", seed=0, resident=4):
-    launcher = FiberLauncher(order, seed, resident)
-    dtype = keys.dtype if keys.ndim == 1 else np.dtype(f"V{keys.nbytes // len(keys)}")
-    rule = rule_for(function, key_dtype(dtype.str), function.parameters[0] if function.kind == "splitters" else None)
-    given = [launcher.put(array) for array in (keys, *values)]
-    made = [launcher.room(array.nbytes) for array in (keys, *values)]
-    offsets = launcher.room((rule.count + 1) * 8)
-    widths = [dtype.itemsize, *(array.nbytes // len(array) for array in values)]
-    columns = [Column(a, b, width) for a, b, width in zip(given, made, widths, strict=True)]
-    split_any(Splitter(launcher, len(keys), shapes), (key_type(dtype.str), rule), columns, offsets, strategy)
-    found = [room.array.view(array.dtype).reshape(array.shape) for room, array in zip(made, (keys, *values), strict=True)]
-    return Split(found[0], found[1:], offsets.array.view("i8"))
-
-
 def few(function, own, count):
     """Cases whose offsets are not most of the work."""
     return function.count <= max(256, count)
 
 
+@pytest.mark.long_except("u1", "f4")
 @pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "i8", "f4", "f8"])
 def test_functions(dtype: str) -> None:
     for count in (1, 1023, 2049):
@@ -68,6 +53,7 @@ def test_functions(dtype: str) -> None:
                 check(keys, values, own, function.count, launched(keys, values, function))
 
 
+@pytest.mark.long_except("near")
 @pytest.mark.parametrize("kind", ["uniform", "near"])
 def test_keys_of_16_bytes(kind: str) -> None:
     keys = wide_keys_of(kind, 1500)
@@ -77,6 +63,7 @@ def test_keys_of_16_bytes(kind: str) -> None:
             check(keys, values, own, function.count, launched(keys, values, function))
 
 
+@pytest.mark.long_except("uniform-*-random", "constant-block-random")
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("kind", ["uniform", "constant"])
@@ -93,6 +80,7 @@ def test_strategies(order: str, strategy: str, kind: str) -> None:
             check(keys, values, own, function.count, found)
 
 
+@pytest.mark.long_except("u2-*")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("dtype", ["u2", "u8", "f4", "V16"])
 def test_strategies_for_any_function(strategy: str, dtype: str) -> None:
@@ -108,6 +96,7 @@ def test_strategies_for_any_function(strategy: str, dtype: str) -> None:
                 launched(keys, values, function, strategy=strategy)
 
 
+@pytest.mark.long_except("*-block", "8-look_back")
 @pytest.mark.parametrize("strategy", ["block", "look_back"])
 @pytest.mark.parametrize("bits", [6, 7, 8])
 def test_many_digits(strategy: str, bits: int) -> None:

@@ -13,18 +13,18 @@ from headrace.arrange.gather.take_gpu import Taker
 from headrace.arrange.sort.arguments import INDEX_TYPES, KeysOptions
 from headrace.arrange.sort.column_sort import code_of
 from headrace.arrange.sort.gpu.column_sort import ColumnSorter
-from headrace.arrange.sort.gpu.null_partition import ClassShape, RowClasses
+from headrace.arrange.sort.gpu.null_partition import NullPartitionTuning, RowClasses
 from headrace.arrange.sort.gpu.sort import Sorters
+from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING
 from headrace.columns.column import Column
 from headrace.core.errors import OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.columns_cases import check_same, fetched, on_fibers
 from tests.arrange.sort_columns_cases import SHARES, TYPES, column_of, uncounted
-from tests.arrange.sort_gpu_cases import SHAPES
 
 pytestmark = pytest.mark.fibers
 
-SHAPE = ClassShape(32, 3)
+TUNING = NullPartitionTuning(32, 3)
 """Tiles of 1,024 rows, chunks of several from 3,073 rows on."""
 EDGES = [0, 1, 33, 1024, 1025, 3073]
 
@@ -34,9 +34,9 @@ class Harness:
 
     def __init__(self, column: Column, options: KeysOptions, strategy: str | None = None, how=("random", 0)) -> None:
         self.launcher = FiberLauncher(*how)
-        sorters = Sorters(self.launcher, SHAPES, lambda: self.launcher.room(16, fill=0))
+        sorters = Sorters(self.launcher, HARNESS_TUNING, lambda: self.launcher.room(16, fill=0))
         given = on_fibers(self.launcher, column)
-        self.sorter = ColumnSorter(sorters, given, f"<{code_of(column)}", options, strategy=strategy, shape=SHAPE)
+        self.sorter = ColumnSorter(sorters, given, f"<{code_of(column)}", options, strategy=strategy, tuning=TUNING)
 
     def places(self, options: KeysOptions):
         return self.sorter.argsort().array.view(INDEX_TYPES[options.dtype])
@@ -51,6 +51,7 @@ def check(column: Column, *, descending: bool = False, nulls: str = "last", give
     assert Harness(given, options, **more).sorter.is_sorted() == headrace.is_sorted(column, **order)
 
 
+@pytest.mark.long_except("first-*")
 @pytest.mark.parametrize("name", list(TYPES))
 @pytest.mark.parametrize("nulls", ["first", "last"])
 def test_types(name: str, nulls: str) -> None:
@@ -170,12 +171,12 @@ def test_interleavings(how: tuple[str, int]) -> None:
         check(column_of(name, 3300, "half", 9), how=how)
 
 
-@pytest.mark.parametrize(("count", "shape"), [(9000, ClassShape(64, 2)), (33 * 1024 + 5, ClassShape(32, 40))])
-def test_classes_by_other_shapes(count: int, shape: ClassShape) -> None:
+@pytest.mark.parametrize(("count", "tuning"), [(9000, NullPartitionTuning(64, 2)), (33 * 1024 + 5, NullPartitionTuning(32, 40))])
+def test_classes_by_other_shapes(count: int, tuning: NullPartitionTuning) -> None:
     """Several warps to a block, and more chunks than a block has threads: rows go where a stable sort by class puts them."""
     column = column_of("bool", count, "half", 3)
     launcher = FiberLauncher()
-    rows = RowClasses(launcher, on_fibers(launcher, column), nulls_first=False, descending=False, shape=shape)
+    rows = RowClasses(launcher, on_fibers(launcher, column), nulls_first=False, descending=False, tuning=tuning)
     places = launcher.room(count * 4)
     rows.split(None, (places, 4))
     values, rank = column.to_pylist(), {False: 0, True: 1, None: 2}

@@ -7,7 +7,7 @@ import pytest
 
 import headrace
 from headrace import Context
-from headrace.arrange.sort.gpu.tuning import SortShapes
+from headrace.arrange.sort.gpu.tuning import SortTuning
 from headrace.arrays.device_array import DeviceArray
 from tests.arrange.sort_gpu_cases import columns_of, entropy_keys, keys_of, words
 
@@ -64,15 +64,15 @@ def test_entropies(dtype: str, ands: int) -> None:
 @pytest.mark.parametrize("dtype", ["i4", "f8"])
 def test_values_that_many_keys_have(dtype: str) -> None:
     """Which are set aside from so many bytes on: one on half of the keys, and 63 on nine tenths."""
-    from_bytes = SortShapes().heavy.from_bytes
+    min_bytes = SortTuning().heavy_hitters.min_bytes
     for heavy, share in ((1, 0.5), (63, 0.9)):
         random = np.random.default_rng(heavy)
-        count = from_bytes // np.dtype(dtype).itemsize
+        count = min_bytes // np.dtype(dtype).itemsize
         keys = random.integers(-(2**31), 2**31, count).astype(dtype)
         is_heavy = random.random(count) < share
         keys[is_heavy] = (random.integers(0, heavy, count) * 1_234_567 - 50_000_000)[is_heavy]
         np.testing.assert_array_equal(host(headrace.sort(keys, context=ON_GPU)), np.sort(keys))
-        fewer = keys[: from_bytes // (2 * keys.itemsize)]
+        fewer = keys[: min_bytes // (2 * keys.itemsize)]
         places = headrace.argsort(fewer)
         pairs = headrace.sort_pairs(fewer, [np.arange(len(fewer)).astype(f"i{keys.itemsize}")], context=ON_GPU)
         np.testing.assert_array_equal(host(pairs.keys), fewer[places])

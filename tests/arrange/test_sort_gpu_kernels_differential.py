@@ -1,4 +1,4 @@
-"""The GPU's sorts under the fiber harness, against Python's stable sort of codes, around the edges of tiles, blocks and ways."""
+"""Compares GPU sorts under the fiber harness with Python's stable sort of codes, around the edges of tiles and algorithms."""
 
 from __future__ import annotations
 
@@ -7,29 +7,28 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headrace.arrange.sort.gpu.lsd.lsd import Tiles
-from headrace.arrange.sort.gpu.msd.tuning import PartOptions
-from headrace.arrange.sort.gpu.single_launch.single_launch import BlockShape, RankShape, SmallShapes
+from headrace.arrange.sort.gpu.lsd.tuning import TileTuning
+from headrace.arrange.sort.gpu.msd.tuning import HybridOptions
+from headrace.arrange.sort.gpu.planner import Sorter, SortRequest
+from headrace.arrange.sort.gpu.single_launch.tuning import CooperativeTuning, RankSortTuning, SingleLaunchTuning
+from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.core.errors import MemoryLimitError, OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.sort_gpu_cases import (
     ALONE,
     MEETING,
-    MET,
     PARTS_FROM,
     RANKED,
-    SHAPES,
-    ByParts,
-    Given,
-    Sorter,
+    MsdSorter,
     check,
     columns_of,
     entropy_keys,
     expected_rows,
     keys_of,
-    small_shapes,
+    single_launches,
     sort_under_harness,
+    with_same_width,
     words,
 )
 
@@ -41,6 +40,7 @@ ENTROPIES = [-1, *range(11)]
 """The paper's twelve: words ANDed together, and zeros."""
 
 
+@pytest.mark.long_except("0-*", "1-u1", "1-u2", "1-f4", "1-u8")
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("columns", [0, 1])
 def test_types_at_the_edges_of_every_way(dtype: str, columns: int) -> None:
@@ -48,6 +48,7 @@ def test_types_at_the_edges_of_every_way(dtype: str, columns: int) -> None:
         check(keys_of(dtype, count), columns_of(count, columns))
 
 
+@pytest.mark.long_except("True-*", "False-False-f4")
 @pytest.mark.parametrize("dtype", ["i2", "f4", "u8", "M8[s]"])
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("total_order", [False, True])
@@ -71,6 +72,7 @@ def test_interleavings(how: tuple[str, int]) -> None:
     check(keys, columns_of(1500, 2), strategy="hybrid", stable=False, how=how)
 
 
+@pytest.mark.long_except("u4-0", "u4-8", "u8-3", "u8--1")
 @pytest.mark.parametrize("ands", ENTROPIES)
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
 def test_entropies_give_the_same_by_every_way(dtype: str, ands: int) -> None:
@@ -82,29 +84,29 @@ def test_entropies_give_the_same_by_every_way(dtype: str, ands: int) -> None:
         check(keys, columns_of(count, 1), strategy="hybrid", stable=False)
 
 
+@pytest.mark.long_except("u4-0", "f8-3")
 @pytest.mark.parametrize("ands", [0, 1, 3, 8])
 @pytest.mark.parametrize("dtype", ["u4", "f4", "u8", "f8"])
 def test_parts_whatever_the_plan_would_say(dtype: str, ands: int) -> None:
     for count in (PARTS_FROM, 2500):
         keys = entropy_keys(dtype, count, ands)
-        check(keys, sorter=ByParts)
-        check(keys, columns_of(count, 2), sorter=ByParts)
-        check(keys, [np.arange(count).astype(f"u{keys.itemsize}")], sorter=ByParts, in_place=ands % 2 == 1)
+        check(keys, sorter=MsdSorter)
+        check(keys, columns_of(count, 2), sorter=MsdSorter)
+        check(keys, [np.arange(count).astype(f"u{keys.itemsize}")], sorter=MsdSorter, in_place=ands % 2 == 1)
 
 
+@pytest.mark.long_except("8-False")
 @pytest.mark.parametrize("follows", [False, True])
 @pytest.mark.parametrize("width", [4, 8])
 def test_one_value_together_with_its_key_or_behind_it(width: int, follows: bool) -> None:
-    tiles = Tiles((64, 4, 1), width, follows)
-    digits = replace(SHAPES.digits, one_value=(((width, width), tiles),))
-    shapes = replace(SHAPES, digits=digits, stable_tiles=(((width, width), tiles),))
+    tuning = with_same_width(HARNESS_TUNING, TileTuning(64, 4, 1, width, follows))
     for count in (1023, 1024, 1281):
         values = [np.arange(count).astype(f"u{width}")]
         for keys in (entropy_keys(f"u{width}", count, 3), keys_of(f"f{width}", count)):
             for in_place in (False, True):
-                check(keys, values, shapes=shapes, strategy="digits", in_place=in_place)
-            check(keys, values, shapes=shapes, sorter=ByParts)
-            check(keys, shapes=shapes, index_bytes=width, wants_keys=False)
+                check(keys, values, tuning=tuning, strategy="digits", in_place=in_place)
+            check(keys, values, tuning=tuning, sorter=MsdSorter)
+            check(keys, tuning=tuning, index_bytes=width, wants_keys=False)
 
 
 @pytest.mark.parametrize("kind", ["sorted", "reversed", "rising", "constant", "few"])
@@ -138,22 +140,24 @@ def test_places(index_bytes: int) -> None:
 
 def test_more_keys_than_a_launch_takes() -> None:
     """As past 2**30, by portions."""
-    shapes = replace(SHAPES, digits=replace(SHAPES.digits, portion=700))
+    tuning = replace(HARNESS_TUNING, lsd=replace(HARNESS_TUNING.lsd, portion=700))
     for dtype in ("u4", "f8"):
         keys = keys_of(dtype, 1900)
-        check(keys, shapes=shapes, strategy="digits")
-        check(keys, columns_of(1900, 1), shapes=shapes)
+        check(keys, tuning=tuning, strategy="digits")
+        check(keys, columns_of(1900, 1), tuning=tuning)
 
 
+@pytest.mark.long_except("5")
 @pytest.mark.parametrize("bits", [5, 6])
 def test_digits_of_other_widths(bits: int) -> None:
     """Of which a key may have an odd number, and its highest is narrower."""
-    shapes = replace(SHAPES, digits=replace(SHAPES.digits, bits=bits))
+    tuning = replace(HARNESS_TUNING, lsd=replace(HARNESS_TUNING.lsd, bits=bits))
     for in_place in (False, True):
-        check(keys_of("i2", 700), columns_of(700, 1), shapes=shapes, in_place=in_place)
-        check(keys_of("u4", 700), shapes=shapes, in_place=in_place, strategy="digits")
+        check(keys_of("i2", 700), columns_of(700, 1), tuning=tuning, in_place=in_place)
+        check(keys_of("u4", 700), tuning=tuning, in_place=in_place, strategy="digits")
 
 
+@pytest.mark.long_except("128-4-False")
 @pytest.mark.parametrize("in_place", [False, True])
 @pytest.mark.parametrize(("threads", "own"), [(64, 1), (64, 2), (128, 4), (256, 8), (256, 1)])
 def test_keys_that_are_ranked_among_all_by_other_shapes(threads: int, own: int, in_place: bool) -> None:
@@ -161,8 +165,9 @@ def test_keys_that_are_ranked_among_all_by_other_shapes(threads: int, own: int, 
     there is work for."""
     block, blocks = 32 * own, 9
     most = block * blocks
-    small = small_shapes(((most, RankShape(threads, own)),), MET)
-    given = {"shapes": replace(SHAPES, small=small, multiprocessors=blocks), "in_place": in_place, "how": ("random", 0, blocks)}
+    single = single_launches((RankSortTuning(most, threads, own),), ())
+    tuning = replace(HARNESS_TUNING, single_launch=single, multiprocessors=blocks)
+    given = {"tuning": tuning, "in_place": in_place, "how": ("random", 0, blocks)}
     for count in (1, block - 1, block, block + 1, most - 1, most):
         for dtype in ("u1", "f4", "u8"):
             check(keys_of(dtype, count), **given)
@@ -173,36 +178,39 @@ def test_keys_that_are_ranked_among_all_by_other_shapes(threads: int, own: int, 
 
 def test_ranking_is_for_as_many_blocks_as_may_wait_for_each_other() -> None:
     """In place they do; each shape of a card of 132 multiprocessors, and what smaller ones have in its stead."""
-    own = [1, 2, 4, 8]
+    own = [2, 4, 8]
     found = {
-        (132, 4): [1 << 12, 1 << 13, 1 << 14, 0],
-        (132, 8): [1 << 12, 1 << 13, 1 << 14, 1 << 15],
-        (108, 4): [108 * 32, 108 * 64, 108 * 128, 0],
-        (20, 8): [20 * 32, 20 * 64, 20 * 128, 20 * 256],
+        (132, 4): [1 << 13, 1 << 14, 0],
+        (132, 8): [1 << 13, 1 << 14, 1 << 15],
+        (108, 4): [108 * 64, 108 * 128, 0],
+        (20, 8): [20 * 64, 20 * 128, 20 * 256],
     }
     for (multiprocessors, width), most in found.items():
         for has_values in (False, True):
-            ways = [SmallShapes().way(width, count, multiprocessors, has_values=has_values) for count in range(1, (1 << 15) + 2)]
-            ranks = [way.own if isinstance(way, RankShape) else 0 for way in ways]
+            table, counts = SingleLaunchTuning(), range(1, (1 << 15) + 2)
+            ways = [table.select(width, count, multiprocessors, has_values=has_values) for count in counts]
+            ranks = [way.block_groups if isinstance(way, RankSortTuning) else 0 for way in ways]
             assert [max((i + 1 for i, rank in enumerate(ranks) if rank == one), default=0) for one in own] == most
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("in_place", [False, True])
 def test_blocks_that_meet_by_other_shapes(in_place: bool) -> None:
     """Digits of other widths, so that their number is odd or the last is narrower; a block alone; constant digits."""
     for bits, threads, items in ((5, 32, 6), (4, 32, 6), (5, 64, 2), (6, 64, 4), (4, 32, 10)):
-        block = BlockShape(bits, threads, items, 1, meets=True)
-        shapes = replace(SHAPES, small=small_shapes((), ((4 * block.keys, block),)))
-        for count in (1, block.keys, 3 * block.keys + 1, 4 * block.keys):
+        block = threads * items
+        single = single_launches((), (CooperativeTuning(4 * block, items, threads, bits),))
+        tuning = replace(HARNESS_TUNING, single_launch=single)
+        for count in (1, block, 3 * block + 1, 4 * block):
             for dtype in ("u1", "f4", "u8"):
-                check(keys_of(dtype, count), columns_of(count, 3), shapes=shapes, in_place=in_place)
-                check(keys_of(dtype, count, "few"), shapes=shapes, in_place=in_place)
+                check(keys_of(dtype, count), columns_of(count, 3), tuning=tuning, in_place=in_place)
+                check(keys_of(dtype, count, "few"), tuning=tuning, in_place=in_place)
 
 
 @pytest.mark.parametrize("off", ["keeps_counts", "reduces", "looks_ahead", "merges", "by_size"])
 @pytest.mark.parametrize("ands", [0, 3, 8])
 def test_what_the_ablation_switches_off_changes_no_answer(off: str, ands: int) -> None:
-    options = PartOptions(**{off: False})
+    options = HybridOptions(**{off: False})
     for in_place in (False, True):
         check(entropy_keys("u4", 2000, ands), strategy="hybrid", options=options, in_place=in_place)
     check(entropy_keys("u8", 1200, ands), strategy="hybrid", options=options)
@@ -234,9 +242,10 @@ def test_is_sorted(dtype: str) -> None:
 
 def is_sorted(keys, order) -> bool:
     launcher = FiberLauncher("random", len(keys))
-    return Sorter(launcher, len(keys), SHAPES, lambda: None).is_sorted(Given(order, launcher.put(keys), None))
+    return Sorter(launcher, len(keys), HARNESS_TUNING, lambda: None).is_sorted(SortRequest(order, launcher.put(keys), None))
 
 
+@pytest.mark.long_except("8-i4", "4-u1")
 @pytest.mark.parametrize("dtype", ["u1", "f2", "i4", "f8"])
 @pytest.mark.parametrize("index_bytes", [4, 8])
 def test_top_k(dtype: str, index_bytes: int) -> None:
@@ -248,14 +257,14 @@ def test_top_k(dtype: str, index_bytes: int) -> None:
             for k in {0, 1, 5, count // 3, count - 1, count} & set(range(count + 1)):
                 launcher = FiberLauncher("random", k)
                 target, places = launcher.room(k * keys.itemsize), launcher.room(k * index_bytes)
-                given = Given(order, launcher.put(keys), target, (), (places, index_bytes))
-                Sorter(launcher, count, SHAPES, lambda launcher=launcher: launcher.room(16, fill=0)).top_k(given, k)
+                given = SortRequest(order, launcher.put(keys), target, (), (places, index_bytes))
+                Sorter(launcher, count, HARNESS_TUNING, lambda launcher=launcher: launcher.room(16, fill=0)).top_k(given, k)
                 np.testing.assert_array_equal(places.array.view(f"u{index_bytes}"), rows[:k])
                 np.testing.assert_array_equal(target.array.view(words(keys).dtype), words(keys)[rows[:k]])
 
 
 class Limited(FiberLauncher):
-    """Has no memory for more than so many rooms."""
+    """Has memory for a limited number of buffers."""
 
     def __init__(self, rooms: int) -> None:
         super().__init__("forward")
@@ -276,8 +285,8 @@ def test_what_is_sorted_in_place_is_intact_where_memory_is_short(strategy: str |
         launcher = Limited(1 + columns + more)
         rooms = [launcher.put(array) for array in (keys, *values)]
         carried = tuple((room, room, array.itemsize) for room, array in zip(rooms[1:], values, strict=True))
-        given = Given(KeyOrder.of("<u4"), rooms[0], rooms[0], carried, stable=strategy is None, strategy=strategy)
-        sorter = Sorter(launcher, count, SHAPES, lambda launcher=launcher: launcher.room(16, fill=0))
+        given = SortRequest(KeyOrder.of("<u4"), rooms[0], rooms[0], carried, stable=strategy is None, strategy=strategy)
+        sorter = Sorter(launcher, count, HARNESS_TUNING, lambda launcher=launcher: launcher.room(16, fill=0))
         try:
             sorter.sort(given)
         except MemoryLimitError:
@@ -290,12 +299,12 @@ def test_what_is_sorted_in_place_is_intact_where_memory_is_short(strategy: str |
 
 
 class Watching(FiberLauncher):
-    """Tells which way the plan went: 1 a straight copy, 2 reversed, 3 by digits, 4 by parts (device_plan.cuh)."""
+    """Records the method of the plan: 1 copy, 2 reverse, 3 LSD, 4 MSD (device_plan.cuh)."""
 
     way = -1
 
     def launch(self, entry, shape, args):
-        if entry.name == "sort_straight":
+        if entry.name == "copy_or_reverse":
             self.way = int(self.fetch(args[0]).view("u4")[0])
         super().launch(entry, shape, args)
 
@@ -312,7 +321,9 @@ def test_the_way_is_chosen_by_the_keys(kind: str, ands: int, way: int, columns: 
     launcher = Watching("random", 1)
     rooms = [launcher.put(keys), launcher.room(keys.nbytes)]
     values = ((launcher.put(np.arange(count)), launcher.room(8 * count), 8),)[:columns]
-    Sorter(launcher, count, SHAPES, lambda: None).sort(Given(KeyOrder.of(keys.dtype.str), rooms[0], rooms[1], values))
+    Sorter(launcher, count, HARNESS_TUNING, lambda: None).sort(
+        SortRequest(KeyOrder.of(keys.dtype.str), rooms[0], rooms[1], values)
+    )
     assert launcher.way == way
     np.testing.assert_array_equal(rooms[1].array.view(dtype), np.sort(keys))
 
@@ -327,7 +338,7 @@ def test_floats_by_parts(dtype: str, columns: int) -> None:
     check(-keys, columns_of(len(keys), columns), in_place=True)
     launcher = Watching("random", 1)
     rooms = [launcher.put(keys), launcher.room(keys.nbytes)]
-    Sorter(launcher, len(keys), SHAPES, lambda: None).sort(Given(KeyOrder.of(keys.dtype.str), rooms[0], rooms[1]))
+    Sorter(launcher, len(keys), HARNESS_TUNING, lambda: None).sort(SortRequest(KeyOrder.of(keys.dtype.str), rooms[0], rooms[1]))
     assert launcher.way >= 3
 
 

@@ -38,6 +38,7 @@ def check_in_order(found: np.ndarray, dtype: str, count: int) -> None:
         np.testing.assert_array_equal(part, np.repeat(values[own], np.minimum(ends[own], begin + len(part)) - firsts))
 
 
+@pytest.mark.long
 def test_on_the_cpu() -> None:
     count = 2**31 + 1
     keys = repeated("u1", count)

@@ -1,20 +1,20 @@
-"""Every program that a sort may launch is listed in a programs.py, has arguments of the sizes that its signature
-tells, and fits the shared memory of every card."""
+"""Checks that a sort launches listed programs only, with arguments as in their signatures, and within every device's limits."""
 
 from __future__ import annotations
 
+import itertools
 import struct
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from headrace.arrange.sort.gpu.msd.tuning import Bounds, PartOptions
-from headrace.arrange.sort.gpu.planner import Given, Sorter
-from headrace.arrange.sort.gpu.sort import shapes_of
-from headrace.arrange.sort.gpu.tuning import SortShapes
+from headrace.arrange.sort.gpu.msd.tuning import HybridOptions, ListBounds
+from headrace.arrange.sort.gpu.planner import Sorter, SortRequest
+from headrace.arrange.sort.gpu.tuning import SortTuning, tuning_of
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.gpu.kernels.arguments import signature_codes
-from headrace.gpu.kernels.source import Variant
+from headrace.gpu.kernels.source import Variant, all_variants
 
 pytestmark = pytest.mark.pure
 
@@ -31,6 +31,7 @@ class Lister:
     def __init__(self, most_shared: int = OF_LARGE_CARDS) -> None:
         self.most_shared = most_shared
         self.programs: set[str] = set()
+        self.variants: set[Variant] = set()
         self.launches: list[str] = []
         self.meeting_blocks = 0
         self.room_bytes = 0
@@ -48,11 +49,14 @@ class Lister:
     def put(self, values, room=None):
         return Room()
 
+    def fetch(self, room):
+        return np.zeros(4, np.uint8)
+
     def launch(self, entry, shape, args):
-        Variant.of(entry.file, shape.defines)
+        self.variants.add(Variant.of(entry.file, shape.defines))
         self.programs.add(entry.file.rpartition("/")[2])
         self.launches.append(entry.name)
-        if entry.name in {"parts_rest", "parts_rest_alone", "sort_rank", "sort_small"}:
+        if entry.name in {"tail_passes", "tail_passes_keys", "rank_sort", "cooperative_sort"}:
             self.meeting_blocks = max(self.meeting_blocks, shape.blocks)
         assert shape.shared <= self.most_shared
         assert shape.threads <= 1024 and 0 < shape.blocks < 1 << 31
@@ -83,48 +87,50 @@ class Lister:
 )
 def test_launches_are_listed(typestr: str, count: int) -> None:
     order, lister = KeyOrder.of(typestr), Lister()
-    sorter = Sorter(lister, count, SortShapes(), Room)
+    sorter = Sorter(lister, count, SortTuning(), Room)
     for values in ((), ((Room(), Room(), 4),), ((Room(), Room(), 16),) * 3):
         for indices in (None, (Room(), 4), (Room(), 8)):
             if indices is None or indices[1] == 8 or count < 1 << 32:
-                sorter.sort(Given(order, Room(), Room(), values, indices))
-    sorter.top_k(Given(order, Room(), Room(), (), (Room(), 8)), max(1, count // 2))
+                sorter.sort(SortRequest(order, Room(), Room(), values, indices))
+    sorter.top_k(SortRequest(order, Room(), Room(), (), (Room(), 8)), max(1, count // 2))
     if typestr[2] in "48" and count < 1 << 32:
-        for options in (PartOptions(), PartOptions(merges=False, by_size=False)):
-            sorter.sort(Given(order, Room(), Room(), strategy="hybrid", options=options))
+        for options in (HybridOptions(), HybridOptions(merges=False, by_size=False)):
+            sorter.sort(SortRequest(order, Room(), Room(), strategy="hybrid", options=options))
             values = ((Room(), Room(), 4),)
-            sorter.sort(Given(order, Room(), Room(), values, stable=False, strategy="hybrid", options=options))
+            sorter.sort(SortRequest(order, Room(), Room(), values, stable=False, strategy="hybrid", options=options))
 
 
 @pytest.mark.parametrize(("width", "count"), [(4, 500_000_000), (8, 250_000_000)])
 def test_a_hybrid_takes_a_twentieth_of_its_keys_besides(width: int, count: int) -> None:
     """M2 to M5 of the paper's section 4.6; its own example comes to 4.85 and 5.06 percent of keys and their second buffer."""
-    shapes = dict(SortShapes().kept)[width]
-    share = Bounds(count, shapes, PartOptions(), width).nbytes / (2 * count * width)
+    row = SortTuning().msd_of(width)
+    share = ListBounds(count, row.paper, HybridOptions(), width).nbytes / (2 * count * width)
     assert 0.02 < share < 0.052
 
 
 @pytest.mark.parametrize("width", [4, 8])
 def test_lists_by_parts_take_a_tenth_of_the_keys_or_a_quarter_where_stable(width: int) -> None:
-    shapes, count = SortShapes(), 1 << 26
-    unkept = PartOptions(keeps_counts=False, reduces=False)
-    for some, options in ((shapes.kept, PartOptions()), (shapes.counted, unkept)):
-        assert 0.07 < Bounds(count, dict(some)[width], options, width).nbytes / (count * width) < 0.105
+    tuning, count = SortTuning(), 1 << 26
+    row = tuning.msd_of(width)
+    unkept = HybridOptions(keeps_counts=False, reduces=False)
+    for some, options in ((row.paper, HybridOptions()), (row.keys_only, unkept)):
+        assert 0.07 < ListBounds(count, some, options, width).nbytes / (count * width) < 0.105
     for value in (1, 4, 8):
-        tiles = shapes.digits.of(width, [value], count), dict(shapes.stable_tiles).get((width, value))
-        for one in filter(None, tiles):
-            stable = dict(shapes.stable)[width].stably(one)
-            assert 0.15 < Bounds(count, stable, PartOptions(reduces=False, stable=True), width).nbytes / (count * width) < 0.25
+        for one in (row, replace(row, same_width=None)):
+            stable = one.select_pairs([value], count, tuning.lsd)
+            assert (
+                0.15 < ListBounds(count, stable, HybridOptions(reduces=False, stable=True), width).nbytes / (count * width) < 0.25
+            )
 
 
 def test_few_pairs_of_8_bytes_have_few_launches_that_may_be_in_vain() -> None:
     """By digits all of the last four are; the lists of such a sort are up to 0.3 of its keys."""
     lister = Lister()
-    Sorter(lister, 1 << 23, SortShapes(), Room).sort(Given(KeyOrder.of("<u8"), Room(), Room(), ((Room(), Room(), 8),)))
-    by_digits, by_parts = ["sort_count", "sort_plan", *["sort_pass"] * 8], ["parts_rest", "sort_spread", "sort_local"]
-    assert lister.launches == [*by_digits, *by_parts, "sort_straight"]
-    few = dict(SortShapes().stable_few)[8][1].stably(SortShapes().digits.of(8, [8], 1 << 23))
-    share = Bounds(1 << 23, few, PartOptions(reduces=False, stable=True), 8).nbytes / (1 << 26)
+    Sorter(lister, 1 << 23, SortTuning(), Room).sort(SortRequest(KeyOrder.of("<u8"), Room(), Room(), ((Room(), Room(), 8),)))
+    lsd = ["count_digits", "choose_plan", *["onesweep_pass"] * 8]
+    assert lister.launches == [*lsd, "tail_passes", "bin_sort", "block_radix_sort", "copy_or_reverse"]
+    few = SortTuning().msd_of(8).select_pairs([8], 1 << 23, SortTuning().lsd)
+    share = ListBounds(1 << 23, few, HybridOptions(reduces=False, stable=True), 8).nbytes / (1 << 26)
     assert 0.2 < share < 0.3
 
 
@@ -133,8 +139,10 @@ def test_cards_of_small_blocks_have_programs_that_fit(capability: tuple[int, int
     for typestr in ("<u2", "<u4", "<u8"):
         lister = Lister(most)
         for values in ((), ((Room(), Room(), 4),), ((Room(), Room(), 8),)):
-            Sorter(lister, 1 << 26, shapes_of(100, capability), Room).sort(Given(KeyOrder.of(typestr), Room(), Room(), values))
-        assert typestr != "<u8" or {"scatter_stable.cu", "tail_passes.cu"} <= lister.programs
+            Sorter(lister, 1 << 26, tuning_of(100, capability), Room).sort(
+                SortRequest(KeyOrder.of(typestr), Room(), Room(), values)
+            )
+        assert typestr != "<u8" or {"scatter_stable", "tail_passes"} <= set(lister.launches)
         assert ("prefix_histogram.cu" in lister.programs) == (most == OF_LARGE_CARDS and typestr != "<u2")
 
 
@@ -142,9 +150,27 @@ def test_cards_of_small_blocks_have_programs_that_fit(capability: tuple[int, int
 def test_blocks_that_meet_are_one_a_multiprocessor(count: int) -> None:
     """More would not surely be resident together; and the strategy of the paper has none."""
     for values in ((), ((Room(), Room(), 8),), ((Room(), Room(), 4),)):
-        lister, given = Lister(), Given(KeyOrder.of("<u8"), Room(), Room(), values)
-        Sorter(lister, count, shapes_of(100, (9, 0)), Room).sort(given)
+        lister, given = Lister(), SortRequest(KeyOrder.of("<u8"), Room(), Room(), values)
+        Sorter(lister, count, tuning_of(100, (9, 0)), Room).sort(given)
         assert 0 < lister.meeting_blocks <= 100
     lister = Lister()
-    Sorter(lister, 1 << 23, shapes_of(100, (9, 0)), Room).sort(replace(given, stable=False, strategy="hybrid"))
+    Sorter(lister, 1 << 23, tuning_of(100, (9, 0)), Room).sort(replace(given, stable=False, strategy="hybrid"))
     assert lister.meeting_blocks == 0
+
+
+def test_every_listed_program_is_reached_by_a_call() -> None:
+    """Except that of null_partition.cu, which columns use."""
+    reached: set[Variant] = set()
+    for typestr, capability in itertools.product(("|u1", "<u2", "<f2", "<u4", "<f4", "<u8", "<f8"), ((9, 0), (8, 9))):
+        order, width = KeyOrder.of(typestr), int(typestr[2])
+        for count in (100, 10_000, 1 << 19, *(1 << bits for bits in (14, 15, 16, 17, 18, 20, 21, 23, 26, 29, 33))):
+            lister = Lister()
+            sorter = Sorter(lister, count, tuning_of(132, capability), Room)
+            for values in ((), ((Room(), Room(), width),), ((Room(), Room(), 1),), ((Room(), Room(), 16),)):
+                sorter.sort(SortRequest(order, Room(), Room(), values))
+                if width >= 4 and count < 1 << 32:
+                    sorter.sort(SortRequest(order, Room(), Room(), values, stable=False, strategy="hybrid"))
+            sorter.top_k(SortRequest(order, Room(), Room(), (), (Room(), 8)), 10)
+            reached |= lister.variants
+    listed = {variant for variant in all_variants() if variant.file.startswith("arrange/sort/")}
+    assert {str(variant) for variant in listed - reached} == {"arrange/sort/gpu/null_partition.cu HR_THREADS=256"}

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.fibers
 SHAPES = replace(SPLIT_SHAPES, with_values=(256, 6, 1), long_keys_with_values=(256, 2, 1))
 
 
+@pytest.mark.long_except("u4-5-u32", "u8-8-u64")
 @pytest.mark.parametrize("most_by_u32", [0, 1 << 20], ids=["u64", "u32"])
 @pytest.mark.parametrize(("dtype", "bits"), [("u4", 5), ("u4", 8), ("u8", 8)])
 def test_ways(most_by_u32: int, dtype: str, bits: int) -> None:

@@ -26,6 +26,7 @@ def taker_of(launcher: FiberLauncher, rows: np.ndarray) -> Taker:
     return Taker(launcher, launcher.put(rows), len(rows), rows.itemsize, threads=64)
 
 
+@pytest.mark.long_except("random-*", "forward-u4-plain")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])
@@ -86,6 +87,7 @@ def test_partition(form: str) -> None:
                 check_same(fetched(found[each]), expected[each])
 
 
+@pytest.mark.long_except("plain")
 @pytest.mark.parametrize("form", FORMS)
 def test_partition_by_hash(form: str) -> None:
     for part in (table_of(form), table_of(form)[3:1999], table_of(form)[5:5]):

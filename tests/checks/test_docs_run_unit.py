@@ -26,31 +26,31 @@ def test_examples_of_this_tree_run():
 )
 def test_failing_block_is_found(tmp_path, block, complaint):
     (tmp_path / "README.md").write_text(f"A page.\n\n```python\n{block}\n```\n")
-    [finding] = docs_run.check(tmp_path)
+    [finding] = docs_run.check_pages(tmp_path)
     assert finding.path == "README.md"
     assert complaint in finding.message
 
 
 def test_failing_line_is_named(tmp_path):
     (tmp_path / "README.md").write_text("A page.\n\n```python\nx = 1\nassert x == 2\n```\n")
-    [finding] = docs_run.check(tmp_path)
+    [finding] = docs_run.check_pages(tmp_path)
     assert 'File "README.md", line 5' in finding.message
 
 
 def test_page_in_docs_is_read(tmp_path):
     (tmp_path / "docs" / "decisions").mkdir(parents=True)
     (tmp_path / "docs" / "decisions" / "first.md").write_text("```python\n1 / 0\n```\n")
-    assert [finding.path for finding in docs_run.check(tmp_path)] == ["docs/decisions/first.md"]
+    assert [finding.path for finding in docs_run.check_pages(tmp_path)] == ["docs/decisions/first.md"]
 
 
 def test_blocks_of_a_page_are_one_program_in_an_empty_folder(tmp_path):
     first = "from pathlib import Path\nassert not list(Path().iterdir())\nPath('a.csv').write_text('a\\n1\\n')"
     second = ">>> import headrace\n>>> headrace.read_csv('a.csv')['a'].to_pylist()\n[1]"
     (tmp_path / "README.md").write_text(f"```python\n{first}\n```\nthen\n```python\n{second}\n```\n")
-    assert docs_run.check(tmp_path) == []
+    assert docs_run.check_pages(tmp_path) == []
 
 
 @pytest.mark.parametrize("fence", ["```python no-run", "```sh", "```"])
 def test_other_blocks_are_left_alone(tmp_path, fence):
     (tmp_path / "README.md").write_text(f"{fence}\n1 / 0\n```\n")
-    assert docs_run.check(tmp_path) == []
+    assert docs_run.check_pages(tmp_path) == []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from checks import extras, file_size, floating_point, import_order, readme, shared_rules, who_knows_what, words
+from checks import extras, file_size, floating_point, import_order, readme, shared_rules, test_files, who_knows_what, words
 from checks.__main__ import STATIC
 from checks.tree import without_comments
 
@@ -72,7 +72,7 @@ def test_import_to_the_right_is_found(write, tmp_path, path, line):
         ("structure/find.py", "from headrace.sources.open import OpenSource"),
         ("structure/find.py", "import pandas"),
         ("store/log.py", "from headrace.sources.open import OpenSource"),
-        ("api/table.py", "from headrace.export.arrow import stream_capsule"),
+        ("api/table.py", "from headrace.export.arrow.arrow import stream_capsule"),
         ("cli/load.py", "from headrace import Table, read_csv"),
         ("cli/load.py", "from headrace.core.errors import OptionError"),
         ("testing/oracle.py", "from headrace.api.table import Table"),
@@ -287,3 +287,36 @@ def test_extra_that_is_there_is_allowed(write, tmp_path, text):
     write("pyproject.toml", EXTRAS)
     write("src/headrace/a.py", text)
     assert places(extras, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from tests.columns.test_load import check",
+        "import tests.columns.test_load",
+        "from tests.columns import test_load",
+        "from test_load import check",
+        "def late():\n    from tests.columns.test_load import check",
+    ],
+)
+def test_an_imported_test_file_is_found(write, tmp_path, line):
+    write("tests/columns/test_other.py", f"\n{line}\n")
+    assert places(test_files, tmp_path) == [("tests/columns/test_other.py", 2 + line.count("\n"))]
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("monkeypatch.setattr(module, '_LIMIT', 3)", 1),
+        ("monkeypatch.setattr('headrace.core.options._LIMIT', 3)", 1),
+        ("monkeypatch.delattr(module, '_LIMIT')", 1),
+        ("monkeypatch.setattr(module, 'LIMIT', 3)", 0),
+        ("monkeypatch.setattr(Class, '__init__', made)", 0),
+        ("monkeypatch.setattr(module, name, 3)", 0),
+        ("from tests.columns.load_cases import check", 0),
+        ("from headrace.testing.oracle import split", 0),
+    ],
+)
+def test_a_replaced_private_name_is_found(write, tmp_path, line, count):
+    write("tests/columns/test_other.py", f"{line}\n")
+    assert len(test_files.check(tmp_path)) == count

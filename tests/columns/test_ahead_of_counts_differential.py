@@ -11,14 +11,15 @@ import pytest
 from headrace import _native
 from headrace.columns.load.gpu import estimate, load, setup_cache
 from headrace.columns.load.gpu.estimate import Expected, expect
-from headrace.columns.plan.load_plan import native_dialect
+from headrace.columns.plan.native_dialect import native_dialect
 from headrace.core.errors import MemoryLimitError
 from headrace.core.identity_cache import Recent
 from headrace.structure.dialect import CSV, Dialect
 from headrace.structure.gpu.dialect_tables import TOTALS, Found
 from headrace.testing import fibers
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.columns.test_load_gpu_differential import SHAPE, check
+from tests.columns.ahead_of_counts_cases import MISLEADING, PLAIN, text
+from tests.columns.load_gpu_cases import SHAPE, check
 
 pytestmark = pytest.mark.fibers
 
@@ -70,26 +71,6 @@ def test_nothing_is_expected(told):
     assert check(DATA, header=False, schema=TYPES) == 2
 
 
-def text(first: list[str], others: list[str]) -> bytes:
-    """Others behind more than is looked at."""
-    return "\n".join(first * (5000 // len("\n".join(first)) + 1) + others).encode()
-
-
-PLAIN = ["1,abc,20,d", "2,ab,3000,ef"]
-MISLEADING = {
-    "shorter records": (["11111111,x,2,y"], ["1,,2,"] * 3000),
-    "longer records": (["1,x,2,y"], ["11111111,xxxxxxxx,22222222,yyyyyyyy"] * 400),
-    "longer strings in records as long": (["1,x,22222222,y"], ["1,xxxxxxxx,2,y"] * 20_000),
-    "empty strings": (["1,xxxx,2,yyyyyy"], ["11111,,22222,"] * 20_000),
-    "quotes": (PLAIN, ['1,"a ""b"", c",2,"d\ne"'] * 5),
-    "quotes that do not close": (PLAIN, ['1,"a,2,d\n3,c,4,d']),
-    "lines in quotes": (['1,"a\nb\nc\nd",2,"e"'], ["1,b,2,c"] * 30),
-    "records of other widths": (PLAIN, ["1,a,2,b,c", "5", "1,,,"]),
-    "no numbers": (PLAIN, ["x,a,y,b"]),
-    "blank lines": (PLAIN, [""] * 900 + PLAIN),
-}
-
-
 @pytest.mark.parametrize("kind", MISLEADING)
 def test_first_records_that_mislead(kind):
     data = text(*MISLEADING[kind])
@@ -116,7 +97,7 @@ def test_offsets_that_would_not_reach(monkeypatch):
 
 def check_values(data: bytes, types: list[str]) -> int:
     """Compare values alone; how often the host waited."""
-    from tests.columns.test_load_gpu_differential import read_on_fibers
+    from tests.columns.load_gpu_cases import read_on_fibers
 
     found, waits = read_on_fibers(data, header=False, schema=types)
     assert found is not None

@@ -88,7 +88,7 @@ def test_options() -> None:
 
 def test_pieces_of_a_fixed_offset() -> None:
     times = local_times("-05:30")
-    assert (times.offsets, len(times.begins), len(times.ends)) == ([-19800], 1, 1)
+    assert (times.offsets, len(times.begins), len(times.ends)) == ((-19800,), 1, 1)
     assert times.begins[0] < -(10**12) and times.ends[0] > 10**12
 
 
@@ -98,7 +98,7 @@ def test_pieces_of_berlin() -> None:
     spring = int(datetime.datetime(2024, 3, 31, 2, tzinfo=datetime.UTC).timestamp())
     autumn = int(datetime.datetime(2024, 10, 27, 2, tzinfo=datetime.UTC).timestamp())
     at = times.ends.index(spring)
-    assert times.begins[at + 1] == spring + 3600 and times.offsets[at : at + 3] == [3600, 7200, 3600]
+    assert times.begins[at + 1] == spring + 3600 and times.offsets[at : at + 3] == (3600, 7200, 3600)
     assert times.ends[at + 1] == autumn and times.begins[at + 2] == autumn + 3600
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.columns.test_fast_numbers_rules import GOOD, VALUES
-from tests.columns.test_load_gpu_faults_differential import check
+from tests.columns.fast_numbers_cases import GOOD, VALUES
+from tests.columns.load_gpu_faults_cases import check
 
 pytestmark = pytest.mark.fibers
 

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from headrace import _native
-from headrace.sources.decode_gpu import DecodeShape, Encoded, decode_on_gpu
-from headrace.sources.encoding import code_page
+from headrace.sources.encoding.decode_gpu import DecodeShape, Encoded, decode_on_gpu
+from headrace.sources.encoding.encoding import code_page
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.columns.test_convert_kernels_differential import table
-from tests.columns.test_load_gpu_faults_differential import spoiled
-from tests.columns.test_load_gpu_forms_differential import check
+from tests.columns.convert_kernels_cases import table
+from tests.columns.load_gpu_faults_cases import spoiled
+from tests.columns.load_gpu_forms_cases import check
 
 pytestmark = pytest.mark.fibers
 

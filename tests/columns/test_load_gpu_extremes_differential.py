@@ -10,22 +10,14 @@ from typing import Any
 import pytest
 
 import headrace
-from headrace.columns.finish.gpu import patch_strings
+from headrace.columns.faults.gpu import patch_strings
 from headrace.columns.load.gpu import load
-from tests.columns.test_load_gpu_dialects_differential import outcome
-from tests.columns.test_load_gpu_differential import read_on_fibers
-from tests.columns.test_load_gpu_forms_differential import SHAPE, check
+from tests.columns.load_gpu_cases import read_on_fibers
+from tests.columns.load_gpu_dialects_cases import outcome
+from tests.columns.load_gpu_extremes_cases import LONG_FIELDS
+from tests.columns.load_gpu_forms_cases import SHAPE, check
 
 pytestmark = pytest.mark.fibers
-
-LONG_FIELDS = {
-    "bare": lambda size: b"x" * size,
-    "far outside ASCII": lambda size: "€".encode() * (size // 3),
-    "quoted": lambda size: b'"' + b'a,b\n""c""\r\n' * (size // 11) + b'"',
-    "one quote at its end": lambda size: b'"' + b"y" * size + b'"',
-    "spaces": lambda size: b" " * size,
-}
-"""By what they are made of: a text of about so many bytes, as it stands in a record."""
 
 
 def around(field: bytes, rows: int) -> bytes:
@@ -55,6 +47,7 @@ def record(rng: random.Random, columns: int) -> bytes:
     return b",".join(rng.choice([b"%d", b"%d.5", b"t%d", b'"q%d"']) % rng.randrange(1000) for _ in range(columns)) + b"\n"
 
 
+@pytest.mark.long_except("1", "300")
 @pytest.mark.parametrize("columns", [1, 300, 700])
 def test_records_longer_than_tiles(columns):
     rng = random.Random(columns)

@@ -12,7 +12,7 @@ import pytest
 import headrace
 from headrace.structure.gpu.launches import FindShape
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
-from tests.columns.test_load_gpu_differential import read_on_fibers, same_table, shape_of
+from tests.columns.load_gpu_cases import read_on_fibers, same_table, shape_of
 
 pytestmark = pytest.mark.fibers
 
@@ -104,6 +104,7 @@ def before(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(FiberLauncher, "room", poisoned)
 
 
+@pytest.mark.long_except("1-*")
 @pytest.mark.usefixtures("before")
 @pytest.mark.parametrize("inferred", [False, True], ids=["given", "inferred"])
 @pytest.mark.parametrize("case", CASES)

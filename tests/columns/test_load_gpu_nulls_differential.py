@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.columns.test_load_gpu_differential import check
+from tests.columns.load_gpu_cases import check
 
 pytestmark = pytest.mark.fibers
 

@@ -7,7 +7,7 @@ import gc
 import pytest
 
 import headrace
-from tests.columns.test_load_gpu_differential import read_on_fibers
+from tests.columns.load_gpu_cases import read_on_fibers
 
 
 def test_a_context_counts_for_all_its_reads_and_a_report_for_one():

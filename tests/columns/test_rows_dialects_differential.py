@@ -13,7 +13,7 @@ import pytest
 
 from headrace.structure.gpu.launches import FindShape
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.columns.test_load_gpu_differential import check, shape_of
+from tests.columns.load_gpu_cases import check, shape_of
 
 pytestmark = pytest.mark.fibers
 
@@ -65,6 +65,7 @@ DIALECTS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.long_except("\\n-*")
 @pytest.mark.parametrize(("dialect", "odd"), DIALECTS)
 @pytest.mark.parametrize("quoted", [0.0, 0.2])
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])

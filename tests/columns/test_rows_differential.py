@@ -12,7 +12,7 @@ import pytest
 
 from headrace.structure.gpu.launches import FindShape
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.columns.test_load_gpu_differential import check, shape_of
+from tests.columns.load_gpu_cases import check, shape_of
 
 pytestmark = pytest.mark.fibers
 

@@ -16,7 +16,8 @@ from headrace import Dialect
 from headrace.columns.convert.gpu.fast.arguments import RowShape, tally_program
 from headrace.structure.gpu.dialect_tables import TALLY, TOTALS, Found, plain_dialect
 from headrace.testing import fibers
-from tests.structure.test_find_kernels_differential import (
+from tests.examples import examples
+from tests.structure.find_kernels_cases import (
     ORDERS,
     How,
     Result,
@@ -72,7 +73,7 @@ def check_tallied(data: bytes, dialect: Dialect, how: How) -> None:
 
 
 @given(plain_cases(), hows)
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
 def test_any_text(case: tuple[Dialect, bytes], how: How) -> None:
     dialect, data = case
     if dialect.quote_char is not None:
@@ -81,6 +82,7 @@ def test_any_text(case: tuple[Dialect, bytes], how: How) -> None:
     assert tallied(data, dialect, how, quoted=False) == expected(data, dialect, how)
 
 
+@pytest.mark.long_except("-1-15", "0-0", "1-1")
 @pytest.mark.parametrize("skew", [0, 1, 15])
 @pytest.mark.parametrize("shift", [-2, -1, 0, 1])
 def test_edges(skew: int, shift: int) -> None:

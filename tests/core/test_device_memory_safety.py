@@ -92,16 +92,16 @@ def test_the_most_that_was_used_at_one_time_is_told():
     pool = device_pool(gpu())
     gpu().synchronize()
     before = pool.used
-    pool.count_anew()
+    pool.reset_peak()
     pool.take(64 << 20).close()
     pool.take(32 << 20).close()
-    assert 64 << 20 <= pool.most_used - before < 65 << 20
-    pool.count_anew()
+    assert 64 << 20 <= pool.peak_used - before < 65 << 20
+    pool.reset_peak()
     pool.take(16 << 20).close()
-    assert 16 << 20 <= pool.most_used - before < 17 << 20
+    assert 16 << 20 <= pool.peak_used - before < 17 << 20
     held = pool.take(8 << 20)
-    pool.count_anew()
-    assert pool.most_used == pool.used >= before + held.nbytes  # nothing was taken since
+    pool.reset_peak()
+    assert pool.peak_used == pool.used >= before + held.nbytes  # nothing was taken since
 
 
 @pytest.mark.gpu

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from headrace.core.budget import Budget
+from headrace.core.errors import MemoryLimitError
 from headrace.gpu.memory import pool
 from headrace.gpu.memory.pool import DeviceBuffer
 from headrace.gpu.memory.slabs import ALIGNMENT, LARGE, SLAB, take_together
@@ -87,7 +88,7 @@ def test_a_slab_that_was_shown_or_used_elsewhere_knows_it(monkeypatch):
 
 def test_a_budget_that_does_not_suffice_leaves_nothing(monkeypatch):
     pool, budget = Pool(monkeypatch), Budget(LARGE + 2000)
-    with pytest.raises(pool.MemoryLimitError):
+    with pytest.raises(MemoryLimitError):
         take_together(pool, [], [LARGE + 1, LARGE + 1], 0, budget)
     gc.collect()
     assert budget.used == 0

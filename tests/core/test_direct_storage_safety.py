@@ -19,11 +19,11 @@ from headrace.gpu.memory import pinned
 from headrace.gpu.transfer import direct_storage
 from headrace.gpu.transfer.direct_storage import direct_file
 from headrace.sources import text_buffers
-from headrace.sources.kept_text import StoredText
 from headrace.sources.open import open_source
+from headrace.sources.stream import TextStream
 from headrace.sources.text_buffers import CardBuffers
-from tests.core.test_pinned_unit import LazyDriver
-from tests.core.test_send_unit import LazyCard
+from tests.core.pinned_cases import LazyDriver
+from tests.core.send_cases import LazyCard
 
 
 class CuFile:
@@ -127,13 +127,13 @@ def buffers(monkeypatch: pytest.MonkeyPatch) -> CardBuffers:
 
     monkeypatch.setattr(text_buffers, "gpu", lambda device: card)
     monkeypatch.setattr(text_buffers, "device_pool", lambda card: SimpleNamespace(take=take))
-    monkeypatch.setattr(pinned, "_idle", {})
+    monkeypatch.setattr(pinned, "idle_rings", {})
     return CardBuffers(Context())
 
 
 def sent(buffers: CardBuffers, source: Any) -> bytes:
     with open_source(source) as opened:
-        text = StoredText(opened, opened.size)
+        text = TextStream(opened)
         room = buffers.send(text, range(1, text.reach(1 << 20)[0]))
         buffer = buffers._by_room[id(room)]
         if buffer.sent is None:

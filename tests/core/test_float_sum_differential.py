@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import headrace
 from headrace.testing import fibers
+from tests.core.float_sum_cases import floats_of
 
 PIECE, LANES = 4096, 128
 SIZES = (1, 2, 127, 129, 4095, 4096, 4097, 3 * 4096 + 77, 40_000)
@@ -31,11 +32,6 @@ def summed(items: NDArray[np.floating]) -> NDArray[np.floating]:
         items = lanes[:, 0]
         if pieces == 1:
             return np.where(np.isnan(items), np.array(np.nan, items.dtype), items)
-
-
-def floats_of(dtype: str, count: int) -> NDArray[np.floating]:
-    random = np.random.default_rng(count)
-    return (random.standard_normal(count) * 10.0 ** random.integers(-6, 6, count)).astype(dtype)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])

@@ -12,8 +12,8 @@ import pytest
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange import multisplit_cases as multisplit
 from tests.arrange import sort_gpu_cases as sort
-from tests.arrange.test_multisplit_kernels_differential import launched
-from tests.columns.test_load_gpu_differential import check as check_load
+from tests.arrange.multisplit_kernels_cases import launched
+from tests.columns.load_gpu_cases import check as check_load
 
 pytestmark = pytest.mark.fibers
 
@@ -25,7 +25,7 @@ def test_sorts(count: int, in_place: bool) -> None:
     for dtype, columns in (("u4", 0), ("u8", 2)):
         launcher = FiberLauncher("random", count, resident_blocks=1)
         values = sort.columns_of(count, columns)
-        sort.check(sort.keys_of(dtype, count), values, launcher=launcher, in_place=in_place, sorter=sort.ByParts)
+        sort.check(sort.keys_of(dtype, count), values, launcher=launcher, in_place=in_place, sorter=sort.MsdSorter)
 
 
 def test_sorts_by_digits() -> None:

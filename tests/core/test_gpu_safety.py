@@ -99,7 +99,7 @@ class NotedDriver:
 def test_a_context_is_made_once_before_it_is_needed(monkeypatch, refuses, calls):
     noted = NotedDriver(refuses)
     monkeypatch.setattr(ctypes, "CDLL", lambda name: {"libcuda.so.1": noted}[name])
-    monkeypatch.setattr(preload_context, "_started", set())
+    monkeypatch.setattr(preload_context, "started_devices", set())
     for device in ("cpu", "cuda:3", "cuda:3"):
         preload_context.start_early(Device.parse(device))
     assert noted.is_done.wait(10)
@@ -114,7 +114,7 @@ def test_no_driver_is_told_to_those_who_need_it(monkeypatch):
         raise OSError(name)
 
     monkeypatch.setattr(ctypes, "CDLL", missing)
-    monkeypatch.setattr(preload_context, "_started", set())
+    monkeypatch.setattr(preload_context, "started_devices", set())
     preload_context.start_early(Device.parse("cuda"))
     assert asked.wait(10)
 
@@ -140,7 +140,7 @@ def test_a_card_that_cannot_be_used_is_an_error_of_ours(monkeypatch):
     )
     monkeypatch.setattr(gpus, "driver", lambda: taken)
     monkeypatch.setattr(gpus, "gpu_count", lambda: 1)
-    monkeypatch.setattr(gpus, "_gpus", {})
+    monkeypatch.setattr(gpus, "opened_gpus", {})
     with pytest.raises(gpus.GpuError, match="GPU 0 cannot be used: CUDA_ERROR_DEVICE_UNAVAILABLE"):
         gpus.gpu(0)
     assert not gpus.has_gpu()

@@ -38,12 +38,12 @@ def test_a_folder_that_cannot_be_made_keeps_nothing_and_fails_nothing(tmp_path):
 
 
 def test_the_oldest_go_and_the_newest_stays(tmp_path):
-    cache = KernelCache(tmp_path, most_bytes=300)
+    cache = KernelCache(tmp_path, max_bytes=300)
     for number in range(5):
         cache.put(f"k{number}", bytes(100))
         os.utime(tmp_path / f"k{number}.cubin", ns=(number, number))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["k3.cubin", "k4.cubin"]
-    KernelCache(tmp_path, most_bytes=1).put("large", bytes(100))
+    KernelCache(tmp_path, max_bytes=1).put("large", bytes(100))
     assert cache.get("large") == bytes(100)
 
 
@@ -53,7 +53,7 @@ def test_other_peoples_files_stay(tmp_path):
     (tmp_path / ".left.cubin.new").write_bytes(bytes(1000))
     os.utime(tmp_path / "thesis.tex", (0, 0))
     os.utime(tmp_path / ".left.cubin.new", (0, 0))
-    cache = KernelCache(tmp_path, most_bytes=150)
+    cache = KernelCache(tmp_path, max_bytes=150)
     cache.put("a", bytes(100))
     os.utime(tmp_path / "a.cubin", (0, 0))
     cache.put("b", bytes(100))
@@ -61,7 +61,7 @@ def test_other_peoples_files_stay(tmp_path):
 
 
 def test_without_a_limit_all_stay(tmp_path):
-    cache = KernelCache(tmp_path, most_bytes=None)
+    cache = KernelCache(tmp_path, max_bytes=None)
     assert all(cache.put(f"k{number}", bytes(100)) for number in range(3))
     assert len(list(tmp_path.iterdir())) == 3
 

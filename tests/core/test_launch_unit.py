@@ -71,7 +71,7 @@ def test_numbers_of_every_size_reach_the_kernel(code, value):
 
 
 def test_a_number_of_a_size_that_there_is_not_is_an_error():
-    with pytest.raises(ValueError, match="size"):
+    with pytest.raises(ValueError, match="1 to 8 bytes"):
         call(NotingDriver(), [(0, 16, "Q")])
 
 
@@ -116,7 +116,7 @@ def test_extents_that_are_none_are_an_error(grid):
 
 @pytest.mark.parametrize("arguments", [[], [1, 2], (1, 2, 3)])
 def test_too_few_arguments_or_too_many_are_an_error(arguments):
-    with pytest.raises(ValueError, match=f"1 parameters is given {len(arguments)} arguments"):
+    with pytest.raises(ValueError, match=f"1 parameters got {len(arguments)} arguments"):
         call(NotingDriver(), [(0, 8, "Q")]).launch(1, 1, 0, 0, arguments)
 
 
@@ -196,7 +196,7 @@ def test_launches_are_made_in_order_up_to_one_that_fails():
 def test_functions_are_as_many_as_are_called():
     with pytest.raises(IndexError):
         _native.CardCalls.make([1] * 11)
-    with pytest.raises(ValueError, match="more functions"):
+    with pytest.raises(ValueError, match="more driver functions"):
         _native.CardCalls.make([1] * 13)
 
 

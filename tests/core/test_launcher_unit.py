@@ -41,7 +41,7 @@ def driver(monkeypatch):
     monkeypatch.setattr(launchers, "staging", lambda card: SimpleNamespace(put=put, fetch=fetch))
     monkeypatch.setattr(launchers, "device_pool", lambda card: pool)
     monkeypatch.setattr(launchers, "kernel", lambda *given, **_: Kernel(77, "fill_items", "Q", card))
-    monkeypatch.setattr(launchers, "_kernels", {})
+    monkeypatch.setattr(launchers, "known_kernels", {})
     made.launcher = GpuLauncher(card, stream=None, budget=Budget(), crossings=Crossings())
     return made
 

@@ -13,10 +13,10 @@ from headrace.gpu.device.device import gpu
 from headrace.gpu.memory.pool import device_pool
 from headrace.primitives.scan import scan_shape
 from headrace.primitives.select import select_shape
-from tests.arrange.test_histogram_kernels_differential import DTYPES, edge_keys, edges_of, keys_of, limits
-from tests.core.test_float_sum_differential import floats_of
-from tests.core.test_primitives_differential import items_of
-from tests.core.test_scan_differential import CASES
+from tests.arrange.histogram_kernels_cases import DTYPES, edge_keys, edges_of, keys_of, limits
+from tests.core.float_sum_cases import floats_of
+from tests.core.primitives_cases import items_of
+from tests.core.scan_cases import CASES
 
 pytestmark = pytest.mark.gpu
 

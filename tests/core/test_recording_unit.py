@@ -16,7 +16,7 @@ from headrace.gpu.kernels import launcher as launchers
 from headrace.gpu.kernels.kernel import Kernel
 from headrace.gpu.kernels.launcher import Entry, GpuLauncher, Part, Shape
 from headrace.gpu.kernels.trace import Recorder, Run
-from headrace.gpu.kernels.trace_expressions import Operation, Symbol, figure, least, most, packed
+from headrace.gpu.kernels.trace_expressions import Operation, Symbol, evaluate, least, most, packed
 from headrace.gpu.memory.pool import DeviceBuffer
 from tests.core.noting_driver import NotingDriver
 
@@ -53,7 +53,7 @@ def driver(monkeypatch):
     monkeypatch.setattr(launchers, "staging", lambda card: None)
     monkeypatch.setattr(launchers, "device_pool", lambda card: SimpleNamespace(take=take))
     monkeypatch.setattr(launchers, "kernel", lambda *given, **_: Kernel(77, "fill_items", "QI12s", card))
-    monkeypatch.setattr(launchers, "_kernels", {})
+    monkeypatch.setattr(launchers, "known_kernels", {})
     monkeypatch.setattr("headrace.gpu.device.device.driver", lambda: SimpleNamespace(CUresult=Status, cuGetErrorString=said))
     made.launcher = GpuLauncher(card, stream=None, budget=Budget(), crossings=Crossings())
     return made
@@ -126,16 +126,16 @@ def test_what_steps_one_by_one_are_told_is_the_same():
 @pytest.mark.parametrize(("first", "second"), [(7, 2), (-7, 2), (7, -2), (-7, -2), (6, 3), (-6, 3), (0, 5), (2**40, 3)])
 def test_native_code_works_out_what_python_does(driver, operation, first, second):
     recorder = Recorder(2, 0)
-    found = recorder._figures.make(operation, *recorder.numbers)
+    found = recorder._expressions.combine(operation, *recorder.numbers)
     recorder.launch(ENTRY, Shape({}, 1, 32, 0), [0, 0, packed(TASK, found + (1 << 50), 0)])
     driver.launcher.replay(recorder.done(), (first, second), ())
-    assert driver.arguments[0][2] == TASK.pack(figure(operation, first, second) + (1 << 50), 0)
+    assert driver.arguments[0][2] == TASK.pack(evaluate(operation, first, second) + (1 << 50), 0)
 
 
 def test_numbers_of_a_recording_decide_nothing():
     number = Recorder(1, 0).numbers[0]
     for asked in (bool, lambda one: one < 3, lambda one: one == 3, lambda one: max(one, 3), lambda one: 3 if one else 4):
-        with pytest.raises(TypeError, match="decides nothing"):
+        with pytest.raises(TypeError, match="cannot be a condition"):
             asked(number)
     assert isinstance(number + 0, Symbol) and isinstance(2 * number, Symbol) and (least(2, 3), most(2, 3)) == (2, 3)
 
@@ -168,7 +168,7 @@ def test_a_division_by_nothing_and_other_numbers_than_recorded_are_errors(driver
     recording = recorder.done()
     with pytest.raises(ValueError, match="divided by 0"):
         driver.launcher.replay(recording, (0,), ())
-    with pytest.raises(ValueError, match="other numbers"):
+    with pytest.raises(ValueError, match="another count of inputs"):
         driver.launcher.replay(recording, (1, 2), ())
 
 
@@ -202,8 +202,8 @@ def test_several_threads_find_a_recording_compiled_once_for_each_card(driver):
         one.join()
     assert [names for _, names in found] == [["fill_items", "fill", "fill_items", "fill_items"]] * 4
     assert len({id(native) for native, _ in found}) == 2
-    assert len(recording.figures.constants) == len(set(recording.figures.constants))
+    assert len(recording.expressions.constants) == len(set(recording.expressions.constants))
     inputs = [1000, 100, 4096, 1 << 20, 2 << 20]
     for native, _ in found:
-        assert native.sizes(inputs[:3]) == [804, 16] and native.tell(inputs, 9, 0) == (4, 0)
+        assert native.sizes(inputs[:3]) == [804, 16] and native.replay(inputs, 9, 0) == (4, 0)
     assert len(driver.arguments) == 12 and driver.arguments == driver.arguments[:3] * 4

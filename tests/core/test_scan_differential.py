@@ -8,10 +8,10 @@ import pytest
 import headrace
 from headrace import _native
 from headrace.core.errors import OptionError
-from tests.core.test_primitives_differential import NUMPY_TYPE, items_of, scanned
+from tests.core.primitives_cases import items_of, scanned
+from tests.core.scan_cases import CASES
 
 SIZES = (1, 2, 1000, (1 << 17) - 1, (1 << 17) + 3, 700_001)
-CASES = [(join, dtype) for dtype in NUMPY_TYPE for join in ("Sum", "Min", "Max") if join != "Sum" or NUMPY_TYPE[dtype][0] != "f"]
 
 
 @pytest.mark.parametrize(("join", "item"), CASES)

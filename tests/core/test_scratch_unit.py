@@ -33,7 +33,7 @@ def told(monkeypatch):
     )
     monkeypatch.setattr(module, "driver", lambda: functions)
     monkeypatch.setattr(module, "device_pool", lambda card: SimpleNamespace(take=lambda nbytes, stream: Buffer(nbytes, made)))
-    monkeypatch.setattr(module, "_kept", {})
+    monkeypatch.setattr(module, "scratch_entries", {})
     return made
 
 

@@ -77,8 +77,8 @@ def test_host_memory_that_cannot_be_pinned_is_a_memory_error_and_the_next_may_tr
     monkeypatch.setattr(staged, "Event", lambda gpu: SimpleNamespace(wait=lambda: None))
     copies = Staging(SimpleNamespace(make_current=lambda: None, current=nullcontext, device="cuda"), threads=1, chunk_bytes=4096)
     with pytest.raises(MemoryLimitError, match="4_096 bytes of the host cannot be pinned"):
-        copies._take_chunk()
-    assert copies._take_chunk().address == 4096
+        copies.take_chunk()
+    assert copies.take_chunk().address == 4096
 
 
 def test_a_chunk_whose_copy_is_under_way_is_not_waited_for_while_there_may_be_others(monkeypatch):
@@ -94,17 +94,17 @@ def test_a_chunk_whose_copy_is_under_way_is_not_waited_for_while_there_may_be_ot
     monkeypatch.setattr(staged, "driver", lambda: made)
     monkeypatch.setattr(staged, "Event", event)
     copies = Staging(SimpleNamespace(make_current=lambda: None, current=nullcontext, device="cuda"), threads=1, chunk_bytes=4096)
-    first = copies._take_chunk()
+    first = copies.take_chunk()
     first.under_way = True
     copies._chunks.put(first)
-    second = copies._take_chunk()
+    second = copies.take_chunk()
     assert (second.address, waited) == (8192, [])
     second.under_way = True
     copies._chunks.put(second)
-    assert copies._take_chunk() is first and waited == [first.event.own] and not first.under_way  # there may be two
+    assert copies.take_chunk() is first and waited == [first.event.own] and not first.under_way  # there may be two
     copies._chunks.put(first)
     second.event.is_done = True
-    assert copies._take_chunk() is second and len(waited) == 1 and not second.under_way
+    assert copies.take_chunk() is second and len(waited) == 1 and not second.under_way
 
 
 @pytest.mark.parametrize("given", [b"abc", np.arange(5, dtype=np.uint8)])
@@ -119,7 +119,7 @@ def test_little_is_copied_by_whom_the_caller_names(monkeypatch, given):
     event = SimpleNamespace(record=lambda stream, is_current: told.append(stream) or event, wait=lambda: told.append("wait"))
     chunk = SimpleNamespace(address=ctypes.addressof(memory), event=event, under_way=False)
     slow, crossings = Slow(), Crossings()
-    monkeypatch.setattr(slow, "_take_chunk", lambda: chunk)
+    monkeypatch.setattr(slow, "take_chunk", lambda: chunk)
     slow.put(ctypes.addressof(there), 7, given, counted=crossings, by=copy)
     assert there.raw == bytes(given).ljust(16, b"\0") and told == [(len(given), 7), 7] and chunk.under_way
     ctypes.memset(memory, 0xEE, 16)

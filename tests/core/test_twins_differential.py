@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import headrace
 from headrace import _native
-from tests.core.test_primitives_differential import NUMPY_TYPE, identity, items_of
+from tests.core.primitives_cases import NUMPY_TYPE, identity, items_of
 
 ISAS = _native.isas()
 THREADS = (1, 2, 3, 7)

@@ -11,6 +11,7 @@ from headrace.testing import fibers
 from tests.core.some_programs import with_each_value
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("variant", with_each_value(), ids=str)
 def test_a_listed_program_compiles_for_the_harness(variant: Variant) -> None:
     entries = fibers.program(variant.file, dict(variant.defines)).entries

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from pyarrow import csv as arrow_csv
 
 import headrace
+from tests.examples import examples
 
 SETTINGS = settings(deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
@@ -118,7 +119,7 @@ def bits(array: pa.ChunkedArray) -> list[object]:
 ENDS = pa.array([-(2**63), -86400], pa.duration("s"))
 
 
-@settings(SETTINGS, max_examples=300)
+@settings(SETTINGS, max_examples=examples(300))
 @given(tables(KINDS + OTHER_KINDS), WRITINGS)
 @example((["duration[s]"] * 2, pa.table({"a": pa.array([-86401, 2**63 - 1], pa.duration("s")), "b": ENDS})), {})
 @example((["duration[s]"] * 2, pa.table({"a": pa.array([-1, 0], pa.duration("s")), "b": ENDS})), {"sep": "-"})
@@ -146,7 +147,7 @@ def test_headrace_reads_back_the_same_bits(made: tuple[list[str], pa.Table], wri
         assert bits(written) == bits(read)
 
 
-@settings(SETTINGS, max_examples=125)
+@settings(SETTINGS, max_examples=examples(125))
 @given(tables())
 def test_arrow_reads_back_the_same_values(made: tuple[list[str], pa.Table]) -> None:
     kinds, table = made
@@ -165,7 +166,7 @@ def test_arrow_reads_back_the_same_values(made: tuple[list[str], pa.Table]) -> N
         assert bits(written) == bits(read)
 
 
-@settings(SETTINGS, max_examples=125)
+@settings(SETTINGS, max_examples=examples(125))
 @given(st.lists(st.lists(TEXTS, min_size=3, max_size=3), max_size=6), st.sampled_from(["minimal", "all"]))
 def test_python_reads_the_same_texts(rows: list[list[str]], quoting: str) -> None:
     table = pa.table([pa.array([row[i] for row in rows], pa.string()) for i in range(3)], names=["a", "b", "c"])
@@ -173,7 +174,7 @@ def test_python_reads_the_same_texts(rows: list[list[str]], quoting: str) -> Non
     assert list(csv.reader(io.StringIO(text, newline=""))) == rows
 
 
-@settings(SETTINGS, max_examples=150)
+@settings(SETTINGS, max_examples=examples(150))
 @given(st.lists(st.floats(allow_nan=False) | st.floats(0, 1e6).map(lambda value: round(value, 3)), min_size=1))
 def test_doubles_are_written_as_python_writes_them(values: list[float]) -> None:
     assert headrace.write_csv(pa.table({"a": values}), header=False).decode().split() == [repr(value) for value in values]
@@ -197,7 +198,7 @@ def test_many_floats_are_shortest(kind: str) -> None:
         assert Decimal(text) == Decimal(np.format_float_scientific(value, unique=True))
 
 
-@settings(SETTINGS, max_examples=125)
+@settings(SETTINGS, max_examples=examples(125))
 @given(
     st.sampled_from([pa.decimal128(38, 0), pa.decimal128(38, 10), pa.decimal128(20, 20), pa.decimal256(76, 38)]),
     st.lists(st.integers(-(10**38) + 1, 10**38 - 1), min_size=1),
@@ -225,7 +226,7 @@ def test_text_does_not_depend_on_threads_or_batches(threads: int, batch: int) ->
     assert sink.getvalue() == expected.encode()
 
 
-@settings(SETTINGS, max_examples=100)
+@settings(SETTINGS, max_examples=examples(100))
 @given(st.lists(st.none() | TEXTS, max_size=20), st.integers(0, 5), st.integers(0, 5))
 def test_every_layout_of_text_is_the_same_text(values: list[str | None], first: int, last: int) -> None:
     plain, rows = pa.array(values, pa.string()), slice(first, max(first, len(values) - last))

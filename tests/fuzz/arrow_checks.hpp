@@ -1,8 +1,7 @@
 // Columns as Arrow wants them.
 #pragma once
 
-#include "columns/load/load_pass.hpp"
-#include "columns/plan/load_plan.hpp"
+#include "columns/buffers/column_buffers.hpp"
 #include "columns/rules/utf8.hpp"
 #include "fuzz.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/cpu/portable.hpp"
-#include "export/arrow.hpp"
+#include "export/arrow/arrow.hpp"
 
 namespace fuzz {
 

@@ -89,7 +89,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const Isa isa : available_isas()) {
         const FindKernels& kernels = find_kernels(isa);
         u8 map[MAX_STATES];
-        const Summary summary = kernels.summarise(dialect, text, n, QuoteLook{}, map);
+        const Summary summary = kernels.summarize(dialect, text, n, QuoteLook{}, map);
         REQUIRE(summary.has_quotes || !expected.tile.has_quotes);
         for (u8 s = 0; s < a.states; ++s) {
             if (summary.unsettled >> s & 1) map[s] = kernels.run(dialect, text, n, s);

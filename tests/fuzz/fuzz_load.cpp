@@ -5,8 +5,11 @@
 
 #include "arrow_checks.hpp"
 #include "columns/faults/faults.hpp"
+#include "columns/faults/order.hpp"
+#include "columns/load/load.hpp"
+#include "columns/load/peek.hpp"
 #include "plans.hpp"
-#include "structure/survey.hpp"
+#include "structure/cpu/survey.hpp"
 
 using namespace headrace;
 

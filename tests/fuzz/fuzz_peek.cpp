@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "columns/faults/faults.hpp"
-#include "columns/plan/load_plan.hpp"
+#include "columns/load/peek.hpp"
 #include "dialects.hpp"
 #include "fuzz.hpp"
-#include "structure/survey.hpp"
+#include "structure/cpu/survey.hpp"
 #include "walk.hpp"
 
 using namespace headrace;

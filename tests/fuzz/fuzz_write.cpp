@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "arrow_stream.hpp"
-#include "columns/plan/load_plan.hpp"
+#include "columns/load/load.hpp"
+#include "columns/load/peek.hpp"
 #include "columns/rules/utf8.hpp"
 #include "dialects.hpp"
-#include "export/write_csv.hpp"
+#include "export/text/write_csv.hpp"
 #include "fuzz.hpp"
 
 using namespace headrace;

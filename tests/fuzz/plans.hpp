@@ -9,6 +9,7 @@
 #include "columns/plan/load_plan.hpp"
 #include "dialects.hpp"
 #include "fuzz.hpp"
+#include "sources/source.hpp"
 
 namespace fuzz {
 

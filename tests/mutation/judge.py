@@ -73,8 +73,8 @@ def _commands(near: Sequence[str], place: Place) -> Iterable[tuple[list[str], st
         if test.startswith(NATIVE):
             yield [str(place.programs / test.removeprefix(NATIVE))], test
     if tests:
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--no-header", "--tb=no", *tests]
-        yield command, " ".join(tests)
+        options = ["-q", "-x", "-m", "", "-p", "no:cacheprovider", "--no-header", "--tb=no"]  # long tests too
+        yield [sys.executable, "-m", "pytest", *options, *tests], " ".join(tests)
 
 
 class Judge:

@@ -15,7 +15,7 @@
 #include "core/cpu/ordered_gate.hpp"
 #include "core/cpu/thread_pool.hpp"
 #include "few_threads.hpp"
-#include "primitives/scan.hpp"
+#include "primitives/cpu/scan.hpp"
 #include "sources/send.hpp"
 
 using namespace headrace;

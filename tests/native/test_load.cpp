@@ -11,7 +11,7 @@
 
 #include "check.hpp"
 #include "columns/faults/faults.hpp"
-#include "columns/plan/load_plan.hpp"
+#include "columns/load/load.hpp"
 #include "structure/cpu/scan.hpp"
 
 using namespace headrace;

@@ -45,8 +45,8 @@ void test_remainders() {
 }
 
 void test_hashes() {
-    CHECK_EQ(mixed(u32{1}), 0x514E28B7u);  // as MurmurHash3's fmix32 and fmix64 have it
-    CHECK_EQ(mixed(u64{1}), u64{0xB456BCFC34C2CB2C});
+    CHECK_EQ(mix_bits(u32{1}), 0x514E28B7u);  // as MurmurHash3's fmix32 and fmix64 have it
+    CHECK_EQ(mix_bits(u64{1}), u64{0xB456BCFC34C2CB2C});
     CHECK_EQ(HashOf<float>({1000, 0}).of(0.0f), HashOf<float>({1000, 0}).of(-0.0f));
     CHECK_EQ(HashOf<double>({1000, 0}).of(bits_as<double>(u64{0x7FF8000000000001})),
              HashOf<double>({1000, 0}).of(bits_as<double>(u64{0xFFF0000000000001})));

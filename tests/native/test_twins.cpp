@@ -5,12 +5,12 @@
 #include <memory>
 #include <vector>
 
-#include "arrange/bucket/expression_kernels.hpp"
+#include "core/expressions/expression_kernels.hpp"
 #include "arrange/histogram/histogram.hpp"
 #include "check.hpp"
 #include "core/operators.hpp"
-#include "primitives/scan.hpp"
-#include "primitives/select.hpp"
+#include "primitives/cpu/scan.hpp"
+#include "primitives/cpu/select.hpp"
 
 using namespace headrace;
 

@@ -22,8 +22,6 @@ from corpus_readers import Answer, Stated, ask, difference, third_reader
 NOTES = tomllib.loads(Path(__file__).with_name("corpus.toml").read_text(encoding="utf-8"))
 COMMITTED = Path(__file__).parents[1] / "data/duckdb-csv"
 PAGE = Path(__file__).parents[2] / "docs/duckdb-corpus.md"
-PACKED = "real/voter.tsv"
-"""Committed as .gz."""
 PACKAGES = {"DuckDB": "duckdb", "PyArrow": "pyarrow", "pandas": "pandas"}
 
 PAGE_TEXT = """# DuckDB's CSV tests, file by file
@@ -102,7 +100,7 @@ def cases(folder: Path) -> Iterator[Case]:
             if kept is not None:
                 continue
             kept = content
-        yield _case(PACKED if name == f"{PACKED}.gz" else name, path)
+        yield _case(name, path)
 
 
 def _case(name: str, path: Path) -> Case:

@@ -1,6 +1,6 @@
-"""Real files of DuckDB's tests, cell by cell against other readers.
+"""Real files of DuckDB's tests, and synthetic ones in place of those with names of people, cell by cell against other readers.
 
-All are UTF-8. One, imdb_movie_info_escaped.csv, is no standard CSV: its quotes are escaped, which strict quoting rejects.
+All are UTF-8. One, goofs_escaped.csv, is no standard CSV: its quotes are escaped, which strict quoting rejects.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from inspect import signature
 from itertools import product
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 from peers import (
@@ -29,42 +30,43 @@ from peers import (
 import headrace
 from headrace.testing.oracle import split
 
-REAL = Path(__file__).parents[1] / "data/duckdb-csv/real"
-IMDB = "imdb_movie_info_escaped.csv"
+DATA = Path(__file__).parents[1] / "data"
+FOLDERS = (DATA / "duckdb-csv/real", DATA / "synthetic")
+GOOFS = "goofs_escaped.csv"
 PIPE = Format(sep="|", header=False)
 FORMATS = {
     "greek_utf8.csv": PIPE,
-    IMDB: Format(header=False, escape_char="\\"),
+    GOOFS: Format(header=False, escape_char="\\"),
     "lineitem_sample.csv": PIPE,
-    "ncvoter.csv": Format(sep="\t", header=False),
+    "residents_without_names.tsv": Format(sep="\t", header=False),
     "nfc_normalization.csv": PIPE,
     "nfc_normalization_rn.csv": PIPE,
     "ontime_sample.csv": Format(),
     "tmp2013-06-15.csv": Format(null_values=("", "NA")),
-    "voter.tsv": Format(sep="\t"),
+    "residents.tsv": Format(sep="\t"),
     "web_page.csv": PIPE,
 }
 SHAPES = {
     "greek_utf8.csv": (8, 3),
-    IMDB: (201, 5),
+    GOOFS: (201, 5),
     "lineitem_sample.csv": (10, 16),
-    "ncvoter.csv": (10, 94),
+    "residents_without_names.tsv": (10, 94),
     "nfc_normalization.csv": (18819, 3),
     "nfc_normalization_rn.csv": (18819, 3),
     "ontime_sample.csv": (9, 110),
     "tmp2013-06-15.csv": (37459, 10),
-    "voter.tsv": (5300, 94),
+    "residents.tsv": (600, 94),
     "web_page.csv": (60, 14),
 }
 NOT_TEXT: dict[str, dict[str, str]] = {
     "greek_utf8.csv": {"int64": "column_1 column_3"},
-    IMDB: {"int64": "column_1 column_2 column_3"},
+    GOOFS: {"int64": "column_1 column_2 column_3"},
     "lineitem_sample.csv": {
         "int64": "column_1 column_2 column_3 column_4 column_5",
         "float64": "column_6 column_7 column_8",
         "date32": "column_11 column_12 column_13",
     },
-    "ncvoter.csv": {"int64": "column_1 column_16 column_26 column_35 column_49 column_64"},
+    "residents_without_names.tsv": {"int64": "column_1 column_16 column_24 column_31 column_33"},
     "nfc_normalization.csv": {},
     "nfc_normalization_rn.csv": {},
     "ontime_sample.csv": {
@@ -76,7 +78,7 @@ NOT_TEXT: dict[str, dict[str, str]] = {
         "ActualElapsedTime Flights Distance",
     },
     "tmp2013-06-15.csv": {"int64": "size ip_id", "date32": "date", "time64[us]": "time"},
-    "voter.tsv": {"int64": "county_id house_num zip_code birth_age"},
+    "residents.tsv": {"int64": "region_id house_num zip_code age"},
     "web_page.csv": {
         "int64": "column_1 column_5 column_6 column_8 column_11 column_12 column_13 column_14",
         "date32": "column_3 column_4",
@@ -90,16 +92,16 @@ NOTHING = "a column without a value is a string; pyarrow has a type for it"
 TIME_OF_DAY = "a time of day counts microseconds, as a timestamp does; pyarrow counts seconds, Polars nanoseconds"
 MONTH_FIRST = "10/08/2008 may be October or August; DuckDB decides by the values it samples, ours are ISO dates alone"
 
-CELLS: dict[Difference, str] = because(NO_ESCAPE, IMDB, "polars", "*")
+CELLS: dict[Difference, str] = because(NO_ESCAPE, GOOFS, "polars", "*")
 """Told the same types, no peer that can read a file differs in any cell."""
 
 TYPES: dict[Difference, str] = {
-    **because(NO_ESCAPE, IMDB, "polars", "*"),
-    **because(NOTHING, IMDB, "pyarrow", "column_5"),
-    **because(LEADING_ZEROS, "ncvoter.csv", "pyarrow polars", "column_3 column_58 column_66"),
-    **because(MONTH_FIRST, "ncvoter.csv", "duckdb", "column_51"),
-    **because(LEADING_ZEROS, "voter.tsv", "pyarrow polars", "voter_reg_num mail_zipcode"),
-    **because(MONTH_FIRST, "voter.tsv", "duckdb", "registr_dt"),
+    **because(NO_ESCAPE, GOOFS, "polars", "*"),
+    **because(NOTHING, GOOFS, "pyarrow", "column_5"),
+    **because(LEADING_ZEROS, "residents_without_names.tsv", "pyarrow polars", "column_3 column_30 column_32 column_41 column_43"),
+    **because(MONTH_FIRST, "residents_without_names.tsv", "duckdb", "column_35"),
+    **because(LEADING_ZEROS, "residents.tsv", "pyarrow polars", "register_num mail_zipcode"),
+    **because(MONTH_FIRST, "residents.tsv", "duckdb", "registered"),
     **because(TIME_OF_DAY, "tmp2013-06-15.csv", "pyarrow polars", "time"),
     **because(LEADING_ZEROS, "ontime_sample.csv", "pyarrow polars", "DestStateFips CRSDepTime DepTime"),
     **because(
@@ -139,7 +141,7 @@ HOLDS: dict[str, Callable[[headrace.Table, str], bool]] = {
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files, none compressed."""
     here = tmp_path_factory.mktemp("real")
-    for path in REAL.iterdir():
+    for path in (path for each in FOLDERS for path in each.iterdir() if path.suffix in {".csv", ".tsv", ".gz"}):
         content = path.read_bytes()
         packed = path.suffix == ".gz"
         (here / (path.stem if packed else path.name)).write_bytes(gzip.decompress(content) if packed else content)
@@ -219,21 +221,21 @@ def test_empty_name_of_the_header(folder: Path) -> None:
 
 
 def test_escaped_quotes_raise_under_strict_quoting(folder: Path) -> None:
-    text = (folder / IMDB).read_bytes()
+    text = (folder / GOOFS).read_bytes()
     with pytest.raises(headrace.ParseError) as caught:
-        read(folder / IMDB, Format(header=False))
+        read(folder / GOOFS, Format(header=False))
     error = caught.value
-    assert (error.kind, error.record, error.line, error.column) == ("quote", 8, 8, None)
+    assert (error.kind, error.record, error.line, error.column) == ("quote", 4, 4, None)
     assert error.byte == text.index(b'\\"') + 2, "the quote closes, so what follows it is at fault"
-    assert error.text.startswith('29786,494076,13,"PLOT: In the episode _\\"Foyle')
+    assert error.text.startswith('29782,494075,13,"FACT: In _\\"Sample')
 
 
 def test_escaped_quotes_are_rejected_and_the_rest_is_read(folder: Path) -> None:
     """The rejects are exactly the lines with an escaped quote; the rows are those that the right dialect gives."""
-    lines = (folder / IMDB).read_bytes().splitlines(keepends=True)
+    lines = (folder / GOOFS).read_bytes().splitlines(keepends=True)
     bad = [number for number, line in enumerate(lines, 1) if b'\\"' in line]
     starts = [sum(map(len, lines[:number])) for number in range(len(lines))]
-    strict = read(folder / IMDB, Format(header=False), on_error="reject")
+    strict = read(folder / GOOFS, Format(header=False), on_error="reject")
     assert (strict.report.records, strict.num_rows, strict.report.rejected) == (201, 201 - len(bad), len(bad))
 
     rejects = strict.rejects.to_pydict()
@@ -243,13 +245,18 @@ def test_escaped_quotes_are_rejected_and_the_rest_is_read(folder: Path) -> None:
     assert set(rejects["kept"]) == {False}
     assert rejects["text"] == [lines[number - 1].decode().rstrip("\n") for number in bad]
 
-    escaped = read(folder / IMDB, FORMATS[IMDB]).to_pydict()
+    escaped = read(folder / GOOFS, FORMATS[GOOFS]).to_pydict()
     kept = [number - 1 for number in range(1, len(lines) + 1) if number not in bad]
     assert strict.to_pydict() == {name: [values[row] for row in kept] for name, values in escaped.items()}
 
 
 def test_rejects_are_where_the_oracle_finds_stray_quotes(folder: Path) -> None:
-    text = (folder / IMDB).read_bytes()
+    text = (folder / GOOFS).read_bytes()
     strays = [record.strays[0] for record in split(text, headrace.Dialect()).records if record.strays]
-    rejects = read(folder / IMDB, Format(header=False), on_error="reject").rejects
+    rejects = read(folder / GOOFS, Format(header=False), on_error="reject").rejects
     assert rejects["byte"].to_pylist() == strays
+
+
+def test_synthetic_files_are_those_that_their_generator_writes(folder: Path) -> None:
+    files = run_path(str(DATA / "synthetic/generate.py"))["files"]()
+    assert {name: (folder / name).read_bytes() for name in files} == files

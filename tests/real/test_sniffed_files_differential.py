@@ -1,8 +1,8 @@
-"""Small files from the test data of csv-spectrum and DuckDB, against what a person says of how they are written.
+"""Compares the sniffer's proposals for the small files of csv-spectrum, DuckDB and `data/synthetic` with a person's answers.
 
 `data/sniffed.csv` began as the proposals themselves; each was then compared with its file by eye and with DuckDB's sniffer, and
-where a person would say otherwise, that is what stands there. `sep` is empty for a single column, `quote` where the file has none
-or where it is UTF-16, and `left_out` counts lines in front of the table and comments.
+corrected where a person would say otherwise. `sep` is empty for a single column, `quote` where the file has none
+or where it is UTF-16, and `left_out` counts lines before the table and comments.
 """
 
 import csv

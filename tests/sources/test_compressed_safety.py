@@ -20,7 +20,7 @@ import zstandard
 
 import headrace
 from headrace import Context, MemoryLimitError, MissingDependencyError, OptionError, SourceError
-from headrace.sources import compressed
+from headrace.sources.compression import formats
 
 TEXT = b"a,b\n" + b"".join(b"%d,value %d\n" % (i, i * i) for i in range(50))
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {
@@ -37,9 +37,9 @@ ALL = pytest.mark.parametrize("form", COMPRESS)
 def each_gzip(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """gzip by isal and by the standard library."""
     if request.param == "zlib":
-        monkeypatch.setattr(compressed, "gzip_module", lambda: zlib)
+        monkeypatch.setattr(formats, "gzip_module", lambda: zlib)
     else:
-        assert compressed.gzip_module().__name__ == "isal.isal_zlib"
+        assert formats.gzip_module().__name__ == "isal.isal_zlib"
 
 
 @ALL
@@ -82,7 +82,7 @@ def test_every_flipped_bit_is_found_or_harmless(form: str) -> None:
 def test_something_else_behind_the_end(form: str) -> None:
     whole = COMPRESS[form](TEXT)
     for behind in (b"a", b"a,b\n1,2\n", b"\0\0\0a"):
-        with pytest.raises(SourceError, match=f"behind its end, which is no {form}"):
+        with pytest.raises(SourceError, match=f"after its end, which is not {form}"):
             headrace.read_csv(whole + behind)
 
 

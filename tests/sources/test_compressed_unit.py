@@ -14,7 +14,7 @@ import zstandard
 
 import headrace
 from headrace import ParseError
-from headrace.sources.compressed import recognised
+from headrace.sources.compression.formats import recognised
 
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,

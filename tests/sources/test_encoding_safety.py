@@ -12,6 +12,7 @@ from headrace import Context, OptionError, ParseError, SourceError, _native
 UTF16 = pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
 
 
+@pytest.mark.long_except("avx2-utf-16-le", "scalar-utf-16-be")
 @UTF16
 @pytest.mark.parametrize("isa", _native.isas())
 def test_pairs_at_the_borders_of_a_files_pieces(codec: str, isa: str, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import headrace
 from headrace import Context, MemoryLimitError, OptionError, ParseError
-from headrace.sources.encoding import TextEncoding, code_page
+from headrace.sources.encoding.encoding import TextEncoding, code_page
 
 REAL = Path(__file__).parents[1] / "data/duckdb-csv/encodings"
 TEXT = "a,b\n1,é\n2,x\n"

@@ -19,10 +19,11 @@ from headrace.testing.oracle import (
     split_by_automaton,
 )
 from headrace.testing.strategies import WellFormed, dialects, texts, well_formed_tables
+from tests.examples import examples
 
 pytestmark = pytest.mark.pure
 
-many = settings(max_examples=150, derandomize=True, deadline=None)
+many = settings(max_examples=examples(150), derandomize=True, deadline=None)
 
 dialect_and_text = dialects().flatmap(lambda dialect: st.tuples(st.just(dialect), texts(dialect)))
 
@@ -43,7 +44,7 @@ def is_trivial(structure: OracleStructure) -> bool:
     return not eventful and sum(len(r.fields) for r in records) < 2
 
 
-@settings(many, max_examples=1000)
+@settings(many, max_examples=examples(1000))
 @given(dialect_and_text)
 def test_the_table_means_what_the_rules_say(case: tuple[Dialect, bytes]) -> None:
     dialect, data = case

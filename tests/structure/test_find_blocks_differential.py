@@ -9,7 +9,7 @@ import pytest
 
 from headrace import Dialect, _native
 from headrace.structure.find import Structure
-from tests.structure.test_find_differential import BLOCK, expected, found
+from tests.structure.find_cases import BLOCK, expected, found
 
 pytestmark = pytest.mark.isas
 

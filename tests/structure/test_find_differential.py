@@ -8,35 +8,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from headrace import Context, Dialect, _native
-from headrace.sources.open import open_source
-from headrace.structure.find import Structure, find_structure
-from headrace.testing.oracle import split
+from headrace import Dialect, _native
 from headrace.testing.strategies import dialects, lenient_dialects, options_of, texts
+from tests.examples import examples
+from tests.structure.find_cases import BLOCK, expected, found
 
 pytestmark = pytest.mark.isas
 
 ISAS = _native.isas()
 TILES = [1, 2, 3, 5, 31, 63, 64, 65, 127, 128, 4096]
-BLOCK = 64
-
-
-def found(data: bytes, dialect: Dialect, *, isa: str = "", threads: int = 1, tile: int = 64, masks: bool = True) -> Structure:
-    with open_source(data) as source:
-        return find_structure(source, dialect, context=Context(threads=threads, isa=isa), tile_bytes=tile, use_masks=masks)
-
-
-def expected(data: bytes, dialect: Dialect) -> Structure:
-    oracle = split(data, dialect)
-    return Structure(
-        record_starts=[record.start for record in oracle.records],
-        field_counts=[len(record.fields) for record in oracle.records],
-        field_ends=[end for record in oracle.records for _, end in record.fields],
-        comments=[record.comment for record in oracle.records],
-        strays=sorted(at for record in oracle.records for at in record.strays),
-        blank_lines=oracle.blank_lines,
-        unclosed_quote=any(record.unclosed for record in oracle.records),
-    )
 
 
 @st.composite
@@ -59,7 +39,7 @@ def plain_dialects_and_texts(draw: st.DrawFn) -> tuple[Dialect, bytes]:
 
 
 @given(dialects_and_texts(), st.sampled_from(TILES), st.sampled_from([1, 2, 4]), st.sampled_from(ISAS))
-@settings(max_examples=1500, deadline=None, derandomize=True)
+@settings(max_examples=examples(1500), deadline=None, derandomize=True)
 def test_any_dialect(case: tuple[Dialect, bytes], tile: int, threads: int, isa: str) -> None:
     dialect, data = case
     assert found(data, dialect, tile=tile, threads=threads, isa=isa) == expected(data, dialect)
@@ -75,7 +55,7 @@ def lenient_dialects_and_texts(draw: st.DrawFn) -> tuple[Dialect, bytes]:
 
 
 @given(lenient_dialects_and_texts(), st.sampled_from(TILES), st.sampled_from([1, 2, 4]), st.sampled_from(ISAS))
-@settings(max_examples=700, deadline=None, derandomize=True)
+@settings(max_examples=examples(700), deadline=None, derandomize=True)
 def test_lenient_quotes(case: tuple[Dialect, bytes], tile: int, threads: int, isa: str) -> None:
     dialect, data = case
     structure = found(data, dialect, tile=tile, threads=threads, isa=isa)
@@ -93,7 +73,7 @@ def test_lenient_quotes_at_the_end_of_a_tile(data: bytes, isa: str) -> None:
 
 
 @given(dialects_and_texts())
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=examples(400), deadline=None, derandomize=True)
 def test_lenient_quotes_read_well_formed_text_as_strict_ones_do(case: tuple[Dialect, bytes]) -> None:
     dialect, data = case
     options = options_of(dialect)
@@ -103,7 +83,7 @@ def test_lenient_quotes_read_well_formed_text_as_strict_ones_do(case: tuple[Dial
 
 
 @given(plain_dialects_and_texts(), st.sampled_from(TILES), st.sampled_from(ISAS))
-@settings(max_examples=1500, deadline=None, derandomize=True)
+@settings(max_examples=examples(1500), deadline=None, derandomize=True)
 def test_masks_and_automaton_find_the_same(case: tuple[Dialect, bytes], tile: int, isa: str) -> None:
     dialect, data = case
     by_masks = found(data, dialect, tile=tile, isa=isa)

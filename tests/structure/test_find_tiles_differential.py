@@ -13,7 +13,7 @@ from headrace.structure.gpu.dialect_tables import ENTRY, Found
 from headrace.structure.gpu.find import find_tiles
 from headrace.structure.gpu.launches import FindShape
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.structure.test_find_kernels_differential import check_returns, expected_entries, expected_totals
+from tests.structure.find_kernels_cases import check_returns, expected_entries, expected_totals
 
 pytestmark = pytest.mark.fibers
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headrace import Dialect, _native
-from tests.structure.test_find_differential import expected, found
+from tests.structure.find_cases import expected, found
 
 pytestmark = pytest.mark.isas
 
@@ -28,6 +28,7 @@ def test_a_quote_at_the_end_of_a_window(behind: bytes, tile: int, isa: str) -> N
                 assert found(data, dialect, tile=tile, isa=isa) == expected(data, dialect), (shift, more, end)
 
 
+@pytest.mark.long_except("0-*", "-1-*", "1-*")
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("shift", [-129, -128, -2, -1, 0, 1, 2, 127])
 def test_a_run_far_behind_a_tile(shift: int, isa: str) -> None:

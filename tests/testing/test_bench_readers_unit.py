@@ -17,9 +17,9 @@ def answers_of(monkeypatch: pytest.MonkeyPatch, seconds: dict[str, list[float]],
         assert step == "read"
         return {"seconds": seconds[name].pop(0), "peak": 10, "rows": rows[name]}
 
-    monkeypatch.setattr(run, "_start", lambda contender, *_: contender)
-    monkeypatch.setattr(run, "_stop", lambda _: None)
-    monkeypatch.setattr(run, "_ask", ask)
+    monkeypatch.setattr(run, "start_worker", lambda contender, *_: contender)
+    monkeypatch.setattr(run, "stop_worker", lambda _: None)
+    monkeypatch.setattr(run, "ask_worker", ask)
 
 
 def test_first_reads_are_a_median_of_processes_and_later_ones_the_best(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""The public functions and classes."""
+"""Offers what `import headrace` shows: Table, Report, readers and writers."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from headrace.api.sniffed import Sniffed
+from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.header import HeaderDecision
-from headrace.columns.plan.load_plan import Evidence
 from headrace.columns.types import DataType
 from headrace.core.options import integer
 from headrace.core.transfers import Crossings

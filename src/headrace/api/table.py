@@ -18,7 +18,7 @@ from headrace.core.errors import OptionError, OutOfRangeError, UnknownColumnErro
 from headrace.core.lazy import Named
 from headrace.core.options import flag, index_of, instance
 from headrace.encode.texts import as_plain
-from headrace.export.arrow import device_batch, schema_capsule, stream_capsule
+from headrace.export.arrow.arrow import device_batch, schema_capsule, stream_capsule
 
 if TYPE_CHECKING:
     import duckdb

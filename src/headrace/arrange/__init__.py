@@ -1,1 +1,1 @@
-"""Keys counted, split and sorted."""
+"""Counts, splits, gathers and sorts keys, values and rows."""

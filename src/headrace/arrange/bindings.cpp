@@ -166,7 +166,7 @@ void take_in_order_at(std::uintptr_t order, unsigned index_bits, u64 count,
     take_in_order(reinterpret_cast<const u64*>(order), index_bits, count, moved, threads);
 }
 
-// An array of one dimension whose items lie side by side, by Python's buffer protocol, in half a microsecond.
+// A one-dimensional contiguous array, by Python's buffer protocol, which takes half a microsecond.
 class ItemsOf {
 public:
     ItemsOf(nb::handle array, int access) : held_(PyObject_GetBuffer(array.ptr(), &view_, access | PyBUF_ND) == 0) {
@@ -178,7 +178,7 @@ public:
     ItemsOf(const ItemsOf&) = delete;
     ItemsOf& operator=(const ItemsOf&) = delete;
 
-    // Whether they are, and each at a multiple of its width.
+    // Whether the array has that form, and each item is aligned.
     bool are_there() const { return held_ && view_.ndim == 1 && address() % static_cast<u64>(view_.itemsize) == 0; }
     u64 count() const { return static_cast<u64>(view_.shape[0]); }
     void* data() const { return view_.buf; }
@@ -195,7 +195,7 @@ private:
     bool held_;
 };
 
-// What few keys need besides, from a line of the cache on.
+// Scratch memory for few keys, aligned to a cache line.
 class Spare {
 public:
     explicit Spare(u64 bytes) : held_(std::make_unique_for_overwrite<u8[]>(bytes + line)) {
@@ -212,10 +212,10 @@ private:
     void* at_;
 };
 
-// To give Python's lock away and wait for it costs more than to sort so many.
+// Number of keys up to which releasing and reacquiring Python's lock costs more than the sort.
 constexpr u64 locked_up_to = 1024;
 
-// Keys in place, by the calling thread; false where they are no such array and nothing was done.
+// Sorts keys in place on the calling thread. Returns false, having done nothing, if the array is not supported.
 bool sort_few(nb::handle array, const nb::bytes& rule) {
     const ItemsOf keys(array, PyBUF_WRITABLE);
     if (!keys.are_there()) return false;
@@ -228,7 +228,7 @@ bool sort_few(nb::handle array, const nb::bytes& rule) {
     return true;
 }
 
-// Their places to as many words of 8 bytes.
+// Writes the indices of sorted keys as 8-byte words.
 bool order_few(nb::handle array, nb::handle places, const nb::bytes& rule) {
     const ItemsOf keys(array, PyBUF_SIMPLE), target(places, PyBUF_WRITABLE);
     if (!keys.are_there() || !target.are_there() || target.count() != keys.count()) return false;

@@ -1,1 +1,1 @@
-"""Arrays of callers, of any library, and where work on them runs."""
+"""Takes arrays of any library in place, and returns arrays of that library."""

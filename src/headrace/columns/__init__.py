@@ -1,1 +1,1 @@
-"""Typed columns: schemas, conversion, inference."""
+"""Typed columns: everything from fields to finished columns."""

@@ -11,9 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "columns/buffers/column_buffers.hpp"
 #include "columns/faults/faults.hpp"
-#include "columns/load/load_pass.hpp"
-#include "columns/plan/load_plan.hpp"
 #include "core/bindings.hpp"
 
 namespace headrace {

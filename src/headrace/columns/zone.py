@@ -39,9 +39,9 @@ class LocalTimes:
     """
 
     name: str
-    begins: list[int]
-    ends: list[int]
-    offsets: list[int]
+    begins: tuple[int, ...]
+    ends: tuple[int, ...]
+    offsets: tuple[int, ...]
 
 
 @cache
@@ -88,7 +88,7 @@ def local_times(name: str) -> LocalTimes:
         ends.append(instant + min(offset, next_offset))
         begins.append(instant + max(offset, next_offset))
         offsets.append(offset)
-    return LocalTimes(name, begins[:-1], ends, offsets)
+    return LocalTimes(name, tuple(begins[:-1]), tuple(ends), tuple(offsets))
 
 
 def _changes(zone: datetime.tzinfo) -> Iterator[tuple[int, int]]:

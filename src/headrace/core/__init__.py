@@ -1,1 +1,1 @@
-"""What every stage stands on: memory, threads, instruction sets, options, errors."""
+"""Errors, options, context, devices and budgets: the base of every stage."""

@@ -1,1 +1,1 @@
-"""Text columns in other forms: views and dictionaries."""
+"""Encodes text columns as string views or dictionaries, and decodes them."""

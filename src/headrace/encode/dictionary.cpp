@@ -1,38 +1,23 @@
 #include <random>
 #include <stdexcept>
 
+#include "core/hash.hpp"
 #include "encode/pieces.hpp"
 
 namespace headrace {
 namespace {
 
-// 64 bits of text mixed by the halves of a 128-bit product. The seed differs from process to process, so that nobody
-// can prepare texts that collide; the codes do not depend on it.
+// Hashes texts with a seed that differs from process to process, so that colliding texts cannot be prepared. Codes do
+// not depend on the seed.
 class TextHash {
 public:
     TextHash() : seed_((static_cast<u64>(std::random_device{}()) << 32 | std::random_device{}()) | 1) {}
 
     u64 operator()(std::string_view text) const {
-        u64 hash = seed_ ^ (text.size() * FACTOR);
-        usize at = 0;
-        for (; at + 8 <= text.size(); at += 8) hash = mix(hash ^ word(text.data() + at, 8), FACTOR ^ seed_);
-        return mix(hash ^ word(text.data() + at, text.size() - at), seed_ * FACTOR | 1);
+        return hash_text(reinterpret_cast<const u8*>(text.data()), text.size(), seed_);
     }
 
 private:
-    static constexpr u64 FACTOR = 0x9E3779B97F4A7C15;
-
-    static u64 word(const char* from, usize count) {
-        u64 value = 0;
-        if (count != 0) std::memcpy(&value, from, count);
-        return value;
-    }
-
-    static u64 mix(u64 a, u64 b) {
-        const auto product = static_cast<unsigned __int128>(a) * b;
-        return static_cast<u64>(product) ^ static_cast<u64>(product >> 64);
-    }
-
     u64 seed_;
 };
 

@@ -3,7 +3,7 @@
 // hang on who was first. The rows that are left in slots are numbered in their order.
 //
 // Bytes moved: each text once, and once more that of the row in its slot; 12 bytes a row of codes and slots.
-#include "columns/rules/digits.hpp"
+#include "core/hash.hpp"
 #include "encode/texts_task.hpp"
 #include "gpu/block/block.cuh"
 #include "gpu/block/memory_access.cuh"
@@ -13,20 +13,6 @@ using namespace headrace;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 block_rows = threads * TURNS;
 constexpr u64 empty = ~u64{0};
-
-HR_FN u64 mixed(u64 a, u64 b) {
-    const Product product = multiply_wide(a, b);
-    return product.low ^ product.high;
-}
-
-HR_FN u64 hash_of(const u8* text, u64 size, u64 seed) {
-    constexpr u64 factor = 0x9E3779B97F4A7C15;
-    u64 hash = seed ^ (size * factor), at = 0;
-    for (; at + 8 <= size; at += 8) hash = mixed(hash ^ load_word(text + at), factor ^ seed);
-    u64 rest = 0;
-    for (u32 shift = 0; at < size; ++at, shift += 8) rest |= u64{text[at]} << shift;
-    return mixed(hash ^ rest, seed * factor | 1);
-}
 
 HR_FN bool are_equal(const PlainTexts& texts, u64 row, const u8* text, u64 size) {
     const u64 begin = text_begin(texts, row);
@@ -50,7 +36,7 @@ extern "C" __global__ void __launch_bounds__(threads) insert_texts(const __grid_
         if (2 * tile::load_relaxed(task.taken) >= task.mask) return;  // the table is to be larger
         const u8* const text = texts.bytes + text_begin(texts, row);
         const u64 size = text_begin(texts, row + 1) - text_begin(texts, row);
-        u64 slot = hash_of(text, size, task.seed) & task.mask;
+        u64 slot = hash_text(text, size, task.seed) & task.mask;
         for (u32 probes = 1;; slot = (slot + 1) & task.mask, ++probes) {
             // All slots may be taken by those who began when half of them were free.
             if (probes % 32 == 0 && 2 * tile::load_relaxed(task.taken) >= task.mask) return;

@@ -7,7 +7,7 @@ from typing import Literal
 
 from headrace import _native
 from headrace.columns.column import MOST_VIEWED_BYTES, Column, column_of_texts
-from headrace.columns.plan.load_plan import native_errors
+from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import ENCODED, DataType
 
 StringForm = Literal["plain", "view", "dictionary"]

@@ -1,1 +1,1 @@
-"""Columns handed to other libraries."""
+"""Hands columns to Arrow consumers, and writes delimited text and files."""

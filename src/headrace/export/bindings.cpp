@@ -4,8 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
-#include "export/arrow.hpp"
-#include "export/write_csv.hpp"
+#include "export/arrow/arrow.hpp"
+#include "export/text/write_csv.hpp"
 
 namespace nb = nanobind;
 

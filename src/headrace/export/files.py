@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from headrace.core.errors import MissingDependencyError, OptionError, shown
-from headrace.export.compress import COMPRESSED
-from headrace.export.whole_file import final_path, moved_when_whole
-from headrace.export.write_csv import ArrowStream, write_csv
-from headrace.sources.open import checked_path
+from headrace.export.target.atomic_file import final_path, moved_when_whole
+from headrace.export.target.compression import COMPRESSED
+from headrace.export.text.write_csv import ArrowStream, write_csv
+from headrace.sources.kinds.file import checked_path
 
 
 def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:

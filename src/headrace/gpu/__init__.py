@@ -1,1 +1,1 @@
-"""What every stage needs of a GPU: cards, memory, kernels from their sources to their launches, copies, events."""
+"""Runs kernels: devices, memory, transfers, compilation, launches."""

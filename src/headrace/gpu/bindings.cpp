@@ -1,10 +1,10 @@
-// What a launch, memory taken or given back, and a small copy through pinned memory come to: one call from Python each.
-// The driver is known by addresses of its functions, so nothing here needs CUDA to be built, or to be there. Measured
-// beside an H200: a launch of ten arguments takes 3.6 us of the driver, 4.6 through its bindings for Python, and took
-// 12 with the packing.
+// Makes driver calls from Python: a launch, an allocation, a release, or a small copy through pinned memory is one call
+// each. The driver is a table of function addresses, so neither the build nor the import needs CUDA. On an H200, a
+// launch of ten arguments takes 3.6 us in the driver, 4.6 us through its Python bindings, and 12 us if Python packs
+// them.
 //
-// The GIL is let go of while the driver is told something: where its queue is full that waits for the card, which may
-// wait for another library's callback in Python. So it is once for several launches, whose arguments are packed before.
+// The GIL is released during driver calls: a full launch queue makes the driver wait for the device, which may wait for
+// a Python callback of another library. Several launches are packed first, so that the GIL is released once for all.
 #include "core/bindings.hpp"
 
 #include <nanobind/nanobind.h>
@@ -46,27 +46,27 @@ T pointer_to(Address address) {
 CardCalls card_calls(const std::vector<Address>& addresses) {
     CardCalls calls;
     usize next = 0;
-    const auto tell = [&](auto& function) {
+    const auto next_function = [&](auto& function) {
         function = pointer_to<std::decay_t<decltype(function)>>(addresses.at(next++));
     };
-    tell(calls.launch);
-    tell(calls.copy_to_card);
-    tell(calls.copy_to_host);
-    tell(calls.record);
-    tell(calls.wait);
-    tell(calls.take);
-    tell(calls.give_back);
-    tell(calls.fill);
-    tell(calls.current);
-    tell(calls.make_current);
-    tell(calls.launch_with);
-    tell(calls.query);
-    if (next != addresses.size()) throw std::invalid_argument("more functions than are called");
+    next_function(calls.launch);
+    next_function(calls.copy_to_card);
+    next_function(calls.copy_to_host);
+    next_function(calls.record);
+    next_function(calls.wait);
+    next_function(calls.take);
+    next_function(calls.give_back);
+    next_function(calls.fill);
+    next_function(calls.current);
+    next_function(calls.make_current);
+    next_function(calls.launch_with);
+    next_function(calls.query);
+    if (next != addresses.size()) throw std::invalid_argument("more driver functions than this table has");
     return calls;
 }
 
-// Memory of a pool, in the order of a stream: its first bytes with all bits set, zeros behind them. The driver's
-// status, and the address.
+// Allocates from a pool in stream order; sets all bits of the first bytes, and clears those that follow. Returns the
+// driver's status and the address.
 std::pair<int, u64> take_memory(const CardCalls& calls, Address pool, usize n, Address stream,
                                 std::pair<usize, usize> ones_and_zeros) {
     const GilRelease release;
@@ -93,8 +93,8 @@ std::pair<int, std::optional<Address>> switch_context(const CardCalls& calls, Ad
     return {0, reinterpret_cast<Address>(before)};
 }
 
-// Gives memory back, in the order of a stream of this context. Any thread may do so, and the stream may be a default
-// one, so the context is made current meanwhile.
+// Frees memory in the order of a stream of this context. Any thread may call it, and the stream may be a default
+// stream, so the context is made current for the call.
 int give_memory_back(const CardCalls& calls, u64 memory, Address stream, Address context) {
     const GilRelease release;
     const auto [switched, before] = switch_context(calls, context);
@@ -109,7 +109,7 @@ int fill_memory(const CardCalls& calls, u64 target, unsigned char byte, usize n,
     return calls.fill(target, byte, n, pointer_to<void*>(stream));
 }
 
-// Copies bytes to the card through pinned memory of at least as many; the event stands behind that.
+// Copies bytes to the device through pinned memory of at least that size, and records the event after the copy.
 int send_small(const CardCalls& calls, nb::handle source, Address pinned, u64 target, Address stream, Address event) {
     const BorrowedBytes bytes(source);
     const GilRelease release;
@@ -126,13 +126,13 @@ int fetch_small(const CardCalls& calls, u64 source, Address pinned, usize n, Add
     return status != 0 ? status : calls.wait(pointer_to<void*>(event));
 }
 
-// A parameter's place among a kernel's, and what is put there: a letter of Python's `struct`, or 's' for bytes.
+// A kernel parameter: its offset and size in bytes, and its type as a letter of Python's `struct` ('s': bytes).
 struct Parameter {
     usize offset, size;
     char kind;
 };
 
-// Anything that Python takes for a whole number, a room by its address, nothing as 0.
+// Converts any Python integer; a buffer becomes its address, None becomes 0.
 nb::object whole_number(nb::handle value) {
     static PyObject* const address = PyUnicode_InternFromString("address");
     if (PyLong_Check(value.ptr())) return nb::borrow(value);
@@ -151,10 +151,10 @@ void store(std::byte* place, T value) {
     std::memcpy(place, &value, sizeof value);
 }
 
-// As many of its low bytes as the parameter has; those that are left out say nothing.
+// Stores the low bytes that the parameter has room for. The bytes left out must be sign or zero extension.
 void store_whole(std::byte* place, const Parameter& parameter, nb::handle value) {
     const nb::object number = whole_number(value);
-    const bool is_signed = parameter.kind >= 'a';  // a small letter of `struct`
+    const bool is_signed = parameter.kind >= 'a';  // a lower-case letter of `struct`
     const auto found = is_signed ? static_cast<u64>(PyLong_AsLongLong(number.ptr()))
                                  : static_cast<u64>(PyLong_AsUnsignedLongLong(number.ptr()));
     if (PyErr_Occurred() != nullptr) nb::raise_python_error();
@@ -170,7 +170,7 @@ void store_argument(std::byte* place, const Parameter& parameter, nb::handle val
     if (parameter.kind == 's') {
         const BorrowedBytes bytes(value);
         if (bytes.size() != parameter.size)
-            throw std::invalid_argument("a structure of another size than the kernel's");
+            throw std::invalid_argument("a structure's size differs from the kernel's parameter");
         std::memcpy(place, bytes.data(), bytes.size());
     } else if (parameter.kind == 'd' || parameter.kind == 'f') {
         const double number = PyFloat_AsDouble(value.ptr());
@@ -187,7 +187,7 @@ Extent extent_of(nb::handle value) {
     return {x, y, z};
 }
 
-// A kernel as the driver has it, and where its arguments go.
+// A driver kernel and the layout of its parameters.
 class KernelCall {
 public:
     KernelCall(const CardCalls& calls, Address kernel, const std::vector<std::tuple<usize, usize, std::string>>& layout,
@@ -196,21 +196,21 @@ public:
         if (mode < 0 || mode > 2) throw std::invalid_argument("unknown launch mode");
         for (const auto& [offset, size, kind] : layout) {
             parameters_.push_back({offset, size, kind.back()});
-            if (kind.back() != 's' && (size == 0 || size > 8)) throw std::invalid_argument("a number of no such size");
+            if (kind.back() != 's' && (size == 0 || size > 8)) throw std::invalid_argument("a number has 1 to 8 bytes");
             bytes_ = std::max(bytes_, offset + size);
         }
     }
 
 private:
     friend class Launch;
-    friend class Recorded;
+    friend class TraceBuilder;
     CardCalls calls_;
     CardKernel kernel_;
     std::vector<Parameter> parameters_;
     usize bytes_ = 0;
 };
 
-// A launch that needs nothing of Python any more.
+// A packed launch, which needs no Python objects any more.
 class Launch {
 public:
     Launch(const KernelCall& call, nb::handle grid, nb::handle block, unsigned shared, nb::handle arguments)
@@ -220,7 +220,7 @@ public:
         if (!several.is_valid()) nb::raise_python_error();
         const auto count = static_cast<usize>(PySequence_Fast_GET_SIZE(several.ptr()));
         if (count != parameters.size())
-            throw std::invalid_argument("a kernel of " + std::to_string(parameters.size()) + " parameters is given " +
+            throw std::invalid_argument("a kernel of " + std::to_string(parameters.size()) + " parameters got " +
                                         std::to_string(count) + " arguments");
         places_.reserve(count);
         PyObject** const values = PySequence_Fast_ITEMS(several.ptr());
@@ -232,12 +232,12 @@ public:
     }
 
     // The driver's status.
-    int tell(Address stream) {
+    int run(Address stream) {
         return launch_on_card(call_.calls_, call_.kernel_, shape_, pointer_to<void*>(stream), places_.data());
     }
 
 private:
-    friend class Recorded;
+    friend class TraceBuilder;
     const KernelCall& call_;
     LaunchShape shape_;
     std::vector<std::byte> memory_;
@@ -248,22 +248,22 @@ int launch(const KernelCall& call, nb::handle grid, nb::handle block, unsigned s
            nb::handle arguments) {
     Launch one(call, grid, block, shared, arguments);
     const GilRelease release;
-    return one.tell(stream);
+    return one.run(stream);
 }
 
-// Launches told together, each a `KernelCall`, its extents, shared memory, arguments and what else: how many were told,
-// and the status of the next one, if it failed. In a loop a launch takes half of what it takes between other work.
-std::pair<usize, int> launch_all(const nb::list& given, Address stream) {
+// Makes launches in a row; each is a tuple of `KernelCall`, grid, block, shared memory in bytes and arguments. Returns
+// how many succeeded, and the status of the next one. In a loop a launch costs half of one between other work.
+std::pair<usize, int> launch_all(const nb::list& tuples, Address stream) {
     std::vector<Launch> launches;
-    launches.reserve(given.size());
-    for (const nb::handle each : given) {
+    launches.reserve(tuples.size());
+    for (const nb::handle each : tuples) {
         const auto one = nb::cast<nb::tuple>(each);
         launches.emplace_back(nb::cast<const KernelCall&>(one[0]), one[1], one[2], nb::cast<unsigned>(one[3]), one[4]);
     }
     const GilRelease release;
-    for (usize told = 0; told < launches.size(); ++told) {
-        const int status = launches[told].tell(stream);
-        if (status != 0) return {told, status};
+    for (usize launched = 0; launched < launches.size(); ++launched) {
+        const int status = launches[launched].run(stream);
+        if (status != 0) return {launched, status};
     }
     return {launches.size(), 0};
 }
@@ -271,27 +271,27 @@ std::pair<usize, int> launch_all(const nb::list& given, Address stream) {
 using Values = std::vector<usize>;
 using Patches = std::vector<std::tuple<usize, usize, usize, usize>>;
 
-// Launches worked out of symbols (gpu/kernels/trace.hpp), as Python tells them.
-class Recorded {
+// Builds a native trace (gpu/kernels/trace.hpp) from Python values, and replays it.
+class TraceBuilder {
 public:
-    // What is worked out: an operation and two values each; `sizes`: values.
-    Recorded(const CardCalls& calls, std::vector<i64> constants, usize inputs,
-             const std::vector<std::tuple<unsigned, usize, usize>>& made, Values sizes)
-        : launches_(calls, figures(std::move(constants), inputs, made), std::move(sizes)) {}
+    // `results`: an operation and the indices of its two values; `sizes`: indices of values.
+    TraceBuilder(const CardCalls& calls, std::vector<i64> constants, usize inputs,
+                 const std::vector<std::tuple<unsigned, usize, usize>>& results, Values sizes)
+        : launches_(calls, expressions(std::move(constants), inputs, results), std::move(sizes)) {}
 
-    // A kernel; where an argument is a value, it is told as 0. Patches: parameter, byte of it, bytes (0 for all of a
-    // number), value.
+    // Adds a launch. An argument that a value replaces is 0 here. Patches: parameter, first byte, size in bytes (0: the
+    // whole parameter), value.
     void launch(const KernelCall& call, std::array<usize, 3> grid, nb::handle block, unsigned shared,
                 nb::handle arguments, const Patches& patches) {
         Launch known(call, nb::int_(1), block, shared, arguments);
-        std::vector<Patch> own;
+        std::vector<Patch> byte_patches;
         for (const auto& [number, byte, size, value] : patches) {
             const Parameter& parameter = call.parameters_.at(number);
-            own.push_back({parameter.offset + byte, size == 0 ? parameter.size : size, value});
+            byte_patches.push_back({parameter.offset + byte, size == 0 ? parameter.size : size, value});
         }
-        RecordedStep step{call.kernel_, grid, known.shape_.block, shared, 0, {}};
+        TraceStep step{call.kernel_, grid, known.shape_.block, shared, 0, {}};
         for (const Parameter& one : call.parameters_) step.places.push_back(one.offset);
-        launches_.add(std::move(step), known.memory_, own);
+        launches_.add(std::move(step), known.memory_, byte_patches);
     }
 
     void fill(usize target, unsigned char byte, usize size) {
@@ -300,32 +300,33 @@ public:
 
     std::vector<u64> sizes(const std::vector<i64>& inputs) const { return launches_.sizes(inputs); }
 
-    std::pair<usize, int> tell(const std::vector<i64>& inputs, Address stream, usize first) const {
-        RecordedLaunches::Run run(launches_, inputs);
+    std::pair<usize, int> replay(const std::vector<i64>& inputs, Address stream, usize first) const {
+        NativeTrace::Run run(launches_, inputs);
         const GilRelease release;
-        return run.tell(pointer_to<void*>(stream), first);
+        return run.replay(pointer_to<void*>(stream), first);
     }
 
 private:
-    static Figures figures(std::vector<i64> constants, usize inputs,
-                           const std::vector<std::tuple<unsigned, usize, usize>>& made) {
-        std::vector<Figures::Made> found;
-        for (const auto& [operation, first, second] : made)
+    static Expressions expressions(std::vector<i64> constants, usize inputs,
+                                   const std::vector<std::tuple<unsigned, usize, usize>>& results) {
+        std::vector<Expressions::Result> found;
+        for (const auto& [operation, first, second] : results)
             found.push_back({static_cast<Operation>(operation), first, second});
         return {std::move(constants), inputs, std::move(found)};
     }
 
-    RecordedLaunches launches_;
+    NativeTrace launches_;
 };
 
-// Of each slab the number behind its last buffer, bytes, ones and zeros; and where each buffer begins.
+// Lays buffers out in slabs. Returns, for each slab, one past its last buffer, its bytes, ones and zeros; then the
+// offset of each buffer.
 nb::tuple lay_out_buffers(const std::vector<usize>& sizes, std::pair<usize, usize> ones_and_filled,
                           std::tuple<usize, usize, usize> rule) {
     const auto [ones, filled] = ones_and_filled;
     const auto [alignment, large, slab] = rule;
     const Slabs found = lay_out(sizes, ones, filled, {alignment, large, slab});
     nb::list slabs;
-    for (const Slab& one : found.slabs) slabs.append(nb::make_tuple(one.behind, one.bytes, one.ones, one.zeros));
+    for (const Slab& one : found.slabs) slabs.append(nb::make_tuple(one.end, one.bytes, one.ones, one.zeros));
     return nb::make_tuple(slabs, found.begins);
 }
 
@@ -346,13 +347,13 @@ void bind_gpu(nb::module_& m) {
         .def("launch", &launch);
     m.def("launch_all", &launch_all);
     m.def("lay_out", &lay_out_buffers);
-    nb::class_<Recorded>(m, "RecordedLaunches")
+    nb::class_<TraceBuilder>(m, "NativeTrace")
         .def(nb::init<const CardCalls&, std::vector<i64>, usize, const std::vector<std::tuple<unsigned, usize, usize>>&,
                       Values>())
-        .def("launch", &Recorded::launch)
-        .def("fill", &Recorded::fill)
-        .def("sizes", &Recorded::sizes)
-        .def("tell", &Recorded::tell);
+        .def("launch", &TraceBuilder::launch)
+        .def("fill", &TraceBuilder::fill)
+        .def("sizes", &TraceBuilder::sizes)
+        .def("replay", &TraceBuilder::replay);
 }
 
 }  // namespace headrace

@@ -1,1 +1,1 @@
-"""Primitives on arrays, on both devices: scan, reduce, select, sums of floats, copies."""
+"""Scan, reduce, select, float sums and copies on arrays, on both devices."""

@@ -2,8 +2,8 @@
 
 #include <nanobind/stl/string_view.h>
 
-#include "primitives/scan.hpp"
-#include "primitives/select.hpp"
+#include "primitives/cpu/scan.hpp"
+#include "primitives/cpu/select.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -1,1 +1,1 @@
-"""Where bytes come from."""
+"""Opens bytes, files, streams, compressed and encoded text, and text on a GPU."""

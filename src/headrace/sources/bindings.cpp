@@ -20,13 +20,13 @@ namespace nb = nanobind;
 namespace headrace {
 namespace {
 
-// Text that Python fetches, such as that of a GPU: read(offset, n, address) puts n bytes there. The function is
-// borrowed by whoever reads; it is called with the GIL, from any thread. The first bytes are there already: a reader
-// looks at them several times.
+// A source whose bytes a Python function supplies: read(offset, n, address) writes n bytes to the address. Any thread may
+// read; each call takes the GIL. `head` holds the first bytes, which are read several times. `check`, unless None, raises
+// if the bytes have changed since the source was opened.
 class ReaderSource final : public Source {
 public:
-    ReaderSource(std::uint64_t size, nb::callable read, std::string head)
-        : read_(std::move(read)), head_(std::move(head)) {
+    ReaderSource(std::uint64_t size, nb::callable read, std::string head, nb::object check)
+        : read_(std::move(read)), head_(std::move(head)), check_(std::move(check)) {
         size_ = size;
     }
     void read(std::uint64_t offset, std::size_t n, std::uint8_t* to) const override {
@@ -36,14 +36,19 @@ public:
         }
         with_gil([&] { read_(offset, n, reinterpret_cast<std::uintptr_t>(to)); });
     }
+    void check_unchanged() const override {
+        if (!check_.is_none()) with_gil([&] { check_(); });
+    }
 
 private:
     nb::callable read_;
     std::string head_;
+    nb::object check_;
 };
 
-PythonSource from_reader(std::uint64_t size, nb::callable read, nb::bytes head) {
-    return {nullptr, std::make_unique<ReaderSource>(size, std::move(read), std::string(head.c_str(), head.size()))};
+PythonSource from_reader(std::uint64_t size, nb::callable read, nb::bytes head, nb::object check) {
+    std::string first(head.c_str(), head.size());
+    return {nullptr, std::make_unique<ReaderSource>(size, std::move(read), std::move(first), std::move(check))};
 }
 
 PythonSource from_bytes(nb::handle object) {
@@ -159,7 +164,7 @@ void bind_sources(nb::module_& m) {
     nb::class_<PythonSource>(m, "Source")
         .def_static("from_bytes", &from_bytes)
         .def_static("from_file", &from_file)
-        .def_static("from_reader", &from_reader)
+        .def_static("from_reader", &from_reader, nb::arg(), nb::arg(), nb::arg(), nb::arg("check") = nb::none())
         .def_prop_ro("size", [](const PythonSource& s) { return s.source->size(); })
         .def_prop_ro("address",  // of bytes in memory; 0 for others
                      [](const PythonSource& s) { return reinterpret_cast<std::uintptr_t>(s.source->resident()); })

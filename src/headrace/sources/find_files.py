@@ -1,4 +1,4 @@
-"""Which files a reader is asked for: lists, patterns and folders of partitions as one list of sources, and what paths say."""
+"""Lists the sources that a reader is given: lists, patterns, and folders with partitions, and the keys that paths state."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import translate
+from typing import Any
 
 from headrace.core.errors import NoMatchError, OptionError, shown
-from headrace.sources.on_gpu import is_on_gpu
-from headrace.sources.open import Readable, SourceLike, checked_path
+from headrace.sources.kinds.file import checked_path
+from headrace.sources.open import SourceLike
+from headrace.sources.registry import kind_of
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
-"""How a folder's name says that the value of its key is null."""
+"""Value in a folder's name for null."""
 
 _WILD = re.compile(r"[*?\[]")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -20,49 +22,41 @@ _KEY_VALUE = re.compile(r"([^=]+)=(.*)", re.DOTALL)
 
 
 def list_sources(source: object, *, glob: bool, hive: bool) -> list[SourceLike] | None:
-    """The sources that `source` stands for, in order; None if it is one source by itself.
+    """Return the sources that `source` names, in order; None if it is a single source.
 
     Parameters
     ----------
     source
-        Anything that `open_source` takes; or a list, a tuple or an iterator of such; or a path with ``*``, ``?``, ``[...]`` or
-        ``**`` (any folders), which stands for the files that it matches, sorted by path. A path that exists is never a pattern.
+        Anything that `open_source` accepts; a list, a tuple or an iterator of these; or a pattern. A pattern is a path with
+        ``*``, ``?``, ``[...]`` or ``**`` (any folders), and names the files that it matches, sorted by path. A path that exists
+        is never a pattern.
     glob
-        Whether there are patterns.
+        Whether patterns are expanded.
     hive
-        Whether a folder stands for all files below it whose names begin with neither ``.`` nor ``_``.
+        Whether a folder names all files below it whose names begin with neither ``.`` nor ``_``.
 
     Raises
     ------
     NoMatchError
-        No file matches a pattern, a folder has none, or a URL stands for what is not local.
+        No file matches a pattern, a folder has no files, or a path is a URL of no registered kind.
     OptionError
-        A list without a source.
+        The list is empty.
     """
-    if is_on_gpu(source):
-        return None
-    if isinstance(source, str | os.PathLike):
-        return _of_path(source, glob, hive)
-    if isinstance(source, Readable) or not isinstance(source, Sequence | Iterator) or _is_buffer(source):
+    kind = kind_of(source)
+    if kind is not None:
+        return _sources_of_path(source, glob, hive) if kind.is_path else None
+    if not isinstance(source, Sequence | Iterator):
         return None
     sources: list[SourceLike] = []
     for one in source:
-        sources += (_of_path(one, glob, hive) if isinstance(one, str | os.PathLike) else None) or [one]
+        kind = kind_of(one)
+        sources += (_sources_of_path(one, glob, hive) if kind is not None and kind.is_path else None) or [one]
     if not sources:
         raise OptionError("source is a list without a source in it; a table is read from one at least")
     return sources
 
 
-def _is_buffer(source: object) -> bool:
-    """Whether it holds bytes, as `array.array` does, which is a sequence too."""
-    try:
-        memoryview(source).release()  # type: ignore[arg-type]
-    except (TypeError, ValueError, BufferError):
-        return False
-    return True
-
-
-def _of_path(source: str | os.PathLike[str], glob: bool, hive: bool) -> list[SourceLike] | None:
+def _sources_of_path(source: Any, glob: bool, hive: bool) -> list[SourceLike] | None:
     path = checked_path(source, "source")
     if hive and os.path.isdir(path):
         if found := list(_files_below(path)):
@@ -85,14 +79,14 @@ def _files_below(folder: str) -> Iterator[str]:
 
 
 def match_files(pattern: str) -> list[str]:
-    """Files that a pattern matches, sorted by path.
+    """Return the files that a pattern matches, sorted by path.
 
-    Names that begin with a dot match only where the pattern has the dot. ``**`` follows no links, so it ends.
+    A name that begins with a dot matches only a pattern part that begins with a dot. ``**`` does not follow links, so it ends.
 
     Raises
     ------
     NoMatchError
-        There is none; the message names the nearest folder that exists.
+        No file matches; the message names the nearest folder that exists.
     """
     parts = [part for part in pattern.split("/") if part]
     root = "/" if pattern.startswith("/") else ""
@@ -108,7 +102,7 @@ def match_files(pattern: str) -> list[str]:
 
 
 def _matches(folder: str, parts: list[str]) -> Iterator[str]:
-    """Paths in `folder` ("" for the current one) that match the parts of a pattern."""
+    """Yield the paths in `folder` ("" for the current one) that match the parts of a pattern."""
     part, rest = parts[0], parts[1:]
     if part == "**":
         yield from _matches(folder, rest or ["*"])
@@ -149,7 +143,7 @@ def _content(folder: str) -> str:
 
 
 def partition_keys(path: str) -> dict[str, str | None]:
-    """Keys and values of the folders in a path; a value of None is null.
+    """Return the keys and values that the folders of a path state; None is null.
 
     Examples
     --------
@@ -164,19 +158,19 @@ def partition_keys(path: str) -> dict[str, str | None]:
 
 
 def partitions(paths: Sequence[str], wanted: bool | None) -> Mapping[str, list[str | None]]:
-    """Key to the values of all files, by the folders in their paths.
+    """Return, for each key in the folders of the paths, its values for all files.
 
     Parameters
     ----------
     paths
-        Of the files.
+        Paths of the files.
     wanted
-        None: there are partitions if all paths have the same keys.
+        Whether paths must state keys; None: they may, and count if all paths state the same keys.
 
     Raises
     ------
     OptionError
-        `wanted`, and a path has other keys than the first, or none.
+        `wanted` is true, and a path states no keys or other keys than the first.
     """
     if wanted is False:
         return {}

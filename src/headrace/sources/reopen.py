@@ -1,23 +1,31 @@
-"""A source that is read more than once, one among many."""
+"""Opens a source several times, one of many."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from headrace.core.errors import SourceError
-from headrace.sources.open import OpenSource, SourceLike, SourceOptions, checked_path, is_sized, open_source
+from headrace.sources.kinds.streams import StreamSource
+from headrace.sources.open import OpenSource, SourceLike, SourceOptions, open_source
+from headrace.sources.registry import AnySource, source_of
 
 KEPT_BYTES = 1 << 28
+"""Decompressed text that all sources together may keep, in bytes."""
 
 
 @dataclass(slots=True)
 class Keeping:
-    """What several sources may keep: `closing` closes what can be read only once, `room` is for texts decompressed once.
+    """What several sources may keep open or in memory.
 
-    Such a text is read at least twice, for its header and for its rows; where there is no room for it, it is decompressed again.
+    Parameters
+    ----------
+    closing
+        Closes the sources that are kept open.
+    room
+        Bytes left for decompressed texts. A text is read at least twice, for its header and for its rows. A text without room is
+        decompressed again.
     """
 
     closing: ExitStack
@@ -25,48 +33,50 @@ class Keeping:
 
 
 class ReopenedSource:
-    """One of several sources, opened anew for each reading: there may be more files than may be open at once.
+    """One of several sources. It is opened for each reading, because there may be more files than may be open at once.
 
     Parameters
     ----------
     number
-        From 1; the name of what has no path.
+        Number of the source, from 1; part of the name of a source without a name.
     source
-        As for `open_source`. What is no regular file is read once, and kept.
+        As for `open_source`. A source without an identity (a stream, bytes) is opened once and kept.
     options
         As for `open_source`.
     keeping
-        Shared with the others.
+        Shared by all sources.
     """
 
     def __init__(self, number: int, source: SourceLike, options: SourceOptions, keeping: Keeping) -> None:
-        self._options = options
-        self._keeping = keeping
-        self._path = checked_path(source, "source") if isinstance(source, str | os.PathLike) else None
-        self._seen = _identity(self._path)
-        self._held = None if self._seen else keeping.closing.enter_context(open_source(source, options))
-        self.name = self._path or f"<source {number}>"
-        if self._held is not None and not self._held.name.startswith("<"):
-            self.name = self._held.name
+        self._options, self._keeping, self._source = options, keeping, source
+        found = source_of(source)
+        self._identity = _identity_of(found, options)
+        self._kept = keeping.closing.enter_context(open_source(source, options)) if self._identity is None else None
+        self.name = f"<source {number}>" if found.name.startswith("<") else found.name
 
     @contextmanager
     def opened(self) -> Iterator[OpenSource]:
-        """The source, the same each time."""
-        if self._held is not None:
-            yield self._held
+        """Open the source; its bytes are the same each time.
+
+        Raises
+        ------
+        SourceError
+            The source changed.
+        """
+        if self._kept is not None:
+            yield self._kept
             return
-        with open_source(self._path, self._options) as source:
-            if _identity(self._path) != self._seen:
+        with open_source(self._source, self._options) as source:
+            if source.identity != self._identity:
                 raise SourceError(f"{self.name} changed while it was read")
             if 0 < source.held <= self._keeping.room:
                 self._keeping.room -= source.held
-                self._held = source
+                self._kept = source
             yield source
 
 
-def _identity(path: str | None) -> tuple[int, ...] | None:
-    """What changes if a regular file does; None for anything else."""
-    if path is None or not is_sized(path):
+def _identity_of(source: AnySource, options: SourceOptions) -> Hashable:
+    if isinstance(source, StreamSource):
         return None
-    found = os.stat(path)
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    with source.open(options.crossings) as reader:
+        return reader.identity()

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "sources/encoding.hpp"
+#include "sources/encoding/encoding.hpp"
 
 namespace headrace {
 

@@ -1,1 +1,13 @@
-"""Where records and fields are: dialects, and the search for structure."""
+"""Finds records and fields: dialects, their DFA, state maps of byte ranges, and the search."""
+
+from __future__ import annotations
+
+__all__ = ["RangeStart", "StateMap", "range_starts", "summarize"]  # imported on first use
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from headrace.structure import state_map
+
+    return getattr(state_map, name)

@@ -10,9 +10,10 @@
 
 #include "core/bindings.hpp"
 #include "sources/bindings.hpp"
+#include "structure/cpu/prefix.hpp"
 #include "structure/cpu/scan.hpp"
-#include "structure/prefix.hpp"
-#include "structure/survey.hpp"
+#include "structure/cpu/summarize.hpp"
+#include "structure/cpu/survey.hpp"
 
 namespace nb = nanobind;
 
@@ -177,6 +178,21 @@ nb::tuple beginning_of(const PythonDialect& dialect, nb::bytes text, std::size_t
     return nb::make_tuple(found.records, found.bytes, nb::make_tuple(found.lengths.sum, found.lengths.squares), fields);
 }
 
+// (state after, records ended, lines); the first two by the state before.
+nb::tuple summarize_range(const PythonSource& source, const PythonDialect& dialect, nb::handle given) {
+    const SurveyPlan plan = survey_plan(given);
+    StateCounts found;
+    {
+        const GilRelease release;
+        found = summarize(*source.source, dialect.dialect, plan);
+    }
+    const u32 states = dialect.dialect.automaton.states;
+    nb::list records;
+    for (u32 s = 0; s < states; ++s) records.append(found.records[s]);
+    return nb::make_tuple(nb::bytes(reinterpret_cast<const char*>(found.state), states), nb::tuple(records),
+                          found.lines);
+}
+
 usize first_width_of(const PythonDialect& dialect, nb::bytes text) {
     return first_width(dialect.dialect, bytes_of(text));
 }
@@ -188,7 +204,7 @@ nb::bytes state_map(const PythonDialect& dialect, nb::bytes text, std::string_vi
     u8 map[MAX_STATES];
     const auto* const data = reinterpret_cast<const u8*>(padded.data());
     const FindKernels& kernels = find_kernels(choose_isa(isa));
-    const Summary found = kernels.summarise(dialect.dialect, data, text.size(), {}, map);
+    const Summary found = kernels.summarize(dialect.dialect, data, text.size(), {}, map);
     for (u8 s = 0; s < dialect.dialect.automaton.states; ++s) {
         if (found.unsettled >> s & 1) map[s] = kernels.run(dialect.dialect, data, text.size(), s);
     }
@@ -203,6 +219,7 @@ void bind_structure(nb::module_& m) {
         .def_prop_ro("plain", [](const PythonDialect& d) { return d.dialect.plain; });
     m.def("find_structure", &structure_of);
     m.def("survey", &survey_of);
+    m.def("summarize", &summarize_range);
     m.def("record_begin", &record_begin_in);
     m.def("skip_lines", &skip_lines_in);
     m.def("look_at_beginning", &beginning_of);

@@ -54,7 +54,8 @@ class _Plan:
     last: int
 
 
-def _plan(span: Span, context: Context, tile_bytes: int, last: int = 0) -> _Plan:
+def plan_of(span: Span, context: Context, tile_bytes: int, last: int = 0) -> _Plan:
+    """Return what the native passes over a span's structure take."""
     return _Plan(span.begin, span.end, tile_bytes, context.thread_count, context.isa, last)
 
 
@@ -68,14 +69,14 @@ def survey(
     tile_bytes: int = DEFAULT_TILE_BYTES,
 ) -> Survey:
     """Count the records of a span, in parallel; `last` asks where so many of its last records begin."""
-    plan = _plan(span, context or Context(), tile_bytes, last)
+    plan = plan_of(span, context or Context(), tile_bytes, last)
     found = _native.survey(source.native, _native.Dialect.make(dialect), plan)
     return Survey(**found | {"last": tuple(found["last"])})
 
 
 def record_begin(source: OpenSource, dialect: Dialect, begin: int, index: int, context: Context | None = None) -> int:
     """First byte of the record with this index (from 0) of those behind `begin`; the source's size if there are fewer."""
-    plan = _plan(Span(begin=begin), context or Context(), DEFAULT_TILE_BYTES)
+    plan = plan_of(Span(begin=begin), context or Context(), DEFAULT_TILE_BYTES)
     place: int = _native.record_begin(source.native, _native.Dialect.make(dialect), plan, index)
     return place
 

@@ -1,3 +1,1 @@
-"""What an extension is held to: sequential oracles, and hypothesis strategies for dialects and texts (`strategies` needs
-hypothesis).
-"""
+"""Oracles, strategies and comparisons that every backend is tested with."""

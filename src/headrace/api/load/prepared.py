@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from headrace import _native
-from headrace.columns.plan.load_plan import native_dialect, native_errors
+from headrace.columns.plan.native_dialect import native_dialect
+from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.records.data_range import Beginning, Extent, ExtentOptions
 from headrace.columns.schema import PlannedColumns, SchemaOptions
 from headrace.core.context import Context

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, cast
 from headrace.api.load.prepared import Prepared, beginnings_of, new_prepared
 from headrace.api.options.csv_options import CsvOptions
 from headrace.api.report import ColumnReport, Report, Skipped
+from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.column import Column
-from headrace.columns.faults.header_faults import check_header, with_header_faults
-from headrace.columns.plan.load_plan import MOST_TILE_BYTES, Loaded, LoadPlan, load, plan_zones, tile_bytes_for
+from headrace.columns.finish.header_faults import check_header, with_header_faults
+from headrace.columns.load.load import load
+from headrace.columns.plan.load_plan import MAX_TILE_BYTES, LoadPlan, PlannedColumn, plan_zones, tile_bytes_for
+from headrace.columns.plan.load_run import LoadRun
 from headrace.columns.plan.row_policy import COLLECTED, RowRules, row_rules
 from headrace.columns.plan.value_forms import PlannedForms
 from headrace.columns.records.data_range import decide_beginning, find_beginning, find_extent
@@ -73,19 +76,18 @@ def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions, forms
         rows=rows,
         values=options.values,
         threads=context.thread_count,
-        tile_bytes=min(tile_bytes, MOST_TILE_BYTES),
+        tile_bytes=min(tile_bytes, MAX_TILE_BYTES),
         memory_limit=max(context.memory_limit - source.held, 1) if context.memory_limit else 0,
         isa=context.isa,
         row_index=None if options.row_index is None else options.row_index.offset,
         forms=planned_forms,
         zones=zones,
-        progress=options.progress,
         before=prepared.before,
     )
 
 
 _load_plan = quick(LoadPlan)
-_Parts = tuple[list[tuple[str, DataType | None, bool]], RowRules, PlannedForms, tuple[tuple[LocalTimes, list[int]], ...]]
+_Parts = tuple[tuple[PlannedColumn, ...], RowRules, PlannedForms, tuple[tuple[LocalTimes, tuple[int, ...]], ...]]
 _parts: Recent[_Parts] = Recent()
 
 
@@ -93,7 +95,7 @@ def _plan_parts(planned: PlannedColumns, options: CsvOptions, forms: PlannedForm
     """Return the parts of a plan that do not depend on the text."""
     wanted = set(planned.wanted)
     types = [given and given.loaded_as for given in planned.types]
-    columns = [(name, types[i], i in wanted) for i, name in enumerate(planned.names)]
+    columns = tuple([(name, types[i], i in wanted) for i, name in enumerate(planned.names)])
     rows = row_rules(options.rows, planned.base, options.values.on_error)
     return columns, rows, options.values.forms.plan(planned.names) if forms is None else forms, plan_zones(planned.types)
 
@@ -117,7 +119,7 @@ def load_placed(source: OpenSource, prepared: Prepared, options: CsvOptions) -> 
 def _loaded_where_wanted(source: OpenSource, prepared: Prepared, options: CsvOptions) -> Loaded:
     plan, device = load_plan(source, prepared, options), wanted_device(source, options)
     if device.kind == "cpu":
-        return _encoded_texts(load(source, options.dialect, plan), prepared, options)
+        return _encoded_texts(load(source, options.dialect, plan, LoadRun(options.progress)), prepared, options)
     from headrace.columns.load.gpu.load_text import launcher_for, load_text  # imports the packages for GPUs
 
     launcher = launcher_for(source, options.context, device)

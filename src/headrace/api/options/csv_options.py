@@ -11,7 +11,8 @@ from headrace import _native
 from headrace.api.options.table import ALIASES, DEFAULTS, OPTIONS
 from headrace.columns.date_format import date_options
 from headrace.columns.header import FieldKinds
-from headrace.columns.plan.load_plan import Progress, ValueOptions
+from headrace.columns.plan.load_plan import ValueOptions
+from headrace.columns.plan.load_run import Progress
 from headrace.columns.plan.row_policy import RowOptions
 from headrace.columns.plan.value_forms import FormOptions
 from headrace.columns.records.data_range import ExtentOptions
@@ -26,7 +27,7 @@ from headrace.core.quick import quick
 from headrace.core.transfers import Crossings
 from headrace.encode.texts import FORMS
 from headrace.gpu.device.preload_context import start_early
-from headrace.sources.encoding import TextEncoding
+from headrace.sources.encoding.encoding import TextEncoding
 from headrace.sources.open import SourceOptions
 from headrace.structure.dialect import Dialect
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypedDict
 
 from headrace.columns.date_format import DateFormatLike
-from headrace.columns.plan.load_plan import Progress
+from headrace.columns.plan.load_run import Progress
 from headrace.columns.plan.row_policy import LongRecords, ShortRecords
 from headrace.columns.schema import DTypesLike, SchemaLike
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.encode.texts import StringForm
-from headrace.sources.compressed import CompressionName
+from headrace.sources.compression.formats import CompressionName
 
 OnError = Literal["raise", "null", "reject"]
 EncodingErrors = Literal["strict", "replace"]

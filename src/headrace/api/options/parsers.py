@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from headrace.columns.plan.load_plan import Progress
+from headrace.columns.plan.load_run import Progress
 from headrace.columns.records.data_range import header_indexes
 from headrace.columns.schema import is_name
 from headrace.core.errors import OptionError, shown

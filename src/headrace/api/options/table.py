@@ -18,7 +18,7 @@ from headrace.core.context import context_of
 from headrace.core.device import parse_device
 from headrace.core.options import flag, positive, texts
 from headrace.encode.texts import FORMS
-from headrace.sources.compressed import COMPRESSIONS
+from headrace.sources.compression.formats import COMPRESSIONS
 
 OPTIONS = (
     # The files: where text comes from, and how its bytes become text.

@@ -1,1 +1,1 @@
-"""`read_csv`: one text, or many files, to one table."""
+"""read_csv: plans and reads one text, or many files."""

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.planned_files import PlannedFiles
+from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.column import Column
-from headrace.columns.plan.load_plan import Loaded, LoadPlan, load
+from headrace.columns.load.load import load
+from headrace.columns.plan.load_plan import LoadPlan
+from headrace.columns.plan.load_run import LoadRun
 from headrace.columns.types import DataType
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
@@ -23,7 +26,7 @@ class FileLoads(Protocol):
 
     device: Device
 
-    def load(self, source: OpenSource, plan: LoadPlan) -> Loaded:
+    def load(self, source: OpenSource, plan: LoadPlan, run: LoadRun) -> Loaded:
         """Load a file."""
 
     def join(self, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
@@ -41,9 +44,9 @@ class LoadsOnHost:
     def __init__(self, plans: PlannedFiles) -> None:
         self._plans = plans
 
-    def load(self, source: OpenSource, plan: LoadPlan) -> Loaded:
+    def load(self, source: OpenSource, plan: LoadPlan, run: LoadRun) -> Loaded:
         """Load a file."""
-        return load(source, self._plans.options.dialect, plan)
+        return load(source, self._plans.options.dialect, plan, run)
 
     def join(self, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
         """Concatenate parts."""
@@ -61,14 +64,14 @@ class LoadsOnGpu:
         self.device, self._options = device, options
         self._launcher: GpuLauncher | None = None
 
-    def load(self, source: OpenSource, plan: LoadPlan) -> Loaded:
+    def load(self, source: OpenSource, plan: LoadPlan, run: LoadRun) -> Loaded:
         """Load a file."""
         from headrace.columns.load.gpu.load_text import launcher_for, load_text  # imports the packages for GPUs
 
         if self._launcher is None:
             self._launcher = launcher_for(source, self._options.context, self.device)
         with self._launcher.current():
-            return load_text(source, self._options.dialect, plan, self._launcher, self.device)
+            return load_text(source, self._options.dialect, plan, self._launcher, self.device, run=run)
 
     def join(self, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
         """Concatenate parts."""

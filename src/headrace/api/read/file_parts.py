@@ -11,9 +11,10 @@ from headrace.api.load.prepared import Prepared
 from headrace.api.load.reading import skipped_records
 from headrace.api.options.csv_options import CsvOptions
 from headrace.api.report import FileReport, Position, Report, Skipped
+from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.column import Column
-from headrace.columns.faults.header_faults import with_header_faults
-from headrace.columns.plan.load_plan import Loaded, LoadPlan
+from headrace.columns.finish.header_faults import with_header_faults
+from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.records.data_range import Beginning, find_beginning
 from headrace.columns.types import DataType
 from headrace.core.context import Context

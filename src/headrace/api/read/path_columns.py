@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from headrace.api.load.reading import load_plan, prepare
 from headrace.api.options.csv_options import CsvOptions, FilesOptions
+from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.column import Column
-from headrace.columns.plan.load_plan import Evidence, load
+from headrace.columns.load.load import load
 from headrace.columns.plan.row_policy import RowOptions
 from headrace.columns.records.data_range import ExtentOptions
 from headrace.columns.schema import FirstRecord, SchemaOptions

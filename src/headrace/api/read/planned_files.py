@@ -10,10 +10,11 @@ from headrace.api.load.reading import load_plan
 from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart, SourceFile, file_of_row
 from headrace.api.read.path_columns import column_of_texts, find_partitions, path_texts, without_own
+from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.column import Column
-from headrace.columns.faults.header_faults import check_header
 from headrace.columns.finish.concat import SharedLoads
-from headrace.columns.plan.load_plan import Evidence, LoadPlan
+from headrace.columns.finish.header_faults import check_header
+from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.row_policy import COLLECTED
 from headrace.columns.records.data_range import decide_beginning, find_extent
 from headrace.columns.schema import PlannedColumns, explained_by
@@ -105,7 +106,7 @@ class PlannedFiles:
         threads = 1 if file.size <= plan.tile_bytes else plan.threads  # waking a thread takes longer than loading a small file
         index = None if plan.row_index is None else plan.row_index + records
         own = replace(plan, values=values, threads=threads, row_index=index)
-        return prepared, replace(own, share=self.shared.native, file=number, share_columns=places)
+        return prepared, replace(own, file=number, share_columns=places)
 
     def of_paths(self, parts: Sequence[FilePart]) -> Iterator[tuple[str, Column, Evidence | None, bool]]:
         """Yield the columns from the paths, for the rows of `parts`: name, column, evidence, whether the type is given."""

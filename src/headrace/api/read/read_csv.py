@@ -16,13 +16,13 @@ from headrace.api.read.read_files import read_files
 from headrace.api.sniff.sniff_csv import AUTO, sniff_files, sniff_rest
 from headrace.api.table import Table
 from headrace.columns.date_format import DateFormatLike
-from headrace.columns.plan.load_plan import Progress
+from headrace.columns.plan.load_run import Progress
 from headrace.columns.plan.row_policy import LongRecords, ShortRecords
 from headrace.columns.schema import DTypesLike, SchemaLike
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.encode.texts import StringForm
-from headrace.sources.compressed import CompressionName
+from headrace.sources.compression.formats import CompressionName
 from headrace.sources.find_files import list_sources
 from headrace.sources.open import SourceLike, open_source
 

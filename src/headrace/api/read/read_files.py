@@ -25,10 +25,7 @@ from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.finish.concat import locate
-from headrace.columns.plan.load_plan import (
-    SECONDS_OF_PROGRESS,
-    Progress,
-)
+from headrace.columns.plan.load_run import PROGRESS_SECONDS, LoadRun, Progress
 from headrace.columns.types import DataType, parse_type
 from headrace.core.errors import OptionError
 from headrace.sources.open import OpenSource, SourceLike
@@ -118,21 +115,21 @@ class _Reading:
         """Load a file; `records` is the number of data records of the files before it."""
         with file.opened() as opened:
             prepared, plan = self.plans.plan(number, opened, records)
-            part = FilePart(file, self.planned.files[number], prepared, replace(plan, progress=self._progress(number)))
+            part = FilePart(file, self.planned.files[number], prepared, plan)
             self._load(part, opened)
         return part
 
     def _load(self, part: FilePart, opened: OpenSource) -> None:
         part.columns = []  # of an earlier load: frees their memory for this one
+        run = LoadRun(self._progress(part.plan.file), self.shared.native)
         with part.file.errors():
-            part.take(loaded := self.loads.load(opened, part.plan))
+            part.take(loaded := self.loads.load(opened, part.plan, run))
         part.add_header_faults(self.options.context)
         for stage, seconds in loaded.seconds.items():
             self.seconds[stage] += seconds
-        report = part.plan.progress
-        if (
-            report is not None and time.perf_counter() - self.reported > SECONDS_OF_PROGRESS
-        ):  # loads of small files do not report progress
+        report = run.progress
+        is_due = time.perf_counter() - self.reported > PROGRESS_SECONDS
+        if report is not None and is_due:  # loads of small files do not report progress
             report(part.file.size, part.file.size)
 
     def _progress(self, number: int) -> Progress | None:

@@ -1,1 +1,1 @@
-"""`scan_csv`: a text read batch by batch, on the host's threads or through a GPU."""
+"""scan_csv: a text in batches, in bounded memory."""

@@ -12,7 +12,7 @@ from headrace.api.options.csv_options import CsvOptions
 from headrace.api.report import Position, Report
 from headrace.api.scan.scan_account import Account
 from headrace.api.scan.scan_moves import moved_ahead
-from headrace.api.scan.scan_parts import BatchCut, ScanParts
+from headrace.api.scan.scan_parts import BatchCut
 from headrace.api.scan.scan_state import ScanRequest, ScanState, start
 from headrace.api.scan.scan_types import SettledTypes, as_given
 from headrace.api.scan.shared_batches import SharedBatches
@@ -23,7 +23,7 @@ from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError, OptionError
 from headrace.core.options import instance, integer
 from headrace.core.timeline import Timeline
-from headrace.export.arrow import schema_capsule, stream_of_batches
+from headrace.export.arrow.arrow import schema_capsule, stream_of_batches
 
 if TYPE_CHECKING:
     import duckdb
@@ -162,7 +162,7 @@ class Scan:
 
     def _read(self) -> Table:
         state = self._started()
-        on_host = isinstance(state.parts, ScanParts)
+        on_host = state.parts.is_on_host
         batches = list(self._batches() if on_host else self._moved(replace(self._request.cut, holds_all=True)))
         faulty = [batch.rejects.columns for batch in batches]
         pieces = [dict(batch.columns) for batch in batches]

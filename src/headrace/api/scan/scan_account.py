@@ -11,7 +11,8 @@ from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart
 from headrace.api.read.planned_files import PlannedFiles
 from headrace.api.report import ColumnReport, Evidence, FileReport, Position, Report, Skipped
-from headrace.api.scan.scan_types import Parts, SettledTypes
+from headrace.api.scan.scan_parts import ScanParts
+from headrace.api.scan.scan_types import SettledTypes
 from headrace.api.sniffed import Sniffed
 from headrace.columns.column import Column
 from headrace.core.quick import quick
@@ -56,7 +57,7 @@ class Accounted(Protocol):
     options: CsvOptions
     sniffed: Sniffed | None
     device: str
-    parts: Parts
+    parts: ScanParts
 
 
 class Account:

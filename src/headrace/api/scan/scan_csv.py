@@ -22,7 +22,7 @@ from headrace.core.device import Device, parse_device
 from headrace.core.errors import OptionError
 from headrace.core.options import choice, flag, integer, positive
 from headrace.sources.find_files import list_sources
-from headrace.sources.on_gpu import is_on_gpu, text_on_gpu
+from headrace.sources.kinds.gpu_array import is_on_gpu, text_on_gpu
 from headrace.sources.open import SourceLike
 
 _MIN_BATCH_BYTES, _MAX_BATCH_BYTES = 64 << 20, 256 << 20

@@ -1,39 +1,39 @@
-"""The parts of a scan on a GPU: while one is converted, the next is read and copied in.
+"""Loads the parts of a scan on a GPU: while one part is converted, the next is read and copied in.
 
-A part ends where a record does (split_points.py), so that nothing is carried over: its text goes from the file through pinned
-memory into one of two buffers of the card, on a thread and a stream of their own. In ParPaRaw's terms (section 4.4), T(p) is
-that copy, P(p) the conversion and R(p) the way back; there is no K(p), as a part holds whole records. What is ordered:
+A part ends where a record does (split_points.py), so nothing is carried over. Its text goes from the source through pinned memory
+into one of two GPU buffers, on a thread and a stream of their own. In ParPaRaw's terms (section 4.4), T(p) is that copy, P(p) the
+conversion and R(p) the copy of the results to the host. There is no K(p), because a part has whole records only. The order:
 
-    T(p) behind P(p-2), which read the buffer       the buffer's event `read`, which the copying stream waits for
-    P(p) behind T(p)                                its event `filled`, which the converting stream waits for
-    R(p) behind P(p)                                the converting stream's own order
-    P(p) behind R(p-2)                              needs nothing: each part's columns have memory of their own
-    T(p) behind T(p-1), R(p) behind R(p-1)          the streams' own order
+    T(p) after P(p-2), which read the buffer        the buffer's event `read`, which the copying stream waits for
+    P(p) after T(p)                                 its event `filled`, which the converting stream waits for
+    R(p) after P(p)                                 the order of the converting stream
+    P(p) after R(p-2)                               needs nothing: each part's columns have memory of their own
+    T(p) after T(p-1), R(p) after R(p-1)            the order of the streams
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, nullcontext
-from dataclasses import dataclass, replace
+from contextlib import closing
+from dataclasses import replace
 
-from headrace.api.load.prepared import Prepared
 from headrace.api.load.reading import wanted_device
 from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart
 from headrace.api.read.planned_files import PlannedFiles
-from headrace.api.report import Position
-from headrace.api.scan.scan_parts import BatchCut, Change, leading_records
+from headrace.api.scan.scan_parts import BatchCut, Change, FileReading, ScanParts
 from headrace.api.scan.scan_sender import Sender, Sent, TextBuffers
 from headrace.api.scan.scanned_files import ScannedFile
+from headrace.columns.buffers.load_result import CutRecordError, Loaded
 from headrace.columns.column import Column
 from headrace.columns.convert.gpu.target import USUAL_SHAPE, GpuShape, Place, by_steps
 from headrace.columns.load.gpu.load_text import View, load_part, view_for
-from headrace.columns.plan.load_plan import CutRecordError, Loaded, LoadPlan, TextPart, native_errors
+from headrace.columns.plan.load_plan import LoadPlan, TextPart
+from headrace.columns.plan.load_run import LoadRun
+from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import DataType
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import GpuLauncher, Launcher, Part
-from headrace.sources.kept_text import Text
 from headrace.sources.open import OpenSource
 from headrace.structure.survey import record_begin
 
@@ -41,10 +41,10 @@ MakeBuffers = Callable[[OpenSource], TextBuffers]
 
 
 def why_not(files: Sequence[ScannedFile], options: CsvOptions) -> str:
-    """Why a text cannot be scanned on a GPU; empty if it can.
+    """Return why a text cannot be scanned on a GPU; empty if it can.
 
-    Whether a lenient quote opens a field may hang on all that follows, so that such a text is cut only where nothing does, and
-    nobody looks for that in other encodings or among escaped bytes.
+    Whether a lenient quote opens a field may depend on everything that follows. Such a text is cut only where it does not. The
+    search for those places covers neither other encodings nor escaped bytes.
     """
     if not options.dialect.lenient_quotes:
         return ""
@@ -57,33 +57,19 @@ def why_not(files: Sequence[ScannedFile], options: CsvOptions) -> str:
     return ""
 
 
-@dataclass(slots=True)
-class _Reading:
-    """A file that is read, and how far."""
-
-    number: int
-    file: ScannedFile
-    prepared: Prepared
-    plan: LoadPlan
-    text: Text
-    earlier: int
-    records: int = 0
-    leading: int = 0
-
-
-class GpuParts:
-    """As `ScanParts`.
+class GpuParts(ScanParts):
+    """The parts of planned files, converted where kernels run.
 
     Parameters
     ----------
     plans, files, options, cut
-        As for `ScanParts`. A part for which there is not memory enough comes again in halves, and those behind it are as small.
+        As for `ScanParts`. A part that does not fit in memory is sent again in halves, and later parts are as small.
     buffers
-        Makes the buffers of one pass over a source; None for those of the context's card.
+        Makes the buffers for one pass over a source; None for those of the context's GPU.
     shape
-        Of the kernels.
+        Launch configuration of the kernels.
     view
-        Makes what shows rooms of a launcher to the native readers; None for a card's.
+        Makes a view of a launcher's memory for the native readers; None for that of a GPU.
     """
 
     def __init__(
@@ -97,79 +83,60 @@ class GpuParts:
         shape: GpuShape | None = None,
         view: Callable[[Launcher], View] | None = None,
     ) -> None:
-        self._plans, self._files, self._options, self._cut = plans, files, options, cut
+        super().__init__(plans, files, options, cut)
         self._shape = shape or USUAL_SHAPE
-        self._make_buffers, self._view = buffers or self._buffers_of_card, view or self._view_of_card
+        self._make_buffers, self._view = buffers or self._buffers_of_gpu, view or self._view_of_gpu
         self._launcher: Launcher | None = None
         self._buffers: TextBuffers | None = None
 
-    def all(self, change: Change, start: Position | None = None, *, keep: bool = False) -> Iterator[FilePart]:
-        """As `ScanParts.all`."""
-        start = start or Position()
-        earlier = start.earlier
-        for number in range(start.file, len(self._files)):
-            file = self._files[number]
-            errors = file.errors() if len(self._files) > 1 else nullcontext()
-            with file.opened() as source, errors, closing(self._make_buffers(source)) as buffers:
-                self._buffers = buffers
-                prepared, plan = self._plans.plan(number, source, earlier, limited=not file.comes_in_order)
-                with closing(file.text(source, plan.end, self._options, keep=keep)) as text:
-                    reading = _Reading(number, file, prepared, plan, text, earlier)
-                    begin = plan.begin
-                    if number == start.file and start.byte:
-                        begin, reading.records = start.byte, start.record
-                        reading.leading = leading_records(prepared, self._options)
-                        text.skip(begin)
-                    with closing(Sender(text, self._options.dialect, buffers, begin, self._cut)) as sender:
-                        yield from self._parts(reading, change, sender, buffers)
-                earlier += reading.records
+    @property
+    def is_on_host(self) -> bool:
+        """Whether the batches are in host memory."""
+        return False
 
     @property
     def copied_by(self) -> str:
-        """As `Parts.copied_by`."""
+        """As `ScanParts.copied_by`."""
         return "" if self._buffers is None else self._buffers.copied_by
 
     def encoded(self, column: Column, given: DataType | None) -> Column:
-        """A column of texts in the form that its type asks for, where it lies."""
+        """Return a column of strings in the form that its type asks for, in the memory that it is in."""
         if self._launcher is None or column.device.kind == "cpu":
-            return self._plans.encoded(column, given)
+            return super().encoded(column, given)
         from headrace.encode.texts_gpu import encoded_on_gpu  # seldom needed
 
         with self._launcher.current():
             return encoded_on_gpu(self._launcher, column, given, self._options.values.text_type)
 
     def joined(self, parts: Sequence[Column], kind: DataType) -> Column:
-        """Columns of this type below each other, where they lie."""
+        """Concatenate columns of type `kind`, in the memory that they are in."""
         if self._launcher is None or not parts or any(part.device.kind == "cpu" for part in parts):
-            return self._plans.shared.join(parts, kind)[0]
+            return super().joined(parts, kind)
         from headrace.columns.finish.gpu.concat import join_on_gpu  # seldom needed
 
         with self._launcher.current():
             return join_on_gpu(self._launcher, parts, kind)[0]
 
-    def _parts(self, reading: _Reading, change: Change, sender: Sender, buffers: TextBuffers) -> Iterator[FilePart]:
-        """The parts of a file."""
-        is_done = False
-        while not is_done and (found := self._next(reading, change, sender, buffers)) is not None:
-            sent, loaded = found
-            with native_errors():
-                reading.text.check()
-            reading.records += loaded.counts["records"]
-            reading.leading += loaded.counts["leading"]
-            part = FilePart(reading.file, reading.plan.share_columns, reading.prepared, reading.plan)
-            part.take(loaded)
-            part.reached = Position(sent.part.stop, reading.records, reading.number, reading.earlier)
-            if len(loaded.rejects["line"]):
-                reading.text.know_line(loaded.rejects["line"][-1] - 1, loaded.rejects["line_byte"][-1])
-            reading.text.let_go(sent.part.stop)
-            if self._options.progress is not None:
-                self._options.progress(sent.part.stop, 0 if reading.file.comes_in_order else reading.file.size)
-            is_done = sent.is_last
-            part.is_last = is_done or sent.part.stop >= reading.plan.end
-            yield part
+    def _parts(self, reading: FileReading, change: Change, source: OpenSource) -> Iterator[FilePart]:
+        with closing(self._make_buffers(source)) as buffers:
+            self._buffers = buffers
+            with closing(Sender(reading.text, self._options.dialect, buffers, reading.begin, self._cut)) as sender:
+                is_done = False
+                while not is_done and (found := self._next(reading, change, sender, buffers)) is not None:
+                    sent, loaded = found
+                    with native_errors():
+                        reading.text.check()
+                    part = reading.add(loaded)
+                    part.reached = reading.position(sent.part.stop)
+                    reading.text.release(sent.part.stop)
+                    if self._options.progress is not None:
+                        self._options.progress(sent.part.stop, 0 if reading.file.comes_in_order else reading.file.size)
+                    is_done = sent.is_last
+                    part.is_last = is_done or sent.part.stop >= reading.plan.end
+                    yield part
 
-    def _next(self, reading: _Reading, change: Change, sender: Sender, buffers: TextBuffers) -> tuple[Sent, Loaded] | None:
-        """The next part, loaded; None behind the last."""
+    def _next(self, reading: FileReading, change: Change, sender: Sender, buffers: TextBuffers) -> tuple[Sent, Loaded] | None:
+        """Return the next part and its columns, None after the last."""
         ask = sender.next
         while True:
             try:
@@ -185,13 +152,13 @@ class GpuParts:
                     raise
                 ask = sender.smaller
 
-    def _load(self, reading: _Reading, change: Change, sent: Sent, buffers: TextBuffers) -> tuple[Sent, Loaded]:
-        """The columns of a part, and what of it was read.
+    def _load(self, reading: FileReading, change: Change, sent: Sent, buffers: TextBuffers) -> tuple[Sent, Loaded]:
+        """Load a part; return what of it was wanted, and its columns.
 
         Raises
         ------
         CutRecordError
-            It does not end where a record does.
+            It does not end at the end of a record.
         """
         try:
             with self._cut.timeline.span("converter", "wait for text"), native_errors():
@@ -202,42 +169,41 @@ class GpuParts:
             asked = self._limited(reading, sent, source)
             with self._cut.timeline.span("converter", "convert"), self._launcher.current():
                 plan = self._plan_of(reading, change, asked)
-                loaded = load_part(place, source, self._options.dialect, plan, self._view(self._launcher))
-                if loaded.by_steps:  # then the following parts are not read twice
+                run = LoadRun(share=self._plans.shared.native)
+                loaded = load_part(place, source, self._options.dialect, plan, self._view(self._launcher), run=run)
+                if loaded.by_steps:  # so that the following parts are not searched twice
                     self._shape = by_steps(self._shape)
                 return asked, loaded
         finally:
             buffers.free(sent.room)
 
-    def _limited(self, reading: _Reading, sent: Sent, source: OpenSource) -> Sent:
-        """The part, up to the last record that is wanted: of a text that comes in order nobody has looked for that yet."""
-        limit = self._options.extent.n_rows
-        if limit is None or not reading.file.comes_in_order:
+    def _limited(self, reading: FileReading, sent: Sent, source: OpenSource) -> Sent:
+        """Return the part up to the last record that is wanted."""
+        index = reading.last_wanted(self._options)
+        if index is None:
             return sent
-        leading = leading_records(reading.prepared, self._options)
-        index = leading - reading.leading + max(limit - reading.earlier - reading.records, 0)
         stop = record_begin(source, self._options.dialect, sent.part.start, index, self._options.context)
         return replace(sent, part=range(sent.part.start, stop), is_last=True) if stop < sent.part.stop else sent
 
-    def _plan_of(self, reading: _Reading, change: Change, sent: Sent) -> LoadPlan:
+    def _plan_of(self, reading: FileReading, change: Change, sent: Sent) -> LoadPlan:
         plan, part = reading.plan, sent.part
-        lines, line_begin = reading.text.lines(part.start)
-        told = TextPart(stop=part.stop, records=reading.records, lines=lines, line_begin=line_begin, is_more=not sent.is_last)
+        lines, line_begin = reading.text.count_lines(part.start)
+        text = TextPart(stop=part.stop, records=reading.records, lines=lines, line_begin=line_begin, is_more=not sent.is_last)
         index = None if plan.row_index is None else plan.row_index + reading.records
-        return replace(change(plan), begin=part.start, end=part.stop, row_index=index, part=told)
+        return replace(change(plan), begin=part.start, end=part.stop, row_index=index, part=text)
 
     @property
     def _device(self) -> str:
         return str(self._options.context.device)
 
-    def _buffers_of_card(self, source: OpenSource) -> TextBuffers:
+    def _buffers_of_gpu(self, source: OpenSource) -> TextBuffers:
         from headrace.sources.text_buffers import CardBuffers, TextInPlace
 
-        wanted_device(source, self._options)  # another GPU than the text's is an error
+        wanted_device(source, self._options)  # raises if the options name another GPU than the text's
         if source.on_gpu is not None and source.is_far:
             return TextInPlace(source.on_gpu, self._options.context)
         return CardBuffers(self._options.context)
 
-    def _view_of_card(self, launcher: Launcher) -> View:
+    def _view_of_gpu(self, launcher: Launcher) -> View:
         assert isinstance(launcher, GpuLauncher)
         return view_for(launcher, self._options.context.device)

@@ -8,12 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from headrace.api.scan.scan_parts import LEAST_BYTES, BatchCut
+from headrace.api.scan.scan_parts import MIN_PART_BYTES, BatchCut
 from headrace.columns.records.split_points import cuts
 from headrace.core.errors import HeadraceError
 from headrace.gpu.kernels.launcher import Launcher, Room
 from headrace.gpu.memory.pinned import HostText
-from headrace.sources.kept_text import Text
+from headrace.sources.stream import TextStream
 from headrace.structure.dialect import Dialect
 
 
@@ -66,7 +66,7 @@ class Sender:
         Their bytes, and who notes the time.
     """
 
-    def __init__(self, text: Text, dialect: Dialect, buffers: TextBuffers, begin: int, cut: BatchCut) -> None:
+    def __init__(self, text: TextStream, dialect: Dialect, buffers: TextBuffers, begin: int, cut: BatchCut) -> None:
         self._text, self._buffers, self._dialect = text, buffers, dialect
         self._size, self._timeline = cut.nbytes, cut.timeline
         self._tried: set[int] = set()
@@ -93,7 +93,7 @@ class Sender:
     @property
     def is_smallest(self) -> bool:
         """Whether parts have so few bytes that fewer would not help."""
-        return self._size <= LEAST_BYTES
+        return self._size <= MIN_PART_BYTES
 
     def smaller(self) -> Sent | None:
         """The part that was asked for last with half the bytes; those behind it have no more."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart
@@ -13,8 +12,9 @@ from headrace.api.read.path_columns import column_of_texts
 from headrace.api.read.planned_files import PlannedFiles
 from headrace.api.report import Position
 from headrace.api.scan.scan_account import Account
+from headrace.api.scan.scan_cpu import CpuParts
 from headrace.api.scan.scan_parts import BatchCut, ScanParts
-from headrace.api.scan.scan_types import Parts, SettledTypes, settle_types, types_of
+from headrace.api.scan.scan_types import SettledTypes, settle_types, types_of
 from headrace.api.scan.scanned_files import ScannedFile, held_if_needed, scanned_file
 from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
@@ -25,9 +25,6 @@ from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.sources.open import SourceLike
 from headrace.sources.reopen import KEPT_BYTES, Keeping
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +49,7 @@ class ScanState:
     options: CsvOptions
     sniffed: Sniffed | None
     plans: PlannedFiles
-    parts: Parts
+    parts: ScanParts
     several: bool
     device: str
     settled: SettledTypes | None = None
@@ -150,17 +147,17 @@ def start(request: ScanRequest) -> ScanState:
         return state
 
 
-def _parts(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, cut: BatchCut) -> tuple[Parts, str]:
+def _parts(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, cut: BatchCut) -> tuple[ScanParts, str]:
     """How the text is read, and what is said of where."""
     device = options.context.device
     if device.kind == "cpu":
-        return ScanParts(plans, files, options, cut), "cpu"
+        return CpuParts(plans, files, options, cut), "cpu"
     from headrace.api.scan.scan_gpu import GpuParts, why_not  # it needs the packages of a GPU
 
     why = why_not(files, options)
     if not why:
         return GpuParts(plans, files, options, cut), str(device)
-    return ScanParts(plans, files, options, cut), f"cpu, because of {why}; then {device}"
+    return CpuParts(plans, files, options, cut), f"cpu, because of {why}; then {device}"
 
 
 def _is_one_batch(files: Sequence[ScannedFile], request: ScanRequest) -> bool:

@@ -7,15 +7,12 @@ each value fits (text holds all); so types are those of `read_csv`, to the lette
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from headrace.api.read.file_parts import FilePart, same_type
 from headrace.api.read.planned_files import PlannedFiles
-from headrace.api.report import Position
-from headrace.api.scan.scan_parts import Change
-from headrace.columns.column import Column
+from headrace.api.scan.scan_parts import ScanParts
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType
 
@@ -29,24 +26,7 @@ class SettledTypes:
     passes: int
 
 
-class Parts(Protocol):
-    """A text part by part: `ScanParts`, `GpuParts`."""
-
-    @property
-    def copied_by(self) -> str:
-        """Who copies the text to a GPU; empty where nobody does, or has yet."""
-
-    def all(self, change: Change, start: Position | None = None, *, keep: bool = False) -> Iterator[FilePart]:
-        """As `ScanParts.all`."""
-
-    def encoded(self, column: Column, given: DataType | None) -> Column:
-        """As `ScanParts.encoded`."""
-
-    def joined(self, parts: Sequence[Column], kind: DataType) -> Column:
-        """As `ScanParts.joined`."""
-
-
-def settle_types(plans: PlannedFiles, parts: Parts) -> SettledTypes:
+def settle_types(plans: PlannedFiles, parts: ScanParts) -> SettledTypes:
     """Go over the whole text until types are settled.
 
     A pass begins with the types that earlier passes found, and a type moves only up the lattice of kinds (rules/infer.hpp), which
@@ -93,7 +73,7 @@ def as_given(types: list[DataType]) -> Callable[[LoadPlan], LoadPlan]:
 
     def change(plan: LoadPlan) -> LoadPlan:
         pairs = zip(plan.columns, plan.share_columns, strict=True)
-        columns: list[tuple[str, DataType | None, bool]] = [(name, types[place], wanted) for (name, _, wanted), place in pairs]
+        columns = tuple([(name, types[place], wanted) for (name, _, wanted), place in pairs])
         return replace(plan, columns=columns)
 
     return change
@@ -105,7 +85,7 @@ def _only_inferred(plan: LoadPlan) -> LoadPlan:
     outcomes = {name: "reject" for name in ("on_short", "on_long", "on_malformed") if getattr(rows, name) == "raise"}
     return replace(
         plan,
-        columns=[(name, given, wanted and given is None) for name, given, wanted in plan.columns],
+        columns=tuple([(name, given, wanted and given is None) for name, given, wanted in plan.columns]),
         rows=replace(rows, **outcomes),  # type: ignore[arg-type]
         values=replace(plan.values, on_error="null"),
         row_index=None,

@@ -1,1 +1,1 @@
-"""`sniff_csv`: finds how a text is written."""
+"""sniff_csv: proposes the dialect and options of a text, with evidence."""

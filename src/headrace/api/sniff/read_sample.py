@@ -9,7 +9,8 @@ from headrace import _native
 from headrace.api.load.reading import load_plan, prepare, table_columns
 from headrace.api.options.csv_options import CsvOptions, FilesOptions
 from headrace.columns.column import Column
-from headrace.columns.plan.load_plan import ValueOptions, load
+from headrace.columns.load.load import load
+from headrace.columns.plan.load_plan import ValueOptions
 from headrace.columns.plan.row_policy import RowOptions
 from headrace.columns.records.data_range import ExtentOptions
 from headrace.columns.schema import SchemaOptions

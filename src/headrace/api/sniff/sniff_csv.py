@@ -15,7 +15,7 @@ from headrace.api.sniffed import OPTIONS, POLICIES, Sniffed
 from headrace.core.context import Context, context_of
 from headrace.core.errors import EmptyInputError, OptionError, shown
 from headrace.core.options import flag, positive
-from headrace.sources.compressed import CompressionName
+from headrace.sources.compression.formats import CompressionName
 from headrace.sources.find_files import list_sources
 from headrace.sources.open import OpenSource, SourceLike, open_beginning
 from headrace.sources.reopen import ReopenedSource

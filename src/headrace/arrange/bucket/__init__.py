@@ -1,1 +1,1 @@
-"""Bucket functions: as values, as rules shared by both devices, as expressions of a user's own."""
+"""Bucket functions: which bucket a key is in."""

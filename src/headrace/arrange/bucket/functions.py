@@ -16,9 +16,9 @@ from typing import Any
 
 from headrace.arrange.bucket.buckets import MOST, Edges, between, between_wide
 from headrace.arrange.bucket.described import described
-from headrace.arrange.bucket.expression import Expression
 from headrace.arrange.bucket.key_types import WIDE
 from headrace.core.errors import OptionError, shown
+from headrace.core.expressions.expression import Expression
 from headrace.core.options import integer, number
 
 __all__ = ["BucketFunction", "bits", "computed", "even", "hash", "identity", "modulo", "splitters", "where"]

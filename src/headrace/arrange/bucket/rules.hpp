@@ -5,6 +5,7 @@
 // (Dissertation of Ashkiani 2017, section 3.6, has delta-buckets, identity and predicates; 3.7.1 the bits of a sort.)
 #pragma once
 #include "arrange/bucket/cells.hpp"
+#include "core/hash.hpp"
 
 HR_BEGIN_NAMESPACE
 
@@ -107,18 +108,6 @@ struct ModuloOf<u64> {
     }
 };
 
-// The finalisers of MurmurHash3 (Appleby 2011): each bit of the key changes half of the result's.
-HR_FN u32 mixed(u32 x) {
-    x = (x ^ (x >> 16)) * 0x85EBCA6Bu;
-    x = (x ^ (x >> 13)) * 0xC2B2AE35u;
-    return x ^ (x >> 16);
-}
-HR_FN u64 mixed(u64 x) {
-    x = (x ^ (x >> 33)) * 0xFF51AFD7ED558CCDull;
-    x = (x ^ (x >> 33)) * 0xC4CEB9FE1A85EC53ull;
-    return x ^ (x >> 33);
-}
-
 // Keys that compare equal are the same bits: -0.0 is 0.0, and there is one NaN.
 template <class Key>
 HR_FN Key one_of_equals(Key key) {
@@ -135,7 +124,7 @@ struct HashOf {
     u32 count;
     u32 unused;
     HR_MEMBER u32 of(Key key) const {
-        const auto hash = mixed(BitsAs<Key>::of(one_of_equals(key)));
+        const auto hash = mix_bits(BitsAs<Key>::of(one_of_equals(key)));
         const u32 word = static_cast<u32>(hash >> (sizeof(hash) * 8 - 32));
         return static_cast<u32>(static_cast<u64>(word) * count >> 32);
     }
@@ -255,7 +244,7 @@ struct AnyOf<Wide> {
     u32 count;
     Kind kind;
     HR_MEMBER u32 of(const Wide& key) const {
-        if (kind == Kind::hash) return HashOf<u64>{count, 0}.of(mixed(key.high + 0x9E3779B97F4A7C15ull) ^ key.low);
+        if (kind == Kind::hash) return HashOf<u64>{count, 0}.of(mix_bits(key.high + golden_ratio) ^ key.low);
         if (kind == Kind::identity) return key.high == 0 && key.low < count ? static_cast<u32>(key.low) : count;
         return static_cast<u32>((key.high % count * residue + key.low % count) % count);
     }

@@ -1,1 +1,1 @@
-"""Counts of keys by bucket."""
+"""Counts keys by bucket."""

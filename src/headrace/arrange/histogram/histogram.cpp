@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "arrange/bucket/cell_words.hpp"
-#include "arrange/bucket/expression.hpp"
+#include "core/expressions/expression.hpp"
 #include "arrange/histogram/histogram_kernels.hpp"
 #include "core/cpu/cache_blocks.hpp"
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from headrace import _native
 from headrace.arrange.bucket.buckets import KEYS, Edges, ascending, between, check_bins, even, range_of
-from headrace.arrange.bucket.expression import Expression
 from headrace.arrange.histogram.bit_ranges import bit_edges, folded, reaches_far
 from headrace.arrays.arrays import Array, needed_numpy, take
 from headrace.arrays.device_array import DeviceArray
@@ -17,6 +16,7 @@ from headrace.arrays.placement import empty_like, in_stream_of, placed, same_dev
 from headrace.core.budget import Budget
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
+from headrace.core.expressions.expression import Expression
 from headrace.gpu.device.device import LARGE_BLOCKS, Gpu, checked, driver, gpu
 from headrace.gpu.kernels.kernel import kernel
 from headrace.gpu.memory.pool import device_pool
@@ -92,7 +92,7 @@ def histogram(
     array([1, 2, 0, 1])
     >>> histogram(keys, splitters=[0, 2, 7, 100])
     array([1, 2, 2])
-    >>> from headrace.arrange.bucket.expression import key
+    >>> from headrace.core.expressions.expression import key
     >>> histogram(keys, 3, bucket=key % 3)
     array([1, 2, 2])
     """

@@ -19,7 +19,7 @@ void each_row(const HashedColumn& column, u64 count, unsigned threads, const Wor
 }  // namespace
 
 void hash_rows(const HashedColumn& column, u64 count, u64* hashes, unsigned threads) {
-    each_row(column, count, threads, [&](u64 i) { hashes[i] = joined_hash(hashes[i], word_at(column, i)); });
+    each_row(column, count, threads, [&](u64 i) { hashes[i] = combine_hash(hashes[i], word_at(column, i)); });
 }
 
 void hash_words(const HashedColumn& column, u64 count, u64* words, unsigned threads) {

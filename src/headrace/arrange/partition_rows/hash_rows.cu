@@ -11,7 +11,7 @@ static __device__ __forceinline__ u64 own_row() { return static_cast<u64>(blockI
 // Joins each row's value with what `hashes` has of it.
 extern "C" __global__ void __launch_bounds__(threads) hash_rows(HashedColumn column, u64 count, u64* hashes) {
     const u64 row = own_row();
-    if (row < count) hashes[row] = joined_hash(hashes[row], word_at(column, row));
+    if (row < count) hashes[row] = combine_hash(hashes[row], word_at(column, row));
 }
 
 // The words of rows by themselves: what a dictionary's texts add.

@@ -2,7 +2,7 @@
 // whatever the form of their texts.
 #pragma once
 #include "arrange/bucket/rules.hpp"
-#include "columns/rules/digits.hpp"
+#include "core/hash.hpp"
 
 HR_BEGIN_NAMESPACE
 
@@ -21,17 +21,7 @@ struct HashedColumn {
 };
 static_assert(sizeof(HashedColumn) == 56);
 
-constexpr u64 word_of_null = 0x9E3779B97F4A7C15;
-
-HR_FN u64 joined_hash(u64 hash, u64 word) { return mixed(hash * 0xD6E8FEB86659FD93ull + word); }
-
-HR_FN u64 hash_of_bytes(const u8* bytes, u64 size) {
-    u64 hash = size;
-    for (; size >= 8; size -= 8, bytes += 8) hash = joined_hash(hash, load_word(bytes));
-    u64 last = 0;
-    for (u64 i = 0; i < size; ++i) last |= u64{bytes[i]} << (8 * i);
-    return joined_hash(hash, last);
-}
+constexpr u64 word_of_null = golden_ratio;
 
 template <class Value>
 HR_FN u64 word_of_value(const HashedColumn& column, u64 row) {
@@ -42,7 +32,7 @@ template <class Offset>
 HR_FN u64 word_of_text(const HashedColumn& column, u64 row) {
     const Offset* const offsets = static_cast<const Offset*>(column.offsets);
     const u64 begin = item_at_any(offsets + row);
-    return hash_of_bytes(static_cast<const u8*>(column.values) + begin, item_at_any(offsets + row + 1) - begin);
+    return hash_bytes(static_cast<const u8*>(column.values) + begin, item_at_any(offsets + row + 1) - begin);
 }
 
 // A view: 4 bytes of size; up to 12 bytes of text, or 4 of them, 4 of the buffer's number and 4 of the place there.
@@ -50,8 +40,8 @@ HR_FN u64 word_of_view(const HashedColumn& column, u64 row) {
     const u8* const view = static_cast<const u8*>(column.values) + row * 16;
     const u32* const words = reinterpret_cast<const u32*>(view);
     const u32 size = item_at_any(words);
-    if (size <= 12) return hash_of_bytes(view + 4, size);
-    return hash_of_bytes(column.data[item_at_any(words + 2)] + item_at_any(words + 3), size);
+    if (size <= 12) return hash_bytes(view + 4, size);
+    return hash_bytes(column.data[item_at_any(words + 2)] + item_at_any(words + 3), size);
 }
 
 HR_FN u64 word_of_row(const HashedColumn& column, u64 row) {
@@ -63,7 +53,7 @@ HR_FN u64 word_of_row(const HashedColumn& column, u64 row) {
     if (column.width == 0) return static_cast<const u8*>(column.values)[row / 8] >> (row % 8) & 1;
     if (column.width == 1) return word_of_value<u8>(column, row);
     if (column.width == 2) return word_of_value<u16>(column, row);
-    if (column.width == 16) return hash_of_bytes(static_cast<const u8*>(column.values) + row * 16, 16);
+    if (column.width == 16) return hash_bytes(static_cast<const u8*>(column.values) + row * 16, 16);
     if (column.width == 4) {
         return column.is_float != 0 ? word_of_value<float>(column, row) : word_of_value<u32>(column, row);
     }

@@ -1,1 +1,1 @@
-"""Sorting: keys alone, keys with values, places of keys, the first of them."""
+"""Sorts keys, pairs and columns; finds the first k."""

@@ -1,4 +1,4 @@
-"""What every call of a sort begins and ends with: arguments checked, memory for results, the part of a device."""
+"""Checks the arguments of sort calls, allocates their results, and dispatches to the CPU or the GPU."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from headrace.core.options import choice, flag, integer
 
 _WIDTHS = (1, 2, 4, 8, 16)
 INDEX_TYPES = {"int64": "<i8", "uint64": "<u8", "int32": "<i4", "uint32": "<u4"}
-"""Types that places may have, by name."""
+"""NumPy types of indices, by name."""
 
 
 class KeysOptions(NamedTuple):
-    """How a column's rows are to be put in order."""
+    """Options of a column's order."""
 
     descending: bool
     total_order: bool
@@ -33,18 +33,18 @@ class KeysOptions(NamedTuple):
 
 
 def is_column(value: Any) -> bool:
-    """Whether keys are a column, not an array."""
+    """Return whether keys are a `Column`."""
     return isinstance(value, Column)
 
 
 def no_out(out: Any) -> None:
-    """A column's result is always new."""
+    """Raise if `out` is given for a column, whose result is always new."""
     if out is not None:
         raise OptionError("out is for arrays: columns do not change")
 
 
 def check_order(nulls: str, **flags: object) -> None:
-    """Where nulls go is first or last, also for arrays, which have none; and each flag is a bool."""
+    """Check that `nulls` is "first" or "last", also for arrays, which have none, and that each flag is a bool."""
     if type(nulls) is not str or nulls not in ("last", "first"):
         choice("nulls", nulls, ("first", "last"))
     for name, value in flags.items():
@@ -53,27 +53,27 @@ def check_order(nulls: str, **flags: object) -> None:
 
 
 def check_strategy(strategy: str | None) -> None:
-    """It is one, or None."""
+    """Check that a strategy is known, or None."""
     if strategy is not None:
         choice("strategy", strategy, STRATEGIES)
 
 
 def check_places(dtype: str, count: int) -> None:
-    """So many keys can be counted by places of a type."""
+    """Check that indices of a type can count `count` keys."""
     choice("dtype", dtype, INDEX_TYPES)
     if count > 1 << (31 if dtype == "int32" else 32) and dtype.endswith("32"):
         raise OptionError(f"dtype {dtype!r} cannot count {count:_} keys; int64 can")
 
 
 def checked_k(k: Any, count: int) -> int:
-    """It is a whole number, NumPy's too, and there are so many keys."""
+    """Return k, which must be an integer (of Python or NumPy) from 0 to `count`."""
     return integer("k", k, f"an integer from 0 to the number of keys ({count:_})", 0, count)
 
 
 def begin(
     keys: Any, descending: bool, total_order: bool, strategy: str | None, context: Context | None
 ) -> tuple[Context, Budget, Array, KeyOrder]:
-    """What every call begins with."""
+    """Return the context, the budget, the keys and their order: the first step of every call."""
     check_strategy(strategy)
     context = context_of(context)
     budget = context.new_budget()
@@ -82,7 +82,7 @@ def begin(
 
 
 def check_values(source: Array, column: Array) -> None:
-    """What goes with keys is as long as they are, of items that can be moved."""
+    """Check that values are as long as the keys, and have items of a supported width."""
     if column.length != source.length:
         raise OptionError(f"values has {column.length} items for {source.length} keys")
     if column.width not in _WIDTHS:
@@ -90,7 +90,7 @@ def check_values(source: Array, column: Array) -> None:
 
 
 def outs_of(out: Any, columns: int, *, several: bool) -> Sequence[Any]:
-    """What is given for the keys and for each array of values; None for each where nothing is."""
+    """Return the output arrays for the keys and for each array of values, or None for each."""
     if out is None:
         return [None] * (columns + 1)
     if not isinstance(out, (tuple, list)) or len(out) != 2:
@@ -102,7 +102,7 @@ def outs_of(out: Any, columns: int, *, several: bool) -> Sequence[Any]:
 
 
 def target_of(source: Array, length: int, typestr: str, out: Any, budget: Budget) -> Array:
-    """Memory for a result: what is given, or new."""
+    """Return the array for a result: `out`, or a new one."""
     if out is None:
         return empty_like(source, length, typestr, budget)
     if out is source.owner and typestr == source.typestr:
@@ -122,7 +122,7 @@ def target_of(source: Array, length: int, typestr: str, out: Any, budget: Budget
 
 
 def check_apart(pairs: Sequence[tuple[Array | None, Array | None]]) -> None:
-    """Arrays and where they go: a target is where its source is, or apart from all others."""
+    """Check that each target is its source, or overlaps no other array."""
     for number, (_, target) in enumerate(pairs):
         if target is None:
             continue
@@ -140,7 +140,7 @@ def _overlap(a: Array, b: Array) -> bool:
 
 
 def run(name: str, task: SortTask) -> Any:
-    """A task where its keys lie; what is for a GPU is not needed on the host."""
+    """Run a task on the device of its keys. GPU modules are imported only for keys on a GPU."""
     place = "cpu" if task.keys.device.kind == "cpu" else "gpu"
     return _on(name, place)(task)
 
@@ -149,3 +149,8 @@ def run(name: str, task: SortTask) -> Any:
 def _on(name: str, place: str) -> Callable[[SortTask], Any]:
     found: Callable[[SortTask], Any] = getattr(import_module(f"headrace.arrange.sort.{place}.sort"), f"{name}_on_{place}")
     return found
+
+
+def gpu_columns() -> Any:
+    """Return the module that sorts columns on a GPU, imported on first use."""
+    return import_module("headrace.arrange.sort.gpu.column_sort")

@@ -1,4 +1,4 @@
-"""Columns in order: their values as arrays, nulls in front or behind."""
+"""Sorts columns: their valid values as arrays, with nulls first or last."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from headrace.arrange.sort.arguments import INDEX_TYPES, KeysOptions, check_places, check_strategy, checked_k
+from headrace.arrange.sort.arguments import INDEX_TYPES, KeysOptions, check_places, check_strategy, checked_k, gpu_columns
 from headrace.arrays.arrays import take
 from headrace.arrays.placement import apart_error
 from headrace.columns.column import Column
@@ -18,7 +18,6 @@ from headrace.core.errors import MissingDependencyError, OptionError
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from headrace.arrange.sort.gpu.column_sort import ColumnSorter
     from headrace.core.context import Context
 
 try:
@@ -33,12 +32,13 @@ _SORTED = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint
 
 
 def sort_column(column: Column, options: KeysOptions, strategy: str | None, context: Context | None) -> Column:
-    """Values in order, then nulls, or the other way round."""
+    """Return a column of sorted values and nulls."""
     from headrace.arrange.sort.sort import sort
 
     if _has_classes(column):
         with _on_gpu(column, options, strategy, context) as sorter:
-            return sorter.sort()
+            result: Column = sorter.sort()
+            return result
     values, there = _values(column)
     if there is not None:
         values = values[there]
@@ -56,15 +56,13 @@ def sort_column(column: Column, options: KeysOptions, strategy: str | None, cont
 
 
 def argsort_column(column: Column, options: KeysOptions, strategy: str | None, context: Context | None) -> Any:
-    """Places of values in order, and those of nulls in their order before or behind them."""
+    """Return indices of the sorted rows. Those of nulls are ascending, first or last."""
     from headrace.arrange.sort.sort import argsort
 
     check_places(options.dtype, column.length)
     if _has_classes(column):
-        from headrace.arrange.sort.gpu.column_sort import as_array
-
         with _on_gpu(column, options, strategy, context) as sorter:
-            return as_array(sorter.argsort(), INDEX_TYPES[options.dtype])
+            return gpu_columns().as_array(sorter.argsort(), INDEX_TYPES[options.dtype])
     values, there = _values(column)
     how: dict[str, Any] = {"descending": options.descending, "total_order": options.total_order, "stable": options.stable}
     how |= {"dtype": options.dtype, "strategy": strategy, "context": _where(column, context)}
@@ -78,7 +76,7 @@ def argsort_column(column: Column, options: KeysOptions, strategy: str | None, c
 def sort_column_pairs(
     keys: Any, values: Sequence[Any], options: KeysOptions, strategy: str | None, context: Context | None
 ) -> tuple[Any, list[Any]]:
-    """Rows of several columns and arrays in the order of one of them."""
+    """Return several columns and arrays, their rows in the order of `keys`."""
     from headrace.arrange.partition_rows.rows import take_rows
     from headrace.arrange.sort.sort import argsort
 
@@ -88,11 +86,9 @@ def sort_column_pairs(
     context = _where(first, context)
     how: dict[str, Any] = {"descending": options.descending, "total_order": options.total_order, "stable": options.stable}
     if first.device.kind != "cpu":
-        from headrace.arrange.sort.gpu.column_sort import taken_on_gpu
-
         how["dtype"] = "int32" if len(keys) <= 1 << 31 else "int64"
         order = argsort(keys, nulls=options.nulls, strategy=strategy, context=context, **how)
-        taken = taken_on_gpu(parts, order, context)
+        taken = gpu_columns().taken_on_gpu(parts, order, context)
     else:
         order = argsort(keys, nulls=options.nulls, strategy=strategy, context=context, **how)
         taken = [take_rows(part, order) if isinstance(part, Column) else np.asarray(part)[order] for part in parts]
@@ -100,12 +96,12 @@ def sort_column_pairs(
 
 
 def is_column_sorted(column: Column, options: KeysOptions, context: Context | None) -> bool:
-    """Whether values are in order, and nulls together where they belong."""
+    """Return whether values are in order, and nulls contiguous at their end."""
     from headrace.arrange.sort.sort import is_sorted
 
     if _has_classes(column):
         with _on_gpu(column, options, None, context) as sorter:
-            return sorter.is_sorted()
+            return bool(sorter.is_sorted())
     values, there = _values(column)
     if there is not None:
         count = int(np.count_nonzero(there))
@@ -118,17 +114,15 @@ def is_column_sorted(column: Column, options: KeysOptions, context: Context | No
 def top_of_column(
     column: Column, k: int, options: KeysOptions, strategy: str | None, context: Context | None
 ) -> tuple[Column, Any]:
-    """The first values of a column without nulls, and their places."""
+    """Return the first values of a column without nulls, and their indices."""
     from headrace.arrange.sort.sort import top_k
 
     if _has_classes(column):
-        from headrace.arrange.sort.gpu.column_sort import as_array
-
         with _on_gpu(column, options, strategy, context) as sorter:
             _check_no_nulls(sorter.nulls)
             if column.type.name == "bool":
                 keys, places = sorter.first_of_bools(checked_k(k, column.length))
-                return keys, as_array(places, INDEX_TYPES["int64"])
+                return keys, gpu_columns().as_array(places, INDEX_TYPES["int64"])
         column = replace(column, null_count=0)
     _check_no_nulls(column.null_count)
     values, _ = _values(column)
@@ -145,7 +139,7 @@ def _check_no_nulls(count: int) -> None:
 
 
 def _check_together(keys: Any, values: Sequence[Any], device: Device) -> None:
-    """Values are as long as keys, and columns lie where the first one does; arrays that do not are told of by who takes them."""
+    """Check that values are as long as keys, and that columns are on one device. The gather checks the device of arrays."""
     count = _length(keys, "keys")
     for part in values:
         if _length(part, "values") != count:
@@ -158,30 +152,28 @@ def _check_together(keys: Any, values: Sequence[Any], device: Device) -> None:
 
 
 def _length(part: Any, name: str) -> int:
-    """Rows of a column, or of an array of any dimensions but none."""
+    """Return the rows of a column, or of an array with at least one dimension."""
     has_rows = len(getattr(part, "shape", ())) > 0 and not isinstance(part, memoryview)
     return len(part) if isinstance(part, Column) or has_rows else take(part, name).length
 
 
 def _has_classes(column: Column) -> bool:
-    """Whether rows on a GPU must be told apart: nulls from others, or bools, which are bits."""
+    """Return whether rows on a GPU must be partitioned by class: if there are nulls, and for bools, which are bits."""
     code_of(column)
     return column.device.kind != "cpu" and (
         column.type.name == "bool" or (column.validity is not None and column.null_count != 0)
     )
 
 
-def _on_gpu(
-    column: Column, options: KeysOptions, strategy: str | None, context: Context | None
-) -> AbstractContextManager[ColumnSorter]:
-    from headrace.arrange.sort.gpu.column_sort import column_sorter  # not needed on the host
-
+def _on_gpu(column: Column, options: KeysOptions, strategy: str | None, context: Context | None) -> AbstractContextManager[Any]:
+    """Return the `ColumnSorter` of gpu/column_sort.py for a column in GPU memory."""
     check_strategy(strategy)
-    return column_sorter(column, f"<{code_of(column)}", options, strategy, context)
+    sorter: AbstractContextManager[Any] = gpu_columns().column_sorter(column, f"<{code_of(column)}", options, strategy, context)
+    return sorter
 
 
 def _values(column: Column) -> tuple[Any, Any]:
-    """Values as an array of numbers, and where there are some; None where no row is null. Of floats with nulls too."""
+    """Return the values as an array of numbers, and a mask of the valid rows; None if no row is null."""
     if column.device.kind != "cpu":
         from headrace.arrays.device_array import DeviceArray
 
@@ -191,12 +183,12 @@ def _values(column: Column) -> tuple[Any, Any]:
 
 
 def code_of(column: Column) -> str:
-    """Type of its values as keys, as arrays write it without the order of bytes; of bools as bytes.
+    """Return the NumPy type of a column's values as keys, without the byte order. Bools count as bytes.
 
     Raises
     ------
     OptionError
-        They are no keys.
+        The type cannot be sorted.
     """
     name = column.type.name
     if name not in _SORTED:
@@ -216,14 +208,14 @@ def _bits(buffer: Buffer, column: Column) -> Any:
 
 
 def _where(column: Column, context: Context | None) -> Context | None:
-    """A column's values are worked on where they lie, so that the result is a column there."""
+    """Return a context that names the column's device, so that the result is a column there."""
     if context is None:
         return None
     return context_of(context) if column.device.kind != "cpu" else replace(context_of(context), device=Device())
 
 
 def _host_column(column: Column, values: Any, length: int, front: int) -> Column:
-    """A column of `length` rows with `front` nulls, then values, then nulls."""
+    """Return a column of `length` rows: `front` nulls, then values, then nulls."""
     count = len(values)
     nulls = length - count
     validity = None
@@ -242,16 +234,16 @@ def _host_column(column: Column, values: Any, length: int, front: int) -> Column
 
 
 def _fill(made: Buffer, values: Any, length: int, front: int) -> None:
-    """Values to their rows of memory that nobody else knows of yet; rows of nulls get zeros."""
+    """Copy values to their rows of a new buffer, and write zeros for nulls."""
     from headrace import _native
 
     width, count = values.dtype.itemsize, len(values)
     held = np.ascontiguousarray(values)
     zeros: np.ndarray[Any, Any] = np.zeros((length - count) * width, np.uint8)
-    behind = (front + count) * width
+    after = (front + count) * width
     parts = [(held.__array_interface__["data"][0], made.address + front * width, count * width)]
     parts.append((zeros.__array_interface__["data"][0], made.address, front * width))
-    parts.append((zeros.__array_interface__["data"][0], made.address + behind, (length - count - front) * width))
+    parts.append((zeros.__array_interface__["data"][0], made.address + after, (length - count - front) * width))
     _native.copy_parts([part for part in parts if part[2]], 1)
 
 

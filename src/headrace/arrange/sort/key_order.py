@@ -1,4 +1,4 @@
-"""In which order keys of a type come, as the few words that CPU and GPU make codes of: sort_key.hpp."""
+"""Describes the order of keys by the four words from which CPU and GPU make codes (sort_key.hpp)."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from headrace.arrays.arrays import width_of
 from headrace.core.errors import OptionError
 
 KINDS = {"b": "unsigned", "u": "unsigned", "i": "signed", "f": "float", "M": "time", "m": "time"}
-"""By NumPy's letter of a type."""
+"""Kinds of keys by NumPy's letter of a type."""
 _LETTERS = {8: "B", 16: "H", 32: "I", 64: "Q"}
 _MANTISSA = {16: 10, 32: 23, 64: 52}
 
 
 @dataclass(frozen=True, slots=True)
 class KeyOrder:
-    """In which order keys come.
+    """The order of keys.
 
     Parameters
     ----------
     kind
-        ``"unsigned"``, ``"signed"``, ``"float"``, or ``"time"``: NumPy's instants and durations, whose lowest number is NaT.
+        ``"unsigned"``, ``"signed"``, ``"float"``, or ``"time"``: NumPy's instants and durations, whose lowest value is NaT.
     bits
-        Of a key: 8, 16, 32 or 64.
+        Bits of a key: 8, 16, 32 or 64.
     descending
-        Whether the largest comes first.
+        Whether the largest key comes first.
     total_order
         Whether floats come in IEEE's totalOrder (-NaN, -inf, .. -0, 0, .. inf, NaN; descending the other way round), and NaT
         before all times. Otherwise NaN and NaT are last in either direction, and -0 equals 0.
@@ -48,12 +48,12 @@ class KeyOrder:
     @classmethod
     @lru_cache(256)
     def of(cls, typestr: str, *, descending: bool = False, total_order: bool = False) -> KeyOrder:
-        """The order of keys of a type as NumPy writes it.
+        """Return the order of keys of a NumPy type.
 
         Raises
         ------
         OptionError
-            Keys of that type cannot be sorted.
+            The type cannot be sorted.
 
         Examples
         --------
@@ -69,7 +69,7 @@ class KeyOrder:
 
     @property
     def words(self) -> tuple[int, int, int, int]:
-        """Fold, toggle, plus and infinity of a ``KeyRule``."""
+        """Return fold, toggle, plus and infinity of a ``KeyRule``."""
         ones, sign = (1 << self.bits) - 1, 1 << (self.bits - 1)
         toggle = (0 if self.kind == "unsigned" else sign) ^ (ones if self.descending else 0)
         if self.kind == "time":
@@ -84,26 +84,26 @@ class KeyOrder:
 
     @property
     def packed(self) -> bytes:
-        """A ``KeyRule`` of keys of this width."""
+        """Return the bytes of a ``KeyRule`` for keys of this width."""
         return _packed(self)
 
     @property
     def has_equals(self) -> bool:
-        """Whether keys of different bits may be equal: then codes are not equal codes (sort_key.hpp)."""
+        """Return whether keys of different bits may be equal: then codes differ from equal codes (sort_key.hpp)."""
         return self.words[3] != 0
 
     def code(self, key: int) -> int:
-        """The code of a key's bits, one for each."""
+        """Return the code of a key's bits; different keys have different codes."""
         fold, toggle, plus, _ = self.words
         return (self._folded(key, fold) ^ toggle) + plus & (1 << self.bits) - 1
 
     def key(self, code: int) -> int:
-        """The bits of the key whose code this is."""
+        """Return the bits of the key that has this code."""
         fold, toggle, plus, _ = self.words
         return self._folded((code - plus & (1 << self.bits) - 1) ^ toggle, fold)
 
     def equal_code(self, key: int) -> int:
-        """The code that a key shares with those that compare equal."""
+        """Return the code that all keys share which compare equal."""
         fold, _, _, infinity = self.words
         if infinity and key & fold > infinity:
             return (1 << self.bits) - 1

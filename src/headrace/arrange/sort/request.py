@@ -1,4 +1,4 @@
-"""What a sort is told once its options are checked, for the CPU and for the GPU."""
+"""Defines the checked request that the CPU and the GPU sorts take."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from headrace.core.context import Context
 from headrace.core.quick import quick
 
 STRATEGIES = ("hybrid", "digits")
-"""What `SortTask.strategy` may be: from the highest digit down by buckets, or from the lowest digit up."""
+"""Strategies: from the highest digit down by buckets, and from the lowest digit up."""
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """An array that goes where its keys go.
+class ColumnMove:
+    """An array that moves with the keys.
 
     Parameters
     ----------
     source
-        Its items as they are.
+        The items in their original order.
     target
-        Where they are to be.
+        The output.
     """
 
     source: Array
@@ -32,40 +32,40 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class SortTask:
-    """What is to be sorted, and where to. All arrays are on one device.
+    """Keys to sort, what moves with them, and the outputs. All arrays are on one device.
 
-    An array and its target lie at one address (then it is sorted in place) or apart; all others lie apart from each other. Where
-    something fails, targets that lie apart may hold anything, and what is sorted in place must be as it was: memory is taken
+    A target is its source (then the array is sorted in place) or does not overlap it; other arrays do not overlap. If a sort
+    fails, the contents of other targets are undefined, and arrays that are sorted in place are unchanged: memory is allocated
     before anything is written.
 
     Parameters
     ----------
     keys
-        Keys as they are, of `KeyOrder.bits` each; any number of them, 0 and more than 2**32 too.
+        The keys, of `KeyOrder.bits` bits each. Any number of them, including 0 and more than 2**32.
     order
         Their order.
     target
-        Where keys go in their order: as many as `keys`, of `top_k` the first few. None where nobody wants them (`argsort`,
+        Output for the sorted keys: as many as `keys`, or the first ones for `top_k`. None if they are not needed (`argsort`,
         `is_sorted`).
     values
-        What goes with them, as long as `keys`, of items of 1, 2, 4, 8 or 16 bytes.
+        Arrays that move with the keys, as long as `keys`, of items of 1, 2, 4, 8 or 16 bytes.
     indices
-        Where places of keys go (``keys[indices]`` is in order): of `argsort` and `top_k`, int64, uint64, int32 or uint32. Keys
-        that compare equal are in the order of their places.
+        Output for the indices of the keys (``keys[indices]`` is in order), for `argsort` and `top_k`: int64, uint64, int32 or
+        uint32. Keys that compare equal are in the order of their indices.
     stable
         Whether values of keys that compare equal keep their order.
     strategy
-        How it is done on a GPU; None chooses.
+        Algorithm on a GPU; None for the planner's choice.
     context
-        Threads and instruction set; crossings.
+        Threads, instruction set, and the counter of transfers.
     budget
-        What memory is counted in.
+        Budget for memory.
     """
 
     keys: Array
     order: KeyOrder
     target: Array | None
-    values: tuple[Moved, ...]
+    values: tuple[ColumnMove, ...]
     indices: Array | None
     stable: bool
     strategy: str | None
@@ -74,4 +74,4 @@ class SortTask:
 
 
 sort_task = quick(SortTask)
-"""Makes one, at a fifth of the cost of its class."""
+"""Creates a `SortTask` at a fifth of the cost of its class."""

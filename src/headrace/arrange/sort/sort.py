@@ -1,4 +1,4 @@
-"""Keys in order where they lie, alone, with what belongs to them, or as places: radix sorts for GPU and CPU."""
+"""Sorts arrays and columns on their device, alone or with values, or returns their indices: radix sorts for GPU and CPU."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from headrace.arrange.sort.arguments import (
     run,
     target_of,
 )
-from headrace.arrange.sort.cpu.small_arrays import argsorted_few, sorted_few
-from headrace.arrange.sort.request import Moved, sort_task
+from headrace.arrange.sort.request import ColumnMove, sort_task
+from headrace.arrange.sort.small_arrays import argsorted_few, sorted_few
 from headrace.arrays.placement import empty_like, placed, same_device
 from headrace.core.context import Context
 
 
 class SortedPairs(NamedTuple):
-    """What `sort_pairs` gives.
+    """The result of `sort_pairs`.
 
     Parameters
     ----------
     keys
-        The keys in order.
+        The sorted keys.
     values
-        What was given as values, each where its key is: one array, or a list of arrays.
+        The values in the order of their keys: one array, or a list of arrays.
     """
 
     keys: Any
@@ -41,14 +41,14 @@ class SortedPairs(NamedTuple):
 
 
 class TopK(NamedTuple):
-    """What `top_k` gives.
+    """The result of `top_k`.
 
     Parameters
     ----------
     keys
         The first keys, in order.
     indices
-        Their places, int64: ``keys[indices]`` of what was given.
+        Their indices, int64: the keys are ``keys[indices]`` of the argument.
     """
 
     keys: Any
@@ -65,43 +65,42 @@ def sort(
     strategy: str | None = None,
     context: Context | None = None,
 ) -> Any:
-    """Put keys in order.
+    """Sort keys.
 
     Parameters
     ----------
     keys
-        Array of one dimension of whole numbers of 1 to 8 bytes, float16, float32, float64, bools, or NumPy's times, or a `Column`
-        of such. Work runs where it lies.
+        One-dimensional array of integers of 1 to 8 bytes, float16, float32, float64, bools, or NumPy's times, or a `Column` of
+        such values. The sort runs on its device.
     descending
-        Whether the largest comes first.
+        Whether the largest key comes first.
     total_order
-        Whether floats come in IEEE's totalOrder: -NaN, -inf, .. -0, 0, .. inf, NaN, and NaT before all times. Otherwise NaN and
-        NaT are last in either direction, as NumPy has it ascending, and -0 equals 0.
+        Whether floats are in IEEE's totalOrder: -NaN, -inf, .. -0, 0, .. inf, NaN, and NaT before all times. If not, NaN and NaT
+        are last in both directions (as in NumPy's ascending sort), and -0 equals 0.
     nulls
-        Of a column: ``"last"`` or ``"first"``, whatever the direction; their values become zeros. On a GPU the host waits where
-        nobody has counted them, as in a slice.
+        Position of a column's nulls in both directions: ``"last"`` or ``"first"``. Their values become zeros. On a GPU the host
+        waits if their number is unknown, as in a slice.
     out
-        Array of that type and length on that device that gets the keys; `keys` itself to sort them in place, which Ctrl-C does
-        not end. None for a new one. Columns do not change.
+        Output array of the same type, length and device; `keys` itself to sort in place, which Ctrl-C does not end. None for a
+        new array. Columns take no `out`.
     strategy
-        How it is done on a GPU; None chooses. ``"hybrid"``: from the highest digit down, by buckets that are finished on chip.
-        ``"digits"``: from the lowest digit up.
+        Algorithm on a GPU; None for an automatic choice. ``"hybrid"``: from the highest digit down, by buckets that are finished
+        on chip. ``"digits"``: from the lowest digit up.
     context
-        Threads, instruction set and memory that may be used, and the GPU that arrays of the host go to.
+        Threads, instruction set and memory to use, and the GPU for arrays of the host.
 
     Returns
     -------
     array
-        Of the library of `keys`, or `out`. The same bits on every device, and for any number of threads: of keys that are equal
-        and differ, -0 is before 0, and NaN are in the order of their bits, those without a sign first; descending the other way
-        round.
+        An array of the library of `keys`, or `out`. The bits are the same on every device and for any number of threads: -0
+        precedes 0, and NaN are in the order of their bits, positive ones first; descending, the other way round.
 
     Raises
     ------
     OptionError
-        They are no such arrays; an option is unknown; `out` overlaps `keys` without being it, or may not be written.
+        An array is not supported; an option is unknown; `out` overlaps `keys` without being `keys`, or is read-only.
     MemoryLimitError
-        The result, and what is needed on the way (on the CPU as much again), do not fit the context's limit. Nothing has changed.
+        The result and scratch memory (on the CPU as much again) do not fit the context's limit. Nothing has changed.
 
     Examples
     --------
@@ -140,31 +139,30 @@ def argsort(
     strategy: str | None = None,
     context: Context | None = None,
 ) -> Any:
-    """Places of keys in their order: ``keys[argsort(keys)]`` is in order.
+    """Return the indices that sort keys: ``keys[argsort(keys)]`` is sorted.
 
     Parameters
     ----------
     keys, descending, total_order, nulls, strategy, context
         As in `sort`.
     stable
-        Whether keys that compare equal keep their order (also descending); False where it does not matter.
+        Whether keys that compare equal keep their order (also descending); False if it does not matter.
     dtype
-        Of the places: ``"int64"``, ``"uint64"``, ``"int32"`` or ``"uint32"``; those of 4 bytes where there are no more keys than
-        they can count.
+        Type of the indices: ``"int64"``, ``"uint64"``, ``"int32"`` or ``"uint32"``; 4 bytes only if they can count the keys.
     out
-        Array of that type, as long as `keys`, on their device. None for a new one.
+        Output array of that type, as long as `keys`, on their device. None for a new one.
 
     Returns
     -------
     array
-        Of the library of `keys` (of a column, NumPy's or a `DeviceArray`), or `out`.
+        An array of the library of `keys` (for a column, NumPy's or a `DeviceArray`), or `out`.
 
     Raises
     ------
     OptionError
-        As `sort`; or places do not fit `dtype`.
+        As `sort`; or indices do not fit `dtype`.
     MemoryLimitError
-        The result, and what is needed on the way (on the CPU 16 bytes a key), do not fit the context's limit.
+        The result and scratch memory (on the CPU 16 bytes a key) do not fit the context's limit.
 
     Examples
     --------
@@ -204,29 +202,29 @@ def sort_pairs(
     strategy: str | None = None,
     context: Context | None = None,
 ) -> SortedPairs:
-    """Put keys in order, and values where their keys go.
+    """Sort keys, and move values with them.
 
     Parameters
     ----------
     keys, descending, total_order, nulls, strategy, context
         As in `sort`.
     values
-        An array, or a list of arrays, as long as `keys` and on the same device, of items of 1, 2, 4, 8 or 16 bytes; also columns
+        An array or a list of arrays, as long as `keys` and on the same device, of items of 1, 2, 4, 8 or 16 bytes; also columns
         of any type.
     stable
-        Whether values of keys that compare equal keep their order (also descending); False where it does not matter.
+        Whether values of keys that compare equal keep their order (also descending); False if it does not matter.
     out
-        Arrays for the keys and for the values, as `values` has them; ``(keys, values)`` to sort in place. None for new ones.
+        Output arrays for the keys and for the values, as `values`; ``(keys, values)`` to sort in place. None for new arrays.
 
     Returns
     -------
     SortedPairs
-        Keys, with their own bits (-0 and 0 are equal, so they keep their order), and values.
+        Keys with their original bits (-0 and 0 are equal, so they keep their order), and values.
 
     Raises
     ------
     OptionError
-        As `sort`; or they have different lengths.
+        As `sort`; or the lengths differ.
     MemoryLimitError
         As `argsort`.
 
@@ -257,7 +255,7 @@ def sort_pairs(
         target_of(column, column.length, column.typestr, given_out, budget)
         for column, given_out in zip(columns, outs[1:], strict=True)
     ]
-    moves = tuple(Moved(a, b) for a, b in zip(columns, moved_to, strict=True))
+    moves = tuple(ColumnMove(a, b) for a, b in zip(columns, moved_to, strict=True))
     check_apart([(source, target), *((move.source, move.target) for move in moves)])
     run("sort_pairs", sort_task(source, order, target, moves, None, stable, strategy, context, budget))
     owners = [move.target.owner for move in moves]
@@ -272,7 +270,7 @@ def is_sorted(
     nulls: str = "last",
     context: Context | None = None,
 ) -> bool:
-    """Whether keys are in order, as `sort` would leave them but for the order of equal ones.
+    """Return whether keys are in the order of `sort`, except for the order of equal keys.
 
     Parameters
     ----------
@@ -312,28 +310,28 @@ def top_k(
     strategy: str | None = None,
     context: Context | None = None,
 ) -> TopK:
-    """The first keys of their order and where they are, without putting the others in order.
+    """Return the first keys of their order and their indices, without sorting the others.
 
     Parameters
     ----------
     keys, total_order, strategy, context
-        As in `sort`, without nulls. NaN and NaT are the last to be taken, whether the largest are wanted or the smallest.
+        As in `sort`, without nulls. NaN and NaT are taken last, for the largest as for the smallest keys.
     k
-        How many, up to as many as there are.
+        Number of keys to return, at most the number of keys.
     largest
-        Whether the largest come first; else the smallest.
+        Whether to return the largest keys; if not, the smallest.
 
     Returns
     -------
     TopK
-        Keys and places of the first k; of equal keys those that come first, in their order.
+        The first k keys and their indices; of equal keys the earliest, in their order.
 
     Raises
     ------
     OptionError
-        As `sort`; or there are not so many keys.
+        As `sort`; or there are fewer than k keys.
     MemoryLimitError
-        The result, and what is needed on the way, do not fit the context's limit.
+        The result and scratch memory do not fit the context's limit.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Buffers of columns on a GPU."""
+"""Holds the buffers of a load's columns."""

@@ -1,1 +1,1 @@
-"""Fields to values and strings: on the CPU column by column, on a GPU by rows and by fields."""
+"""Converts fields to values."""

@@ -1,1 +1,1 @@
-"""What did not convert: found, told, and taken out."""
+"""Lists, locates and resolves fields that do not convert; builds the rejects."""

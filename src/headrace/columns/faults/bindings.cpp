@@ -11,8 +11,8 @@
 
 #include "columns/faults/faults.hpp"
 #include "columns/faults/locate.hpp"
+#include "columns/faults/order.hpp"
 #include "columns/faults/resolve.hpp"
-#include "columns/finish/finish.hpp"
 #include "columns/load/bindings.hpp"
 #include "sources/bindings.hpp"
 #include "structure/bindings.hpp"
@@ -125,10 +125,7 @@ nb::list header_reject(const PythonSource& source, u64 begin, u64 at, u8 kind, n
     fault.outcome = Outcome::keep;
     fault.record_text = text.c_str();
     fault.record_size = static_cast<u32>(text.size());
-    if (fault.kind == Fault::unclosed_quote) {
-        constexpr usize LONGEST_SHOWN = 80;
-        fault.field_size = static_cast<u32>(std::min({fault.text().find_first_of("\r\n"), text.size(), LONGEST_SHOWN}));
-    }
+    if (fault.kind == Fault::unclosed_quote) set_unclosed_field(fault, 0);
     std::vector<NamedColumn> table = rejects_table({}, result, line_numbers(*source.source, {begin}, 1, 0));
     return columns_list(table);
 }

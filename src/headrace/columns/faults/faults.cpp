@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "columns/load/load_pass.hpp"
 #include "columns/rules/utf8.hpp"
 #include "core/cpu/thread_pool.hpp"
 #include "sources/window.hpp"
@@ -271,12 +270,6 @@ std::vector<NamedColumn> rejects_table(const LoadPlan& plan, const LoadResult& r
                      })});
     table.push_back({"text", texts([](const FaultRow& fault) { return fault.text(); })});
     return table;
-}
-
-void keep_first_raised(LoadResult& result) {
-    const auto raises = [](const FaultRow& fault) { return fault.outcome == Outcome::raise; };
-    const auto first = std::find_if(result.faults.begin(), result.faults.end(), raises);
-    result.faults = {std::move(*first)};
 }
 
 }  // namespace headrace

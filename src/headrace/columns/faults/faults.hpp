@@ -1,7 +1,13 @@
 // Faults as a table: where each is, in lines and bytes, and what was there.
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "columns/buffers/load_result.hpp"
 #include "columns/plan/load_plan.hpp"
+#include "sources/source.hpp"
 
 namespace headrace {
 
@@ -23,9 +29,6 @@ std::vector<u64> line_numbers(const Source& source, const std::vector<u64>& posi
 
 // Line ends that are complete before `size`: LF, and CR that no LF follows. One byte behind is readable.
 u64 count_line_ends(const u8* text, usize size);
-
-// Whoever raises shows the first fault that raises: the others go.
-void keep_first_raised(LoadResult& result);
 
 std::string_view fault_name(Fault fault);
 std::string type_name(const ColumnType& type);

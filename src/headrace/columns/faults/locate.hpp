@@ -3,8 +3,10 @@
 
 #include <vector>
 
-#include "columns/finish/finish.hpp"
+#include "columns/buffers/load_result.hpp"
 #include "columns/plan/load_plan.hpp"
+#include "sources/source.hpp"
+#include "structure/dfa.hpp"
 
 namespace headrace {
 

@@ -13,7 +13,7 @@ from headrace.core.errors import ParseError
 from headrace.core.lazy import Named
 
 FAULT_KINDS = ("type", "overflow", "encoding", "quote", "unclosed_quote", "too_few_fields", "too_many_fields")
-"""Names of `Fault` (columns/convert/cpu/convert.hpp), in its order."""
+"""Names of `Fault` (columns/rules/fault.hpp), in its order."""
 
 
 def rejects_of(made: Sequence[tuple[str, Any]], faults: int) -> Mapping[str, Column]:

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "columns/finish/finish.hpp"
-#include "columns/load/load_pass.hpp"
+#include "columns/convert/cpu/convert.hpp"
+#include "columns/faults/order.hpp"
 #include "columns/plan/field_rules.hpp"
+#include "columns/records/tile_rows.hpp"
+#include "columns/rules/kinds.hpp"
 #include "core/cpu/thread_pool.hpp"
 
 namespace headrace {
@@ -88,11 +90,6 @@ void for_each_fault(const ListedFaults& listed, usize from, usize to, usize reco
     }
 }
 
-Outcome on_value_fault(const LoadPlan& plan) {
-    if (plan.on_error == OnError::null) return Outcome::keep;
-    return plan.on_error == OnError::reject ? Outcome::reject : Outcome::raise;
-}
-
 // A part of the list: faults [from, to), whose first record is this one of all.
 struct Part {
     usize from, to, record;
@@ -108,7 +105,7 @@ void settle_part(const ListedFaults& listed, const Part& part, Budget& budget, S
             settled.faults.push_back(fault_row(reader.tile(), found, fault.record, settled.texts));
         };
         const bool of_record = fault.column == NO_FIELD;
-        const bool goes = of_record ? rows.counts().rows == 0 : on_value_fault(plan) == Outcome::reject;
+        const bool goes = of_record ? rows.counts().rows == 0 : field_outcome(plan.on_error) == Outcome::reject;
         const bool is_filled = plan.rows.fill_short && reader.fields() < plan.rows.base_columns;
         if (goes && is_filled && fault.record != counted) {
             counted = fault.record;
@@ -125,7 +122,7 @@ void settle_part(const ListedFaults& listed, const Part& part, Budget& budget, S
         found.at = static_cast<u32>(fault.at - fault.record_begin);
         found.column = fault.column;
         found.kind = static_cast<Fault>(fault.kind);
-        found.outcome = on_value_fault(plan);
+        found.outcome = field_outcome(plan.on_error);
         found.field_begin = field.begin;
         found.field_end = field.end;
         add(found);

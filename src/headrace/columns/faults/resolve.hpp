@@ -2,10 +2,15 @@
 // alone, where the list says it begins.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 
+#include "columns/buffers/load_result.hpp"
 #include "columns/convert/gpu/convert_task.hpp"
 #include "columns/plan/load_plan.hpp"
+#include "sources/source.hpp"
+#include "structure/dfa.hpp"
 
 namespace headrace {
 

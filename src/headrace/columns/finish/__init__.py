@@ -1,1 +1,1 @@
-"""Behind the conversion: smaller types, row numbers, mended texts, parts below each other."""
+"""Finishes columns: smaller types, row numbers, patched strings, concatenation."""

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "columns/finish/finish.hpp"
-#include "columns/load/load_pass.hpp"
 #include "core/cpu/thread_pool.hpp"
 
 namespace headrace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "columns/plan/load_plan.hpp"
+#include "columns/buffers/load_result.hpp"
 
 namespace headrace {
 
@@ -32,7 +32,7 @@ struct JoinPlan {
 
 struct Joined {
     LoadedColumn column;
-    u64 settled = ~u64{0};  // the row that settled the type that shrinking gave; as in finish.hpp
+    u64 settled = NO_ROW;  // the row that settled the type that shrinking gave; as in finish.hpp
 };
 
 Joined join_parts(const std::vector<JoinPart>& parts, const JoinPlan& plan);

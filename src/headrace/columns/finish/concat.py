@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from headrace import _native
+from headrace.columns.buffers.load_result import Evidence, evidence_of
 from headrace.columns.column import Column
 from headrace.columns.native_columns import column_of, type_named
-from headrace.columns.plan.load_plan import Evidence, LoadPlan, evidence_of, native_errors
+from headrace.columns.plan.load_plan import LoadPlan
+from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.sources.open import OpenSource

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "columns/faults/locate.hpp"
-#include "columns/load/load_pass.hpp"
+#include "columns/faults/order.hpp"
 #include "core/cpu/thread_pool.hpp"
 
 namespace headrace {
@@ -239,10 +239,9 @@ void fit(LoadedColumn& column) {
 }
 
 // Columns that are more than looked at: a thread for each is worth its waking.
-usize columns_with_work(const LoadPlan& plan, const std::vector<LoadedColumn>& columns, bool removes) {
-    const bool all = removes || plan.shrink;
+usize columns_with_work(const std::vector<LoadedColumn>& columns, bool all, bool is_shared) {
     return static_cast<usize>(std::count_if(columns.begin(), columns.end(), [&](const LoadedColumn& column) {
-        const bool is_copied = plan.share && (column.values.is_loose() || column.offsets.is_loose());
+        const bool is_copied = is_shared && (column.values.is_loose() || column.offsets.is_loose());
         return all || is_copied || column.null_count != 0 || small_form(column.type.id) != column.type.id;
     }));
 }
@@ -269,29 +268,13 @@ LoadedColumn make_row_index(const LoadResult& result, i64 first, u64 rows) {
 
 }  // namespace
 
-void order_faults(std::deque<FaultRow>& faults) {
-    const auto key = [](const FaultRow& fault) { return std::tie(fault.record, fault.column, fault.at, fault.kind); };
-    std::sort(faults.begin(), faults.end(), [&](const FaultRow& a, const FaultRow& b) { return key(a) < key(b); });
-}
-
-void reject_whole_records(std::deque<FaultRow>& faults) {
-    for (auto first = faults.begin(); first != faults.end();) {
-        const auto is_other = [&](const FaultRow& fault) { return fault.record != first->record; };
-        const auto end = std::find_if(first, faults.end(), is_other);
-        const auto rejects = [](const FaultRow& fault) { return fault.outcome == Outcome::reject; };
-        if (std::any_of(first, end, rejects)) {
-            std::for_each(first, end, [](FaultRow& fault) { fault.outcome = Outcome::reject; });
-        }
-        first = end;
-    }
-}
-
 u64 shrink_column(LoadedColumn& column, u64 rows) {
     if (column.type.id == TypeId::int64) return shrink_int(column, rows);
     return column.type.id == TypeId::float64 ? shrink_float(column, rows) : NO_ROW;
 }
 
-void finish_result(const Source& source, const Dialect& dialect, const LoadPlan& plan, LoadResult& result) {
+void finish_result(const Source& source, const Dialect& dialect, const LoadPlan& plan, bool is_shared,
+                   LoadResult& result) {
     const auto start = std::chrono::steady_clock::now();
     order_faults(result.faults);
     result.rejected = rejected_records(result.faults);
@@ -304,13 +287,14 @@ void finish_result(const Source& source, const Dialect& dialect, const LoadPlan&
     const u64 rows = result.counts.rows - removed.size();
     std::vector<u64> settled(result.columns.size(), NO_ROW);
     std::atomic<usize> next{0};
-    const usize threads = std::min<usize>(plan.threads, columns_with_work(plan, result.columns, !removed.empty()));
+    const bool all = plan.shrink || !removed.empty();
+    const usize threads = std::min<usize>(plan.threads, columns_with_work(result.columns, all, is_shared));
     run_parallel(static_cast<unsigned>(threads), [&](unsigned) {
         for (usize c = next++; c < result.columns.size(); c = next++) {
             if (!plan.columns[c].wanted) continue;
             if (!removed.empty()) remove_rows(result.columns[c], removed, result.counts.rows);
             settled[c] = finish_column(plan, c, result.columns[c], rows);
-            if (plan.share) fit(result.columns[c]);
+            if (is_shared) fit(result.columns[c]);
         }
     });
     if (plan.row_index) result.row_index = make_row_index(result, *plan.row_index, rows);

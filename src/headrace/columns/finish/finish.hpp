@@ -1,25 +1,21 @@
-// What is left to do when all tiles are converted: faulty rows out, null marks to validity, types as small as they may
-// be.
+// Finishes converted columns: removes rejected rows, makes validity bitmaps and narrows inferred types.
 #pragma once
 
+#include "columns/buffers/load_result.hpp"
 #include "columns/plan/load_plan.hpp"
+#include "sources/source.hpp"
+#include "structure/dfa.hpp"
 
 namespace headrace {
 
-// Orders the faults; with OnError::reject takes the rows of value faults out of every column; makes validity bitmaps;
-// with LoadPlan::shrink narrows inferred columns, and finds the field that settled each one's type.
-void finish_result(const Source& source, const Dialect& dialect, const LoadPlan& plan, LoadResult& result);
+// Order the faults and finish the columns: remove the rows of field faults whose outcome is `reject`, and make validity
+// bitmaps. With LoadPlan::shrink narrow inferred columns and find the field that decided each one's type. `is_shared`:
+// the result is one of many, so its buffers are shrunk to their content.
+void finish_result(const Source& source, const Dialect& dialect, const LoadPlan& plan, bool is_shared,
+                   LoadResult& result);
 
-// By record, then column. A record as a whole may have two faults, a quote that is text and a field too many: by place.
-void order_faults(std::deque<FaultRow>& faults);
-
-// Of ordered faults: all faults of a record that one of them rejects reject it.
-void reject_whole_records(std::deque<FaultRow>& faults);
-
-constexpr u64 NO_ROW = ~u64{0};
-
-// The smallest type that holds the values of a column of int64 or float64. Returns the row that settled it, or NO_ROW:
-// rows up to it need the type.
+// Narrow a column of int64 or float64 to the smallest type that holds its values. Return the row that decided the type,
+// which the rows up to it need, or NO_ROW.
 u64 shrink_column(LoadedColumn& column, u64 rows);
 
 }  // namespace headrace

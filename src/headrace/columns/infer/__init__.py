@@ -1,1 +1,1 @@
-"""Guesses: kinds of text that were seen, types they add up to, options that are told by looking."""
+"""Infers types, dialects and headers, and widens types during a load."""

@@ -7,8 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "columns/buffers/column_buffers.hpp"
 #include "columns/plan/load_plan.hpp"
 #include "columns/rules/kinds.hpp"
+#include "sources/source.hpp"
+#include "structure/dfa.hpp"
 
 namespace headrace {
 

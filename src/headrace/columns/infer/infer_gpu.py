@@ -9,9 +9,12 @@ from functools import partial
 import numpy as np
 
 from headrace import _native
+from headrace.columns.buffers.load_result import Evidence, evidence_of
 from headrace.columns.convert.gpu.column_group import GIVEN, SETTLED, PlanOnGpu, kind_type
 from headrace.columns.convert.gpu.layouts import EMPTY, SIGHTINGS
-from headrace.columns.plan.load_plan import Evidence, LoadPlan, evidence_of, native_dialect, native_errors
+from headrace.columns.plan.load_plan import LoadPlan
+from headrace.columns.plan.native_dialect import native_dialect
+from headrace.columns.plan.native_errors import native_errors
 from headrace.core.lazy import Later
 from headrace.sources.open import OpenSource
 from headrace.structure.automaton import Emit
@@ -41,11 +44,22 @@ class Inference:
         The plan on a GPU.
     begin
         Byte of the source that the kernels count from.
+    share
+        State in common with the loads of other files.
 
     What is seen is kept by places of the source, also where that was decoded to the text that the kernels read.
     """
 
-    def __init__(self, source: OpenSource, dialect: Dialect, plan: LoadPlan, known: PlanOnGpu, begin: int) -> None:
+    def __init__(
+        self,
+        source: OpenSource,
+        dialect: Dialect,
+        plan: LoadPlan,
+        known: PlanOnGpu,
+        begin: int,
+        *,
+        share: _native.LoadShare | None = None,
+    ) -> None:
         self._source, self._dialect, self._plan, self._known, self._begin = source.native, dialect, plan, known, begin
         self._native = native_dialect(dialect)
         size = plan.end - begin
@@ -56,14 +70,15 @@ class Inference:
         self._sample = min(least + more, _MOST_SAMPLE)
         self._decoded = source.decoded
         self._records = 0 if plan.part is None else plan.part.records
-        self._ledger = _native.KindLedger(len(plan.columns) if known.inferred or plan.share else 0, plan.file)
-        if plan.share is not None:
-            plan.share.show(self._ledger, plan.share_columns)
+        self._ledger = _native.KindLedger(len(plan.columns) if known.inferred or share else 0, plan.file)
+        self._share = share
+        if share is not None:
+            share.show(self._ledger, plan.share_columns)
 
     def share(self) -> None:
         """Tell the loads of other files what was seen, if there are any."""
-        if self._plan.share is not None:
-            self._plan.share.take(self._ledger, self._plan.share_columns)
+        if self._share is not None:
+            self._share.take(self._ledger, self._plan.share_columns)
 
     def fetch_sample(self) -> None:
         """Have the host fetch what `first` will look at, before work is launched that it would wait for."""
@@ -77,7 +92,7 @@ class Inference:
         if not known.inferred:
             return bytes([GIVEN]) * len(known.wanted)
         # What other files showed is sample enough for a small one, and what the parts before did for any.
-        small = self._plan.share is not None and self._plan.end - self._begin < _FILE_PER_SAMPLE * self._sample
+        small = self._share is not None and self._plan.end - self._begin < _FILE_PER_SAMPLE * self._sample
         if not self._records and (not small or EMPTY in self._ledger.kinds(known.inferred)):
             with native_errors():
                 source, plan = (self._source, self._plan) if self._decoded is None else self._original()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from headrace import _native
 from headrace.columns.infer.sniff import is_typed, is_value
-from headrace.columns.plan.load_plan import first_records
 from headrace.columns.records.data_range import Beginning, decide_beginning
+from headrace.columns.records.first_records import first_records
 from headrace.columns.schema import SchemaOptions
 from headrace.core.context import Context
 from headrace.sources.open import OpenSource

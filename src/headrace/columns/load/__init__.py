@@ -1,1 +1,1 @@
-"""Loads: which part of a text is data, passes over it, threads, the launches of a GPU."""
+"""Loads a text into columns on threads: passes, tiles, workers."""

@@ -1,6 +1,7 @@
 #include "columns/load/bindings.hpp"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -15,6 +16,8 @@
 #include <vector>
 
 #include "columns/faults/faults.hpp"
+#include "columns/faults/order.hpp"
+#include "columns/load/peek.hpp"
 #include "columns/plan/pack_rules.hpp"
 #include "columns/records/data_start.hpp"
 #include "columns/records/estimate.hpp"
@@ -60,13 +63,14 @@ nb::dict result_dict(LoadResult& result, std::vector<NamedColumn>& rejects) {
     return made;
 }
 
-nb::dict load_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given) {
+nb::dict load_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given, nb::handle handles) {
     const LoadPlan plan = plan_from(given);
+    const LoadRun run = run_from(handles);
     LoadResult result;
     std::vector<NamedColumn> rejects;
     {
         const GilRelease release;
-        result = load(*source.source, dialect.dialect, plan);
+        result = load(*source.source, dialect.dialect, plan, run);
         if (result.is_cut && plan.before.is_more) result.faults.clear();
         if (result.raised) keep_first_raised(result);
         if (!result.faults.empty()) {
@@ -102,6 +106,25 @@ nb::tuple find_data_in(const PythonSource& source, const PythonDialect& dialect,
 nb::tuple rules_of(nb::handle plan) {
     const PackedRules packed = pack_rules(plan_from(plan));
     return nb::make_tuple(nb::bytes(packed.bytes.data(), packed.bytes.size()), packed.pointers);
+}
+
+// (short records, long records, malformed records): the outcome of each. A policy is a text, or None for `on_error`'s.
+nb::tuple record_outcomes(const std::optional<std::string>& short_records,
+                          const std::optional<std::string>& long_records, const std::string& on_error) {
+    const auto name = [&](const std::optional<std::string>& given) {
+        return outcome_name(record_outcome(given.value_or(""), policy(on_error)));
+    };
+    return nb::make_tuple(name(short_records), name(long_records), name(std::nullopt));
+}
+
+// The outcome of each kind of fault, in the order of Fault.
+nb::list fault_outcomes(nb::handle rules, const std::string& on_error, bool lenient) {
+    const RowRules rows = row_rules(rules);
+    nb::list outcomes;
+    for (usize kind = 0; kind <= static_cast<usize>(Fault::too_many_fields); ++kind) {
+        outcomes.append(outcome_name(outcome_of(static_cast<Fault>(kind), rows, policy(on_error), lenient)));
+    }
+    return outcomes;
 }
 
 std::vector<u64> lines_of(const PythonSource& source, const std::vector<u64>& positions, unsigned threads, u64 first) {
@@ -194,6 +217,8 @@ void bind_load(nb::module_& m) {
           nb::arg("end") = ~std::uint64_t{0});
     m.def("line_numbers", &lines_of, nb::arg(), nb::arg(), nb::arg(), nb::arg("first") = 0);
     m.def("find_data", &find_data_in);
+    m.def("record_outcomes", &record_outcomes, nb::arg().none(), nb::arg().none(), nb::arg());
+    m.def("fault_outcomes", &fault_outcomes);
     m.def("expect", &expect_of);
     m.def("pack_rules", &rules_of);
     nb::class_<LoadShare>(m, "LoadShare")

@@ -6,9 +6,11 @@
 #include <nanobind/stl/vector.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "columns/bindings.hpp"
+#include "columns/load/load.hpp"
 #include "columns/load/shared_load.hpp"
 #include "columns/plan/load_plan.hpp"
 
@@ -35,7 +37,19 @@ inline Outcome outcome(const std::string& name) {
     return name == "reject" ? Outcome::reject : Outcome::raise;
 }
 
-// `given` has the attributes of columns/plan/load_plan.py's RowRules.
+inline std::string_view outcome_name(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::keep:
+            return "keep";
+        case Outcome::reject:
+            return "reject";
+        case Outcome::raise:
+            break;
+    }
+    return "raise";
+}
+
+// `given` has the attributes of columns/plan/row_policy.py's RowRules.
 inline RowRules row_rules(nanobind::handle given) {
     RowRules rules;
     rules.base_columns = nanobind::cast<std::size_t>(given.attr("base_columns"));
@@ -149,16 +163,18 @@ inline LoadPlan plan_from(nanobind::handle plan) {
     made.memory_limit = nanobind::cast<std::size_t>(plan.attr("memory_limit"));
     made.exact_memory = nanobind::cast<bool>(plan.attr("exact_memory"));
     made.isa = choose_isa(nanobind::cast<std::string>(plan.attr("isa")));
-    made.poll = poll_of(plan.attr("progress"));
-    const nanobind::object share = plan.attr("share");
-    if (share.is_none()) return made;
-    made.share = nanobind::cast<LoadShare*>(share);
     made.file = nanobind::cast<u32>(plan.attr("file"));
     usize column = 0;
     for (const nanobind::handle share_column : plan.attr("share_columns")) {
         made.columns[column++].share_column = nanobind::cast<usize>(share_column);
     }
     return made;
+}
+
+// `run` has the attributes of columns/plan/load_run.py's LoadRun.
+inline LoadRun run_from(nanobind::handle run) {
+    const nanobind::object share = run.attr("share");
+    return {share.is_none() ? nullptr : nanobind::cast<LoadShare*>(share), poll_of(run.attr("progress"))};
 }
 
 }  // namespace headrace

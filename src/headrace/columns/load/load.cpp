@@ -3,15 +3,14 @@
 // the result when it is its turn (OrderedGate), and from then on nobody waits for anybody. Memory: the result, and per
 // thread a tile of text with 12 bytes of index for each of its bytes at most. Source: ParPaRaw (structure);
 // Kumaigorodski, Lutz, Markl, "Fast CSV loading using GPUs and RDMA" (a tile converted in place).
+#include "columns/load/load.hpp"
+
 #include <algorithm>
 
 #include "columns/finish/finish.hpp"
 #include "columns/infer/infer.hpp"
 #include "columns/load/load_pass.hpp"
 #include "columns/load/shared_load.hpp"
-#include "columns/plan/load_plan.hpp"
-#include "columns/rules/utf8.hpp"
-#include "core/cpu/thread_pool.hpp"
 
 namespace headrace {
 namespace {
@@ -54,18 +53,18 @@ bool follow_ledger(const LoadPlan& plan, const KindLedger& ledger, std::vector<G
 
 class Loader {
 public:
-    Loader(const Source& source, const Dialect& dialect, const LoadPlan& plan)
-        : source_(source),
-          dialect_(dialect),
-          plan_(plan),
-          guesses_(first_guesses(plan)),
-          ledger_(plan.columns.size(), plan.file) {
-        result_.budget = plan.share ? plan.share->budget : std::make_shared<Budget>(plan.memory_limit);
-        result_.columns.resize(plan.columns.size());
-        result_.end = plan.begin;
-        if (!plan.share) return;
-        for (usize c = 0; c < plan.columns.size(); ++c) {
-            ledger_.add(c, plan.share->ledger, plan.columns[c].share_column, plan.share->with_unfit);
+    explicit Loader(const LoadInput& input)
+        : input_(input),
+          plan_(input.plan),
+          share_(input.run.share),
+          guesses_(first_guesses(plan_)),
+          ledger_(plan_.columns.size(), plan_.file) {
+        result_.budget = share_ ? share_->budget : std::make_shared<Budget>(plan_.memory_limit);
+        result_.columns.resize(plan_.columns.size());
+        result_.end = plan_.begin;
+        if (!share_) return;
+        for (usize c = 0; c < plan_.columns.size(); ++c) {
+            ledger_.add(c, share_->ledger, plan_.columns[c].share_column, share_->with_unfit);
         }
     }
 
@@ -83,15 +82,15 @@ public:
         // Each further pass has seen every field that the pass before could not hold, so the types only go up, a few
         // times at most; usually there is no second pass.
         while (stopped_at_ == EVERY_TILE && follow_ledger(plan_, ledger_, guesses_)) convert(EVERY_TILE);
-        source_.check_unchanged();
+        input_.source.check_unchanged();
         if (result_.is_cut && plan_.before.is_more) return std::move(result_);  // to be loaded again, with more text
         for (usize c = 0; c < guesses_.size(); ++c) {
             if (!guesses_[c].inferred) continue;
             result_.columns[c].evidence = ledger_.evidence(c);
             result_.columns[c].rounded = ledger_.rounded(c);
         }
-        finish_result(source_, dialect_, plan_, result_);
-        if (plan_.share) share_kinds();
+        finish_result(input_.source, input_.dialect, plan_, share_ != nullptr, result_);
+        if (share_) share_kinds();
         return std::move(result_);
     }
 
@@ -99,12 +98,12 @@ private:
     // The kinds of the text's first records, as the first guess.
     void sample() {
         const bool continues = plan_.before.records != 0;
-        const bool small = plan_.share != nullptr && (continues || source_.size() < SAMPLES_PER_FILE * SAMPLE_BYTES);
+        const bool small = share_ != nullptr && (continues || input_.source.size() < SAMPLES_PER_FILE * SAMPLE_BYTES);
         for (usize c = 0; c < guesses_.size(); ++c) {
             const bool known = small && ledger_.joined(c) != Kind::empty;
             guesses_[c].wanted = guesses_[c].inferred && plan_.columns[c].wanted && !known;
         }
-        LoadPass pass(source_, dialect_, plan_, guesses_, ledger_, result_);
+        LoadPass pass(input_, guesses_, ledger_, result_);
         if (pass.wants_any()) pass.classify_only(SAMPLE_BYTES);
         follow_ledger(plan_, ledger_, guesses_);
         for (usize c = 0; c < guesses_.size(); ++c) guesses_[c].wanted = plan_.columns[c].wanted;
@@ -115,7 +114,7 @@ private:
         for (usize c = 0; c < guesses_.size(); ++c) {
             guesses_[c].settled_as_text = is_unsettled_text(c) && guesses_[c].classified;
         }
-        LoadPass pass(source_, dialect_, plan_, guesses_, ledger_, result_);
+        LoadPass pass(input_, guesses_, ledger_, result_);
         pass.run(last);
         stopped_at_ = std::min(stopped_at_, pass.stopped_at());
         for (usize c = 0; c < guesses_.size(); ++c) {
@@ -135,21 +134,21 @@ private:
     // The kinds, for the other files.
     void share_kinds() {
         for (usize c = 0; c < plan_.columns.size(); ++c) {
-            plan_.share->ledger.add(plan_.columns[c].share_column, ledger_, c, true);
+            share_->ledger.add(plan_.columns[c].share_column, ledger_, c, true);
         }
     }
 
-    const Source& source_;
-    const Dialect& dialect_;
+    const LoadInput& input_;
     const LoadPlan& plan_;
+    LoadShare* const share_;  // or null
     std::vector<Guess> guesses_;
     KindLedger ledger_;
     LoadResult result_;
     std::uint64_t stopped_at_ = EVERY_TILE;
 };
 
-LoadResult load_once(const Source& source, const Dialect& dialect, const LoadPlan& plan) {
-    Loader loader(source, dialect, plan);
+LoadResult load_once(const LoadInput& input) {
+    Loader loader(input);
     try {
         return loader.run();
     } catch (...) {
@@ -166,16 +165,17 @@ void sample_kinds(const Source& source, const Dialect& dialect, const LoadPlan& 
     LoadResult none;
     none.columns.resize(guesses.size());
     const PrefixSource text(source, plan.end);
-    LoadPass pass(text, dialect, plan, guesses, ledger, none);
+    const LoadRun run;
+    LoadPass pass({text, dialect, plan, run}, guesses, ledger, none);
     if (pass.wants_any()) pass.classify_only(bytes);
 }
 
 // Buffers are reserved for as many rows and bytes as the text may have. If the system refuses that much address space
 // (ulimit -v), or leaves too little of it for anything else, the load starts again and measures before it allocates.
-LoadResult load(const Source& source, const Dialect& dialect, const LoadPlan& plan) {
+LoadResult load(const Source& source, const Dialect& dialect, const LoadPlan& plan, const LoadRun& run) {
     const PrefixSource text(source, plan.end);
     try {
-        return load_once(text, dialect, plan);
+        return load_once({text, dialect, plan, run});
     } catch (const MemoryLimitExceeded&) {
         throw;
     } catch (const std::bad_alloc&) {
@@ -184,49 +184,7 @@ LoadResult load(const Source& source, const Dialect& dialect, const LoadPlan& pl
     release_unused_memory();
     LoadPlan exact = plan;
     exact.exact_memory = true;
-    return load_once(text, dialect, exact);
-}
-
-std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dialect, Isa isa, std::uint64_t begin,
-                                       usize count) {
-    const ConvertKernels& kernels = convert_kernels(isa);
-    TileScan scan(source, dialect, isa, begin, 4096);
-    TileReader reader(scan);
-    std::vector<PeekedRecord> records;
-    std::vector<u8> text;
-    while (const Tile* tile = reader.next()) {
-        const std::vector<u32> strays = tile->has_strays ? reader.strays() : std::vector<u32>{};
-        TileRows rows{};
-        rows.text = tile->text;
-        rows.dialect = &dialect;
-        usize field = 0;
-        for (usize record = 0; record < tile->records; ++record) {
-            const usize last = tile->last[record] & RECORD_INDEX;
-            const bool data = (tile->last[record] & ~RECORD_INDEX) == 0;
-            u32 start = tile->starts[record];
-            PeekedRecord peeked{tile->origin(start), {}, std::nullopt, {}, std::nullopt};
-            const auto stray = std::lower_bound(strays.begin(), strays.end(), start);
-            const bool is_stray = stray != strays.end() && *stray <= tile->ends[last];
-            if (is_stray && !dialect.lenient) peeked.malformed = tile->origin(*stray);
-            if (tile->unclosed_quote && record + 1 == tile->records) peeked.malformed = peeked.begin;
-            const u32 record_end = tile->ends[last] - (dialect.line_end_length - 1);
-            peeked.text.assign(reinterpret_cast<const char*>(tile->text) + start, record_end - start);
-            for (; field <= last; ++field) {
-                const u32 back = (field == last ? dialect.line_end_length : dialect.separator_length) - 1;
-                const u32 end = tile->ends[field] - back;
-                const usize valid = find_invalid_utf8(tile->text + start, end - start);
-                if (valid < end - start && !peeked.undecodable) peeked.undecodable = tile->origin(start + valid);
-                bool quoted;
-                text.resize(end - start + 2 * 64);
-                const usize size = kernels.field_text(rows, start, end, text.data(), quoted);
-                peeked.fields.emplace_back(reinterpret_cast<const char*>(text.data()), size);
-                start = tile->ends[field] + 1;
-            }
-            if (data) records.push_back(std::move(peeked));
-            if (records.size() == count) return records;
-        }
-    }
-    return records;
+    return load_once({text, dialect, exact, run});
 }
 
 }  // namespace headrace

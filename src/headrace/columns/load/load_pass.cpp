@@ -9,38 +9,11 @@
 
 namespace headrace {
 
-HR_FOR_EACH_ISA(const ConvertKernels&(), convert_kernels)
-
-const ConvertKernels& convert_kernels(Isa isa) { return convert_kernels_for(isa)(); }
-
-usize value_bits(const ColumnType& type) {
-    switch (type.id) {
-#define HR_TYPE(id, name, bits) \
-    case TypeId::id:            \
-        return bits;
-#include "core/types.def"
-#undef HR_TYPE
-    }
-    return 0;
-}
-
-bool is_string(const ColumnType& type) {
-    return small_form(type.id) == TypeId::string || small_form(type.id) == TypeId::binary;
-}
-
-TypeId large_form(TypeId id) {
-    return id == TypeId::string ? TypeId::large_string : id == TypeId::binary ? TypeId::large_binary : id;
-}
-
-TypeId small_form(TypeId id) {
-    return id == TypeId::large_string ? TypeId::string : id == TypeId::large_binary ? TypeId::binary : id;
-}
-
-LoadPass::LoadPass(const Source& source, const Dialect& dialect, const LoadPlan& plan,
-                   const std::vector<Guess>& guesses, KindLedger& ledger, LoadResult& result)
-    : source_(source),
-      dialect_(dialect),
-      plan_(plan),
+LoadPass::LoadPass(const LoadInput& input, const std::vector<Guess>& guesses, KindLedger& ledger, LoadResult& result)
+    : source_(input.source),
+      dialect_(input.dialect),
+      plan_(input.plan),
+      run_(input.run),
       guesses_(guesses),
       ledger_(ledger),
       result_(result),
@@ -169,10 +142,10 @@ void LoadPass::allocate(bool exact) {
 }
 
 void LoadPass::tell_progress() const {
-    if (!plan_.poll) return;
+    if (!run_.poll) return;
     const std::uint64_t total = std::min<std::uint64_t>(span(), tiles_ * plan_.tile_bytes);
     const std::uint64_t taken = scan_->next_tile.load(std::memory_order_relaxed) * plan_.tile_bytes;
-    plan_.poll(std::min(taken, total), total);
+    run_.poll(std::min(taken, total), total);
 }
 
 void LoadPass::run_tiles(Mode mode, unsigned threads, std::uint64_t tiles) {

@@ -5,14 +5,21 @@
 #include <mutex>
 #include <vector>
 
+#include "columns/convert/cpu/convert.hpp"
 #include "columns/infer/infer.hpp"
-#include "columns/plan/load_plan.hpp"
+#include "columns/load/load.hpp"
 #include "columns/records/tile_rows.hpp"
 #include "structure/cpu/scan.hpp"
 
 namespace headrace {
 
-const ConvertKernels& convert_kernels(Isa isa);
+// The parameters of a load.
+struct LoadInput {
+    const Source& source;
+    const Dialect& dialect;
+    const LoadPlan& plan;
+    const LoadRun& run;
+};
 
 // What a column is taken for during a pass.
 struct Guess {
@@ -27,17 +34,10 @@ struct Guess {
 
 constexpr std::uint64_t EVERY_TILE = ~std::uint64_t{0};
 
-usize value_bits(const ColumnType& type);
-// Text or bytes: values of their own lengths, with offsets.
-bool is_string(const ColumnType& type);
-// The same with offsets of 64 bits or of 32.
-TypeId large_form(TypeId id);
-TypeId small_form(TypeId id);
-
 class LoadPass {
 public:
-    LoadPass(const Source& source, const Dialect& dialect, const LoadPlan& plan, const std::vector<Guess>& guesses,
-             KindLedger& ledger, LoadResult& result);
+    // `input` is copied; what it refers to must outlive the pass.
+    LoadPass(const LoadInput& input, const std::vector<Guess>& guesses, KindLedger& ledger, LoadResult& result);
 
     // Converts the wanted columns of all tiles up to `last` into the result.
     void run(std::uint64_t last);
@@ -67,14 +67,11 @@ private:
     void note_end(const Tile& tile);
     void check_text(usize c) const;
     bool first_pass() const { return result_.passes == 0; }
-    Outcome on_value_fault() const {
-        if (plan_.on_error == OnError::null) return Outcome::keep;
-        return plan_.on_error == OnError::reject ? Outcome::reject : Outcome::raise;
-    }
 
     const Source& source_;
     const Dialect& dialect_;
     const LoadPlan& plan_;
+    const LoadRun& run_;
     const std::vector<Guess>& guesses_;
     KindLedger& ledger_;
     LoadResult& result_;

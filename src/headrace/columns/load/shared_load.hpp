@@ -9,7 +9,6 @@
 
 #include "columns/infer/infer.hpp"
 #include "columns/load/worker_memory.hpp"
-#include "columns/plan/load_plan.hpp"
 
 namespace headrace {
 

@@ -42,7 +42,7 @@ void put_offsets(const u32* ends, usize rows, u64 base, Offset* to) {
 TileWorker::TileWorker(LoadPass& pass)
     : pass_(pass),
       kernels_(convert_kernels(pass.plan_.isa)),
-      memory_(pass.plan_.share ? pass.plan_.share->spare.take() : WorkerMemory{}),
+      memory_(pass.run_.share ? pass.run_.share->spare.take() : WorkerMemory{}),
       reader_(*pass.scan_, std::move(memory_.tile)),
       finder_(pass.dialect_, pass.plan_),
       rules_(pass.plan_) {
@@ -74,9 +74,9 @@ void TileWorker::run(bool polls) {
 }
 
 void TileWorker::give_memory() {
-    if (pass_.plan_.share == nullptr) return;
+    if (pass_.run_.share == nullptr) return;
     memory_.tile = reader_.give_memory();
-    pass_.plan_.share->spare.give(std::move(memory_), KEPT_PER_TILE_BYTE * pass_.plan_.tile_bytes);
+    pass_.run_.share->spare.give(std::move(memory_), KEPT_PER_TILE_BYTE * pass_.plan_.tile_bytes);
 }
 
 void TileWorker::work(const Tile& tile) {
@@ -262,7 +262,7 @@ void TileWorker::on_fault(void* self, usize row, Fault kind, u32 at) {
     fault.at = at;
     fault.column = static_cast<i64>(worker.column_);
     fault.kind = kind;
-    fault.outcome = worker.pass_.on_value_fault();
+    fault.outcome = field_outcome(worker.pass_.plan_.on_error);
     fault.row = static_cast<u32>(row);
     fault.in_short_row = worker.finder_.is_short(row);
     const auto [begin, end] = worker.finder_.field(row, worker.column_);

@@ -1,1 +1,1 @@
-"""Plans of loads: columns, value forms, policies."""
+"""Describes one load: columns, ranges, value forms, policies for faults."""

@@ -1,9 +1,14 @@
-"""What becomes of records that have fewer or more fields than there are columns: the contract of the native rows."""
+"""Defines the policies for records that have fewer or more fields than there are columns.
+
+The rule for the outcome of a fault is native (row_policy.hpp); this module asks it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
+
+from headrace import _native
 
 ShortRecords = Literal["null", "error", "reject"]
 LongRecords = Literal["error", "truncate", "collect", "widen", "reject"]
@@ -13,14 +18,14 @@ COLLECTED = "extra_fields"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowOptions:
-    """Policies, one for each direction; None: as `on_error` says.
+    """Policies for short and long records; None: the outcome follows from `on_error`.
 
     Parameters
     ----------
     short_records
         ``"null"`` fills with nulls, ``"error"`` raises, ``"reject"`` rejects.
     long_records
-        ``"truncate"`` leaves the surplus to the rejects, ``"collect"`` keeps its text in a column, ``"widen"`` makes columns for
+        ``"truncate"`` moves the surplus to the rejects, ``"collect"`` keeps its text in a column, ``"widen"`` adds columns for
         it, ``"error"`` raises, ``"reject"`` rejects.
     """
 
@@ -30,18 +35,18 @@ class RowOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowRules:
-    """`RowOptions` as the native rows take them; outcomes are ``"raise"``, ``"keep"`` and ``"reject"``.
+    """`RowOptions` as the native code reads them. An outcome is ``"raise"``, ``"keep"`` or ``"reject"``.
 
     Parameters
     ----------
     base_columns
-        Fields of a whole record.
+        Number of fields of a complete record.
     fill_short
-        Nulls for the fields that a record lacks.
+        Whether missing fields become null.
     collect_long
-        The last column takes the text behind the others.
+        Whether the last column receives the text after the other fields.
     on_short, on_long, on_malformed
-        Outcomes.
+        Outcomes of short records, long records and records with malformed quotes.
     """
 
     base_columns: int
@@ -52,17 +57,19 @@ class RowRules:
     on_malformed: str = "raise"
 
 
-_OUTCOMES = {"error": "raise", "reject": "reject", "truncate": "keep"}
-
-
 def row_rules(options: RowOptions, base_columns: int, on_error: str) -> RowRules:
-    """Rules for a table whose whole records have so many fields."""
-    default = "raise" if on_error == "raise" else "reject"
+    """Return the rules for a table whose complete records have `base_columns` fields."""
+    on_short, on_long, on_malformed = _native.record_outcomes(options.short_records, options.long_records, on_error)
     return RowRules(
         base_columns=base_columns,
         fill_short=options.short_records == "null",
         collect_long=options.long_records == "collect",
-        on_short=_OUTCOMES.get(options.short_records or "", default),
-        on_long=_OUTCOMES.get(options.long_records or "", default),
-        on_malformed=default,
+        on_short=on_short,
+        on_long=on_long,
+        on_malformed=on_malformed,
     )
+
+
+def fault_outcomes(rows: RowRules, on_error: str, *, lenient: bool) -> list[str]:
+    """Return the outcome of each kind of fault, in the order of `FAULT_KINDS`; `lenient`: the dialect repairs quotes."""
+    return _native.fault_outcomes(rows, on_error, lenient)

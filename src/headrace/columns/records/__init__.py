@@ -1,1 +1,1 @@
-"""Records of a text: the range of its data, split points, rows of equal width, estimates."""
+"""Turns records into rows of equal width; finds data range and split points."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from headrace.columns.column import Column
 from headrace.columns.header import LOOK_BYTES, HeaderDecision
-from headrace.columns.plan.load_plan import first_records
+from headrace.columns.records.first_records import first_records
 from headrace.columns.schema import FirstRecord, SchemaOptions, header_decision, records_to_compare
 from headrace.core.context import Context
 from headrace.core.errors import EmptyInputError, OptionError

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "structure/prefix.hpp"
+#include "structure/cpu/prefix.hpp"
 
 namespace headrace {
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from headrace import _native
-from headrace.sources.encoding import decode_as
+from headrace.sources.encoding.encoding import decode_as
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find import find_last_record

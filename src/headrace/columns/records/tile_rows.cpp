@@ -3,17 +3,6 @@
 #include <algorithm>
 
 namespace headrace {
-namespace {
-
-constexpr usize LONGEST_SHOWN = 80;  // bytes of a field that never ends
-
-usize size_of_line(const u8* text, usize size) {
-    return static_cast<usize>(std::find_if(text, text + size, [](u8 byte) { return byte == '\n' || byte == '\r'; }) -
-                              text);
-}
-
-}  // namespace
-
 FaultRow fault_row(const Tile& tile, const TileFault& fault, u64 record_base, FaultTexts& texts) {
     const char* const text = reinterpret_cast<const char*>(tile.text);
     FaultRow row{};
@@ -30,12 +19,7 @@ FaultRow fault_row(const Tile& tile, const TileFault& fault, u64 record_base, Fa
         row.field_begin = fault.field_begin - fault.record_begin;
         row.field_size = fault.field_end - fault.field_begin;
     }
-    if (fault.kind == Fault::unclosed_quote) {
-        const u8* const quote = tile.text + fault.at;
-        const usize line = size_of_line(quote, fault.record_end - fault.at);
-        row.field_begin = fault.at - fault.record_begin;
-        row.field_size = static_cast<u32>(std::min(line, LONGEST_SHOWN));
-    }
+    if (fault.kind == Fault::unclosed_quote) set_unclosed_field(row, fault.at - fault.record_begin);
     return row;
 }
 
@@ -99,7 +83,6 @@ std::optional<TileFault> TileRowsFinder::fault_of(const Fields& fields, bool unc
     fault.record_begin = fields.record.begin;
     fault.record_end = fields.record.end;
     fault.column = NO_COLUMN;
-    fault.outcome = rules_.on_malformed;
     fault.row = static_cast<u32>(rows_taken_);
     if (unclosed) {
         fault.kind = Fault::unclosed_quote;
@@ -111,14 +94,13 @@ std::optional<TileFault> TileRowsFinder::fault_of(const Fields& fields, bool unc
     } else if (fields.count < rules_.base_columns && !rules_.fill_short) {
         fault.kind = Fault::too_few_fields;
         fault.at = fault.record_end;
-        fault.outcome = rules_.on_short;
     } else if (fields.count > most_fields() && !rules_.collect_long) {
         fault.kind = Fault::too_many_fields;
         fault.at = fields.ends[most_fields() - 1] + 1;
-        fault.outcome = rules_.on_long;
     } else {
         return std::nullopt;
     }
+    fault.outcome = outcome_of(fault.kind, rules_, on_error_, dialect_.lenient);
     return fault;
 }
 

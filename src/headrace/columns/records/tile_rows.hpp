@@ -4,7 +4,9 @@
 #include <optional>
 #include <vector>
 
+#include "columns/buffers/load_result.hpp"
 #include "columns/plan/load_plan.hpp"
+#include "columns/records/row_spans.hpp"
 #include "structure/cpu/scan.hpp"
 
 namespace headrace {
@@ -35,6 +37,7 @@ public:
         : dialect_(dialect),
           strict_(strict(dialect)),
           rules_(plan.rows),
+          on_error_(plan.on_error),
           columns_(plan.columns.size()),
           data_begin_(plan.data_begin) {}
 
@@ -76,6 +79,7 @@ private:
     const Dialect& dialect_;
     const Dialect strict_;  // of fields in tiles whose quotes are all well-formed
     const RowRules& rules_;
+    const OnError on_error_;
     const usize columns_;
     const std::uint64_t data_begin_;
     usize data_at_ = 0;  // in the tile

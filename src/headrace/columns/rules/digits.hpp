@@ -8,13 +8,6 @@ HR_BEGIN_NAMESPACE
 
 HR_FN bool is_digit(u8 byte) { return static_cast<u8>(byte - '0') <= 9; }
 
-// Spelt out byte by byte, since NVRTC has no __builtin_memcpy; g++ and clang make one load of it.
-HR_FN u64 load_word(const u8* p) {
-    const u32 low = p[0] | u32{p[1]} << 8 | u32{p[2]} << 16 | u32{p[3]} << 24;
-    const u32 high = p[4] | u32{p[5]} << 8 | u32{p[6]} << 16 | u32{p[7]} << 24;
-    return low | u64{high} << 32;
-}
-
 // A digit is 0x30..0x39: its high half is 3, and stays 3 when 6 is added (0x3A + 6 = 0x40). Bytes from 0xFA up may
 // carry into their neighbour, but their own high half is not 3 already.
 HR_FN bool is_eight_digits(u64 word) {

@@ -1,1 +1,1 @@
-"""The CPU: instruction sets, memory, threads."""
+"""Instruction sets, SIMD, memory regions, the thread pool, process limits."""

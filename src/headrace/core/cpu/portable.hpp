@@ -153,6 +153,25 @@ HR_FN T item_at_any(const T* p) {
 #endif
 }
 
+// Returns the 8 bytes at `p` as a little-endian word. NVRTC has no __builtin_memcpy, so the bytes are combined one by
+// one; g++ and clang compile this to a single load.
+HR_FN u64 load_word(const u8* p) {
+    const u32 low = p[0] | u32{p[1]} << 8 | u32{p[2]} << 16 | u32{p[3]} << 24;
+    const u32 high = p[4] | u32{p[5]} << 8 | u32{p[6]} << 16 | u32{p[7]} << 24;
+    return low | u64{high} << 32;
+}
+
+// Returns fewer than 8 bytes as the low bytes of a word.
+HR_FN u64 load_bytes(const u8* p, u64 size) {
+    u64 word = 0;
+#if defined(__CUDACC__)
+    for (u32 i = 0; i < size; ++i) word |= u64{p[i]} << (8 * i);
+#else
+    if (size != 0) __builtin_memcpy(&word, p, size);
+#endif
+    return word;
+}
+
 // A word whose lowest `count` bits are set, e.g. low_mask(3) == 7.
 template <class Count>
 HR_FN u32 low_mask(Count count) {

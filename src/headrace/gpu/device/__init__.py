@@ -1,1 +1,1 @@
-"""Devices: cards, the driver's functions, streams and events."""
+"""Wraps the CUDA driver: devices, streams, events."""

@@ -296,7 +296,7 @@ class CurrentContext:
             check_status(card_calls().switch_context(self._before)[0])
 
 
-_gpus: dict[int, Gpu] = {}
+opened_gpus: dict[int, Gpu] = {}
 _gpus_lock = process_lock()
 
 
@@ -313,13 +313,13 @@ def gpu(device: Device | int = 0) -> Gpu:
         The card cannot be used now.
     """
     index = device.index if isinstance(device, Device) else device
-    found = _gpus.get(index)
+    found = opened_gpus.get(index)
     if found is None:
         with _gpus_lock:
-            found = _gpus.get(index)
+            found = opened_gpus.get(index)
             if found is None:
                 count = gpu_count()
                 if not 0 <= index < count:
                     raise UnsupportedDeviceError(f"there is no GPU {index}: this machine has {count}, counted from 0")
-                found = _gpus[index] = Gpu(index)
+                found = opened_gpus[index] = Gpu(index)
     return found

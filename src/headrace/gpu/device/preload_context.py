@@ -12,14 +12,14 @@ from contextlib import suppress
 
 from headrace.core.device import Device
 
-_started: set[int] = set()
+started_devices: set[int] = set()
 
 
 def start_early(device: Device) -> None:
     """Have a thread make a card's context. What is wrong with the card is told to those who need it, not here."""
-    if device.kind == "cpu" or device.index in _started:
+    if device.kind == "cpu" or device.index in started_devices:
         return
-    _started.add(device.index)
+    started_devices.add(device.index)
     with suppress(RuntimeError):  # the system has no thread: the first call makes the context
         threading.Thread(target=_start, args=(device.index,), name="headrace-early", daemon=True).start()
 

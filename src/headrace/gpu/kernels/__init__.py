@@ -1,1 +1,1 @@
-"""Kernels, from their sources to their launches."""
+"""Joins, compiles, caches and launches kernels; traces and replays launches."""

@@ -1,4 +1,4 @@
-"""Where the arguments of a kernel go: the driver tells where each parameter lies, so a wrong signature is found at once."""
+"""Reads the layout of a kernel's parameters from the driver, so that a wrong signature is found before the first launch."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from headrace.gpu.device.device import driver
 from headrace.gpu.kernels.source import KernelSourceError
 
 Layout = list[tuple[int, int, str]]
-"""Of each parameter its first byte, its bytes, and what it is, as `signature_codes` has it."""
+"""First byte, size in bytes, and type code (see `signature_codes`) of each parameter."""
 
 
 def layout_of(handle: Any, name: str, signature: str) -> Layout:
-    """How a kernel's parameters lie.
+    """Return the layout of a kernel's parameters.
 
     Raises
     ------
     KernelSourceError
-        The signature is not the kernel's.
+        The signature does not match the kernel.
     """
     codes = signature_codes(signature)
     functions = driver()
@@ -37,7 +37,7 @@ def layout_of(handle: Any, name: str, signature: str) -> Layout:
 
 
 def signature_codes(signature: str) -> list[str]:
-    """The parameters of a signature, one by one, pointers as 64-bit numbers.
+    """Split a signature into one code a parameter; pointers become 64-bit numbers.
 
     Examples
     --------

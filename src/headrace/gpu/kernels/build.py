@@ -1,4 +1,4 @@
-"""All programs of the package, compiled beforehand, so that nothing waits for a compiler later."""
+"""Compiles all programs of the package ahead of time, so that no call waits for the compiler."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Built:
     Parameters
     ----------
     variant, architecture
-        Which.
+        The program, and its target.
     nbytes
-        Size of its cubin.
+        Size of the cubin in bytes.
     seconds
-        Time it took; 0 if it was there.
+        Compile time; 0 if the cubin was in the cache.
     log
-        What the compiler had to say.
+        Messages of the compiler.
     """
 
     variant: Variant
@@ -46,29 +46,29 @@ def build_kernels(
     threads: int | None = None,
     variants: Iterable[Variant] | None = None,
 ) -> Iterator[Built]:
-    """Compile the programs of the package; no GPU and no driver are needed.
+    """Compile the programs of the package. Needs no GPU and no driver.
 
     Parameters
     ----------
     architectures
-        What for, such as ``["sm_90"]``; ``"90"`` says the same.
+        Targets, such as ``["sm_90"]`` or ``["90"]``.
     folder
-        Where to keep them; None for the user's cache, where kernels are looked for.
+        Folder of the cubins; None for the user's cache, which calls read.
     threads
-        So many at once; None for all cores.
+        Number of concurrent compilations; None for one a core.
     variants
-        Which; None for all.
+        Programs to compile; None for all.
 
     Raises
     ------
     OptionError
-        An architecture is none that the package supports.
+        The package does not support an architecture.
     MissingDependencyError
-        There is no compiler.
+        NVRTC is not installed.
     """
-    cuda_core()  # the error of a missing package comes from here
+    cuda_core()  # raises if the package is missing
     names = list(dict.fromkeys(_architecture(name) for name in architectures))
-    cache = user_cache() if folder is None else KernelCache(Path(folder), most_bytes=None)
+    cache = user_cache() if folder is None else KernelCache(Path(folder), max_bytes=None)
     work = [(variant, name) for variant in (all_variants() if variants is None else variants) for name in names]
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         yield from pool.map(lambda item: _build(item[0], item[1], cache), work)

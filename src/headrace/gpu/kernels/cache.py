@@ -1,11 +1,10 @@
-"""Compiled kernels on disk, for any number of processes at once.
+"""Caches compiled kernels on disk; any number of processes may share a folder.
 
-A file is named by the hash of everything that it was made from: source, options, architecture. It is written beside its place
-and moved there, which is atomic, so that a reader sees a whole file or none; two processes that miss at once write the same
-bytes. A digest at the end of the file finds what a full disk or a crash left behind: such a file is taken for none, and made
-anew.
+A file is named by the hash of its inputs: source, options, architecture. It is written under a temporary name and renamed, which
+is atomic, so a reader sees a whole file or none. Two processes that miss at once write the same bytes. Each file ends with a
+digest; a file that a full disk or a crash left incomplete fails it, counts as a miss, and is written again.
 
-What came with the package (``headrace kernels build --into-package``) is looked for first, then the user's cache, one folder for
+Cubins in the package (``headrace kernels build --into-package``) are tried first, then the user's cache, which has one folder for
 each release of the compiler. A hit needs neither compiler nor toolkit.
 """
 
@@ -21,15 +20,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PREBUILT = Path(__file__).parents[2] / "data" / "cubins"
-"""Compiled kernels that came with the package, if any did."""
+"""Folder of the cubins that the package ships, if it ships any."""
 
-_MOST_BYTES = 256 << 20
+_MAX_BYTES = 256 << 20
 _DIGEST = hashlib.sha256
 _DIGEST_SIZE = 32
 _SUFFIX = ".cubin"
-_NEW = ".new"  # on its way to its place
+_NEW = ".new"  # suffix of a file that is being written
 _STALE_SECONDS = 3600
-"""What has been on its way for so long was left by a process that is gone."""
+"""Age after which a temporary file counts as left over from a dead process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +38,16 @@ class KernelCache:
     Parameters
     ----------
     folder
-        Where they are; made when the first is written. If that is not possible, nothing is kept, and nothing fails.
-    most_bytes
-        When there are more, those that were written first go; None if all are to stay. Files that are no kernels do not count.
+        The folder; created by the first write. If it cannot be written, nothing is cached and nothing fails.
+    max_bytes
+        Size limit. The oldest kernels are deleted above it; None for no limit. Other files do not count.
     """
 
     folder: Path
-    most_bytes: int | None = _MOST_BYTES
+    max_bytes: int | None = _MAX_BYTES
 
     def get(self, key: str) -> bytes | None:
-        """The kernels kept under `key`; None if there are none, or no whole ones."""
+        """Return the cubin stored under `key`; None if there is none, or it is incomplete."""
         try:
             data = (self.folder / (key + _SUFFIX)).read_bytes()
         except OSError:
@@ -57,7 +56,7 @@ class KernelCache:
         return code if _DIGEST(code).digest() == digest else None
 
     def put(self, key: str, code: bytes) -> bool:
-        """Keep `code`, for all who may read the folder's files; False if it cannot be written."""
+        """Store a cubin; return False if the folder cannot be written."""
         temporary = self.folder / f".{secrets.token_hex(8)}{_SUFFIX}{_NEW}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -68,20 +67,20 @@ class KernelCache:
             with suppress(OSError):
                 temporary.unlink()
             return False
-        if self.most_bytes is not None:
-            self._prune(self.most_bytes)
+        if self.max_bytes is not None:
+            self._prune(self.max_bytes)
         return True
 
     def get_or_make(self, key: str, make: Callable[[], bytes]) -> bytes:
-        """The kernels under `key`, made and kept if there are none."""
+        """Return the cubin under `key`; on a miss call `make` and store its result."""
         code = self.get(key)
         if code is None:
             code = make()
             self.put(key, code)
         return code
 
-    def _prune(self, most_bytes: int) -> None:
-        """Let the oldest go. Another process may do the same at once: a file that is gone is what both want."""
+    def _prune(self, max_bytes: int) -> None:
+        """Delete the oldest files. Another process may prune at the same time, so a missing file is no error."""
         sizes = []
         with suppress(OSError):
             for path in self.folder.iterdir():
@@ -93,7 +92,7 @@ class KernelCache:
                         path.unlink()
         total = sum(size for _, size, _ in sizes)
         for _, size, path in sorted(sizes)[:-1]:
-            if total <= most_bytes:
+            if total <= max_bytes:
                 return
             with suppress(OSError):
                 path.unlink()
@@ -101,7 +100,7 @@ class KernelCache:
 
 
 def key_of(source: str, options: str) -> str:
-    """Name of what is compiled from a source with those options.
+    """Return the key of a source compiled with those options.
 
     Examples
     --------
@@ -112,8 +111,10 @@ def key_of(source: str, options: str) -> str:
 
 
 def user_folder() -> Path:
-    """Folder of the user's cache: ``HEADRACE_KERNEL_CACHE``, or ``headrace/kernels`` in the folder that ``XDG_CACHE_HOME`` names,
-    or in ``~/.cache``. A user without a home, as in some containers, has one where nothing can be kept.
+    """Return the folder of the user's cache.
+
+    It is ``HEADRACE_KERNEL_CACHE`` if set, else ``headrace/kernels`` in ``XDG_CACHE_HOME`` or ``~/.cache``. Without a home
+    directory, as in some containers, it is a path that cannot be written.
     """
     if named := os.environ.get("HEADRACE_KERNEL_CACHE"):
         return Path(named)

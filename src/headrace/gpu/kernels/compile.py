@@ -1,7 +1,7 @@
-"""Programs compiled by NVRTC to cubins, and where these are kept. Neither a GPU nor the native part of the package is needed.
+"""Compiles programs to cubins with NVRTC and caches them. Needs neither a GPU nor the native part of the package.
 
 A program (`headrace.gpu.kernels.source`) is compiled for one architecture, never to PTX, which a driver older than the
-compiler refuses. Floating point means the same as on the CPU: ``--fmad=false``, fused operations only by name.
+compiler rejects. Floating point equals the CPU's: ``--fmad=false``, fused operations only by name.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ _OPTIONS = {"std": "c++20", "fma": False}
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What the compiler made of a program: its cubin, and what it had to say (warnings)."""
+    """Result of a compilation: the cubin and the compiler's warnings."""
 
     code: bytes
     log: str
 
 
 def compile_source(source: str, name: str, architecture: str) -> Compiled:
-    """Compile a program; no driver and no GPU are needed.
+    """Compile a program. Needs no driver and no GPU.
 
     Parameters
     ----------
     source
-        The whole text.
+        The complete source text.
     name
-        What messages call it where no ``#line`` says better.
+        File name in messages without a ``#line``.
     architecture
-        Such as ``"sm_90"``.
+        Target, such as ``"sm_90"``.
 
     Raises
     ------
     KernelSourceError
-        It does not compile; the compiler's messages are in the text.
+        The program does not compile; the error holds the compiler's messages.
     MissingDependencyError
-        There is no NVRTC.
+        NVRTC is not installed.
     """
     core = cuda_core()
     log = io.StringIO()
@@ -61,9 +61,9 @@ def compile_source(source: str, name: str, architecture: str) -> Compiled:
 
 
 def compiler_release() -> str:
-    """Release of the compiler, as its package tells it, or ``"system"``.
+    """Return the release of the compiler's package, or ``"system"``.
 
-    Loading NVRTC to ask it would cost what a cache hit saves.
+    Loading NVRTC to ask for its version would cost what a cache hit saves.
     """
     from importlib.metadata import PackageNotFoundError, version
 
@@ -77,22 +77,22 @@ def compiler_release() -> str:
 
 @cache
 def user_cache() -> KernelCache:
-    """The user's cache for this compiler."""
+    """Return the user's cache for this compiler."""
     return KernelCache(user_folder() / f"nvrtc-{compiler_release()}")
 
 
 def cache_key(source: str, architecture: str) -> str:
-    """Under which name a program is kept."""
+    """Return the cache key of a program."""
     return key_of(source, f"{architecture} {sorted(_OPTIONS.items())}")
 
 
 def cubin_of(variant: Variant, architecture: str) -> bytes:
-    """A program of the package, compiled: as it came with the package, from the user's cache, or now.
+    """Return a program's cubin: from the package, from the user's cache, or compiled now.
 
     Raises
     ------
     MissingDependencyError
-        It has to be compiled, and there is no NVRTC.
+        The program must be compiled and NVRTC is not installed.
     """
     source = joined_source(variant)
     key = cache_key(source, architecture)

@@ -1,10 +1,9 @@
-"""Kernels: from a file of the package to a launch.
+"""Loads kernels of the package and launches them.
 
-A program is compiled (compile.py), kept on disk (cache.py), and loaded when one of its kernels is first asked for.
-A kernel knows where its parameters lie, so that a launch is one native call, which packs the arguments and calls the driver
-(gpu/bindings.cpp).
+A program is compiled (compile.py), cached on disk (cache.py), and loaded on the first use of one of its kernels. A kernel knows
+the layout of its parameters, so a launch is one native call that packs the arguments and calls the driver (gpu/bindings.cpp).
 
-Cost beside an H200: a launch 3.6 to 4.7 us, the first call of a process 10 ms where the kernel is kept, 80 to 105 where it is
+Cost on an H200: 3.6 to 4.7 us a launch. The first call of a process takes 10 ms if the cubin is cached, and 80 to 105 ms if it is
 compiled (bench/results/h200/2026-11-21-limits.md).
 """
 
@@ -26,35 +25,35 @@ Extent = int | tuple[int, int, int]
 
 
 class LaunchMode(IntEnum):
-    """How a launch relates to the others on the card."""
+    """Ordering of a launch relative to others on the device."""
 
     ORDERED = 0
-    """It begins when the preceding launch of its stream has ended."""
+    """Begins when the preceding launch of its stream has ended."""
     EARLY = 1
-    """It may begin before that; the kernel itself waits (gpu/block/dependent_launch.cuh)."""
+    """May begin before that; the kernel itself waits (programmatic dependent launch, gpu/block/dependent_launch.cuh)."""
     COOPERATIVE = 2
     """All blocks become resident together or none does, so they may wait for each other (grid_barrier.cuh).
 
-    Without it, two such launches in different streams can each hold the multiprocessors that the other's missing blocks need.
+    Without it, two such launches in different streams could each occupy multiprocessors that the other's missing blocks need.
     """
 
 
 class Kernel:
-    """A kernel on a card.
+    """A kernel on a device.
 
     Parameters
     ----------
     handle
-        The driver's kernel.
+        The driver's handle.
     name
-        Its entry point.
+        Entry point.
     signature
         A letter of `struct` for each parameter: ``P`` a pointer, ``q`` and ``Q`` 64 bits, ``i`` and ``I`` 32, ``d`` and ``f``
         floating point, ``16s`` sixteen bytes of a structure.
     gpu
-        The card.
+        The device.
     mode
-        How it is launched.
+        Launch mode.
     """
 
     __slots__ = ("_call", "_handle", "_shared", "gpu", "name")
@@ -64,7 +63,7 @@ class Kernel:
         self.gpu = gpu
         self._handle = handle
         self._call = _native.KernelCall(card_calls(), int(handle), layout_of(handle, name, signature), int(mode))
-        self._shared = 0  # of dynamic shared memory, so much is known to be allowed
+        self._shared = 0  # bytes of dynamic shared memory that the driver is known to allow
 
     def launch(
         self,
@@ -76,28 +75,27 @@ class Kernel:
         stream: int | None = None,
         is_current: bool = False,
     ) -> None:
-        """Start the kernel; it runs later, in the stream's order.
+        """Enqueue the kernel in a stream.
 
         Parameters
         ----------
         grid, block
-            Blocks of the grid and threads of a block: a number, or three.
+            Blocks of the grid and threads of a block: one number or three.
         args
-            For each parameter a number, the bytes of a structure, or what lies on the card and has an ``address``; None is the
-            null pointer.
+            For each parameter a number, the bytes of a structure, an object with an ``address``, or None for a null pointer.
         shared
             Dynamic shared memory of a block, in bytes.
         stream
-            The stream's handle; None for the card's own.
+            Handle of the stream; None for the device's default stream of this package.
         is_current
-            Whether the caller has made the card current.
+            Whether the caller has made the device current.
 
         Raises
         ------
         GpuError
-            The driver refuses it: too many threads, too much shared memory, or an earlier kernel failed.
+            The driver refuses the launch: too many threads, too much shared memory, or an earlier kernel failed.
         TypeError, ValueError, OverflowError
-            The arguments are not what the kernel takes.
+            The arguments do not match the signature.
         """
         if shared > self._shared:
             self._allow_shared(shared)
@@ -113,13 +111,13 @@ class Kernel:
             self._retry(call, status)
 
     def prepare(self, grid: Extent, block: Extent, args: Sequence[Any], shared: int) -> Prepared:
-        """A launch to be made by `launch_all`; parameters as of `launch`."""
+        """Return a launch for `launch_all`; parameters as for `launch`."""
         if shared > self._shared:
             self._allow_shared(shared)
         return self._call, grid, block, shared, args, self
 
     def _retry(self, call: tuple[Extent, Extent, int, int, Sequence[Any]], status: int) -> None:
-        """Once more, with the card's context as this thread's: a new thread has none, and other libraries change it."""
+        """Launch again with the device's context current: a new thread has none, and other libraries change it."""
         names = driver().CUresult
         if status in {names.CUDA_ERROR_INVALID_CONTEXT, names.CUDA_ERROR_INVALID_HANDLE, names.CUDA_ERROR_CONTEXT_IS_DESTROYED}:
             with self.gpu.current():
@@ -132,7 +130,7 @@ class Kernel:
                 raise GpuError(f"kernel {self.name}, grid {grid}, block {block}, {shared} bytes shared: {error}") from None
 
     def _allow_shared(self, shared: int) -> None:
-        """Raise what the driver allows; never lower it, since other threads, and other objects, may launch the same kernel."""
+        """Raise the driver's limit; never lower it, since other threads and objects may launch the same kernel."""
         functions = driver()
         attribute = functions.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         with _allowing:
@@ -149,18 +147,18 @@ Prepared = tuple[_native.KernelCall, Extent, Extent, int, Sequence[Any], Kernel]
 
 
 def launch_all(launches: list[Prepared], stream: int) -> None:
-    """Start kernels one behind the other, on a card that is current; errors as of `Kernel.launch`."""
-    told, status = _native.launch_all(launches, stream)
+    """Launch kernels in order on the current device; errors as for `Kernel.launch`."""
+    launched, status = _native.launch_all(launches, stream)
     if status:
-        _, grid, block, shared, args, failed = launches[told]
+        _, grid, block, shared, args, failed = launches[launched]
         failed._retry((grid, block, shared, stream, args), status)  # noqa: SLF001  # this is the kernels' own
-        launch_all(launches[told + 1 :], stream)
+        launch_all(launches[launched + 1 :], stream)
 
 
 _allowing = process_lock()
-_LEAST_DRIVER = 13000
+_MIN_DRIVER = 13000
 _EARLY_FROM = 9, 0
-"""Compute capability of cards that begin a launch before the one in front of it has ended."""
+"""Lowest compute capability with programmatic dependent launch."""
 
 
 _libraries: dict[tuple[Variant, str], Any] = {}
@@ -170,39 +168,39 @@ _kernels: dict[tuple[Any, ...], Kernel] = {}
 def kernel(
     file: str, entry: str, signature: str, defines: Mapping[str, Value], gpu: Gpu, *, mode: LaunchMode = LaunchMode.ORDERED
 ) -> Kernel:
-    """A kernel of the package, loaded; the second call with the same arguments finds it.
+    """Return a kernel of the package, loaded; later calls with the same arguments return the same object.
 
     Parameters
     ----------
     file
-        Its file, such as ``"primitives/copy.cu"``.
+        File, such as ``"primitives/copy.cu"``.
     entry
-        Its name there.
+        Entry point.
     signature
-        Its parameters, as `Kernel` has them.
+        Types of the parameters, as for `Kernel`.
     defines
         Macros and their values; ``programs.py`` beside the file lists them.
     gpu
-        The card it will run on.
+        The device.
     mode
-        How it is launched. Cards that cannot begin a launch early order it.
+        Launch mode. Devices without programmatic dependent launch use `ORDERED` for `EARLY`.
 
     Raises
     ------
     OptionError
-        No such variant is listed.
+        ``programs.py`` does not list the variant.
     KernelSourceError
-        The signature is not the kernel's, or the file has no such kernel.
+        The signature does not match the kernel, or the file has no such kernel.
     MissingDependencyError
-        It has to be compiled, and there is no NVRTC.
+        The program must be compiled and NVRTC is not installed.
     GpuError
-        The driver does not take what was compiled, being older than the compiler.
+        The driver rejects the cubin because it is older than the compiler.
     """
     name = (file, entry, signature, *defines.items(), gpu.index, mode)
     found = _kernels.get(name)
     if found is None:
         variant = Variant.of(file, defines)
-        # Two threads may both come here; both get a kernel that works, and one of them is kept.
+        # Two threads may both get here; both kernels work, and one of them stays in the table.
         if mode is LaunchMode.EARLY and gpu.capability < _EARLY_FROM:
             mode = LaunchMode.ORDERED
         with gpu.current():
@@ -211,14 +209,14 @@ def kernel(
 
 
 def _driver_in_words() -> str:
-    """The driver by its version, and whether that may be the reason: a cubin wants one of its compiler's generation, or newer."""
+    """Describe the driver's version: a cubin needs a driver of its compiler's generation or newer."""
     version = checked(driver().cuDriverGetVersion())
     named = f"the driver, which is for CUDA {version // 1000}.{version % 1000 // 10}"
-    return named if version >= _LEAST_DRIVER else f"{named} (13.0 or newer is needed)"
+    return named if version >= _MIN_DRIVER else f"{named} (13.0 or newer is needed)"
 
 
 def _loaded(variant: Variant, entry: str, architecture: str) -> Any:
-    """The driver's kernel. A library is loaded once for all cards of an architecture."""
+    """Return the driver's handle of a kernel. A library is loaded once for all devices of an architecture."""
     functions = driver()
     library = _libraries.get((variant, architecture))
     if library is None:
@@ -226,7 +224,7 @@ def _loaded(variant: Variant, entry: str, architecture: str) -> Any:
         try:
             library = checked(functions.cuLibraryLoadData(code, [], [], 0, [], [], 0))
         except GpuError as error:
-            raise GpuError(f"{variant}, compiled for {architecture}, is not taken by {_driver_in_words()}: {error}") from error
+            raise GpuError(f"{variant}, compiled for {architecture}, is rejected by {_driver_in_words()}: {error}") from error
         library = _libraries.setdefault((variant, architecture), library)
     status, handle = functions.cuLibraryGetKernel(library, entry.encode())
     if status:

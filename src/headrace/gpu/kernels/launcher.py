@@ -1,7 +1,7 @@
-"""What several kernels make together: rooms of memory, launches in the order of one stream, one way in which the host waits.
+"""Launches kernels in the order of one stream, allocates their buffers, and copies results to the host.
 
-A stage's contract is written against `Launcher`; `GpuLauncher` is a card's, and `headrace.testing.fibers.launcher` runs the same
-contract without one.
+Stages are written against the protocol `Launcher`. `GpuLauncher` runs on a device; `headrace.testing.fibers.launcher` runs the
+same host code and kernels without one.
 """
 
 from __future__ import annotations
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry point: its file, its name there, its parameters, and how it is launched, as `headrace.gpu.kernels.kernel.Kernel`
-    has them.
-    """
+    """A kernel's entry point: file, name, signature of its parameters, and launch mode (see `gpu.kernels.kernel.Kernel`)."""
 
     file: str
     name: str
@@ -44,7 +42,7 @@ class Entry:
 
 @dataclass(slots=True, eq=False)
 class Shape:
-    """The program's macros, blocks of the grid, threads of a block, and its dynamic shared memory in bytes."""
+    """Launch configuration: macros of the program, blocks in the grid, threads in a block, dynamic shared memory in bytes."""
 
     defines: Mapping[str, int]
     blocks: int | tuple[int, int, int]
@@ -53,32 +51,32 @@ class Shape:
 
 
 class Room(Protocol):
-    """Memory where the kernels run; it is given back when nobody holds it."""
+    """Memory that kernels can access. It is freed when the last reference is gone."""
 
     @property
     def address(self) -> int:
-        """Where it is."""
+        """Device address of the first byte."""
 
     @property
     def nbytes(self) -> int:
-        """How many bytes it has."""
+        """Size in bytes."""
 
 
 class Rooms(Protocol):
-    """Several rooms, by number."""
+    """Buffers that were allocated together, by index."""
 
     @property
     def addresses(self) -> list[int]:
-        """Where each of them is."""
+        """Device address of each buffer."""
 
     def trim(self, sizes: Sequence[int], /) -> None:
-        """So many bytes of each count from now on, no more than it has."""
+        """Reduce each buffer to `sizes` bytes; none may grow."""
 
     def drop(self, numbers: Sequence[int], /) -> None:
-        """Nobody asks for these any more."""
+        """Release the buffers with these indices; they are not accessed again."""
 
     def join(self, others: Any, /) -> None:
-        """Have rooms of the same launcher behind these."""
+        """Append buffers of the same launcher."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, number: int, /) -> Room: ...
@@ -86,14 +84,14 @@ class Rooms(Protocol):
 
 
 class Part:
-    """Bytes of a room from `begin` on; all that are left, or `size` of them."""
+    """Bytes of a buffer from offset `begin`: `size` of them, or all that follow."""
 
     __slots__ = ("address", "begin", "nbytes", "room")
 
     def __init__(self, room: Room, begin: int, size: int | None = None) -> None:
         self.address = room.address + begin
         self.nbytes = room.nbytes - begin if size is None else size
-        # A part's begin may lie in front of the memory: of a text of which only a part is there.
+        # `begin` may be negative: the buffer holds only a later part of a text whose offsets are used.
         self.room: Room
         self.begin: int
         if isinstance(room, Part):
@@ -103,65 +101,63 @@ class Part:
 
 
 class Launcher(Protocol):
-    """Where kernels run. Rooms and launches never wait; `fetch` does."""
+    """Runs kernels in stream order. Allocations and launches return at once; `fetch` waits for the stream."""
 
     waits: int
-    """How often the host has waited."""
+    """Number of times the host waited for the device."""
 
     def current(self) -> AbstractContextManager[None]:
-        """A block in which this thread may use the launcher. After it, the thread's current device is what it was before."""
+        """Return a context in which this thread may use the launcher. On exit the thread's current device is restored."""
 
     def room(self, nbytes: int, *, fill: int | None = None) -> Room:
-        """Memory, each byte `fill` if that is given."""
+        """Allocate `nbytes`, each byte set to `fill` unless it is None."""
 
     def rooms(self, zeroed: Sequence[int], others: Sequence[int] = (), *, ones: int = 0) -> Rooms:
-        """Memory in several rooms of so many bytes, the first of them zero, but the very first `ones` with all bits set: cheaper
-        than one by one.
-        """
+        """Allocate several buffers in one call. Those of `zeroed` are cleared; the first `ones` get all bits set instead."""
 
     def fill(self, room: Room, byte: int) -> None:
-        """Make each byte the same."""
+        """Set each byte of the buffer to `byte`."""
 
     def put(self, values: NDArray[Any] | bytes, room: Room | None = None) -> Room:
-        """A copy of an array of the host, in a room that there is or a new one."""
+        """Copy a host array into `room`, or into a new buffer, and return that."""
 
     def together(self) -> AbstractContextManager[object]:
-        """A block whose launches are made at its end, or when something else is asked for: cheaper than one by one."""
+        """Return a context that batches launches; they are issued at its end, or before any other request."""
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
-        """Start a kernel. Arguments are rooms, numbers, bytes of structures, or None for a null pointer."""
+        """Launch a kernel. Arguments are buffers, numbers, bytes of structures, or None for a null pointer."""
 
     def replay(self, recording: Recording, numbers: Sequence[int], rooms: Sequence[Room | None]) -> Rooms | None:
-        """Launch what was recorded (`headrace.gpu.kernels.trace`), for these numbers and rooms; the rooms that it made."""
+        """Replay a trace (`headrace.gpu.kernels.trace`) for these numbers and buffers; return the buffers that it allocates."""
 
     def fetch(self, room: Room) -> NDArray[np.uint8]:
-        """A copy of a room on the host, behind all that was launched."""
+        """Wait for all launches and return a host copy of the buffer."""
 
     def result(self, room: Room) -> Any:
-        """The room as a buffer of a column."""
+        """Return the buffer in the form that columns hold."""
 
 
-_LITTLE = 256 << 10
+_SMALL_COPY_BYTES = 256 << 10
 
 
 class GpuLauncher:
-    """A card's, for one thread at a time, inside of a block of `current`.
+    """Launches on a device, from one thread at a time, inside a context of `current`.
 
     Parameters
     ----------
     card
-        Which one.
+        The device.
     stream
-        Handle of the stream that everything goes to; None for the card's own.
+        Handle of the stream that receives all work; None for the device's default stream of this package.
     beside
-        Handle of another stream whose memory is used: work in a block of `current` runs after what that stream was given before,
-        and before what it is given next. None for no such stream.
+        Handle of another stream whose memory is accessed, or None. Work inside `current` runs after that stream's earlier work
+        and before its later work.
     budget
-        What rooms are counted in.
+        Budget that allocations are charged to.
     crossings
-        Where copies are counted.
+        Counter of copies between host and device.
     copier
-        What copies little, if that is not the copy engine (`headrace.primitives.copy.copier`).
+        Copies of up to 256 KiB by a kernel (`headrace.primitives.copy.copier`); None for the copy engine.
     """
 
     def __init__(
@@ -188,7 +184,7 @@ class GpuLauncher:
 
     @property
     def stream(self) -> int:
-        """Handle of the stream that everything goes to."""
+        """Handle of the stream that receives all work."""
         return self._stream
 
     def current(self) -> AbstractContextManager[None]:
@@ -206,7 +202,7 @@ class GpuLauncher:
 
     @property
     def crossings(self) -> Crossings:
-        """Where copies are counted."""
+        """Counter of copies between host and device."""
         return self._crossings
 
     def room(self, nbytes: int, *, fill: int | None = None) -> DeviceBuffer:
@@ -215,9 +211,9 @@ class GpuLauncher:
         Raises
         ------
         MemoryLimitError
-            It does not fit the budget, or the card.
+            The budget or the device has too little memory.
         """
-        self._tell()
+        self._flush()
         made = self._pool.take(nbytes, self._stream, self._budget)
         if fill is not None:
             self.fill(made, fill)
@@ -229,37 +225,37 @@ class GpuLauncher:
         Raises
         ------
         MemoryLimitError
-            They do not fit the budget, or the card.
+            The budget or the device has too little memory.
         """
-        self._tell()
+        self._flush()
         return take_together(self._pool, zeroed, others, self._stream, self._budget, ones=ones)
 
     def fill(self, room: Room, byte: int) -> None:
         """As `Launcher.fill`."""
-        self._tell()
+        self._flush()
         if room.nbytes:
             check_status(card_calls().fill(room.address, byte, room.nbytes, self._stream))
 
     def put(self, values: NDArray[Any] | bytes, room: Room | None = None) -> Room:
         """As `Launcher.put`."""
-        self._tell()
+        self._flush()
         plain = values if isinstance(values, bytes) else np.ascontiguousarray(values).view(np.uint8).reshape(-1)
         made = self.room(len(plain)) if room is None else room
-        if 0 < len(plain) <= _LITTLE:
+        if 0 < len(plain) <= _SMALL_COPY_BYTES:
             self._staging.put(made.address, self._stream, plain, counted=self._crossings, by=self._copier)
         elif len(plain):
             self._staging.upload_to(made.address, self._stream, plain, counted=self._crossings)
         return made
 
     def read_in(self, source: _native.Source, nbytes: int, room: Room) -> None:
-        """Fill a room with a source's first bytes."""
-        self._tell()
-        if nbytes <= _LITTLE:
+        """Fill a buffer with the first `nbytes` of a source."""
+        self._flush()
+        if nbytes <= _SMALL_COPY_BYTES:
             self.put(np.frombuffer(source.read(0, nbytes), np.uint8), room)
             return
         ring = take_ring(self._card)
         try:
-            Event(self._card).record(self._stream).hold(ring.stream)  # the room is of this stream
+            Event(self._card).record(self._stream).hold(ring.stream)  # the buffer was allocated in this stream
             ring.send_source(source, range(nbytes), room.address, counted=self._crossings)
             Event(self._card).record(ring.stream).hold(self._stream)
         finally:
@@ -275,12 +271,12 @@ class GpuLauncher:
 
     def _kernel(self, entry: Entry, defines: Mapping[str, int]) -> Kernel:
         program = id(entry), id(defines), self._card.index
-        found = _kernels.get(program)
+        found = known_kernels.get(program)
         if found is None:
             known = kernel(entry.file, entry.name, entry.signature, defines, self._card, mode=entry.mode)
-            if len(_kernels) >= _MOST_KERNELS:
-                _kernels.clear()
-            found = _kernels[program] = known, entry, defines  # held, so that no other has their identity
+            if len(known_kernels) >= _MAX_KERNELS:
+                known_kernels.clear()
+            found = known_kernels[program] = known, entry, defines  # kept alive, so that their ids stay unique
         return found[0]
 
     def replay(self, recording: Recording, numbers: Sequence[int], rooms: Sequence[Room | None]) -> DeviceParts | None:
@@ -289,9 +285,9 @@ class GpuLauncher:
         Raises
         ------
         MemoryLimitError
-            The rooms do not fit the budget, or the card.
+            The budget or the device has too little memory.
         """
-        self._tell()
+        self._flush()
         native, names = recording.compiled(self._card.index, card_calls(), self._kernel)
         inputs = [*numbers, *[0 if room is None else room.address for room in rooms]]
         made = None
@@ -299,18 +295,18 @@ class GpuLauncher:
             sizes, zeroed = native.sizes(inputs), len(recording.zeroed)
             made = take_together(self._pool, sizes[:zeroed], sizes[zeroed:], self._stream, self._budget)
             inputs += made.addresses
-        told, status = native.tell(inputs, self._stream, 0)
+        launched, status = native.replay(inputs, self._stream, 0)
         if status:
-            with self._card.current():  # another library may have changed it
-                told, status = native.tell(inputs, self._stream, told)
+            with self._card.current():  # another library may have changed the current device
+                launched, status = native.replay(inputs, self._stream, launched)
             try:
                 check_status(status)
             except GpuError as error:
-                raise GpuError(f"kernel {names[told]}: {error}") from None
+                raise GpuError(f"kernel {names[launched]}: {error}") from None
         return made
 
-    def _tell(self) -> None:
-        """Make the launches that wait: before anything else, so that all is in order."""
+    def _flush(self) -> None:
+        """Issue the batched launches, so that later requests keep stream order."""
         if self._waiting:
             waiting, self._waiting = self._waiting, []
             launch_all(waiting, self._stream)
@@ -328,11 +324,11 @@ class GpuLauncher:
         if error is not None:
             self._waiting.clear()
         elif not self._blocks:
-            self._tell()
+            self._flush()
 
     def fetch(self, room: Room) -> NDArray[np.uint8]:
         """As `Launcher.fetch`."""
-        self._tell()
+        self._flush()
         self.waits += 1
         if not room.nbytes:
             return np.empty(0, np.uint8)
@@ -340,19 +336,19 @@ class GpuLauncher:
         return np.frombuffer(found, np.uint8)
 
     def result(self, room: Room) -> Room:
-        """The room itself."""
+        """Return the buffer itself."""
         return room
 
 
 def launcher_beside(stream: int | None, card: Gpu, budget: Budget, crossings: Crossings) -> GpuLauncher:
-    """What reads memory that belongs to a caller's stream: in that stream if it lasts, otherwise in the card's own.
+    """Return a launcher that may read memory of a caller's stream: in that stream if it is lasting, else in the device's own.
 
-    Results belong to the stream that they are made in, so they may outlive every stream of the caller.
+    A result belongs to the stream that made it, so it must not depend on a stream that the caller may destroy.
     """
-    own, beside = (stream, None) if is_lasting(stream) else (None, stream)
-    return GpuLauncher(card, stream=own, beside=beside, budget=budget, crossings=crossings)
+    launch_stream, beside = (stream, None) if is_lasting(stream) else (None, stream)
+    return GpuLauncher(card, stream=launch_stream, beside=beside, budget=budget, crossings=crossings)
 
 
-_MOST_KERNELS = 256
-_kernels: dict[tuple[int, int, int], tuple[Kernel, Entry, Mapping[str, int]]] = {}
-"""By the identities of an entry and of macros: who launches often has them as the same objects each time."""
+_MAX_KERNELS = 256
+known_kernels: dict[tuple[int, int, int], tuple[Kernel, Entry, Mapping[str, int]]] = {}
+"""Kernels by the identity of their entry, macros and device: frequent launches pass the same objects each time."""

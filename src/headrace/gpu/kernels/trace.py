@@ -1,8 +1,7 @@
-"""Launches that are made for one text after another: worked out once, with symbols in place of the numbers and addresses that a
-text has, and then told by one native call for each text (gpu/kernels/trace.hpp).
+"""Traces a sequence of launches once, with symbolic sizes and addresses, and replays it for each input with one native call.
 
-Code that launches runs once with a `Recorder` for its launcher. What it works out of symbols is noted as it goes (as JAX and
-CUDA's stream capture note a computation), so there is one text of that code, and no second one of its rules.
+The launching code runs once with a `Recorder` as its launcher. Arithmetic on symbols is recorded as it happens, as in JAX or
+in CUDA stream capture, so the code needs no second form for replay. The native part is gpu/kernels/trace.hpp.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from headrace import _native
 from headrace.core.process_lock import process_lock
 from headrace.gpu.kernels.kernel import Kernel
 from headrace.gpu.kernels.launcher import Entry, Part, Room, Shape
-from headrace.gpu.kernels.trace_expressions import UNKNOWN, Figures, Packed, Symbol
+from headrace.gpu.kernels.trace_expressions import UNKNOWN, Expressions, Packed, Symbol
 
 
 class SymbolRoom:
-    """Memory that a run has, by its number: those that it is given come first, then those that it makes."""
+    """A buffer of a run, by index: the run's input buffers come first, then those that it allocates."""
 
     __slots__ = ("address", "nbytes", "number")
 
@@ -29,13 +28,13 @@ class SymbolRoom:
         self.number, self.address, self.nbytes = number, address, nbytes
 
     def of_size(self, nbytes: Any) -> SymbolRoom:
-        """The same, with so many bytes."""
+        """Return the same buffer with another size."""
         return SymbolRoom(self.number, self.address, nbytes)
 
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """A kernel, and what it is told."""
+    """A traced launch: kernel, configuration, arguments."""
 
     entry: Entry
     shape: Shape
@@ -44,7 +43,7 @@ class Launched:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """Memory all bytes of which become the same."""
+    """A traced fill of a buffer with one byte value."""
 
     room: Room
     byte: int
@@ -55,60 +54,60 @@ KernelOf = Callable[[Entry, Mapping[str, int]], Kernel]
 
 @dataclass(slots=True, eq=False)
 class Recording:
-    """What was recorded.
+    """A traced sequence of launches.
 
     Parameters
     ----------
     zeroed, others
-        Sizes of the rooms that a run makes: of zeros, and of anything. They lie behind those that it is given.
+        Sizes of the buffers that a run allocates: cleared ones, and uninitialised ones. Their indices follow the inputs'.
     steps
-        In order.
-    figures
-        What is worked out. A run's inputs are its numbers, addresses of the rooms that it is given, and of those that it makes.
-    compiled
-        For each card, the same as native code has it.
+        Launches and fills, in order.
+    expressions
+        Expressions over a run's inputs: its numbers, then the addresses of input buffers, then those of allocated buffers.
+    _compiled
+        Native form and names of the steps, by device index.
     """
 
     zeroed: list[Any]
     others: list[Any]
     steps: list[Launched | Filled]
-    figures: Figures
+    expressions: Expressions
     _compiled: dict[int, tuple[Any, list[str]]] = field(default_factory=dict)
 
     @property
     def makes_rooms(self) -> bool:
-        """Whether a run makes any."""
+        """Whether a run allocates buffers."""
         return bool(self.zeroed or self.others)
 
-    def compiled(self, card: int, calls: _native.CardCalls, kernel_of: KernelOf) -> tuple[_native.RecordedLaunches, list[str]]:
-        """The same as native code has it, for a card, and the names of its steps."""
+    def compiled(self, card: int, calls: _native.CardCalls, kernel_of: KernelOf) -> tuple[_native.NativeTrace, list[str]]:
+        """Return the native form for a device, and the names of the steps."""
         found = self._compiled.get(card)
         if found is None:
             with _compiling:
-                found = self._compiled.get(card)  # another thread may have been first
+                found = self._compiled.get(card)  # another thread may have compiled it
                 if found is None:
                     found = self._compiled[card] = _compiled(self, calls, kernel_of)
         return found
 
 
 class Recorder:
-    """A launcher (`headrace.gpu.kernels.launcher.Launcher`) that notes what it is told.
+    """A launcher (`headrace.gpu.kernels.launcher.Launcher`) that records calls instead of making them.
 
     Parameters
     ----------
     numbers, rooms
-        How many a run is given.
+        Counts of the numbers and buffers that each run passes.
     """
 
     waits = 0
 
     def __init__(self, numbers: int, rooms: int) -> None:
-        self._figures = Figures()
-        self.numbers = [self._figures.input() for _ in range(numbers)]
-        """A run's."""
-        self._unknown = Symbol(self._figures, UNKNOWN, 0)
-        self.given = [SymbolRoom(number, self._figures.input(), self._unknown) for number in range(rooms)]
-        """A run's rooms; how large they are nobody asks."""
+        self._expressions = Expressions()
+        self.numbers = [self._expressions.input() for _ in range(numbers)]
+        """Symbols of the run's numbers."""
+        self._unknown = Symbol(self._expressions, UNKNOWN, 0)
+        self.given = [SymbolRoom(number, self._expressions.input(), self._unknown) for number in range(rooms)]
+        """Symbols of the run's input buffers; their sizes are unknown."""
         self._rooms_given = rooms
         self._steps: list[Launched | Filled] = []
         self._zeroed: list[SymbolRoom] = []
@@ -126,9 +125,9 @@ class Recorder:
         return made
 
     def rooms(self, zeroed: Sequence[Any], others: Sequence[Any] = (), *, ones: int = 0) -> Any:
-        """As `Launcher.rooms`; they are made when the run begins."""
-        assert not ones  # nobody who is recorded asks for such
-        made = [[SymbolRoom(-1, self._figures.input(), nbytes) for nbytes in sizes] for sizes in (zeroed, others)]
+        """As `Launcher.rooms`; a run allocates them at its beginning."""
+        assert not ones  # no traced code uses it
+        made = [[SymbolRoom(-1, self._expressions.input(), nbytes) for nbytes in sizes] for sizes in (zeroed, others)]
         self._zeroed += made[0]
         self._others += made[1]
         return [*made[0], *made[1]]
@@ -146,42 +145,45 @@ class Recorder:
         self._steps.append(Launched(entry, shape, list(args)))
 
     def number_made(self, room: Any) -> int | None:
-        """Which of the rooms that a run makes, once all is recorded; None if it is given that one, or of none."""
+        """Index among the buffers that a run allocates; None for an input buffer or for None."""
         return None if room is None or room.number < self._rooms_given else room.number - self._rooms_given
 
     def done(self) -> Recording:
-        """What was recorded. Rooms are numbered as a run makes them."""
+        """Return the trace. Buffers are numbered in the order in which a run allocates them."""
         made = [*self._zeroed, *self._others]
         for number, room in enumerate(made, self._rooms_given):
             room.number = number
             room.address.number = len(self.numbers) + number
         zeroed, others = ([room.nbytes for room in some] for some in (self._zeroed, self._others))
-        return Recording(zeroed, others, self._steps, self._figures)
+        return Recording(zeroed, others, self._steps, self._expressions)
 
 
 _compiling = process_lock()
-"""Constants are gathered by one thread."""
+"""One thread at a time collects constants."""
 
 
-def _compiled(recording: Recording, calls: _native.CardCalls, kernel_of: KernelOf) -> tuple[_native.RecordedLaunches, list[str]]:
-    figures, steps = recording.figures, recording.steps
+def _compiled(recording: Recording, calls: _native.CardCalls, kernel_of: KernelOf) -> tuple[_native.NativeTrace, list[str]]:
+    expressions, steps = recording.expressions, recording.steps
     sizes = [*recording.zeroed, *recording.others]
     fills = [(step.room.address, step.room.nbytes) for step in steps if isinstance(step, Filled)]
     grids = [_grid(step.shape.blocks) for step in steps if isinstance(step, Launched)]
     for value in [*sizes, *chain(*fills), *chain(*grids)]:
-        figures.of(value)  # constants come before all else
-    made = [(int(operation), figures.place(first), figures.place(second)) for operation, first, second in figures.made]
-    native = _native.RecordedLaunches(calls, figures.constants, figures.inputs, made, [figures.place(size) for size in sizes])
+        expressions.of(value)  # constants precede all other values
+    place = expressions.place
+    made = [(int(operation), place(first), place(second)) for operation, first, second in expressions.results]
+    native = _native.NativeTrace(
+        calls, expressions.constants, expressions.inputs, made, [expressions.place(size) for size in sizes]
+    )
     names = []
     for step in steps:
         if isinstance(step, Filled):
-            native.fill(figures.place(step.room.address), step.byte, figures.place(step.room.nbytes))
+            native.fill(expressions.place(step.room.address), step.byte, expressions.place(step.room.nbytes))
             names.append("fill")
             continue
-        plain, patches = _arguments(figures, step.args)
+        plain, patches = _arguments(expressions, step.args)
         shape = step.shape
         call, _, block, shared, *_ = kernel_of(step.entry, shape.defines).prepare(1, shape.threads, plain, shape.shared)
-        native.launch(call, [figures.place(one) for one in _grid(shape.blocks)], block, shared, plain, patches)
+        native.launch(call, [expressions.place(one) for one in _grid(shape.blocks)], block, shared, plain, patches)
         names.append(step.entry.name)
     return native, names
 
@@ -190,49 +192,49 @@ def _grid(blocks: Any) -> tuple[Any, Any, Any]:
     return blocks if isinstance(blocks, tuple) else (blocks, 1, 1)
 
 
-def _arguments(figures: Figures, args: Sequence[Any]) -> tuple[list[Any], list[tuple[int, int, int, int]]]:
-    """Arguments whose symbols are 0, and where symbols go: parameter, byte of it, bytes, value."""
+def _arguments(expressions: Expressions, args: Sequence[Any]) -> tuple[list[Any], list[tuple[int, int, int, int]]]:
+    """Return arguments with 0 for each symbol, and patches: parameter, first byte, size in bytes, value."""
     plain: list[Any] = []
     patches: list[tuple[int, int, int, int]] = []
     for number, arg in enumerate(args):
         value = arg.address if isinstance(arg, SymbolRoom | Part) else arg
         if isinstance(value, Packed):
             plain.append(value.plain)
-            patches += [(number, first, size, figures.place(symbol)) for first, size, symbol in value.symbols]
+            patches += [(number, first, size, expressions.place(symbol)) for first, size, symbol in value.symbols]
         elif isinstance(value, Symbol):
             plain.append(0)
-            patches.append((number, 0, 0, figures.place(value)))  # all of the parameter
+            patches.append((number, 0, 0, expressions.place(value)))  # the whole parameter
         else:
             plain.append(value)
     return plain, patches
 
 
 class Run:
-    """What a run has, for launchers that tell each step by itself.
+    """Resolves the symbols of a trace for one run, for launchers that make each step by itself.
 
     Parameters
     ----------
     recording
-        What is run.
+        The trace.
     numbers, rooms
-        What it is given.
+        Inputs of the run.
     made
-        The rooms that it makes; none, to know `sizes`.
+        Buffers that the run allocates; empty while their sizes are being computed.
     """
 
     def __init__(self, recording: Recording, numbers: Sequence[int], rooms: Sequence[Room | None], made: Sequence[Room]) -> None:
-        self._figures = recording.figures
+        self._expressions = recording.expressions
         self._rooms: list[Room | None] = [*rooms, *made]
         missing = [0] * (len(recording.zeroed) + len(recording.others) - len(made))
         addresses = [0 if room is None else room.address for room in self._rooms]
-        self._values = self._figures.values([*numbers, *addresses, *missing])
+        self._values = self._expressions.values([*numbers, *addresses, *missing])
 
     def number(self, value: Any) -> int:
-        """What a number of the recording is."""
-        return self._values[self._figures.place(value)] if isinstance(value, Symbol) else value
+        """Return the value of a number of the trace."""
+        return self._values[self._expressions.place(value)] if isinstance(value, Symbol) else value
 
     def room(self, value: Any) -> Room | None:
-        """What a room of the recording is, or a part of one."""
+        """Return the buffer, or the slice of one, that stands for a buffer of the trace."""
         known: Any = value.room if isinstance(value, Part) else value
         whole: Room | None = self._rooms[known.number]
         if not isinstance(value, Part):
@@ -244,18 +246,18 @@ class Run:
         return Part(whole, self.number(value.begin), None if is_rest else self.number(size))
 
     def argument(self, value: Any) -> Any:
-        """What a kernel is told."""
+        """Return the value of a kernel argument."""
         if isinstance(value, SymbolRoom | Part):
             return self.room(value)
         if isinstance(value, Packed):
-            told = bytearray(value.plain)
+            packed = bytearray(value.plain)
             for first, size, symbol in value.symbols:
-                told[first : first + size] = self.number(symbol).to_bytes(size, "little")
-            return bytes(told)
+                packed[first : first + size] = self.number(symbol).to_bytes(size, "little")
+            return bytes(packed)
         return self.number(value)
 
     def shape(self, shape: Shape) -> Shape:
-        """How a kernel is launched."""
+        """Return the launch configuration with its symbols resolved."""
         blocks: Any = shape.blocks
         known = tuple(map(self.number, blocks)) if isinstance(blocks, tuple) else self.number(blocks)
         return Shape(shape.defines, known, shape.threads, shape.shared)  # type: ignore[arg-type]  # three blocks remain three

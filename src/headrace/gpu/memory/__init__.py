@@ -1,1 +1,1 @@
-"""Memory of a GPU and pinned host memory."""
+"""Allocates device memory in stream order, and pinned host memory."""

@@ -248,14 +248,14 @@ def is_pinned(address: int) -> bool:
 
 
 _MOST_IDLE = 3
-_idle: dict[int, list[PinnedRing]] = {}
+idle_rings: dict[int, list[PinnedRing]] = {}
 _lock = process_lock()
 
 
 def take_ring(gpu: Gpu) -> PinnedRing:
     """A ring for one caller, until it is given back: pinning memory takes as long as copying some hundred MB."""
     with _lock:
-        idle = _idle.get(gpu.index)
+        idle = idle_rings.get(gpu.index)
         if idle:
             return idle.pop()
     return PinnedRing(gpu)
@@ -266,7 +266,7 @@ def give_ring(ring: PinnedRing) -> None:
     with ring.gpu.current():
         checked(driver().cuStreamSynchronize(ring.stream))
     with _lock:
-        idle = _idle.setdefault(ring.gpu.index, [])
+        idle = idle_rings.setdefault(ring.gpu.index, [])
         if len(idle) < _MOST_IDLE:
             idle.append(ring)
             return

@@ -1,10 +1,10 @@
-"""Memory of a GPU, in the order of streams: a pool with a budget, and buffers that are given back when nobody holds them.
+"""Allocates device memory in stream order, from a pool, within a budget.
 
-Taking and giving back are work of a stream, like a kernel (CUDA's stream-ordered allocator): neither waits, and memory that one
-call gave back serves the next call in the same stream at once. The pool keeps what it has, so that only growth asks the system.
+Allocation and release are work of a stream, like a kernel (CUDA's stream-ordered allocator). Neither waits, and memory that one
+call releases serves the next call in the same stream at once. The pool keeps released memory, so only growth asks the system.
 
-What does not fit, a budget or the card, raises `MemoryLimitError`, and nothing is lost: the pool first gives back what it keeps
-and waits for what other streams are about to give back.
+An allocation that exceeds the budget or the device raises `MemoryLimitError` and changes nothing. Before that, the pool waits for
+pending releases of other streams and returns its unused memory to the system.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from headrace.gpu.device.event import Event
 
 
 class DeviceBytes(ABC):
-    """Bytes on a GPU, as other libraries and columns know them."""
+    """Interface of bytes in device memory, for columns and other libraries."""
 
     __slots__ = ()
 
@@ -34,12 +34,12 @@ class DeviceBytes(ABC):
 
     @property
     def device(self) -> Device:
-        """Where they are."""
+        """Device of the memory."""
         return self.gpu.device
 
     @abstractmethod
     def show(self) -> None:
-        """Another library is told the address."""
+        """Note that another library gets the address."""
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -58,20 +58,20 @@ class DeviceBytes(ABC):
 
 
 class DeviceBuffer(DeviceBytes):
-    """Bytes on a GPU. When nobody holds it, its memory serves the next work of its stream.
+    """A buffer in device memory. When the last reference is gone, its memory serves later work of its stream.
 
-    It speaks ``__cuda_array_interface__``, as an array of bytes.
+    It has ``__cuda_array_interface__``, as an array of bytes.
 
     Parameters
     ----------
     address, nbytes
-        Where, and how many. Addresses are multiples of 256.
+        Device address, a multiple of 256, and size.
     gpu
-        The card.
+        The device.
     stream
-        Handle of the stream that it is taken from and given back to.
+        Handle of the stream of its allocation and release.
     budget
-        What it is counted in.
+        Budget that it is charged to.
     """
 
     __slots__ = ("__weakref__", "_budget", "_shown", "_users", "address", "gpu", "nbytes", "stream")
@@ -86,7 +86,7 @@ class DeviceBuffer(DeviceBytes):
         self._shown = False
 
     def used_by(self, stream: int) -> None:
-        """Another stream was told to use it: its memory is given back behind that. To be called after the launch."""
+        """Make the release wait for the work enqueued in another stream. Call it after the launch."""
         if stream != self.stream:
             event = self._users.get(stream)
             if event is None:
@@ -94,7 +94,7 @@ class DeviceBuffer(DeviceBytes):
             event.record(stream)
 
     def close(self) -> None:
-        """Give the memory back now; the buffer is empty from then on."""
+        """Release the memory now; the buffer is empty afterwards."""
         address, self.address = self.address, 0
         if address:
             if self._users or self._shown or self.stream == PER_THREAD_STREAM:
@@ -105,7 +105,7 @@ class DeviceBuffer(DeviceBytes):
         self.nbytes = 0
 
     def _hold_for_others(self) -> None:
-        """The memory is given back behind what other streams were told; this may be any thread, at any time."""
+        """Make the release wait for other streams. May run in any thread at any time."""
         with self.gpu.current():
             for event in self._users.values():
                 event.hold(self.stream)
@@ -114,11 +114,11 @@ class DeviceBuffer(DeviceBytes):
         self._users = {}
 
     def _hold_for_all(self) -> None:
-        """Others have told the address to streams that nobody here knows, or to another thread's: behind all that was started."""
+        """Make the release wait for all work of the device: the streams of other libraries and threads are unknown."""
         event = Event(self.gpu)
         try:
             refused = driver().cuCtxRecordEvent(self.gpu.context, event.handle)[0]
-        except RuntimeError:  # of cuda.bindings: a driver before 12.5 has no such function
+        except RuntimeError:  # cuda.bindings: drivers before 12.5 lack the function
             refused = True
         if refused:
             self.gpu.synchronize()
@@ -127,21 +127,21 @@ class DeviceBuffer(DeviceBytes):
 
     def __del__(self) -> None:
         if getattr(self, "address", 0):
-            with suppress(Exception):  # when the interpreter ends, the driver may be gone already
+            with suppress(Exception):  # at interpreter exit the driver may be gone
                 self.close()
 
     def show(self) -> None:
-        """Another library is told the address."""
+        """Note that another library gets the address."""
         self._shown = True
 
 
 class DevicePool:
-    """The memory of a card that this process takes. `device_pool` gives the one of a card.
+    """Device memory of this process. `device_pool` returns the pool of a device.
 
     Parameters
     ----------
     gpu
-        The card.
+        The device.
     """
 
     def __init__(self, gpu: Gpu) -> None:
@@ -166,25 +166,25 @@ class DevicePool:
         is_current: bool = False,
         ones_and_zeros: tuple[int, int] = (0, 0),
     ) -> DeviceBuffer:
-        """A buffer whose contents are anything, but for its first bytes if that is asked for.
+        """Allocate a buffer. Its contents are uninitialised, except for the bytes of `ones_and_zeros`.
 
         Parameters
         ----------
         nbytes
-            Its size.
+            Size in bytes.
         stream
-            Handle of the stream that uses it; None for the card's own.
+            Handle of the stream that uses it; None for the device's default stream of this package.
         budget
-            What it is counted in.
+            Budget that it is charged to.
         is_current
-            Whether the caller has made the card current.
+            Whether the caller has made the device current.
         ones_and_zeros
-            So many first bytes have all bits set, and so many behind them are zero.
+            Number of first bytes whose bits are all set, and of following bytes that are cleared.
 
         Raises
         ------
         MemoryLimitError
-            It does not fit the budget, or the card. Nothing was taken.
+            The budget or the device has too little memory. Nothing was allocated.
         """
         stream = self.gpu.stream if stream is None else stream
         if nbytes == 0:
@@ -204,7 +204,7 @@ class DevicePool:
         wanted = self._handle, nbytes, stream, ones_and_zeros
         status, address = card_calls().take(*wanted)
         if status:
-            self.gpu.synchronize()  # other streams may be about to give some back
+            self.gpu.synchronize()  # waits for pending releases of other streams
             self.release_unused()
             status, address = card_calls().take(*wanted)
         functions = driver()
@@ -215,31 +215,29 @@ class DevicePool:
         return address
 
     def release_unused(self) -> None:
-        """Give what is kept for later back to the system."""
+        """Return unused memory of the pool to the system."""
         checked(driver().cuMemPoolTrimTo(self._pool, 0))
 
     @property
     def used(self) -> int:
-        """Bytes in buffers."""
+        """Bytes allocated in buffers."""
         return self._count("CU_MEMPOOL_ATTR_USED_MEM_CURRENT")
 
     @property
     def reserved(self) -> int:
-        """Bytes taken from the system, those that are kept for later included."""
+        """Bytes reserved from the system, including unused ones."""
         return self._count("CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT")
 
     @property
-    def most_used(self) -> int:
-        """Bytes in buffers at one time, the most since `count_anew`, as far as something was taken since; at least what is used
-        now.
-        """
+    def peak_used(self) -> int:
+        """Highest number of allocated bytes since `reset_peak`, observed at allocations; at least the bytes used now."""
         return max(self._count("CU_MEMPOOL_ATTR_USED_MEM_HIGH"), self.used)
 
-    def count_anew(self) -> None:
-        """Forget what was used before, for `most_used`.
+    def reset_peak(self) -> None:
+        """Reset `peak_used`.
 
-        The driver can only set its mark to zero, and raises it when something is taken: what is given back before that is not
-        in it.
+        The driver can only set its mark to zero, and raises it at an allocation. Bytes that are released before the next
+        allocation are not in it.
         """
         functions = driver()
         attribute = functions.CUmemPool_attribute.CU_MEMPOOL_ATTR_USED_MEM_HIGH
@@ -255,12 +253,12 @@ _pools_lock = process_lock()
 
 
 def device_pool(gpu: Gpu) -> DevicePool:
-    """The pool of a card.
+    """Return the pool of a device.
 
     Raises
     ------
     GpuError
-        The card has no stream-ordered memory.
+        The device has no stream-ordered memory.
     """
     found = _pools.get(gpu.index)
     if found is None:

@@ -1,7 +1,7 @@
-"""Memory in which the blocks of one launch tell each other things, kept for the next launch of the same stream.
+"""Keeps scratch memory for communication between the blocks of a launch, one buffer a stream.
 
-It is cleared when it is made, not for each launch: counters are back at zero when a kernel ends, and a state counts only
-if it has the launch's epoch, a number that its memory has not seen. So a short array costs a launch and nothing else.
+The memory is cleared once, not for each launch. Kernels reset counters to zero before they end. A state counts only if it carries
+the launch's epoch, a number that this memory has not seen before. A short array therefore costs one launch and no memset.
 """
 
 from __future__ import annotations
@@ -14,37 +14,37 @@ from headrace.gpu.device.event import Event
 from headrace.gpu.memory.pool import DeviceBuffer, device_pool
 
 COUNTERS = 32 << 10
-"""Bytes at the beginning of memory of kind 0 that are zero when a launch begins and when it ends."""
+"""Bytes at the start of memory of kind 0 that are zero before and after each launch."""
 
-_LEAST = 64 << 10
-_MOST_STREAMS = 64
+_MIN_BYTES = 64 << 10
+_MAX_STREAMS = 64
 _LAST_EPOCH = 2**32 - 1
 
 
 @dataclass(slots=True)
-class _Kept:
+class _Entry:
     buffer: DeviceBuffer
     epoch: int
 
 
-_kept: dict[tuple[int, int, int], _Kept] = {}
+scratch_entries: dict[tuple[int, int, int], _Entry] = {}
 _lock = process_lock()
 
 
 class Scratch:
-    """Memory for the next launch of a stream, which is made between `begin` and `end`, or in a block.
+    """Scratch memory for one launch, made between `begin` and `end` or inside a ``with`` block.
 
     Parameters
     ----------
     card
-        Where.
+        The device.
     nbytes
-        At least so many; what this epoch does not mark holds zeros, or states of other epochs.
+        Minimum size. Words without this epoch hold zeros or states of other epochs.
     stream
-        Handle of the stream of the launch; None for the card's own.
+        Handle of the launch's stream; None for the device's default stream of this package.
     kind
-        Bytes of a state, since a word of one size must not be taken for an epoch of another. 0 for memory without states:
-        `COUNTERS` bytes of counters, and behind them what a launch likes.
+        Size of a state in bytes: words of different sizes must not share memory, since one could look like an epoch of the
+        other. 0 for memory without states: `COUNTERS` bytes of counters, then uninitialised bytes.
     """
 
     __slots__ = ("_buffer", "_card", "_key", "_kind", "_nbytes", "_stream")
@@ -56,10 +56,9 @@ class Scratch:
         self._buffer: DeviceBuffer | None = None
 
     def begin(self) -> tuple[DeviceBuffer, int]:
-        """The buffer and its epoch, from 1 on.
+        """Return the buffer and the launch's epoch, which counts from 1.
 
-        A stream that is captured into a graph gets memory of its own, which the graph clears: its launch may be repeated beside
-        others.
+        A stream under graph capture gets a separate buffer that the graph clears: the graph may run several times at once.
         """
         functions, card, stream = driver(), self._card, self._stream
         with card.current():
@@ -67,23 +66,23 @@ class Scratch:
                 return zeroed(card, self._nbytes, stream), 1
             self._key = key = card.index, int(checked(functions.cuStreamGetId(stream))), self._kind
             with _lock:
-                kept = _kept.get(key)
-                if kept is None or kept.buffer.nbytes < self._nbytes or kept.epoch == _LAST_EPOCH:
-                    kept = _make(card, key, self._nbytes, stream)
-                kept.epoch += 1
-                self._buffer = kept.buffer
-                return kept.buffer, kept.epoch
+                entry = scratch_entries.get(key)
+                if entry is None or entry.buffer.nbytes < self._nbytes or entry.epoch == _LAST_EPOCH:
+                    entry = _make(card, key, self._nbytes, stream)
+                entry.epoch += 1
+                self._buffer = entry.buffer
+                return entry.buffer, entry.epoch
 
     def end(self) -> None:
-        """The launch was made.
+        """Note that the launch was made.
 
-        Another thread may have replaced the buffer since `begin`, and noted its use by this stream before this launch.
+        If another thread has replaced the buffer since `begin`, its release must wait for this stream again.
         """
         if self._key is None or self._buffer is None:
             return
         with _lock:
-            kept = _kept.get(self._key)
-            if kept is None or kept.buffer is not self._buffer:
+            entry = scratch_entries.get(self._key)
+            if entry is None or entry.buffer is not self._buffer:
                 self._buffer.used_by(self._stream)
 
     def __enter__(self) -> tuple[DeviceBuffer, int]:
@@ -94,22 +93,22 @@ class Scratch:
 
 
 def zeroed(card: Gpu, nbytes: int, stream: int | None) -> DeviceBuffer:
-    """A buffer of zeros, in the order of `stream`."""
+    """Allocate a cleared buffer in the order of `stream`."""
     buffer = device_pool(card).take(nbytes, stream)
     checked(driver().cuMemsetD8Async(buffer.address, 0, nbytes, buffer.stream))
     return buffer
 
 
-def _make(card: Gpu, key: tuple[int, int, int], nbytes: int, stream: int) -> _Kept:
-    """More than is asked for, so that it seldom grows. It belongs to the card's stream, since the other one may go first."""
-    old = _kept.get(key)
+def _make(card: Gpu, key: tuple[int, int, int], nbytes: int, stream: int) -> _Entry:
+    """Allocate a power of two of bytes, so that it seldom grows, in the device's stream: the caller's may be destroyed."""
+    old = scratch_entries.get(key)
     if old is not None:
         old.buffer.used_by(stream)
-    elif len(_kept) >= _MOST_STREAMS:
+    elif len(scratch_entries) >= _MAX_STREAMS:
         card.synchronize()
-        _kept.clear()
-    buffer = zeroed(card, max(_LEAST, 1 << (nbytes - 1).bit_length()), None)
+        scratch_entries.clear()
+    buffer = zeroed(card, max(_MIN_BYTES, 1 << (nbytes - 1).bit_length()), None)
     if stream != card.stream:
         Event(card).record(card.stream).hold(stream)
-    kept = _kept[key] = _Kept(buffer, 0)
-    return kept
+    entry = scratch_entries[key] = _Entry(buffer, 0)
+    return entry

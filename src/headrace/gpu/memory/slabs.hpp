@@ -1,4 +1,4 @@
-// Small buffers side by side in slabs, of which each is taken, filled and given back by one call (slabs.py).
+// Lays out small buffers in slabs, each allocated, filled and released by one call (slabs.py).
 #pragma once
 
 #include <vector>
@@ -8,22 +8,21 @@
 namespace headrace {
 
 struct SlabRule {
-    usize alignment, large, slab;  // a larger buffer lies alone; a slab has no more
+    usize alignment, large, slab;  // bytes; buffers over `large` are alone; `slab` is a slab's limit
 };
 
-// The buffers up to number `behind` lie in one: so many bytes, with all bits set the first `ones` of them, zero those
-// behind.
+// A slab ends before buffer `end`. Of its `bytes`, the first `ones` have all bits set and the next `zeros` are cleared.
 struct Slab {
-    usize behind, bytes, ones, zeros;
+    usize end, bytes, ones, zeros;
 };
 
 struct Slabs {
     std::vector<Slab> slabs;
-    std::vector<usize> begins;  // of each buffer, in its slab
+    std::vector<usize> begins;  // offset of each buffer in its slab
 };
 
-// Of the buffers the first `ones` have all bits set, and those behind, up to number `filled`, are zero. What fits one
-// large buffer is one slab, whatever it is.
+// The first `ones` buffers have all bits set; the following ones, up to index `filled`, are cleared. Buffers that fit
+// `large` bytes together form one slab.
 inline Slabs lay_out(const std::vector<usize>& sizes, usize ones, usize filled, const SlabRule& rule) {
     Slabs found;
     const auto aligned = [&](usize n) { return (n + rule.alignment - 1) / rule.alignment * rule.alignment; };
@@ -31,25 +30,25 @@ inline Slabs lay_out(const std::vector<usize>& sizes, usize ones, usize filled, 
     for (const usize n : sizes) all += n + rule.alignment;
     const bool is_one = all <= rule.large;
     Slab slab{};
-    const auto end = [&](usize behind) {
-        if (behind == (found.slabs.empty() ? 0 : found.slabs.back().behind)) return;
-        slab.behind = behind;
+    const auto close = [&](usize last) {
+        if (last == (found.slabs.empty() ? 0 : found.slabs.back().end)) return;
+        slab.end = last;
         found.slabs.push_back(slab);
         slab = {};
     };
     for (usize i = 0; i < sizes.size(); ++i) {
         const usize n = aligned(sizes[i]);
         const bool is_alone = !is_one && sizes[i] > rule.large;
-        if (is_alone || (!is_one && slab.bytes + sizes[i] > rule.slab)) end(i);
+        if (is_alone || (!is_one && slab.bytes + sizes[i] > rule.slab)) close(i);
         found.begins.push_back(slab.bytes);
         slab.bytes += n;
         if (i < ones)
             slab.ones += n;
         else if (i < filled)
             slab.zeros += n;
-        if (is_alone) end(i + 1);
+        if (is_alone) close(i + 1);
     }
-    end(sizes.size());
+    close(sizes.size());
     return found;
 }
 

@@ -1,6 +1,6 @@
-"""Several buffers taken at once: small ones lie side by side in slabs, each taken, zeroed and given back by one call.
+"""Allocates several buffers at once: small ones share slabs, each allocated, cleared and released by one call.
 
-A slab lives as long as any of its buffers, so it is small: who keeps one column of a table keeps 16 MB of others at most.
+A slab lives as long as any of its buffers, so it is small: a column that is kept alone keeps at most 16 MB of others alive.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from headrace.gpu.memory.pool import DeviceBuffer, DeviceBytes, DevicePool
 
 ALIGNMENT = 256
 LARGE = 4 << 20
-"""Larger buffers lie alone."""
+"""Larger buffers have an allocation of their own."""
 SLAB = 16 << 20
 
 
 class DevicePart(DeviceBytes):
-    """Bytes inside a buffer, which is given back when nobody holds any part of it."""
+    """A slice of a buffer, which is released when its last slice is gone."""
 
     __slots__ = ("_whole", "address", "nbytes")
 
@@ -30,35 +30,35 @@ class DevicePart(DeviceBytes):
         self._whole = whole
 
     @property
-    def gpu(self) -> Gpu:  # type: ignore[override]  # it is not for others to set
-        """The card."""
+    def gpu(self) -> Gpu:  # type: ignore[override]  # read-only
+        """The device."""
         return self._whole.gpu
 
     @property
     def stream(self) -> int:  # type: ignore[override]
-        """Handle of the stream that uses it."""
+        """Handle of the stream of its allocation."""
         return self._whole.stream
 
     def used_by(self, stream: int) -> None:
-        """Another stream was told to use it; as of a buffer."""
+        """As `DeviceBuffer.used_by`."""
         self._whole.used_by(stream)
 
     def show(self) -> None:
-        """As of a buffer."""
+        """As `DeviceBuffer.show`."""
         self._whole.show()
 
 
 class DeviceParts:
-    """Buffers by number. Each is made when it is asked for: most of a table's columns never need all of theirs."""
+    """Buffers by index. Their objects are created on access, since most columns never need all of theirs."""
 
     __slots__ = ("_begins", "_sizes", "_wholes", "addresses")
 
     def __init__(self) -> None:
-        self._wholes: list[Any] = []  # buffers, or None for what is dropped
+        self._wholes: list[Any] = []  # buffers, or None for released ones
         self._begins: list[int] = []
         self._sizes: list[int] = []
         self.addresses: list[int] = []
-        """Where each of them begins."""
+        """Device address of each buffer."""
 
     def __len__(self) -> int:
         return len(self._sizes)
@@ -70,24 +70,24 @@ class DeviceParts:
         return map(DevicePart, self._wholes, self._begins, self._sizes)
 
     def trim(self, sizes: Sequence[int]) -> None:
-        """So many bytes of each count from now on, no more than it has."""
+        """Reduce each buffer to `sizes` bytes; none may grow."""
         self._sizes = list(sizes)
 
     def drop(self, numbers: Sequence[int]) -> None:
-        """Nobody asks for these any more."""
+        """Release the buffers with these indices."""
         wholes = self._wholes
         for number in numbers:
             wholes[number] = None
 
     def join(self, others: DeviceParts) -> None:
-        """Have others behind these."""
+        """Append other buffers."""
         self._wholes += others._wholes
         self._begins += others._begins
         self._sizes += others._sizes
         self.addresses += others.addresses
 
     def add(self, whole: DeviceBuffer, begins: Sequence[int], sizes: Sequence[int]) -> None:
-        """Some that lie in one buffer."""
+        """Add slices of one buffer."""
         self._wholes += [whole] * len(sizes)
         self._begins += begins
         self._sizes += sizes
@@ -98,32 +98,32 @@ class DeviceParts:
 def take_together(
     pool: DevicePool, zeroed: Sequence[int], others: Sequence[int], stream: int, budget: Budget | None, *, ones: int = 0
 ) -> DeviceParts:
-    """Buffers of so many bytes each, on a card that is current; those of `zeroed` come first, and are zero.
+    """Allocate buffers on the current device: first those of `zeroed`, which are cleared, then `others`.
 
     Parameters
     ----------
     pool
-        Of the card.
+        Pool of the device.
     zeroed, others
         Sizes in bytes.
     stream
         Handle of the stream that uses them.
     budget
-        What they are counted in, with what lies between them.
+        Budget that they are charged to, padding included.
     ones
-        So many of `zeroed`, from the first on, have all bits set instead.
+        Number of first buffers of `zeroed` that have all bits set instead.
 
     Raises
     ------
     MemoryLimitError
-        They do not fit the budget, or the card. Nothing was taken.
+        The budget or the device has too little memory. Nothing was allocated.
     """
     made = DeviceParts()
     first = 0
     sizes = [*zeroed, *others]
     slabs, begins = _native.lay_out(sizes, (ones, len(zeroed)), (ALIGNMENT, LARGE, SLAB))
-    for behind, nbytes, set_, filled in slabs:
+    for end, nbytes, set_, filled in slabs:
         whole = pool.take(nbytes, stream, budget, is_current=True, ones_and_zeros=(set_, filled))
-        made.add(whole, begins[first:behind], sizes[first:behind])
-        first = behind
+        made.add(whole, begins[first:end], sizes[first:end])
+        first = end
     return made

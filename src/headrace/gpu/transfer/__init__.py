@@ -1,1 +1,1 @@
-"""Large transfers between host, files and GPU."""
+"""Copies large buffers through pinned memory, or from files by direct storage."""

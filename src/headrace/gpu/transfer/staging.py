@@ -155,7 +155,7 @@ class Staging:
         by
             What copies between chunk and card, if that is not the copy engine.
         """
-        chunk = self._take_chunk()
+        chunk = self.take_chunk()
         try:
             chunk.under_way = True
             if by is None:
@@ -184,7 +184,7 @@ class Staging:
             target = bytearray(nbytes)
             self.download_from(address, stream, target, counted=counted)
             return bytes(target)
-        chunk = self._take_chunk()
+        chunk = self.take_chunk()
         try:
             chunk.under_way = True
             if by is None:
@@ -226,13 +226,13 @@ class Staging:
             piece_done.result()
 
     def _with_chunk(self, copy: Any, piece: tuple[int, int, int], stream: int) -> None:
-        chunk = self._take_chunk()
+        chunk = self.take_chunk()
         try:
             copy(chunk, piece, stream)
         finally:
             self._chunks.put(chunk)
 
-    def _take_chunk(self) -> _Chunk:
+    def take_chunk(self) -> _Chunk:
         """A chunk that nothing goes through; a new one, while there may be more, rather than one whose copy is waited for."""
         try:
             chunk = self._chunks.get_nowait()

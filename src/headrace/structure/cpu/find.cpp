@@ -4,7 +4,7 @@
 // quotes up to it is odd (less those that are text), and every question about structure is a few operations on words.
 // Any other dialect: vectors find its special bytes, and the automaton steps from one to the next; a run of ordinary
 // bytes is one step, because taking it twice changes nothing (dialect.py proves that for each automaton). Cost: each
-// byte is read once by summarise and once by index, 4 bytes are written for each field. Source: ParPaRaw, sections 3.1
+// byte is read once by summarize and once by index, 4 bytes are written for each field. Source: ParPaRaw, sections 3.1
 // and 3.2; quote parity as in Langdale and Lemire, "Parsing gigabytes of JSON per second".
 #include "structure/cpu/find.hpp"
 
@@ -20,34 +20,52 @@ HR_FN u64 special_bytes(const Dialect& dialect, const Block& block) {
     return mask;
 }
 
-// The states that are still told apart, and which of them each starting state is in.
+// One automaton run per start state, where runs that have reached the same state share a slot. After a few bytes two
+// slots are left for most dialects: inside quotes and outside.
+// Example, CSV, text `a"b,`: the start states START, UNQUOTED and QUOTED are read as
+//   START     a UNQUOTED   " UNQUOTED   b UNQUOTED   , FIELD_START
+//   UNQUOTED  a UNQUOTED   " UNQUOTED   b UNQUOTED   , FIELD_START     shares START's slot from the first byte on
+//   QUOTED    a QUOTED     " QUOTE_END  b UNQUOTED   , FIELD_START     shares it from the third byte on
+// With COUNTS, each slot also counts the data records that end. A start state that moves to another slot keeps its own
+// count through `offset`, which is the difference of both slots' counts (modulo 2^64) when it moved.
+template <bool COUNTS>
 struct LiveStates {
-    u8 state[MAX_STATES];
-    u8 slot_of[MAX_STATES];
-    u32 count;
+    u8 state[MAX_STATES];                      // of each slot
+    u8 slot_of[MAX_STATES];                    // of each start state
+    u32 count;                                 // slots
+    u64 ended[COUNTS ? MAX_STATES : 1] = {};   // of each slot: records that ended
+    u64 offset[COUNTS ? MAX_STATES : 1] = {};  // of each start state, added to its slot's `ended`
 
     explicit LiveStates(u32 states) : count(states) {
         for (u32 s = 0; s < states; ++s) state[s] = slot_of[s] = static_cast<u8>(s);
     }
-    void step(const u8* next) {
-        for (u32 i = 0; i < count; ++i) state[i] = next[state[i]];
+    void step(const Automaton& a, u32 group) {
+        if constexpr (COUNTS) {
+            constexpr u8 KINDS = EMIT_RECORD | EMIT_BLANK | EMIT_COMMENT;
+            for (u32 i = 0; i < count; ++i) ended[i] += (a.emit[group][state[i]] & KINDS) == EMIT_RECORD ? 1 : 0;
+        }
+        for (u32 i = 0; i < count; ++i) state[i] = a.next[group][state[i]];
     }
-    // Starting states that met stay together, so they share a slot: after a few bytes two slots are left, inside quotes
-    // and outside.
+    // Merges slots in the same state.
     void merge(u32 states) {
         u8 slot_of_state[MAX_STATES];
         u64 seen = 0;
         u8 renamed[MAX_STATES];
+        u64 moved[COUNTS ? MAX_STATES : 1];  // of each old slot: its count less that of the slot it is merged into
         u32 kept = 0;
         for (u32 i = 0; i < count; ++i) {
             const u8 s = state[i];
             if (!(seen >> s & 1)) {
                 seen |= u64{1} << s;
                 slot_of_state[s] = static_cast<u8>(kept);
+                if constexpr (COUNTS) ended[kept] = ended[i];
                 state[kept++] = s;
             }
             renamed[i] = slot_of_state[s];
+            if constexpr (COUNTS) moved[i] = ended[i] - ended[renamed[i]];
         }
+        if (kept == count) return;
+        for (u32 s = 0; COUNTS && s < states; ++s) offset[s] += moved[slot_of[s]];
         for (u32 s = 0; s < states; ++s) slot_of[s] = renamed[slot_of[s]];
         count = kept;
     }
@@ -65,23 +83,53 @@ HR_FN u32 group_at(const Dialect& dialect, const u8* text, usize at, const u8* s
     return same || look.opens(look.context, at) ? group : dialect.unreal_group;
 }
 
-void summarise_any(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to) {
+// Runs the automaton over n bytes from every start state. A run of ordinary bytes is one step.
+template <class Live>
+void run_all_states(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, Live& live) {
     const Automaton& a = dialect.automaton;
-    const u8* other = a.next[a.groups - 1];
-    LiveStates live(a.states);
+    const u32 other = a.groups - 1;
     usize done = 0;  // bytes that the states have seen
     for (usize pos = 0; pos < n; pos += BLOCK) {
         u64 special = special_bytes(dialect, Block(text + pos)) & low_bits(n - pos);
         for (; special != 0; special &= special - 1) {
             const usize at = pos + static_cast<usize>(trailing_zeros(special));
-            if (at > done) live.step(other);
-            live.step(a.next[group_at(dialect, text, at, live.state, live.count, look)]);
+            if (at > done) live.step(a, other);
+            live.step(a, group_at(dialect, text, at, live.state, live.count, look));
             done = at + 1;
         }
         if (live.count > 1) live.merge(a.states);
     }
-    if (n > done) live.step(other);
-    for (u32 s = 0; s < a.states; ++s) to[s] = live.state[live.slot_of[s]];
+    if (n > done) live.step(a, other);
+}
+
+void summarize_any(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to) {
+    LiveStates<false> live(dialect.automaton.states);
+    run_all_states(dialect, text, n, look, live);
+    for (u32 s = 0; s < dialect.automaton.states; ++s) to[s] = live.state[live.slot_of[s]];
+}
+
+// Line ends in the first n of `size` bytes: LF, and CR without a LF after it, in quotes or not.
+u64 count_lines(const u8* text, usize n, usize size) {
+    u64 lines = 0;
+    for (usize pos = 0; pos < n; pos += BLOCK) {
+        const Block block(text + pos);
+        const u64 owned = low_bits(n - pos), feeds = block.equals('\n') & low_bits(size - pos);
+        const u64 feed_after = size - pos > BLOCK && text[pos + BLOCK] == '\n' ? u64{1} << 63 : 0;
+        const u64 returns = block.equals('\r') & ~(feeds >> 1 | feed_after);
+        lines += static_cast<u64>(count_ones((feeds | returns) & owned));
+    }
+    return lines;
+}
+
+void count(const Dialect& dialect, const u8* text, usize n, usize size, const QuoteLook& look, StateCounts& to) {
+    LiveStates<true> live(dialect.automaton.states);
+    run_all_states(dialect, text, n, look, live);
+    for (u32 s = 0; s < dialect.automaton.states; ++s) {
+        const u8 slot = live.slot_of[s];
+        to.state[s] = live.state[slot];
+        to.records[s] = live.ended[slot] + live.offset[s];
+    }
+    to.lines = count_lines(text, n, size);
 }
 
 // One byte's emission, or that of the first of a run of ordinary bytes.
@@ -132,11 +180,11 @@ void index_any(const Dialect& dialect, const u8* text, usize from, usize to, usi
     index.has_quotes |= all_quotes != 0;
 }
 
-Summary summarise(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to) {
-    if (n != 0 && dialect.plain && !dialect.lenient) return summarise_plain(dialect, text, n, to);
+Summary summarize(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to) {
+    if (n != 0 && dialect.plain && !dialect.lenient) return summarize_plain(dialect, text, n, to);
     bool quotes = true;
-    if (n != 0 && dialect.plain && summarise_lenient(dialect, text, n, look, to, quotes)) return {quotes, 0};
-    summarise_any(dialect, text, n, look, to);
+    if (n != 0 && dialect.plain && summarize_lenient(dialect, text, n, look, to, quotes)) return {quotes, 0};
+    summarize_any(dialect, text, n, look, to);
     return {true, 0};
 }
 
@@ -162,7 +210,7 @@ void index(const Dialect& dialect, const u8* text, usize from, usize to, usize l
 }  // namespace
 
 const FindKernels& find_kernels() {
-    static constexpr FindKernels kernels = {summarise, run_plain, index};
+    static constexpr FindKernels kernels = {summarize, run_plain, index, count};
     return kernels;
 }
 

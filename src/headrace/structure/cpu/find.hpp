@@ -48,9 +48,17 @@ struct Summary {
     u64 unsettled;  // bit s: the state after the text from state s is left to `run`
 };
 
+// What a text does to every state before it: the state after it, and the data records that end in it (neither comment
+// lines nor blank lines). Lines end alike in all states.
+struct StateCounts {
+    u8 state[MAX_STATES];
+    u64 records[MAX_STATES];
+    u64 lines;
+};
+
 struct FindKernels {
     // The state after the n bytes for every state before them: to[s] for s < states.
-    Summary (*summarise)(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to);
+    Summary (*summarize)(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to);
 
     // The same from one state that was left unsettled.
     u8 (*run)(const Dialect& dialect, const u8* text, usize n, u8 state);
@@ -58,6 +66,9 @@ struct FindKernels {
     // Adds what bytes [from, to) of the tile hold. Records that begin at `limit` or later belong to the next tile.
     // `index` has room for to - from more items, and 64, in each array; 64 bytes behind `to` are readable.
     void (*index)(const Dialect& dialect, const u8* text, usize from, usize to, usize limit, TileIndex& index);
+
+    // Counts for every state before the first n of `size` bytes, the rest of which follows the n bytes.
+    void (*count)(const Dialect& dialect, const u8* text, usize n, usize size, const QuoteLook& look, StateCounts& to);
 };
 
 }  // namespace headrace

@@ -132,6 +132,22 @@ QuoteRun QuoteRuns::run_before(const Window& window, usize end, usize& begin) co
     return kind_of(part, begin, end);
 }
 
+QuoteLook WindowQuotes::look() {
+    return {this,
+            [](void* context, usize at) {
+                const auto& quotes = *static_cast<WindowQuotes*>(context);
+                return quotes.runs.opens(quotes.window, at);
+            },
+            [](void* context, usize from) {
+                const auto& quotes = *static_cast<WindowQuotes*>(context);
+                return quotes.runs.closes_behind(quotes.window, from);
+            },
+            [](void* context, usize end, usize* begin) {
+                const auto& quotes = *static_cast<WindowQuotes*>(context);
+                return static_cast<u8>(quotes.runs.run_before(quotes.window, end, *begin));
+            }};
+}
+
 void LenientMarks::begin(const Automaton& automaton, u8 state) {
     bits_.clear();
     strays_.clear();

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "sources/window.hpp"
-#include "structure/dfa.hpp"
+#include "structure/cpu/find.hpp"
 
 namespace headrace {
 
@@ -67,6 +67,14 @@ private:
     // The last long search: no decisive run begins in [quiet_begin_, quiet_end_), and then comes one of this kind.
     std::uint64_t quiet_begin_ = 1, quiet_end_ = 0;
     QuoteRun after_quiet_ = QuoteRun::none;
+};
+
+// The quotes in one window, as the kernels ask about them. Both must outlive what `look` returns.
+struct WindowQuotes {
+    QuoteRuns& runs;
+    const Window& window;
+
+    QuoteLook look();
 };
 
 // Where the lenient quotes of one tile open and close, found from left to right: the form that masks take.

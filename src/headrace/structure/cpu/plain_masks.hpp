@@ -65,7 +65,7 @@ HR_FN usize behind_last_quote(const Dialect& dialect, const u8* text, usize n) {
 
 // Lenient quotes: the last run that opens or closes settles the state, whatever was before; without quotes every state
 // stays inside or outside. False where that is not enough (runs at the borders, or between delimiters).
-HR_FN bool summarise_lenient(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to,
+HR_FN bool summarize_lenient(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to,
                              bool& quotes) {
     constexpr u8 NEUTRAL = 0, OPENS = 1, CLOSES = 2;
     const PlainStates states(dialect);
@@ -280,7 +280,7 @@ HR_FN u8 run_plain(const Dialect& dialect, const u8* text, usize n, u8 state) {
 // Tells the state from every state, as far as the parity of quotes does: where quotes are misplaced, those of the other
 // parity, or of both. A tile that begins in quotes has misplaced ones if it is taken to begin outside, and the other
 // way round; those that are so in either case are text, and then the tile is run through from both sides.
-HR_FN Summary summarise_plain(const Dialect& dialect, const u8* text, usize n, u8* to) {
+HR_FN Summary summarize_plain(const Dialect& dialect, const u8* text, usize n, u8* to) {
     const Automaton& a = dialect.automaton;
     const PlainStates states(dialect);
     Summary found{};

@@ -97,7 +97,7 @@ const Tile* TileReader::next() {
     const usize owned = window_.owned();
 
     u8 map[MAX_STATES];
-    const Summary found = scan_.kernels.summarise(scan_.dialect, window_.data(), owned, look(), map);
+    const Summary found = scan_.kernels.summarize(scan_.dialect, window_.data(), owned, look(), map);
     scan_.gate.enter(number);
     const u8 entry = scan_.state;
     const bool settled = (found.unsettled >> entry & 1) == 0;
@@ -182,22 +182,7 @@ bool TileReader::index_to_end(usize owned) {
     return true;
 }
 
-QuoteLook TileReader::look() {
-    if (!scan_.dialect.lenient) return {};
-    return {this,
-            [](void* context, usize at) {
-                auto& reader = *static_cast<TileReader*>(context);
-                return reader.scan_.quotes.opens(reader.window_, at);
-            },
-            [](void* context, usize from) {
-                auto& reader = *static_cast<TileReader*>(context);
-                return reader.scan_.quotes.closes_behind(reader.window_, from);
-            },
-            [](void* context, usize end, usize* begin) {
-                auto& reader = *static_cast<TileReader*>(context);
-                return static_cast<u8>(reader.scan_.quotes.run_before(reader.window_, end, *begin));
-            }};
-}
+QuoteLook TileReader::look() { return scan_.dialect.lenient ? quotes_.look() : QuoteLook{}; }
 
 void TileReader::present(std::uint64_t number) {
     const bool foreign = !scan_.dialect.automaton.is_idle(tile_.entry_state) && index_.record_count > 0;

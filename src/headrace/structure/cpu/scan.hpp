@@ -83,6 +83,7 @@ public:
     explicit TileReader(TileScan& scan, TileMemory memory = {})
         : scan_(scan),
           window_(scan.source, std::move(memory.window)),
+          quotes_{scan.quotes, window_},
           memory_(std::move(memory)),
           marks_(scan.quotes) {}
 
@@ -111,6 +112,7 @@ private:
 
     TileScan& scan_;
     Window window_;
+    WindowQuotes quotes_;
     TileMemory memory_;  // but for the window's
     TileIndex index_{};
     LenientMarks marks_;

@@ -1,1 +1,1 @@
-"""The search for structure on a GPU."""
+"""Finds record and field ends on a GPU: tile summaries, their scan, starts."""

@@ -1,5 +1,6 @@
-// Tables of steps as kernels read them: those of a byte from all states are one row, in which a byte permutation (PRMT)
-// looks up a state.
+// Looks up automaton steps. The steps of one byte from all states form a row of 8 or 16 bytes, held in two or four
+// registers; a byte permute (PRMT) picks the step of a state. So one load serves all states, as in ParPaRaw, whose
+// transition table has a row for each symbol group.
 #pragma once
 #include "gpu/block/byte_masks.cuh"
 #include "gpu/block/warp.cuh"
@@ -10,12 +11,12 @@ namespace structure {
 
 constexpr u32 no_byte = 256;
 
-// Four of the eight bytes.
+// Return four of eight bytes, chosen by selectors.
 __device__ __forceinline__ u32 pick(u64 bytes, u32 selectors) {
     return tile::permute(static_cast<u32>(bytes), static_cast<u32>(bytes >> 32), selectors);
 }
 
-// The steps of a byte. Of a state, and of what a step gives, the lowest four bits count.
+// The steps of one byte from every state. Only the lowest four bits of `state` count; a step has the next state there.
 template <u32 count>
 struct Row;
 template <>
@@ -41,7 +42,7 @@ struct Row<64> {
     __device__ __forceinline__ u32 from(u32 step) const { return steps[step >> 8]; }
 };
 
-// The state that a step leads to, and what stands for a state before the first step.
+// The state that a step leads to; and the step that stands for a state before the first byte.
 template <u32 count>
 __device__ __forceinline__ u32 state_of(u32 step) {
     return count > 16 ? step >> 8 : step & 15;
@@ -51,7 +52,7 @@ __device__ __forceinline__ u32 step_to(u32 state) {
     return count > 16 ? state << 8 : state;
 }
 
-// Bytes of the tile that are the text's.
+// Range of the tile's bytes that lie in the text.
 struct Extent {
     i32 from, to;
 };
@@ -61,7 +62,8 @@ template <u32 count>
 struct Steps {
     Row<count> of[257];
 
-    // Of byte k of a word, which stands at `place` of the tile.
+    // Return the row of byte k of a word; the byte's position in the tile is `place`. Outside the text it changes
+    // nothing.
     template <bool whole>
     __device__ __forceinline__ Row<count> at(u32 word, u32 k, Extent extent, i32 place) const {
         constexpr u32 shift = count == 8 ? 3 : 4;
@@ -83,8 +85,8 @@ struct Steps<64> {
     }
 };
 
-// Sixteen bytes of a text with lenient quotes as the tables have them: quotes that open no field (`marks`, a bit each)
-// become `spare`, and what is `spare` becomes `other`.
+// Translate 16 bytes of a text with lenient quotes for the tables: quotes that open no field (`marks`, a bit each)
+// become `spare`, and bytes equal to `spare` become `other`.
 __device__ __forceinline__ uint4 with_spares(uint4 bytes, u32 marks, u32 spare, u32 other) {
     u32 words[4] = {bytes.x, bytes.y, bytes.z, bytes.w};
 #pragma unroll

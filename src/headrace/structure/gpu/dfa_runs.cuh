@@ -1,12 +1,13 @@
-// Maps of an automaton's states: what a run of bytes makes of every state at once, until few are told apart.
+// Runs a chunk from all states at once, which gives its state map (ParPaRaw, section 3.1). After 16 bytes the runs have
+// usually converged to at most count / 4 distinct states; from there on only those are stepped.
 #pragma once
 #include "structure/gpu/dfa_rows.cuh"
 
 namespace headrace {
 namespace structure {
 
-// A map of states while it is made, and maps that are joined: for 8 states a byte each and four selectors a register,
-// for 16 four bits each.
+// A map under construction. 8 states: one byte-permute selector a state, four in each register. 16 states: four bits a
+// state. `nibbles` gives the common form of four bits a state, in which maps are composed and stored.
 template <u32 count>
 struct Map;
 template <>
@@ -35,14 +36,15 @@ struct Map<16> {
     __device__ __forceinline__ u64 nibbles() const { return states; }
 };
 
-// Joins maps of 8 states in a few operations.
+// Composes maps of 8 states with byte permutes, each of which looks up 4 of 8 bytes.
 struct ComposeEight {
     using Item = u64;
     static __device__ __forceinline__ u64 identity() { return ComposeStates::identity(); }
     static __device__ __forceinline__ u64 join(u64 a, u64 b) {
         const u32 of = static_cast<u32>(b);
         const u64 bytes = static_cast<u64>(of & 0x0F0F0F0F) | static_cast<u64>(of >> 4 & 0x0F0F0F0F) << 32;
-        // Byte i of `bytes` is state 2 i for i < 4, then 2 (i - 4) + 1; in `spread` they are in order.
+        // Byte i of `bytes` belongs to state 2 i for i < 4, and to state 2 (i - 4) + 1 after that; `spread` is in
+        // order.
         const u64 spread = static_cast<u64>(pick(bytes, 0x5140)) | static_cast<u64>(pick(bytes, 0x7362)) << 32;
         const u32 low = tile::selectors_of(pick(spread, static_cast<u32>(a)));
         const u32 high = tile::selectors_of(pick(spread, static_cast<u32>(a) >> 16));
@@ -50,13 +52,13 @@ struct ComposeEight {
     }
 };
 
-// The states that are still told apart, if they are few, and which of them each state has become.
+// The distinct states that a map leads to, if there are at most `most`, and the slot of each start state.
 template <u32 count>
 struct Few {
     static constexpr u32 most = count / 4;
     u32 state[most];
-    u32 which = 0;  // two bits for each state
-    bool enough;
+    u32 which = 0;  // slot of each start state, two bits each
+    bool enough;    // `most` slots suffice
 
     __device__ __forceinline__ explicit Few(u64 map) {
         u32 left = (1u << count) - 1;
@@ -86,8 +88,8 @@ struct Few {
     }
 };
 
-// The chunk's map of states. After a few bytes the states that are told apart are few: inside quotes, outside, and in a
-// comment, mostly.
+// Return the state map of a chunk of `rows` vectors. The first vector runs from every state. If all lanes then have few
+// distinct states (usually inside quotes, outside, and in a comment), only those run through the rest.
 template <bool whole, u32 rows, u32 count>
 __device__ __forceinline__ u64 map_of(const uint4* chunk, const Steps<count>& steps, Extent extent) {
     Map<count> map;

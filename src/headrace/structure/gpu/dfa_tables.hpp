@@ -1,47 +1,47 @@
-// An automaton of at most 8, 16 or 64 states as the search on a GPU reads it (summarize_dfa.cu): for each byte the step
-// of every state at once. structure/gpu/dialect_tables.py makes it of an Automaton.
+// Tables of an automaton of at most 8, 16 or 64 states for the kernels (summarize_dfa.cu): the steps of one byte from
+// all states are adjacent. structure/gpu/dialect_tables.py builds them from an Automaton.
 #pragma once
 
 #include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// A step's byte: the next state in bits 0 to 3, and what the byte means.
+// A step: the next state in bits 0 to 3, and what the byte means in the bits above.
 enum Step : u32 {
     STEP_FIELD = 16,   // a separator ends here
     STEP_RECORD = 32,  // a record ends here that is neither a comment nor blank
-    STEP_START = 64,   // the first byte of a record, a comment or what turns out to be blank included
-    STEP_RARE = 128    // Emit has more to say: a stray, a comment's end, a blank line
+    STEP_START = 64,   // the first byte of a record, including comments and lines that turn out to be blank
+    STEP_RARE = 128    // see Emit: a malformed quote, a comment's end, or a blank line
 };
 
-// The same as the conversion reads it (columns/convert/gpu/general/tile_dfa.cuh): a byte ends no field and is dropped,
-// so that is one code of two bits.
+// The same for the conversion (columns/convert/gpu/general/tile_dfa.cuh). A byte that is dropped ends no field, so
+// field, record and drop share two bits.
 enum Read : u32 {
     READ_FIELD = 16,   // a separator ends here
     READ_RECORD = 32,  // a record ends here that is neither a comment nor blank
-    READ_DROP = 48,    // no part of its field's text
+    READ_DROP = 48,    // not part of its field's text
     READ_START = 64,   // STEP_START
     READ_STRAY = 128   // EMIT_STRAY
 };
 
 template <u32 count>
 struct StepTables {
-    u8 steps[257][count];                   // the step from each state; the last is no byte: every state stays
-    u8 reads[257][count];                   // for the conversion
+    u8 steps[257][count];                   // the step from each state; row 256 is "no byte", which changes nothing
+    u8 reads[257][count];                   // Read, for the conversion
     u8 emits[256][count];                   // Emit's bits
     u64 idle, quoted, comment, unfinished;  // Automaton's, a bit for each state
-    u64 escaped;                            // behind an escape
+    u64 escaped;                            // bit s: an escape precedes
     u16 quote;                              // a byte, or 256 for none
-    u8 spare;                               // with lenient quotes: stands for a quote that opens no field
-    u8 other;                               // and for what `spare` stood for; both mean nothing in the dialect
+    u8 spare;                               // with lenient quotes: represents a quote that opens no field
+    u8 other;                               // represents bytes equal to `spare`; both are ordinary bytes of the dialect
     u32 reserved;
 };
 static_assert(sizeof(StepTables<8>) == 6208 && sizeof(StepTables<16>) == 12368);
 
-// More states: steps by groups of bytes, a state in the upper byte and what the byte means in the lower.
+// More than 16 states: steps by symbol group, with the next state in the upper byte and the meaning in the lower.
 template <>
 struct StepTables<64> {
-    u8 group_of[264];  // of each byte; behind them, of no byte
+    u8 group_of[264];  // of each byte; item 256 is "no byte"
     u16 steps[33][64];
     u16 reads[33][64];
     u8 emits[33][64];
@@ -54,7 +54,9 @@ struct StepTables<64> {
 };
 static_assert(sizeof(StepTables<64>) == 10872);
 
-// Maps of sixteen states to states, four bits each; joining them is one after the other. It does not commute.
+// Composition of state maps of up to 16 states, four bits a state: first `a`, then `b`. It does not commute. For
+// example, with a = {1, 1, ...} and b = {1, 0, ...}: join(a, b) maps state 0 to b[a[0]] = b[1] = 0, and join(b, a) maps
+// it to 1.
 struct ComposeStates {
     using Item = u64;
     static constexpr bool commutes = false;

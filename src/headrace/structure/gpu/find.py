@@ -1,11 +1,21 @@
-"""Where the records and fields of a text are, tile by tile, on a GPU.
+"""Finds the records and fields of a text on a GPU: the automaton's state and the counts before each tile.
 
-Three forms read a text: by masks where there are no quotes, by masks with quotes, by an automaton's steps. Each but the last
-says `Found.REDO` where it meets a byte that it cannot read; the kernels of the next one are launched behind it and do nothing
-unless it did. So the form is chosen from the bytes, and the host does not wait. Masks with quotes take every quote for one that
-opens or closes, and say `Found.STRAY` where one cannot. If quotes are lenient, that asks for the next form, and kernels of their
-own then tell which of them open a field. Otherwise no further form is launched, since such texts are rare: the caller searches
-again with ``only_steps`` (`TileStructure.misread`).
+Three variants can read a text, each slower and more general than the one before:
+
+=============  ==============================================  =======================================
+variant        reads                                           kernels
+=============  ==============================================  =======================================
+``"bare"``     plain dialects, text without quotes             summarize_plain.cu, scan_summaries.cu
+``"quoted"``   plain dialects                                  the same, two summaries a tile
+``"steps"``    every dialect, by its automaton                 summarize_dfa.cu, scan_summaries.cu
+=============  ==============================================  =======================================
+
+All variants that a dialect may need are enqueued at once. One that finds a byte that it cannot read sets `Found.REDO`; the
+kernels of the next variant return at once unless that flag is set. So the bytes decide, and the host does not wait.
+
+The variant ``"quoted"`` assumes that every quote opens or closes a field, and sets `Found.STRAY` at one that cannot. With lenient
+quotes, that also sets `Found.REDO`, and lenient_quotes.cu finds the quotes that open a field. With strict ones such texts are
+rare, so no further variant is enqueued: the caller searches again with ``only_steps`` (`TileStructure.misread`).
 """
 
 from __future__ import annotations
@@ -29,31 +39,31 @@ from headrace.structure.gpu.launches import TOTALS_BYTES, FindShape, Search, Ste
 _COUNTS = TOTALS.names or ()
 _FLAGS = _COUNTS.index("flags")
 _UNPACKED = Struct("=5QII")
-"""TOTALS, at a third of NumPy's time."""
+"""The layout of TOTALS; unpacking it takes a third of the time that NumPy takes."""
 _REDO = int(Found.REDO)
 assert _UNPACKED.size == TOTALS_BYTES
 
 
 @dataclass(frozen=True, slots=True)
 class TileStructure:
-    """Where a text's tiles begin in its records.
+    """Result of a search: the start of each tile, in buffers that are valid once the kernels have run.
 
     Parameters
     ----------
     totals
-        MOST_FORMS of TOTALS, one for each of the forms, of which the first without `Found.REDO` holds; and zeros behind them.
+        MOST_FORMS items of TOTALS, one a variant, then zeros. The first without `Found.REDO` is valid.
     entries
-        One ENTRY for each tile, and one for the text's end.
+        One ENTRY a tile, and one for the text's end.
     forms
-        The ways to read the text that were launched: ``"bare"``, ``"quoted"``, ``"steps"``.
+        The variants that were enqueued, in order: ``"bare"``, ``"quoted"``, ``"steps"``.
     tiles
-        How many there are.
+        Number of tiles.
     steps
-        If ``"steps"`` is among the forms. Its memory means something only if that form read the text.
+        Output of the variant ``"steps"``, if it was enqueued; valid only if that variant read the text.
     more
-        The rooms that the caller wanted.
+        The buffers that the caller asked for.
     did_more
-        Whether the first form was read as the caller wanted, by `TallyAndMore`.
+        Whether the first variant ran as the caller's `TallyAndMore`.
     """
 
     totals: Room
@@ -65,21 +75,21 @@ class TileStructure:
     did_more: bool = False
 
     def answer(self, totals: NDArray[np.uint8]) -> tuple[dict[str, int], str]:
-        """What the bytes of `totals` say, and the form that read the text."""
+        """Return the totals, from the bytes of `totals`, and the variant that read the text."""
         for number, form in enumerate(self.forms):
             known = _UNPACKED.unpack_from(totals, number * TOTALS_BYTES)
             if not known[_FLAGS] & _REDO:
                 return dict(zip(_COUNTS, known, strict=True)), form
-        raise AssertionError("the last form reads every text")
+        raise AssertionError("the last variant reads every text")
 
     @staticmethod
     def misread(counts: dict[str, int], form: str) -> bool:
-        """Whether masks may have misread the text's quotes, from an `answer`: the automaton has to read it."""
+        """Return whether masks may have misread the text's quotes, from an `answer`; then the automaton has to read it."""
         return form == "quoted" and bool(counts["flags"] & Found.STRAY)
 
 
 def tile_count(text: Room, shape: FindShape) -> int:
-    """Tiles of a text: of whole 16 bytes in memory, so that of the first a part may lie before the text."""
+    """Return the number of tiles. Tiles are aligned to 16 bytes in memory, so the first may begin before the text."""
     return -(-(text.nbytes + text.address % 16) // shape.tile) if text.nbytes else 0
 
 
@@ -93,36 +103,36 @@ def find_tiles(
     has_quotes: bool = False,
     tally: TallyAndMore | None = None,
 ) -> TileStructure:
-    """Start to find the structure of a text; nothing is waited for.
+    """Enqueue the search for the structure of a text, without waiting for it.
 
     Parameters
     ----------
     launcher
-        Where kernels run.
+        Launches the kernels.
     text
-        The bytes, there.
+        The text in that device's memory.
     dialect
         How the text is written.
     shape
-        Of the kernels.
+        Launch configuration.
     more
-        What the caller wants room for as well, since to take memory at once is cheaper: so many zeros behind the totals, to be
-        fetched with them, and rooms of zeros; and rooms of anything.
+        Sizes of buffers to allocate together with the search's own, which is cheaper: (zeroed, others). The first zeroed size is
+        appended to the totals, to be fetched with them; the other zeroed sizes and `others` are separate buffers.
     has_quotes
-        Whether there are quotes in the text, as far as is known.
+        Whether the text is expected to have quotes.
     tally
-        What reads the text, if its first form is that one's.
+        Kernel that replaces the first variant, if that is the variant it is made for.
 
     Returns
     -------
     TileStructure
-        Of which nothing means anything until the kernels have run.
+        The buffers, to be filled by the kernels.
     """
     tiles = tile_count(text, shape)
     known = shape.only_steps, has_quotes
     forms = _known_forms.of(lambda: _forms(dialect, *known), dialect, key=known)
     zeroed, others = more
-    if forms[-1][0] == "steps" or not tiles:  # tables are put in memory, or little is launched
+    if forms[-1][0] == "steps" or not tiles:  # the recording cannot upload tables; without tiles there is little to launch
         return _launched(launcher, text, _Way(dialect, forms, shape, tally if tiles else None), tiles, more)
     numbers = text.nbytes, tiles, *zeroed, *others
     counts = len(zeroed), len(others)
@@ -135,7 +145,7 @@ def find_tiles(
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """What a recorded search leaves: numbers of rooms, and what is known of any text."""
+    """Output of a recorded search: the numbers of its buffers, and what does not depend on the text."""
 
     totals: int
     entries: int
@@ -144,7 +154,7 @@ class _Made:
     did_more: bool
 
     def run(self, rooms: Rooms, tiles: int) -> TileStructure:
-        """Of a text of so many tiles."""
+        """Return the result of a replay for a text of `tiles` tiles."""
         more = [rooms[number] for number in self.more]
         return _structure(rooms[self.totals], rooms[self.entries], self.forms, tiles, None, more, self.did_more)
 
@@ -154,7 +164,7 @@ _searches: Recent[tuple[Recording, _Made]] = Recent()
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How a text is searched: by which forms, in which shape, and what more is done."""
+    """Everything that selects a search's launches: dialect, variants, launch configuration, and the fused kernel."""
 
     dialect: Dialect
     forms: _Forms
@@ -163,7 +173,7 @@ class _Way:
 
 
 def _recorded(way: _Way, counts: tuple[int, int]) -> tuple[Recording, _Made]:
-    """Of a text by its bytes and tiles, with so many rooms that the caller wants, by their sizes."""
+    """Record a search with symbols for the text's bytes, its tiles, and the sizes of the caller's `counts` buffers."""
     recorder = Recorder(2 + sum(counts), 1)
     nbytes, tiles, *sizes = recorder.numbers
     text: Any = recorder.given[0].of_size(nbytes)
@@ -175,7 +185,7 @@ def _recorded(way: _Way, counts: tuple[int, int]) -> tuple[Recording, _Made]:
 
 
 def _launched(launcher: Any, text: Room, way: _Way, tiles: Any, more: tuple[Sequence[int], Sequence[int]]) -> TileStructure:
-    """Launch the forms; of a recording, sizes and the number of tiles are symbols."""
+    """Enqueue the variants; in a recording, sizes and the number of tiles are symbols."""
     dialect, forms = way.dialect, way.forms
     search = Search(launcher, text, (way.shape, tiles), [form for form, _ in forms], more)
     if way.tally is not None and forms[0][0] == way.tally.form:
@@ -194,7 +204,7 @@ _Forms = list[tuple[str, Any]]
 
 
 def _forms(dialect: Dialect, only_steps: bool, has_quotes: bool) -> _Forms:
-    """The forms to launch, in order, and what they are told. The last one reads every text of the dialect."""
+    """Return the variants to enqueue, in order, each with its tables. The last one reads every text of the dialect."""
     steps = step_tables(dialect)
     if only_steps:
         return [("steps", steps)]

@@ -1,4 +1,4 @@
-"""Kernels that search a text for its structure (`headrace.structure.gpu.find`): what each form of it launches."""
+"""Launches the kernels that search a text for its structure, variant by variant (`headrace.structure.gpu.find`)."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _CHAIN_MAPS = Entry("structure/gpu/summarize_dfa.cu", "chain_maps", "PIPP")
 _START_CHUNKS = Entry("structure/gpu/summarize_dfa.cu", "start_chunks", "PQPPPPP")
 _FIND_RUNS = Entry("structure/gpu/lenient_quotes.cu", "find_runs", "PQ24sPP")
 _MARK_QUOTES = Entry("structure/gpu/lenient_quotes.cu", "mark_quotes", "PQ24sPPP")
-_BLOCKS_BEHIND = 2048
-"""Of a form that another one may ask for: enough for any card, few where it does not."""
-_OWN_BYTES = 64
-"""Of a thread of lenient_quotes.cu."""
+_FALLBACK_BLOCKS = 2048
+"""Blocks of a fallback variant: enough to fill any GPU, and cheap when the variant is not needed and they return at once."""
+_THREAD_BYTES = 64
+"""Bytes that a thread of lenient_quotes.cu owns."""
 _SCAN_TILES = Entry("structure/gpu/scan_summaries.cu", "scan_tiles", "PIPQIIPPPPP")
 _SCAN_MAPS = Entry("structure/gpu/scan_summaries.cu", "scan_maps", "PIPPP")
 _STATE_BYTES = {"bare": 64, "quoted": 72, "steps": 64, "maps": 16}
-"""Of a scan's look-back, for each of its blocks: what tiles have reached, with parities, or maps."""
+"""Look-back memory of a scan, for each of its blocks: `Reached` (with quotes also parities), or maps."""
 TEXT_SIZES = Struct("=QI")
-"""How begins what kernels that read by rows are told: bytes of the text, and tiles."""
+"""First fields of the task of kernels that read a record a thread: bytes of the text, number of tiles."""
 MOST_FORMS = 3
 TOTALS_BYTES = TOTALS.itemsize
 FORMS_BYTES = MOST_FORMS * TOTALS_BYTES
@@ -38,9 +38,16 @@ FORMS_BYTES = MOST_FORMS * TOTALS_BYTES
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FindShape:
-    """Threads of a block, rows of 16 bytes that each reads, and blocks of a multiprocessor; threads of a block that scans.
+    """Launch configuration of the search.
 
-    `only_steps`: whatever the dialect, its automaton is to read the text.
+    Parameters
+    ----------
+    threads, rows, blocks
+        Threads a block, vectors of 16 bytes that each thread reads, and resident blocks a multiprocessor.
+    scan_threads
+        Threads a block of the scans.
+    only_steps
+        Read the text by the automaton, whatever its dialect.
     """
 
     threads: int = 128
@@ -51,16 +58,16 @@ class FindShape:
 
     @property
     def tile(self) -> int:
-        """Bytes of a tile."""
+        """Return the bytes of a tile."""
         return self.threads * self.rows * 16
 
     def plain(self, *, quoted: bool) -> dict[str, int]:
-        """Macros of summarize_plain.cu."""
+        """Return the macros of summarize_plain.cu."""
         shape = {"HR_THREADS": self.threads, "HR_ROWS": self.rows, "HR_UNROLL": 2, "HR_BLOCKS": self.blocks}
         return {"HR_QUOTED": int(quoted), **shape}
 
     def steps(self, states: int) -> dict[str, int]:
-        """Macros of summarize_dfa.cu, for tables of so many states."""
+        """Return the macros of summarize_dfa.cu for tables of `states` states."""
         return {"HR_STATES": states, "HR_THREADS": self.threads, "HR_ROWS": self.rows, "HR_UNROLL": 1, "HR_BLOCKS": 1}
 
 
@@ -81,19 +88,19 @@ def _scan_defines(threads: int) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What the form ``"steps"`` leaves for those who read the text behind it.
+    """Output of the variant ``"steps"`` for the conversion, which reads the text again.
 
     Parameters
     ----------
     tables
         STEP_TABLES.
     states
-        The automaton's state before each 32 bytes, as summarize_dfa.cu's tally_steps leaves it: `chunk` of them for each of its
-        threads, `stride` bytes apart.
+        The automaton's state before each 32 bytes, as tally_steps of summarize_dfa.cu writes it: `chunk` states for each
+        thread, and `stride` bytes from thread to thread.
     marks
-        Lenient quotes that open no field, a bit for each byte; None where quotes are strict.
+        A bit for each byte, set for lenient quotes that open no field; None if quotes are strict.
     count
-        States that the tables have room for.
+        Capacity of the tables in states.
     """
 
     tables: Room
@@ -106,20 +113,27 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class TallyAndMore:
-    """What reads a text in its first form in place of ``tally_plain``, and does more than that.
+    """A kernel that replaces ``tally_plain`` in the first variant: it also measures the strings of every record.
+
+    One pass over the text then serves the search and the conversion's string offsets. The kernel has a block for each tile and
+    these parameters: text, dialect, tile summaries, totals, `string_sums`, `string_sizes`, `declined_tiles`, task and columns.
+    `Search` takes the three buffers from those that the caller asked for:
+
+    - `declined_tiles` (zeros): a word a tile, the second half of the first zeroed buffer. It marks tiles that the kernel could
+      not measure, or measured from the wrong side of quotes; the latter is found by the scan.
+    - `string_sums`: the first buffer that is not zeroed.
+    - `string_sizes`: the last one, of `room` bytes a tile.
 
     Parameters
     ----------
     form
-        ``"bare"`` or ``"quoted"``: of which it makes the tallies.
+        The variant that it replaces: ``"bare"`` or ``"quoted"``.
     entry, defines, threads, shared
-        A launch of a block for each tile, told the text, the dialect, tallies and totals; of the rooms that the caller wants the
-        first and the last that are not cleared, and the second half of the only one of zeros, of two words for each tile, which
-        the scan marks too; and `told`.
+        The kernel, its macros, threads a block, and bytes of shared memory.
     told
-        What else it is told: the first of it behind the text's size and tiles (`TEXT_SIZES`).
+        The rest of the task, which begins with `TEXT_SIZES`; and the columns.
     room
-        Bytes of that last room for each tile.
+        Bytes of `string_sizes` for each tile.
     """
 
     form: str
@@ -132,7 +146,7 @@ class TallyAndMore:
 
 
 class Search:
-    """Launches of one text. Every form has its own totals; the entries are the last one's that did something."""
+    """Launches for one text. Each variant has its own totals; tile starts are those of the last variant that ran."""
 
     def __init__(
         self,
@@ -164,10 +178,10 @@ class Search:
         self.tally: TallyAndMore | None = None
 
     def mark_quotes(self, dialect: np.void) -> None:
-        """Start to tell which lenient quotes open no field."""
+        """Enqueue the kernels that mark lenient quotes that open no field."""
         threads, size = self._shape.scan_threads, self._bytes
-        tiles = -(-(size + self._skew) // (threads * _OWN_BYTES))
-        self._marks = self._launcher.room(max(tiles * threads * _OWN_BYTES, self.tiles * self._shape.tile) // 8 + 8)
+        tiles = -(-(size + self._skew) // (threads * _THREAD_BYTES))
+        self._marks = self._launcher.room(max(tiles * threads * _THREAD_BYTES, self.tiles * self._shape.tile) // 8 + 8)
         if self._is_empty:
             return
         kinds = self._launcher.room(tiles)
@@ -176,31 +190,32 @@ class Search:
         self._launcher.launch(_MARK_QUOTES, shape, [self._text, size, told, kinds, self._marks, self._before])
 
     def launch(self, form: str, described: Any, *, lenient: bool) -> None:
-        """Start a form, behind the one before it."""
+        """Enqueue a variant after the preceding one, which decides on the device whether this one is needed."""
         before = self._before
         totals = self._before = Part(self.totals, 0 if before is None else before.begin + TOTALS_BYTES, TOTALS_BYTES)
         states: Room | None = None
-        marks: Room | None = None
+        declined_tiles: Room | None = None
         if form == "steps":
             states = self._by_steps(described, totals, before)
         elif self.tally is not None and before is None:
             tally = self.tally
-            marks, sums = Part(self.more[0], self.tiles * 4, self.tiles * 4), self.more[1]
+            declined_tiles = Part(self.more[0], self.tiles * 4, self.tiles * 4)
+            string_sums, string_sizes = self.more[1], self.more[-1]
             shape = Shape(tally.defines, self.tiles, tally.threads, tally.shared)
-            head = [self._text, described, self._tallies, totals, sums, self.more[-1], marks]
+            head = [self._text, described, self._tallies, totals, string_sums, string_sizes, declined_tiles]
             task, others = tally.told
             self._launcher.launch(tally.entry, shape, [*head, packed(TEXT_SIZES, self._bytes, self.tiles) + task, others])
         elif not self._is_empty:
             args = [self._text, self._bytes, described, self._tallies, totals, before, self.tiles]
-            blocks = self.tiles if before is None else least(self.tiles, _BLOCKS_BEHIND)
+            blocks = self.tiles if before is None else least(self.tiles, _FALLBACK_BLOCKS)
             shape = Shape(_plain_defines(self._shape, form == "quoted"), blocks, self._shape.threads)
             self._launcher.launch(_TALLY_PLAIN, shape, args)
         quoted = (2 if lenient else 1) if form == "quoted" else 0
         head = [self._tallies, quoted, states, self._bytes, self._shape.tile, self._skew]
-        self._scan(_SCAN_TILES, [*head, self.entries, totals, before, marks, self._scan_memory[form]])
+        self._scan(_SCAN_TILES, [*head, self.entries, totals, before, declined_tiles, self._scan_memory[form]])
 
     def _by_steps(self, tables: np.void, totals: Room, before: Room | None) -> Room:
-        """The tiles' states."""
+        """Enqueue the automaton's kernels; return the state before each tile."""
         count = tables["steps"].shape[1]
         is_wide = count > MOST_STATES[-1]
         stride = 4 if is_wide else count // 2

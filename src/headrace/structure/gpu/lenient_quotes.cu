@@ -1,10 +1,15 @@
-// Lenient quotes (structure/cpu/lenient.hpp): which quotes open no field, because nothing closes it again. What a run
-// of quotes is, is told by the bytes around it alone; whether a field is closed again, by the next run behind that is
-// decisive. A thread has 64 bytes; first each tile tells of which kind its first decisive run is, then each run's next
-// is looked for: in the thread's own bytes, in those of the threads behind it, in the tiles behind.
+// Marks lenient quotes that open no field, because no later quote closes it (rules: structure/cpu/lenient.hpp).
 //
-// Bytes moved: the text twice, a bit for each byte of it. A tile looks on to the next that has a decisive run only if
-// it has one itself, so tiles are looked at twice at most.
+// The kind of a run of quotes (opens, may close, neutral) depends only on the bytes around it. Whether an opening run
+// opens a field depends on the next run that is not neutral, the next decisive run: it must be able to close. So two
+// kernels suffice. find_runs stores the kind of each tile's first decisive run. mark_quotes then finds the next
+// decisive run of every run: in the thread's own 64 bytes, in those of later threads, or in later tiles, where it reads
+// the stored kinds.
+//   text        ,"ab,cd⏎"ef",           the quote at byte 1 opens a field only if the next decisive run may close
+//   kinds        opens   opens close    the next one (byte 8) opens, so byte 1 is text and is marked; byte 8 is not
+//
+// Bytes moved: the text twice, and one bit a byte. A tile searches later tiles only if it has a decisive run itself, so
+// each stored kind is read at most twice.
 #include "gpu/block/warp.cuh"
 #include "structure/gpu/dfa_rows.cuh"
 #include "structure/gpu/tile_text.cuh"
@@ -19,7 +24,7 @@ constexpr u32 look_behind = 64;  // QuoteRuns::LOOK_BEHIND
 
 enum Decides : u8 { neutral, opens, may_close };
 
-// How the text is written; structure/gpu/dialect_tables.py packs it.
+// The dialect's delimiters and quotes; structure/gpu/dialect_tables.py packs this struct.
 struct LenientDialect {
     u8 separator[8];
     u8 line_end[8];
@@ -28,11 +33,11 @@ struct LenientDialect {
     u8 skips_spaces;
     u8 quote;
     u8 has_escape, escape;
-    u8 doubles;  // two quotes within quotes stand for one
+    u8 doubles;  // two quotes inside quotes mean one
 };
 static_assert(sizeof(LenientDialect) == 24);
 
-// The text as the rules of runs see it.
+// The text, and the rules that classify its runs of quotes. The same rules as QuoteRuns in structure/cpu/lenient.cpp.
 struct LookedAt {
     const u8* text;
     u64 size;
@@ -82,10 +87,10 @@ struct LookedAt {
     }
 };
 
-// A thread's bytes, and the runs of quotes that begin in them.
+// A thread's 64 bytes, and the runs of quotes that begin in them.
 struct OwnRuns {
-    u64 first;   // byte of the text; bytes before the text are none
-    u64 begins;  // a bit for each byte
+    u64 first;   // position of the thread's first byte in the text
+    u64 begins;  // bit i: a run begins at byte i
 
     __device__ explicit OwnRuns(const LookedAt& all) : first(0), begins(0) {
         const i64 skew = static_cast<i64>(reinterpret_cast<u64>(all.text) & 15);
@@ -107,12 +112,12 @@ struct OwnRuns {
     }
 };
 
-// Whether the form before could not read the text, or there was none.
+// Return whether the preceding variant could not read the text, or there was none.
 __device__ __forceinline__ bool is_asked(const FindTotals* other) {
     return other == nullptr || (tile::load_relaxed(&other->flags) & FIND_REDO) != 0;
 }
 
-// Of the thread's first decisive run.
+// Return the kind of the thread's first decisive run.
 __device__ __forceinline__ u32 first_kind(const LookedAt& all, const OwnRuns& own) {
     for (u64 left = own.begins; left != 0; left &= left - 1) {
         const u64 at = own.first + static_cast<u64>(trailing_zeros(left));
@@ -141,7 +146,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     kinds[blockIdx.x] = static_cast<u8>(of_tile);
 }
 
-// Of a run at a field's start: whether it is a field of quotes alone, and whether it opens one that may be closed.
+// Return whether a run at a field's start is a whole field of quotes alone; and whether it can open a field.
 __device__ __forceinline__ bool is_own_field(const LookedAt& all, u64 at, u64 end) {
     const bool even = all.dialect.doubles ? (end - at) % 2 == 0 : end - at > 1;
     return even && all.delimiter_at(end);
@@ -150,7 +155,7 @@ __device__ __forceinline__ bool is_odd(const LenientDialect& dialect, u64 at, u6
     return !dialect.doubles || (end - at) % 2 != 0;
 }
 
-// The kind of the first decisive run of the tiles behind this one; all threads are told.
+// All threads: return the kind of the first decisive run in later tiles.
 __device__ __forceinline__ u32 kind_behind(const u8* kinds, u32& shared) {
     for (u64 tile = u64{blockIdx.x} + 1; tile < gridDim.x; tile += threads) {
         if (threadIdx.x == 0) shared = ~0u;
@@ -166,8 +171,8 @@ __device__ __forceinline__ u32 kind_behind(const u8* kinds, u32& shared) {
     return neutral;
 }
 
-// `marks`: a bit for each byte from the boundary of 16 before the text on: a quote that opens no field, if it stands
-// where one may begin. `kinds`: find_runs' of each tile.
+// `marks`: bit i is set if byte i is a quote that begins a run and opens no field; it counts from the 16-byte boundary
+// at or before the text. `kinds`: the output of find_runs.
 extern "C" __global__ void __launch_bounds__(threads)
     mark_quotes(const u8* text, u64 bytes, const __grid_constant__ LenientDialect dialect, const u8* kinds, u64* marks,
                 const FindTotals* other) {
@@ -178,7 +183,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     const OwnRuns own(all);
     const u32 kind = first_kind(all, own);
     own_kinds[threadIdx.x] = static_cast<u8>(kind);
-    // A run that opens hangs on what is behind; so does one behind more spaces than are looked at.
+    // An opening run depends on later runs. So may one after more spaces than `delimiter_before` inspects.
     const bool asks = own.begins != 0 && (kind != neutral || dialect.skips_spaces);
     u32 next = neutral;
     if (__syncthreads_or(asks)) {

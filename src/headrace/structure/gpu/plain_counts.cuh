@@ -1,24 +1,26 @@
-// What sixteen bytes of a plain dialect add to a thread's counts, on both sides of quotes.
+// Counts the delimiters in 16 bytes of a plain dialect, on both sides of quotes.
 #pragma once
 #include "structure/gpu/plain_masks.cuh"
 
 namespace headrace {
 namespace structure {
 
-// What a thread has counted: on both sides of quotes, and outside if its warp's part began outside.
+// A thread's counts on one side of quotes. The count of a mask adds 128 for each byte (bit 7 of each byte is summed).
 struct Side {
     u32 separators = 0, line_ends = 0;  // 128 each
-    u32 no_ends = 0, blanks = 0;  // line ends that end no record, and those of them that are blank lines; 128 each
-    u32 strays = 0;
+    u32 no_ends = 0;                    // line ends that end no record, 128 each
+    u32 blanks = 0;                     // those of them that end a skipped blank line, 128 each
+    u32 strays = 0;                     // malformed quotes; nonzero if there are any
 };
 struct Counts {
-    Side all, outside;     // all.strays: from inside
-    u32 unwatched = ~0u;   // bit 7 of a byte: no watched byte so far
-    u32 no_returns = ~0u;  // the same of carriage returns
+    Side all;              // both sides; `strays` if the warp's part begins inside quotes
+    Side outside;          // outside quotes if the warp's part begins outside
+    u32 unwatched = ~0u;   // bit 7 of a byte is 0 if a watched byte occurred there
+    u32 no_returns = ~0u;  // the same for carriage returns
     u32 high = 0, quotes = 0;
 };
 
-// Line ends behind line ends, where there are any: which end no record.
+// Count the line ends that end no record: those directly after another line end.
 template <bool quoted>
 __device__ __forceinline__ void count_runs(Counts& counts, const Place& place, const Patterns& patterns,
                                            const tile::Bits& inside) {
@@ -37,7 +39,7 @@ __device__ __forceinline__ void count_runs(Counts& counts, const Place& place, c
     }
 }
 
-// Adds a vector that is all inside quotes or all outside.
+// Count a vector that lies entirely inside or outside quotes.
 template <bool quoted>
 __device__ __forceinline__ void count_plainly(Counts& counts, const Place& place, const Patterns& patterns,
                                               bool inside) {
@@ -65,7 +67,8 @@ __device__ __forceinline__ void count_plainly(Counts& counts, const Place& place
     }
 }
 
-// Adds a vector with quotes, or behind one. `inside`: the byte before is; `there`: which of its bytes are the text's.
+// Count a vector that contains or follows a quote. `inside`: the preceding byte is inside quotes. `there`: mask of the
+// bytes that lie in the text.
 __device__ __forceinline__ void count_quoted(Counts& counts, const Place& place, const Patterns& patterns,
                                              const tile::Bits& quotes, bool inside, u32 there) {
     const bool delimited = patterns.ends_line(place.before) || place.before == (patterns.separator & 0xFF);
@@ -89,8 +92,8 @@ __device__ __forceinline__ void count_quoted(Counts& counts, const Place& place,
         counts.outside.line_ends = tile::add_bytes(found.line_ends & ~within.word[k], counts.outside.line_ends);
         counts.high |= place.word[k];
         counts.no_returns &= found.no_returns;
-        // A quote that opens behind no delimiter and no quote; what follows one that closes and is neither. A quote
-        // that opens is inside, and what follows one that closes is outside.
+        // Malformed: an opening quote (it is inside) that follows neither a delimiter nor a quote, and a byte after a
+        // closing quote (it is outside) that is neither.
         const u32 if_inside = quote & ~(behind_delimiter | (behind_quote & patterns.doubles));
         const u32 if_outside = behind_quote & ~(delimiters | quote);
         from_outside.word[k] = (if_inside & within.word[k]) | (if_outside & ~within.word[k]);
@@ -99,7 +102,7 @@ __device__ __forceinline__ void count_quoted(Counts& counts, const Place& place,
     if (there == 0xFFFF) {
         counts.outside.strays |= tile::any(from_outside);
         counts.all.strays |= tile::any(from_inside);
-    } else {  // behind a quote at the text's end stands what is not there
+    } else {  // the byte after a quote at the text's end is padding
         counts.outside.strays |= tile::gathered(from_outside) & there;
         counts.all.strays |= tile::gathered(from_inside) & there;
     }

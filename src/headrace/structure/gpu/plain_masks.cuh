@@ -1,5 +1,5 @@
-// What sixteen bytes of a plain dialect are, as plain_masks.hpp's masks say it, with the byte before and whether that
-// is inside quotes for all that need be known of the text before.
+// Classifies 16 bytes of a plain dialect as masks, by the rules of plain_masks.hpp. All that must be known of the
+// preceding text is one byte and whether it is inside quotes. A mask has bit 7 of each byte set or clear.
 #pragma once
 #include "gpu/block/byte_masks.cuh"
 #include "structure/gpu/tile_start.hpp"
@@ -7,10 +7,10 @@
 namespace headrace {
 namespace structure {
 
-// A dialect's bytes, each in all bytes of a word.
+// The dialect's special bytes, each repeated in all bytes of a word.
 struct Patterns {
     u32 separator, line_end, carriage, quote;
-    u32 doubles;  // all ones or none: no branch, which would make two of the loop around it
+    u32 doubles;  // all ones or zero. A branch would duplicate the loop around it
     bool universal, skip_blank;
 
     __device__ __forceinline__ explicit Patterns(const PlainDialect& dialect)
@@ -33,10 +33,10 @@ struct Place {
     u8 before;
 };
 
-// Those of four bytes.
+// Delimiters among four bytes.
 struct Delimiters {
     u32 separators, line_ends;
-    u32 no_returns;  // bit 7 of a byte: no carriage return, where line ends are universal; other bits are anything
+    u32 no_returns;  // bit 7 of a byte: no carriage return (universal line ends); other bits are undefined
 
     __device__ __forceinline__ Delimiters(u32 bytes, const Patterns& patterns) {
         const u32 low = bytes & ~tile::top_bits;
@@ -46,15 +46,14 @@ struct Delimiters {
     }
 };
 
-// Whether bytes are inside quotes is asked last: bytes between two quotes, and so a run of line ends, are all inside or
-// all outside, and so are a quote and the delimiter that makes it a proper one. So all below is of bytes on either
-// side.
+// Quotes are applied last: all bytes between two quotes are on the same side, and so are a run of line ends and a quote
+// with the delimiter next to it. The masks below therefore ignore quotes.
 struct Masks {
     tile::Bits separators, line_ends;
-    tile::Bits after;       // behind a line end
+    tile::Bits after;       // the preceding byte is a line end
     tile::Bits records;     // line ends that end a record
-    tile::Bits blanks;      // those of lines that are left out
-    tile::Bits completing;  // LF of CR LF
+    tile::Bits blanks;      // line ends of skipped blank lines
+    tile::Bits completing;  // LF that completes CR LF
 };
 
 __device__ __forceinline__ tile::Bits find_byte(const Place& place, u32 pattern) {
@@ -64,7 +63,8 @@ __device__ __forceinline__ tile::Bits find_byte(const Place& place, u32 pattern)
     return found;
 }
 
-// Bytes inside quotes; a quote that opens is, one that closes is not. `inside`: the byte before is.
+// Return the bytes inside quotes. An opening quote counts as inside, a closing one as outside. `inside`: the state of
+// the preceding byte.
 __device__ __forceinline__ tile::Bits find_inside(const tile::Bits& quotes, bool inside) {
     tile::Bits found;
     u32 carry = inside ? tile::top_bits : 0;
@@ -76,8 +76,8 @@ __device__ __forceinline__ tile::Bits find_inside(const tile::Bits& quotes, bool
     return found;
 }
 
-// Separators and line ends, and records where no line end follows another, as in most text. Returns whether one does:
-// then `settle_runs` mends it.
+// Find separators and line ends, and record ends as if no line end followed another. Return whether one does; then the
+// caller corrects the masks with `settle_runs`. Most text has no such run.
 __device__ __forceinline__ bool find_ends(Masks& masks, const Place& place, const Patterns& patterns) {
     u32 runs = 0;
     u32 before = patterns.ends_line(place.before) ? tile::top_bits : 0;
@@ -95,7 +95,7 @@ __device__ __forceinline__ bool find_ends(Masks& masks, const Place& place, cons
     return runs != 0;
 }
 
-// Line ends behind line ends: LF that completes CR LF, and blank lines.
+// Correct runs of line ends: LF that completes CR LF, and blank lines.
 __device__ __forceinline__ void settle_runs(Masks& masks, const Place& place, const Patterns& patterns) {
     u32 returns = place.before == '\r' ? tile::top_bits : 0;
 #pragma unroll
@@ -111,7 +111,7 @@ __device__ __forceinline__ void settle_runs(Masks& masks, const Place& place, co
     }
 }
 
-// First bytes of records, where the byte before is outside quotes.
+// Return the first bytes of records, valid where the preceding byte is outside quotes.
 __device__ __forceinline__ tile::Bits find_starts(const Masks& masks, const Patterns& patterns) {
     tile::Bits found;
 #pragma unroll

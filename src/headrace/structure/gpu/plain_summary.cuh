@@ -1,4 +1,4 @@
-// What a tile of a plain dialect comes to, from what its threads have counted, and from its first and last records.
+// Builds the summary of a plain dialect's tile from its threads' counts and from its last (or first) record.
 #pragma once
 #include "structure/gpu/plain_counts.cuh"
 #include "structure/gpu/plain_tile.cuh"
@@ -7,21 +7,22 @@
 namespace headrace {
 namespace structure {
 
-// By a block of so many threads, with so many rows each; `quoted`: bytes may be inside quotes.
+// For a block of `threads` threads, each of which reads `rows` vectors. `quoted`: the dialect has quotes.
 template <u32 threads, u32 rows, bool quoted>
 struct PlainTallies {
     using Tile = PlainTile<threads, rows>;
     static constexpr u32 warps = threads / tile::lanes;
     static_assert(Tile::bytes <= 32768 && warps >= 1);  // two counts share a word
 
-    // Row `row` of the tile. `inside`: whether the text is inside quotes at the end of it that is looked at first; it
-    // becomes the same of the other end.
+    // Return the delimiters of row `row` outside quotes. `inside` is the quote state at one end of the row (its last
+    // byte if `backwards`, else the byte before it), and becomes that at the other end.
     static __device__ __forceinline__ Window<16> look(const Tile& staged, u32 row, bool& inside, bool backwards,
                                                       const Patterns& patterns) {
         const Place place = staged.place(row * tile::lanes + tile::lane());
         Masks masks;
         if (find_ends(masks, place, patterns)) settle_runs(masks, place, patterns);
-        u32 outside = 0xFFFF, outside_before = 0xFFFF;  // each byte, and the one before it
+        u32 outside = 0xFFFF,
+            outside_before = 0xFFFF;  // masks of the bytes that are, and whose predecessor is, outside quotes
         if constexpr (quoted) {
             const tile::Bits quotes = find_byte(place, patterns.quote);
             const Parities parities(quotes);
@@ -34,8 +35,9 @@ struct PlainTallies {
                 tile::gathered(find_starts(masks, patterns)) & outside_before};
     }
 
-    // By one warp: what the tile comes to, once its records and separators are counted. A tile in which no record ends
-    // can begin one only behind line ends at its first byte.
+    // One warp: find where the tile's last record and field begin, given its counts. Rows are read backwards, and
+    // usually the last one suffices. If no record ends in the tile, one can begin in it only after leading line ends,
+    // so the second loop reads forwards.
     static __device__ __forceinline__ Reached reach(const Tile& staged, i64 first, u32 records, u32 separators,
                                                     bool idle, bool inside_at_end, const Patterns& patterns) {
         Trail trail;
@@ -57,12 +59,12 @@ struct PlainTallies {
         return trail.reached(records, separators);
     }
 
-    // Counts of the warps.
+    // Counts by warp. Of each pair, [0] is all and [1] is outside quotes if the warp's part begins outside.
     struct Shared {
-        u32 ends[2][warps];  // separators in the upper half, records in the lower; on both sides, and outside
+        u32 ends[2][warps];  // separators in the upper half, record ends in the lower
         u32 blanks[2][warps];
-        u32 strays[warps];  // bit 0: if the warp's part began outside quotes, bit 1: if inside
-        u32 odd[warps];
+        u32 strays[warps];  // malformed quotes. Bit 0: if the warp's part begins outside quotes; bit 1: if inside
+        u32 odd[warps];     // 1 if the part has an odd number of quotes
     };
 
     static __device__ __forceinline__ u32 ends_of(const Side& side) {
@@ -89,7 +91,8 @@ struct PlainTallies {
         shared.odd[warp] = odd;
     }
 
-    // What a tile comes to that begins inside quotes or not, by one warp.
+    // One warp: return the tile's summary from inside or outside quotes. Lane k combines warp k's counts, on the side
+    // that the parity of the quotes before that warp selects.
     static __device__ __forceinline__ Tally tally_from(bool inside, const Tile& staged, const Shared& shared, i64 first,
                                                        u64 bytes, const Patterns& patterns) {
         const bool has = tile::lane() < warps;
@@ -108,7 +111,7 @@ struct PlainTallies {
         Tally tally = {};
         tally.blanks = __reduce_add_sync(tile::all_lanes, has ? blanks : 0);
         const bool strays = __any_sync(tile::all_lanes, has && stray != 0) != 0;
-        // The line ends before the text are no lines of it.
+        // Padding before the text consists of line ends, which are not counted.
         const u32 not_there = first < 0 && !inside ? static_cast<u32>(-first) : 0;
         tally.records = (both & 0xFFFF) - (patterns.skip_blank ? 0 : not_there);
         tally.blanks -= patterns.skip_blank ? not_there : 0;
@@ -131,7 +134,7 @@ struct PlainTallies {
     }
 };
 
-// FindFlags of what a thread has met.
+// Return the FindFlags of the bytes that a thread has read.
 __device__ __forceinline__ u32 found_in(const Counts& counts, const PlainDialect& dialect) {
     u32 flags = (counts.high & tile::top_bits) != 0 ? u32{FIND_HIGH} : 0u;
     if ((dialect.flags & PLAIN_WATCHES) && (~counts.unwatched & tile::top_bits) != 0) flags |= FIND_REDO;
@@ -140,7 +143,7 @@ __device__ __forceinline__ u32 found_in(const Counts& counts, const PlainDialect
     return flags;
 }
 
-// By a warp: adds what its threads have met to the totals.
+// One warp: add its threads' flags to the totals.
 __device__ __forceinline__ void add_found(FindTotals* totals, u32 flags) {
     flags = __reduce_or_sync(tile::all_lanes, flags);
     if (flags != 0 && tile::lane() == 0) add_flags(totals, flags);

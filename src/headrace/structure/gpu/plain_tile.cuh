@@ -1,4 +1,4 @@
-// A tile of a plain dialect in shared memory, 16 bytes a vector, and quotes counted over the lanes of a row.
+// Stages a tile of a plain dialect in shared memory as vectors of 16 bytes, and counts quotes over the lanes of a row.
 #pragma once
 #include "gpu/block/warp.cuh"
 #include "structure/gpu/plain_masks.cuh"
@@ -7,14 +7,14 @@
 namespace headrace {
 namespace structure {
 
-// A row is 32 vectors side by side; a warp has `rows` of them, one behind the other.
+// A row is 32 adjacent vectors, one a lane. Each warp owns `rows` consecutive rows.
 template <u32 threads, u32 rows>
 struct PlainTile {
     static constexpr u32 vectors = threads * rows;
     static constexpr u32 bytes = vectors * 16;
     static constexpr u32 all_rows = vectors / tile::lanes;
     static constexpr u32 row_bytes = tile::lanes * 16;
-    uint4 vector[vectors + 1];  // the first is the one before the tile
+    uint4 vector[vectors + 1];  // [0] precedes the tile; only its last byte is valid
 
     static __device__ __forceinline__ u32 vector_of(u32 row) {
         return (tile::warp() * rows + row) * tile::lanes + tile::lane();
@@ -25,8 +25,8 @@ struct PlainTile {
         return {{words.x, words.y, words.z, words.w}, byte(static_cast<i32>(number * 16) - 1)};
     }
 
-    // By all threads of the block. `first`: the tile's first byte in the text. Before the text stand line ends, so that
-    // a record begins at its first byte; behind it a byte that means nothing.
+    // All threads of the block: load the tile whose first byte is `first`. Padding before the text consists of line
+    // ends, so that a record begins at the text's first byte; padding after it consists of ordinary bytes.
     __device__ __forceinline__ void stage(const u8* text, u64 size, i64 first, const PlainDialect& dialect) {
         if (is_inner(first, size)) {
 #pragma unroll
@@ -53,14 +53,14 @@ struct PlainTile {
     }
 };
 
-// Which of the 16 bytes at `at` are the text's.
+// Return which of the 16 bytes at `at` lie in the text, a bit each.
 __device__ __forceinline__ u32 bytes_there(i64 at, u64 size) {
     const i64 left = static_cast<i64>(size) - at;
     const u32 behind = left >= 16 ? 0xFFFF : left <= 0 ? 0 : (1u << left) - 1;
     return at >= 0 ? behind : at <= -16 ? 0 : behind & 0xFFFFu << -at & 0xFFFF;
 }
 
-// Quotes of a row's vectors before this lane's, modulo 2, and of all of them.
+// Parity of the quotes in a row: before this lane's vector, and in all vectors.
 struct Parities {
     u32 odd;  // lanes whose vectors hold an odd number
 

@@ -1,9 +1,19 @@
-// From what each tile comes to, to what is known where it begins: scans over tiles in one launch, a thread for each,
-// blocks joined by look-back. The text is not read. With two states (inside quotes or not) a scan of parities first
-// tells which of a tile's two tallies is true; with an automaton's, a scan of maps tells the state itself, before the
-// tiles are tallied from it. (ParPaRaw, section 3.1: the scan composes state vectors.)
+// Scans the tiles' summaries into their start states: one thread a tile, one launch, blocks chained by decoupled
+// look-back. The text is not read. This is the exclusive prefix scan of ParPaRaw, section 3.1, whose operator composes
+// state maps and does not commute.
 //
-// Bytes moved for a tile: its tallies of 40 bytes, or its map of 8, and an entry of 32.
+// scan_tiles: plain dialects have two states. A scan of quote parities first selects, for each tile, one of its two
+// summaries (from outside or inside quotes); a second scan (`Follow`) then adds up records, columns and positions.
+//   tile        0         1         2
+//   text        a,"b      c",d⏎     e,f⏎
+//   odd quotes  yes       yes       no
+//   begins      outside   inside    outside     exclusive sum of `odd`, modulo 2
+//   records     0         0         1           exclusive sum of the selected summaries' records
+// scan_maps: for an automaton of up to 16 states, the scan composes maps of 64 bits and gives each tile's state. The
+// tiles are summarized afterwards from that state, and scan_tiles runs on the result.
+//
+// Bytes moved a tile: one summary of 40 bytes and a flag word read (with quotes), or a map of 8 bytes; a start of 32
+// bytes written.
 #include "gpu/block/block.cuh"
 #include "gpu/block/block_look_back.cuh"
 #include "structure/gpu/dfa_tables.hpp"
@@ -16,7 +26,7 @@ using namespace headrace::structure;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 warps = threads / tile::lanes;
 
-// What goes before this thread's item, in all blocks. `words`: of the block's warps.
+// Return the exclusive prefix of this thread's item over all blocks. `words`, `shared`: scratch in shared memory.
 template <class Op, class T>
 __device__ __forceinline__ T before_item(T item, u32 block, tile::Chain<T>& look_back, T (&words)[warps], T& shared) {
     const T upto = tile::scan_warp<Op>(item);
@@ -37,11 +47,15 @@ __device__ __forceinline__ void add_total(u64* total, u32 mine) {
     if (all != 0 && tile::lane() == 0) atomicAdd(total, u64{all});
 }
 
-// `tallies`: of each tile from outside quotes, and, with `quoted`, then from inside. If `quoted` is 2, quotes are
-// lenient: where some are malformed the next form has to read them. `states`: of each tile, if an automaton read it;
-// else null. `marks`: null, or one for each tile, which becomes 1 where what was guessed of its beginning is wrong
-// (columns/convert/gpu/fast/measure_rows.cu). `memory`: a ticket and a state for each block of the scan, and the same
-// of the parities; all zero.
+// Parameters:
+//   tallies  summaries of all tiles from outside quotes; with `quoted`, then those from inside
+//   quoted   0: no quotes, or an automaton; 1: quotes; 2: lenient quotes, where a malformed one sets FIND_REDO so that
+//            the next variant reads the text
+//   states   start state of each tile if an automaton read it, else null
+//   other    totals of the preceding variant, or null: nothing is done unless that one set FIND_REDO
+//   marks    null, or a word a tile, set to 1 if the tile was measured from the wrong side of quotes
+//            (columns/convert/gpu/fast/measure_rows.cu)
+//   memory   zeros: a ticket and a state for each block of the scan, then the same for the scan of parities
 extern "C" __global__ void __launch_bounds__(threads)
     scan_tiles(const Tally* tallies, u32 quoted, const u8* states, u64 bytes, u32 tile_bytes, u32 skew,
                TileEntry* entries, FindTotals* totals, const FindTotals* other, u32* marks,
@@ -52,7 +66,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     __shared__ u32 odd_before;
     __shared__ u32 taken;
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
-    if ((tile::load_relaxed(&totals->flags) & FIND_REDO) != 0) return;  // the tiles have not been tallied to the end
+    if ((tile::load_relaxed(&totals->flags) & FIND_REDO) != 0) return;  // the summaries are incomplete
     const u32 tiles = static_cast<u32>(tile_count(bytes, tile_bytes, skew));
     const u32 blocks = (tiles + threads - 1) / threads;
     tile::Chain<Reached> look_back(memory);
@@ -98,7 +112,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (tiles == 0 && threadIdx.x == 0) entries[0] = {};
 }
 
-// The state before each of `tiles` tiles, and behind the last, from their maps.
+// Compute the state before each tile, and after the last one, from the tiles' maps.
 extern "C" __global__ void __launch_bounds__(threads)
     scan_maps(const u64* maps, u32 tiles, u8* states, const FindTotals* other, tile::Wide* memory) {
     __shared__ u64 words[warps];

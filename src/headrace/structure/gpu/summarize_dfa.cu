@@ -1,12 +1,20 @@
-// What each tile of any dialect of at most 8, 16 or 64 states comes to, by its automaton, in two readings. First a
-// thread runs a chunk of the tile from every state, and writes the map of states before its chunk, and the last one the
-// tile's; scan_maps tells the state of each tile. Then the chunk is run once more from the state that it is in, what
-// each byte means takes the byte's place in shared memory, and is counted. No block waits for another. (ParPaRaw,
-// sections 3.1 and 3.2.)
+// Summarizes each tile of any dialect by its automaton of up to 8, 16 or 64 states. This is ParPaRaw's algorithm
+// (sections 3.1 and 3.2). A thread owns a chunk of the tile, and the text is read twice:
+//   1. map_tiles runs each chunk from every state, which gives its state map: the state after it for each state before
+//      it. A scan composes the maps of the block's chunks, and scan_maps those of the tiles. Now the state before every
+//      tile, and with the maps before every chunk, is known.
+//   2. tally_steps runs each chunk once more, from its known state. Each byte is replaced in shared memory by what it
+//      means there (a separator, a record end, ...), and these are counted into the tile's summary.
+// No block waits for another. Example, states outside (O) and inside quotes (Q), three chunks, start state O:
+//   chunk                 a,"     b⏎c     ",d
+//   map (O, Q) ->         (Q, O)  (O, Q)  (Q, O)
+//   composed before it    (O, Q)  (Q, O)  (Q, O)
+//   state before it       O       Q       Q        so the line end in the second chunk ends no record
+// Running every state costs less than it seems, because runs converge: after 16 bytes usually two distinct states are
+// left, inside and outside quotes (dfa_runs.cuh).
 //
-// Bytes moved: the text twice, 4 or 8 bytes a chunk written and read, 2 or 4 KiB of tables a tile from the cache.
-// Operations for each byte, of 8 states: 5 for the map where two states are told apart, else 11; 7 for the second
-// reading.
+// Bytes moved: the text twice; 4 or 8 bytes a chunk written and read; 2 or 4 KiB of tables a tile, from the cache.
+// Operations a byte with 8 states: 5 for the map if two states are left, else 11; 7 for the second reading.
 #include "gpu/block/block.cuh"
 #include "structure/emit.hpp"
 #include "structure/gpu/dfa_runs.cuh"
@@ -17,7 +25,7 @@
 using namespace headrace;
 using namespace headrace::structure;
 
-// How maps are joined, and what holds one.
+// The operator that composes maps, and the word that stores one.
 template <u32 count>
 struct MapsOf {
     using join = ComposeStates;
@@ -29,7 +37,7 @@ struct MapsOf<8> {
     using word = u32;
 };
 
-// Of 64 states no map is kept, but what it leads to.
+// With 64 states the word stores the state before a chunk instead of a map.
 template <>
 struct MapsOf<64> {
     using join = ComposeStates;
@@ -46,18 +54,18 @@ constexpr u32 warps = threads / tile::lanes;
 constexpr u32 tile_bytes = threads * rows * 16;
 constexpr u32 tile_rows = threads * rows / tile::lanes;
 constexpr u32 row_bytes = tile::lanes * 16;
-// The vectors of a chunk lie side by side, and an empty one behind them keeps chunks off each other's banks.
+// A chunk's vectors are adjacent. One unused vector after each chunk avoids bank conflicts between chunks.
 constexpr u32 pitch = rows + 1;
 static_assert(rows % 2 == 0 && tile_bytes <= 32768 && rows / 2 <= sizeof(Word));
 
 __device__ __forceinline__ u32 place_of(u32 vector) { return vector / rows * pitch + vector % rows; }
 
-// A tile and the table of steps.
+// A tile and the step table in shared memory.
 struct Staged {
     uint4 vector[threads * pitch];
     Steps<count> steps;
 
-    // `marks`: lenient quotes that open no field (lenient_quotes.cu), or null.
+    // Load tile at `first`. `marks`: a bit for each lenient quote that opens no field (lenient_quotes.cu), or null.
     __device__ __forceinline__ Extent stage(const u8* text, u64 bytes, i64 first, const Tables* tables,
                                             const u16* marks) {
         const i64 left = static_cast<i64>(bytes) - first;
@@ -71,7 +79,7 @@ struct Staged {
                 vector[place_of(number)] = edge_vector(text, bytes, first + number * 16, 'x', 'x');
             }
         }
-        // It is what the tables begin with.
+        // The step table is the first member of Tables.
         for (u32 i = threadIdx.x; i < sizeof steps / 8; i += threads)
             reinterpret_cast<u64*>(&steps)[i] = reinterpret_cast<const u64*>(tables)[i];
         tile::wait_for_copies();
@@ -89,8 +97,8 @@ struct Staged {
 };
 
 #if HR_STATES <= 16
-// `before`: for each thread of all blocks what the tile's bytes before its chunk do to each state, four bits for each;
-// `maps`: the same of each tile, 64 bits. `marks` as for Staged::stage, `other` as for tally_plain.
+// `before`: for each thread of all blocks, the map of the tile's bytes before its chunk, four bits a state. `maps`: the
+// map of each tile, 64 bits. `marks`: as in Staged::stage; `other`: as in tally_plain.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     map_tiles(const u8* text, u64 bytes, const Tables* tables, const u16* marks, Word* before, u64* maps,
               const FindTotals* other) {
@@ -124,7 +132,7 @@ struct Maps {
     }
 };
 
-// `maps`: of each tile, a byte for each state.
+// `maps`: the map of each tile, a byte a state. Chunks' maps are not stored; start_chunks computes them again.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     map_tiles(const u8* text, u64 bytes, const Tables* tables, const u16* marks, Word*, u8* maps,
               const FindTotals* other) {
@@ -138,7 +146,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     }
 }
 
-// The state before each of `tiles` tiles, and behind the last, by one block: its threads have tiles in a row.
+// Compute the state before each tile and after the last one, in one block whose threads own adjacent tiles.
 extern "C" __global__ void __launch_bounds__(threads)
     chain_maps(const u8* maps, u32 tiles, u8* states, const FindTotals* other) {
     __shared__ u8 maps_of[threads][wide_pitch];
@@ -168,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
 }
 
-// `before`: the state before each chunk.
+// Compute the state before each chunk (`before`) from that before each tile.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     start_chunks(const u8* text, u64 bytes, const Tables* tables, const u16* marks, Word* before, const u8* states,
                  const FindTotals* other) {
@@ -189,7 +197,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
 #endif
 
 struct Counts {
-    u32 fields = 0, records = 0;  // 16 and 32 each
+    u32 fields = 0, records = 0;  // 16 for each field, 32 for each record: the bits are summed in place
     u32 starts = 0, high = 0;
     u32 flags = 0, blanks = 0, comments = 0;
 };
@@ -202,7 +210,7 @@ __device__ __forceinline__ u32 emit_of(const StepTables<64>& tables, u32 byte, u
     return tables.emits[tables.group_of[byte]][state];
 }
 
-// What Emit has to say of the rare bytes among four; `steps`: that before them, and theirs.
+// Count the rare bytes among four by their Emit bits. `steps`: the step before them and their own four.
 __device__ __forceinline__ void add_rare(Counts& counts, const Tables& tables, u32 bytes, const u32 (&steps)[5]) {
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
@@ -215,7 +223,7 @@ __device__ __forceinline__ void add_rare(Counts& counts, const Tables& tables, u
     }
 }
 
-// Runs the chunk from its state; each byte's step takes its place. Returns the state before each 32 bytes, a byte each.
+// Run the chunk from `state` and replace each byte by its step. Return the states before each 32 bytes, a byte each.
 template <bool whole>
 __device__ __forceinline__ Word run(Counts& counts, uint4* chunk, const Steps<count>& steps, const Tables& tables,
                                     u32 state, Extent extent) {
@@ -254,7 +262,7 @@ __device__ __forceinline__ Word run(Counts& counts, uint4* chunk, const Steps<co
     return met;
 }
 
-// The steps of a row of the tile.
+// Return the delimiters of a row of the tile, from its steps.
 __device__ __forceinline__ Window<16> look(const Staged& staged, u32 row) {
     const uint4 codes = staged.vector[place_of(row * tile::lanes + tile::lane())];
     const u32 words[4] = {codes.x, codes.y, codes.z, codes.w};
@@ -282,8 +290,8 @@ __device__ __forceinline__ Reached reach(const Staged& staged, i64 first, u32 re
     return trail.reached(records, separators);
 }
 
-// `states`: of each tile, and behind the last. `before`: what map_tiles left; then, of each chunk, the state before
-// each 32 bytes, a byte each from the lowest on.
+// `states`: the state before each tile and after the last one. `before`: in, the output of map_tiles (or start_chunks);
+// out, for each chunk the states before each 32 bytes, one a byte from the lowest byte on.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     tally_steps(const u8* text, u64 bytes, const Tables* tables, const u16* marks, Word* before, const u8* states,
                 Tally* tallies, FindTotals* totals, const FindTotals* other) {

@@ -1,14 +1,20 @@
-// What each tile of a plain dialect's text comes to: records, separators, and where the record and the field that are
-// open at its end began. Sixteen bytes at a time become masks (plain_masks.cuh). A block has one tile and waits for no
-// other; scan_summaries.cu joins them.
+// Summarizes each tile of a plain dialect's text: records, separators, and where the record and the field that are open
+// at its end began. One block reads one tile, 16 bytes at a time as masks (plain_masks.cuh), and waits for no other
+// block; scan_summaries.cu combines the summaries.
 //
-// Two forms. Without quotes a byte means what it and the byte before say. With them a byte is inside quotes where the
-// number of quotes up to it is odd: what is counted is counted twice, on both sides and outside, and from inside quotes
-// the two sides change places. (ParPaRaw, section 3.1, with two states told apart by parity, as in Langdale and Lemire,
-// "Parsing gigabytes of JSON per second".) In one launch with look-back a tile waited for those before it: half the
-// rate (docs/decisions/0014).
+// The difficulty is that a tile does not know whether it begins inside quotes. ParPaRaw (section 3.1) reads a chunk
+// from every start state. A plain dialect needs only two, inside and outside quotes, and a byte is inside if the number
+// of quotes up to it is odd (Langdale and Lemire, "Parsing gigabytes of JSON per second"). One pass counts both: all
+// delimiters, and those that are outside quotes if the tile begins outside. From inside, the two sides swap:
+//   text                  a , " b , c " , d \n
+//   inside, from outside  . . 1 1 1 1 . . . .
+//   separators            2 outside (bytes 1, 7), 3 in all: from outside 2, from inside 3 - 2 = 1 (byte 4)
+// The variant without quotes (HR_QUOTED 0) writes one summary a tile, the variant with quotes two.
 //
-// Bytes moved: the text once; a tile writes 40 bytes, or 80.
+// A single launch with decoupled look-back would need no second kernel, but each tile waited for those before it: half
+// the rate (docs/decisions/0014).
+//
+// Bytes moved: the text once; 40 bytes written a tile without quotes, 80 with.
 #include "gpu/block/block.cuh"
 #include "structure/gpu/plain_summary.cuh"
 
@@ -23,7 +29,7 @@ constexpr u32 states = quoted ? 2 : 1;
 using Tile = PlainTile<threads, rows>;
 using Tallies = PlainTallies<threads, rows, quoted>;
 
-// One tile. False: the text is for another form, and nothing more is to be done.
+// Summarizes tile `number`. Returns false if another variant has to read the text, so that the block can stop.
 __device__ __forceinline__ bool tally_tile(const u8* text, u64 bytes, const PlainDialect& dialect, Tally* tallies,
                                            FindTotals* totals, u32 number, u32 tiles) {
     __shared__ Tile staged;
@@ -68,15 +74,15 @@ __device__ __forceinline__ bool tally_tile(const u8* text, u64 bytes, const Plai
     return true;
 }
 
-// `tallies`: of each tile from outside quotes and, in the form with quotes, then of each from inside. `other`, where
-// not null, is the totals of the form before: this one does nothing unless that one asked for it, so it is launched
-// with few blocks, which go through the tiles: 65,536 that end at once took 40 us.
+// `tallies`: summaries of all tiles from outside quotes; with quotes, then those from inside. `other`: totals of the
+// preceding variant, or null. Unless that variant set FIND_REDO, this launch does nothing. It therefore has few blocks,
+// which loop over the tiles: 65,536 blocks that return at once took 40 us.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     tally_plain(const u8* text, u64 bytes, PlainDialect dialect, Tally* tallies, FindTotals* totals,
                 const FindTotals* other, u32 tiles) {
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
     for (u32 number = blockIdx.x; number < tiles; number += gridDim.x) {
-        if (number != blockIdx.x) __syncthreads();  // the tile before is still looked at
+        if (number != blockIdx.x) __syncthreads();  // other warps may still read the previous tile
         if (!tally_tile(text, bytes, dialect, tallies, totals, number, tiles)) return;
     }
 }

@@ -1,4 +1,5 @@
-// What one tile comes to, read from one state; summaries of tiles are scanned (scan_summaries.cu), not the text.
+// Summary of one tile, read from one start state: counts, and where its last record and field begin. The scan over
+// tiles (scan_summaries.cu) reads these 40 bytes a tile instead of the text.
 #pragma once
 
 #include "structure/gpu/tile_start.hpp"
@@ -6,24 +7,25 @@
 
 HR_BEGIN_NAMESPACE
 
-// Bits 0 to 7 of `flags` are FindFlags of what the tile holds, bits 8 to 15 those of a text that ends with it.
+// Bits 0 to 7 of `flags` are FindFlags of the tile's bytes. Bits 8 to 15 are FindFlags that apply only if the text ends
+// with this tile.
 enum TallyFlag : u32 {
-    TALLY_AT_END = 8,  // a shift
-    TALLY_CLOSED = 1u << 16,
-    TALLY_IDLE = 1u << 17,         // no record is open at its first byte
-    TALLY_IDLE_BEHIND = 1u << 18,  // nor behind its last
+    TALLY_AT_END = 8,              // a shift
+    TALLY_CLOSED = 1u << 16,       // a record ends in it
+    TALLY_IDLE = 1u << 17,         // no record is open before its first byte
+    TALLY_IDLE_BEHIND = 1u << 18,  // no record is open after its last byte
     TALLY_ODD = 1u << 19,          // it holds an odd number of quotes
-    TALLY_GUESS = 1u << 20         // what was told beside tallies took it to begin inside quotes
+    TALLY_GUESS = 1u << 20         // tally_rows measured its strings from inside quotes
 };
 
 struct Tally {
-    u64 record_begin;
-    u64 field_begin;
-    u32 column;
-    u32 records;
-    u32 separators;
-    u32 blanks;
-    u32 comments;
+    u64 record_begin;  // first byte of the last record that begins in the tile; 0 if none does
+    u64 field_begin;   // first byte of the last field that begins in the tile; 0 if none does
+    u32 column;        // separators after the last record end, or all of them if no record ends
+    u32 records;       // data records that end in the tile
+    u32 separators;    // fields that end in the tile, last fields of records not counted
+    u32 blanks;        // blank lines that the dialect skips
+    u32 comments;      // comment lines that end in the tile
     u32 flags;
 };
 static_assert(sizeof(Tally) == 40);

@@ -1,4 +1,4 @@
-// What the searches for structure share: a tile's text in shared memory, and how far it has come, told from its end.
+// Shared by all search variants: loads vectors at the text's edges, and finds a tile's last record and field backwards.
 #pragma once
 #include "gpu/block/byte_masks.cuh"
 #include "gpu/block/warp.cuh"
@@ -8,7 +8,7 @@
 namespace headrace {
 namespace structure {
 
-// Bytes [at, at + 16) of the text; where it has none, `before` or `behind` stands.
+// Return bytes [at, at + 16) of the text, padded with `before` and `behind`.
 __device__ __forceinline__ uint4 edge_vector(const u8* text, u64 bytes, i64 at, u8 before, u8 behind) {
     u32 word[4] = {};
 #pragma unroll
@@ -20,14 +20,14 @@ __device__ __forceinline__ uint4 edge_vector(const u8* text, u64 bytes, i64 at, 
     return {word[0], word[1], word[2], word[3]};
 }
 
-// A part of a tile, so many bytes a lane, as bits: bytes that are separators (the last of each), that end records, and
-// that are the first of records.
+// Part of a tile as bit masks, `bytes` bytes a lane: last bytes of separators, last bytes of records, and first bytes
+// of records.
 template <u32 bytes>
 struct Window {
     u32 separators, records, starts;
 };
 
-// Place of the last bit of all lanes, of so many bytes each; -1 if there is none.
+// Return the position of the last set bit over all lanes, `bytes` bits each; -1 if there is none.
 template <u32 bytes>
 __device__ __forceinline__ i32 last_of(u32 bits) {
     const u32 some = __ballot_sync(tile::all_lanes, bits != 0);
@@ -35,7 +35,7 @@ __device__ __forceinline__ i32 last_of(u32 bits) {
     const u32 last = 31 - static_cast<u32>(__clz(static_cast<i32>(some)));
     return static_cast<i32>(last * bytes + 31 - tile::shuffle(static_cast<u32>(__clz(static_cast<i32>(bits))), last));
 }
-// The same of the first.
+// Return the position of the first set bit; -1 if there is none.
 template <u32 bytes>
 __device__ __forceinline__ i32 first_of(u32 bits) {
     const u32 some = __ballot_sync(tile::all_lanes, bits != 0);
@@ -44,13 +44,13 @@ __device__ __forceinline__ i32 first_of(u32 bits) {
     return static_cast<i32>(first * bytes + static_cast<u32>(__ffs(static_cast<i32>(tile::shuffle(bits, first)))) - 1);
 }
 
-// What the end of a tile says, by one warp, window by window backwards. Mostly the last window has the last record's
-// end, and all that is asked for lies behind it.
+// Where the last record and field begin, found by one warp that adds windows from the tile's end backwards. Usually the
+// last window contains a record's end, and everything asked for follows it.
 struct Trail {
     i64 record_begin = 0, field_begin = 0;
-    u32 column = 0;  // separators behind the last record's end, once that is found
+    u32 column = 0;  // separators after the last record's end, once that is found
 
-    // Whether the window ends a record.
+    // Add the window at `begin`; return whether a record ends in it.
     template <u32 bytes>
     __device__ __forceinline__ bool add(const Window<bytes>& window, i64 begin) {
         const i32 start = last_of<bytes>(window.starts), separator = last_of<bytes>(window.separators);
@@ -63,7 +63,7 @@ struct Trail {
         return record >= 0;
     }
 
-    // Of a tile with these counts.
+    // Return the result for a tile with these counts.
     __device__ __forceinline__ Reached reached(u32 records, u32 separators) const {
         const i64 field = record_begin > field_begin ? record_begin : field_begin;
         return {records, static_cast<u64>(record_begin), static_cast<u64>(field), records == 0 ? separators : column,

@@ -1,6 +1,6 @@
-// Maps of an automaton of at most 64 states: a byte for each state. A thread runs its chunk's first 16 bytes from every
-// state, and what is left from those that are still told apart, which are few. Slower than dfa_runs.cuh by far, for
-// dialects that are rare: separators and line ends of many bytes.
+// Computes the state map of a chunk for an automaton of up to 64 states, one byte a state. A thread runs its chunk's
+// first 16 bytes from every state, and the rest from the distinct states that are left. This is much slower than
+// dfa_runs.cuh and only serves rare dialects, whose separators or line ends have many bytes.
 #pragma once
 #include "structure/gpu/dfa_rows.cuh"
 
@@ -8,7 +8,7 @@ namespace headrace {
 namespace structure {
 
 constexpr u32 wide_states = 64;
-constexpr u32 wide_pitch = wide_states + 4;  // keeps maps of neighbours off each other's banks
+constexpr u32 wide_pitch = wide_states + 4;  // avoids bank conflicts between threads' maps
 
 __device__ __forceinline__ u32 run_row(const uint4& vector, const Steps<wide_states>& steps, u32 state, Extent extent,
                                        i32 place) {
@@ -20,7 +20,7 @@ __device__ __forceinline__ u32 run_row(const uint4& vector, const Steps<wide_sta
     return state_of<wide_states>(step);
 }
 
-// The map of the thread's chunk of `rows` vectors.
+// Compute the map of the thread's chunk of `rows` vectors.
 __device__ inline void map_chunk(const uint4* chunk, u32 rows, const Steps<wide_states>& steps, Extent extent,
                                  u8* map) {
     const i32 begin = static_cast<i32>(threadIdx.x * rows * 16);

@@ -1,26 +1,26 @@
-// What a tile of a plain dialect comes to, told by bits of its bytes: 32 bytes are a word, so what follows from a byte
-// and its neighbours costs an eighth of what it does by bytes (plain_counts.cuh). The text itself need not be kept.
+// Summarizes a tile of a plain dialect from bit masks, 32 bytes a word. Logic on neighbouring bytes costs an eighth of
+// what it costs on masks of a byte each (plain_counts.cuh), and the text itself need not be kept.
 //
-// "a,\"b\nc\"\n": separators 0b00000010, lines 0b10010000, quotes 0b01000100. Inside quotes is where the number of
-// quotes so far is odd (0b00111100 if it begins outside), so the first line end ends no record. A thread has words that
-// follow each other; whether a warp's part begins inside quotes is settled when all warps have counted theirs.
+// Example: a,"b⏎c"⏎ has separators 0b00000010, lines 0b10010000 and quotes 0b01000100. A byte is inside quotes if the
+// number of quotes so far is odd: 0b00111100 if the tile begins outside. So the first line end ends no record. Each
+// thread owns adjacent words. Whether a warp's part begins inside quotes is known once all warps have counted quotes.
 #pragma once
 #include "structure/gpu/plain_summary.cuh"
 
 namespace headrace {
 namespace structure {
 
-// Bits of a tile in shared memory, from its first word on, which lies at a multiple of 16 bytes; words of the text
-// before it lie before them.
+// Bit masks of a tile in shared memory. Each pointer is to the tile's first word, aligned to 16 bytes; masks of the
+// halo before the tile precede it.
 struct WordTile {
     u32* separators;
-    u32* lines;    // line ends, on both sides of quotes
-    u32* quotes;   // null where there are none
-    u32* records;  // line ends that end a record; from here on behind `share`
-    u32* inside;   // bytes inside quotes, if the tile begins outside
+    u32* lines;    // line ends, inside and outside quotes
+    u32* quotes;   // null if the dialect has no quotes
+    u32* records;  // line ends that end a record; valid after `share`, like `inside`
+    u32* inside;   // bytes inside quotes if the warp's part begins outside
 };
 
-// Notes 16 bytes, and what there is among them. Vectors count from the tile's first.
+// Store the masks of 16 bytes, and count what they contain. `vector` counts from the tile's first.
 template <bool quoted>
 __device__ __forceinline__ void note_vector(const WordTile& words, i32 vector, uint4 bytes, const Patterns& patterns,
                                             Counts& counts) {
@@ -44,7 +44,7 @@ __device__ __forceinline__ void note_vector(const WordTile& words, i32 vector, u
     }
 }
 
-// By a block of so many threads, of a tile of so many words.
+// For a block of `threads` threads and a tile of `tile_words` words.
 template <u32 threads, u32 tile_words, bool quoted>
 struct WordTallies {
     static constexpr u32 own = (tile_words + threads - 1) / threads;  // the last threads may have fewer
@@ -52,35 +52,34 @@ struct WordTallies {
     static constexpr u32 states = quoted ? 2 : 1;
     static_assert(tile_words % tile::lanes == 0 && tile_words * 32 <= 32768);  // two counts share a word
 
-    // The tile in its text.
+    // Position of the tile in its text.
     struct Where {
         const u8* text;
-        i64 first;  // the tile's first byte: below 0 where the text begins inside the tile
-        u32 end;    // of its bytes that are text
+        i64 first;  // the tile's first byte; negative if the text begins inside the tile
+        u32 end;    // end of the tile's bytes that lie in the text
     };
 
-    // A thread's words. `inside`: if its warp's part begins outside quotes.
+    // A thread's words. `inside` assumes that its warp's part begins outside quotes.
     struct Own {
         u32 separators[own], records[own], quotes[own], inside[own];
     };
 
-    // Counts of the warps. Of two, the first is of both sides of quotes, the second of what is outside if the warp's
-    // part begins outside.
+    // Counts by warp. Of each pair, [0] is all and [1] is outside quotes if the warp's part begins outside.
     struct Shared {
-        u32 ends[2][warps];  // separators in the upper half, records in the lower
+        u32 ends[2][warps];  // separators in the upper half, record ends in the lower
         u32 blanks[2][warps];
-        u32 strays[warps];  // bit 0: if the warp's part begins outside quotes, bit 1: if inside
-        u32 runs[warps];    // the same of line ends that end no record
-        u32 odd[warps];
+        u32 strays[warps];  // malformed quotes. Bit 0: if the warp's part begins outside quotes; bit 1: if inside
+        u32 runs[warps];    // the same for line ends that end no record
+        u32 odd[warps];     // 1 if the part has an odd number of quotes
     };
 
-    // In the place of a word's first byte: whether a record begins there, as far as the byte before tells.
+    // Return in bit 0 whether a line end (or the text's start) precedes the word's first byte.
     static __device__ __forceinline__ u32 line_before(const WordTile& words, const Where& where, u32 word) {
         if (word == 0 && where.first <= 0) return 1u << static_cast<u32>(-where.first);
         return words.lines[static_cast<i32>(word) - 1] >> 31;
     }
 
-    // Of line ends behind line ends, LF that completes CR LF.
+    // Return those of `runs` (line ends after line ends) that are the LF of CR LF.
     static __device__ __forceinline__ u32 completing(const Where& where, u32 word, u32 runs) {
         u32 found = 0;
         for (u32 left = runs; left != 0; left &= left - 1) {
@@ -91,7 +90,7 @@ struct WordTallies {
         return found;
     }
 
-    // Reads a thread's words, settles which line ends end records, and tells what its warp has.
+    // Read a thread's words, decide which line ends end records, and store the warp's counts in `shared`.
     static __device__ __forceinline__ Own share(Shared& shared, const WordTile& words, const Where& where,
                                                 const Patterns& patterns) {
         const u32 first = threadIdx.x * own;
@@ -135,10 +134,11 @@ struct WordTallies {
                 const u32 behind_delimiter = delimiters << 1 | carry, behind_quote = quotes << 1 | quote_carry;
                 carry = delimiters >> 31;
                 quote_carry = quotes >> 31;
-                // What stands behind the text is no stray.
+                // Bytes after the text are not malformed.
                 const u32 at = 32 * (first + i);
                 const u32 there = at + 32 <= where.end ? ~0u : at >= where.end ? 0 : (1u << (where.end - at)) - 1;
-                // A quote that opens behind no delimiter and no quote; what follows one that closes and is neither.
+                // An opening quote that follows neither a delimiter nor a quote; a byte after a closing quote that is
+                // neither.
                 const u32 if_inside = quotes & ~(behind_delimiter | (behind_quote & patterns.doubles)) & there;
                 const u32 if_outside = behind_quote & ~(delimiters | quotes) & there;
                 from_outside |= (if_inside & within) | (if_outside & ~within);
@@ -171,27 +171,27 @@ struct WordTallies {
         return mine;
     }
 
-    // What the warps have, as a warp's lanes know it; behind a barrier.
+    // The warps' counts, one warp a lane. Requires a barrier after `share`.
     struct Sides {
-        u32 odd;   // warps with an odd number of quotes
-        u32 mine;  // a warp of the lane, or the first where there are not so many
+        u32 odd;   // bit k: warp k has an odd number of quotes
+        u32 mine;  // the lane's warp; warp 0 in surplus lanes
         bool has;
-        bool odd_before;  // quotes before that warp
+        bool odd_before;  // the number of quotes before that warp is odd
 
         __device__ __forceinline__ explicit Sides(const Shared& shared) : has(tile::lane() < warps) {
             mine = has ? tile::lane() : 0;
             odd = quoted ? __ballot_sync(tile::all_lanes, has && shared.odd[mine] != 0) : 0;
             odd_before = (__popc(odd & ((1u << mine) - 1)) & 1) != 0;
         }
-        // Whether this thread's own warp has an odd number of quotes before it.
+        // Return whether the number of quotes before this thread's warp is odd.
         __device__ __forceinline__ bool turned() const { return (__popc(odd & ((1u << tile::warp()) - 1)) & 1) != 0; }
-        // Whether a bit of the warps is set for a tile that begins inside quotes or not.
+        // Return whether a warp has its bit set, given the side on which the tile begins.
         __device__ __forceinline__ bool any(const u32 (&bits)[warps], bool inside) const {
             return __any_sync(tile::all_lanes, has && (bits[mine] >> (inside != odd_before ? 1 : 0) & 1) != 0) != 0;
         }
     };
 
-    // Words from `base` on, a lane each.
+    // Return the words from `base` on, one a lane, as a window.
     static __device__ __forceinline__ Window<32> look(const WordTile& words, const Where& where, u32 base, bool inside,
                                                       const Patterns& patterns) {
         const u32 word = base + tile::lane();
@@ -203,8 +203,8 @@ struct WordTallies {
         return {words.separators[word] & ~within, records & ~within, after & ~none & ~(within << 1 | before)};
     }
 
-    // By one warp: what the tile comes to, once its records and separators are counted. A tile in which no record ends
-    // can begin one only behind line ends at its first byte.
+    // One warp: find where the tile's last record and field begin, given its counts. If no record ends in the tile, one
+    // can begin in it only after leading line ends.
     static __device__ __forceinline__ Reached reach(const WordTile& words, const Where& where, u32 records,
                                                     u32 separators, bool idle, bool inside, const Patterns& patterns) {
         Trail trail;
@@ -225,7 +225,7 @@ struct WordTallies {
         return trail.reached(records, separators);
     }
 
-    // What a tile comes to that begins inside quotes or not, by one warp.
+    // One warp: return the tile's summary from inside or outside quotes.
     static __device__ __forceinline__ Tally tally_from(bool inside, const WordTile& words, const Shared& shared,
                                                        const Sides& sides, const Where& where,
                                                        const Patterns& patterns) {

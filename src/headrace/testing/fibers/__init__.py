@@ -1,4 +1,4 @@
-"""Kernels without a GPU: CUDA C++ compiled by g++, each thread a fiber, and everything that the threads do looked at.
+"""Runs kernels without a GPU: g++ compiles them, threads are fibers.
 
 `program` compiles a ``.cu`` file, ``launch`` runs one of its kernels on NumPy arrays and raises `KernelError` for what a
 GPU would answer with a wrong result, a hang or a crash. docs/fiber-harness.md says what is found and what is not.

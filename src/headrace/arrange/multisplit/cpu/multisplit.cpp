@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "arrange/bucket/cell_words.hpp"
-#include "arrange/bucket/expression.hpp"
+#include "core/expressions/expression.hpp"
 #include "arrange/bucket/rules.hpp"
 #include "arrange/multisplit/cpu/multisplit_kernels.hpp"
 #include "core/cpu/cache_blocks.hpp"

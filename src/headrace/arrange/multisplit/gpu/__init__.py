@@ -1,1 +1,1 @@
-"""Multisplit on a GPU."""
+"""Splits keys and values by bucket on a GPU."""

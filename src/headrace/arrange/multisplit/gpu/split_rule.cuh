@@ -1,7 +1,7 @@
 // Which digit a key has: its bucket of 256 at most, by the rule that HR_RULE names (rules.hpp) or, where that is
 // Computed, by an expression of the caller's.
 #pragma once
-#include "arrange/bucket/expression_values.hpp"
+#include "core/expressions/expression_values.hpp"
 #include "arrange/bucket/rules.hpp"
 #include "gpu/block/tile_rows.cuh"
 

@@ -1,1 +1,1 @@
-"""Variants of multisplit as published (dissertation of Ashkiani 2017)."""
+"""Variants of multisplit as published (Ashkiani 2017)."""

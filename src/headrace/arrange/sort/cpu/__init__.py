@@ -1,1 +1,1 @@
-"""Sorting in host memory."""
+"""Sorts in host memory."""

@@ -19,12 +19,12 @@ void reverse(Item* items, u64 count, unsigned threads) {
     const Pieces pieces(count / 2, sizeof(Item));
     for_each_piece(pieces.number(), threads, [&](u64 piece) {
         Item* const first = items + pieces.begin(piece);
-        Item* const behind = items + count - pieces.begin(piece);
-        for (u64 i = 0; i < pieces.size(piece); ++i) std::swap(first[i], behind[-1 - static_cast<i64>(i)]);
+        Item* const last = items + count - pieces.begin(piece);
+        for (u64 i = 0; i < pieces.size(piece); ++i) std::swap(first[i], last[-1 - static_cast<i64>(i)]);
     });
 }
 
-// Four tables, since what follows one another is often the same, and a counter that was just written is slow to read.
+// Counts in four tables: consecutive keys are often equal, and a counter that was just written is slow to read.
 template <class Bits>
 void count_values(const Bits* keys, u64 n, u64* counts) {
     constexpr u64 values = u64{1} << (sizeof(Bits) * 8);
@@ -47,7 +47,7 @@ void sort_counted(const SortedKeys& by, Bits* to, unsigned threads) {
     constexpr u64 values = u64{1} << (sizeof(Bits) * 8);
     KeyRule<Bits> rule;
     std::memcpy(&rule, by.rule, sizeof(rule));
-    const Shares shares(by.count, threads, 1 << 24);  // each with counts of all values
+    const Shares shares(by.count, threads, 1 << 24);  // each has counts of all values
     std::vector<u64> counts(shares.number * values);
     for_each_share(shares, threads, [&](u64 i) {
         count_values(static_cast<const Bits*>(by.keys) + shares.begin(i), shares.size(i), counts.data() + i * values);

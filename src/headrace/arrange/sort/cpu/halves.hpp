@@ -1,5 +1,5 @@
-// Pieces of keys that threads sort together by quicksort: who has halved one puts the lower half here for whoever has
-// nothing to do.
+// Pieces of keys that threads sort together by quicksort. A thread that has halved a piece puts the lower half here
+// for an idle thread.
 #pragma once
 
 #include <condition_variable>
@@ -18,14 +18,14 @@ public:
         QuickPiece piece;
     };
 
-    // There is room for whatever waits, a step of quicksort leaves one half: nobody runs out of memory while others
-    // wait.
+    // Reserves space for all pieces that may wait (a step of quicksort leaves one half), so no thread runs out of
+    // memory while others wait.
     explicit Halves(const Work& all) {
         waiting_.reserve(4096);
         waiting_.push_back(all);
     }
 
-    // Nothing when all is done, or a thread has failed.
+    // Returns nothing if all is done, or a thread has failed.
     std::optional<Work> next() {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] { return !waiting_.empty() || working_ == 0 || has_failed_; });
@@ -44,7 +44,7 @@ public:
         const std::lock_guard lock(mutex_);
         if (--working_ == 0) changed_.notify_all();
     }
-    // The piece that this thread works on stays as it is, and no thread takes another.
+    // Stops all threads. The current piece of this thread stays as it is, and no thread takes another.
     void fail() {
         const std::lock_guard lock(mutex_);
         has_failed_ = true;

@@ -1,7 +1,7 @@
-// Places of keys in order. A code and its key's number go into one word, by which keys are sorted as codes alone are,
-// and stable for free, since no two words are equal (Stehle and Jacobsen move pairs instead; a word of 8 bytes moves
-// once for both). Where they have more bits together than a word, which takes keys of 8 bytes that vary in most of
-// them, the code's lowest are left out; the few runs that agree in the others are put in order by the keys themselves.
+// Sorts indices by keys. A code and the index of its key share one word; words are sorted as codes are, and stably,
+// since no two are equal. (Stehle and Jacobsen move pairs instead; a word of 8 bytes moves once for both.) If code
+// and index need more bits than a word, which takes 8-byte keys that vary in most of their bits, the lowest bits of
+// the code are dropped. The few runs of words with equal codes are then sorted by the keys themselves.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -21,7 +21,7 @@ namespace {
 constexpr std::array<u64, 4> as_they_are = {0, 0, 0, 0};
 constexpr int digit_bits = 11;
 constexpr unsigned counted_bits = 11;
-constexpr u64 ahead = 24;  // items that are asked for before they are read
+constexpr u64 ahead = 24;  // items that are prefetched before they are read
 
 const u8* key_at(const SortedKeys& by, u64 i) { return static_cast<const u8*>(by.keys) + i * by.width; }
 
@@ -47,8 +47,9 @@ struct CodeOf {
     u64 operator()(u64 i) const { return rule.equal_code(keys[i]); }
 };
 
-// Where the first run of each share begins: runs are words that agree above the numbers, and a run is of the share that
-// it begins in. Behind them the number of words; a share in which no run begins has the next one's place.
+// Returns where the first run of each share begins, and the number of words after them. A run is a sequence of words
+// that agree above the indices; it belongs to the share in which it begins. A share in which no run begins has the
+// begin of the next one.
 template <class Agree>
 std::vector<u64> run_begins(const Shares& shares, unsigned threads, const Agree& agree) {
     std::vector<u64> begins(shares.number + 1, shares.count);
@@ -62,7 +63,7 @@ std::vector<u64> run_begins(const Shares& shares, unsigned threads, const Agree&
     return begins;
 }
 
-// Puts each run in the order of its keys. A thread reads and writes the words of its shares' runs only.
+// Sorts each run by its keys. A thread reads and writes only the words of its shares' runs.
 template <class Bits>
 void sort_runs(const SortedKeys& by, u64* order, unsigned index_bits, unsigned threads) {
     const CodeOf<Bits> code(by);
@@ -77,10 +78,10 @@ void sort_runs(const SortedKeys& by, u64* order, unsigned index_bits, unsigned t
     for_each_share(shares, threads, [&](u64 share) {
         const u64 end = begins[share + 1];
         for (u64 i = begins[share]; i < end;) {
-            u64 behind = i + 1;
-            while (behind < end && agree(behind)) ++behind;
-            if (behind - i > 1) std::sort(order + i, order + behind, before);
-            i = behind;
+            u64 end_of_run = i + 1;
+            while (end_of_run < end && agree(end_of_run)) ++end_of_run;
+            if (end_of_run - i > 1) std::sort(order + i, order + end_of_run, before);
+            i = end_of_run;
         }
     });
 }
@@ -101,7 +102,7 @@ void put(const u64* order, u64 numbers, u64 n, const MovedItems& items, u64 firs
     for (u64 i = 0; i < n; ++i) to[i] = static_cast<Item>(order[i] & numbers);
 }
 
-// Where so few bits of codes vary that one digit has them all: counted, then numbers are put to their places.
+// If so few bits of codes vary that one digit has them all: counts the digit, then writes indices to their positions.
 void number_by_digit(const SortedKeys& by, KeyDigit digit, u64* order, const SortWith& how) {
     const SortKernels& kernels = sort_kernels_at(how.isa);
     const usize kind = width_number(by.width);
@@ -127,7 +128,7 @@ struct Sixteen {
 
 }  // namespace
 
-// Nobody looks on when a piece is known that is not in order.
+// Checks pieces in parallel, and stops once one is out of order.
 bool is_in_order(const SortedKeys& by, const SortWith& how) {
     if (by.count < 2) return true;
     const SortKernels& kernels = sort_kernels_at(how.isa);
@@ -169,8 +170,8 @@ unsigned sort_order(const SortedKeys& by, u64* order, u64* spare, const SortWith
     return index_bits;
 }
 
-// By digits of the equal codes, from the highest bits that vary: those that agree with the last one's so far are
-// counted, until the last one's code is known.
+// Finds the last of the k keys digit by digit of its equal code, from the highest bits that vary: keys that agree
+// with the digits found so far are counted.
 void find_first(const SortedKeys& by, u64 k, u64* found, const SortWith& how) {
     if (k == 0) return;
     const SortKernels& kernels = sort_kernels_at(how.isa);
@@ -195,7 +196,7 @@ void find_first(const SortedKeys& by, u64 k, u64* found, const SortWith& how) {
         prefix |= chosen << digit.shift;
         left -= bits;
     }
-    // All below `prefix`, and `wanted` of those that are equal.
+    // All keys below `prefix`, and `wanted` of those that equal it.
     std::vector<u64> below(shares.number), up_to(shares.number);
     for_each_share(shares, how.threads, [&](u64 i) {
         const u8* const keys = key_at(by, shares.begin(i));

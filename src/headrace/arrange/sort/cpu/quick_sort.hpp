@@ -1,9 +1,9 @@
-// Codes in the order of their values: quicksort that parts a register at a time, down to pieces that a network sorts
-// (sort_lanes.hpp). Each item is moved about log2(n / 350) times, where it lies.
+// Sorts codes by quicksort that partitions a register at a time, down to pieces that a network sorts
+// (sort_lanes.hpp). Each item moves about log2(n / 350) times, in place.
 //
-// A piece is parted in place: some registers are read from each of its ends and held, which leaves room at both. From
-// then on the end with less room is read from, so there is always room for a whole register at either end, whatever its
-// lanes are; what is held comes last. (Bramas 2017; four registers at a time.)
+// A piece is partitioned in place: some registers are read from each of its ends and kept, which leaves room at both
+// ends. From then on the end with less room is read, so each end always has room for a whole register, whatever its
+// lanes hold. The registers that were kept come last. (Bramas 2017; four registers at a time.)
 //
 //   [ lower | room | not yet read | room | others ]
 #pragma once
@@ -15,7 +15,7 @@
 
 HR_BEGIN_NAMESPACE
 
-// Of each mask of 8 lanes, its lanes and then the others.
+// For each mask of 8 lanes: its lanes, then the others.
 struct Parting {
     alignas(64) u8 of[256][8];
     constexpr Parting() : of{} {
@@ -36,11 +36,11 @@ HR_FN u32 steps_for(u64 n) { return n < 2 ? 0 : static_cast<u32>(2 * (64 - leadi
 template <class T>
 class QuickSort {
 public:
-    // Items are at `from` and end up at `to`, which is the same place or one apart.
+    // Sorts items at `from` to `to`, which is the same memory or does not overlap.
     static void sort(T* from, T* to, u64 n) { sort_piece(from, to, {n, 0, false, steps_for(n)}); }
 
-    // One step, for threads that share the work: `piece` becomes what is behind, `lower` what is in front of it. Says
-    // whether what is in front is in order, since all are equal.
+    // Runs one step, for threads that share the work: `piece` becomes the upper part, `lower` the lower part. Returns
+    // whether the lower part is in order, since all its items are equal.
     static bool halve(T* items, QuickPiece& piece, QuickPiece& lower) {
         lower = piece;
         T pivot;
@@ -71,7 +71,7 @@ private:
         while (piece.count > block_items<T>) {
             T pivot;
             if (!choose(from, piece, pivot)) break;  // all are equal
-            // Where nothing is below the pivot, what equals it is a side of its own, and in its place.
+            // If nothing is below the pivot, the items equal to it form the lower part, and are in their place.
             const bool with_equal = piece.has_least && piece.least == pivot;
             const u64 lower = with_equal ? part<true>(from, piece.count, pivot) : part<false>(from, piece.count, pivot);
             if (with_equal) {
@@ -91,7 +91,7 @@ private:
         if (from != to) __builtin_memcpy(to, from, n * sizeof(T));
     }
 
-    // Where the next lower item goes, and behind the place of the next other one.
+    // Position of the next lower item, and the end of that of the next other one.
     struct Ends {
         T* lower;
         T* others;
@@ -120,7 +120,7 @@ private:
         ends.lower += found;
     }
 
-    // The first n lanes, and nothing beside them.
+    // Stores the first n lanes, and nothing after them.
     template <bool with_equal>
     HR_HOT void put_some(Ends& ends, __m512i x, __m512i pivots, u64 n) {
         const Mask there = first_lanes<T>(n);
@@ -137,7 +137,8 @@ private:
         for (u64 k = 0; k < steps; ++k) x[k] = load_any(from + k * lanes);
     }
 
-    // Items below the pivot (or up to it) in front, the others behind; returns how many are in front. n > 2 * step.
+    // Moves items below the pivot (or equal to it) to the front, others after them. Returns the number of items in
+    // front. n > 2 * step.
     template <bool with_equal>
     static u64 part(T* items, u64 n, T pivot) {
         const __m512i pivots = L::every(pivot);
@@ -165,7 +166,7 @@ private:
 #pragma GCC unroll 4
             for (u64 k = 0; k < steps; ++k) put<with_equal>(ends, x[k], pivots);
         }
-        // What is held fills the room. The last two registers might overlap each other.
+        // The registers that were kept fill the room. The last two might overlap.
 #pragma GCC unroll 4
         for (u64 k = 0; k < steps; ++k) put<with_equal>(ends, first[k], pivots);
         put<with_equal>(ends, last[0], pivots);
@@ -190,7 +191,7 @@ private:
         return sample[number / 2];
     }
 
-    // The middle between the least and the largest; says whether they differ.
+    // Computes the middle between the lowest and the highest item. Returns whether they differ.
     static bool middle(const T* items, u64 n, T& pivot) {
         __m512i least = load_any(items), most = least;
         for (u64 i = 0; i < n; i += lanes) {

@@ -1,10 +1,10 @@
-// Codes in the order of their values, by one thread, where registers are no wider than 32 bytes: radix sort from the
-// highest bits that vary, by digits that leave a few items, which are inserted. Random keys of 8 bytes, 2^20 of them,
-// are moved twice by digits of 9 and 8 bits.
+// Sorts codes by one thread if registers have at most 32 bytes: radix sort from the highest bits that vary, by digits
+// that leave a few items for insertion sort. Random keys of 8 bytes, 2^20 of them, move twice, by digits of 9 and 8
+// bits.
 //
-// A pass reads its piece twice (what varies; which digits) and moves it once, to the other of two places. Equal digits
-// keep their order, so codes whose lowest `ordered` bits rise with their places (numbers of rows) need the others
-// sorted only.
+// A pass reads its piece twice (which bits vary; which digits) and moves it once, to the other of two buffers. Equal
+// digits keep their order. So if the lowest `ordered` bits of codes ascend with their positions (row numbers), only
+// the other bits are sorted.
 #pragma once
 
 #include "core/cpu/portable.hpp"
@@ -26,7 +26,8 @@ void insert_each(T* home, const T* from, u64 n) {
     }
 }
 
-// Bits of a digit for n items of which `varying` bits are to be sorted: one digit, or the first of two or more alike.
+// Returns the bits of a digit for n items with `varying` bits to sort: one digit, or the first of several of equal
+// width.
 HR_FN int digit_bits(u64 n, int varying) {
     const int wanted = 63 - leading_zeros(n / items_left);
     const int passes = (wanted + most_digit_bits - 1) / most_digit_bits;
@@ -44,7 +45,8 @@ T varying_bits(const T* items, u64 n) {
     return static_cast<T>(any ^ all);
 }
 
-// Items are at `home`, or `away` where `is_home` is not set; the other place is as large. They end up at home.
+// Sorts items at `home`, or at `away` if `is_home` is not set; both buffers have the same size. The result is at
+// `home`.
 template <class T>
 void radix_sort(T* home, T* away, u64 n, bool is_home, int ordered) {
     if (n <= inserted_up_to) return insert_each(home, is_home ? home : away, n);

@@ -1,4 +1,4 @@
-// What the sorts of arrays share: keys in shares of threads, and what is known of all from what is known of each.
+// Divides keys into shares for threads, and combines what is known of each share.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct alignas(line_bytes) Line {
     u8 bytes[line_bytes];
 };
 
-// From so many keys of 2 bytes on, to count all 65,536 costs less than to sort.
+// Number of 2-byte keys from which counting all 65,536 values costs less than sorting.
 constexpr u64 counted_from = u64{1} << 20;
 
 const SortKernels& sort_kernels_at(Isa isa);
@@ -28,8 +28,8 @@ inline usize width_number(unsigned width) {
     return static_cast<usize>(std::countr_zero(width));
 }
 
-// Neighbouring keys that one thread takes at a time: several for each thread, so that a slow one gets fewer, and no
-// more than take a thread some 50 ms, so that an interrupt need not wait.
+// Consecutive keys that one thread takes at a time: several shares a thread, so that a slow thread gets fewer, and at
+// most some 50 ms each, so that an interrupt need not wait.
 struct Shares {
     u64 count;
     u64 length;
@@ -65,7 +65,8 @@ inline KeysSeen seen_together(const std::vector<KeysSeen>& seen) {
     return all;
 }
 
-// Makes counts of shares the places where each share's items of each digit go; returns where digits begin, and the end.
+// Replaces the counts of shares by the first position of each share's items of each digit. Returns the begin of each
+// digit, and the end.
 inline std::vector<u64> scan_shares(std::vector<u64>& counts, u64 shares, u64 digits) {
     std::vector<u64> begins(digits + 1);
     u64 at = 0;
@@ -79,10 +80,10 @@ inline std::vector<u64> scan_shares(std::vector<u64>& counts, u64 shares, u64 di
 
 void reverse_items(void* items, u64 count, u64 width, unsigned threads);
 
-// As sort_keys, of 2 bytes and more; codes whose lowest `ordered` bits rise with their places.
+// Sorts as sort_keys, keys of at least 2 bytes. The lowest `ordered` bits of codes ascend with their positions.
 void sort_words(const SortedKeys& by, void* to, void* spare, const SortWith& how, int ordered);
 
-// Keys of one byte, and many of two: each value is written as often as it was counted.
+// Sorts keys of one byte, and many keys of two: each value is written as often as it was counted.
 void sort_by_counting(const SortedKeys& by, void* to, const SortWith& how);
 
 }  // namespace headrace

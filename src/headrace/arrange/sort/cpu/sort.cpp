@@ -1,6 +1,7 @@
-// Keys alone. One thread sorts codes where the result is to be; a few threads halve them there first, and share the
-// halves. Many look at all keys, counting digits by a guess, a pass by the highest bits that vary puts each thread's
-// keys to places of its own, then each takes parts; those too large for a cache are passed again by all.
+// Sorts keys alone. One thread sorts codes in the result's memory. A few threads first halve them there by quicksort,
+// and share the halves. Many threads look at all keys and count digits by a guess; a pass by the highest bits that
+// vary moves each thread's keys to separate positions. Then each thread sorts buckets; those too large for a cache
+// get another pass by all threads.
 #include "arrange/sort/cpu/sort.hpp"
 
 #include <algorithm>
@@ -21,17 +22,17 @@ namespace headrace {
 
 namespace {
 
-constexpr u64 of_one_thread = 512 << 10;  // bytes of keys that are not worth a second one
-constexpr u64 part_bytes = 512 << 10;     // what a pass should leave
-constexpr u64 of_one_call = 32 << 20;     // bytes of keys that one thread sorts before it looks at interrupts
+constexpr u64 of_one_thread = 512 << 10;  // bytes of keys that are not worth a second thread
+constexpr u64 part_bytes = 512 << 10;     // size of a bucket that a pass aims at
+constexpr u64 of_one_call = 32 << 20;     // bytes of keys that one thread sorts before it checks for interrupts
 constexpr u64 most_of_thread = 4 << 20;
 constexpr int least_bits = 5, most_bits = 10, most_bits_alone = 11;
 constexpr u64 sampled = 256;
 
-// How codes are seen that are codes already.
+// The rule for keys that are codes already.
 constexpr std::array<u64, 4> as_they_are = {0, 0, 0, 0};
 
-// From so many threads on, a pass that all do together costs less than the first steps that few do.
+// Number of threads from which a pass by all costs less than the first steps of quicksort, which few threads share.
 constexpr unsigned passed_from = 8;
 
 bool is_halved(const SortKernels& kernels, unsigned threads) { return kernels.sorts_in_place && threads < passed_from; }
@@ -58,8 +59,8 @@ public:
     }
 
 private:
-    // Keys (or codes) from a place on, whose result is that many items from item `begin` on; `into`: the memory, to_ or
-    // spare_, that a pass puts them to.
+    // A range of keys (or codes) whose result begins at item `begin`. `into`: the memory, to_ or spare_, that a pass
+    // moves them to.
     struct Part {
         const u8* keys;
         u64 begin;
@@ -77,8 +78,8 @@ private:
         decode_here(0, count);
     }
 
-    // Codes are made where the result is to be, then pieces of them are halved by whoever has nothing to do, until they
-    // are for one thread. The first steps are done by few, which a pass is not worth up to some threads.
+    // Writes codes to the result's memory. Then idle threads halve pieces of them until a piece suits one thread. Few
+    // threads share the first steps, but up to some number of threads a pass is not worth it.
     void sort_by_halves(const void* keys, u64 count) {
         const Pieces pieces(count, width_);
         std::vector<KeysSeen> seen(pieces.number());
@@ -104,7 +105,7 @@ private:
         });
     }
 
-    // In cache at the end, so codes become keys there.
+    // Halves a piece. At the end it is in cache, so codes become keys there.
     void halve(Halves& halves, Halves::Work work, u64 grain) {
         while (work.piece.count > grain) {
             check_interrupt();
@@ -128,7 +129,8 @@ private:
         kernels_.decode[kind_](items, count, rule_, items);
     }
 
-    // Where keys are in order, or backwards. `part.rule` is of keys or says that they are codes.
+    // Copies keys that are in ascending or descending order. `part.rule` is the rule of keys, or says that they are
+    // codes.
     void put_as_seen(const Part& part, const KeysSeen& seen) {
         u8* const target = to_ + part.begin * width_;
         if (part.keys != target) {
@@ -169,21 +171,21 @@ private:
         sort_parts(part, begins);
     }
 
-    // All that is to be sorted is equal, and the rest rises.
+    // Copies codes whose sorted bits are all equal; their other bits ascend.
     void put_ordered(const Part& part) {
         KeysSeen seen{};
         seen.rises = true;
         put_as_seen(part, seen);
     }
 
-    // One thread passes by as many bits as the sort of a part does, so that both together take no more passes than one
-    // sort of all.
+    // Returns the bits of a pass by one thread: as many as the sort of a bucket uses, so that both take no more
+    // passes than one sort of all keys.
     int bits_for(u64 count) const {
         if (threads_ == 1) return most_bits_alone;
         return std::clamp(static_cast<int>(std::bit_width(count * width_ / part_bytes)), least_bits, most_bits);
     }
 
-    // The highest bits that vary, or of those that are ordered already none.
+    // Returns the highest bits that vary, without those that are already in order.
     KeyDigit digit_of(u64 varying, int bits) const {
         const int top = std::max(static_cast<int>(std::bit_width(varying)), ordered_ + 1);
         const int used = std::min(bits, top - ordered_);
@@ -223,7 +225,7 @@ private:
         });
     }
 
-    // Parts that one thread can do are done side by side, larger ones one after the other by all.
+    // Sorts buckets: those that suit one thread in parallel, larger ones one after the other by all threads.
     void sort_parts(const Part& part, const std::vector<u64>& begins) {
         const bool is_home = part.into == to_;
         std::vector<u64> small;
@@ -271,7 +273,7 @@ u64 spare_for(unsigned width, u64 count, const SortWith& how) {
     return is_in_place ? 0 : count * width;
 }
 
-// Whether every key has the bits of the next: at the rate of a read, up to the first that has not.
+// Whether all keys have the same bits; reads at the speed of memory, up to the first difference.
 static bool are_all_same(const SortedKeys& by) {
     const u8* const keys = static_cast<const u8*>(by.keys);
     return by.count > 0 && std::memcmp(keys, keys + by.width, (by.count - 1) * by.width) == 0;

@@ -1,23 +1,23 @@
-"""A sort in host memory: what it needs besides, taken before anything is written, and the calls of the native part."""
+"""Sorts in host memory: allocates scratch memory before anything is written, then calls native code."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from headrace import _native
-from headrace.arrange.sort.request import Moved, SortTask
+from headrace.arrange.sort.request import ColumnMove, SortTask
 from headrace.arrays.arrays import Array
 
 _LINE = 64
 _WORD = 8
 _ALL_BITS = 63
-"""Of a word that is a place and nothing else."""
+"""Bits of a word that holds only an index."""
 
-_KeysGiven = tuple[int, int, int, bytes]
+_NativeKeys = tuple[int, int, int, bytes]
 
 
-class _Room:
-    """Memory that only this call uses, from a line of the cache on."""
+class _Scratch:
+    """Scratch memory of one call, aligned to a cache line."""
 
     __slots__ = ("_held", "address")
 
@@ -30,17 +30,17 @@ class _Room:
 
 
 def sort_keys_on_cpu(task: SortTask) -> None:
-    """Keys alone. Ctrl-C ends the sort, but not one in place: the array would have lost keys."""
+    """Sort keys alone. Ctrl-C ends the sort unless it is in place: the array would have lost keys."""
     keys, target = task.keys, task.target
     assert target is not None
     threads, isa = task.context.thread_count, task.context.isa
-    spare = _Room(task, _native.sort_spare(keys.width, keys.length, threads, isa))
-    given, _held = _given(task)
+    spare = _Scratch(task, _native.sort_spare(keys.width, keys.length, threads, isa))
+    given, _held = _native_keys(task)
     _native.sort_keys(given, target.address, spare.address, threads, isa, interruptible=keys.address != target.address)
 
 
 def argsort_on_cpu(task: SortTask) -> None:
-    """Places of keys."""
+    """Write the indices of keys in their order."""
     assert task.indices is not None
     order, index_bits, _held = _order(task)
     _native.take_in_order(
@@ -49,14 +49,14 @@ def argsort_on_cpu(task: SortTask) -> None:
 
 
 def sort_pairs_on_cpu(task: SortTask) -> None:
-    """Keys and what goes with them, by their places. What is sorted in place goes by way of spare memory.
+    """Sort keys and values by gathering them in the order of the keys. Arrays in place are gathered to scratch memory first.
 
-    Ctrl-C does not end the moves of a sort in place: some arrays would be in the new order and others not.
+    Ctrl-C does not end the moves of a sort in place: some arrays would be in the new order, others in the old one.
     """
     assert task.target is not None
-    moves = (Moved(task.keys, task.target), *task.values)
+    moves = (ColumnMove(task.keys, task.target), *task.values)
     in_place = [move.source.nbytes for move in moves if move.source.address == move.target.address]
-    between = _Room(task, max(in_place, default=0))
+    between = _Scratch(task, max(in_place, default=0))
     order, index_bits, _held = _order(task)
     count, threads = task.keys.length, task.context.thread_count
     for move in moves:
@@ -69,19 +69,19 @@ def sort_pairs_on_cpu(task: SortTask) -> None:
 
 
 def is_sorted_on_cpu(task: SortTask) -> bool:
-    """Whether keys are in order."""
-    given, _held = _given(task)
+    """Return whether keys are in order."""
+    given, _held = _native_keys(task)
     return _native.is_in_order(given, task.context.thread_count, task.context.isa)
 
 
 def top_k_on_cpu(task: SortTask) -> None:
-    """The first keys are found, then put in order."""
+    """Find the first keys, then sort them."""
     assert task.target is not None
     assert task.indices is not None
     k, width, context = task.indices.length, task.keys.width, task.context
     spare_bytes = _native.sort_spare(_WORD, k, context.thread_count, context.isa)
-    found, first, order, spare = (_Room(task, nbytes) for nbytes in (k * _WORD, k * width, k * _WORD, spare_bytes))
-    given, _held = _given(task)
+    found, first, order, spare = (_Scratch(task, nbytes) for nbytes in (k * _WORD, k * width, k * _WORD, spare_bytes))
+    given, _held = _native_keys(task)
     _native.find_first(given, k, found.address, context.thread_count, context.isa)
     _native.take_in_order(found.address, _ALL_BITS, k, (given[0], first.address, width), context.thread_count)
     chosen = first.address, k, width, task.order.packed
@@ -90,21 +90,21 @@ def top_k_on_cpu(task: SortTask) -> None:
         _native.take_in_order(order.address, index_bits, k, items, context.thread_count)
 
 
-def _order(task: SortTask) -> tuple[_Room, int, Any]:
-    """Words whose lowest bits are places, how many bits, and what holds memory."""
+def _order(task: SortTask) -> tuple[_Scratch, int, Any]:
+    """Return words whose lowest bits are indices, the number of these bits, and the owner of copied keys."""
     count, threads, isa = task.keys.length, task.context.thread_count, task.context.isa
-    order, spare = _Room(task, count * _WORD), _Room(task, _native.sort_spare(_WORD, count, threads, isa))
-    given, held = _given(task)
+    order, spare = _Scratch(task, count * _WORD), _Scratch(task, _native.sort_spare(_WORD, count, threads, isa))
+    given, held = _native_keys(task)
     index_bits = _native.sort_order(given, order.address, spare.address, threads, isa)
     return order, index_bits, held
 
 
-def _given(task: SortTask) -> tuple[_KeysGiven, Any]:
-    """What native calls are told of keys, and what holds them. Keys that begin inside of an item are copied."""
+def _native_keys(task: SortTask) -> tuple[_NativeKeys, Any]:
+    """Return the keys as native calls take them, and the owner of their memory. Misaligned keys are copied."""
     keys: Array = task.keys
     address, held = keys.address, None
     if address % keys.width:
-        held = _Room(task, keys.nbytes)
+        held = _Scratch(task, keys.nbytes)
         _native.copy_parts([(address, held.address, keys.nbytes)], task.context.thread_count)
         address = held.address
     return (address, keys.length, keys.width, task.order.packed), held

@@ -1,6 +1,6 @@
-// Keys to codes and back, what is known of them at a look, and codes put in order in cache: compiled once for each
-// instruction set. Keys are taken as codes a few KB at a time in the first cache, so each loop is one that compilers
-// vectorise, and is written once for all orders.
+// Converts keys to codes and back, inspects them, and sorts codes in cache; compiled once for each instruction set.
+// Keys become codes a few KB at a time in the L1 cache, so each loop is one that compilers vectorise, and is written
+// once for all orders.
 #include "arrange/sort/cpu/sort_kernels.hpp"
 
 #include "arrange/sort/cpu/quick_sort.hpp"
@@ -36,7 +36,7 @@ void equal_codes(const KeyRule<T>& rule, const T* in, u64 n, T* out) {
     }
 }
 
-// Calls work(codes, first, n) for keys as codes, `taken` at a time; they are put to `out` if it is given.
+// Calls work(codes, first, n) for keys as codes, `taken` at a time. Codes are written to `out` if it is given.
 template <class T, class Work>
 void each_taken(const void* keys, u64 n, const KeyRule<T>& rule, bool by_equal, void* out, const Work& work) {
     alignas(64) T own[taken];
@@ -53,7 +53,7 @@ void each_taken(const void* keys, u64 n, const KeyRule<T>& rule, bool by_equal, 
     }
 }
 
-// Loops by themselves, of one sum in a register, which is what compilers vectorise.
+// Separate loops with one sum in a register each, which compilers vectorise.
 template <class T>
 T any_of(const T* codes, u64 n) {
     T any = 0;
@@ -119,8 +119,9 @@ void number(const void* keys, u64 n, const void* description, KeyDigit digit, u6
     });
 }
 
-// Lines are those of `to`: place 5 of a digit whose line begins at place 3 is the line's item 2. A line that is full is
-// written whole, but the first one of a digit, which may be another's too, and what is left at the end.
+// Collects codes in cache lines of `to`: position 5 of a digit whose line begins at position 3 is item 2 of the line.
+// A full line is written whole. The first line of a digit, which another digit may share, and the rest at the end are
+// not.
 template <class T>
 void scatter(const void* keys, u64 n, const void* description, KeyDigit digit, u64* places, void* lines, void* to) {
     constexpr u64 per_line = line_bytes / sizeof(T);

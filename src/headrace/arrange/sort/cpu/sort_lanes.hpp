@@ -1,11 +1,13 @@
-// Whole numbers without a sign in a register of AVX-512, and a few registers of them sorted by a network.
+// Unsigned integers in AVX-512 registers, and a network that sorts a few registers.
 //
-// A block is R registers of N lanes, a matrix of R rows and N columns, and is sorted without a branch: each column down
-// its rows by Batcher's odd-even network (R / 2 comparators at a time, lanes side by side), then neighbouring columns
-// are merged by bitonic networks to runs of 2, 4 .. N columns, and last the matrix, whose columns now follow one
-// another, is transposed. (Columns first as in Bramas 2017 and in the vectorised quicksort of Blacher, Giesen and Kühne
-// 2022.) For 256 keys of 4 bytes, R = N = 16, these are 920 instructions, 3.6 for a key. Blocks of 32 registers, some
-// of which wait in the first cache, save a step of quicksort, which makes it 5 % faster; those of 64 make it slower.
+// A block is R registers of N lanes: a matrix of R rows and N columns, sorted without a branch. First each column is
+// sorted by Batcher's odd-even network (R / 2 comparators at a time, lanes in parallel). Then neighbouring columns
+// are merged by bitonic networks to runs of 2, 4 .. N columns. Last, the matrix, whose columns now follow one
+// another, is transposed. (Columns first as in Bramas 2017 and in the vectorised quicksort of Blacher, Giesen and
+// Kühne 2022.)
+//
+// For 256 keys of 4 bytes, R = N = 16, these are 920 instructions, 3.6 a key. Blocks of 32 registers, some of which
+// wait in the L1 cache, save a step of quicksort, which makes it 5 % faster; those of 64 make it slower.
 #pragma once
 
 #include "core/cpu/vectors.hpp"
@@ -38,8 +40,7 @@ struct LanesOf;
         }                                                                                                          \
         HR_HOT void store(T* p, Mask mask, __m512i a) { _mm512_mask_storeu_epi##bits(p, mask, a); }                \
     };
-// The larger of two is what they have and the smaller has not, a xor b xor least: by that the one port of a core that
-// finds minima has half as much to do.
+// The maximum of two is a xor b xor minimum. So the one port of a core that computes minima has half as much to do.
 #define HR_MOST_WHERE_16(least, mask, a, b) _mm512_mask_max_epu16(least, mask, a, b)
 #define HR_MOST_WHERE_32(least, mask, a, b) _mm512_mask_ternarylogic_epi32(least, mask, a, b, 0x96)
 #define HR_MOST_WHERE_64(least, mask, a, b) _mm512_mask_ternarylogic_epi64(least, mask, a, b, 0x96)
@@ -60,7 +61,7 @@ HR_LANES_OF(u64, 64, 8)
 HR_HOT __m512i load_any(const void* p) { return _mm512_loadu_si512(p); }
 HR_HOT void store_any(void* p, __m512i a) { _mm512_storeu_si512(p, a); }
 
-// Which lane each lane takes from.
+// Source lane of each lane.
 template <class T>
 struct Places {
     static constexpr int count = LanesOf<T>::count;
@@ -68,7 +69,7 @@ struct Places {
     HR_HOT __m512i load(const Places& places) { return _mm512_load_si512(places.at); }
 };
 
-// The other end of each group: {1, 0, 3, 2} of groups of two.
+// Reverses each group: {1, 0, 3, 2} for groups of two.
 template <class T, int group>
 struct Mirrored : Places<T> {
     constexpr Mirrored() : Places<T>{} {
@@ -81,7 +82,7 @@ struct Swapped : Places<T> {
         for (int i = 0; i < this->count; ++i) this->at[i] = static_cast<T>(i ^ distance);
     }
 };
-// Lanes of two registers in turns, from their lower or their upper halves.
+// Interleaves lanes of two registers, from their lower or their upper halves.
 template <class T, bool upper>
 struct InTurns : Places<T> {
     constexpr InTurns() : Places<T>{} {
@@ -93,7 +94,7 @@ struct InTurns : Places<T> {
 template <class Kind>
 HR_CONSTANT Kind places_of{};
 
-// Lanes that have this bit in their number.
+// Mask of the lanes with this bit in their number.
 template <class T>
 constexpr u64 lanes_with(int bit) {
     u64 mask = 0;
@@ -140,7 +141,7 @@ struct Block {
         (order(row[batcher<rows>.low[i]], row[batcher<rows>.high[i]]), ...);
     }
 
-    // Lanes with `bit` in their number keep the larger of themselves and what they meet, others the smaller.
+    // Compares lanes: those with `bit` in their number keep the larger item, others the smaller.
     template <int bit>
     HR_HOT __m512i kept(__m512i own, __m512i met) {
         return L::most_where(L::least(own, met), static_cast<typename L::Mask>(lanes_with<T>(bit)), own, met);
@@ -166,7 +167,7 @@ struct Block {
         }
     }
 
-    // Runs of group / 2 columns to runs of `group`: the second run of each pair is met backwards.
+    // Merges runs of group / 2 columns to runs of `group`. The second run of each pair is compared backwards.
     template <int group>
     HR_MEMBER void merge_columns() {
         if constexpr (group <= L::count) {
@@ -183,7 +184,7 @@ struct Block {
         }
     }
 
-    // Item (row, lane) to place lane * rows + row: log2(rows) perfect shuffles of the whole.
+    // Moves item (row, lane) to lane * rows + row: log2(rows) perfect shuffles of the block.
     template <int left>
     HR_MEMBER void transpose() {
         if constexpr (left > 1) {
@@ -208,13 +209,13 @@ struct Block {
     }
 };
 
-// The lowest n lanes.
+// Mask of the lowest n lanes.
 template <class T>
 HR_HOT typename LanesOf<T>::Mask first_lanes(u64 n) {
     return static_cast<typename LanesOf<T>::Mask>(_bzhi_u64(~u64{0}, static_cast<unsigned>(n < 64 ? n : 64)));
 }
 
-// Sorts n <= rows * lanes items; what a block has more is as large as can be, and stays behind.
+// Sorts n <= rows * lanes items. The unused places of the block hold the largest value and stay at the end.
 template <class T, int rows>
 void sort_block(const T* from, T* to, u64 n) {
     using L = LanesOf<T>;

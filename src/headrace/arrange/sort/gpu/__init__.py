@@ -1,1 +1,1 @@
-"""Sorting on a GPU."""
+"""Sorts on a GPU; the planner chooses a way by size, type and a sample."""

@@ -1,7 +1,7 @@
-"""Columns with nulls, or of bools, in order on a GPU: rows are split by class, and those that are no nulls sorted as arrays are.
+"""Sorts columns with nulls, or of bools, on a GPU: rows are partitioned by class, and valid rows are sorted as arrays.
 
-Bools are in order by that alone. Of other columns the values that are there are packed, sorted to their place in the result, and
-zeros written for nulls; places go with them. Nothing here waits but for a number of nulls that nobody knows, and for answers.
+Bools need no more than the partition. Other columns have their valid values packed and sorted straight into the result, and zeros
+written for nulls; row numbers move with the values. The host waits only for an unknown number of nulls, and for answers.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.arrange.gather.take_gpu import Taker
 from headrace.arrange.sort.arguments import INDEX_TYPES, KeysOptions, check_values
-from headrace.arrange.sort.gpu.common.launch import Common, row_bytes
-from headrace.arrange.sort.gpu.null_partition import ClassShape, Packed, RowClasses
-from headrace.arrange.sort.gpu.planner import Given
+from headrace.arrange.sort.gpu.common.launch import SortContext, row_bytes
+from headrace.arrange.sort.gpu.null_partition import NullPartitionTuning, PackedColumn, RowClasses
+from headrace.arrange.sort.gpu.planner import SortRequest
 from headrace.arrange.sort.gpu.sort import Sorters, sorters_on
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrays.arrays import Array, take, width_of
@@ -31,27 +31,27 @@ if TYPE_CHECKING:
 
 
 class ColumnSorter:
-    """Sorts of one column.
+    """Sorts one column.
 
     Parameters
     ----------
     sorters
-        Of its card and stream.
+        Creates sorters on the column's device and stream.
     column
-        What is sorted.
+        The column to sort.
     typestr
-        Of its values as keys; of bools of what they would be.
+        NumPy type of its values as keys; bools count as bytes.
     options
-        The order.
+        Order of keys and nulls.
     strategy
-        Of the rows that are not null.
-    shape
-        Of the kernels that split rows.
+        Strategy for the valid rows.
+    tuning
+        Sizes of the kernels that partition rows.
     """
 
     def __init__(
         self, sorters: Sorters, column: Column, typestr: str, options: KeysOptions, *, strategy: str | None = None,
-        shape: ClassShape | None = None,
+        tuning: NullPartitionTuning | None = None,
     ) -> None:  # fmt: skip
         self._is_bool = column.type.name == "bool"
         if self._is_bool and strategy == "hybrid":
@@ -61,57 +61,57 @@ class ColumnSorter:
         self._order = KeyOrder.of(typestr, descending=options.descending, total_order=options.total_order)
         self._width = self._order.bits // 8
         nulls_first = options.nulls == "first"
-        self._rows = RowClasses(self._launcher, column, nulls_first=nulls_first, descending=options.descending, shape=shape)
+        self._rows = RowClasses(self._launcher, column, nulls_first=nulls_first, descending=options.descending, tuning=tuning)
 
     @property
     def nulls(self) -> int:
-        """How many rows are null; where nobody has counted them the host waits."""
+        """Return the number of null rows. If the column does not know it, the host waits."""
         return self._rows.nulls
 
     def sort(self) -> Column:
-        """The column in order."""
+        """Return the sorted column."""
         length, nulls = self._column.length, self.nulls
         validity = self._rows.bits(length, of_truths=False) if nulls else None
         values = self._rows.bits(length, of_truths=True) if self._is_bool else self._sorted_values()
         return self._made(length, nulls, values, validity)
 
     def argsort(self) -> Room:
-        """Places of its rows in order."""
+        """Return the indices of the sorted rows."""
         count, wanted = self._column.length, width_of(INDEX_TYPES[self._options.dtype])
         places = self._launcher.room(count * wanted)
         if self._is_bool:
             self._rows.split(None, (places, wanted))
             return places
-        width, (begin, there) = row_bytes(count), self._there()
+        width, (begin, there) = row_bytes(count), self._valid_range()
         numbers = self._launcher.room(count * width)
         in_order = places if width == wanted else self._launcher.room(count * width)
         packed = self._packed(there, (numbers, width))
         own, of_nulls = (begin * width, there * width), (0 if begin else there * width, (count - there) * width)
         self._sort_packed(packed, None, ((Part(numbers, *own), Part(in_order, *own), width),))
         if there < count:
-            self._common(count - there).gather(None, Part(numbers, *of_nulls), Part(in_order, *of_nulls), width)
+            self._context(count - there).gather(None, Part(numbers, *of_nulls), Part(in_order, *of_nulls), width)
         if in_order is not places:
-            self._common(count).rows_as(in_order, places, wanted)
+            self._context(count).convert_rows(in_order, places, wanted)
         return places
 
-    def _common(self, count: int) -> Common:
-        return Common(self._launcher, count, self._sorters.shapes.multiprocessors)
+    def _context(self, count: int) -> SortContext:
+        return SortContext(self._launcher, count, self._sorters.tuning.multiprocessors)
 
     def is_sorted(self) -> bool:
-        """Whether its values are in order, and nulls together where they belong; the host waits, once for each."""
+        """Return whether values are in order, and nulls contiguous at their end. The host waits once for each."""
         if not self._rows.are_in_order():
             return False
-        begin, there = self._there()
-        return self._is_bool or self._sorters.of(there).is_sorted(self._given(self._values(begin, there), None))
+        begin, there = self._valid_range()
+        return self._is_bool or self._sorters.of(there).is_sorted(self._request(self._values(begin, there), None))
 
     def first_of_bools(self, k: int) -> tuple[Column, Room]:
-        """The first rows of bools without nulls in order, and their places, int64."""
+        """Return the first k rows of a bool column without nulls in order, and their indices, int64."""
         places = self._launcher.room(k * 8)
         self._rows.split(None, (places, 8), limit=k)
         return self._made(k, 0, self._rows.bits(k, of_truths=True), None), places
 
-    def _there(self) -> tuple[int, int]:
-        """Where rows that are not null begin in order, and how many they are."""
+    def _valid_range(self) -> tuple[int, int]:
+        """Return the first position of valid rows in order, and their number."""
         nulls = self.nulls
         return nulls if self._options.nulls == "first" else 0, self._column.length - nulls
 
@@ -120,24 +120,24 @@ class ColumnSorter:
         return Part(values, (self._column.offset + begin) * self._width, count * self._width)
 
     def _packed(self, there: int, places: tuple[Room, int] | None) -> Room:
-        """Values that are there, side by side; and the numbers of all rows to `places`."""
+        """Return the valid values without gaps, and write the numbers of all rows to `places`."""
         packed = self._launcher.room(there * self._width)
-        self._rows.split(Packed(self._values(0, self._column.length), packed, self._width), places)
+        self._rows.split(PackedColumn(self._values(0, self._column.length), packed, self._width), places)
         return packed
 
     def _sorted_values(self) -> Room:
-        width, (begin, there) = self._width, self._there()
+        width, (begin, there) = self._width, self._valid_range()
         made = self._launcher.room(self._column.length * width)
         self._launcher.fill(Part(made, 0 if begin else there * width, made.nbytes - there * width), 0)
         self._sort_packed(self._packed(there, None), Part(made, begin * width, there * width))
         return made
 
     def _sort_packed(self, packed: Room, target: Room | None, values: tuple[tuple[Room, Room, int], ...] = ()) -> None:
-        given = replace(self._given(packed, target), values=values, stable=self._options.stable)
-        self._sorters.of(packed.nbytes // self._width).sort(given)
+        request = replace(self._request(packed, target), values=values, stable=self._options.stable)
+        self._sorters.of(packed.nbytes // self._width).sort(request)
 
-    def _given(self, keys: Room, target: Room | None) -> Given:
-        return Given(self._order, keys, target, strategy=self._strategy)
+    def _request(self, keys: Room, target: Room | None) -> SortRequest:
+        return SortRequest(self._order, keys, target, strategy=self._strategy)
 
     def _made(self, length: int, nulls: int, values: Room, validity: Room | None) -> Column:
         result = self._launcher.result
@@ -151,7 +151,7 @@ class ColumnSorter:
 def column_sorter(
     column: Column, typestr: str, options: KeysOptions, strategy: str | None, context: Context | None
 ) -> Iterator[ColumnSorter]:
-    """For a column where it lies."""
+    """Yield a sorter on the column's device."""
     context = context or Context()
     budget = context.new_budget()
     values, *others = (placed(part, "keys", context, budget) for part in _parts(column))
@@ -160,13 +160,13 @@ def column_sorter(
 
 
 def as_array(places: Room, typestr: str) -> DeviceArray:
-    """What a sorter gave, as callers have it."""
+    """Return a sorter's indices as an array for callers."""
     buffer: Any = places
     return DeviceArray(buffer, typestr, places.nbytes // width_of(typestr))
 
 
 def taken_on_gpu(parts: Sequence[Any], order: Any, context: Context | None) -> list[Any]:
-    """All rows of columns and arrays in an order, places of 4 or 8 bytes."""
+    """Return all rows of columns and arrays in an order, given by indices of 4 or 8 bytes."""
     context = context or Context()
     budget = context.new_budget()
     places = take(order, "order")
@@ -193,6 +193,6 @@ def _values(part: Any, places: Array, context: Context, budget: Budget) -> Array
 
 
 def _parts(column: Column) -> list[Any]:
-    """Its buffers, values first, as arrays of bytes; of the dictionary, which no row moves in, nothing."""
+    """Return a column's buffers as arrays of bytes, values first, without the dictionary, which does not change."""
     parts: list[Any] = [column.values, column.validity, column.offsets, *column.data]
     return [DeviceArray(part, "|u1", part.nbytes) for part in parts if part is not None]

@@ -1,9 +1,9 @@
-// Rows of a column by class: null, and of bools false and true. They are counted by chunks of rows; then each goes
-// behind those of its class, classes in their order. So nulls lie together at their end, all others side by side as a
-// sort wants them, each in the order of their rows; and bools are in order by that alone.
+// Partitions rows of a column by class: null, or false and true for bools. Rows are counted by chunks, then each is
+// written after the preceding rows of its class. So nulls are contiguous at their end, and valid rows are packed as a
+// sort expects them, each in row order. Bools are sorted by that alone.
 //
-// Bytes moved per row: its bits to count them, and once more to place it, 2 w of a key of w bytes, r of a place of r
-// bytes.
+// Bytes moved per row: its bits to count them, and again to place it; 2 w for a key of w bytes, r for a row number of
+// r bytes.
 #include "gpu/block/block.cuh"
 
 using namespace headrace;
@@ -16,26 +16,26 @@ constexpr u32 classes = 3;
 
 struct ClassedRows {
     const u8* validity;  // null: no row is null
-    const u8* truths;    // of bools; null: rows that are there are one class
-    u64 first;           // the bit of row 0
+    const u8* truths;    // of bools; null: valid rows are one class
+    u64 first;           // bit of row 0
     u64 count;
-    u64 chunk;  // rows of a block, whole tiles
+    u64 chunk;  // rows of a block, a multiple of a tile
     u32 nulls_first;
     u32 descending;  // true before false
 };
 
-// Of a block's chunk; what is in neither class is in the third.
+// Counts of a block's chunk. Rows of neither class are in the third.
 struct ChunkCounts {
     u64 of[classes - 1];
-    u64 disorder;  // not 0: a row is of an earlier class than the row before it
+    u64 disorder;  // not 0: a row is of an earlier class than the preceding row
 };
 
-// Which of up to 32 rows are of each class; the class that comes first is 0.
+// Bit masks of up to 32 rows by class; class 0 comes first.
 struct Classes {
     u32 of[classes];
 };
 
-// `count` bits, 1 to 32, from bit `place` on; no byte is read that has none of them.
+// Returns `count` bits, 1 to 32, from bit `place` on. It reads no byte without such a bit.
 static __device__ __forceinline__ u32 bits_from(const u8* bits, u64 place, u32 count) {
     const u8* const at = bits + place / 8;
     const u32 shift = static_cast<u32>(place % 8), bytes = (shift + count + 7) / 8;
@@ -66,13 +66,13 @@ struct Chunk {
         : begin(blockIdx.x * rows.chunk), end(begin + rows.chunk) {
         if (end > rows.count) end = rows.count;
     }
-    // Of the 32 rows from `row` on.
+    // Returns how many of the 32 rows from `row` on exist.
     __device__ __forceinline__ u32 rows_from(u64 row) const {
         return row >= end ? 0 : end - row < word_rows ? static_cast<u32>(end - row) : word_rows;
     }
 };
 
-// Which rows are of an earlier class than the row before them.
+// Returns the rows that are of an earlier class than the preceding row.
 static __device__ __forceinline__ u32 falls_from(const ClassedRows& rows, const Classes& own, u64 row, u32 count) {
     Classes before = {{own.of[0] << 1, own.of[1] << 1, own.of[2] << 1}};
     if (row != 0) before = classes_from(rows, row - 1, count);
@@ -96,7 +96,7 @@ extern "C" __global__ void __launch_bounds__(threads) count_classes(ClassedRows 
     if (threadIdx.x == 0) counts[blockIdx.x] = {{first, second}, is_disordered};
 }
 
-// Rows of the first two classes, in all chunks and in those before a block's.
+// Rows of the first two classes, in all chunks and in the preceding ones.
 struct ClassSums {
     u64 all[classes - 1];
     u64 before[classes - 1];
@@ -107,7 +107,7 @@ struct ClassSums {
     }
 };
 
-// All threads get them.
+// Returns the sums to all threads.
 static __device__ __forceinline__ ClassSums sums_of(const ChunkCounts* counts, u32 chunks) {
     __shared__ ClassSums parts[warps];
     __shared__ ClassSums sums;
@@ -123,23 +123,23 @@ static __device__ __forceinline__ ClassSums sums_of(const ChunkCounts* counts, u
     return sums;
 }
 
-// Where rows go.
+// Outputs of the partition.
 struct Split {
-    const void* keys;  // null where they stay, as bools do
-    void* packed;      // gets the keys of rows that are not null
-    void* places;      // null, or gets the numbers of rows, the first `limit` of them
+    const void* keys;  // null if they do not move, as with bools
+    void* packed;      // output for the keys of valid rows
+    void* places;      // null, or output for row numbers, the first `limit` of them
     u64 limit;
     u32 width;        // of a key
     u32 place_width;  // 4 or 8
 };
 
-// 32 rows, and how many of their tile's rows before them are of the first class (lower half) and of the second.
+// 32 rows, and the number of preceding rows of their tile in the first class (lower half) and the second.
 struct Word {
     Classes own;
     u32 before;
 };
 
-// Where the next row of each class goes.
+// Positions of the next row of each class.
 struct Ends {
     u64 of[classes];
 };
@@ -149,7 +149,7 @@ static __device__ __forceinline__ T of_class(u32 k, T first, T second, T third) 
     return k == 0 ? first : k == 1 ? second : third;
 }
 
-// `rows_before`: rows of the tile before these.
+// Returns the position of row k. `rows_before`: preceding rows of the tile.
 static __device__ __forceinline__ u64 place_of(const Word& word, u32 k, u32 rows_before, const Ends& ends) {
     const u32 first = word.before & 0xFFFF, second = word.before >> 16;
     const u32 ahead = of_class(k, first, second, rows_before - first - second);
@@ -157,7 +157,7 @@ static __device__ __forceinline__ u64 place_of(const Word& word, u32 k, u32 rows
     return of_class(k, ends.of[0], ends.of[1], ends.of[2]) + ahead + static_cast<u32>(__popc(same));
 }
 
-// Of `nulls`, the class that is null; packed keys begin where the first row does that is not.
+// `nulls`: the class that is null. Packed keys begin at the first row that is valid.
 struct Goal {
     Split split;
     u64 front;
@@ -174,8 +174,8 @@ struct Goal {
 
 constexpr u32 turns = 8;
 
-// A tile of the chunk: lane i of a warp knows the i-th word of its 1,024 rows, and in its turn all lanes have a row of
-// it.
+// Writes a tile of the chunk. Lane i of a warp loads the i-th word of its 1,024 rows; then, word by word, each lane
+// handles a row.
 template <class Key>
 static __device__ __forceinline__ void place_tile(const Goal& goal, const Word& known, u64 tile, const Chunk& chunk,
                                                   const Ends& ends) {
@@ -208,7 +208,7 @@ static __device__ __forceinline__ void split_chunk(const ClassedRows& rows, cons
     for (u64 tile = chunk.begin; tile < chunk.end; tile += tile_rows) {
         const u64 row = tile + threadIdx.x * word_rows;
         const Classes own = classes_from(rows, row, chunk.rows_from(row));
-        // Both counts in one word: a tile has no more than 32,768 rows.
+        // Both counts in one word: a tile has at most 32,768 rows.
         const u32 both = static_cast<u32>(__popc(own.of[0])) | static_cast<u32>(__popc(own.of[1])) << 16;
         const u32 upto = tile::scan_warp<Sum<u32>>(both);
         const auto sums = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), parts);
@@ -233,7 +233,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     split_chunk<u64>(rows, goal, ends);
 }
 
-// Bits of the first `count` rows in their order: 1 where they are true, or where they are not null.
+// Writes bits of the first `count` rows in their order: whether they are true, or whether they are valid.
 extern "C" __global__ void __launch_bounds__(threads)
     put_classes(ClassedRows rows, const ChunkCounts* counts, u32 chunks, u32* words, u64 count, u32 of_truths) {
     const ClassSums sums = sums_of(counts, chunks);

@@ -1,4 +1,4 @@
-"""Rows of a column on a GPU by class, null, false and true: launches of null_partition.cu."""
+"""Partitions the rows of a column on a GPU by class (null, false, true): launches null_partition.cu."""
 
 from __future__ import annotations
 
@@ -19,19 +19,23 @@ _SPLIT = Entry(_FILE, "split_classes", "48sPI40s")
 _PUT = Entry(_FILE, "put_classes", "48sPIPQI")
 _WORD_ROWS = 32
 _COUNTS = 3
-"""Words of a ``ChunkCounts``."""
+"""64-bit words of a ``ChunkCounts``."""
 
 
 @dataclass(frozen=True, slots=True)
-class ClassShape:
-    """Threads of a block, and blocks of a grid at most; tests have fewer."""
+class NullPartitionTuning:
+    """Size of null_partition.cu: threads of a block, and maximum number of blocks of a grid."""
 
     threads: int = 256
     blocks: int = 528
 
+    def defines(self) -> dict[str, int]:
+        """Return the macros of a program."""
+        return _defines(self.threads)
 
-class Packed(NamedTuple):
-    """Items of rows, what gets those of rows that are not null side by side, and bytes of one: 1, 2, 4 or 8."""
+
+class PackedColumn(NamedTuple):
+    """The items of all rows, a buffer for those of valid rows without gaps, and the bytes of an item: 1, 2, 4 or 8."""
 
     source: Room
     target: Room
@@ -39,29 +43,35 @@ class Packed(NamedTuple):
 
 
 class RowClasses:
-    """Rows of a column by class.
+    """Partitions the rows of a column by class.
 
     Parameters
     ----------
     launcher
-        Where it runs.
+        Runs the kernels.
     column
-        Its rows are null or not; of bools they are null, false or true.
+        Its rows are null or valid; those of a bool column are null, false or true.
     nulls_first, descending
-        The order of the classes: whether null rows come before all others, and true ones before false ones.
-    shape
-        Of the kernels.
+        Order of the classes: whether null rows precede all others, and true rows precede false ones.
+    tuning
+        Sizes of the kernels.
     """
 
     def __init__(
-        self, launcher: Launcher, column: Column, *, nulls_first: bool, descending: bool, shape: ClassShape | None = None
+        self,
+        launcher: Launcher,
+        column: Column,
+        *,
+        nulls_first: bool,
+        descending: bool,
+        tuning: NullPartitionTuning | None = None,
     ) -> None:
         self.launcher = launcher
         self._column = column
         self._nulls_first = nulls_first
-        self._shape = shape or ClassShape()
-        tile = self._shape.threads * _WORD_ROWS
-        chunk = -(-column.length // (self._shape.blocks * tile)) * tile
+        self._tuning = tuning or NullPartitionTuning()
+        tile = self._tuning.threads * _WORD_ROWS
+        chunk = -(-column.length // (self._tuning.blocks * tile)) * tile
         self._chunks = -(-column.length // max(chunk, tile))
         parts: Any = column  # its buffers are rooms
         validity = 0 if parts.validity is None else parts.validity.address
@@ -76,32 +86,32 @@ class RowClasses:
 
     @cached_property
     def _fetched(self) -> NDArray[np.uint64]:
-        """For each chunk its rows of the first class and of the second, and whether one is before a row of an earlier class."""
+        """Return for each chunk its rows of the first and second class, and whether a row precedes one of an earlier class."""
         return self.launcher.fetch(self._counts).view(np.uint64).reshape(-1, _COUNTS)
 
     @cached_property
     def nulls(self) -> int:
-        """How many rows are null; where nobody has counted them the host waits."""
+        """Return the number of null rows. If the column does not know it, the host waits for the kernel's count."""
         if self._column.null_count >= 0:
             return self._column.null_count
         first, second = self._fetched[:, :2].sum(axis=0, dtype=np.uint64).tolist()
         return int(first if self._nulls_first else self._column.length - first - second)
 
     def are_in_order(self) -> bool:
-        """Whether no row is before one of an earlier class; the host waits."""
+        """Return whether no row precedes one of an earlier class; the host waits."""
         return not self._fetched[:, 2].any()
 
-    def split(self, keys: Packed | None, places: tuple[Room, int] | None, *, limit: int | None = None) -> None:
-        """Put rows where they go, classes in their order and rows of one class in theirs.
+    def split(self, keys: PackedColumn | None, places: tuple[Room, int] | None, *, limit: int | None = None) -> None:
+        """Partition the rows stably: classes in their order, and rows of one class in the order of the column.
 
         Parameters
         ----------
         keys
-            What the rows hold and what gets it of those that are not null; None where nobody wants it.
+            Items of the rows, and the buffer for those of valid rows; None if they are not needed.
         places
-            What gets the rows' numbers, and bytes of one, 4 or 8; None where nobody wants them.
+            Buffer for the row numbers, and bytes of one, 4 or 8; None if they are not needed.
         limit
-            How many numbers are wanted; None for all.
+            Number of row numbers to write; None for all.
         """
         source, target, width = (0, 0, 1) if keys is None else (keys.source.address, keys.target.address, keys.width)
         numbers, number_width = (0, 0) if places is None else (places[0].address, places[1])
@@ -110,16 +120,16 @@ class RowClasses:
         self._launch(_SPLIT, self._chunks, self._counts, self._chunks, split)
 
     def bits(self, count: int, *, of_truths: bool) -> Room:
-        """For each of the first `count` rows in their order whether it is true, or whether it is not null, as whole words."""
+        """Return a bitmap of the first `count` rows in order, in whole words: whether each is true, or whether it is valid."""
         words = -(-count // _WORD_ROWS)
         made = self.launcher.room(words * 4)
-        blocks = min(-(-words // self._shape.threads), self._shape.blocks)
+        blocks = min(-(-words // self._tuning.threads), self._tuning.blocks)
         self._launch(_PUT, blocks, self._counts, self._chunks, made, count, int(of_truths))
         return made
 
     def _launch(self, entry: Entry, blocks: int, *args: Any) -> None:
         if blocks:
-            shape = Shape(_defines(self._shape.threads), blocks, self._shape.threads)
+            shape = Shape(self._tuning.defines(), blocks, self._tuning.threads)
             self.launcher.launch(entry, shape, (self._rows, *args))
 
 

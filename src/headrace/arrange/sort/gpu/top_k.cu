@@ -1,9 +1,10 @@
-// The first k keys of their order, and where they are. Which key is the k-th is found digit by digit from the highest:
-// the keys that share the digits found so far are counted by the next one (radix select; Alabi, Blanchard, Gordon and
-// Steinbach 2012, "Fast k-selection algorithms for graphics processing units"). Keys before it, and of its equals the
-// first ones, are then put side by side in the order of their places, which a stable sort of so few leaves in order.
+// Finds the first k keys of their order and their positions, and checks whether keys are in order. The k-th key is
+// found digit by digit from the highest: keys that share the digits found so far are counted by the next one (radix
+// select; Alabi, Blanchard, Gordon and Steinbach 2012, "Fast k-selection algorithms for graphics processing units").
+// Keys that precede it, and the first ones that equal it, are then copied in the order of their positions. A stable
+// sort of these few keeps that order.
 //
-// Bytes moved per key of width w: w for each digit, and 2 w.
+// Bytes moved per key of width w: w for each digit, and 2 w; to check the order w, up to the first disorder.
 #include "arrange/sort/gpu/common/digit.cuh"
 #include "gpu/block/block.cuh"
 #include "gpu/block/look_back.cuh"
@@ -17,25 +18,25 @@ constexpr u32 tile_keys = threads * rows * per;
 constexpr u32 warps = threads / tile::lanes;
 static_assert(threads >= digits);
 
-// What is known of the k-th key, on the device.
-struct Top {
+// The state of the search for the k-th key.
+struct TopKState {
     tile::Counters counters;
-    u64 wanted;  // of the keys that share the digits found, the first so many are taken
-    u64 bits;    // the digits found, at their places
+    u64 wanted;  // number of keys to take among those that share the digits found
+    u64 bits;    // the digits found, in place
     u64 counts[digits];
 };
 
-struct Before {
-    u64 lower;  // keys that come before the k-th
+struct PrecedingCounts {
+    u64 lower;  // keys that precede the k-th
     u64 equal;
 };
 
-struct Pair {
+struct Chunks {
     u64* keys_before;  // for each block: lower, equal
     u64 chunk;         // keys of a block, a multiple of a tile
 };
 
-// Calls visit(key, place) for the keys of [at, end) that this thread has; all threads come to each tile's `end_tile`.
+// Calls visit(key, position) for this thread's keys of [at, end). All threads call `end_tile` after each tile.
 template <class Visit, class End>
 static __device__ __forceinline__ void visit_tiles(const Key* keys, u64 at, u64 end, u64 stride, const Visit& visit,
                                                    const End& end_tile) {
@@ -55,8 +56,8 @@ static __device__ __forceinline__ void visit_tiles(const Key* keys, u64 at, u64 
     }
 }
 
-// The digit of the k-th key from the counts of all; by the last block.
-static __device__ __forceinline__ void take_digit(Top& top, u32 shift, u64 (&totals)[warps]) {
+// Finds the digit of the k-th key from all counts; by the last block.
+static __device__ __forceinline__ void take_digit(TopKState& top, u32 shift, u64 (&totals)[warps]) {
     const u32 d = threadIdx.x;
     const u64 count = d < digits ? tile::load_relaxed(&top.counts[d]) : 0;
     const u64 wanted = top.wanted;
@@ -71,9 +72,9 @@ static __device__ __forceinline__ void take_digit(Top& top, u32 shift, u64 (&tot
     }
 }
 
-// Digit `number`, those above being found.
+// Counts digit `number`; those above are found.
 extern "C" __global__ void __launch_bounds__(threads)
-    top_count(const Key* keys, u64 count, KeyRule<Key> rule, u32 number, Top* top) {
+    count_top(const Key* keys, u64 count, KeyRule<Key> rule, u32 number, TopKState* top) {
     __shared__ u32 counters[digits];
     __shared__ u64 totals[warps];
     __shared__ u32 is_last;
@@ -103,9 +104,9 @@ extern "C" __global__ void __launch_bounds__(threads)
     take_digit(*top, number * bits, totals);
 }
 
-// How many keys of each block's chunk come before the k-th, and how many equal it.
+// Counts the keys of each block's chunk that precede the k-th, and that equal it.
 extern "C" __global__ void __launch_bounds__(threads)
-    top_chunks(const Key* keys, u64 count, KeyRule<Key> rule, const Top* top, Pair chunks) {
+    count_chunks(const Key* keys, u64 count, KeyRule<Key> rule, const TopKState* top, Chunks chunks) {
     __shared__ u64 totals[warps];
     const Key limit = static_cast<Key>(top->bits);
     u64 lower = 0, equal = 0;
@@ -126,14 +127,14 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (threadIdx.x == 0) chunks.keys_before[2 * blockIdx.x + 1] = equal;
 }
 
-// What all blocks before this one counted.
-static __device__ __forceinline__ Before of_blocks_before(const Pair& chunks, u64 (&totals)[warps]) {
-    Before sum = {};
+// Returns the sums of the counts of the preceding blocks.
+static __device__ __forceinline__ PrecedingCounts preceding_counts(const Chunks& chunks, u64 (&totals)[warps]) {
+    PrecedingCounts sum = {};
     for (u32 block = threadIdx.x; block < blockIdx.x; block += threads) {
         sum.lower += chunks.keys_before[2 * block];
         sum.equal += chunks.keys_before[2 * block + 1];
     }
-    __shared__ Before all;
+    __shared__ PrecedingCounts all;
     const u64 lower = tile::reduce_block<Sum<u64>, threads>(sum.lower, totals);
     __syncthreads();
     const u64 equal = tile::reduce_block<Sum<u64>, threads>(sum.equal, totals);
@@ -142,21 +143,21 @@ static __device__ __forceinline__ Before of_blocks_before(const Pair& chunks, u6
     return all;
 }
 
-// Keys taken, as they were given, and their places, of `index_bytes` each, in the order of their places.
+// Copies the first k keys, as given, and their positions of `index_bytes` each, in the order of positions.
 extern "C" __global__ void __launch_bounds__(threads)
-    top_take(const Key* keys, u64 count, KeyRule<Key> rule, const Top* top, Pair chunks, Key* to, void* places,
+    take_top(const Key* keys, u64 count, KeyRule<Key> rule, const TopKState* top, Chunks chunks, Key* to, void* places,
              u32 index_bytes) {
     __shared__ u64 totals[warps];
     const Key limit = static_cast<Key>(top->bits);
     const u64 wanted = top->wanted;
-    Before before = of_blocks_before(chunks, totals);
+    PrecedingCounts before = preceding_counts(chunks, totals);
     const u64 begin = blockIdx.x * chunks.chunk;
     const u64 end = begin + chunks.chunk < count ? begin + chunks.chunk : count;
     for (u64 at = begin; at < end; at += threads) {
         const u64 place = at + threadIdx.x;
         const Key key = place < end ? keys[place] : Key{};
         const Key own = rule.equal_code(key);
-        // Both counts in one word: a row has no more than `threads` of each.
+        // Both counts in one word: a row has at most `threads` of each.
         const u64 both = place >= end ? 0 : own < limit ? 1 : own == limit ? u64{1} << 32 : 0;
         const u64 upto = tile::scan_warp<Sum<u64>>(both);
         const auto sums = tile::scan_warps<Sum<u64>, threads>(tile::shuffle(upto, tile::lanes - 1), totals);
@@ -171,5 +172,33 @@ extern "C" __global__ void __launch_bounds__(threads)
         before.lower += sums.total & 0xFFFFFFFF;
         before.equal += sums.total >> 32;
         __syncthreads();
+    }
+}
+
+using KeyWord = decltype(BitsAs<Key>::of(Key{}));  // the type that shuffles take
+
+// Compares each key with the next. `disorder` is set if a key precedes a lower one; then blocks stop.
+extern "C" __global__ void __launch_bounds__(threads)
+    is_sorted(const Key* keys, u64 count, KeyRule<Key> rule, u32* disorder) {
+    for (u64 at = blockIdx.x * u64{tile_keys}; at < count; at += gridDim.x * u64{tile_keys}) {
+        if (__syncthreads_or(threadIdx.x == 0 && tile::load_relaxed(disorder) != 0) != 0) return;
+        const i64 more = static_cast<i64>(count - at);
+        tile::Rows<Key, rows> some;
+        tile::load_rows(some, keys + at, more, tile::aligned(keys) && more >= tile_keys, Key{});
+        bool falls = false;
+#pragma unroll
+        for (u32 row = 0; row < rows; ++row) {
+            const u64 first = at + tile::row_begin<Key, rows>(row);
+            Key following = static_cast<Key>(tile::shuffle_down(static_cast<KeyWord>(some.row[row].item[0]), 1));
+            if (tile::lane() == tile::lanes - 1 && first + per < count) following = keys[first + per];
+            Key own = rule.equal_code(some.row[row].item[0]);
+#pragma unroll
+            for (u32 k = 0; k < per; ++k) {
+                const Key next = rule.equal_code(k + 1 < per ? some.row[row].item[k + 1 < per ? k + 1 : 0] : following);
+                falls |= first + k + 1 < count && own > next;
+                own = next;
+            }
+        }
+        if (__any_sync(tile::all_lanes, falls) && tile::lane() == 0) tile::store_relaxed(disorder, 1u);
     }
 }

@@ -1,73 +1,101 @@
-"""Sizes that kernels of sorts are compiled for, and which way goes to how many keys."""
+"""Combines the tuning tables of all ways to sort on a GPU, for each kind of device and for tests."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 
-from headrace.arrange.sort.gpu.heavy_hitters.heavy_hitters import HeavyShape
-from headrace.arrange.sort.gpu.lsd.lsd import DigitShapes, Tiles
-from headrace.arrange.sort.gpu.msd.bin_sort import SpreadShape
-from headrace.arrange.sort.gpu.msd.tuning import PartShapes
-from headrace.arrange.sort.gpu.single_launch.single_launch import BlockShape, SmallShapes
-from headrace.arrange.sort.gpu.top_k import TopShape
-
-_TINY = BlockShape(6, 64, 8, 16)
-_LITTLE = BlockShape(8, 256, 8, 4)
-_U32, _U64 = BlockShape(8, 512, 18, 2), BlockShape(8, 512, 10, 2)
-_SPREAD_U32 = SpreadShape(64, 18, 16), SpreadShape(128, 18, 8), SpreadShape(256, 18, 4), SpreadShape(512, 18, 2)
-_SPREAD_U64 = SpreadShape(64, 10, 16), SpreadShape(128, 10, 8), SpreadShape(256, 10, 4), SpreadShape(512, 10, 2)
-_REST = 3
-"""The fourth step of 8 on: uniform keys take two or three, and of skewed ones that are worth it few go on."""
+from headrace.arrange.sort.gpu.heavy_hitters.tuning import HeavyHitterTuning
+from headrace.arrange.sort.gpu.lsd import tuning as lsd_tuning
+from headrace.arrange.sort.gpu.lsd.tuning import (
+    ANY_WIDTH,
+    DigitHistogramTuning,
+    KeyTiles,
+    LsdTuning,
+    PrefixHistogramTuning,
+    TileTuning,
+)
+from headrace.arrange.sort.gpu.msd import tuning as msd_tuning
+from headrace.arrange.sort.gpu.msd.local_sorts import BinSortTuning, BlockSortTuning
+from headrace.arrange.sort.gpu.msd.tuning import KeyMsdTuning, MsdTuning
+from headrace.arrange.sort.gpu.single_launch.tuning import (
+    CooperativeTuning,
+    KeySingleLaunch,
+    RankSortTuning,
+    SingleLaunchTuning,
+)
+from headrace.arrange.sort.gpu.top_k import TopKTuning
+from headrace.gpu.device.device import LARGE_BLOCKS
 
 
 @dataclass(frozen=True, slots=True)
-class SortShapes:
-    """Sizes that kernels are compiled for and where one way ends and the next begins; tests have smaller ones.
+class SortTuning:
+    """Sizes that kernels are compiled for, and the numbers of keys at which one way replaces another.
 
     Parameters
     ----------
-    digits, small, top
-        Of the other files.
-    kept, counted
-        Of a sort by parts, by bytes of a key: as the paper has it, and with one addition a key.
-    stable
-        The same of pairs, whose equal keys keep their order.
-    parts_from
-        How many keys there must be that a sort by parts may be chosen, by bytes of a key.
-    most_moved
-        Bytes of values beside a key, from 4 and 8 bytes of it, that move with each digit; more are fetched by row at the end.
-    stable_tiles
-        Of `stable`, by bytes of a key and of the one value that it has, tiles where longer runs are better than for digits.
-    heavy
-        Of values that many keys have.
-    stable_few
-        In place of `stable` below so many keys, by bytes of a key: all steps in one launch and parts of one size, since launches
-        that have nothing to do are a twentieth of a sort by digits there.
+    lsd, msd, single_launch, heavy_hitters, top_k
+        Tables of the algorithms; `msd` has a row for each width of keys that the MSD sort supports.
+    max_moved_bytes
+        Maximum bytes of values of a key that move in each pass, for keys of 4 and 8 bytes. Wider values are gathered by row
+        number at the end.
+    multiprocessors
+        Number of multiprocessors of the device.
     """
 
-    digits: DigitShapes = field(default_factory=DigitShapes)
-    small: SmallShapes = field(default_factory=SmallShapes)
-    top: TopShape = field(default_factory=TopShape)
-    kept: tuple[tuple[int, PartShapes], ...] = (
-        (4, PartShapes(8, (384, 18), (384, 18, 2), (_TINY, _LITTLE, _U32), 3000)),
-        (8, PartShapes(8, (384, 9), (384, 10, 2), (_TINY, _LITTLE, _U64), 2000)),
-    )
-    counted: tuple[tuple[int, PartShapes], ...] = (
-        (4, PartShapes(8, (512, 15), (512, 30, 2), _SPREAD_U32, 1136, _U32)),
-        (8, PartShapes(8, (512, 16), (512, 16, 2), _SPREAD_U64, 1264, _U64, rest_from=_REST)),
-    )
-    stable: tuple[tuple[int, PartShapes], ...] = (
-        (4, PartShapes(8, (384, 18), (384, 16, 2), _SPREAD_U32, 1136, _U32)),
-        (8, PartShapes(8, (384, 9), (512, 12, 1), _SPREAD_U64, 1264, _U64, rest_from=_REST)),
-    )
-    parts_from: tuple[tuple[int, int], ...] = ((4, 1 << 25), (8, 1 << 23))
-    most_moved: int = 8
+    lsd: LsdTuning = lsd_tuning.LARGE_BLOCK_TUNING
+    msd: tuple[KeyMsdTuning, ...] = msd_tuning.LARGE_BLOCK_TUNING
+    single_launch: SingleLaunchTuning = field(default_factory=SingleLaunchTuning)
+    heavy_hitters: HeavyHitterTuning = field(default_factory=HeavyHitterTuning)
+    top_k: TopKTuning = field(default_factory=TopKTuning)
+    max_moved_bytes: int = 8
     multiprocessors: int = 132
-    stable_tiles: tuple[tuple[tuple[int, int], Tiles], ...] = (
-        ((4, 4), Tiles((640, 24, 1), 4)),
-        ((8, 8), Tiles((256, 28, 2), 8, follows=True)),
-    )
-    heavy: HeavyShape = field(default_factory=HeavyShape)
-    stable_few: tuple[tuple[int, tuple[int, PartShapes]], ...] = (
-        (8, (1 << 25, PartShapes(8, (384, 9), (512, 12, 1), (SpreadShape(256, 10, 4),), 1264, _U64, rest_from=0))),
-    )
+
+    def msd_of(self, key_bytes: int) -> KeyMsdTuning | None:
+        """Return the MSD sort's row for keys of one width; None if it does not support them."""
+        return next((row for row in self.msd if row.key_bytes == key_bytes), None)
+
+
+@cache
+def tuning_of(multiprocessors: int, capability: tuple[int, int]) -> SortTuning:
+    """Return the sizes for a device, by its number of multiprocessors and compute capability."""
+    if capability in LARGE_BLOCKS:
+        return SortTuning(multiprocessors=multiprocessors)
+    lsd, msd = lsd_tuning.SMALL_BLOCK_TUNING, msd_tuning.SMALL_BLOCK_TUNING
+    return SortTuning(lsd=lsd, msd=msd, multiprocessors=multiprocessors)
+
+
+_HARNESS_BLOCK = BlockSortTuning(4, 64, 4, 1)
+_HARNESS_TILE, _HARNESS_VALUE_TILE = TileTuning(64, 4, 1), TileTuning(64, 4, 1, ANY_WIDTH)
+_HARNESS_PAPER = MsdTuning(
+    4, 32, 9, _HARNESS_TILE, (BlockSortTuning(4, 32, 2, 1), BlockSortTuning(4, 32, 4, 1), _HARNESS_BLOCK), 100
+)
+_HARNESS_MSD = replace(
+    _HARNESS_PAPER, local=(BinSortTuning(32, 3, 1), BinSortTuning(64, 4, 1)), leftover=_HARNESS_BLOCK, tail_from=2
+)
+
+
+def _harness_tiles(row: KeyTiles) -> KeyTiles:
+    return replace(row, keys_only=_HARNESS_TILE, any_values=_HARNESS_VALUE_TILE)
+
+
+HARNESS_TUNING = SortTuning(
+    lsd=LsdTuning(
+        4,
+        tuple(_harness_tiles(row) for row in lsd_tuning.LARGE_BLOCK_TUNING.tiles),
+        DigitHistogramTuning(64, 1, 2, 64),
+        PrefixHistogramTuning(64, 1, 512),
+    ),
+    msd=tuple(KeyMsdTuning(width, 900, paper=_HARNESS_PAPER, keys_only=_HARNESS_MSD, pairs=_HARNESS_MSD) for width in (4, 8)),
+    single_launch=SingleLaunchTuning(
+        tuple(
+            KeySingleLaunch(width, (RankSortTuning(128, 64, 1),), *[(CooperativeTuning(600, 4, 64, 4),)] * 2)
+            for width in (1, 2, 4, 8)
+        )
+    ),
+    top_k=TopKTuning(256, 1),
+    multiprocessors=4,
+)
+"""Small sizes with which a few hundred keys take every path, for the fiber harness: up to 128 keys by ranks, up to 600 by a
+cooperative launch, up to 256 by one block (strategy "hybrid"), from 900 by the MSD sort.
+"""

@@ -2,31 +2,14 @@
 // misfits, fields whose text is not a value of the column's type, go to a sink that load.cpp supplies.
 #pragma once
 
+#include "columns/records/row_spans.hpp"
 #include "columns/rules/column_type.hpp"
+#include "columns/rules/fault.hpp"
 #include "core/cpu/portable.hpp"
-#include "structure/dfa.hpp"
 
 namespace headrace {
 
-// The rows of a tile, every one with `columns` fields: field c of row r ends at ends[r * columns + c].
-struct TileRows {
-    const u8* text;
-    const u32* starts;  // of records
-    const u32* ends;
-    // Where some rows have fewer or more fields than the others: first byte of each field, and `ends` are behind its
-    // last one. Otherwise null: a field begins behind the end before it, and `ends` are those of separators and line
-    // ends.
-    const u32* field_starts;
-    const u32* widths;  // fields that each row really has, or null if all of them
-    usize rows;
-    usize columns;
-    const Dialect* dialect;
-    bool may_need_unquoting;  // some field may have quotes, escapes or initial spaces
-    bool has_high_bytes;
-};
-
-// What becomes of a field that does not convert.
-enum class Fault : u8 { type, overflow, encoding, quote, unclosed_quote, too_few_fields, too_many_fields };
+enum class Isa;
 
 struct Misfits {
     void* context;
@@ -70,5 +53,8 @@ struct ConvertKernels {
     // A field's text: spaces, quotes and escapes undone. Writes at most end - start bytes to `to`.
     usize (*field_text)(const TileRows& rows, u32 start, u32 end, u8* to, bool& quoted);
 };
+
+// Return the kernels compiled for an instruction set.
+const ConvertKernels& convert_kernels(Isa isa);
 
 }  // namespace headrace

@@ -1,1 +1,1 @@
-"""Conversion on a GPU: what the fast and the general path share."""
+"""Converts fields to values on a GPU."""

@@ -7,7 +7,7 @@ for all loads that are planned alike, and what a load does for each column is li
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from struct import Struct
 from typing import Any
@@ -54,7 +54,7 @@ class PlanOnGpu:
     """What a plan comes to on a GPU, wherever the text lies and however long it is. `plan_on_gpu` gives the one of a plan."""
 
     def __init__(self, plan: LoadPlan) -> None:
-        self._plan = replace(plan, progress=None, share=None)  # which are one call's, and this is kept
+        self._plan = plan
         self.wanted = tuple(position for position, column in enumerate(plan.columns) if column[2])
         self.inferred = tuple(position for position in self.wanted if plan.columns[position][1] is None)
         collected = len(plan.columns) - 1 if plan.rows.collect_long else None

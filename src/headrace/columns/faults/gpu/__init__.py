@@ -1,1 +1,1 @@
-"""Faults of a load on a GPU: listed, located, resolved, removed."""
+"""Lists faults of a load on a GPU and removes rejected rows there."""

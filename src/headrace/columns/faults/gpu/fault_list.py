@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from headrace import _native
 from headrace.columns.buffers.column_buffers_gpu import Taken
+from headrace.columns.buffers.source_positions import source_positions
 from headrace.columns.column import Column
 from headrace.columns.convert.gpu.column_group import MadeColumns
 from headrace.columns.convert.gpu.layouts import FAULT, FAULT_COLLECTED, FAULT_DEFERRED, NO_FIELD, FaultListing
@@ -24,8 +25,10 @@ from headrace.columns.faults.gpu.gather_records import NO_PIECES, record_pieces
 from headrace.columns.faults.gpu.remove_rows import drop_rows
 from headrace.columns.faults.gpu.resolve import NO_FAULTS, FieldsOnHost, See
 from headrace.columns.faults.rejects import FAULT_KINDS, no_rejects, parse_error, rejects_of
-from headrace.columns.load.gpu.decoded import original_places
-from headrace.columns.plan.load_plan import LoadPlan, native_dialect, native_errors
+from headrace.columns.plan.load_plan import LoadPlan
+from headrace.columns.plan.native_dialect import native_dialect
+from headrace.columns.plan.native_errors import native_errors
+from headrace.columns.plan.row_policy import RowRules, fault_outcomes
 from headrace.columns.types import DataType
 from headrace.gpu.kernels.launcher import Launcher, Part, Room
 from headrace.sources.open import OpenSource
@@ -49,10 +52,8 @@ class _Policies:
 
 
 @cache
-def _policies(given: tuple[str, str, str, str], lenient: bool, room: int, replaces: bool) -> _Policies:
-    on_error, on_malformed, on_short, on_long = given
-    value = {"null": "keep"}.get(on_error, on_error)
-    outcomes = [value] * 3 + ["keep" if lenient else on_malformed, on_malformed, on_short, on_long]
+def _policies(rows: RowRules, on_error: str, lenient: bool, room: int, replaces: bool) -> _Policies:
+    outcomes = fault_outcomes(rows, on_error, lenient=lenient)
     raises = np.array([outcome == "raise" for outcome in outcomes])
     bits = sum(1 << kind for kind in range(len(FAULT_KINDS)) if raises[kind]) | (_RAISES_DEFERRED if raises[0] else 0)
     if replaces:  # what is listed is mended, mostly
@@ -118,9 +119,8 @@ class FaultsOfLoad:
         self._source, self._dialect = source.native, native_dialect(dialect)
         self._see = see
         self._far, self._decoded = source.is_far, source.decoded
-        rows = plan.rows
-        outcomes = plan.values.on_error, rows.on_malformed, rows.on_short, rows.on_long
-        self._policies = _policies(outcomes, dialect.lenient_quotes, _MOST_FAULTS, plan.values.replace_invalid)
+        values = plan.values
+        self._policies = _policies(plan.rows, values.on_error, dialect.lenient_quotes, _MOST_FAULTS, values.replace_invalid)
         self._raises, self._keeps, self._order = self._policies.raises, self._policies.keeps, self._policies.order
         self._limit, self._all = _MOST_FAULTS, 0
         self._last = _NEVER
@@ -292,7 +292,7 @@ class FaultsOfLoad:
         table = dict(rejects_of(made, count))
         if self._decoded is not None:
             for name in ("line_byte", "byte"):
-                table[name] = original_places(table[name], self._decoded)
+                table[name] = source_positions(table[name], self._decoded)
         return table, short_gone
 
 

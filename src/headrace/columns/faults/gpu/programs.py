@@ -30,4 +30,10 @@ PROGRAMS: Programs = (
             "HR_THREADS": [256],
         },
     ),
+    (
+        "patch_strings.cu",
+        {
+            "HR_THREADS": [256],
+        },
+    ),
 )

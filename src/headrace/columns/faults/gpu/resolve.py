@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from headrace import _native
 from headrace.columns.buffers.column_buffers_gpu import Taken
 from headrace.columns.convert.gpu.layouts import EMPTY, FAULT, FAULT_DEFERRED, has_offsets
+from headrace.columns.faults.gpu.patch_strings import splice_texts
 from headrace.columns.faults.gpu.remove_rows import PUT_VALUE, drop_texts, put_values
-from headrace.columns.finish.gpu.patch_strings import splice_texts
-from headrace.columns.plan.load_plan import LoadPlan, native_errors
+from headrace.columns.plan.load_plan import LoadPlan
+from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import DataType
 from headrace.gpu.kernels.launcher import Launcher, Part, Room
 

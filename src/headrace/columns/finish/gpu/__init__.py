@@ -1,1 +1,1 @@
-"""Finished columns on a GPU."""
+"""Finishes columns on a GPU."""

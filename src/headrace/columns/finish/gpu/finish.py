@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.buffers.column_buffers_gpu import Taken
+from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.finish.concat import locate
 from headrace.columns.native_columns import type_named
-from headrace.columns.plan.load_plan import Evidence, LoadPlan
+from headrace.columns.plan.load_plan import LoadPlan
 from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect

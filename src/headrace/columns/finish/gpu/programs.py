@@ -5,12 +5,6 @@ from __future__ import annotations
 from headrace.gpu.kernels.source import Programs
 
 PROGRAMS: Programs = (
-    (
-        "patch_strings.cu",
-        {
-            "HR_THREADS": [256],
-        },
-    ),
     # Smaller types, and numbers of rows.
     (
         "finish.cu",

@@ -1,1 +1,1 @@
-"""Loads on a GPU."""
+"""Loads a text into columns on a GPU: search, estimate, convert, collect."""

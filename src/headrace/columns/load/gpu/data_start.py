@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from headrace import _native
-from headrace.columns.plan.load_plan import LoadPlan, native_errors
+from headrace.columns.plan.load_plan import LoadPlan
+from headrace.columns.plan.native_errors import native_errors
 from headrace.sources.open import OpenSource
 
 _COUNTS = ("records", "rows", "rejected", "leading", "filled", "blank", "comment", "passes")

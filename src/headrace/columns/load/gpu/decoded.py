@@ -4,19 +4,15 @@ the source's bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from headrace import _native
-from headrace.columns.column import Column
 from headrace.columns.convert.gpu.target import Place
-from headrace.columns.plan.load_plan import Evidence, LoadPlan
-from headrace.core.buffer import copy_of
+from headrace.columns.plan.load_plan import LoadPlan
 from headrace.gpu.kernels.launcher import Part, Room
-from headrace.sources.decode_gpu import DECODE_SHAPE, Decoded, DecodeShape, Encoded, decode_on_gpu
+from headrace.sources.encoding.decode_gpu import DECODE_SHAPE, DecodeShape, Encoded, decode_on_gpu
 from headrace.sources.open import OpenSource
 
 
@@ -54,15 +50,3 @@ def _sent(text: Room, source: OpenSource, plan: LoadPlan) -> Encoded:
     if plan.part is None:
         return Encoded(text, source.native, source.codec)
     return Encoded(Part(text, plan.begin, plan.end - plan.begin), source.native, source.codec, plan.begin)
-
-
-def original_places(places: Column, decoded: Decoded) -> Column:
-    """A column of places of the text, as those of the source."""
-    found = decoded.origins(np.frombuffer(memoryview(places.values), np.uint64, places.length))
-    return replace(places, values=copy_of(found.data))
-
-
-def original_evidence(evidence: Mapping[int, Evidence], decoded: Decoded) -> dict[int, Evidence]:
-    """Evidence in the text, as in the source."""
-    places = decoded.origins(np.array([one.byte for one in evidence.values()], np.uint64)).tolist()
-    return {number: replace(one, byte=place) for (number, one), place in zip(evidence.items(), places, strict=True)}

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from headrace.columns.buffers.load_result import CutRecordError, Loaded
 from headrace.columns.convert.gpu.column_group import Group, MadeColumns, plan_on_gpu
 from headrace.columns.convert.gpu.fast.launches import MeasuredStrings, strings_of_search
 from headrace.columns.convert.gpu.target import GpuShape, Place, by_steps
@@ -32,10 +33,11 @@ from headrace.columns.load.gpu.launches import (
 )
 from headrace.columns.load.gpu.result import Launched, LoadOutcome, LoadRequest
 from headrace.columns.load.gpu.setup_cache import kept_for
-from headrace.columns.plan.load_plan import CutRecordError, Loaded, LoadPlan
+from headrace.columns.plan.load_plan import LoadPlan
+from headrace.columns.plan.load_run import NO_HANDLES, LoadRun
 from headrace.core.quick import quick
 from headrace.gpu.kernels.launcher import Part, Room
-from headrace.sources.on_gpu import head_bytes
+from headrace.sources.kinds.gpu_array import head_bytes
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import Found
@@ -50,7 +52,7 @@ _QUOTES_BYTES = 4096
 """Of the data's beginning, by which is guessed whether its fields have quotes."""
 
 
-def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
+def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO_HANDLES) -> Loaded:
     """Read all records into columns where `text` lies.
 
     Memory: the result, and up to a quarter more; 32 bytes for each tile of text, 72 more during the search, and 8 for each tile
@@ -80,18 +82,18 @@ def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPl
         Of a part that more text follows: it does not end where a record does.
     """
     try:
-        return _load(place, source, dialect, plan)
+        return _load(place, source, dialect, plan, run)
     except _MisreadError:
         pass  # what the load has made is released before it is made again
     again = _place(place.launcher, place.text, by_steps(place.shape), place.device)
-    return replace(_load(again, source, dialect, plan), by_steps=True)
+    return replace(_load(again, source, dialect, plan, run), by_steps=True)
 
 
-def _load(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan) -> Loaded:
+def _load(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun) -> Loaded:
     known = plan_on_gpu(plan)
     kept = kept_for(known, dialect, plan, place.shape)
     begin, counts = find_data(source, kept.native, plan)
-    request = _request(place, source, dialect, plan, known, kept, begin)
+    request = _request(place, source, dialect, plan, known, kept, begin, run)
     return _Load(request, LoadOutcome(request, counts)).run()
 
 

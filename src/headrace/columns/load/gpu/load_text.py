@@ -6,17 +6,20 @@ from collections.abc import Callable
 from functools import partial
 
 from headrace import _native
+from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.convert.gpu.target import Place
 from headrace.columns.load.gpu.decoded import decoded_place
 from headrace.columns.load.gpu.load import load_on_gpu
-from headrace.columns.plan.load_plan import Loaded, LoadPlan, native_errors
+from headrace.columns.plan.load_plan import LoadPlan
+from headrace.columns.plan.load_run import NO_HANDLES, LoadRun
+from headrace.columns.plan.native_errors import native_errors
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.quick import quick
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import GpuLauncher, Room, launcher_beside
-from headrace.sources.on_gpu import view_of_room
+from headrace.sources.kinds.gpu_array import view_of_room
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
@@ -30,7 +33,9 @@ def launcher_for(source: OpenSource, context: Context, device: Device, budget: B
     return launcher_beside(stream, gpu(device), budget, context.crossings)
 
 
-def load_text(source: OpenSource, dialect: Dialect, plan: LoadPlan, launcher: GpuLauncher, device: Device) -> Loaded:
+def load_text(
+    source: OpenSource, dialect: Dialect, plan: LoadPlan, launcher: GpuLauncher, device: Device, *, run: LoadRun = NO_HANDLES
+) -> Loaded:
     """Read a text on a GPU, where it lies or is copied to.
 
     Memory: beside that of `load_on_gpu`, the text if it is on the host, and the decoded one while the other is there.
@@ -42,13 +47,15 @@ def load_text(source: OpenSource, dialect: Dialect, plan: LoadPlan, launcher: Gp
     """
     far = source.on_gpu if source.is_far else None
     place = _place(launcher, _uploaded(launcher, source) if far is None else far, device=str(device))
-    return load_part(place, source, dialect, plan, view_for(launcher, device))
+    return load_part(place, source, dialect, plan, view_for(launcher, device), run=run)
 
 
 _place = quick(Place)
 
 
-def load_part(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan, view: View) -> Loaded:
+def load_part(
+    place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan, view: View, *, run: LoadRun = NO_HANDLES
+) -> Loaded:
     """Read a text that lies where kernels run, or the part of it that does; `view` shows a room there to the native readers.
 
     Raises
@@ -58,7 +65,7 @@ def load_part(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan
     """
     if source.codec != "utf-8":
         place, source, plan = decoded_place(place, source, plan, view)
-    return load_on_gpu(place, source, dialect, plan)
+    return load_on_gpu(place, source, dialect, plan, run)
 
 
 def view_for(launcher: GpuLauncher, device: Device) -> View:

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.buffers.column_buffers_gpu import Taken
+from headrace.columns.buffers.load_result import Evidence, Loaded
+from headrace.columns.buffers.source_positions import source_evidence
 from headrace.columns.convert.gpu.column_group import Group, MadeColumns, PlanOnGpu
 from headrace.columns.convert.gpu.layouts import SIGHTINGS, TOTALS_WORDS
 from headrace.columns.convert.gpu.target import Place
@@ -19,12 +21,12 @@ from headrace.columns.faults.gpu.fault_list import Conversion, FaultsOfLoad
 from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.finish.gpu.finish import locate_on_gpu, number_rows, shrink
 from headrace.columns.infer.infer_gpu import Inference
-from headrace.columns.load.gpu.decoded import original_evidence
 from headrace.columns.load.gpu.launches import counted_bytes
 from headrace.columns.load.gpu.lazy_columns import columns_later
 from headrace.columns.load.gpu.setup_cache import KeptLoad
 from headrace.columns.native_columns import type_named
-from headrace.columns.plan.load_plan import Evidence, Loaded, LoadPlan
+from headrace.columns.plan.load_plan import LoadPlan
+from headrace.columns.plan.load_run import LoadRun
 from headrace.core.quick import quick
 from headrace.gpu.kernels.launcher import Room
 from headrace.sources.open import OpenSource
@@ -55,6 +57,7 @@ class LoadRequest:
     known: PlanOnGpu
     kept: KeptLoad
     begin: int
+    run: LoadRun
 
 
 _loaded = quick(Loaded)
@@ -77,14 +80,14 @@ class LoadOutcome:
     def __init__(self, request: LoadRequest, counts: dict[str, int]) -> None:
         self._request, self.counts = request, counts
         self._launcher, self._plan, self._kept = request.place.launcher, request.plan, request.kept
-        self._infers = bool(request.known.inferred) or request.plan.share is not None
+        self._infers = bool(request.known.inferred) or request.run.share is not None
         self._filled: int | None = None  # short records, once a conversion met no fault
 
     @cached_property
     def inference(self) -> Inference:
         """Where something is inferred, another load is told what was seen, or a fault's field is looked at."""
         its = self._request
-        return Inference(its.source, its.dialect, its.plan, its.known, its.begin)
+        return Inference(its.source, its.dialect, its.plan, its.known, its.begin, share=its.run.share)
 
     @cached_property
     def faults(self) -> FaultsOfLoad:
@@ -177,7 +180,7 @@ class LoadOutcome:
         text = its.source, its.dialect, its.plan, its.begin
         found = locate_on_gpu(self._launcher, text, self.entries, settled, self.faults.gone) if settled else {}
         if decoded is not None:
-            found = original_evidence(found, decoded)
+            found = source_evidence(found, decoded)
         for position, its_own in found.items():
             before = evidence[position]
             found[position] = replace(its_own, rounded=before and before.rounded)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.convert.gpu.column_group import GIVEN, PlanOnGpu
 from headrace.columns.convert.gpu.fast.launches import measuring
 from headrace.columns.convert.gpu.string_offsets import place_memory_bytes
@@ -11,7 +12,8 @@ from headrace.columns.convert.gpu.target import GpuShape
 from headrace.columns.faults.gpu.fault_list import first_faults_bytes
 from headrace.columns.load.gpu.arguments import told_bytes
 from headrace.columns.load.gpu.launches import Ahead, BehindTotals
-from headrace.columns.plan.load_plan import Evidence, LoadPlan, native_dialect
+from headrace.columns.plan.load_plan import LoadPlan
+from headrace.columns.plan.native_dialect import native_dialect
 from headrace.core.identity_cache import Recent
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.launches import FORMS_BYTES, TallyAndMore

@@ -1,1 +1,1 @@
-"""What all sorts on a GPU share."""
+"""Shares digits, arrays and launches among the sorts."""

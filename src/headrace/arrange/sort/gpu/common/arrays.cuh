@@ -1,22 +1,25 @@
-// What a step of a sort loads and writes of a tile: keys, at the end as they were given, and what goes with them; or
-// where they came from, which is read from nowhere. One column of 4 or 8 bytes moves together with its keys, or follows
-// them early: it is loaded into the registers that keys leave, while these go out. Of what follows each place's digit
-// is remembered in a byte, so that values take the place of keys in shared memory, and nothing has to look at keys
-// again.
+// Loads and writes what a pass moves of a tile: keys, and columns or row numbers. The first pass turns keys into
+// codes, the last one codes into keys. A column of row numbers is computed, not read.
+//
+// One column of 4 or 8 bytes moves together with its keys, or follows them: it is loaded into the registers that keys
+// leave while these are written. Other columns move after the keys. The digit of each place is kept in a byte of
+// shared memory, so values can reuse the memory of the keys.
 #pragma once
+#include "arrange/sort/gpu/common/digit.cuh"
+// After the digit, which defines the rule of the split.
 #include "arrange/multisplit/gpu/split_pairs.cuh"
 #include "arrange/sort/gpu/common/device_plan.cuh"
 
 namespace headrace {
 
-// The arrays of a step, its part from `begin` on. A source that is null stays so.
-static __device__ __forceinline__ void choose_columns(Columns& columns, const Arrays& arrays, const Step& step,
+// Chooses the buffers of a pass, from item `begin` on. A source that is null stays null.
+static __device__ __forceinline__ void choose_columns(Columns& columns, const Arrays& arrays, const PassStep& step,
                                                       u64 begin) {
     if (threadIdx.x != 0) return;
     columns.count = arrays.columns;
 #pragma unroll 1
     for (u32 c = 0; c < arrays.columns; ++c) {
-        const Moved& moved = arrays.column[c];
+        const MovedColumn& moved = arrays.column[c];
         const u8* const from = static_cast<const u8*>(moved.from(step.from));
         columns.from[c] = from == nullptr ? nullptr : from + begin * moved.width;
         columns.to[c] = moved.to(step.to);
@@ -24,8 +27,9 @@ static __device__ __forceinline__ void choose_columns(Columns& columns, const Ar
     }
 }
 
-// The one column, where it is one: of arguments, so that the compiler knows where it lies.
-static __device__ __forceinline__ Columns column_beside(const Arrays& arrays, const Step& step, u64 begin) {
+// Returns the only column, if there is one. It is built from kernel arguments, so the compiler keeps it in constant
+// memory.
+static __device__ __forceinline__ Columns column_beside(const Arrays& arrays, const PassStep& step, u64 begin) {
     Columns beside = {};
     if constexpr (only != 0) {
         const Value* const from = static_cast<const Value*>(arrays.column[0].from(step.from));
@@ -35,24 +39,24 @@ static __device__ __forceinline__ Columns column_beside(const Arrays& arrays, co
     return beside;
 }
 
-// One column alone, as wide as told, follows its keys.
+// Whether one column of known width follows its keys.
 constexpr bool follows_early = only != 0 && !together;
 
-// Of shared memory for each place of a tile.
+// Bytes of shared memory for each place of a tile.
 constexpr u32 place_bytes = sizeof(Key) + (together ? only : with_values ? 1 : 0);
 
-// A tile whose first place is `begin` of all.
+// Loads a tile whose first item has position `begin` among all.
 template <bool whole>
 static __device__ __forceinline__ void load_moved(Loaded& loaded, const Work& work, const Tile& tile, u64 begin) {
     if (!together || work.columns.from[0] != nullptr) return load_tile<whole>(loaded, work, tile);
     load_items<whole>(loaded.key, work.in, tile);
     u32 first = static_cast<u32>(begin) + item_place(0);
-    forget(first);  // or the compiler keeps all of a thread's
+    forget(first);  // otherwise the compiler keeps the row numbers of all items
 #pragma unroll
     for (u32 j = 0; j < items; ++j) loaded.value[together ? j : 0] = first + j * tile::lanes;
 }
 
-// In the first step keys become their codes.
+// Turns keys into codes, in the first pass.
 static __device__ __forceinline__ void make_codes([[maybe_unused]] Key (&key)[items],
                                                   [[maybe_unused]] const KeyRule<Key>& rule,
                                                   [[maybe_unused]] bool is_first) {
@@ -67,8 +71,8 @@ static __device__ __forceinline__ u8* digits_of_places(const Work& work) {
     return reinterpret_cast<u8*>(work.room + tile_keys);
 }
 
-template <bool whole, class Given>
-static __device__ __forceinline__ void write_keys_as(const Work& work, const Tile& tile, const Given& given) {
+template <bool whole, class Decode>
+static __device__ __forceinline__ void write_keys_as(const Work& work, const Tile& tile, const Decode& decode) {
     const bool writes = work.out != nullptr;
     if (!with_values && !writes) return;
 #pragma unroll
@@ -78,22 +82,22 @@ static __device__ __forceinline__ void write_keys_as(const Work& work, const Til
         const Key key = read(work.room, j);
         const u32 digit = work.digit.of(key);
         if constexpr (with_values) digits_of_places(work)[at] = static_cast<u8>(digit);
-        if (writes) write(work.out, work.shared.to[digit], j, given(key));
+        if (writes) write(work.out, work.shared.to[digit], j, decode(key));
     }
 }
 
-template <bool whole, class Given>
-static __device__ __forceinline__ void write_moved_as(const Work& work, const Tile& tile, const Given& given) {
+template <bool whole, class Decode>
+static __device__ __forceinline__ void write_moved_as(const Work& work, const Tile& tile, const Decode& decode) {
     if constexpr (!together) {
-        write_keys_as<whole>(work, tile, given);
+        write_keys_as<whole>(work, tile, decode);
     } else if (work.out != nullptr) {
-        write_pairs<whole>(work, tile, given);
+        write_pairs<whole>(work, tile, decode);
     } else {
-        write_pairs<whole, false>(work, tile, given);
+        write_pairs<whole, false>(work, tile, decode);
     }
 }
 
-// Keys, in the last step as they were given, and values that are beside them.
+// Writes codes, in the last pass as keys, and values that move together with them.
 template <bool whole>
 static __device__ __forceinline__ void write_moved(const Work& work, const Tile& tile, const KeyRule<Key>& rule,
                                                    bool is_last) {
@@ -101,14 +105,15 @@ static __device__ __forceinline__ void write_moved(const Work& work, const Tile&
     write_moved_as<whole>(work, tile, [&](Key key) { return rule.key(key); });
 }
 
-// A column's items, as many at a time as there is room for; without a source, numbers of rows from `begin` on.
+// Moves the items of one column, in as many rounds as shared memory requires. Without a source, items are row numbers
+// from `begin` on.
 template <bool whole, class Item>
 static __device__ __forceinline__ void move_column(const Work& work, u32 column, const Tile& tile,
                                                    const u32 (&place)[items / 2], u32 begin) {
     constexpr bool all = sizeof(Item) <= sizeof(Key);
     constexpr u32 held = all ? tile_keys : tile_keys * sizeof(Key) / sizeof(Item);
-    constexpr u32 group = all ? 8 : 2;  // loads on their way together
-    u32 own[items / 2];                 // made anew for each column
+    constexpr u32 group = all ? 8 : 2;  // loads in flight together
+    u32 own[items / 2];                 // recomputed for each column
 #pragma unroll
     for (u32 i = 0; i < items / 2; ++i) forget(own[i] = place[i]);
     const Item* const in = static_cast<const Item*>(work.columns.from[column]);
@@ -117,7 +122,7 @@ static __device__ __forceinline__ void move_column(const Work& work, u32 column,
     const u8* const digit = digits_of_places(work);
 #pragma unroll 1
     for (u32 first = 0; first < tile_keys; first += held) {
-        __syncthreads();  // what was there is read
+        __syncthreads();  // the preceding contents are read
 #pragma unroll
         for (u32 j = 0; j < items; j += group) {
             Item item[group];
@@ -147,11 +152,12 @@ static __device__ __forceinline__ void move_column(const Work& work, u32 column,
     }
 }
 
-// The values that follow early, on their way from when keys are in shared memory.
+// Values that follow their keys; their loads are in flight from the time keys are in shared memory.
 struct Following {
     Value value[follows_early ? items : 1];
 
-    // Of a tile whose first place is `begin` of all; without a source, numbers of rows.
+    // Loads the values of a tile whose first item has position `begin` among all. Without a source, they are row
+    // numbers.
     template <bool whole>
     __device__ __forceinline__ void load(const Work& work, const Tile& tile, u64 begin) {
         const Value* const in = static_cast<const Value*>(work.columns.from[0]);
@@ -159,7 +165,7 @@ struct Following {
 #pragma unroll
         for (u32 j = 0; j < items; ++j) value[j] = static_cast<Value>(begin + item_place(j));
     }
-    // Where their keys went; behind these.
+    // Writes values where their keys went, after these.
     template <bool whole>
     __device__ __forceinline__ void write_out(const Work& work, const Tile& tile, const u32 (&place)[items / 2]) const {
         Value* const there = reinterpret_cast<Value*>(work.room);

@@ -1,67 +1,68 @@
-// What a sort does, decided on the device from the counts of all digits, so that the host waits for nothing: it
-// launches all that may be done, and a launch that the plan has no use for ends at once.
+// The plan of a sort, made on the device from the counts of all digits, so that the host never waits. The host
+// launches every kernel that the plan might need; a kernel that the plan does not need ends at once.
 #pragma once
 #include "gpu/block/memory_access.cuh"
 
 namespace headrace {
 
-constexpr u32 most_steps = 16;
+constexpr u32 max_passes = 16;
 
-enum class How : u32 { undecided, straight, reversed, by_digits, by_parts };
+enum class SortMethod : u32 { undecided, copy, reverse, lsd, msd };
 
 struct Disorder {
-    u32 falls;  // whether a key comes before a lower one
-    u32 rises;  // whether one comes before a higher one, or before its equal where that counts
+    u32 falls;  // whether a key precedes a lower one
+    u32 rises;  // whether a key precedes a higher one, or an equal one if their order matters
 };
 
-// Where keys are, and what goes with them.
-enum class Place : u32 { source, target, between };
+// The buffer that keys and columns are in.
+enum class BufferRole : u32 { source, target, between };
 
-struct Step {
+struct PassStep {
     u32 digit;  // 0 is the lowest
-    Place from, to;
+    BufferRole from, to;
     u32 unused;
 };
 
-struct Plan {
-    How how;
+struct DevicePlan {
+    SortMethod method;
     u32 steps;
-    u32 takes_heads;  // whether to count heads of keys first
-    u32 has_heads;    // whether the plan is made of them: then they tell how many keys each bucket of two digits has
-    Step step[most_steps];
-    float crowding;  // as plan_steps.cuh has it, of a sample
-    u32 heavy;       // values whose keys are set aside (heavy/heavy.cuh)
-    u32 lights;      // the other keys, if there are any: these are sorted, from `between` to `between`
-    u32 repeats;     // whether keys that are not of heavy values have others' values so often that parts would be alike
+    u32 counts_prefixes;  // whether 16-bit prefixes are counted first
+    // whether the plan was made from prefix counts, which then give the size of each bucket of two digits
+    u32 has_prefixes;
+    PassStep step[max_passes];
+    float crowding;  // of a sample; see plan_steps.cuh
+    u32 heavy;       // number of heavy hitters whose keys are extracted (heavy_hitters.cuh)
+    u32 remainder;   // number of other keys, which are sorted from `between` to `between`
+    u32 repeats;     // whether the other keys repeat values so often that buckets would hold equal keys
 };
 
-// A load that stays where it is written: a plain one goes behind the branches that do not need it.
+// A load that the compiler does not move: it would sink a plain load below branches that do not need it.
 template <class Word>
 static __device__ __forceinline__ Word load_now(const Word& word) {
     static_assert(sizeof(Word) == 4);
     return static_cast<Word>(tile::load_relaxed(reinterpret_cast<const u32*>(&word)));
 }
 
-// One array that is sorted or goes with what is: in, out, and as large as these. Without `source`: numbers of rows.
-struct Moved {
+// Buffers of the keys, or of a column that moves with them. Without `source`, items are row numbers.
+struct MovedColumn {
     const void* source;
     void* target;
     void* between;
     u32 width;
     u32 unused;
 
-    __device__ __forceinline__ const void* from(Place place) const {
-        return place == Place::source ? source : to(place);
+    __device__ __forceinline__ const void* from(BufferRole role) const {
+        return role == BufferRole::source ? source : to(role);
     }
-    __device__ __forceinline__ void* to(Place place) const { return place == Place::target ? target : between; }
+    __device__ __forceinline__ void* to(BufferRole role) const { return role == BufferRole::target ? target : between; }
 };
 
-constexpr u32 most_moved = 8;
+constexpr u32 max_columns = 8;
 
-// Keys, and what goes with them.
+// Keys, and the columns that move with them.
 struct Arrays {
-    Moved keys;
-    Moved column[most_moved];
+    MovedColumn keys;
+    MovedColumn column[max_columns];
     u32 columns;
     u32 unused;
 };

@@ -1,7 +1,10 @@
-// Digits of keys in their order. Where a key's code can be made a key again without loss, keys are moved as codes: the
-// first step makes them, and the last one undoes it, so what is between costs no more than words. Where keys that
-// compare equal have different bits and must keep their order (HR_EQUALS), keys move as they are, and their equal code
-// is made wherever a digit is asked for (sort_key.hpp).
+// Extracts digits of keys in the order of the sort. If a code can be turned back into its key without loss, keys move
+// as codes: the first pass makes them and the last one undoes it, so passes in between compare plain words. If keys
+// that compare equal have different bits and must keep their order (HR_EQUALS), keys move unchanged, and their equal
+// code is computed wherever a digit is needed (sort_key.hpp).
+//
+// Macros: HR_RULE, if defined before this header, replaces SortDigit as the digit of a split. HR_DIGITS_OF_KEYS
+// states that every digit is a whole byte of a key.
 #pragma once
 #include "arrange/bucket/rules.hpp"
 #include "arrange/sort/sort_key.hpp"
@@ -11,7 +14,7 @@ namespace headrace {
 
 constexpr bool with_equals = HR_EQUALS != 0;
 
-// Whether digits are bytes, which are taken in one instruction.
+// Whether digits are bytes, which one instruction extracts.
 #if defined(HR_DIGITS_OF_KEYS)
 constexpr bool by_bytes_of_keys = HR_BITS == 8;
 #else
@@ -25,16 +28,16 @@ struct SortDigit {
     u32 shift;
     u32 mask;
 
-    // Of a key as it was given, and as it is moved.
+    // Converts a key as given to its form in passes, and back.
     __device__ __forceinline__ Word moved(Word key) const { return with_equals ? key : rule.code(key); }
     __device__ __forceinline__ Word given(Word moved) const { return with_equals ? moved : rule.key(moved); }
-    // What orders keys that are moved.
+    // Returns the bits that order a key in its form in passes.
     __device__ __forceinline__ Word bits_of(Word moved) const { return with_equals ? rule.equal_code(moved) : moved; }
     __device__ __forceinline__ u32 of(Word moved) const {
         if constexpr (by_bytes_of_keys && sizeof(Word) == 4) return __byte_perm(bits_of(moved), 0, 0x4440 | shift / 8);
         return static_cast<u32>(bits_of(moved) >> shift) & mask;
     }
-    // Four times that, of keys of 4 bytes.
+    // Returns four times the digit of a 4-byte key: its offset in a table of words.
     __device__ __forceinline__ u32 offset_of(u32 moved) const {
         return turned(static_cast<u32>(bits_of(static_cast<Word>(moved))), shift - 2) & mask << 2;
     }
@@ -49,7 +52,7 @@ struct SortDigit {
 
 namespace headrace {
 
-// The sort's rule, or one that changes nothing.
+// Returns the sort's rule, or the rule that changes nothing.
 static __device__ __forceinline__ KeyRule<Key> rule_or_none(const KeyRule<Key>& rule, bool is_wanted) {
     const KeyRule<Key> none = {};
     return is_wanted ? rule : none;
@@ -58,13 +61,13 @@ static __device__ __forceinline__ KeyRule<Key> rule_or_none(const KeyRule<Key>& 
 constexpr u32 key_bits = 8 * sizeof(Key);
 constexpr u32 key_digits = (key_bits + bits - 1) / bits;
 
-// Where a digit is a SortDigit, and not what somebody else calls one.
+// Returns the digit at a bit position. `Made` must be a SortDigit.
 template <class Made = Digit>
 static __device__ __forceinline__ Made digit_at_shift(const KeyRule<Key>& rule, u32 shift, u32 width) {
     return {{rule, shift, (1u << width) - 1}, digits - 1, 0};
 }
 
-// Digit `number` of the key, the lowest being 0; the highest may have fewer bits.
+// Returns digit `number` of the key. 0 is the lowest; the highest may have fewer bits.
 template <class Made = Digit>
 static __device__ __forceinline__ Made digit_by_number(const KeyRule<Key>& rule, u32 number) {
     const u32 left = key_bits - number * bits;

@@ -1,7 +1,7 @@
-// What goes with keys, by the rows that they came from: for what is too wide to move with each digit. Reads are
-// scattered, writes are not. Also row numbers in another width.
+// Gathers columns by row number after a sort, for values that are too wide to move in each pass. Reads are scattered,
+// writes are not. Also converts row numbers to another width.
 //
-// Bytes moved per item of width w and row number of r: r + 2 w, of which w by sectors of 32.
+// Bytes moved per item of width w and row number of width r: r + 2 w, of which w are read in sectors of 32 bytes.
 #include "arrange/sort/gpu/common/device_plan.cuh"
 #include "gpu/block/memory_access.cuh"
 
@@ -9,7 +9,7 @@ using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
 
-// Without rows, a copy.
+// Returns the row at a position; without rows, the position.
 static __device__ __forceinline__ u64 row_at(const void* rows, u32 row_bytes, u64 at) {
     if (rows == nullptr) return at;
     return row_bytes == 4 ? static_cast<const u32*>(rows)[at] : static_cast<const u64*>(rows)[at];
@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 extern "C" __global__ void __launch_bounds__(threads)
-    sort_rows_as(const void* rows, u32 row_bytes, u64 count, void* to, u32 width) {
+    convert_rows(const void* rows, u32 row_bytes, u64 count, void* to, u32 width) {
     const u64 step = static_cast<u64>(gridDim.x) * threads;
     for (u64 at = static_cast<u64>(blockIdx.x) * threads + threadIdx.x; at < count; at += step) {
         const u64 row = row_at(rows, row_bytes, at);

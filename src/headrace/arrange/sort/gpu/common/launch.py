@@ -1,37 +1,41 @@
-"""What every way of sorting on a GPU has in common: keys and what goes with them, sizes of kernels, and small launches."""
+"""Describes keys and the columns that move with them, and launches the small kernels that every GPU sort needs."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
 
-MOST_COLUMNS = 8
-"""As device_plan.cuh has it."""
-ROW_BYTES_UP_TO = 1 << 32
-"""Keys whose rows are numbered by 4 bytes."""
+MAX_COLUMNS = 8
+"""Columns that move with the keys; equal to `max_columns` of device_plan.cuh."""
+MAX_U32_ROWS = 1 << 32
+"""Largest number of rows whose row numbers fit 4 bytes."""
 THREADS = 256
 RESIDENT_THREADS = 2048
-"""Of a multiprocessor, at most."""
-_BLOCKS_OF_MULTIPROCESSOR = 8
+"""Maximum number of threads that are resident on one multiprocessor."""
+_BLOCKS_PER_MULTIPROCESSOR = 8
 
 _GATHER = Entry("arrange/sort/gpu/common/gather.cu", "sort_gather", "PIQPPI")
-_ROWS_AS = Entry("arrange/sort/gpu/common/gather.cu", "sort_rows_as", "PIQPI")
+_CONVERT_ROWS = Entry("arrange/sort/gpu/common/gather.cu", "convert_rows", "PIQPI")
 _GATHER_DEFINES = {"HR_THREADS": THREADS}
+
+ProgramRow = tuple[str, Mapping[str, Sequence[int | str]]]
+"""One row of a `PROGRAMS` list: a file and the values of its macros."""
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """An array that is sorted or goes with what is.
+class MovedColumn:
+    """Buffers of the keys, or of a column that moves with them.
 
     Parameters
     ----------
     source, target, between
-        Where it is, where it goes, and room as large. Without `source`: numbers of rows. Source and target may be one.
+        Input, output, and a scratch buffer of the same size. Without `source` the items are row numbers. `source` and `target`
+        may be the same buffer.
     width
         Bytes of an item.
     """
@@ -43,28 +47,28 @@ class Moved:
 
     @property
     def in_place(self) -> bool:
-        """Whether it is written where it is read."""
+        """Return whether the source buffer is also the target buffer."""
         return self.source is not None and self.target is not None and self.source.address == self.target.address
 
     @property
     def packed(self) -> bytes:
-        """A ``Moved`` of device_plan.cuh."""
-        places = (0 if room is None else room.address for room in (self.source, self.target, self.between))
-        return struct.pack("<3Q2I", *places, self.width, 0)
+        """Return the bytes of a ``MovedColumn`` of device_plan.cuh."""
+        addresses = (0 if room is None else room.address for room in (self.source, self.target, self.between))
+        return struct.pack("<3Q2I", *addresses, self.width, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
-    """What keys are to a kernel.
+class KeyType:
+    """The properties of keys that kernels are compiled for, and the rule that makes their codes.
 
     Parameters
     ----------
     width
         Bytes of a key.
     rule
-        A ``KeyRule``.
+        The bytes of a ``KeyRule`` (sort_key.hpp).
     equals
-        Whether keys that compare equal may differ in their bits, and that matters.
+        Whether keys of different bits may compare equal and must then keep their order.
     """
 
     width: int
@@ -73,15 +77,15 @@ class Keys:
 
     @property
     def word(self) -> str:
-        """Their type in the sources."""
+        """Return the C++ type of a key."""
         return f"u{8 * self.width}"
 
-    def digits(self, bits: int) -> int:
-        """How many digits of so many bits one has."""
+    def digit_count(self, bits: int) -> int:
+        """Return the number of digits of `bits` bits in a key."""
         return -(-8 * self.width // bits)
 
     def defines(self, *sizes: tuple[str, int | str]) -> Mapping[str, Any]:
-        """Macros; the same object each time, by which a launcher knows its kernel."""
+        """Return the macros of a program. Equal arguments give the same object, by which a launcher finds its kernel."""
         return _defines(self.word, self.equals, sizes)
 
 
@@ -90,35 +94,61 @@ def _defines(word: str, equals: bool, sizes: tuple[tuple[str, int | str], ...]) 
     return {"HR_KEY": word, "HR_EQUALS": int(equals), **dict(sizes)}
 
 
-def packed_arrays(keys: Moved, columns: Sequence[Moved]) -> bytes:
-    """An ``Arrays``."""
-    empty = bytes(len(keys.packed)) * (MOST_COLUMNS - len(columns))
+def key_types(width: int, *, has_values: bool) -> Iterator[KeyType]:
+    """Yield the key types of one width that programs are compiled for.
+
+    Only floats that carry values need programs with `equals`, and no float has one byte.
+    """
+    yield KeyType(width, b"")
+    if has_values and width > 1:
+        yield KeyType(width, b"", equals=True)
+
+
+def program_rows(programs: Iterable[tuple[str, Mapping[str, Any]]]) -> tuple[ProgramRow, ...]:
+    """Return the rows of a `PROGRAMS` list for pairs of a file and its macros, each program once."""
+    unique = dict.fromkeys((file, tuple(defines.items())) for file, defines in programs)
+    return tuple((file, {name: [value] for name, value in defines}) for file, defines in unique)
+
+
+def packed_arrays(keys: MovedColumn, columns: Sequence[MovedColumn]) -> bytes:
+    """Return the bytes of an ``Arrays`` of device_plan.cuh."""
+    empty = bytes(len(keys.packed)) * (MAX_COLUMNS - len(columns))
     return keys.packed + b"".join(column.packed for column in columns) + empty + struct.pack("<2I", len(columns), 0)
 
 
 def row_bytes(count: int) -> int:
-    """Bytes of a row's number where there are so many."""
-    return 4 if count <= ROW_BYTES_UP_TO else 8
+    """Return the bytes of a row number if there are `count` rows."""
+    return 4 if count <= MAX_U32_ROWS else 8
 
 
-class Common:
-    """Small launches over `count` items."""
+class SortContext:
+    """The launcher and sizes that all parts of one sort share, and launches over all its items.
+
+    Parameters
+    ----------
+    launcher
+        Runs the kernels.
+    count
+        Number of keys.
+    multiprocessors
+        Number of multiprocessors of the device.
+    """
 
     def __init__(self, launcher: Launcher, count: int, multiprocessors: int) -> None:
         self.launcher = launcher
         self.count = count
         self.multiprocessors = multiprocessors
 
-    def blocks(self, items: int, each: int = THREADS) -> int:
-        """Blocks of a grid that strides over so many items."""
-        return max(1, min(-(-items // each), self.multiprocessors * _BLOCKS_OF_MULTIPROCESSOR))
+    def blocks(self, items: int, block_items: int = THREADS) -> int:
+        """Return the blocks of a grid-stride loop over `items` items."""
+        return max(1, min(-(-items // block_items), self.multiprocessors * _BLOCKS_PER_MULTIPROCESSOR))
 
     def gather(self, rows: Room | None, source: Room, target: Room, width: int) -> None:
-        """Put the items of `rows` side by side; of all, where there are none."""
+        """Copy the items at `rows` to consecutive places; without `rows`, copy all items."""
         shape = Shape(_GATHER_DEFINES, self.blocks(self.count), THREADS)
         self.launcher.launch(_GATHER, shape, (rows, row_bytes(self.count), self.count, source, target, width))
 
-    def rows_as(self, rows: Room | None, target: Room, width: int) -> None:
-        """Row numbers in another width; those of all rows, where there are none."""
+    def convert_rows(self, rows: Room | None, target: Room, width: int) -> None:
+        """Write row numbers in another width; without `rows`, write 0, 1, 2, ..."""
         shape = Shape(_GATHER_DEFINES, self.blocks(self.count), THREADS)
-        self.launcher.launch(_ROWS_AS, shape, (rows, row_bytes(self.count), self.count, target, width))
+        self.launcher.launch(_CONVERT_ROWS, shape, (rows, row_bytes(self.count), self.count, target, width))

@@ -1,11 +1,11 @@
-// One item of what goes with keys, of any width.
+// Loads and stores one item of a column of any width.
 #pragma once
 #include "arrange/sort/gpu/common/device_plan.cuh"
 
 namespace headrace {
 
-// Without a source, the row's number.
-static __device__ __forceinline__ uint4 item_of(const Moved& moved, u32 row) {
+// Loads an item; without a source, the row number.
+static __device__ __forceinline__ uint4 item_of(const MovedColumn& moved, u32 row) {
     uint4 item = {row, 0, 0, 0};
     if (moved.source == nullptr) return item;
     if (moved.width == 1) item.x = static_cast<const u8*>(moved.source)[row];
@@ -20,7 +20,7 @@ static __device__ __forceinline__ uint4 item_of(const Moved& moved, u32 row) {
     return item;
 }
 
-static __device__ __forceinline__ void put_item(const Moved& moved, u32 at, const uint4& item) {
+static __device__ __forceinline__ void put_item(const MovedColumn& moved, u32 at, const uint4& item) {
     if (moved.width == 1) static_cast<u8*>(moved.target)[at] = static_cast<u8>(item.x);
     if (moved.width == 2) static_cast<u16*>(moved.target)[at] = static_cast<u16>(item.x);
     if (moved.width == 4) static_cast<u32*>(moved.target)[at] = item.x;
@@ -28,7 +28,7 @@ static __device__ __forceinline__ void put_item(const Moved& moved, u32 at, cons
     if (moved.width == 16) static_cast<uint4*>(moved.target)[at] = item;
 }
 
-// Whether it is written where it is read: then blocks must have read all before one writes.
-static __device__ __forceinline__ bool in_place(const Moved& moved) { return moved.source == moved.target; }
+// Whether source and target are one buffer. Then all blocks must have read it before one writes.
+static __device__ __forceinline__ bool in_place(const MovedColumn& moved) { return moved.source == moved.target; }
 
 }  // namespace headrace

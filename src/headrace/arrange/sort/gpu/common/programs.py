@@ -1,14 +1,8 @@
-"""Lists the programs that the kernels of this folder are compiled to (docs/writing-a-kernel.md, section 6)."""
+"""Lists the programs of this folder's kernels (docs/writing-a-kernel.md, section 6)."""
 
 from __future__ import annotations
 
+from headrace.arrange.sort.gpu.common.launch import THREADS
 from headrace.gpu.kernels.source import Programs
 
-PROGRAMS: Programs = (
-    (
-        "gather.cu",
-        {
-            "HR_THREADS": [256],
-        },
-    ),
-)
+PROGRAMS: Programs = (("gather.cu", {"HR_THREADS": [THREADS]}),)

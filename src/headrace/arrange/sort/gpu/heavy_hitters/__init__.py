@@ -1,1 +1,1 @@
-"""Values that many keys have, whose keys are set aside before the others are sorted."""
+"""Extracts keys of frequent values before the rest is sorted."""

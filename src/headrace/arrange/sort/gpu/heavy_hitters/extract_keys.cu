@@ -1,21 +1,19 @@
-// Heavy values (heavy_hitters.cuh): found in a sample, if it promises a gain; their keys counted, and of keys alone the
-// others packed; and in the end all put together. So skew is sorted for what its light keys cost.
+// Samples keys for heavy hitters, counts their keys, extracts the remainder of keys alone, and finally merges both
+// (heavy_hitters.cuh). So a skewed sort costs what its remaining keys cost.
 //
-// Bytes moved per key of width w, of which a share l is light: w to count, l w to pack; with values of width v, which
-// extract_stable.cu moves before, 2 (w + v) to put together, else w (1 + l).
-#include "arrange/sort/gpu/common/plan_steps.cuh"
-#include "arrange/sort/gpu/heavy_hitters/heavy_hitters.cuh"
+// Bytes moved per key of width w, of which a share l remains: w to count, l w to extract. With values of width v,
+// which extract_stable.cu moves first, 2 (w + v) to merge; else w (1 + l).
+#include "arrange/sort/gpu/heavy_hitters/sample.cuh"
 #include "arrange/sort/gpu/lsd/order_check.cuh"
 #include "gpu/block/dependent_launch.cuh"
 
 using namespace headrace;
 
 using Table = ClassTable<Key, HR_CLASS_BITS>;
-using All = Table::All;
 constexpr u32 classes = All::classes;
 constexpr u32 warps = threads / tile::lanes;
 
-// Counts of classes, each in as many places as a warp has lanes, so that no two meet.
+// Counters of classes, one for each lane of a warp, so that additions do not collide.
 struct ClassCounts {
     u32 of_lane[classes][tile::lanes];
 
@@ -23,8 +21,8 @@ struct ClassCounts {
         for (u32 i = threadIdx.x; i < classes * tile::lanes; i += threads) (&of_lane[0][0])[i] = 0;
     }
     __device__ __forceinline__ void add(u32 c) { atomicAdd(&of_lane[c][tile::lane()], 1u); }
-    // A barrier before.
-    __device__ __forceinline__ void tell(All& heavy) const {
+    // Adds the counts to those in device memory, after a barrier.
+    __device__ __forceinline__ void add_to(All& heavy) const {
         for (u32 c = 1 + tile::warp(); c <= heavy.number; c += warps) {
             const u32 sum = __reduce_add_sync(tile::all_lanes, of_lane[c][tile::lane()]);
             if (tile::lane() == 0 && sum != 0) atomicAdd(&heavy.count[c], static_cast<u64>(sum));
@@ -36,7 +34,7 @@ static __device__ __forceinline__ bool is_there(const Input& input, u64 at, u32 
     return at + tile::row_begin<Key, rows>(row) + k < input.count;
 }
 
-// A tile's heavy keys counted; a bit for each of a lane's light ones.
+// Counts a tile's heavy keys. Returns a bit for each of a lane's other keys.
 static __device__ __forceinline__ u32 count_tile(const Codes& codes, const Input& input, u64 at, const Table& table,
                                                  ClassCounts& counts) {
     u32 is_light = 0;
@@ -53,9 +51,9 @@ static __device__ __forceinline__ u32 count_tile(const Codes& codes, const Input
     return is_light;
 }
 
-// How many keys each heavy value has.
+// Counts the keys of each heavy hitter.
 extern "C" __global__ void __launch_bounds__(threads)
-    heavy_count(const Key* keys, u64 count, KeyRule<Key> rule, All* heavy, const Plan* plan) {
+    count_heavy(const Key* keys, u64 count, KeyRule<Key> rule, All* heavy, const DevicePlan* plan) {
     tile::wait_for_launch_before();
     __shared__ Table table;
     __shared__ ClassCounts counts;
@@ -70,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         count_tile(codes, input, at, table, counts);
     }
     __syncthreads();
-    counts.tell(*heavy);
+    counts.add_to(*heavy);
 }
 
 struct PackShared {
@@ -78,7 +76,7 @@ struct PackShared {
     u32 begin;
 };
 
-// Where a warp's `own` keys go, behind all that took room before. Barriers inside.
+// Returns where a warp's `own` keys go, after all that were reserved before. It contains barriers.
 static __device__ __forceinline__ u32 take_room(u32 own, PackShared& shared, u32* taken) {
     if (tile::lane() == 0) shared.of_warp[tile::warp()] = own;
     __syncthreads();
@@ -90,13 +88,13 @@ static __device__ __forceinline__ u32 take_room(u32 own, PackShared& shared, u32
     }
     __syncthreads();
     const u32 begin = shared.begin + shared.of_warp[tile::warp()];
-    __syncwarp();  // the next tile's goes there
+    __syncwarp();  // the next tile overwrites it
     return begin;
 }
 
-// The same of keys alone, and light ones side by side in `lights`, in no order.
+// Counts the keys of each heavy hitter, and copies the other keys to `remainder`, in no order.
 extern "C" __global__ void __launch_bounds__(threads)
-    heavy_pack(const Key* keys, u64 count, KeyRule<Key> rule, All* heavy, Key* lights, Plan* plan) {
+    extract_keys(const Key* keys, u64 count, KeyRule<Key> rule, All* heavy, Key* remainder, DevicePlan* plan) {
     tile::wait_for_launch_before();
     __shared__ Table table;
     __shared__ ClassCounts counts;
@@ -112,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         codes.load(input, at);
         const u32 is_light = count_tile(codes, input, at, table, counts);
         const u32 own = __reduce_add_sync(tile::all_lanes, static_cast<u32>(__popc(is_light)));
-        Key* to = lights + take_room(own, shared, &plan->lights);
+        Key* to = remainder + take_room(own, shared, &plan->remainder);
 #pragma unroll
         for (u32 j = 0; j < rows * per; ++j) {
             const bool here = (is_light >> j & 1) != 0;
@@ -122,18 +120,18 @@ extern "C" __global__ void __launch_bounds__(threads)
         }
     }
     __syncthreads();
-    counts.tell(*heavy);
+    counts.add_to(*heavy);
 }
 
-// The result as runs: of heavy values, and of light keys between them. Where run r begins, and how far behind it lies
-// what is to be put there, in `between`.
-constexpr u32 most_runs = 2 * classes;
+// The result as alternating runs of remaining keys and heavy keys: where run r begins, and how far after it its items
+// lie in `between`.
+constexpr u32 max_runs = 2 * classes;
 struct Runs {
-    u64 begin[most_runs];  // rising; of an even r light keys, of an odd one heavy ones
-    i64 from[most_runs];   // add to a place of the result
+    u64 begin[max_runs];  // ascending; remaining keys if r is even, heavy ones if it is odd
+    i64 from[max_runs];   // added to a position of the result
     u32 number;
 
-    // The run of a place.
+    // Returns the run of a position.
     __device__ __forceinline__ u32 at(u64 place) const {
         u32 low = 0, high = number;
         while (high - low > 1) {
@@ -148,8 +146,8 @@ struct Runs {
     }
 };
 
-static __device__ __forceinline__ u64 lights_below(const Key* sorted, u64 lights, const Input& input, Key code) {
-    u64 low = 0, high = lights;
+static __device__ __forceinline__ u64 lights_below(const Key* sorted, u64 remainder, const Input& input, Key code) {
+    u64 low = 0, high = remainder;
     while (low < high) {
         const u64 middle = (low + high) / 2;
         if (input.code(sorted[middle]) < code) {
@@ -161,17 +159,17 @@ static __device__ __forceinline__ u64 lights_below(const Key* sorted, u64 lights
     return low;
 }
 
-// By all threads; barriers inside.
-static __device__ __forceinline__ void find_runs(Runs& runs, const All& heavy, const Input& lights) {
+// Finds all runs. All threads call it; it contains barriers.
+static __device__ __forceinline__ void find_runs(Runs& runs, const All& heavy, const Input& remainder) {
     const u32 c = threadIdx.x;
     if (c < classes && c <= heavy.number) {
         u64 before = 0;  // heavy keys
         for (u32 other = 1; other < c; ++other) before += heavy.count[other];
         const u64 own = c == 0 ? 0 : heavy.count[c];
-        const u64 below = c == 0 ? 0 : lights_below(lights.keys, lights.count, lights, heavy.code[c]);
+        const u64 below = c == 0 ? 0 : lights_below(remainder.keys, remainder.count, remainder, heavy.code[c]);
         if (c != 0) {
             runs.begin[2 * c - 1] = below + before;
-            runs.from[2 * c - 1] = static_cast<i64>(lights.count) - static_cast<i64>(below);
+            runs.from[2 * c - 1] = static_cast<i64>(remainder.count) - static_cast<i64>(below);
         }
         runs.begin[2 * c] = below + before + own;
         runs.from[2 * c] = -static_cast<i64>(before + own);
@@ -180,7 +178,8 @@ static __device__ __forceinline__ void find_runs(Runs& runs, const All& heavy, c
     __syncthreads();
 }
 
-// Places [first, end) of the result, all of them in run r or not. `made(r)` is what heavy keys of it are.
+// Writes positions [first, end) of the result, which may lie in one run or several. `made(r)` is the value of heavy
+// keys in run r.
 constexpr u32 together_items = 8;
 template <class Item, class Made>
 static __device__ __forceinline__ void put_tile(const Runs& runs, const Item* in, Item* out, u64 first, u64 end,
@@ -206,7 +205,7 @@ static __device__ __forceinline__ void put_tile(const Runs& runs, const Item* in
     }
 }
 
-// Keys alone: those of a heavy value are all alike.
+// For keys alone: all keys of a heavy hitter are the same.
 struct FromCode {
     static constexpr bool is_known = true;
     const All& heavy;
@@ -220,7 +219,8 @@ struct FromBefore {
 };
 
 template <class Item, class Made>
-static __device__ __forceinline__ void put_all(const Runs& runs, const Moved& moved, u64 count, const Made& made) {
+static __device__ __forceinline__ void put_all(const Runs& runs, const MovedColumn& moved, u64 count,
+                                               const Made& made) {
     constexpr u64 step = u64{threads} * together_items;
     const Item* const in = static_cast<const Item*>(moved.between);
     Item* const out = static_cast<Item*>(moved.target);
@@ -229,13 +229,14 @@ static __device__ __forceinline__ void put_all(const Runs& runs, const Moved& mo
     }
 }
 
-// All from `between` to the target.
+// Merges everything from `between` to the target.
 extern "C" __global__ void __launch_bounds__(threads)
-    heavy_merge(KeyRule<Key> rule, Arrays arrays, u64 count, u32 writes_keys, const All* heavy, const Plan* plan) {
+    merge_heavy(KeyRule<Key> rule, Arrays arrays, u64 count, u32 writes_keys, const All* heavy,
+                const DevicePlan* plan) {
     tile::wait_for_launch_before();
     __shared__ Runs runs;
     if (plan->heavy == 0) return;
-    find_runs(runs, *heavy, Input(static_cast<const Key*>(arrays.keys.between), plan->lights, rule));
+    find_runs(runs, *heavy, Input(static_cast<const Key*>(arrays.keys.between), plan->remainder, rule));
     if (writes_keys != 0) {
         if (arrays.columns == 0 && !with_equals) {
             put_all<Key>(runs, arrays.keys, count, FromCode{*heavy, rule});
@@ -245,11 +246,68 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
 #pragma unroll 1
     for (u32 c = 0; c < arrays.columns; ++c) {
-        const Moved& moved = arrays.column[c];
+        const MovedColumn& moved = arrays.column[c];
         if (moved.width == 1) put_all<u8>(runs, moved, count, FromBefore<u8>{});
         if (moved.width == 2) put_all<u16>(runs, moved, count, FromBefore<u16>{});
         if (moved.width == 4) put_all<u32>(runs, moved, count, FromBefore<u32>{});
         if (moved.width == 8) put_all<u64>(runs, moved, count, FromBefore<u64>{});
         if (moved.width == 16) put_all<uint4>(runs, moved, count, FromBefore<uint4>{});
     }
+}
+
+// Chooses heavy hitters from a sample; one block. Dynamic shared memory: codes of the sample, and two words for each.
+// Keys in order have a sample in order; then none are chosen.
+extern "C" __global__ void __launch_bounds__(sample_threads)
+    sample_heavy(const Key* keys, u64 count, KeyRule<Key> rule, PlanInputs task, All* heavy, DevicePlan* plan) {
+    tile::wait_for_launch_before();
+    HR_DYNAMIC_SHARED(Key, code);
+    __shared__ SampleShared shared;
+    u32* const cell = reinterpret_cast<u32*>(code + sampled);
+    const Input input(keys, count, rule);
+    const auto place = [](u32 k) { return k * sample_threads + threadIdx.x; };
+    Key own[per_thread];  // all loads are in flight together, each in its own page
+#pragma unroll
+    for (u32 k = 0; k < per_thread; ++k) own[k] = keys[count * place(k) / sampled];
+    for (u32 i = threadIdx.x; i < cells; i += sample_threads) cell[i] = 0;
+    if (threadIdx.x == 0) {
+        shared.listed = shared.kept = shared.in_kept = shared.pairs = shared.pairs_kept = 0;
+        shared.best = ~0u;
+        shared.differ = 0;
+    }
+#pragma unroll
+    for (u32 k = 0; k < per_thread; ++k) code[place(k)] = own[k] = input.code(own[k]);
+    __syncthreads();
+    bool falls = false, rises = false;
+    Key differ = 0;
+#pragma unroll
+    for (u32 k = 0; k < per_thread; ++k) {
+        const Key next = code[place(k) + 1 < sampled ? place(k) + 1 : place(k)];
+        differ |= own[k] ^ code[0];
+        falls |= own[k] > next;
+        rises |= own[k] < next;
+    }
+    if (__syncthreads_or(falls) == 0 || __syncthreads_or(rises) == 0) return;
+    atomicOr(&shared.differ, differ);
+    for (u32 k = 0; k < per_thread; ++k) count_alike(code, k * sample_threads + threadIdx.x, cell);
+    __syncthreads();
+    list_values(cell, shared);
+    __syncthreads();
+    keep_values(code, shared);
+    __syncthreads();
+    const u32 remaining = sampled - shared.in_kept;
+    if (threadIdx.x == 0) {
+        const u64 remainder = count * remaining / sampled;
+        plan->repeats = are_repeated(shared.pairs - shared.pairs_kept, remaining, remainder) ? 1 : 0;
+    }
+    if (shared.kept == 0) return;
+    find_hash(cell, shared);
+    __syncthreads();
+    const u32 number = write_values(shared, *heavy);
+    if (threadIdx.x != 0) return;
+    u32 differing = 0;
+    for (u32 d = 0; d < key_digits; ++d) differing += (shared.differ >> d * bits & (digits - 1)) != 0 ? 1 : 0;
+    const float light = static_cast<float>(remaining) / sampled;
+    if (!is_cheaper(heavy_cost(task, light, differing), costs.digits + lsd_cost(task, differing))) return;
+    heavy->number = number;
+    plan->heavy = number;
 }

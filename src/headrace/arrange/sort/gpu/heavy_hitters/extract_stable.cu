@@ -1,5 +1,5 @@
-// Keys, and what goes with them, by their classes, stable, in one reading: light ones side by side, behind them those
-// of each heavy value. A step of a sort (onesweep_pass.cu) whose digit is the class.
+// Splits keys and columns stably by class in one pass: remaining keys first, then those of each heavy hitter. It is a
+// pass of the LSD sort (onesweep_pass.cu) whose digit is the class.
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
 #define HR_RULE HeavyClass
@@ -13,8 +13,9 @@ using namespace headrace;
 
 using Table = ClassTable<Key, bits>;
 
-// Where each class begins, and how many light keys there are, which the plan is told.
-static __device__ __forceinline__ void begin_classes(const Table::All& heavy, u64 count, Shared& shared, Plan* plan) {
+// Computes where each class begins, and stores the number of remaining keys in the plan.
+static __device__ __forceinline__ void begin_classes(const Table::All& heavy, u64 count, Shared& shared,
+                                                     DevicePlan* plan) {
     const u32 c = threadIdx.x;
     if (c >= digits) return;
     u64 all = 0, before = 0;
@@ -24,18 +25,18 @@ static __device__ __forceinline__ void begin_classes(const Table::All& heavy, u6
         before += other < c ? some : 0;
     }
     shared.base[c] = c == 0 ? 0 : count - all + before;
-    if (c == 0 && blockIdx.x == 0) plan->lights = static_cast<u32>(count - all);
+    if (c == 0 && blockIdx.x == 0) plan->remainder = static_cast<u32>(count - all);
 }
 
-// From the source to `between`, if the plan has heavy values.
+// Moves from the source to `between`, if the plan has heavy hitters.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    heavy_split(Plan* plan, const Table::All* heavy, KeyRule<Key> rule, Arrays arrays, Portion portion) {
+    extract_stable(DevicePlan* plan, const Table::All* heavy, KeyRule<Key> rule, Arrays arrays, Portion portion) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
     __shared__ Columns columns;
     __shared__ Table table;
     if (plan->heavy == 0) return;
-    const Step step = {0, Place::source, Place::between, 0};
+    const PassStep step = {0, BufferRole::source, BufferRole::between, 0};
     Key* const room = reinterpret_cast<Key*>(memory);
     Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * place_bytes);
     const Places places = {nullptr, nullptr, 0, portion.memory, portion.epoch, 0};

@@ -11,7 +11,7 @@ struct HeavyClass {
     KeyRule<Word> rule;
     const ClassTable<Word, HR_BITS>* table;
 
-    // Of keys as they were given: what is set aside moves as it is.
+    // Returns the class of a key as given: extracted keys move unchanged.
     __device__ __forceinline__ u32 of(Word key) const {
         return table->of(HR_EQUALS != 0 ? rule.equal_code(key) : rule.code(key));
     }

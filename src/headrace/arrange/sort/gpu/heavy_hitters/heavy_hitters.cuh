@@ -1,38 +1,39 @@
-// Values that many keys have, so many that it pays to set their keys aside before the others are sorted: these are
-// heavy, all others light. (Axtmann, Witt, Ferizovic and Sanders 2017, "In-place parallel super scalar samplesort",
-// section 4.4, has equality buckets for them.) Class 0 is that of light keys, class c that of the c-th heavy value.
+// Heavy hitters: values so frequent that it pays to extract their keys before the sort. (Axtmann, Witt, Ferizovic
+// and Sanders 2017, "In-place parallel super scalar samplesort", section 4.4, has equality buckets for them.) Class 0
+// holds the remaining keys, class c those of the c-th heavy hitter.
 #pragma once
 #include "core/cpu/portable.hpp"
 
 namespace headrace {
 
-// In device memory.
+// The heavy hitters in device memory.
 template <class Word, u32 class_bits>
 struct Heavy {
     static constexpr u32 classes = 1u << class_bits;
     static constexpr u32 slot_bits = class_bits + 4;
     static constexpr u32 slots = 1u << slot_bits;
 
-    u64 number;          // of heavy values
-    u64 multiplier;      // of the hash by which each of them has a slot of its own
+    u64 number;          // of heavy hitters
+    u64 multiplier;      // of the hash that gives each of them its own slot
     u64 count[classes];  // of keys, from class 1 on
-    Word code[classes];  // from class 1 on, rising
+    Word code[classes];  // from class 1 on, ascending
 
-    // The highest bits of a product with an odd number: codes of one bit each have slots of their own by most of these.
+    // Returns the highest bits of a product with an odd number. Most multipliers give codes of one bit separate
+    // slots.
     __device__ __forceinline__ static u32 slot_of(Word code, Word multiplier) {
         return static_cast<u32>(static_cast<Word>(code * multiplier) >> (8 * sizeof(Word) - slot_bits));
     }
 };
 
-// The same in shared memory, to be asked which class a code has.
+// The same in shared memory, to look up the class of a code.
 template <class Word, u32 class_bits>
 struct ClassTable {
     using All = Heavy<Word, class_bits>;
     Word code[All::slots];
-    u8 number[All::slots];  // 0: nobody's
+    u8 number[All::slots];  // 0: empty
     Word multiplier;
 
-    // By all threads; a barrier must follow.
+    // Fills the table. All threads call it; a barrier must follow.
     __device__ __forceinline__ void fill(const All& heavy) {
         for (u32 s = threadIdx.x; s < All::slots; s += blockDim.x) {
             code[s] = 0;

@@ -1,120 +1,110 @@
-"""Keys of values that many have, set aside before the others are sorted: launches of the kernels of this folder."""
+"""Extracts heavy hitters, that is values of very many keys, before the remaining keys are sorted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
-from headrace.arrange.sort.gpu.common.launch import Common, Keys, Moved, packed_arrays
-from headrace.arrange.sort.gpu.lsd.lsd import PORTION, Case, Plan, Tiles
+from headrace.arrange.sort.gpu.common.launch import KeyType, MovedColumn, SortContext, packed_arrays
+from headrace.arrange.sort.gpu.heavy_hitters.tuning import HeavyHitterTuning
+from headrace.arrange.sort.gpu.lsd.lsd import PORTION, DevicePlan, PlanInputs
+from headrace.arrange.sort.gpu.lsd.tuning import TileTuning
 from headrace.gpu.kernels.kernel import LaunchMode
 from headrace.gpu.kernels.launcher import Entry, Room, Shape
 
 _EPOCH = (1 << 32) - 1
-"""Of look-back, in none of the steps."""
+"""Epoch of look-back states that no pass of a sort has."""
 
 
 @dataclass(frozen=True, slots=True)
-class HeavyShape:
-    """Sizes that the kernels are compiled for.
+class ExtractionBuffers:
+    """What an extraction shares with the sort, and its own table.
 
     Parameters
     ----------
-    bits
-        Of a class: one is that of light keys, the others of a heavy value each.
-    finding
-        Threads of the block that looks at a sample, of four keys for each.
-    reading
-        Threads of a block that reads keys, vectors of 16 bytes of a thread.
-    reading_blocks
-        Of a multiprocessor.
-    from_bytes
-        Of keys and what moves with them: below, launches that have nothing to do would cost too much.
+    tile
+        Tile of the sort's passes, by which keys and values move together.
+    states
+        Look-back states of the passes.
+    table
+        `HeavyHitters.nbytes` zeros.
     """
 
-    bits: int = 6
-    finding: int = 1024
-    reading: tuple[int, int] = (256, 4)
-    from_bytes: int = 1 << 29
-    reading_blocks: int = 6
+    tile: TileTuning
+    states: Room
+    table: Room
 
 
-class HeavyKeys:
-    """Keys set aside, if a sample says so, and put back between the others.
+class HeavyHitters:
+    """Extracts the keys of heavy hitters if a sample shows that it pays, and merges them into the sorted remainder.
 
     Parameters
     ----------
+    context, keys, tuning
+        The sort, its keys, and sizes of kernels.
     arrays
-        Keys, and what goes with them.
-    steps
-        Tiles of the steps, by which pairs move; states of their look-back, and `nbytes`, cleared.
+        Keys, and the columns that move with them.
+    buffers
+        Tile and memory.
     """
 
     def __init__(
         self,
-        common: Common,
-        keys: Keys,
-        shape: HeavyShape,
-        arrays: tuple[Moved, Sequence[Moved]],
-        steps: tuple[Tiles, Room, Room],
+        context: SortContext,
+        keys: KeyType,
+        tuning: HeavyHitterTuning,
+        arrays: tuple[MovedColumn, Sequence[MovedColumn]],
+        buffers: ExtractionBuffers,
     ) -> None:
-        self._common, self._keys, self._shape = common, keys, shape
-        self._tiles, self._states, self._heavy = steps
+        self._context, self._keys, self._tuning, self._buffers = context, keys, tuning, buffers
         self._moved, self._columns = arrays
         self._packed = packed_arrays(*arrays)
 
     @staticmethod
-    def nbytes(keys: Keys, shape: HeavyShape) -> int:
-        """Of a ``Heavy``."""
-        return 16 + (8 + keys.width << shape.bits)
+    def nbytes(keys: KeyType, tuning: HeavyHitterTuning) -> int:
+        """Return the bytes of a ``HeavyTable`` of heavy_hitters.cuh."""
+        return 16 + (8 + keys.width << tuning.class_bits)
 
     @property
-    def lights(self) -> Room:
-        """Where light keys are."""
+    def remainder(self) -> Room:
+        """Return the buffer of the keys that remain."""
         assert self._moved.between is not None
         return self._moved.between
 
-    def set_aside(self, plan: Plan, case: Case) -> None:
-        """Before the plan is made."""
-        common, keys, shape = self._common, self._keys, self._shape
-        source, rule = self._moved.source, len(keys.rule)
-        shared = 4 * shape.finding * (keys.width + 8)
-        common.launcher.launch(
-            _entry("sample", "find_heavy", f"PQ{rule}s24sPP"),
-            Shape(self._defines(plan, shape.finding, 1), 1, shape.finding, shared),
-            (source, common.count, keys.rule, case.packed(common.count), self._heavy, plan.plan),
+    def extract(self, plan: DevicePlan, inputs: PlanInputs) -> None:
+        """Sample the keys, and extract those of heavy hitters. It precedes `DevicePlan.make`."""
+        context, keys, tuning, table = self._context, self._keys, self._tuning, self._buffers.table
+        source, rule, launch = self._moved.source, len(keys.rule), context.launcher.launch
+        defines = tuning.defines(keys, plan.bits)
+        launch(
+            _entry("extract_keys", "sample_heavy", f"PQ{rule}s24sPP"),
+            Shape(defines, 1, tuning.sample_threads, 4 * tuning.sample_threads * (keys.width + 8)),
+            (source, context.count, keys.rule, inputs.packed(context.count), table, plan.plan),
         )
-        threads, rows = shape.reading
-        vectors = -(-common.count * keys.width // 16)
-        blocks = min(-(-vectors // (threads * rows)), common.multiprocessors * shape.reading_blocks)
-        read = Shape(self._defines(plan, threads, rows), blocks, threads)
-        given = source, common.count, keys.rule, self._heavy
+        vectors = -(-context.count * keys.width // 16)
+        blocks = min(-(-vectors // (tuning.threads * tuning.rows)), context.multiprocessors * tuning.blocks)
+        shape, args = Shape(defines, blocks, tuning.threads), (source, context.count, keys.rule, table)
         if not self._columns:
-            entry = _entry("extract_keys", "heavy_pack", f"PQ{rule}sPPP")
-            return common.launcher.launch(entry, read, (*given, self.lights, plan.plan))
-        common.launcher.launch(_entry("extract_keys", "heavy_count", f"PQ{rule}sPP"), read, (*given, plan.plan))
-        return self._split(plan)
+            launch(_entry("extract_keys", "extract_keys", f"PQ{rule}sPPP"), shape, (*args, self.remainder, plan.plan))
+            return
+        launch(_entry("extract_keys", "count_heavy", f"PQ{rule}sPP"), shape, (*args, plan.plan))
+        self._extract_stably(plan)
 
-    def _split(self, plan: Plan) -> None:
-        common, keys, tiles, bits = self._common, self._keys, self._tiles, self._shape.bits
-        portion = PORTION.pack(0, common.count, 0, 0, self._states.address, _EPOCH, 1)
-        shape = tiles.launch(common, keys, bits, common.count)
-        args = (plan.plan, self._heavy, keys.rule, self._packed, portion)
-        common.launcher.launch(_entry("extract_stable", "heavy_split", f"PP{len(keys.rule)}s296s48s"), shape, args)
+    def _extract_stably(self, plan: DevicePlan) -> None:
+        context, keys, buffers = self._context, self._keys, self._buffers
+        portion = PORTION.pack(0, context.count, 0, 0, buffers.states.address, _EPOCH, 1)
+        shape = buffers.tile.launch(context, keys, self._tuning.class_bits, context.count)
+        args = (plan.plan, buffers.table, keys.rule, self._packed, portion)
+        context.launcher.launch(_entry("extract_stable", "extract_stable", f"PP{len(keys.rule)}s296s48s"), shape, args)
 
-    def put_back(self, plan: Plan, *, writes_keys: bool) -> None:
-        """Behind the last step."""
-        common, keys = self._common, self._keys
-        threads, rows = self._shape.reading
-        shape = Shape(self._defines(plan, threads, rows), common.blocks(common.count, 8 * threads), threads)
-        args = (keys.rule, self._packed, common.count, int(writes_keys), self._heavy, plan.plan)
-        common.launcher.launch(_entry("extract_keys", "heavy_merge", f"{len(keys.rule)}s296sQIPP"), shape, args)
-
-    def _defines(self, plan: Plan, threads: int, rows: int) -> Mapping[str, Any]:
-        sizes = ("HR_BITS", plan.bits), ("HR_CLASS_BITS", self._shape.bits)
-        return self._keys.defines(*sizes, ("HR_THREADS", threads), ("HR_ROWS", rows))
+    def merge(self, plan: DevicePlan, *, writes_keys: bool) -> None:
+        """Merge heavy hitters and the sorted remainder into the target. It follows the last pass."""
+        context, keys, tuning = self._context, self._keys, self._tuning
+        blocks = context.blocks(context.count, 8 * tuning.threads)
+        shape = Shape(tuning.defines(keys, plan.bits), blocks, tuning.threads)
+        args = (keys.rule, self._packed, context.count, int(writes_keys), self._buffers.table, plan.plan)
+        context.launcher.launch(_entry("extract_keys", "merge_heavy", f"{len(keys.rule)}s296sQIPP"), shape, args)
 
 
 @lru_cache(32)

@@ -1,172 +1,23 @@
-"""Lists the programs that the kernels of this folder are compiled to (docs/writing-a-kernel.md, section 6)."""
+"""Lists the programs of this folder's kernels, computed from tuning tables (docs/writing-a-kernel.md, section 6)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from headrace.arrange.sort.gpu.common.launch import key_types, program_rows
+from headrace.arrange.sort.gpu.heavy_hitters.tuning import HeavyHitterTuning
+from headrace.arrange.sort.gpu.lsd.tuning import TUNINGS, LsdTuning
 from headrace.gpu.kernels.source import Programs
 
-PROGRAMS: Programs = (
-    # Values that many keys have: found, counted, packed and put back; and moved together with what goes with them, by
-    # the tiles of a step.
-    (
-        "sample.cu",
-        {
-            "HR_KEY": ["u32", "u64"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [8],
-            "HR_CLASS_BITS": [6],
-            "HR_THREADS": [1024],
-            "HR_ROWS": [1],
-        },
-    ),
-    (
-        "extract_keys.cu",
-        {
-            "HR_KEY": ["u32", "u64"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [8],
-            "HR_CLASS_BITS": [6],
-            "HR_THREADS": [256],
-            "HR_ROWS": [4],
-        },
-    ),
-    (
-        "extract_stable.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [6],
-            "HR_VALUES": [1],
-            "HR_THREADS": [384],
-            "HR_ITEMS": [16],
-            "HR_BLOCKS": [2],
-            "HR_TOGETHER": [0],
-            "HR_TO": ["u32"],
-        },
-    ),
-    (
-        "extract_stable.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [6],
-            "HR_VALUES": [1],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [12],
-            "HR_BLOCKS": [1],
-            "HR_TOGETHER": [0],
-            "HR_TO": ["u32"],
-        },
-    ),
-    (
-        "extract_stable.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [6],
-            "HR_VALUES": [4],
-            "HR_THREADS": [256],
-            "HR_ITEMS": [32],
-            "HR_BLOCKS": [2],
-            "HR_TOGETHER": [1],
-            "HR_TO": ["u32"],
-        },
-    ),
-    (
-        "extract_stable.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [6],
-            "HR_VALUES": [8],
-            "HR_THREADS": [256],
-            "HR_ITEMS": [24],
-            "HR_BLOCKS": [2],
-            "HR_TOGETHER": [0],
-            "HR_TO": ["u32"],
-        },
-    ),
-    (
-        "remainder_pass.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [8],
-            "HR_VALUES": [1],
-            "HR_THREADS": [384],
-            "HR_ITEMS": [16],
-            "HR_BLOCKS": [2],
-            "HR_TOGETHER": [0],
-            "HR_TO": ["u32"],
-        },
-    ),
-    (
-        "remainder_pass.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [8],
-            "HR_VALUES": [1],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [12],
-            "HR_BLOCKS": [1],
-            "HR_TOGETHER": [0],
-            "HR_TO": ["u32"],
-        },
-    ),
-    (
-        "remainder_pass.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [8],
-            "HR_VALUES": [4],
-            "HR_THREADS": [256],
-            "HR_ITEMS": [32],
-            "HR_BLOCKS": [2],
-            "HR_TOGETHER": [1],
-            "HR_TO": ["u32"],
-        },
-    ),
-    (
-        "remainder_pass.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [8],
-            "HR_VALUES": [8],
-            "HR_THREADS": [256],
-            "HR_ITEMS": [24],
-            "HR_BLOCKS": [2],
-            "HR_TOGETHER": [0],
-            "HR_TO": ["u32"],
-        },
-    ),
-    (
-        "remainder_pass.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [0],
-            "HR_BITS": [8],
-            "HR_VALUES": [0],
-            "HR_THREADS": [384],
-            "HR_ITEMS": [32],
-            "HR_BLOCKS": [2],
-            "HR_TOGETHER": [0],
-            "HR_TO": ["u32"],
-        },
-    ),
-    (
-        "remainder_pass.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0],
-            "HR_BITS": [8],
-            "HR_VALUES": [0],
-            "HR_THREADS": [256],
-            "HR_ITEMS": [32],
-            "HR_BLOCKS": [2],
-            "HR_TOGETHER": [0],
-            "HR_TO": ["u32"],
-        },
-    ),
-)
+
+def heavy_hitter_programs(tuning: HeavyHitterTuning, lsd: LsdTuning) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield each program that launches with these sizes use: its file and macros. Keys have at least 4 bytes."""
+    for row in lsd.tiles:
+        for keys in key_types(row.key_bytes, has_values=True) if row.key_bytes >= 4 else ():
+            yield "extract_keys.cu", tuning.defines(keys, lsd.bits)
+            for tile in row.with_values:
+                yield "extract_stable.cu", tile.defines(keys, tuning.class_bits, is_large=False)
+
+
+PROGRAMS: Programs = program_rows(program for lsd in TUNINGS for program in heavy_hitter_programs(HeavyHitterTuning(), lsd))

@@ -1,1 +1,1 @@
-"""A sort on a GPU digit by digit, the lowest first, and what is planned on the card."""
+"""Sorts from the lowest digit up, one pass a digit (onesweep)."""

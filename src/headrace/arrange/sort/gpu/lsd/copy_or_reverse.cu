@@ -1,7 +1,7 @@
-// Keys that are in order already, or in the reverse one, with what goes with them: copied so. In place a thread has
-// both ends of an exchange. (No steps, and no counting but that which found it out.)
+// Copies keys that are already in order, or reverses keys in descending order, with their columns. In place, a thread
+// exchanges both ends. Then the sort has no passes; only the count that detected the order.
 //
-// Bytes moved per item of width w: 2 w; none in place of what is in order.
+// Bytes moved per item of width w: 2 w; none if keys in order are sorted in place.
 #include "arrange/sort/gpu/common/device_plan.cuh"
 #include "gpu/block/dependent_launch.cuh"
 #include "gpu/block/memory_access.cuh"
@@ -17,7 +17,7 @@ static __device__ __forceinline__ Item item_at(const Item* from, u64 at) {
 }
 
 template <class Item>
-static __device__ __forceinline__ void put(const Moved& moved, u64 count, bool reversed) {
+static __device__ __forceinline__ void put(const MovedColumn& moved, u64 count, bool reversed) {
     const Item* const from = static_cast<const Item*>(moved.source);
     Item* const to = static_cast<Item*>(moved.target);
     if (to == nullptr || (!reversed && from == to)) return;
@@ -35,7 +35,7 @@ static __device__ __forceinline__ void put(const Moved& moved, u64 count, bool r
     }
 }
 
-static __device__ __forceinline__ void put_array(const Moved& moved, u64 count, bool reversed) {
+static __device__ __forceinline__ void put_array(const MovedColumn& moved, u64 count, bool reversed) {
     if (moved.width == 1) put<u8>(moved, count, reversed);
     if (moved.width == 2) put<u16>(moved, count, reversed);
     if (moved.width == 4) put<u32>(moved, count, reversed);
@@ -44,10 +44,10 @@ static __device__ __forceinline__ void put_array(const Moved& moved, u64 count, 
 }
 
 extern "C" __global__ void __launch_bounds__(1024)
-    sort_straight(const Plan* plan, Arrays arrays, u64 count, u32 writes_keys) {
+    copy_or_reverse(const DevicePlan* plan, Arrays arrays, u64 count, u32 writes_keys) {
     tile::wait_for_launch_before();
-    if (plan->how != How::straight && plan->how != How::reversed) return;
-    const bool reversed = plan->how == How::reversed;
+    if (plan->method != SortMethod::copy && plan->method != SortMethod::reverse) return;
+    const bool reversed = plan->method == SortMethod::reverse;
     if (writes_keys != 0) put_array(arrays.keys, count, reversed);
 #pragma unroll 1
     for (u32 c = 0; c < arrays.columns; ++c) put_array(arrays.column[c], count, reversed);

@@ -1,16 +1,17 @@
-// All digits of all keys, counted in one reading, and whether neighbours are in order; then what is to be done.
-// (Adinets and Merrill 2022, "Onesweep", section 4.1: one histogram kernel for all passes.) Counters are in shared
-// memory, in replicas against contention, as in arrange/histogram/count.cuh.
+// Counts all digits of all keys and checks the order of neighbours in one pass over the data (Adinets and Merrill
+// 2022, "Onesweep", section 4.1); then one block chooses the plan (choose_plan.cuh). Counters are in shared memory,
+// with replicas against contention, as in arrange/histogram/count.cuh.
 //
 // Bytes moved per key of width w: w.
+#include "arrange/sort/gpu/lsd/choose_plan.cuh"
 #include "arrange/sort/gpu/lsd/order_check.cuh"
 #include "gpu/block/dependent_launch.cuh"
 
 using namespace headrace;
 
 constexpr u32 counters = key_digits * digits;
-// 128 bytes of counters a thread at most, and no more of a value than lanes: each then adds in a bank of its own. A
-// power of two, so that a replica's place is bits of an address.
+// At most 128 bytes of counters a thread, and at most one replica a lane, so that each lane adds in its own bank. A
+// power of two, so that the replica is a bit field of the address.
 constexpr u32 fitting = threads * 32 / counters;
 constexpr u32 replicas = fitting >= 32   ? 32
                          : fitting >= 16 ? 16
@@ -20,7 +21,7 @@ constexpr u32 replicas = fitting >= 32   ? 32
                                          : 1;
 static_assert(threads >= digits);
 
-// In bytes, so that a counter's place is a shift, and a mask with the replica's place.
+// Addresses are in bytes, so that a counter's address is a shift and an OR with the replica's.
 static __device__ __forceinline__ void count_key(Key code, u32* shared, u32 replica) {
     u8* const all = reinterpret_cast<u8*>(shared);
 #pragma unroll
@@ -43,30 +44,30 @@ static __device__ __forceinline__ void count_tile(const Codes& codes, u64 left, 
     }
 }
 
-// `totals`: for each digit and value, added to. `disorder`: of all neighbours. `lights`: where those are whose heavy
-// ones were set aside. Nothing, where the plan has decided.
+// `totals`: counts for each digit and value, added to. `disorder`: order of all neighbours. `remainder`: the keys to
+// count if heavy hitters are extracted. It does nothing if the plan is already made.
 extern "C" __global__ void __launch_bounds__(threads)
-    sort_count(const Key* keys, u64 count, KeyRule<Key> rule, u32 equal_rises, u64* totals, Disorder* disorder,
-               const Key* lights, const Plan* plan) {
+    count_digits(const Key* keys, u64 count, KeyRule<Key> rule, u32 equal_rises, u64* totals, Disorder* disorder,
+                 const Key* remainder, const DevicePlan* plan) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(u32, shared);
-    if (plan->how != How::undecided) return;
+    if (plan->method != SortMethod::undecided) return;
     if (plan->heavy != 0) {
-        keys = lights;
-        count = plan->lights;
+        keys = remainder;
+        count = plan->remainder;
     }
     for (u32 i = threadIdx.x; i < counters * replicas; i += threads) shared[i] = 0;
     __syncthreads();
     const Input input(keys, count, rule);
     const u32 replica = threadIdx.x % replicas * 4;
     Disorder found = {};
-    bool settled = false;
+    bool is_complete = false;
     for (u64 at = blockIdx.x * u64{tile_keys}; at < count; at += gridDim.x * u64{tile_keys}) {
         Codes codes;
         codes.load(input, at);
-        if (!settled) {
-            codes.look(input, at, found, equal_rises != 0);
-            settled = is_settled(found);
+        if (!is_complete) {
+            codes.compare_neighbours(input, at, found, equal_rises != 0);
+            is_complete = has_both(found);
         }
         if (count - at >= tile_keys) {
             count_tile<true>(codes, tile_keys, shared, replica);
@@ -74,13 +75,52 @@ extern "C" __global__ void __launch_bounds__(threads)
             count_tile<false>(codes, count - at, shared, replica);
         }
     }
-    tell(found, disorder);
+    merge_disorder(found, disorder);
     __syncthreads();
-    for (u32 k = threadIdx.x; k < counters; k += threads) {  // each block begins elsewhere: few add to one word at once
+    // blocks begin at different counters, so few add to the same one
+    for (u32 k = threadIdx.x; k < counters; k += threads) {
         const u32 i = (k + blockIdx.x * threads) % counters;
         u32 sum = 0;
 #pragma unroll
         for (u32 r = 0; r < replicas; ++r) sum += shared[i * replicas + (r + i) % replicas];
         if (sum != 0) atomicAdd(&totals[i], static_cast<u64>(sum));
     }
+}
+
+// `totals`, `starts`: a table for each digit and value. It does nothing if the plan is already made.
+extern "C" __global__ void __launch_bounds__(plan_threads)
+    choose_plan(const u64* totals, const Disorder* disorder, PlanInputs task, u64* starts, DevicePlan* plan) {
+    tile::wait_for_launch_before();
+    __shared__ PlanShared shared;
+    u64 count[each];  // these loads and the next ones are all in flight before the first wait
+    load_counts(tile::warp(), totals, count);
+    const Disorder found = {load_now(disorder->falls), load_now(disorder->rises)};
+    const SortMethod decided = load_now(plan->method);
+    const u32 heavy = load_now(plan->heavy), remainder = load_now(plan->remainder), repeats = load_now(plan->repeats);
+    if (decided != SortMethod::undecided) return;
+    if (heavy != 0) task.count = remainder;
+    if (threadIdx.x == 0) shared.alike = 0;
+    __syncthreads();
+    for (u32 digit = tile::warp(); digit < key_digits; digit += plan_warps) {
+        if (digit >= plan_warps) load_counts(digit, totals, count);
+        start_digit(digit, task.count, count, starts, shared);
+    }
+    __syncthreads();
+    const u32 differ = ~shared.alike & ((1u << key_digits) - 1), differing = static_cast<u32>(__popc(differ));
+    if (threadIdx.x == 0) {
+        for (u32 left = differ, i = 0; left != 0 && i < 3; ++i) {
+            shared.highest[i] = 31 - static_cast<u32>(__clz(static_cast<int>(left)));
+            left &= ~(1u << shared.highest[i]);
+        }
+    }
+    __syncthreads();
+    SortMethod method = SortMethod::lsd;
+    const bool may_go = task.parts == 1 && repeats == 0;
+    if (task.parts == 2 || (may_go && msd_is_cheaper(task, shared, differing))) method = SortMethod::msd;
+    const bool may_be_copied = heavy == 0;  // the remaining keys are not in the target buffer
+    if (may_be_copied && found.falls == 0)
+        method = SortMethod::copy;
+    else if (may_be_copied && found.rises == 0)
+        method = SortMethod::reverse;
+    if (threadIdx.x == 0) write_passes(*plan, differ, task, method);
 }

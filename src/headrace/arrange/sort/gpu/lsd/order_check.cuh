@@ -1,6 +1,5 @@
-// Whether neighbours are in order, of keys that are read for something else. Once a warp has seen a key before a lower
-// one and one before a higher one it has nothing more to look for, and needs no more instructions for it: of keys in no
-// order that is so behind its first.
+// Checks whether neighbours are in order, for keys that are loaded for another purpose. Once a warp has seen both a
+// fall and a rise it stops checking; with keys in random order that is after its first tile.
 #pragma once
 #include "arrange/sort/gpu/common/device_plan.cuh"
 #include "arrange/sort/gpu/common/digit.cuh"
@@ -13,14 +12,14 @@ constexpr u32 rows = HR_ROWS;
 constexpr u32 per = tile::per_vector<Key>;
 constexpr u32 tile_keys = threads * rows * per;
 
-// What shuffles take.
+// The type that shuffles take.
 using KeyWord = decltype(BitsAs<Key>::of(Key{}));
 
 struct Input {
     const Key* keys;
     u64 count;
     KeyRule<Key> rule;
-    bool changes;  // whether a code is not its key
+    bool changes;  // whether a code differs from its key
 
     __device__ __forceinline__ Input(const Key* all, u64 number, const KeyRule<Key>& own)
         : keys(all), count(number), rule(own), changes((own.fold | own.toggle | own.plus | own.infinity) != 0) {}
@@ -28,8 +27,8 @@ struct Input {
     __device__ __forceinline__ Key code(Key key) const { return with_equals ? rule.equal_code(key) : rule.code(key); }
 };
 
-// Codes of a tile's keys; those that are not there are 0. Behind each lane's vector of a row is a key of the next
-// lane's; that behind the warp's last is read.
+// Codes of a tile's keys; those of missing keys are 0. The key after each lane's vector is the next lane's first. The
+// key after the warp's last vector is loaded.
 struct Codes {
     tile::Rows<Key, rows> some;
 
@@ -45,18 +44,19 @@ struct Codes {
         }
     }
 
-    __device__ __forceinline__ void look(const Input& input, u64 at, Disorder& found, bool equal_rises) const {
+    __device__ __forceinline__ void compare_neighbours(const Input& input, u64 at, Disorder& found,
+                                                       bool equal_rises) const {
 #pragma unroll
         for (u32 row = 0; row < rows; ++row) {
             const u64 first = at + tile::row_begin<Key, rows>(row);
             const KeyWord word = static_cast<KeyWord>(some.row[row].item[0]);
-            Key behind = static_cast<Key>(tile::shuffle_down(word, 1));
+            Key following = static_cast<Key>(tile::shuffle_down(word, 1));
             if (tile::lane() == tile::lanes - 1 && first + per < input.count)
-                behind = input.code(input.keys[first + per]);
+                following = input.code(input.keys[first + per]);
 #pragma unroll
             for (u32 k = 0; k < per; ++k) {
                 const Key own = some.row[row].item[k];
-                const Key next = k + 1 < per ? some.row[row].item[k + 1 < per ? k + 1 : 0] : behind;
+                const Key next = k + 1 < per ? some.row[row].item[k + 1 < per ? k + 1 : 0] : following;
                 if (first + k + 1 >= input.count) continue;
                 found.falls |= own > next;
                 found.rises |= own < next || (equal_rises && own == next);
@@ -65,13 +65,13 @@ struct Codes {
     }
 };
 
-// Whether the warp has seen both.
-static __device__ __forceinline__ bool is_settled(const Disorder& found) {
+// Whether the warp has seen a fall and a rise.
+static __device__ __forceinline__ bool has_both(const Disorder& found) {
     const bool falls = __any_sync(tile::all_lanes, found.falls != 0);
     return __any_sync(tile::all_lanes, found.rises != 0) != 0 && falls;
 }
 
-static __device__ __forceinline__ void tell(const Disorder& found, Disorder* all) {
+static __device__ __forceinline__ void merge_disorder(const Disorder& found, Disorder* all) {
     const bool falls = __any_sync(tile::all_lanes, found.falls), rises = __any_sync(tile::all_lanes, found.rises);
     if (tile::lane() != 0) return;
     if (falls) tile::store_relaxed(&all->falls, 1u);

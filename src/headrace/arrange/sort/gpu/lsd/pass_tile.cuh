@@ -1,5 +1,5 @@
-// A tile of a stable step: counted, ranked and written as a multisplit's is (arrange/multisplit/gpu/split.cu), with
-// look-back, by the digit of whoever includes this.
+// Sorts tiles stably by one digit: they are counted, ranked and written as in a multisplit
+// (arrange/multisplit/gpu/split.cu), with look-back. The includer may define the digit (HR_RULE).
 #pragma once
 #include "arrange/sort/gpu/common/arrays.cuh"
 #include "arrange/sort/gpu/common/device_plan.cuh"
@@ -7,26 +7,26 @@
 
 namespace headrace {
 
-// Keys that a launch sorts: a part of all, since counts of look-back are below 2^31.
+// Keys of one launch: a portion of all, since look-back counts below 2^31.
 struct Portion {
     u64 begin;
     u64 count;
-    u64* starts;       // where each digit's keys of this portion go, for each digit of a key
-    u64* next_starts;  // of the next portion; null: there is none
-    void* memory;      // tile::Counters and a state for each tile and value of a digit, in which `epoch` was never
+    u64* starts;       // first positions of this portion's keys, for each digit and value
+    u64* next_starts;  // those of the next portion; null in the last one
+    void* memory;      // tile::Counters, and a state for each tile and digit value; no state has had this `epoch`
     u32 epoch;
-    u32 writes_keys;  // also in the last step
+    u32 writes_keys;  // also in the last pass
 };
 
 struct Pass {
     const Work& work;
     const Portion& portion;
     LookBack& look_back;
-    u64* next_starts;  // of the step's digit; null: nobody wants them
-    const Plan* plan;
-    u32 number;  // of its step
+    u64* next_starts;  // of the pass's digit; null: not needed
+    const DevicePlan* plan;
+    u32 number;  // number of the pass
     const KeyRule<Key>& rule;
-    bool is_first, is_last;  // whether keys become codes, and codes keys
+    bool is_first, is_last;  // whether keys become codes, and codes become keys
 };
 
 static __device__ __forceinline__ Tile tile_of(u32 number, u64 count) {
@@ -40,12 +40,12 @@ static __device__ __forceinline__ void load(Loaded& loaded, const Pass& pass, co
     load_moved<whole>(loaded, pass.work, tile, pass.portion.begin + tile.begin);
 }
 
-// Whether a thread finds where the next portion's keys start when it tells that, for the last tile. With keys of 8
-// bytes the address would lie in local memory, and be read for each tile: 2 to 3 % of a pass. With those of 4 bytes,
-// which have registers left, the compiler makes less of the rest without it: 2 to 6 %. (docs/decisions/0023)
+// Whether each thread computes the address of the next portion's starts only when the last tile needs it. With 8-byte
+// keys the precomputed address would be spilled and reloaded for each tile: 2 to 3 % of a pass. With 4-byte keys,
+// which leave registers free, the late form makes other code worse: 2 to 6 % (docs/decisions/0023).
 constexpr bool finds_starts_late = sizeof(Key) == 8;
 
-// Where a digit's starts begin: in as many bits as the measured programs of each width have.
+// Returns the index of a digit's starts, with the integer width that the measured program of each key width has.
 static __device__ __forceinline__ auto starts_of(u32 digit) {
     if constexpr (finds_starts_late) {
         return digit * digits;
@@ -54,7 +54,7 @@ static __device__ __forceinline__ auto starts_of(u32 digit) {
     }
 }
 
-// Where the tile's keys of each digit go.
+// Finds the target positions of the tile's keys of each digit.
 static __device__ __forceinline__ void find_places(const Pass& pass, u32 number, const Tile& tile, const Found& found) {
     const u32 d = threadIdx.x;
     if (d >= digits) return;
@@ -71,8 +71,8 @@ static __device__ __forceinline__ void find_places(const Pass& pass, u32 number,
     }
 }
 
-// One tile, which is loaded; `number` becomes the next one's, which is loaded while this one goes out, unless values
-// follow their keys.
+// Sorts one loaded tile. `number` becomes that of the next tile, which is loaded while this one is written, unless
+// values follow their keys.
 template <bool whole>
 static __device__ __forceinline__ void sort_tile(Loaded& loaded, const Pass& pass, u32& number) {
     const Work& work = pass.work;

@@ -1,10 +1,11 @@
-// How many keys have each head, that is its two highest digits, in one reading: all that a sort by parts
-// wants to know. It tells how large the buckets of two digits are, so the second step counts nothing, and it costs an
-// addition a key where counting all digits costs four, or eight. A sample tells whether that is worth a try; where it
-// is, and the heads say that a sort by parts moves less, the plan is made of them. Else all digits are counted
-// (digit_histogram.cu), and heads, if they were, in vain.
+// Counts 16-bit prefixes of keys, that is their two highest digits, in one pass over the data. MSD needs no other
+// counts for its first two passes: prefixes give the size of every bucket of two digits. A prefix costs one addition
+// a key; counting all digits costs four, or eight.
 //
-// Counters have 16 bits, two in a word, so that 2^16 of them fit a multiprocessor. Before any can be full those that
+// A sample decides whether counting is likely to pay. If the counts then show that MSD is cheaper, the plan is made
+// from them. If not, all digits are counted (digit_histogram.cu), and this count was in vain.
+//
+// Counters have 16 bits, two in a word, so that 2^16 of them fit a multiprocessor. Before one can overflow, all that
 // are not nearly empty are added to the totals.
 //
 // Bytes moved per key of width w: w.
@@ -14,41 +15,42 @@
 
 using namespace headrace;
 
-constexpr u32 head_bits = 2 * bits;
-constexpr u32 heads = 1u << head_bits;
-constexpr u32 words = heads / 2;        // those with the highest bit are the upper halves
-constexpr u32 full = HR_FULL;           // no counter may come to it
-constexpr u32 nearly_empty = full / 8;  // a power of two
-constexpr u32 tiles_between = (full - nearly_empty) / tile_keys;
-static_assert(full <= 1u << 16 && tiles_between > 0 && words % 4 == 0 && !with_equals && threads >= digits);
+constexpr u32 prefix_bits = 2 * bits;
+constexpr u32 prefixes = 1u << prefix_bits;
+constexpr u32 words = prefixes / 2;            // prefixes whose highest bit is set are the upper halves
+constexpr u32 count_limit = HR_FULL;           // counters stay below this value
+constexpr u32 nearly_empty = count_limit / 8;  // a power of two
+constexpr u32 tiles_between = (count_limit - nearly_empty) / tile_keys;
+static_assert(count_limit <= 1u << 16 && tiles_between > 0 && words % 4 == 0 && !with_equals && threads >= digits);
 
-static __device__ __forceinline__ u32 head_of(Key code) { return static_cast<u32>(code >> (key_bits - head_bits)); }
+static __device__ __forceinline__ u32 prefix_of(Key code) { return static_cast<u32>(code >> (key_bits - prefix_bits)); }
 
-// A sample of so many keys, and cells that share heads.
+// Size of the sample, and number of cells, which several prefixes share.
 constexpr u32 of_thread = 4;
 constexpr u32 sampled = of_thread * threads;
-constexpr u32 cells = heads / 4;
+constexpr u32 cells = prefixes / 4;
 
-// How often a key is split behind its first digit, by the pairs of a sample that are in the same cell: they tell how
-// likely two keys have the same head (the sum of its heads' squared shares), so how many keys share a key's head; what
-// a digit leaves of them is the square root of that.
-static __device__ __forceinline__ float splits_by_sample(u32 pairs, const Case& task, u32 digits_left) {
+// Estimates the number of splits of a key after its first digit from the pairs of a sample in one cell. Pairs
+// estimate the sum of squared shares of the prefixes, and so the number of keys that share a key's prefix. The square
+// root of that share is what one digit leaves.
+static __device__ __forceinline__ float splits_by_sample(u32 pairs, const PlanInputs& task, u32 digits_left) {
     const float all = 0.5f * sampled * sampled;
     float alike = static_cast<float>(pairs) / all - 1.0f / cells;
     if (alike < 0) alike = 0;
-    alike += 1.0f / heads;
+    alike += 1.0f / prefixes;
     float share = 1;
-    for (u32 step = 0; step < 12; ++step) share = 0.5f * (share + alike / share);  // Newton's
+    for (u32 step = 0; step < 12; ++step) share = 0.5f * (share + alike / share);  // Newton's method
     float left = static_cast<float>(task.count) * alike;
     u32 splits = 1;
-    const float most = 1.5f * static_cast<float>(task.most_in_one);  // a sample errs
+    const float most = 1.5f * static_cast<float>(task.max_leaf_keys);  // margin for the sample's error
     for (; splits <= digits_left && left > most; ++splits) left *= share;
     return static_cast<float>(splits);
 }
 
-// One block. Keys in order have a sample in order, as far as warps look, which is not worth it; behind it none are.
+// Samples keys and decides whether prefixes are counted; one block. Keys in order have a sample in order, as far as
+// warps see; then they are not counted.
 extern "C" __global__ void __launch_bounds__(threads)
-    sort_sample(const Key* keys, u64 count, KeyRule<Key> rule, Case task, Plan* plan) {
+    sample_prefixes(const Key* keys, u64 count, KeyRule<Key> rule, PlanInputs task, DevicePlan* plan) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(u32, cell);
     __shared__ u32 pairs, third_pairs, third[digits];
@@ -57,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (threadIdx.x < digits) third[threadIdx.x] = 0;
     if (threadIdx.x == 0) pairs = third_pairs = 0;
     __syncthreads();
-    Key code[of_thread];  // neighbours in the sample, all on their way at once: each is in a page of its own
+    Key code[of_thread];  // neighbours in the sample; all loads are in flight together, each in its own page
 #pragma unroll
     for (u32 k = 0; k < of_thread; ++k) code[k] = keys[count * (of_thread * threadIdx.x + k) / sampled];
     bool falls = false, rises = false;
@@ -73,8 +75,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     rises |= tile::lane() + 1 < tile::lanes && code[of_thread - 1] < next;
 #pragma unroll
     for (u32 k = 0; k < of_thread; ++k) {
-        own += atomicAdd(&cell[head_of(code[k]) % cells], 1u);  // with each that came before
-        own_third += atomicAdd(&third[static_cast<u32>(code[k] >> (key_bits - head_bits - bits)) % digits], 1u);
+        own += atomicAdd(&cell[prefix_of(code[k]) % cells], 1u);  // pairs with each earlier key
+        own_third += atomicAdd(&third[static_cast<u32>(code[k] >> (key_bits - prefix_bits - bits)) % digits], 1u);
     }
     const bool in_no_order = __syncthreads_or(falls) != 0 && __syncthreads_or(rises) != 0;
     own = __reduce_add_sync(tile::all_lanes, own);
@@ -85,13 +87,13 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (threadIdx.x != 0) return;
     const float crowding = static_cast<float>(third_pairs) * digits / (0.5f * sampled * sampled);
     const float splits = splits_by_sample(pairs, task, key_digits - 2);
-    const float by_parts = costs.heads + cost_by_parts(task, splits, true, crowding);
+    const float msd = costs.prefixes + msd_cost(task, splits, true, crowding);
     plan->crowding = crowding;
-    plan->takes_heads = in_no_order && is_better(by_parts, costs.digits + cost_by_digits(task, key_digits));
+    plan->counts_prefixes = in_no_order && is_cheaper(msd, costs.digits + lsd_cost(task, key_digits));
 }
 
-static __device__ __forceinline__ void count_head(Key code, u32* counters) {
-    atomicAdd(&counters[head_of(code) % words], code >> (key_bits - 1) == 0 ? 1u : 1u << 16);
+static __device__ __forceinline__ void count_prefix(Key code, u32* counters) {
+    atomicAdd(&counters[prefix_of(code) % words], code >> (key_bits - 1) == 0 ? 1u : 1u << 16);
 }
 
 static __device__ __forceinline__ void add_word(u32 word, u32 i, u32* totals) {
@@ -100,7 +102,8 @@ static __device__ __forceinline__ void add_word(u32 word, u32 i, u32* totals) {
     if (high != 0) atomicAdd(&totals[words + i], high);
 }
 
-// Counters that are not nearly empty, and their neighbours, to the totals. A barrier before, and one behind.
+// Adds counters that are not nearly empty, and their neighbours in a vector, to the totals. Barriers before and
+// after.
 static __device__ __forceinline__ void drain(u32* counters, u32* totals) {
     constexpr u32 mask = ((1u << 16) - nearly_empty) * 0x10001u;
     uint4* const all = reinterpret_cast<uint4*>(counters);
@@ -115,7 +118,7 @@ static __device__ __forceinline__ void drain(u32* counters, u32* totals) {
     }
 }
 
-// All of them: each block begins elsewhere, so that they seldom add to the same memory at once.
+// Adds all counters to the totals. Blocks begin at different counters, so that they rarely add to the same memory.
 static __device__ __forceinline__ void drain_all(const u32* counters, u32* totals) {
     for (u32 k = threadIdx.x; k < words; k += threads) {
         const u32 i = (k + blockIdx.x * threads) % words;
@@ -123,7 +126,7 @@ static __device__ __forceinline__ void drain_all(const u32* counters, u32* total
     }
 }
 
-// Calls each(code) for a tile's codes, of which `left` are there.
+// Calls each(code) for the codes of a tile, of which `left` exist.
 template <bool whole, class Each>
 static __device__ __forceinline__ void for_each(const Codes& codes, u64 left, const Each& each) {
 #pragma unroll
@@ -144,7 +147,7 @@ static __device__ __forceinline__ Word of_all_lanes(Word some) {
     return all;
 }
 
-// Counts a tile's heads, and adds to `differ` the bits in which its codes differ from `first`, unless all do.
+// Counts a tile's prefixes. Adds to `differ` the bits in which codes differ from `first`, until all bits do.
 template <bool whole>
 static __device__ __forceinline__ void count_tile(const Codes& codes, u64 left, Key first, Key& differ, u32* counters) {
     if (differ != static_cast<Key>(~Key{0})) {
@@ -152,16 +155,17 @@ static __device__ __forceinline__ void count_tile(const Codes& codes, u64 left, 
         for_each<whole>(codes, left, [&](Key code) { found |= code ^ first; });
         differ |= of_all_lanes(found);
     }
-    for_each<whole>(codes, left, [&](Key code) { count_head(code, counters); });
+    for_each<whole>(codes, left, [&](Key code) { count_prefix(code, counters); });
 }
 
-// `totals`: of heads, added to. `differ_in`: bits that are not the same in all codes. Shared memory: a word for two
-// heads. If the plan takes them.
+// `totals`: counts of prefixes, added to. `differing_bits`: bits that are not the same in all codes. Dynamic shared
+// memory: a word for two prefixes. It does nothing unless the plan asks for it.
 extern "C" __global__ void __launch_bounds__(threads)
-    sort_count_heads(const Key* keys, u64 count, KeyRule<Key> rule, u32* totals, u64* differ_in, const Plan* plan) {
+    count_prefixes(const Key* keys, u64 count, KeyRule<Key> rule, u32* totals, u64* differing_bits,
+                   const DevicePlan* plan) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(u32, counters);
-    if (plan->takes_heads == 0) return;
+    if (plan->counts_prefixes == 0) return;
     for (u32 i = threadIdx.x; i < words; i += threads) counters[i] = 0;
     __syncthreads();
     const Input input(keys, count, rule);
@@ -183,13 +187,14 @@ extern "C" __global__ void __launch_bounds__(threads)
             __syncthreads();
         }
     }
-    if (tile::lane() == 0 && differ != 0) atomicOr(differ_in, static_cast<u64>(differ));
+    if (tile::lane() == 0 && differ != 0) atomicOr(differing_bits, static_cast<u64>(differ));
     __syncthreads();
     drain_all(counters, totals);
 }
 
-// How often the `own` keys of a head, of `all` with its first digit, are split behind the second one, as if each digit
-// divided them as that one did: 8,000 of 2,000,000, where a part has 5,000 at most, once.
+// Estimates the number of splits after the second digit of the `own` keys of a prefix, of `all` keys with its first
+// digit. Each digit is assumed to divide them as the second did: 8,000 of 2,000,000 are split once if a leaf bucket
+// has 5,000 at most.
 static __device__ __forceinline__ u32 splits_behind(u32 own, u32 all, u32 most, u32 digits_left) {
     const float share = static_cast<float>(own) / static_cast<float>(all);
     float left = static_cast<float>(own);
@@ -201,18 +206,19 @@ static __device__ __forceinline__ u32 splits_behind(u32 own, u32 all, u32 most, 
     return splits;
 }
 
-// `totals`: of the highest digit, if the plan is made. One block.
+// Makes the plan from prefix counts if MSD is cheaper; then `totals` gets the counts of the highest digit. One block.
 extern "C" __global__ void __launch_bounds__(threads)
-    sort_plan_heads(const u32* of_heads, const u64* differ_in, Case task, u64* totals, Plan* plan) {
+    plan_by_prefixes(const u32* prefix_counts, const u64* differing_bits, PlanInputs task, u64* totals,
+                     DevicePlan* plan) {
     tile::wait_for_launch_before();
     __shared__ u32 of_digit[digits];
-    __shared__ u64 split;  // keys, each as often as it is split behind its first digit
-    if (plan->takes_heads == 0) return;
+    __shared__ u64 split;  // sum over keys of their splits after the first digit
+    if (plan->counts_prefixes == 0) return;
     if (threadIdx.x == 0) split = 0;
     __syncthreads();
     u32 differ = 0;
     for (u32 d = 0; d < key_digits; ++d) {
-        if ((*differ_in >> d * bits & (digits - 1)) != 0) differ |= 1u << d;
+        if ((*differing_bits >> d * bits & (digits - 1)) != 0) differ |= 1u << d;
     }
     const u32 highest = 3u << (key_digits - 2), differing = static_cast<u32>(__popc(differ));
     if ((differ & highest) != highest || differ == highest) return;
@@ -223,14 +229,14 @@ extern "C" __global__ void __launch_bounds__(threads)
 #pragma unroll
         for (u32 i = 0; i < each; ++i) {
             const u32 e = i * tile::lanes + tile::lane();
-            own[i] = e < digits ? of_heads[d * digits + e] : 0;
+            own[i] = e < digits ? prefix_counts[d * digits + e] : 0;
             sum += own[i];
         }
         const u32 all = __reduce_add_sync(tile::all_lanes, sum);
-        mine += tile::lane() == 0 && all > task.most_in_one ? all : 0;
+        mine += tile::lane() == 0 && all > task.max_leaf_keys ? all : 0;
 #pragma unroll
         for (u32 i = 0; i < each; ++i) {
-            mine += u64{own[i]} * splits_behind(own[i], all, task.most_in_one, differing - 2);
+            mine += u64{own[i]} * splits_behind(own[i], all, task.max_leaf_keys, differing - 2);
         }
         if (tile::lane() == 0) of_digit[d] = all;
     }
@@ -238,10 +244,10 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (tile::lane() == 0) atomicAdd(&split, mine);
     __syncthreads();
     const float again = static_cast<float>(split) / static_cast<float>(task.count);
-    const float by_digits = costs.digits + cost_by_digits(task, differing);
-    if (!is_better(cost_by_parts(task, again, true, plan->crowding), by_digits)) return;
+    const float lsd = costs.digits + lsd_cost(task, differing);
+    if (!is_cheaper(msd_cost(task, again, true, plan->crowding), lsd)) return;
     if (threadIdx.x < digits) totals[(key_digits - 1) * digits + threadIdx.x] = of_digit[threadIdx.x];
     if (threadIdx.x != 0) return;
-    write_steps(*plan, differ, task, How::by_parts);
-    plan->has_heads = 1;
+    write_passes(*plan, differ, task, SortMethod::msd);
+    plan->has_prefixes = 1;
 }

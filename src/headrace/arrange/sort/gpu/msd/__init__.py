@@ -1,1 +1,1 @@
-"""A sort on a GPU by parts, the highest digits first: the hybrid radix sort."""
+"""Sorts from the highest digit down (hybrid radix sort, 2017)."""

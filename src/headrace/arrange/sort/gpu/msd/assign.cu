@@ -1,4 +1,4 @@
-// What becomes of a step's buckets (assign_buckets.cuh), and the first one.
+// Assigns the sub-buckets of a pass (assign_buckets.cuh), and begins the lists.
 #include "gpu/block/block.cuh"
 
 namespace headrace {
@@ -10,35 +10,36 @@ constexpr u32 warps = threads / tile::lanes;
 
 }  // namespace headrace
 
-// Behind the threads that it is made for.
+// After the `threads` that it uses.
 #include "arrange/sort/gpu/msd/assign_buckets.cuh"
 #include "gpu/block/dependent_launch.cuh"
 
 using namespace headrace;
 
-extern "C" __global__ void __launch_bounds__(threads) parts_assign(Lists lists, u32 number, u32 key_bits) {
+extern "C" __global__ void __launch_bounds__(threads) msd_assign(Lists lists, u32 number, u32 key_bits) {
     tile::wait_for_launch_before();
     __shared__ Assigning shared;
     assign_buckets(lists, number, key_bits, shared);
 }
 
-// If the plan is to go by parts.
-extern "C" __global__ void __launch_bounds__(threads) parts_begin(Lists lists, u32 count) {
+// Begins the lists, if the plan chose MSD.
+extern "C" __global__ void __launch_bounds__(threads) msd_begin(Lists lists, u32 count) {
     tile::wait_for_launch_before();
-    if (lists.plan->how == How::by_parts) begin_lists(lists, count, nullptr);
+    if (lists.plan->method == SortMethod::msd) begin_lists(lists, count, nullptr);
 }
 
-// The same, and what becomes of the first bucket, by the block that made it: where its digits are counted already.
+// Begins the lists and assigns the first bucket, whose digits are already counted. One block does both.
 extern "C" __global__ void __launch_bounds__(threads)
-    parts_first(Lists lists, u32 count, const u64* totals, u32 key_bits) {
+    msd_begin_and_assign(Lists lists, u32 count, const u64* totals, u32 key_bits) {
     tile::wait_for_launch_before();
     __shared__ Assigning shared;
-    if (lists.plan->how != How::by_parts) return;
+    if (lists.plan->method != SortMethod::msd) return;
     begin_and_assign(lists, count, totals, key_bits, shared);
 }
 
-// Counts of a later step's buckets, of which there may be many fewer than there is room for; where steps share them.
-extern "C" __global__ void __launch_bounds__(threads) parts_clear(Lists lists, u32 number) {
+// Clears the counts of a later pass's buckets, if all passes share one table. There may be far fewer buckets than the
+// table holds.
+extern "C" __global__ void __launch_bounds__(threads) msd_clear_cursors(Lists lists, u32 number) {
     tile::wait_for_launch_before();
     const u32 all = lists.counts[number].buckets * digits;
     for (u32 i = blockIdx.x * threads + threadIdx.x; i < all; i += gridDim.x * threads)

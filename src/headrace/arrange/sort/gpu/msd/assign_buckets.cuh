@@ -1,8 +1,10 @@
-// Where the digits of each bucket begin, and what becomes of its sub-buckets: parts for single blocks, small neighbours
-// put together; or buckets of the next step, with their blocks. (Stehle and Jacobsen 2017, sections 4.2 and 4.5, rules
-// R1 to R4.) A thread a digit; `threads` are those of whoever includes this, and behind the last digit they have no
-// keys. The paper joins neighbours from left to right while they stay below a threshold; here neighbours join that
-// begin between the same multiples of it, which needs no order.
+// Computes where the digits of each bucket begin, and assigns its sub-buckets: leaf buckets for one block each, with
+// small neighbours merged, or buckets of the next pass with their blocks (Stehle and Jacobsen 2017, sections 4.2 and
+// 4.5, rules R1 to R4). Each thread handles a digit. The includer defines `threads`; those after the last digit have
+// no keys.
+//
+// The paper merges neighbours from left to right while they stay below a threshold. Here neighbours merge that begin
+// between the same multiples of it, which needs no order among threads.
 //
 // Bytes moved: 8 a bucket and digit, and the records.
 #pragma once
@@ -13,19 +15,19 @@ namespace headrace {
 
 static_assert(threads >= digits);
 
-// Of shared memory.
+// Shared memory of a block.
 struct Assigning {
     u32 totals[warps];
-    u32 heads[warps];   // bits of digits that begin a group
-    u32 filled[warps];  // of those that have keys
+    u32 heads[warps];   // bit mask of the digits that begin a group
+    u32 filled[warps];  // bit mask of the digits that have keys
     u32 begin[threads + 1];
-    u32 large[threads];        // digits whose sub-buckets are split next
-    u32 first_block[threads];  // of each of those
+    u32 large[threads];        // digits whose sub-buckets the next pass splits
+    u32 first_block[threads];  // index of the first block of each
     u32 larges;
-    u32 bucket, block;  // of the first
+    u32 bucket, block;  // index of the first bucket and block
 };
 
-// The first digit behind `digit` that is marked; `threads` if there is none.
+// Returns the first marked digit after `digit`; `threads` if there is none.
 static __device__ __forceinline__ u32 next_marked(const u32 (&marks)[warps], u32 digit) {
     u32 word = (digit + 1) / 32;
     if (word >= warps) return threads;
@@ -53,22 +55,23 @@ static __device__ __forceinline__ bool begins_group(const Lists& lists, const As
     return (own - first) / merged != (before - first) / merged;
 }
 
-// A part of each lane, if it has keys, to the smallest class that it fits: one addition a class and warp finds room.
-static __device__ __forceinline__ void add_parts(const Lists& lists, const Part& part) {
+// Adds the leaf bucket of each lane, if it has keys, to the smallest size class that holds it. A warp reserves its
+// records with one addition a class.
+static __device__ __forceinline__ void add_leaves(const Lists& lists, const Leaf& leaf) {
     u32 own = 0;
-    while (own + 1 < lists.classes && part.count > lists.part_keys[own]) ++own;
+    while (own + 1 < lists.classes && leaf.count > lists.class_keys[own]) ++own;
     for (u32 size_class = 0; size_class < lists.classes; ++size_class) {
-        const u32 alike = __ballot_sync(tile::all_lanes, part.count != 0 && own == size_class);
+        const u32 alike = __ballot_sync(tile::all_lanes, leaf.count != 0 && own == size_class);
         if (alike == 0) continue;
         u32 first = 0;
-        if (tile::lane() == 0) first = atomicAdd(&lists.counts->parts[size_class], static_cast<u32>(__popc(alike)));
+        if (tile::lane() == 0) first = atomicAdd(&lists.counts->leaves[size_class], static_cast<u32>(__popc(alike)));
         first = tile::shuffle(first, 0) + static_cast<u32>(__popc(alike & ((1u << tile::lane()) - 1)));
-        if ((alike >> tile::lane() & 1) != 0) *part_of(lists, size_class, first) = part;
+        if ((alike >> tile::lane() & 1) != 0) *leaf_of(lists, size_class, first) = leaf;
     }
 }
 
-// The buckets that are split next, of which `shared.large` has the digits: a thread each finds room for them, a warp
-// each writes their blocks' records. All threads.
+// Adds the buckets that the next pass splits; `shared.large` has their digits. Each thread reserves the records of
+// one bucket; each warp writes the records of its blocks. All threads call it.
 static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 number, Assigning& shared) {
     const u32 i = threadIdx.x, larges = shared.larges;
     const u32 digit = i < larges ? shared.large[i] : 0;
@@ -104,11 +107,11 @@ static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 numbe
     }
 }
 
-// One bucket of step `number`, of keys of `width` bits.
+// Assigns one bucket of pass `number`. `width`: bits of a key.
 static __device__ __forceinline__ void assign_bucket(const Lists& lists, u32 number, u32 bucket, u32 width,
                                                      Assigning& shared) {
     const u32 d = threadIdx.x;
-    const Step step = lists.plan->step[number];
+    const PassStep step = lists.plan->step[number];
     u32* const cursors = cursors_of(lists, number) + static_cast<u64>(bucket) * digits;
     const u32 count = d < digits ? cursors[d] : 0;
     const u32 first = buckets_of(lists, number)[bucket].begin;
@@ -128,35 +131,35 @@ static __device__ __forceinline__ void assign_bucket(const Lists& lists, u32 num
         shared.filled[tile::warp()] = filled;
     }
     __syncthreads();
-    Part part = {begin, 0, 0, Part::packed(step.to, lists.plan->heavy != 0)};
+    Leaf leaf = {begin, 0, 0, Leaf::packed(step.to, lists.plan->heavy != 0)};
     if ((heads >> tile::lane() & 1) != 0) {
         const u32 end = next_marked(shared.heads, d);
         const u32 size = shared.begin[end] - begin;
-        if (size > lists.most_in_one) {
+        if (size > lists.max_leaf_keys) {
             shared.large[atomicAdd(&shared.larges, 1u)] = d;
         } else if (size != 0) {
             const u32 shift = step.digit * bits, left = width - shift;
             const u32 own = has_several(shared.filled, d, end) ? (left < bits ? left : bits) : 0;
-            part.count = size;
-            part.digits = Part::packed(shift + own, shift, d, end - 1 < digits ? end - 1 : digits - 1);
+            leaf.count = size;
+            leaf.digits = Leaf::packed(shift + own, shift, d, end - 1 < digits ? end - 1 : digits - 1);
         }
     }
-    add_parts(lists, part);
+    add_leaves(lists, leaf);
     __syncthreads();
     add_buckets(lists, number, shared);
     __syncthreads();
 }
 
-// All of step `number`.
+// Assigns all buckets of pass `number`.
 static __device__ __forceinline__ void assign_buckets(const Lists& lists, u32 number, u32 width, Assigning& shared) {
     const u32 buckets = lists.counts[number].buckets;
     for (u32 bucket = blockIdx.x; bucket < buckets; bucket += gridDim.x)
         assign_bucket(lists, number, bucket, width, shared);
 }
 
-// The first bucket, which has all keys. `totals`, where they are: counts of its digits, for each digit of a key.
+// Creates the first bucket, which has all keys. `totals`: counts for each digit and value, if they exist.
 static __device__ __forceinline__ void begin_lists(const Lists& lists, u32 count, const u64* totals) {
-    if (lists.plan->heavy != 0) count = lists.plan->lights;
+    if (lists.plan->heavy != 0) count = lists.plan->remainder;
     const u32 blocks = (count - 1) / lists.keys_of_block + 1;
     for (u32 i = blockIdx.x * threads + threadIdx.x; i < blocks; i += gridDim.x * threads) {
         const u32 begin = i * lists.keys_of_block;
@@ -173,7 +176,7 @@ static __device__ __forceinline__ void begin_lists(const Lists& lists, u32 count
     lists.counts[0].buckets = 1;
 }
 
-// The same, and what becomes of that bucket, by the block that made it.
+// Creates the first bucket and assigns it, in the same block.
 static __device__ __forceinline__ void begin_and_assign(const Lists& lists, u32 count, const u64* totals, u32 width,
                                                         Assigning& shared) {
     begin_lists(lists, count, totals);

@@ -1,5 +1,6 @@
-// Parts of an array, each sorted by one block in one pass (bin_sort.cuh). Where too many keys come together, their true
-// range is tried; parts that this does not help are left to block_radix_sort.cu, which goes digit by digit.
+// Sorts leaf buckets, each by one block in one pass (bin_sort.cuh). If too many keys share a bin, keys are spread
+// again by their true range. Buckets for which that does not help are left to block_radix_sort.cu, which sorts digit
+// by digit.
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
 #include "arrange/sort/gpu/msd/bin_sort_values.cuh"
@@ -7,71 +8,71 @@
 
 using namespace headrace;
 
-// Parts left to others.
-struct Left {
-    Part* parts;
+// List of the buckets that this kernel declines.
+struct Leftovers {
+    Leaf* leaves;
     u32* number;
 };
 
-static __device__ __forceinline__ Part part_of(const uint4& record) { return {record.x, record.y, record.z, record.w}; }
+static __device__ __forceinline__ Leaf leaf_of(const uint4& record) { return {record.x, record.y, record.z, record.w}; }
 
 struct Task {
     const List& list;
-    u32 number;  // of parts
+    u32 number;  // of leaf buckets
     const KeyRule<Key>& rule;
     const Arrays& arrays;
-    Left left;
+    Leftovers left;
     u32 writes_keys;
     u16* rows;
-    uint4& record;  // of the next part
+    uint4& record;  // of the next leaf bucket
     Bins bins;
 
-    __device__ __forceinline__ const Key* keys_of(const Part& part) const {
-        return static_cast<const Key*>(arrays.keys.to(part.from()));
+    __device__ __forceinline__ const Key* keys_of(const Leaf& leaf) const {
+        return static_cast<const Key*>(arrays.keys.to(leaf.from()));
     }
-    // What orders keys that are moved.
+    // Returns the bits that order a key in its form in passes.
     __device__ __forceinline__ Key code_of(Key moved) const { return with_equals ? rule.equal_code(moved) : moved; }
     __device__ __forceinline__ bool keeps_keys() const { return (rule.fold | rule.toggle | rule.plus) == 0; }
 };
 
-static __device__ __forceinline__ Spread spread_of(const Part& part, Key code) {
-    const u32 bits = part.bits(), shift = part.shift();
+static __device__ __forceinline__ Spread spread_of(const Leaf& leaf, Key code) {
+    const u32 bits = leaf.bits(), shift = leaf.shift();
     const Key prefix = bits < key_bits ? static_cast<Key>(code >> bits << bits) : Key{0};
     if (bits <= shift) return Spread::of_digits(prefix, bits, 1);
-    return Spread::of_digits(prefix | static_cast<Key>(Key{part.first()} << shift), shift, part.span());
+    return Spread::of_digits(prefix | static_cast<Key>(Key{leaf.first()} << shift), shift, leaf.span());
 }
 
-// Whether how far keys are above the lowest one, and rows, fit a word.
-static __device__ __forceinline__ bool fits_word(const Part& part) {
+// Whether the distance of a key from the lowest one and its row fit one word.
+static __device__ __forceinline__ bool fits_word(const Leaf& leaf) {
     if constexpr (!with_values) return true;
-    const u32 bits = part.bits(), shift = part.shift();
-    const u32 of_span = 32 - static_cast<u32>(__clz(static_cast<int>(part.span() - 1)));
+    const u32 bits = leaf.bits(), shift = leaf.shift();
+    const u32 of_span = 32 - static_cast<u32>(__clz(static_cast<int>(leaf.span() - 1)));
     return (bits <= shift ? bits : shift + of_span) + row_bits <= key_bits;
 }
 
 template <u32 rounds, u32 sure>
 struct Run {
     const Task& task;
-    const Part part;
+    const Leaf leaf;
     Key key[rounds];
     u32 place[rounds];
 
-    // Of the part; keys that are not there have high ones.
+    // Returns the position of the thread's item j in the bucket. Before the bucket it wraps to a large number.
     __device__ __forceinline__ u32 item_place(u32 j) const {
-        return j * threads + threadIdx.x - part.begin % line_keys;
+        return j * threads + threadIdx.x - leaf.begin % line_keys;
     }
     __device__ __forceinline__ bool is_there(u32 j) const {
-        return (j != 0 && j + 1 <= sure) || item_place(j) < part.count;
+        return (j != 0 && j + 1 <= sure) || item_place(j) < leaf.count;
     }
-    __device__ __forceinline__ void load() { load_from(task.keys_of(part)); }
+    __device__ __forceinline__ void load() { load_from(task.keys_of(leaf)); }
     __device__ __forceinline__ void load_from(const Key* from) {
-        const Key* const in = from + (part.begin / line_keys * line_keys + threadIdx.x);
+        const Key* const in = from + (leaf.begin / line_keys * line_keys + threadIdx.x);
 #pragma unroll
         for (u32 j = 0; j < rounds; ++j) key[j] = is_there(j) ? in[j * threads] : Key{0};
     }
-    // Which bins of the thread's own have several keys.
+    // Counts keys; returns which of the thread's own bins have several.
     __device__ __forceinline__ Several count(const Spread& spread) {
-        const Counting counting = Counting::by(spread, part.count);
+        const Counting counting = Counting::by(spread, leaf.count);
 #pragma unroll
         for (u32 j = 0; j < rounds; ++j) {
             if (is_there(j)) place[j] = counting.count(task.code_of(key[j]), task.bins);
@@ -79,7 +80,7 @@ struct Run {
         __syncthreads();
         return scan_bins(task.bins, !with_values && spread.is_exact());
     }
-    // False: too many come together.
+    // Finds the bin of each key. Returns false if too many keys share one.
     __device__ __forceinline__ bool find_places(Spread& spread, Several& several) {
         several = count(spread);
         if (task.bins.shared.is_crowded == 0) return true;
@@ -119,9 +120,9 @@ struct Run {
         __syncthreads();
         return found;
     }
-    // On their way while keys are put in order.
-    __device__ __forceinline__ void load_values(const Moved& column) {
-        load_from(static_cast<const Key*>(column.from(part.from())));
+    // Loads values; the loads are in flight while keys are put in order.
+    __device__ __forceinline__ void load_values(const MovedColumn& column) {
+        load_from(static_cast<const Key*>(column.from(leaf.from())));
     }
     __device__ __forceinline__ void tell_rows() {
 #pragma unroll
@@ -129,8 +130,8 @@ struct Run {
             if (is_there(j)) task.rows[item_place(j)] = static_cast<u16>(place[j]);
         }
     }
-    __device__ __forceinline__ void move_values(const Moved& column) {
-        Key* const out = static_cast<Key*>(column.to(part.to())) + (part.begin / line_keys * line_keys + threadIdx.x);
+    __device__ __forceinline__ void move_values(const MovedColumn& column) {
+        Key* const out = static_cast<Key*>(column.to(leaf.to())) + (leaf.begin / line_keys * line_keys + threadIdx.x);
         Key* const stage = task.bins.room;
         __syncthreads();
 #pragma unroll
@@ -145,8 +146,8 @@ struct Run {
     }
     __device__ __forceinline__ void write(const Spread& spread) {
         Key* const out =
-            static_cast<Key*>(task.arrays.keys.to(part.to())) + (part.begin / line_keys * line_keys + threadIdx.x);
-        const bool writes = !(with_values && with_equals) && (task.writes_keys != 0 || part.are_light());
+            static_cast<Key*>(task.arrays.keys.to(leaf.to())) + (leaf.begin / line_keys * line_keys + threadIdx.x);
+        const bool writes = !(with_values && with_equals) && (task.writes_keys != 0 || leaf.are_light());
         if (writes && task.keeps_keys()) {
             write_by(spread, [&](u32 j, Key code) { out[j * threads] = code; });
         } else {
@@ -167,58 +168,58 @@ struct Run {
     }
 };
 
-// An array's items of a part are asked of the second cache, by cards that can: whole units of 16 bytes that lie in it.
+// Prefetches an array's items of a bucket into the L2 cache, if the device can: the whole 16-byte units inside it.
 static __device__ __forceinline__ void ask_for([[maybe_unused]] const void* items_there,
-                                               [[maybe_unused]] const Part& part, [[maybe_unused]] u32 width) {
+                                               [[maybe_unused]] const Leaf& leaf, [[maybe_unused]] u32 width) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     if (items_there == nullptr) return;
-    const u64 first = reinterpret_cast<u64>(items_there) + u64{part.begin} * width;
-    const u64 begin = (first + 15) / 16 * 16, end = (first + u64{part.count} * width) / 16 * 16;
+    const u64 first = reinterpret_cast<u64>(items_there) + u64{leaf.begin} * width;
+    const u64 begin = (first + 15) / 16 * 16, end = (first + u64{leaf.count} * width) / 16 * 16;
     if (begin >= end) return;
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(begin), "r"(static_cast<u32>(end - begin))
                  : "memory");
 #endif
 }
 
-// The record of the part that is next comes to shared memory while this one is sorted, and its keys are asked of the
-// second cache.
+// Copies the record of the next bucket to shared memory while this one is sorted, and prefetches its keys into the L2
+// cache.
 static __device__ __forceinline__ void fetch_next(const Task& task, u32 next) {
     if (threadIdx.x != 0 || next >= task.number) return;
-    const Part* const part = task.list.parts + (task.list.first + next * task.list.stride);
-    tile::copy_async(&task.record, reinterpret_cast<const uint4*>(part));
+    const Leaf* const leaf = task.list.leaves + (task.list.first + next * task.list.stride);
+    tile::copy_async(&task.record, reinterpret_cast<const uint4*>(leaf));
 }
 
-static __device__ __forceinline__ void look_ahead(const Task& task, u32 next) {
+static __device__ __forceinline__ void prefetch_next(const Task& task, u32 next) {
     if (threadIdx.x != 0 || next >= task.number) return;
     tile::wait_for_copies();
-    const Part part = part_of(task.record);
-    ask_for(task.keys_of(part), part, sizeof(Key));
+    const Leaf leaf = leaf_of(task.record);
+    ask_for(task.keys_of(leaf), leaf, sizeof(Key));
     for (u32 c = 0; with_values && c < task.arrays.columns; ++c) {
-        const Moved& column = task.arrays.column[c];
-        ask_for(column.from(part.from()), part, column.width);
+        const MovedColumn& column = task.arrays.column[c];
+        ask_for(column.from(leaf.from()), leaf, column.width);
     }
 }
 
-// Whether the first column's items are as wide as keys: they take the registers that keys leave.
-static __device__ __forceinline__ bool moves_early(const Task& task, const Part& part) {
-    const Moved& column = task.arrays.column[0];
-    return task.arrays.columns != 0 && column.width == sizeof(Key) && column.from(part.from()) != nullptr;
+// Whether the first column's items are as wide as keys: they reuse the registers of the keys.
+static __device__ __forceinline__ bool moves_early(const Task& task, const Leaf& leaf) {
+    const MovedColumn& column = task.arrays.column[0];
+    return task.arrays.columns != 0 && column.width == sizeof(Key) && column.from(leaf.from()) != nullptr;
 }
 
-// The keys of a part, and rows, in order; false: they are left to others.
+// Sorts the keys of a bucket, and their rows. Returns false if the bucket is declined.
 template <u32 rounds, u32 sure>
-static __device__ __forceinline__ bool sort_keys(const Task& task, const Part& part, u32 next) {
-    Run<rounds, sure> run = {task, part, {}, {}};
+static __device__ __forceinline__ bool sort_keys(const Task& task, const Leaf& leaf, u32 next) {
+    Run<rounds, sure> run = {task, leaf, {}, {}};
     run.load();
-    Spread spread = spread_of(part, task.code_of(task.keys_of(part)[part.begin]));
+    Spread spread = spread_of(leaf, task.code_of(task.keys_of(leaf)[leaf.begin]));
     Several several;
-    const bool is_found = fits_word(part) && run.find_places(spread, several);
+    const bool is_found = fits_word(leaf) && run.find_places(spread, several);
     if (!is_found) __syncthreads();
     fetch_next(task, next);
     if (!is_found) return false;
     run.put(spread);
-    look_ahead(task, next);
-    const bool is_early = with_values && moves_early(task, part);
+    prefetch_next(task, next);
+    const bool is_early = with_values && moves_early(task, leaf);
     if (is_early) run.load_values(task.arrays.column[0]);
     order_bins(task.bins, several);
     if constexpr (!with_values) task.bins.clear();
@@ -231,51 +232,52 @@ static __device__ __forceinline__ bool sort_keys(const Task& task, const Part& p
     return true;
 }
 
-// By as many keys of a thread as the part has, two more or less; all but the first and the last two are there for every
-// thread.
+// Selects code for about as many keys of a thread as the bucket has. All but a thread's first and last two keys exist
+// in every thread, so they need no test.
 template <u32 rounds>
-static __device__ __forceinline__ bool sort_rounds(const Task& task, const Part& part, u32 next) {
+static __device__ __forceinline__ bool sort_rounds(const Task& task, const Leaf& leaf, u32 next) {
     if constexpr (rounds <= items / 2 + 1 || rounds <= 2) {
-        return sort_keys<rounds, 0>(task, part, next);
+        return sort_keys<rounds, 0>(task, leaf, next);
     } else {
-        if (part.begin % line_keys + part.count <= (rounds - 2) * threads)
-            return sort_rounds<rounds - 2>(task, part, next);
-        return sort_keys<rounds, rounds - 2>(task, part, next);
+        if (leaf.begin % line_keys + leaf.count <= (rounds - 2) * threads)
+            return sort_rounds<rounds - 2>(task, leaf, next);
+        return sort_keys<rounds, rounds - 2>(task, leaf, next);
     }
 }
 
-static __device__ __forceinline__ void move_values(const Task& task, const Part& part, void* stage) {
-    const Rows rows = {task.rows, stage, part.begin, part.count};
+static __device__ __forceinline__ void move_values(const Task& task, const Leaf& leaf, void* stage) {
+    const Rows rows = {task.rows, stage, leaf.begin, leaf.count};
     __syncthreads();
-    if (with_equals && (task.writes_keys != 0 || part.are_light())) move_column(task.arrays.keys, part, rows);
+    if (with_equals && (task.writes_keys != 0 || leaf.are_light())) move_column(task.arrays.keys, leaf, rows);
 #pragma unroll 1
-    for (u32 c = moves_early(task, part) ? 1 : 0; c < task.arrays.columns; ++c)
-        move_column(task.arrays.column[c], part, rows);
+    for (u32 c = moves_early(task, leaf) ? 1 : 0; c < task.arrays.columns; ++c)
+        move_column(task.arrays.column[c], leaf, rows);
     __syncthreads();
 }
 
-static __device__ __forceinline__ void sort_part(const Task& task, const Part& part, u32 next, void* memory) {
-    const bool is_sorted = sort_rounds<items>(task, part, next);
+static __device__ __forceinline__ void sort_leaf(const Task& task, const Leaf& leaf, u32 next, void* memory) {
+    const bool is_sorted = sort_rounds<items>(task, leaf, next);
     if constexpr (with_values) {
-        if (is_sorted) move_values(task, part, memory);
+        if (is_sorted) move_values(task, leaf, memory);
     }
     if (with_values || !is_sorted) {
         task.bins.clear();
         if (threadIdx.x == 0) task.bins.shared.is_crowded = 0;
         if (threadIdx.x == 0 && !is_sorted) {
-            task.left.parts[atomicAdd(task.left.number, 1u)] = part;
+            task.left.leaves[atomicAdd(task.left.number, 1u)] = leaf;
             tile::wait_for_copies();
         }
         __syncthreads();
     }
 }
 
-// Dynamic shared memory: a tile's keys and the counters; with values at least 8 bytes a key for these, and then 2.
+// Dynamic shared memory: a tile's keys and the counters. With values, keys and counters take at least 8 bytes a key,
+// and rows 2 more.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    sort_spread(List list, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, Part* left, u32* left_number) {
+    bin_sort(List list, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, Leaf* left, u32* left_number) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
-    __shared__ SpreadShared shared;
+    __shared__ BinSortShared shared;
     __shared__ uint4 record;
     const u32 number = *list.number;
     if (blockIdx.x >= number) return;
@@ -290,5 +292,5 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     fetch_next(task, blockIdx.x);
     tile::wait_for_copies();
     __syncthreads();
-    for (u32 i = blockIdx.x; i < number; i += gridDim.x) sort_part(task, part_of(record), i + gridDim.x, memory);
+    for (u32 i = blockIdx.x; i < number; i += gridDim.x) sort_leaf(task, leaf_of(record), i + gridDim.x, memory);
 }

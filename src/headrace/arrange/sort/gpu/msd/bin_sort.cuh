@@ -1,11 +1,11 @@
-// A part's keys in shared memory, put in order by one addition each: values are spread evenly over more bins than there
-// are keys times 4 / 3, an addition to a bin's counter tells a key's place among those of its bin, and a scan of all
-// counters where bins begin. Few bins have several keys (1 in 7 of them, where values are uniform), most of these two;
-// who scanned a bin puts its keys in order where they lie. (A bucket sort of one pass, as Knuth, "The Art of Computer
-// Programming", volume 3, section 5.2.1, has it in "multiple list insertion", but with counts in place of lists.)
+// Sorts a bucket's keys in shared memory with one atomic addition each. Values are spread evenly over more than 4/3
+// bins a key. The addition to a bin's counter gives the rank of a key in its bin, and a scan of the counters the
+// begin of each bin. Few bins have several keys (1 in 7 with uniform values), most of these two. The thread that
+// scanned a bin puts its keys in order in place. (A bucket sort of one pass as in Knuth, "The Art of Computer
+// Programming", volume 3, section 5.2.1, "multiple list insertion", with counts in place of lists.)
 //
-// A counter has 16 bits. The bins of the lower half of all values are the low halves of words, those of the upper half
-// the high ones, so that one addition scans two: where the upper bins begin is added at the end.
+// A counter has 16 bits. Bins of the lower half of all values are the low halves of words, those of the upper half
+// the high halves. So one addition scans two bins; the begin of the upper bins is added at the end.
 #pragma once
 #include "arrange/sort/gpu/msd/buckets.cuh"
 #include "arrange/sort/sort_key.hpp"
@@ -21,10 +21,10 @@ constexpr u32 threads = HR_THREADS;
 constexpr u32 warps = threads / tile::lanes;
 constexpr u32 items = HR_ITEMS;
 constexpr u32 tile_keys = threads * items;
-constexpr u32 vectors = items < 8 ? 1 : 3;  // of a thread's counters: an odd number meets all banks
+constexpr u32 vectors = items < 8 ? 1 : 3;  // of a thread's counters: an odd number uses all banks
 constexpr u32 own_words = vectors * 4;
 constexpr u32 words = threads * own_words;
-constexpr u32 most_together = 32;
+constexpr u32 max_together = 32;
 static_assert(own_words <= 16 && tile_keys < 1 << 15 && words * 4 <= 1 << 16);
 
 static __device__ constexpr u32 bits_for(u32 count) {
@@ -32,32 +32,33 @@ static __device__ constexpr u32 bits_for(u32 count) {
     while ((1u << bits) < count) ++bits;
     return bits;
 }
-// With values, a word that is put in order is how far a key is above the lowest one, and below that its row.
+// With values, a word to sort has a key's distance from the lowest key in its high bits and the row in its low bits.
 constexpr u32 row_bits = with_values ? bits_for(tile_keys) : 0;
 constexpr u32 key_bits = 8 * sizeof(Key);
 
-// Keys of a line of memory. A warp's 32 keys begin at such a line, so a block's first row may begin before its part.
+// Keys of a line of memory. A warp's 32 keys begin at such a line, so a block's first row may begin before its
+// bucket.
 constexpr u32 line_keys = 128 / sizeof(Key);
 
-// How values are spread: a step of 2^shift moves by scale / 2^32 of all bins.
+// Maps values to bins: an increment of 2^shift advances by scale / 2^32 of all bins.
 struct Spread {
-    Key base;  // no higher than the lowest key, and a multiple of 2^shift
+    Key base;  // at most the lowest key, and a multiple of 2^shift
     u32 shift;
     u32 scale;
-    u32 offset;  // what brings the base to 0
+    u32 offset;  // maps the base to 0
 
     static __device__ __forceinline__ Spread by_scale(Key base, u32 shift, u32 scale) {
         const u32 least = scale == 0 ? 1 : scale;
         const Key from = static_cast<Key>(base >> shift << shift);
         return {from, shift, least, 0 - static_cast<u32>(from >> shift) * least};
     }
-    // Of `span` digits that have `below` bits below them.
+    // Returns the map for `span` digits with `below` bits below them.
     static __device__ __forceinline__ Spread of_digits(Key base, u32 below, u32 span) {
         const u32 shift = sizeof(Key) == 8 && below > 16 ? below - 16 : 0;
         const u32 of_one = span == 1 ? 0xFFFFFC00 : static_cast<u32>(4294966272.0f / static_cast<float>(span));
         return by_scale(base, shift, of_one >> (below - shift));
     }
-    // Of keys that are `most` above the lowest at most.
+    // Returns the map for keys that exceed the base by at most `most`.
     static __device__ __forceinline__ Spread of_range(Key base, Key most) {
         const u32 bits = most == 0 ? 0 : 64 - static_cast<u32>(leading_zeros(most));
         const u32 shift = sizeof(Key) == 8 && bits > 30 ? bits - 30 : 0;
@@ -65,23 +66,23 @@ struct Spread {
         if (steps >> 31 != 0) return by_scale(base, shift, 1);
         return by_scale(base, shift, static_cast<u32>(4294966272.0f / static_cast<float>(steps + 2)));
     }
-    // Whether keys of one bin are equal: a step is a bin at least, of which half of 2^32 has `words`, rounded up.
+    // Whether all keys of a bin are equal: an increment is at least a bin. Half of 2^32 has `words` bins, rounded up.
     __device__ __forceinline__ bool is_exact() const { return shift == 0 && scale > (0x80000000u - 1) / words; }
     __device__ __forceinline__ u32 steps_of(Key code) const { return static_cast<u32>(code >> shift); }
 };
 
-struct SpreadShared {
+struct BinSortShared {
     u32 totals[warps];
     u32 is_crowded;
     Key least[warps];
     Key most[warps];
 };
 
-// What a part's threads share.
+// Shared memory of a bucket's threads.
 struct Bins {
-    u32* counters;  // `words`, zero
+    u32* counters;  // `words` counters, zero
     Key* room;
-    SpreadShared& shared;
+    BinSortShared& shared;
 
     __device__ __forceinline__ uint4* own() const { return reinterpret_cast<uint4*>(counters) + threadIdx.x * vectors; }
     __device__ __forceinline__ u16* half_at(u32 byte) const {
@@ -94,9 +95,9 @@ struct Bins {
     }
 };
 
-// What counting takes of a spread, in registers: an instruction has room for one number or one uniform register, and
-// others would take an instruction each time. So the compiler is not told that threads have the same words, and that
-// two are constants.
+// The map's fields in registers. An instruction has room for one immediate or uniform register; others would take an
+// instruction each. So the values are hidden from the compiler, which would see that they are uniform, and that two
+// are constants.
 struct Counting {
     const Spread& spread;
     u32 scale, offset, one_below, first_half;
@@ -105,19 +106,20 @@ struct Counting {
         const u32 none = tile::shuffle(count, 0) >> 16;
         return {spread, spread.scale + none, spread.offset + none, none + 1, none + 0x5410};
     }
-    // Of a key where its bin's counter is, in bytes, and above that its number among those of its bin.
+    // Counts a key. Returns the offset of its bin's counter in bytes, and above that the key's rank in its bin.
     __device__ __forceinline__ u32 count(Key code, const Bins& bins) const {
         const u32 steps = spread.steps_of(code);
-        const u32 part = steps * scale + offset;  // of all, in 2^-32
-        const u32 upper = static_cast<u32>(static_cast<i32>(part) >> 31);
-        const u32 word = __umulhi(part * 2, 4 * words) & ~3u;
+        const u32 position = steps * scale + offset;  // among all bins, in units of 2^-32
+        const u32 upper = static_cast<u32>(static_cast<i32>(position) >> 31);
+        const u32 word = __umulhi(position * 2, 4 * words) & ~3u;
         const u32 more = (upper & 0x10000) | (~upper & one_below);
         const u32 seen = atomicAdd(reinterpret_cast<u32*>(bins.half_at(word)), more);
         return __byte_perm(word | (upper & 2), seen, (upper & 0x7610) | (~upper & first_half));
     }
 };
 
-// A sum of the lanes up to this one. Two instructions a step: a shuffle tells whether there is such a lane.
+// Returns the inclusive sum over lanes. Two instructions a step: the shuffle's predicate says whether its source lane
+// exists.
 static __device__ __forceinline__ u32 sum_upto(u32 sum) {
 #if defined(__CUDACC__)
 #pragma unroll
@@ -134,8 +136,8 @@ static __device__ __forceinline__ u32 sum_upto(u32 sum) {
 #endif
 }
 
-// Sums of the warps before this one, and of all; `upto` is the last lane's. Few are added one by one.
-static __device__ __forceinline__ tile::Before<u32> warps_before(u32 upto, SpreadShared& shared) {
+// Returns sums of the preceding warps, and of all; `upto` is that of the last lane. A few sums are added one by one.
+static __device__ __forceinline__ tile::Before<u32> warps_before(u32 upto, BinSortShared& shared) {
     if constexpr (warps > 8) {
         return tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), shared.totals);
     } else {
@@ -151,17 +153,17 @@ static __device__ __forceinline__ tile::Before<u32> warps_before(u32 upto, Sprea
     }
 }
 
-// Which of a thread's bins have two keys and more, and which three and more: of its n words, word i has bit 16 - n + i
-// and, of its high half, bit 32 - n + i.
+// Bit masks of a thread's bins with two keys or more, and with three or more. Of its n words, word i has bit 16 - n +
+// i for its low half, and bit 32 - n + i for its high half.
 struct Several {
     u32 two, three;
-    u32 past;  // the ends of the last word's two
+    u32 past;  // ends of the last word's two bins
 
     __device__ __forceinline__ void add(u32 count) {
         two = two >> 1 | ((count + 0x7FFE7FFE) & 0x80008000);
         three = three >> 1 | ((count + 0x7FFD7FFD) & 0x80008000);
     }
-    // A bin that one of these bits stands for, which is taken away: where the thread's counters have it, in bytes.
+    // Removes one bit of a mask. Returns the offset of its bin among the thread's counters, in bytes.
     static __device__ __forceinline__ u32 take(u32& left) {
         const u32 bit = 31 - static_cast<u32>(__clz(static_cast<int>(left)));
         left ^= 1u << bit;
@@ -169,7 +171,7 @@ struct Several {
     }
 };
 
-// Counts become where bins begin.
+// Replaces counts by the begin of each bin.
 static __device__ __forceinline__ Several scan_bins(const Bins& bins, bool is_exact) {
     u32 own[own_words];
 #pragma unroll
@@ -187,7 +189,7 @@ static __device__ __forceinline__ Several scan_bins(const Bins& bins, bool is_ex
         seen |= some;
         several.add(some);
     }
-    constexpr u32 crowded = (0x10000u - most_together) * 0x10001u;
+    constexpr u32 crowded = (0x10000u - max_together) * 0x10001u;
     if ((seen & crowded) != 0 && !is_exact) bins.shared.is_crowded = 1;
     const u32 upto = sum_upto(sum);
     const tile::Before<u32> before = warps_before(upto, bins.shared);
@@ -207,7 +209,7 @@ static __device__ __forceinline__ void exchange(Key& low, Key& high) {
     low = least;
 }
 
-// Three keys or four that lie together are put in order by a network; hardly ever there are more.
+// Sorts adjacent keys: three or four by a network. More are very rare.
 static __device__ __forceinline__ void order_run(Key* run, u32 count) {
     Key first = run[0], second = run[1], third = run[2], fourth = count > 3 ? run[3] : ~Key{0};
     exchange(first, second);
@@ -231,7 +233,7 @@ static __device__ __forceinline__ void order_run(Key* run, u32 count) {
     }
 }
 
-// A thread looks at no counters but its own.
+// Sorts the keys of bins with several. A thread reads no counters but its own.
 static __device__ __forceinline__ void order_bins(const Bins& bins, const Several& several) {
     const u32 own = threadIdx.x * (4 * own_words);
     for (u32 left = several.two & ~several.three; left != 0;) {
@@ -250,7 +252,8 @@ static __device__ __forceinline__ void order_bins(const Bins& bins, const Severa
     }
 }
 
-// How keys are really spread, where many came to one bin, by the thread's lowest and highest.
+// Returns the map for the true range of keys if many share a bin. `least`, `most`: the thread's lowest and highest
+// key.
 static __device__ __forceinline__ Spread look_closer(Key least, Key most, const Bins& bins) {
 #pragma unroll
     for (u32 distance = 16; distance != 0; distance /= 2) {

@@ -1,5 +1,5 @@
-// What goes with the keys of a part, moved by rows: a column's items of the part are laid in shared memory as they are,
-// and each place takes its own from there, so device memory is read and written in order. In place too.
+// Moves the columns of a bucket by row. A column's items are copied to shared memory in their order, and each place
+// reads its item there, so device memory is read and written in order. Works in place.
 #pragma once
 #include "arrange/sort/gpu/msd/bin_sort.cuh"
 
@@ -8,7 +8,7 @@ namespace headrace {
 constexpr u32 stage_bytes = 8;  // of shared memory for each key
 
 struct Rows {
-    const u16* row;  // of each place
+    const u16* row;  // source row of each place
     void* stage;
     u64 begin;
     u32 count;
@@ -39,9 +39,9 @@ static __device__ __forceinline__ void tell_rows(void* to, const Rows& rows) {
     for (u32 at = threadIdx.x; at < rows.count; at += threads) out[at] = static_cast<Row>(rows.begin + rows.row[at]);
 }
 
-static __device__ __forceinline__ void move_column(const Moved& moved, const Part& part, const Rows& rows) {
-    const void* const from = moved.from(part.from());
-    void* const to = moved.to(part.to());
+static __device__ __forceinline__ void move_column(const MovedColumn& moved, const Leaf& leaf, const Rows& rows) {
+    const void* const from = moved.from(leaf.from());
+    void* const to = moved.to(leaf.to());
     const u32 width = moved.width;
     if (from == nullptr) {
         if (width == 4) tell_rows<u32>(to, rows);

@@ -1,5 +1,5 @@
-// Digits of the keys of each block, and of each bucket (count_blocks.cuh); of the second step from heads of keys, where
-// the plan has them, with nothing to read.
+// Counts digits of the keys of each block and bucket (count_blocks.cuh). For the second pass it takes the counts from
+// the prefix histogram, if the plan has one, and reads no keys.
 #include "arrange/sort/gpu/common/digit.cuh"
 #include "gpu/block/dependent_launch.cuh"
 
@@ -10,25 +10,25 @@ constexpr u32 count_items = HR_ITEMS;
 
 }  // namespace headrace
 
-// Behind the threads that it is made for.
+// After the `threads` that it uses.
 #include "arrange/sort/gpu/msd/count_blocks.cuh"
 
 using namespace headrace;
 
-// The second step's buckets by what heads of keys told, with nothing to read.
+// Copies the counts of the second pass's buckets from the prefix histogram.
 static __device__ __forceinline__ void take_from_heads(const Lists& lists, u32 buckets) {
     for (u32 i = blockIdx.x * threads + threadIdx.x; i < buckets * digits; i += gridDim.x * threads) {
         cursors_of(lists, 1)[i] = lists.heads[buckets_of(lists, 1)[i / digits].digit * digits + i % digits];
     }
 }
 
-// Step `number` of the plan.
+// Counts pass `number` of the plan.
 extern "C" __global__ void __launch_bounds__(threads)
-    parts_count(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays) {
+    bucket_count(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays) {
     tile::wait_for_launch_before();
     __shared__ u32 counters[digits];
     const Counts& counts = lists.counts[number];
     if (counts.blocks == 0) return;
-    if (number == 1 && lists.plan->has_heads != 0) return take_from_heads(lists, counts.buckets);
+    if (number == 1 && lists.plan->has_prefixes != 0) return take_from_heads(lists, counts.buckets);
     count_blocks({lists, rule, arrays, number == 0, lists.reduces != 0}, number, counters);
 }

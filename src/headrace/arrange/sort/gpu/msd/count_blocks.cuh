@@ -1,10 +1,10 @@
-// How many keys of each block of a step have each digit, and of each bucket. Where a block's keys are alike, additions
-// to one counter take their turns; so a thread sorts its digits nine at a time by a network, and adds equal ones at
-// once. (Stehle and Jacobsen 2017, section 4.3, "thread reduction and atomics"; the network is Floyd's of 25 exchanges,
-// as in Knuth, "The Art of Computer Programming", volume 3, section 5.3.4.) `threads`, and the keys of each at a time,
-// `count_items`, are those of whoever includes this.
+// Counts the keys of each digit in each block of a pass, and in each bucket. If a block's keys are alike, additions
+// to one counter serialise. So a thread sorts its digits nine at a time by a network, and adds equal ones at once
+// (Stehle and Jacobsen 2017, section 4.3, "thread reduction and atomics"; Floyd's network of 25 exchanges, Knuth,
+// "The Art of Computer Programming", volume 3, section 5.3.4). The includer defines `threads` and `count_items`, the
+// keys that a thread loads at a time.
 //
-// Bytes moved per key of width w: w, and for each block 4 a digit where its counts are kept for scatter.cu.
+// Bytes moved per key of width w: w, and for each block 4 a digit if its counts are kept for scatter.cu.
 #pragma once
 #include "arrange/sort/gpu/common/digit.cuh"
 #include "arrange/sort/gpu/msd/buckets.cuh"
@@ -12,7 +12,7 @@
 namespace headrace {
 
 constexpr u32 at_once = 9;
-constexpr u32 not_there = digits;  // of a key that is not there; sorts last
+constexpr u32 not_there = digits;  // digit of a missing key; sorts last
 
 HR_TABLE u8 network[25][2] = {{0, 3}, {1, 7}, {2, 5}, {4, 8}, {0, 7}, {2, 4}, {3, 8}, {5, 6}, {0, 2},
                               {1, 3}, {4, 5}, {7, 8}, {1, 4}, {3, 6}, {5, 7}, {0, 1}, {2, 4}, {3, 5},
@@ -54,17 +54,17 @@ static __device__ __forceinline__ void add_reduced(const u32 (&digit)[count_item
     }
 }
 
-struct Counting {
+struct CountTask {
     const Lists& lists;
     const KeyRule<Key>& rule;
     const Arrays& arrays;
-    bool makes_codes;  // of keys, in the first step
-    bool reduces;      // whether equal digits of a thread are added at once
+    bool makes_codes;  // whether keys become codes, in the first pass
+    bool reduces;      // whether a thread adds equal digits at once
 };
 
-// Digits of keys from `in` on, those behind `count` not there.
+// Loads digits of keys from `in` on; those after `count` are missing.
 template <bool whole>
-static __device__ __forceinline__ void count_some(const Key* in, u32 count, const Digit& digit, const Counting& task,
+static __device__ __forceinline__ void count_some(const Key* in, u32 count, const Digit& digit, const CountTask& task,
                                                   u32* counters) {
     Key key[count_items] = {};
 #pragma unroll
@@ -87,11 +87,11 @@ static __device__ __forceinline__ void count_some(const Key* in, u32 count, cons
     }
 }
 
-// Step `number` of the plan. `counters`: shared memory, a word a digit.
-static __device__ __forceinline__ void count_blocks(const Counting& task, u32 number, u32* counters) {
+// Counts pass `number` of the plan. `counters`: shared memory, a word a digit.
+static __device__ __forceinline__ void count_blocks(const CountTask& task, u32 number, u32* counters) {
     const Lists& lists = task.lists;
     const Counts& counts = lists.counts[number];
-    const Step step = lists.plan->step[number];
+    const PassStep step = lists.plan->step[number];
     const Digit digit = digit_by_number(task.rule, step.digit);
     u32* const cursors = cursors_of(lists, number);
     for (u32 i = blockIdx.x; i < counts.blocks; i += gridDim.x) {

@@ -1,549 +1,72 @@
-"""Lists the programs that the kernels of this folder are compiled to (docs/writing-a-kernel.md, section 6)."""
+"""Lists the programs of this folder's kernels, computed from tuning.py (docs/writing-a-kernel.md, section 6)."""
 
 from __future__ import annotations
 
-from headrace.gpu.kernels.source import Programs
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from headrace.arrange.sort.gpu.common.launch import KeyType, ProgramRow, key_types, program_rows
+from headrace.arrange.sort.gpu.lsd import tuning as lsd_tuning
+from headrace.arrange.sort.gpu.lsd.tuning import LsdTuning, TileTuning
+from headrace.arrange.sort.gpu.msd.local_sorts import BinSortTuning
+from headrace.arrange.sort.gpu.msd.tuning import TUNINGS, KeyMsdTuning, MsdTuning
+from headrace.gpu.kernels.source import ANY, Programs
+
+_BENCH_TILES: ProgramRow = (
+    "scatter_stable.cu",
+    {
+        "HR_KEY": ["u32", "u64"],
+        "HR_EQUALS": [0],
+        "HR_BITS": [8],
+        "HR_VALUES": [0, 1, 4, 8],
+        "HR_THREADS": [ANY],
+        "HR_ITEMS": [ANY],
+        "HR_BLOCKS": [ANY],
+        "HR_TOGETHER": [0, 1],
+        "HR_TO": ["u32"],
+    },
+)
+"""Tile sizes that bench.sort.tune_tiles measures, compiled on demand."""
+
+_Programs = Iterator[tuple[str, Mapping[str, Any]]]
+
+
+def msd_programs(row: KeyMsdTuning, lsd: LsdTuning) -> _Programs:
+    """Yield each program that launches for keys of one width use: its file and macros."""
+    only = KeyType(row.key_bytes, b"")
+    yield "assign.cu", {"HR_BITS": row.pairs.bits}
+    yield "scatter_reserve.cu", row.keys_only.reserve_defines(only)
+    for has_values in (False, True):
+        yield "scatter.cu", row.paper.scatter_defines(only, has_values=has_values)
+        yield from _local_programs(row.paper, only, has_values=has_values)
+    yield "bucket_count.cu", row.paper.count_defines(only)
+    yield "bucket_count.cu", row.keys_only.count_defines(only)
+    yield from _local_programs(row.keys_only, only, has_values=False)
+    for keys in key_types(row.key_bytes, has_values=True):
+        for tuning in filter(None, (row.pairs, row.few_pairs)):
+            yield "bucket_count.cu", tuning.count_defines(keys)
+            yield from _local_programs(tuning, keys, has_values=True)
+        for tile in _pair_tiles(row, lsd):
+            yield "scatter_stable.cu", tile.defines(keys, row.pairs.bits, is_large=False)
+
+
+def _pair_tiles(row: KeyMsdTuning, lsd: LsdTuning) -> Iterator[TileTuning]:
+    for widths in ((1, 1), (row.key_bytes,)):
+        yield row.select_pairs(widths, 1 << 31, lsd).scatter
+
+
+def _local_programs(tuning: MsdTuning, keys: KeyType, *, has_values: bool) -> _Programs:
+    for local in (*tuning.local, *filter(None, (tuning.leftover,))):
+        file = "bin_sort.cu" if isinstance(local, BinSortTuning) else "block_radix_sort.cu"
+        yield file, local.defines(keys, has_values=has_values)
+
 
 PROGRAMS: Programs = (
-    (
-        "scatter_stable.cu",
-        {
-            "HR_KEY": ["u32", "u64"],
-            "HR_EQUALS": [0],
-            "HR_BITS": [8],
-            "HR_VALUES": [0, 1, 4, 8],
-            "HR_THREADS": ["*"],
-            "HR_ITEMS": ["*"],
-            "HR_BLOCKS": ["*"],
-            "HR_TOGETHER": [0, 1],
-            "HR_TO": ["u32"],
-        },
+    *program_rows(
+        program
+        for rows, lsd in zip(TUNINGS, lsd_tuning.TUNINGS, strict=True)
+        for row in rows
+        for program in msd_programs(row, lsd)
     ),
-    # A block alone: what is left of parts, by size, and few keys of a hybrid.
-    (
-        "block_radix_sort.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [0],
-            "HR_BITS": [8],
-            "HR_VALUES": [0, 1],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [18],
-            "HR_BLOCKS": [2],
-        },
-    ),
-    (
-        "block_radix_sort.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [1],
-            "HR_BITS": [8],
-            "HR_VALUES": [1],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [18],
-            "HR_BLOCKS": [2],
-        },
-    ),
-    (
-        "block_radix_sort.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0],
-            "HR_BITS": [8],
-            "HR_VALUES": [0, 1],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [10],
-            "HR_BLOCKS": [2],
-        },
-    ),
-    (
-        "block_radix_sort.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [1],
-            "HR_BITS": [8],
-            "HR_VALUES": [1],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [10],
-            "HR_BLOCKS": [2],
-        },
-    ),
-    (
-        "block_radix_sort.cu",
-        {
-            "HR_KEY": ["u32", "u64"],
-            "HR_EQUALS": [0],
-            "HR_BITS": [8],
-            "HR_VALUES": [0, 1],
-            "HR_THREADS": [256],
-            "HR_ITEMS": [8],
-            "HR_BLOCKS": [4],
-        },
-    ),
-    (
-        "block_radix_sort.cu",
-        {
-            "HR_KEY": ["u32", "u64"],
-            "HR_EQUALS": [1],
-            "HR_BITS": [8],
-            "HR_VALUES": [1],
-            "HR_THREADS": [256],
-            "HR_ITEMS": [8],
-            "HR_BLOCKS": [4],
-        },
-    ),
-    (
-        "block_radix_sort.cu",
-        {
-            "HR_KEY": ["u32", "u64"],
-            "HR_EQUALS": [0],
-            "HR_BITS": [6],
-            "HR_VALUES": [0, 1],
-            "HR_THREADS": [64],
-            "HR_ITEMS": [8],
-            "HR_BLOCKS": [16],
-        },
-    ),
-    (
-        "block_radix_sort.cu",
-        {
-            "HR_KEY": ["u32", "u64"],
-            "HR_EQUALS": [1],
-            "HR_BITS": [6],
-            "HR_VALUES": [1],
-            "HR_THREADS": [64],
-            "HR_ITEMS": [8],
-            "HR_BLOCKS": [16],
-        },
-    ),
-    (
-        "bin_sort.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [0],
-            "HR_VALUES": [0, 1],
-            "HR_THREADS": [64],
-            "HR_ITEMS": [18],
-            "HR_BLOCKS": [16],
-        },
-    ),
-    (
-        "bin_sort.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [0],
-            "HR_VALUES": [0, 1],
-            "HR_THREADS": [128],
-            "HR_ITEMS": [18],
-            "HR_BLOCKS": [8],
-        },
-    ),
-    (
-        "bin_sort.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [0],
-            "HR_VALUES": [0, 1],
-            "HR_THREADS": [256],
-            "HR_ITEMS": [18],
-            "HR_BLOCKS": [4],
-        },
-    ),
-    (
-        "bin_sort.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [0],
-            "HR_VALUES": [0, 1],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [18],
-            "HR_BLOCKS": [2],
-        },
-    ),
-    (
-        "bin_sort.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [1],
-            "HR_VALUES": [1],
-            "HR_THREADS": [64],
-            "HR_ITEMS": [18],
-            "HR_BLOCKS": [16],
-        },
-    ),
-    (
-        "bin_sort.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [1],
-            "HR_VALUES": [1],
-            "HR_THREADS": [128],
-            "HR_ITEMS": [18],
-            "HR_BLOCKS": [8],
-        },
-    ),
-    (
-        "bin_sort.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [1],
-            "HR_VALUES": [1],
-            "HR_THREADS": [256],
-            "HR_ITEMS": [18],
-            "HR_BLOCKS": [4],
-        },
-    ),
-    (
-        "bin_sort.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [1],
-            "HR_VALUES": [1],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [18],
-            "HR_BLOCKS": [2],
-        },
-    ),
-    (
-        "bin_sort.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0],
-            "HR_VALUES": [0, 1],
-            "HR_THREADS": [64],
-            "HR_ITEMS": [10],
-            "HR_BLOCKS": [16],
-        },
-    ),
-    (
-        "bin_sort.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0],
-            "HR_VALUES": [0, 1],
-            "HR_THREADS": [128],
-            "HR_ITEMS": [10],
-            "HR_BLOCKS": [8],
-        },
-    ),
-    (
-        "bin_sort.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0],
-            "HR_VALUES": [0, 1],
-            "HR_THREADS": [256],
-            "HR_ITEMS": [10],
-            "HR_BLOCKS": [4],
-        },
-    ),
-    (
-        "bin_sort.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0],
-            "HR_VALUES": [0, 1],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [10],
-            "HR_BLOCKS": [2],
-        },
-    ),
-    (
-        "bin_sort.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [1],
-            "HR_VALUES": [1],
-            "HR_THREADS": [64],
-            "HR_ITEMS": [10],
-            "HR_BLOCKS": [16],
-        },
-    ),
-    (
-        "bin_sort.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [1],
-            "HR_VALUES": [1],
-            "HR_THREADS": [128],
-            "HR_ITEMS": [10],
-            "HR_BLOCKS": [8],
-        },
-    ),
-    (
-        "bin_sort.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [1],
-            "HR_VALUES": [1],
-            "HR_THREADS": [256],
-            "HR_ITEMS": [10],
-            "HR_BLOCKS": [4],
-        },
-    ),
-    (
-        "bin_sort.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [1],
-            "HR_VALUES": [1],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [10],
-            "HR_BLOCKS": [2],
-        },
-    ),
-    # By parts, from the highest digit: as the paper has it, and with one addition a key (keys alone).
-    (
-        "bucket_count.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [8],
-            "HR_THREADS": [384],
-            "HR_ITEMS": [18],
-        },
-    ),
-    (
-        "bucket_count.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [8],
-            "HR_THREADS": [384],
-            "HR_ITEMS": [9],
-        },
-    ),
-    (
-        "bucket_count.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [0],
-            "HR_BITS": [8],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [15],
-        },
-    ),
-    (
-        "bucket_count.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0],
-            "HR_BITS": [8],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [16, 14],
-        },
-    ),
-    (
-        "assign.cu",
-        {
-            "HR_BITS": [8],
-        },
-    ),
-    (
-        "scatter.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [0],
-            "HR_BITS": [8],
-            "HR_VALUES": [0, 1],
-            "HR_THREADS": [384],
-            "HR_ITEMS": [18],
-            "HR_BLOCKS": [2],
-        },
-    ),
-    (
-        "scatter.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [1],
-            "HR_BITS": [8],
-            "HR_VALUES": [1],
-            "HR_THREADS": [384],
-            "HR_ITEMS": [18],
-            "HR_BLOCKS": [2],
-        },
-    ),
-    (
-        "scatter.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0],
-            "HR_BITS": [8],
-            "HR_VALUES": [0, 1],
-            "HR_THREADS": [384],
-            "HR_ITEMS": [10],
-            "HR_BLOCKS": [2],
-        },
-    ),
-    (
-        "scatter.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [1],
-            "HR_BITS": [8],
-            "HR_VALUES": [1],
-            "HR_THREADS": [384],
-            "HR_ITEMS": [10],
-            "HR_BLOCKS": [2],
-        },
-    ),
-    (
-        "scatter_reserve.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [0],
-            "HR_BITS": [8],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [30],
-            "HR_BLOCKS": [2],
-            "HR_BIN": [89],
-        },
-    ),
-    (
-        "scatter_reserve.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0],
-            "HR_BITS": [8],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [16],
-            "HR_BLOCKS": [2],
-            "HR_BIN": [53],
-        },
-    ),
-    (
-        "scatter_reserve.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0],
-            "HR_BITS": [8],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [14],
-            "HR_BLOCKS": [2],
-            "HR_BIN": [47],
-        },
-    ),
-    (
-        "scatter_stable.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [8],
-            "HR_VALUES": [1],
-            "HR_THREADS": [384],
-            "HR_ITEMS": [16],
-            "HR_BLOCKS": [2],
-            "HR_TOGETHER": [0],
-            "HR_TO": ["u32"],
-        },
-    ),
-    (
-        "scatter_stable.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [8],
-            "HR_VALUES": [1],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [12],
-            "HR_BLOCKS": [1],
-            "HR_TOGETHER": [0],
-            "HR_TO": ["u32"],
-        },
-    ),
-    (
-        "scatter_stable.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [8],
-            "HR_VALUES": [4],
-            "HR_THREADS": [640],
-            "HR_ITEMS": [24],
-            "HR_BLOCKS": [1],
-            "HR_TOGETHER": [1],
-            "HR_TO": ["u32"],
-        },
-    ),
-    (
-        "scatter_stable.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [8],
-            "HR_VALUES": [4],
-            "HR_THREADS": [256],
-            "HR_ITEMS": [32],
-            "HR_BLOCKS": [2],
-            "HR_TOGETHER": [1],
-            "HR_TO": ["u32"],
-        },
-    ),
-    (
-        "scatter_stable.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [8],
-            "HR_VALUES": [8],
-            "HR_THREADS": [256],
-            "HR_ITEMS": [28],
-            "HR_BLOCKS": [2],
-            "HR_TOGETHER": [0],
-            "HR_TO": ["u32"],
-        },
-    ),
-    # Of keys of 8 bytes, the fourth step and all behind it.
-    (
-        "tail_passes.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [8],
-            "HR_VALUES": [1],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [12],
-            "HR_BLOCKS": [1],
-            "HR_TOGETHER": [0],
-            "HR_TO": ["u32"],
-        },
-    ),
-    (
-        "tail_passes.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [8],
-            "HR_VALUES": [8],
-            "HR_THREADS": [256],
-            "HR_ITEMS": [28],
-            "HR_BLOCKS": [2],
-            "HR_TOGETHER": [0],
-            "HR_TO": ["u32"],
-        },
-    ),
-    (
-        "tail_passes_keys.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0],
-            "HR_BITS": [8],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [16],
-            "HR_BLOCKS": [2],
-            "HR_BIN": [53],
-        },
-    ),
-    (
-        "tail_passes_keys.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0],
-            "HR_BITS": [8],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [14],
-            "HR_BLOCKS": [2],
-            "HR_BIN": [47],
-        },
-    ),
+    _BENCH_TILES,
 )

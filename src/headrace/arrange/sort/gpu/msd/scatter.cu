@@ -1,10 +1,9 @@
-// Keys of each block to the sub-buckets of their digits, in no order within one, and what goes with them. The block
-// takes room in each by one addition, puts its keys side by side in shared memory, and writes runs. (Stehle and
-// Jacobsen 2017, section 4.4.) Values then take the same shared memory.
+// Scatters the keys of each block, and their columns, to the sub-buckets of their digits, in no order within one: the
+// pass of the paper (Stehle and Jacobsen 2017, section 4.4). A block reserves its place in each sub-bucket by one
+// addition, arranges its keys by digit in shared memory, and writes runs. Values then reuse the same shared memory.
 //
-// The block's counts were kept, so each key's place is an addition; where a digit has more than half of the block's
-// keys a thread looks two keys ahead and takes up to three places at once. Keys alone, whose counts are not kept:
-// scatter_reserve.cu.
+// The block's counts were kept, so one addition gives each key's place. If a digit has more than half of the block's
+// keys, a thread looks two keys ahead and reserves up to three places at once. Without counts: scatter_reserve.cu.
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
 #include "arrange/sort/gpu/common/digit.cuh"
@@ -16,12 +15,12 @@
 using namespace headrace;
 
 struct Runs {
-    u32 next[digits];  // where the block's next key of a digit goes in its tile
-    u32 to[digits];    // where place 0 of the tile would go, were it of this digit
+    u32 next[digits];  // place of the block's next key of a digit in its tile
+    u32 to[digits];    // target of the tile's place 0 if it had this digit
     u32 totals[warps];
 };
 
-// Exclusive sums of the counts of digits, and room for them in the bucket.
+// Computes exclusive sums of the digits' counts, and reserves space in the sub-buckets.
 static __device__ __forceinline__ void take_room(const Lists& lists, const Block& block, u32 count, Runs& runs) {
     const u32 d = threadIdx.x;
     const u32 upto = tile::scan_warp<Sum<u32>>(count);
@@ -35,7 +34,7 @@ static __device__ __forceinline__ void take_room(const Lists& lists, const Block
 
 static __device__ __forceinline__ u32 place_in_block(u32 j) { return j * threads + threadIdx.x; }
 
-// Places of a thread's keys in the tile, up to three equal ones at once.
+// Finds the places of a thread's keys in the tile, up to three equal ones at once.
 static __device__ __forceinline__ void place_ahead(const Key (&key)[items], const Digit& digit, u32 count, Runs& runs,
                                                    u32 (&place)[items]) {
     u32 more = 0, at = 0;
@@ -73,7 +72,7 @@ static __device__ __forceinline__ void place_keys(const Key (&key)[items], const
     }
 }
 
-// A column, or a half of items of 16 bytes, which are `stride` apart.
+// Scatters a column, or one half of 16-byte items, which are `stride` apart.
 template <class Value>
 static __device__ __forceinline__ void scatter_values(const void* from, void* to, const Block& block, Value* room,
                                                       const u32 (&place)[items], const u32 (&target)[items],
@@ -92,8 +91,8 @@ static __device__ __forceinline__ void scatter_values(const void* from, void* to
     }
 }
 
-static __device__ __forceinline__ void scatter_column(const Moved& moved, const Step& step, const Block& block,
-                                                      void* room, const u32 (&place)[items],
+static __device__ __forceinline__ void scatter_column(const MovedColumn& moved, const PassStep& step,
+                                                      const Block& block, void* room, const u32 (&place)[items],
                                                       const u32 (&target)[items]) {
     const void* const from = moved.from(step.from);
     void* const to = moved.to(step.to);
@@ -109,7 +108,7 @@ static __device__ __forceinline__ void scatter_column(const Moved& moved, const 
 
 static __device__ __forceinline__ void scatter_block(const Lists& lists, u32 number, u32 i, const Digit& digit,
                                                      const Arrays& arrays, void* memory, Runs& runs) {
-    const Step step = lists.plan->step[number];
+    const PassStep step = lists.plan->step[number];
     const Block block = blocks_of(lists, number)[i];
     const Key* const in = static_cast<const Key*>(arrays.keys.from(step.from)) + block.begin;
     Key key[items] = {};
@@ -145,7 +144,7 @@ static __device__ __forceinline__ void scatter_block(const Lists& lists, u32 num
 
 // Dynamic shared memory: the keys of a tile, or its values if they are wider, up to 8 bytes.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    parts_scatter(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays) {
+    scatter(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
     __shared__ Runs runs;

@@ -1,12 +1,13 @@
-// Keys of each block to the sub-buckets of their digits, in no order within one, where nothing goes with them: a
-// block's keys are a tile of arrange/multisplit/gpu/reserve_tile.cuh, and the next one's are loaded while these go out.
-// (Stehle and Jacobsen 2017, section 4.4, without its counts of blocks: the addition that counts also ranks.)
+// Scatters the keys of each block to the sub-buckets of their digits, in no order within one, for keys alone. A
+// block's keys are a tile of arrange/multisplit/gpu/reserve_tile.cuh; the next block's keys are loaded while these
+// are written. (Stehle and Jacobsen 2017, section 4.4, without the counts of blocks: the addition that counts also
+// ranks.)
 //
 // Bytes moved per key of width w: 2 w.
 #pragma once
 #include "arrange/sort/gpu/common/digit.cuh"
 #include "arrange/sort/gpu/msd/buckets.cuh"
-// Behind the digit that it is made for.
+// After the digit that it uses.
 #include "arrange/multisplit/gpu/reserve_tile.cuh"
 #include "gpu/block/byte_masks.cuh"
 
@@ -14,7 +15,7 @@ namespace headrace {
 
 static_assert(!with_equals);
 
-// Of a key as it is moved. A byte of 4 is one instruction.
+// Extracts the digit of a key in its form in passes. A byte of a 4-byte key takes one instruction.
 struct DigitOf {
     u32 shift, mask, byte;
     __device__ __forceinline__ u32 operator()(Key key) const {
@@ -30,9 +31,9 @@ struct Scatter {
     DigitOf digit_of;
     const Key* in;
     Key* out;
-    bool makes_codes, makes_keys;  // of keys, and keys of codes, where that changes them
+    bool makes_codes, makes_keys;  // whether keys become codes, and codes become keys, if that changes them
     Bins<u32, DigitOf>& bins;
-    Key* room;  // shared memory: what the bins hold
+    Key* room;  // shared memory of the bins
 };
 
 static __device__ __forceinline__ void load_block(Key (&key)[items], const Scatter& task, const Block& block) {
@@ -44,7 +45,7 @@ static __device__ __forceinline__ void load_block(Key (&key)[items], const Scatt
     }
 }
 
-// One block, whose keys are loaded; then `next` is.
+// Scatters one loaded block, then loads `next`.
 static __device__ __forceinline__ void scatter_block(Key (&key)[items], const Scatter& task, const Block& block,
                                                      const Block& next) {
     Bins<u32, DigitOf>& bins = task.bins;
@@ -71,17 +72,17 @@ struct Scattering {
     const Lists& lists;
     const KeyRule<Key>& rule;
     const Arrays& arrays;
-    Key* room;  // shared memory: the bins
+    Key* room;  // shared memory of the bins
 };
 
-// Step `number` of the plan; in its first one keys become codes.
+// Runs pass `number` of the plan. In the first pass, keys become codes.
 static __device__ __forceinline__ void scatter_blocks(const Scattering& given, u32 number, bool is_first) {
     __shared__ Bins<u32, DigitOf> bins;
     const Lists& lists = given.lists;
     const KeyRule<Key>& rule = given.rule;
     const u32 blocks = lists.counts[number].blocks;
     if (blockIdx.x >= blocks) return;
-    const Step step = lists.plan->step[number];
+    const PassStep step = lists.plan->step[number];
     const bool changes = (rule.fold | rule.toggle | rule.plus) != 0;
     const u32 shift = step.digit * bits, mask = digits - 1;
     const Scatter task{lists,

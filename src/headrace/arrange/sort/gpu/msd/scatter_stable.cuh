@@ -1,6 +1,6 @@
-// Keys of each block, and what goes with them, to the sub-buckets of their digits, in the order in which they come: a
-// step of a stable sort by parts. A block is a tile, ranked and written as in digits/pass_tile.cuh; places in its
-// bucket come by decoupled look-back, which ends at the bucket's first block, so one launch serves all buckets.
+// Scatters the keys of each block, and their columns, to the sub-buckets of their digits in their order: a pass of
+// the stable MSD sort. A block is a tile, ranked and written as in lsd/pass_tile.cuh. Its offset in its bucket comes
+// from decoupled look-back, which ends at the bucket's first block, so one launch serves all buckets.
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
 #pragma once
@@ -10,56 +10,58 @@
 
 namespace headrace {
 
-struct Split {
+struct ScatterState {
     const Work& work;
     const u32* cursors;
-    LookBack& look_back;  // a block of the list is a tile, and its bucket's first block the first one
+    LookBack& look_back;  // a tile is a block of the list; the first tile of a bucket is its first block
     const Block* list;
-    Block& block;  // in shared memory; the one whose number is in work.shared.tile
+    Block& block;  // in shared memory; its number is in work.shared.tile
     u32 blocks;
     const KeyRule<Key>& rule;
-    bool is_first, is_last;  // whether keys become codes, and codes keys
+    bool is_first, is_last;  // whether keys become codes, and codes become keys
 };
 
 static __device__ __forceinline__ Tile tile_of(const Block& block) { return {block.begin, block.count}; }
 
-// By one thread; no keys behind the last block.
-static __device__ __forceinline__ Block block_at(const Split& split, u32 i) {
-    return i < split.blocks ? split.list[i] : Block{0, 0, 0, 0};
+// Loads a block's record, by one thread; an empty one after the last block.
+static __device__ __forceinline__ Block block_at(const ScatterState& state, u32 i) {
+    return i < state.blocks ? state.list[i] : Block{0, 0, 0, 0};
 }
 
-// Block `i` of the list, which is loaded; both become the next one's, which is loaded while this one goes out.
+// Scatters the loaded block `i` of the list. `block` and `i` become the next one's, which is loaded while this one is
+// written.
 template <bool whole>
-static __device__ __forceinline__ void split_block(Loaded& loaded, const Split& split, Block& block, u32& i) {
-    const Work& work = split.work;
+static __device__ __forceinline__ void scatter_block_stably(Loaded& loaded, const ScatterState& state, Block& block,
+                                                            u32& i) {
+    const Work& work = state.work;
     const Block own = block;
     const u32 number = i, d = threadIdx.x;
     const Tile tile = tile_of(own);
     u32 ticket = 0;
     Block next = {};
-    if (d == 0) next = block_at(split, ticket = split.look_back.take_tile());
-    make_codes(loaded.key, split.rule, split.is_first);
+    if (d == 0) next = block_at(state, ticket = state.look_back.take_tile());
+    make_codes(loaded.key, state.rule, state.is_first);
     const Found found = count_digits<whole>(loaded.key, work, tile);
-    if (d < digits) split.look_back.post(number, d, found.count, own.first);
+    if (d < digits) state.look_back.post(number, d, found.count, own.first);
     if (d == 0) {
         work.shared.tile = ticket;
-        split.block = next;
+        state.block = next;
     }
     __syncthreads();
     u32 place[items / 2] = {};
     put_items<whole>(loaded, work, tile, place);
     i = work.shared.tile;
-    block = split.block;
+    block = state.block;
     if (whole && loads_ahead && block.count == tile_keys) load_moved<true>(loaded, work, tile_of(block), block.begin);
     Following following;
     if constexpr (follows_early) following.load<whole>(work, tile, own.begin);
     if (d < digits) {
-        const u32 start = split.cursors[static_cast<u64>(own.bucket) * digits + d];
-        const u64 at = static_cast<u64>(start) + split.look_back.before(number, d, found.count, own.first);
+        const u32 start = state.cursors[static_cast<u64>(own.bucket) * digits + d];
+        const u64 at = static_cast<u64>(start) + state.look_back.before(number, d, found.count, own.first);
         work.shared.to[d] = target(at, found.start);
     }
     __syncthreads();
-    write_moved<whole>(work, tile, split.rule, split.is_last);
+    write_moved<whole>(work, tile, state.rule, state.is_last);
     if constexpr (follows_early) {
         following.write_out<whole>(work, tile, place);
     } else if constexpr (!together) {
@@ -68,44 +70,44 @@ static __device__ __forceinline__ void split_block(Loaded& loaded, const Split& 
 }
 
 template <bool whole>
-static __device__ __forceinline__ void load_and_split(const Split& split, Block& block, u32& i) {
+static __device__ __forceinline__ void load_and_scatter(const ScatterState& state, Block& block, u32& i) {
     Loaded loaded = {};
-    load_moved<whole>(loaded, split.work, tile_of(block), block.begin);
-    split_block<whole>(loaded, split, block, i);
+    load_moved<whole>(loaded, state.work, tile_of(block), block.begin);
+    scatter_block_stably<whole>(loaded, state, block, i);
 }
 
-// Whole tiles in a row follow each other's loads; a bucket's last block is loaded when it is its turn.
-static __device__ __forceinline__ void split_blocks(const Split& split, Block block, u32 i) {
-    while (i < split.blocks) {
+// Scatters blocks. Consecutive whole tiles overlap their loads; a bucket's last block is loaded at its turn.
+static __device__ __forceinline__ void scatter_blocks_stably(const ScatterState& state, Block block, u32 i) {
+    while (i < state.blocks) {
         if (block.count != tile_keys) {
-            load_and_split<false>(split, block, i);
+            load_and_scatter<false>(state, block, i);
         } else if constexpr (loads_ahead) {
             Loaded loaded = {};
-            load_moved<true>(loaded, split.work, tile_of(block), block.begin);
+            load_moved<true>(loaded, state.work, tile_of(block), block.begin);
             do {
-                split_block<true>(loaded, split, block, i);
-            } while (i < split.blocks && block.count == tile_keys);
+                scatter_block_stably<true>(loaded, state, block, i);
+            } while (i < state.blocks && block.count == tile_keys);
         } else {
-            load_and_split<true>(split, block, i);
+            load_and_scatter<true>(state, block, i);
         }
     }
 }
 
-struct Splitting {
+struct StableScatter {
     const Lists& lists;
     const KeyRule<Key>& rule;
     const Arrays& arrays;
     void* states;   // of look-back
-    uint4* memory;  // shared: `place_bytes` for each of a tile's keys, and Shared
+    uint4* memory;  // shared: `place_bytes` for each key of a tile, and Shared
 };
 
-// Step `number` of the plan, which has blocks; in its first one keys become codes.
-static __device__ __forceinline__ void split_stably(const Splitting& task, u32 number, bool is_first) {
+// Runs pass `number` of the plan, which has blocks. In the first pass, keys become codes.
+static __device__ __forceinline__ void scatter_stably(const StableScatter& task, u32 number, bool is_first) {
     __shared__ Columns columns;
     __shared__ Block block;
     const Lists& lists = task.lists;
     const u32 blocks = lists.counts[number].blocks;
-    const Step step = lists.plan->step[number];
+    const PassStep step = lists.plan->step[number];
     Key* const room = reinterpret_cast<Key*>(task.memory);
     Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(task.memory) + tile_keys * place_bytes);
     LookBack look_back(task.states, number + 1);
@@ -120,13 +122,13 @@ static __device__ __forceinline__ void split_stably(const Splitting& task, u32 n
     const bool is_last = number + 1 == lists.plan->steps;
     const u32* const cursors = cursors_of(lists, number);
     const Block* const list = blocks_of(lists, number);
-    const Split split = {work, cursors, look_back, list, block, blocks, task.rule, is_first, is_last};
+    const ScatterState state = {work, cursors, look_back, list, block, blocks, task.rule, is_first, is_last};
     if (threadIdx.x == 0) {
         shared.tile = look_back.take_tile();
-        block = block_at(split, shared.tile);
+        block = block_at(state, shared.tile);
     }
     __syncthreads();
-    split_blocks(split, block, shared.tile);
+    scatter_blocks_stably(state, block, shared.tile);
     if (threadIdx.x == 0) look_back.end();
 }
 

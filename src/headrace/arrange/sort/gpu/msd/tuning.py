@@ -1,88 +1,107 @@
-"""What a sort by parts is compiled for, what of it can be switched off, and what memory it takes for its lists."""
+"""Holds the sizes of the MSD sort's kernels, the switches of the paper's ablation, and the bounds of the sort's lists.
+
+The table here is the one source for launches and for the list of programs.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from headrace.arrange.sort.gpu.lsd.lsd import Tiles
-from headrace.arrange.sort.gpu.msd.bin_sort import SpreadShape
-from headrace.arrange.sort.gpu.single_launch.single_launch import BlockShape
+from headrace.arrange.multisplit.gpu.launches import bin_keys, bins_bytes
+from headrace.arrange.sort.gpu.common.launch import KeyType
+from headrace.arrange.sort.gpu.lsd.tuning import ANY_WIDTH, LsdTuning, TileTuning
+from headrace.arrange.sort.gpu.msd.local_sorts import BinSortTuning, BlockSortTuning
 
 RECORD_BYTES, BUCKET_BYTES = 16, 8
-"""Of a block or a part in a list, and of a bucket."""
+"""Bytes of a block or a leaf bucket in a list, and of a bucket that is split further."""
 
 
 @dataclass(frozen=True, slots=True)
-class PartShapes:
-    """Sizes that the kernels are compiled for, of keys of one width.
+class MsdTuning:
+    """Sizes of the kernels for keys of one width.
 
     Parameters
     ----------
     bits
-        Of a digit.
-    counting
-        Threads, and keys of a thread at a time.
-    splitting
-        Threads of a block, keys of a thread, blocks of a multiprocessor.
+        Bits of a digit.
+    count_threads, count_items
+        Threads of a block that counts digits, and keys that a thread loads at a time.
+    scatter
+        Tile of a scatter pass.
     local
-        Blocks that sort parts, the smallest first; the last one's keys are the most that a part may have.
-    merged_below
-        Neighbours are put together below this, at most half of that; 0: never.
-    left
-        A block for parts that the others leave.
-    tiles
-        Of a stable step, `splitting` among them.
-    rest_from
-        Number of the step from which on one launch does all, whose blocks meet; None: every step has launches of its own. Where
-        it is 0, heads of keys are not counted before.
+        Local sorts, the smallest first. The last one bounds the size of a leaf bucket.
+    merge_below
+        Neighbouring buckets merge if each is smaller than this and both begin between the same multiples of it; 0: never.
+    leftover
+        Local sort for the buckets that bin_sort.cu declines; None without bin_sort.cu.
+    tail_from
+        Number of the pass from which one launch does all the rest with grid barriers. None: each pass has its own launches. If it
+        is 0, prefixes are not counted beforehand.
     """
 
     bits: int
-    counting: tuple[int, int]
-    splitting: tuple[int, int, int]
-    local: tuple[BlockShape | SpreadShape, ...]
-    merged_below: int
-    left: BlockShape | None = None
-    tiles: Tiles | None = None
-    rest_from: int | None = None
-
-    def stably(self, tiles: Tiles) -> PartShapes:
-        """With tiles of a stable step."""
-        return replace(self, splitting=tiles.shape, tiles=tiles)
+    count_threads: int
+    count_items: int
+    scatter: TileTuning
+    local: tuple[BinSortTuning | BlockSortTuning, ...]
+    merge_below: int
+    leftover: BlockSortTuning | None = None
+    tail_from: int | None = None
 
     @property
-    def in_one(self) -> bool:
-        """Whether all steps are one launch."""
-        return self.rest_from == 0
+    def is_one_launch(self) -> bool:
+        """Return whether one launch does all passes."""
+        return self.tail_from == 0
 
     @property
-    def block_keys(self) -> int:
-        """Keys of a block that splits."""
-        threads, items, _ = self.splitting
-        return threads * items
-
-    @property
-    def most_in_one(self) -> int:
-        """Keys of a part."""
+    def max_leaf_keys(self) -> int:
+        """Return the maximum number of keys of a leaf bucket."""
         return self.local[-1].keys
+
+    def count_defines(self, keys: KeyType) -> Mapping[str, Any]:
+        """Return the macros of bucket_count.cu."""
+        return keys.defines(("HR_BITS", self.bits), ("HR_THREADS", self.count_threads), ("HR_ITEMS", self.count_items))
+
+    def reserve_defines(self, keys: KeyType) -> Mapping[str, Any]:
+        """Return the macros of scatter_reserve.cu."""
+        return keys.defines(("HR_BITS", self.bits), *self._scatter_sizes, ("HR_BIN", self._bin_keys))
+
+    def reserve_shared(self, keys: KeyType) -> int:
+        """Return the bytes of shared memory of scatter_reserve.cu."""
+        return bins_bytes(self._bin_keys, 1 << self.bits, keys.width)
+
+    def scatter_defines(self, keys: KeyType, *, has_values: bool) -> Mapping[str, Any]:
+        """Return the macros of scatter.cu."""
+        return keys.defines(("HR_BITS", self.bits), *self._scatter_sizes, ("HR_VALUES", int(has_values)))
+
+    @property
+    def _scatter_sizes(self) -> tuple[tuple[str, int], ...]:
+        tile = self.scatter
+        return ("HR_THREADS", tile.threads), ("HR_ITEMS", tile.items), ("HR_BLOCKS", tile.blocks)
+
+    @property
+    def _bin_keys(self) -> int:
+        return bin_keys(self.scatter.keys, 1 << self.bits)
 
 
 @dataclass(frozen=True, slots=True)
-class PartOptions:
-    """What the paper's ablation switches off, all on as it has them.
+class HybridOptions:
+    """Switches of the hybrid sort's ablation; by default all parts of the paper's algorithm are on.
 
     Parameters
     ----------
     keeps_counts
-        Whether blocks' counts are kept for the scatter; otherwise, of keys alone, one addition a key counts and ranks.
+        Whether the scatter reads the blocks' counts. If not, keys alone are counted and ranked by one atomic addition each.
     reduces, looks_ahead
-        A thread adds equal digits at once; it takes up to three places at once in skewed blocks.
+        Whether a thread adds equal digits at once, and whether it reserves up to three places at once in skewed blocks.
     merges
-        Small neighbours become one part.
+        Whether small neighbouring buckets merge.
     by_size
-        Parts of different sizes are sorted by different blocks.
+        Whether leaf buckets of different sizes have different local sorts.
     stable
-        Equal keys keep their order (scatter_stable.cu), in place of all but the last two of these.
+        Whether equal keys keep their order (scatter_stable.cu). Then only `merges` and `by_size` have an effect.
     """
 
     keeps_counts: bool = True
@@ -94,54 +113,134 @@ class PartOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
-    """How long lists can get for `count` keys: the paper's I1, I4 and I3, the last with windows of positions."""
+class KeyMsdTuning:
+    """Sizes for keys of one width, in each variant of the MSD sort.
+
+    Parameters
+    ----------
+    key_bytes
+        Width of a key.
+    min_keys
+        Number of keys from which the planner may choose the MSD sort.
+    paper
+        Strategy ``"hybrid"``: the algorithm as published.
+    keys_only
+        Keys alone, counted and ranked by one addition each.
+    pairs
+        Keys that carry values; stable. Its `scatter` tile is for columns of any width.
+    same_width
+        Tile for one value as wide as the key. Runs are longer than in the LSD sort's tile; None: that one serves.
+    few_pairs, few_pairs_below
+        Replaces `pairs` below this number of keys: one launch for all passes, and leaf buckets of one size. A launch that has
+        nothing to do costs a twentieth of an LSD sort there.
+    """
+
+    key_bytes: int
+    min_keys: int
+    paper: MsdTuning
+    keys_only: MsdTuning
+    pairs: MsdTuning
+    same_width: TileTuning | None = None
+    few_pairs: MsdTuning | None = None
+    few_pairs_below: int = 0
+
+    def select_pairs(self, value_widths: Sequence[int], count: int, lsd: LsdTuning) -> MsdTuning:
+        """Return the sizes for `count` keys that carry columns of `value_widths` bytes an item."""
+        few = self.few_pairs if count < self.few_pairs_below else None
+        tile = self.same_width if tuple(value_widths) == (self.key_bytes,) else None
+        return replace(few or self.pairs, scatter=tile or lsd.tiles_of(self.key_bytes).select(value_widths, count))
+
+
+_TINY = BlockSortTuning(6, 64, 8, 16)
+_SMALL = BlockSortTuning(8, 256, 8, 4)
+_FULL_U32, _FULL_U64 = BlockSortTuning(8, 512, 18, 2), BlockSortTuning(8, 512, 10, 2)
+_BINS_U32 = tuple(BinSortTuning(threads, 18, 1024 // threads) for threads in (64, 128, 256, 512))
+_BINS_U64 = tuple(BinSortTuning(threads, 10, 1024 // threads) for threads in (64, 128, 256, 512))
+_PAIRS_U32, _PAIRS_U64 = TileTuning(384, 16, 2, ANY_WIDTH), TileTuning(512, 12, 1, ANY_WIDTH)
+_TAIL_FROM = 3
+"""Fourth of eight passes. Uniform keys need two or three passes, and few skewed inputs that take this path need more."""
+
+_KEYS_U64 = MsdTuning(8, 512, 16, TileTuning(512, 16, 2), _BINS_U64, 1264, _FULL_U64, _TAIL_FROM)
+_U32 = KeyMsdTuning(
+    4,
+    1 << 25,
+    paper=MsdTuning(8, 384, 18, TileTuning(384, 18, 2), (_TINY, _SMALL, _FULL_U32), 3000),
+    keys_only=MsdTuning(8, 512, 15, TileTuning(512, 30, 2), _BINS_U32, 1136, _FULL_U32),
+    pairs=MsdTuning(8, 384, 18, _PAIRS_U32, _BINS_U32, 1136, _FULL_U32),
+    same_width=TileTuning(640, 24, 1, 4),
+)
+_U64 = KeyMsdTuning(
+    8,
+    1 << 23,
+    paper=MsdTuning(8, 384, 9, TileTuning(384, 10, 2), (_TINY, _SMALL, _FULL_U64), 2000),
+    keys_only=_KEYS_U64,
+    pairs=MsdTuning(8, 384, 9, _PAIRS_U64, _BINS_U64, 1264, _FULL_U64, _TAIL_FROM),
+    same_width=TileTuning(256, 28, 2, 8, values_follow=True),
+    few_pairs=MsdTuning(8, 384, 9, _PAIRS_U64, _BINS_U64[2:3], 1264, _FULL_U64, 0),
+    few_pairs_below=1 << 25,
+)
+
+LARGE_BLOCK_TUNING = (_U32, _U64)
+"""For devices whose blocks may have 163 KiB of shared memory or more."""
+SMALL_BLOCK_TUNING = (
+    replace(_U32, same_width=None),
+    replace(_U64, keys_only=replace(_KEYS_U64, count_items=14, scatter=TileTuning(512, 14, 2))),
+)
+"""For all other devices, whose blocks may have 99 KiB."""
+TUNINGS = (LARGE_BLOCK_TUNING, SMALL_BLOCK_TUNING)
+
+
+@dataclass(frozen=True, slots=True)
+class ListBounds:
+    """Maximum lengths of the lists for `count` keys: I1, I4 and I3 of the paper, the last with windows of positions."""
 
     count: int
-    shapes: PartShapes
-    options: PartOptions
-    steps: int
+    tuning: MsdTuning
+    options: HybridOptions
+    passes: int
 
     @property
     def buckets(self) -> int:
-        """Of one step, each with more keys than a part may have (I1)."""
-        return max(1, self.count // self.shapes.most_in_one)
+        """Return the maximum number of buckets that one pass splits (I1)."""
+        return max(1, self.count // self.tuning.max_leaf_keys)
 
     @property
     def blocks(self) -> int:
-        """Of one step (I4)."""
-        return self.count // self.shapes.block_keys + self.buckets + 1
+        """Return the maximum number of blocks of one pass (I4)."""
+        return self.count // self.tuning.scatter.keys + self.buckets + 1
 
-    def parts(self, number: int) -> int:
-        """Of all steps, in one of the lists (I3): a group begins at a sub-bucket that is not small, behind one, or at a multiple
-        of the threshold. The second list and the third have parts that are too large for the classes before.
+    def leaves(self, number: int) -> int:
+        """Return the maximum length of list `number` of leaf buckets, of all passes (I3).
+
+        A group of merged buckets begins at a sub-bucket that is not small, after one, or at a multiple of the threshold. The
+        second and third list hold only buckets that are too large for the preceding size classes.
         """
-        most = (1 + (self.steps - 2) * self.buckets) << self.shapes.bits
-        below = self.shapes.merged_below if self.options.merges else 0
+        longest = (1 + (self.passes - 2) * self.buckets) << self.tuning.bits
+        below = self.tuning.merge_below if self.options.merges else 0
         if below:
-            most = min(most, 2 * self.count // below + (3 * self.steps - 5) * self.buckets + 2)
+            longest = min(longest, 2 * self.count // below + (3 * self.passes - 5) * self.buckets + 2)
         if number == 0 or not self.options.by_size:
-            return most
-        return min(most, self.count // self.shapes.local[2 * number - 1].keys + 1)
+            return longest
+        return min(longest, self.count // self.tuning.local[2 * number - 1].keys + 1)
 
     @property
-    def cursors(self) -> int:
-        """Tables of a step's buckets: two save a launch a step that clears one, and are more than the paper has."""
+    def cursor_tables(self) -> int:
+        """Return the number of cursor tables. Two save a launch a pass that clears one; the paper has one."""
         return 1 if self.options.keeps_counts and not self.options.stable else 2
 
     @property
     def lists(self) -> int:
-        """Of parts, and of those that are left."""
-        return -(-len(self.shapes.local) // 2)
+        """Return the number of lists of leaf buckets, without that of leftovers."""
+        return -(-len(self.tuning.local) // 2)
 
     @property
     def nbytes(self) -> int:
-        """Of all lists: M2 to M5 of the paper, and a few counters."""
-        digits = 1 << self.shapes.bits
-        kept = 4 * digits * self.blocks if self.options.keeps_counts else 0
+        """Return the bytes of all lists: M2 to M5 of the paper, and a few counters."""
+        digits = 1 << self.tuning.bits
+        counts = 4 * digits * self.blocks if self.options.keeps_counts else 0
         if self.options.stable:
-            kept = 16 + 8 * digits * self.blocks  # states of look-back
-        records = 2 * self.blocks + sum(self.parts(number) for number in range(self.lists))
-        if self.shapes.left is not None:
-            records += self.parts(0)
-        return 4 * digits * self.buckets * self.cursors + kept + RECORD_BYTES * records + 2 * BUCKET_BYTES * self.buckets
+            counts = 16 + 8 * digits * self.blocks  # look-back states
+        records = 2 * self.blocks + sum(self.leaves(number) for number in range(self.lists))
+        if self.tuning.leftover is not None:
+            records += self.leaves(0)
+        return 4 * digits * self.buckets * self.cursor_tables + counts + RECORD_BYTES * records + 2 * BUCKET_BYTES * self.buckets

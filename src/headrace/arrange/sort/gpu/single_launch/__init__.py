@@ -1,1 +1,1 @@
-"""Few keys in order, in one launch."""
+"""Sorts small arrays in one launch."""

@@ -1,20 +1,20 @@
-// Blocks that sort together in one launch, digit by digit from the lowest: each holds its keys in registers, counts a
-// digit, tells the others, puts its keys in the digit's order while they do the same, and writes to where all counts
-// say; a meeting a digit, before what all have written is read, and one more at the first (grid_histogram.cuh). Digits
-// that all keys share are left out. What goes with keys is fetched by their rows at the end, or moves in the place of
-// rows where it is as wide.
+// Sorts digit by digit from the lowest in one launch of blocks that wait for each other. A block has its keys in
+// registers. For each digit it counts, publishes its counts, puts its keys in the digit's order while other blocks do
+// the same, and writes them where all counts say. A grid barrier precedes the reads of what all blocks wrote, and one
+// more the first digit (grid_histogram.cuh). Digits that all keys share are skipped. Columns are gathered by row at
+// the end; one column of 4 bytes moves in place of rows.
 //
-// Bytes moved: 2 (w + 4) an item and digit in the second cache, and 512 a block from each of the others. Up to some
-// 2^18 keys, what counts is the meetings.
+// Bytes moved: 2 (w + 4) an item and digit in the L2 cache, and 512 a block from each of the others. Up to about 2^18
+// keys, barriers dominate.
 #include "arrange/sort/gpu/single_launch/grid_histogram.cuh"
 
 using namespace headrace;
 
 // Memory of a launch.
-struct Meeting {
+struct CooperativeMemory {
     tile::Counters* meeting;
-    u32* counts;  // of each block, two digits a word; twice, since a block may be a digit ahead
-    Key* keys;    // twice as many as there are, as rows: where a block still reads, no other writes
+    u32* counts;  // of each block, two digits a word; two sets, since a block may be one digit ahead
+    Key* keys;    // two sets, as of rows: no block writes where another still reads
     u32* rows;
 };
 
@@ -22,13 +22,13 @@ static_assert(tile_keys <= Counts::mask);
 constexpr u32 nowhere = ~0u;
 
 // Keys of a thread.
-struct Own {
+struct ThreadKeys {
     Key key[items];
     u32 row[items];
-    u32 to[items];  // place among all; nowhere: there is no such key
+    u32 to[items];  // position among all; `nowhere`: there is no such key
 };
 
-struct Turn {
+struct DigitPass {
     const Work& work;
     const Tile& tile;
     AllCounts& counts;
@@ -36,8 +36,8 @@ struct Turn {
     u32 number;
 };
 
-// Keys in the order of one digit, and where they go. False: all have the same one, and keys are as they were.
-static __device__ __forceinline__ bool order_digit(Own& own, const Turn& turn) {
+// Orders keys by one digit and finds their positions. Returns false if all share the digit; then keys are unchanged.
+static __device__ __forceinline__ bool order_digit(ThreadKeys& own, const DigitPass& turn) {
     const Work& work = turn.work;
     u32* const rows = reinterpret_cast<u32*>(work.room + tile_keys);
     const Found found = count_digits<false>(own.key, work, turn.tile);
@@ -65,22 +65,23 @@ static __device__ __forceinline__ bool order_digit(Own& own, const Turn& turn) {
     return true;
 }
 
-static __device__ __forceinline__ void stay(Own& own, const Tile& tile) {
+static __device__ __forceinline__ void stay(ThreadKeys& own, const Tile& tile) {
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         own.to[j] = item_place(j) < tile.count ? static_cast<u32>(tile.begin) + item_place(j) : nowhere;
     }
 }
 
-// Out to memory, its first half or its second, and after a meeting back, a block's side by side.
-static __device__ __forceinline__ void exchange_all(Own& own, const Tile& tile, const Meeting& half, Blocks& blocks) {
+// Writes keys to one half of the memory and, after a barrier, loads those of the block's positions.
+static __device__ __forceinline__ void exchange_all(ThreadKeys& own, const Tile& tile, const CooperativeMemory& half,
+                                                    GridBarrier& barrier) {
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         if (own.to[j] == nowhere) continue;
         half.keys[own.to[j]] = own.key[j];
         if constexpr (with_values) half.rows[own.to[j]] = own.row[j];
     }
-    blocks.meet();
+    barrier.arrive_and_wait();
     stay(own, tile);
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
@@ -90,10 +91,10 @@ static __device__ __forceinline__ void exchange_all(Own& own, const Tile& tile, 
     }
 }
 
-// What goes with the keys; in place, all blocks must have read it before one writes.
+// Gathers a column. In place, all blocks must have read it before one writes.
 template <class Item>
-static __device__ __forceinline__ void fetch_rows(const void* from, void* to, const Own& own, u32 stride,
-                                                  Blocks& blocks) {
+static __device__ __forceinline__ void fetch_rows(const void* from, void* to, const ThreadKeys& own, u32 stride,
+                                                  GridBarrier& barrier) {
     Item item[items];
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
@@ -101,38 +102,39 @@ static __device__ __forceinline__ void fetch_rows(const void* from, void* to, co
         item[j] = static_cast<Item>(own.row[j]);
         if (from != nullptr) item[j] = static_cast<const Item*>(from)[own.row[j] * stride];
     }
-    if (from == to) blocks.meet();
+    if (from == to) barrier.arrive_and_wait();
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         if (own.to[j] != nowhere) static_cast<Item*>(to)[own.to[j] * stride] = item[j];
     }
 }
 
-static __device__ __forceinline__ void fetch_array(const Moved& moved, const Own& own, Blocks& blocks) {
-    if (moved.width == 1) fetch_rows<u8>(moved.source, moved.target, own, 1, blocks);
-    if (moved.width == 2) fetch_rows<u16>(moved.source, moved.target, own, 1, blocks);
-    if (moved.width == 4) fetch_rows<u32>(moved.source, moved.target, own, 1, blocks);
-    if (moved.width == 8) fetch_rows<u64>(moved.source, moved.target, own, 1, blocks);
+static __device__ __forceinline__ void fetch_array(const MovedColumn& moved, const ThreadKeys& own,
+                                                   GridBarrier& barrier) {
+    if (moved.width == 1) fetch_rows<u8>(moved.source, moved.target, own, 1, barrier);
+    if (moved.width == 2) fetch_rows<u16>(moved.source, moved.target, own, 1, barrier);
+    if (moved.width == 4) fetch_rows<u32>(moved.source, moved.target, own, 1, barrier);
+    if (moved.width == 8) fetch_rows<u64>(moved.source, moved.target, own, 1, barrier);
     for (u32 half = 0; half < 2 && moved.width == 16; ++half) {
         const u64* const from = static_cast<const u64*>(moved.source) + half;
-        fetch_rows<u64>(from, static_cast<u64*>(moved.target) + half, own, 2, blocks);
+        fetch_rows<u64>(from, static_cast<u64*>(moved.target) + half, own, 2, barrier);
     }
 }
 
 constexpr u32 exchange_bytes = tile_keys * (sizeof(Key) + (with_values ? 4 : 0));
 
-// Dynamic shared memory: a tile's keys, 4 bytes for each where there are values; and Shared.
+// Dynamic shared memory: a tile's keys, 4 bytes for each if there are columns, and Shared.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    sort_small(u32 count, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, Meeting memory) {
+    cooperative_sort(u32 count, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, CooperativeMemory memory) {
     HR_DYNAMIC_SHARED(uint4, room);
     Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(room) + exchange_bytes);
     __shared__ Sums sums;
-    Blocks blocks(memory.meeting);
-    AllCounts counts(memory.counts, blocks, sums);
+    GridBarrier barrier(memory.meeting);
+    AllCounts counts(memory.counts, barrier, sums);
     const u32 begin = blockIdx.x * tile_keys;
     const Tile tile = {begin, count - begin < tile_keys ? count - begin : tile_keys};
     const Digit first = digit_by_number(rule, 0);
-    Own own = {};
+    ThreadKeys own = {};
     stay(own, tile);
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
@@ -155,7 +157,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
         const Work work = {nullptr, nullptr, count, digit, places, columns, shared, reinterpret_cast<Key*>(room)};
         if (!order_digit(own, {work, tile, counts, sums, number}) || number + 1 == key_digits) continue;
         const u64 half = to_second ? count : 0;
-        exchange_all(own, tile, {memory.meeting, memory.counts, memory.keys + half, memory.rows + half}, blocks);
+        exchange_all(own, tile, {memory.meeting, memory.counts, memory.keys + half, memory.rows + half}, barrier);
         to_second = !to_second;
     }
     if (writes_keys != 0) {
@@ -165,10 +167,10 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
         }
     }
     if (moves_as_rows(arrays)) {
-        fetch_rows<u32>(nullptr, arrays.column[0].target, own, 1, blocks);
+        fetch_rows<u32>(nullptr, arrays.column[0].target, own, 1, barrier);
     } else if constexpr (with_values) {
 #pragma unroll 1
-        for (u32 c = 0; c < arrays.columns; ++c) fetch_array(arrays.column[c], own, blocks);
+        for (u32 c = 0; c < arrays.columns; ++c) fetch_array(arrays.column[c], own, barrier);
     }
-    blocks.end();
+    barrier.end();
 }

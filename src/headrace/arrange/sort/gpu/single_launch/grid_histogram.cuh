@@ -1,15 +1,15 @@
-// What the blocks of one launch tell each other of a digit: how many keys each has of each value. Two counts and the
-// number of the turn are one word, so a block waits for words, not for a meeting, and has its keys ranked meanwhile.
+// Exchanges the digit counts of all blocks of one launch. Two counts and the number of the pass share one word, so a
+// block waits for words and not for a barrier, and ranks its keys meanwhile.
 //
-// Bytes moved: 512 a block for each of the others, from the second cache.
+// Bytes moved: 512 a block for each of the others, from the L2 cache.
 #pragma once
-#include "arrange/sort/gpu/single_launch/block_sort.cuh"
-#include "arrange/sort/gpu/single_launch/grid_barrier.cuh"
+#include "arrange/sort/gpu/common/block_sort.cuh"
+#include "arrange/sort/gpu/common/grid_barrier.cuh"
 
 namespace headrace {
 
-// Which turn's a word is takes two bits: a place has words of every other turn, and each block has seen all of one turn
-// before any tells those of the next.
+// A packed word. Two bits identify its pass: a place holds words of every other pass, and each block has read all of
+// one pass before any block publishes the next.
 struct Counts {
     static constexpr u32 bits_of_one = 15, mask = (1u << bits_of_one) - 1;
 
@@ -25,27 +25,27 @@ struct Counts {
 
 constexpr u32 count_words = digits / 2;  // of a block
 constexpr u32 readers = threads / count_words;
-constexpr u32 at_once = threads < 1024 && items > 2 ? 16 : 8;  // loads of a thread on their way together
+constexpr u32 at_once = threads < 1024 && items > 2 ? 16 : 8;  // loads of a thread in flight together
 static_assert(threads % count_words == 0);
 
-// Of a digit: of all blocks, and of those before this one.
+// Counts of each digit value: in all blocks, and in the preceding ones.
 struct Sums {
     u32 total[digits], before[digits];
 };
 
-// Whether what goes with keys moves in the place of rows: it is one array, as wide as those.
+// Whether the columns move in place of rows: there is one, as wide as a row.
 static __device__ __forceinline__ bool moves_as_rows(const Arrays& arrays) {
     return with_values && arrays.columns == 1 && arrays.column[0].width == 4;
 }
 
 class AllCounts {
 public:
-    // `memory`: two words for each block and two digits; a block may be a digit ahead.
-    __device__ __forceinline__ AllCounts(u32* memory, Blocks& blocks, Sums& sums)
-        : memory_(memory), blocks_(blocks), sums_(sums) {}
+    // `memory`: two words for each block and two digits; a block may be one digit ahead.
+    __device__ __forceinline__ AllCounts(u32* memory, GridBarrier& barrier, Sums& sums)
+        : memory_(memory), barrier_(barrier), sums_(sums) {}
 
-    // By all threads; thread d tells the count of its digit. In turn 0 memory may say anything, so there is a meeting
-    // for its first half, and its second is made to say that nothing is there.
+    // Publishes counts; thread d that of digit d. All threads call it. In turn 0 the memory is uninitialised, so a
+    // barrier protects its first half, and the second half is marked as empty.
     __device__ __forceinline__ void post(u32 turn, u32 count) {
         const u32 half = gridDim.x * count_words;
         const u32 next = tile::shuffle_down(count, 1);
@@ -56,22 +56,23 @@ public:
             if (turn == 0) tile::store_relaxed(&memory_[half + own], 0u);
         }
         if (turn == 0) {
-            blocks_.come();
+            barrier_.arrive();
         } else {
             __syncthreads();
         }
     }
 
-    // By all threads, behind `post`: whether one digit has all of `count` keys. Otherwise `sums` are there.
+    // Waits for all counts; all threads call it after `post`. Returns true if one digit has all `count` keys. If not,
+    // `sums` are set.
     __device__ __forceinline__ bool wait(u32 turn, u32 count) {
-        if (turn == 0) blocks_.wait();
+        if (turn == 0) barrier_.wait();
         add_up(memory_ + turn % 2 * gridDim.x * count_words, turn);
         __syncthreads();
         return __syncthreads_or(threadIdx.x < digits && sums_.total[threadIdx.x % digits] == count) != 0;
     }
 
 private:
-    // Words of some blocks, from `first` on, when all are there. Only those that were not are looked at again.
+    // Loads words of several blocks from `first` on, and repeats the loads of those that are missing.
     static __device__ __forceinline__ void load(u32 (&some)[at_once], const u32* mine, u32 left, u32 turn) {
         const u32 nothing = Counts::pack(0, 0, turn);
 #pragma unroll
@@ -79,7 +80,7 @@ private:
         bool missing = true;
         while (missing) {
             missing = false;
-            forget(mine);  // or the compiler keeps an address for each k
+            forget(mine);  // otherwise the compiler keeps an address for each k
 #pragma unroll
             for (u32 k = 0; k < at_once; ++k) {
                 if (!Counts::is_of(some[k], turn)) some[k] = tile::load_relaxed(mine + k * readers * count_words);
@@ -89,7 +90,7 @@ private:
         }
     }
 
-    // Each reader has every so many blocks' counts of two digits.
+    // Adds counts of two digits. Each reader handles every `readers`-th block.
     __device__ __forceinline__ void add_up(const u32* counts, u32 turn) {
         const u32 word = threadIdx.x % count_words, reader = threadIdx.x / count_words;
         u32 total[2] = {}, before[2] = {};
@@ -115,7 +116,7 @@ private:
     }
 
     u32* memory_;
-    Blocks& blocks_;
+    GridBarrier& barrier_;
     Sums& sums_;
 };
 

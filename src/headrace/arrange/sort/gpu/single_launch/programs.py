@@ -1,97 +1,23 @@
-"""Lists the programs that the kernels of this folder are compiled to (docs/writing-a-kernel.md, section 6)."""
+"""Lists the programs of this folder's kernels, computed from tuning.py (docs/writing-a-kernel.md, section 6)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from headrace.arrange.sort.gpu.common.launch import key_types, program_rows
+from headrace.arrange.sort.gpu.single_launch.tuning import SingleLaunchTuning
 from headrace.gpu.kernels.source import Programs
 
-PROGRAMS: Programs = (
-    # Blocks that rank their own keys among all: of 8 bytes more of them.
-    (
-        "rank_sort.cu",
-        {
-            "HR_KEY": ["u8", "u16", "u32", "u64"],
-            "HR_EQUALS": [0],
-            "HR_THREADS": [512],
-            "HR_OWN": [1, 2, 4],
-        },
-    ),
-    (
-        "rank_sort.cu",
-        {
-            "HR_KEY": ["u16", "u32", "u64"],
-            "HR_EQUALS": [1],
-            "HR_THREADS": [512],
-            "HR_OWN": [1, 2, 4],
-        },
-    ),
-    (
-        "rank_sort.cu",
-        {
-            "HR_KEY": ["u64"],
-            "HR_EQUALS": [0, 1],
-            "HR_THREADS": [512],
-            "HR_OWN": [8],
-        },
-    ),
-    # Blocks that meet: of keys of 4 and 8 bytes more of them, and larger ones.
-    (
-        "cooperative_sort.cu",
-        {
-            "HR_KEY": ["u8", "u16"],
-            "HR_EQUALS": [0],
-            "HR_BITS": [8],
-            "HR_VALUES": [0, 1],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [8],
-            "HR_BLOCKS": [1],
-        },
-    ),
-    (
-        "cooperative_sort.cu",
-        {
-            "HR_KEY": ["u16"],
-            "HR_EQUALS": [1],
-            "HR_BITS": [8],
-            "HR_VALUES": [1],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [8],
-            "HR_BLOCKS": [1],
-        },
-    ),
-    (
-        "cooperative_sort.cu",
-        {
-            "HR_KEY": ["u32", "u64"],
-            "HR_EQUALS": [0],
-            "HR_BITS": [8],
-            "HR_VALUES": [0],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [2, 4, 8, 16],
-            "HR_BLOCKS": [1],
-        },
-    ),
-    (
-        "cooperative_sort.cu",
-        {
-            "HR_KEY": ["u32", "u64"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [8],
-            "HR_VALUES": [1],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [2, 4, 8],
-            "HR_BLOCKS": [1],
-        },
-    ),
-    (
-        "cooperative_sort.cu",
-        {
-            "HR_KEY": ["u32"],
-            "HR_EQUALS": [0, 1],
-            "HR_BITS": [8],
-            "HR_VALUES": [1],
-            "HR_THREADS": [512],
-            "HR_ITEMS": [16],
-            "HR_BLOCKS": [1],
-        },
-    ),
-)
+
+def single_launch_programs(tuning: SingleLaunchTuning) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield each program that launches with `tuning` use: its file and macros."""
+    for row in tuning.rows:
+        for keys in key_types(row.key_bytes, has_values=True):
+            yield from (("rank_sort.cu", rank.defines(keys)) for rank in row.ranks)
+            yield from (("cooperative_sort.cu", one.defines(keys, has_values=True)) for one in row.with_values)
+        for keys in key_types(row.key_bytes, has_values=False):
+            yield from (("cooperative_sort.cu", one.defines(keys, has_values=False)) for one in row.keys_only)
+
+
+PROGRAMS: Programs = program_rows(single_launch_programs(SingleLaunchTuning()))

@@ -1,16 +1,16 @@
-// Few keys, each placed by how many come before it: lower ones, and equal ones of earlier rows. Every block places its
-// own few keys among all, which it reads from the second cache: no block waits for another, and the order of equal keys
-// stays. Only what is sorted in place needs a meeting, before anything is written.
+// Sorts few keys by rank: the number of keys that precede each, lower ones and equal ones of earlier rows. Every
+// block ranks its own few keys among all, which it reads from the L2 cache. No block waits for another, and equal
+// keys keep their order. Only a sort in place needs a grid barrier, before anything is written.
 //
-// A block puts its own keys in order; every other key is looked up among them by halves, a load and a compare a step,
-// and counted at the gap where it belongs. So before an own key come the own ones before it and what is in the gaps up
-// to its own. For example own keys 5 2 9 and others 1 4 4 7: the gaps before 2, 5 and 9 have 1, 2 and 1, so 2 goes to
-// place 0 + 1, 5 to 1 + 1 + 2, 9 to 2 + 1 + 2 + 1.
+// A block sorts its own keys. It looks up every other key among them by binary search, a load and a comparison a
+// step, and counts it in the gap where it belongs. The rank of an own key is the number of own keys before it, plus
+// the counts of all gaps up to its own. For example, own keys 5 2 9 and others 1 4 4 7: the gaps before 2, 5 and 9
+// count 1, 2 and 1. So 2 goes to position 0 + 1, 5 to 1 + 1 + 2, and 9 to 2 + 1 + 2 + 1.
 //
-// n = 16,384, 128 keys a block: 7 steps a key, in each block 32 keys a thread. Bytes moved: n w a block from the second
-// cache, 2 (w + v) an item beyond.
+// n = 16,384 with 128 keys a block: 7 steps a key, 32 keys a thread in each block. Bytes moved: n w a block from the
+// L2 cache, and 2 (w + v) an item of device memory.
+#include "arrange/sort/gpu/common/grid_barrier.cuh"
 #include "arrange/sort/gpu/common/moved_item.cuh"
-#include "arrange/sort/gpu/single_launch/grid_barrier.cuh"
 #include "arrange/sort/sort_key.hpp"
 #include "gpu/block/tile_rows.cuh"
 
@@ -19,46 +19,47 @@ using namespace headrace;
 using Key = HR_KEY;
 constexpr bool with_equals = HR_EQUALS != 0;
 constexpr u32 threads = HR_THREADS;
-constexpr u32 own_groups = HR_OWN;  // of 32 keys, a block's own
+constexpr u32 block_groups = HR_OWN;  // of 32 keys that a block ranks
 constexpr u32 lanes = tile::lanes;
 constexpr u32 warps = threads / lanes;
-constexpr u32 own_keys = own_groups * lanes;
-constexpr u32 groups_at_once = 4;  // of a key a lane
-static_assert((own_keys & (own_keys - 1)) == 0 && own_keys <= threads && own_keys * own_keys % threads == 0);
+constexpr u32 block_keys = block_groups * lanes;
+constexpr u32 groups_at_once = 4;  // of one key a lane
+static_assert((block_keys & (block_keys - 1)) == 0 && block_keys <= threads && block_keys * block_keys % threads == 0);
 
-using Code = Either<sizeof(Key) == 8, u64, u32>;  // what is compared
+using Code = Either<sizeof(Key) == 8, u64, u32>;  // the type of comparisons
 
-// Where key number `at` lies: probes of one step are a power of two apart, and would all be in one bank.
+// Returns the slot of key number `at`. Probes of one step are a power of two apart and would all be in one bank
+// without gaps.
 static __device__ __forceinline__ constexpr u32 slot_of(u32 at) { return at + at / (lanes * 4 / sizeof(Code)); }
 
 static __device__ __forceinline__ constexpr i32 bytes_to(u32 at) {
     return static_cast<i32>(slot_of(at) * sizeof(Code));
 }
 
-struct Own {
-    Code code[own_keys];              // by rows
-    u32 place[own_keys];              // of each among them
-    Code ordered[slot_of(own_keys)];  // in order, by slots
-    u32 gap[slot_of(own_keys)];       // others that belong before this one and behind the one before
-    u32 upto[own_keys];               // those in gaps up to this one's, from the first of its 32 on
+struct BlockKeys {
+    Code code[block_keys];              // by row
+    u32 place[block_keys];              // rank of each among them
+    Code ordered[slot_of(block_keys)];  // in order, by slot
+    u32 gap[slot_of(block_keys)];       // number of other keys between the preceding own key and this one
+    u32 upto[block_keys];               // sum of gaps up to this one, from the first of its 32 on
 };
 
-// Where other keys' rows are, from the block's own: equal keys keep the order of rows.
-enum class Side : u32 { before, behind, mixed };
+// Where other keys' rows are relative to the block's: equal keys keep the order of rows.
+enum class Side : u32 { before, after, mixed };
 
-// Whether an own key comes before another one, which is in an earlier row or not.
+// Whether an own key precedes another key, whose row is earlier or not.
 template <Side side>
 static __device__ __forceinline__ bool comes_before(Code own, Code other, bool is_earlier) {
     if constexpr (side == Side::before) return own < other;
-    if constexpr (side == Side::behind) return own <= other;
+    if constexpr (side == Side::after) return own <= other;
     return own < other || (own == other && !is_earlier);
 }
 
-// Each own key is compared with all of them, by several threads.
-static __device__ __forceinline__ void order_own(Own& own, Code given) {
-    constexpr u32 share = own_keys * own_keys / threads;
-    const u32 row = threadIdx.x % own_keys, first = threadIdx.x / own_keys * share;
-    if (threadIdx.x < own_keys) {
+// Sorts the block's keys. Several threads compare each key with all others.
+static __device__ __forceinline__ void order_own(BlockKeys& own, Code given) {
+    constexpr u32 share = block_keys * block_keys / threads;
+    const u32 row = threadIdx.x % block_keys, first = threadIdx.x / block_keys * share;
+    if (threadIdx.x < block_keys) {
         own.code[row] = given;
         own.place[row] = own.gap[slot_of(row)] = 0;
     }
@@ -71,11 +72,11 @@ static __device__ __forceinline__ void order_own(Own& own, Code given) {
     }
     atomicAdd(&own.place[row], before);
     __syncthreads();
-    if (threadIdx.x < own_keys) own.ordered[slot_of(own.place[row])] = given;
+    if (threadIdx.x < block_keys) own.ordered[slot_of(own.place[row])] = given;
     __syncthreads();
 }
 
-struct Given {
+struct InputKeys {
     const Key* keys;
     u32 count;
     const KeyRule<Key>& rule;
@@ -84,7 +85,7 @@ struct Given {
         const Key key = keys[at];
         return with_equals ? rule.equal_code(key) : rule.code(key);
     }
-    // Groups from number `first` on; what is not there is above all, and behind them.
+    // Loads groups from number `first` on. Missing keys compare above all and come last.
     __device__ __forceinline__ void load(Code (&some)[groups_at_once], u32 first) const {
 #pragma unroll
         for (u32 j = 0; j < groups_at_once; ++j) {
@@ -95,53 +96,53 @@ struct Given {
     }
 };
 
-// Groups from number `first` on, side by side. The block's own, where these are among them, are left out.
+// Counts the keys of adjacent groups from number `first` on, except the block's own.
 template <Side side>
-static __device__ __forceinline__ void count_groups(Own& own, const Code (&some)[groups_at_once], u32 first) {
-    const u32 own_first = blockIdx.x * own_groups;
+static __device__ __forceinline__ void count_groups(BlockKeys& own, const Code (&some)[groups_at_once], u32 first) {
+    const u32 block_first_group = blockIdx.x * block_groups;
     const u8* const ordered = reinterpret_cast<const u8*>(own.ordered);
-    i32 gap[groups_at_once] = {};  // in bytes, with a sign: so a step's distance is part of its load
+    i32 gap[groups_at_once] = {};  // signed, in bytes: a step's distance is part of its load
 #pragma unroll
-    for (u32 half = own_keys / 2; half > 0; half /= 2) {
+    for (u32 half = block_keys / 2; half > 0; half /= 2) {
 #pragma unroll
         for (u32 j = 0; j < groups_at_once; ++j) {
             const Code probe = *reinterpret_cast<const Code*>(ordered + (gap[j] + bytes_to(half - 1)));
-            if (comes_before<side>(probe, some[j], first + j < own_first)) gap[j] += bytes_to(half);
+            if (comes_before<side>(probe, some[j], first + j < block_first_group)) gap[j] += bytes_to(half);
         }
     }
-    const Code last = own.ordered[slot_of(own_keys - 1)];
+    const Code last = own.ordered[slot_of(block_keys - 1)];
 #pragma unroll
     for (u32 j = 0; j < groups_at_once; ++j) {
-        const bool is_own = side == Side::mixed && first + j - own_first < own_groups;
-        if (is_own || comes_before<side>(last, some[j], first + j < own_first)) continue;
+        const bool is_own = side == Side::mixed && first + j - block_first_group < block_groups;
+        if (is_own || comes_before<side>(last, some[j], first + j < block_first_group)) continue;
         atomicAdd(&own.gap[gap[j] / sizeof(Code)], 1u);
     }
 }
 
-// Each warp some groups, a multiple of those at once.
-static __device__ __forceinline__ void count_all(Own& own, const Given& given, Code (&ahead)[groups_at_once], u32 first,
-                                                 u32 last) {
-    const u32 own_first = blockIdx.x * own_groups;
+// Counts the groups of each warp, in multiples of `groups_at_once`.
+static __device__ __forceinline__ void count_all(BlockKeys& own, const InputKeys& given, Code (&ahead)[groups_at_once],
+                                                 u32 first, u32 last) {
+    const u32 block_first_group = blockIdx.x * block_groups;
 #pragma unroll 1
     for (; first < last; first += groups_at_once) {
         Code some[groups_at_once];
 #pragma unroll
         for (u32 j = 0; j < groups_at_once; ++j) some[j] = ahead[j];
         if (first + groups_at_once < last) given.load(ahead, first + groups_at_once);
-        if (first + groups_at_once <= own_first) {
+        if (first + groups_at_once <= block_first_group) {
             count_groups<Side::before>(own, some, first);
-        } else if (first >= own_first + own_groups) {
-            count_groups<Side::behind>(own, some, first);
+        } else if (first >= block_first_group + block_groups) {
+            count_groups<Side::after>(own, some, first);
         } else {
             count_groups<Side::mixed>(own, some, first);
         }
     }
 }
 
-// Where the key of this thread goes.
-static __device__ __forceinline__ u32 place_among_all(Own& own) {
+// Returns the position of the thread's key.
+static __device__ __forceinline__ u32 place_among_all(BlockKeys& own) {
     __syncthreads();
-    const bool has_key = threadIdx.x < own_keys;
+    const bool has_key = threadIdx.x < block_keys;
     if (has_key) own.upto[threadIdx.x] = tile::scan_warp<Sum<u32>>(own.gap[slot_of(threadIdx.x)]);
     __syncthreads();
     if (!has_key) return 0;
@@ -152,11 +153,11 @@ static __device__ __forceinline__ u32 place_among_all(Own& own) {
 }
 
 extern "C" __global__ void __launch_bounds__(threads, 1)
-    sort_rank(u32 count, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, tile::Counters* counters) {
-    __shared__ Own own;
-    const Given given = {static_cast<const Key*>(arrays.keys.source), count, rule};
-    const u32 row = blockIdx.x * own_keys + threadIdx.x;
-    const bool has_row = threadIdx.x < own_keys && row < count;
+    rank_sort(u32 count, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, tile::Counters* counters) {
+    __shared__ BlockKeys own;
+    const InputKeys given = {static_cast<const Key*>(arrays.keys.source), count, rule};
+    const u32 row = blockIdx.x * block_keys + threadIdx.x;
+    const bool has_row = threadIdx.x < block_keys && row < count;
     const u32 batches = (count + lanes * groups_at_once - 1) / (lanes * groups_at_once);
     const u32 share = (batches + warps - 1) / warps * groups_at_once, first = tile::warp() * share;
     const u32 last = first + share < batches * groups_at_once ? first + share : batches * groups_at_once;
@@ -170,19 +171,19 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     count_all(own, given, ahead, first, last);
     const u32 at = place_among_all(own);
 
-    Blocks blocks(counters);
-    bool has_met = writes_keys != 0 && in_place(arrays.keys);
-    has_met |= arrays.columns != 0 && in_place(arrays.column[0]);
-    if (has_met) blocks.meet();
+    GridBarrier barrier(counters);
+    bool has_waited = writes_keys != 0 && in_place(arrays.keys);
+    has_waited |= arrays.columns != 0 && in_place(arrays.column[0]);
+    if (has_waited) barrier.arrive_and_wait();
     if (has_row && writes_keys != 0) static_cast<Key*>(arrays.keys.target)[at] = key;
 #pragma unroll 1
     for (u32 c = 0; c < arrays.columns; ++c) {
         if (c != 0) {
             if (has_row) item = item_of(arrays.column[c], row);
-            if (in_place(arrays.column[c])) blocks.meet();
-            has_met |= in_place(arrays.column[c]);
+            if (in_place(arrays.column[c])) barrier.arrive_and_wait();
+            has_waited |= in_place(arrays.column[c]);
         }
         if (has_row) put_item(arrays.column[c], at, item);
     }
-    if (has_met) blocks.end();
+    if (has_waited) barrier.end();
 }

@@ -1,1 +1,1 @@
-"""Conversion on a GPU, fast path: a thread converts a record."""
+"""Converts plain tiles, one record a thread; declines all others."""

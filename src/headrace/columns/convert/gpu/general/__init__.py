@@ -1,1 +1,1 @@
-"""Converts what the fast path declines: any text, field by field, by the rules that CPU and GPU share."""
+"""Converts the declined tiles field by field, by the shared rules."""

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "columns/convert/gpu/general/tile_fields.cuh"
+#include "columns/rules/fault.hpp"
 
 namespace headrace {
 

@@ -1,0 +1,176 @@
+"""Loads the parts of a scan on the host's threads.
+
+A part begins where the previous one ends, in the automaton's state there. It reads on to the end of its last record, as a tile
+of a load does. A record belongs to the part that contains its first byte, however long it is. Only the bytes between a part's end
+and the end of its last record are read twice, and rows do not depend on how the text is cut. ParPaRaw (section 4.4) instead
+carries the rest of a record over to the next part.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from headrace.api.options.csv_options import CsvOptions
+from headrace.api.read.file_parts import FilePart
+from headrace.api.read.planned_files import PlannedFiles
+from headrace.api.scan.scan_parts import MIN_PART_BYTES, BatchCut, Change, FileReading, ScanParts
+from headrace.api.scan.scanned_files import ScannedFile
+from headrace.columns.buffers.load_result import CutRecordError, Loaded
+from headrace.columns.load.load import load
+from headrace.columns.plan.load_plan import LoadPlan, TextPart
+from headrace.columns.plan.load_run import PROGRESS_SECONDS, LoadRun, Progress
+from headrace.core.errors import MemoryLimitError
+from headrace.sources.open import OpenSource
+from headrace.sources.stream import Window
+from headrace.structure.survey import record_begin
+
+_LOOKAHEAD_BYTES = 64 << 10
+"""Read together with a window of a text that comes in order; it nearly always contains the end of the last record."""
+_UNBOUNDED = 1 << 62
+
+
+@dataclass(slots=True)
+class _Cursor:
+    """How far a file has been read.
+
+    Parameters
+    ----------
+    at
+        The next byte to read.
+    end
+        End of the last record.
+    state
+        State of the automaton at `at`.
+    is_done
+        Whether the last wanted record has been read.
+    """
+
+    at: int
+    end: int
+    state: int = 0
+    is_done: bool = False
+
+
+class CpuParts(ScanParts):
+    """The parts of planned files, loaded on the host."""
+
+    def __init__(self, plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, cut: BatchCut) -> None:
+        super().__init__(plans, files, options, cut)
+        self._last_progress = time.perf_counter()
+
+    def _parts(self, reading: FileReading, change: Change, source: OpenSource) -> Iterator[FilePart]:
+        cursor = _Cursor(reading.begin, reading.begin)
+        end = _UNBOUNDED if reading.file.comes_in_order else reading.plan.end
+        while not cursor.is_done and cursor.at < end:
+            plan = change(replace(reading.plan, end=end))
+            part = self._part(reading, plan, cursor)
+            part.is_last = cursor.is_done or cursor.at >= end
+            self._report_progress(reading.number, cursor.at)
+            yield part
+
+    def _part(self, reading: FileReading, plan: LoadPlan, cursor: _Cursor) -> FilePart:
+        size = self._cut.nbytes
+        while True:
+            try:
+                loaded, window = self._load(reading, plan, cursor, size)
+                break
+            except MemoryLimitError:
+                if size <= MIN_PART_BYTES:
+                    raise
+                size //= 2
+        part = reading.add(loaded)
+        cursor.state = loaded.reached.state
+        if loaded.counts["records"] + loaded.counts["leading"] + loaded.counts["comment"]:
+            cursor.end = self._after_line_end(window, loaded.reached.end)
+        part.reached = reading.position(cursor.end)
+        return part
+
+    def _load(self, reading: FileReading, plan: LoadPlan, cursor: _Cursor, size: int) -> tuple[Loaded, Window]:
+        """Load the part at the cursor, and move the cursor to its end."""
+        lookahead = _LOOKAHEAD_BYTES
+        while True:
+            with self._cut.timeline.span("reader", "wait for text"):
+                window = reading.text.window(min(cursor.at, cursor.end), cursor.at + size + lookahead)
+            end = self._end(reading, plan, cursor, window)
+            stop = min(cursor.at + size, end)
+            part_plan = _plan_of(replace(plan, end=end), reading.records, cursor, window, stop)
+            run = LoadRun(self._progress(reading.number, cursor.at), self._plans.shared.native)
+            self._plans.shared.native.renew_budget(part_plan.memory_limit)
+            try:
+                with self._cut.timeline.span("reader", "read and convert"):
+                    loaded = load(window.source, self._options.dialect, part_plan, run)
+            except CutRecordError:
+                lookahead += max(lookahead, size)
+                continue
+            cursor.at = stop
+            cursor.is_done = stop == end
+            return loaded, window
+
+    def _end(self, reading: FileReading, plan: LoadPlan, cursor: _Cursor, window: Window) -> int:
+        """Return the end of the data, as far as the window shows it.
+
+        A text that comes in order is searched here for the last record that is wanted: what follows must not influence types.
+        """
+        end = plan.end
+        if window.is_last:
+            end = min(end, window.base + window.source.size)
+        index = reading.last_wanted(self._options)
+        if index is None:
+            return end
+        begin = cursor.end - window.base
+        found = record_begin(window.source, self._options.dialect, begin, index, self._options.context)
+        return min(end, window.base + found) if found < window.source.size else end
+
+    def _after_line_end(self, window: Window, end: int) -> int:
+        """Return the offset in the text of `end`; of the byte after CR LF, if the record ended between the two."""
+        if self._options.dialect.lineterminator is None:
+            codec = window.source.codec
+            line_end = "\r\n".encode(codec)
+            half = len(line_end) // 2
+            if end >= half and window.source.native.read(end - half, 2 * half) == line_end:
+                end += half
+        return window.base + end
+
+    def _progress(self, number: int, at: int) -> Progress | None:
+        """Return a function that reports the progress of a part as that of the scan. A text in order counts as size 0."""
+        report = self._options.progress
+        if report is None:
+            return None
+        sizes = [0 if file.comes_in_order else file.size for file in self._files]
+        before, total = sum(sizes[:number]) + at, sum(sizes)
+
+        def report_part(done: int, _: int) -> None:
+            self._last_progress = time.perf_counter()
+            report(before + done, total)
+
+        return report_part
+
+    def _report_progress(self, number: int, at: int) -> None:
+        """Report progress between parts, which may be too small to report by themselves."""
+        report = self._progress(number, at)
+        if report is not None and time.perf_counter() - self._last_progress > PROGRESS_SECONDS:
+            report(0, 0)
+
+
+def _plan_of(plan: LoadPlan, records: int, cursor: _Cursor, window: Window, stop: int) -> LoadPlan:
+    """Return the plan of the part from the cursor to `stop`, in offsets of its window; `plan` is in offsets of the text."""
+    base = window.base
+    part = TextPart(
+        stop=stop - base,
+        state=cursor.state,
+        records=records,
+        bytes=base,
+        lines=window.count.lines,
+        line_begin=window.count.byte,
+        is_more=not window.is_last,
+    )
+    return replace(
+        plan,
+        begin=cursor.at - base,
+        end=plan.end - base,
+        data_begin=max(plan.data_begin - base, 0),
+        row_index=None if plan.row_index is None else plan.row_index + records,
+        part=part,
+    )

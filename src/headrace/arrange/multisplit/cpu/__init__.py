@@ -1,0 +1,1 @@
+"""Splits keys and values by bucket on threads."""

@@ -1,0 +1,207 @@
+"""Holds the sizes of the LSD sort's kernels: the one table for their launches and their list of programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from headrace.arrange.multisplit.gpu.launches import MOST_BY_U32
+from headrace.arrange.sort.gpu.common.launch import KeyType, SortContext
+from headrace.gpu.kernels.launcher import Shape
+
+ANY_WIDTH = 1
+"""`TileTuning.value_bytes` of a tile that moves columns of any number and width."""
+
+
+@dataclass(frozen=True, slots=True)
+class TileTuning:
+    """Size and value handling of a tile that one block sorts stably by one digit (split_tile.cuh).
+
+    Parameters
+    ----------
+    threads, items, blocks
+        Threads of a block, keys of a thread, and resident blocks of a multiprocessor.
+    value_bytes
+        0 without values; 4 or 8 if each key has one value of that width; `ANY_WIDTH` for columns that move after the keys.
+    values_follow
+        Whether the one value is loaded while keys are written. If not, key and value move together.
+    """
+
+    threads: int
+    items: int
+    blocks: int
+    value_bytes: int = 0
+    values_follow: bool = False
+
+    @property
+    def keys(self) -> int:
+        """Return the keys of a tile."""
+        return self.threads * self.items
+
+    def defines(self, keys: KeyType, bits: int, *, is_large: bool) -> Mapping[str, Any]:
+        """Return the macros of a program. `is_large`: whether target positions need 64 bits."""
+        sizes = ("HR_BITS", bits), ("HR_THREADS", self.threads), ("HR_ITEMS", self.items), ("HR_BLOCKS", self.blocks)
+        is_pair = self.value_bytes > ANY_WIDTH and not self.values_follow
+        values = ("HR_VALUES", self.value_bytes), ("HR_TOGETHER", int(is_pair))
+        return keys.defines(*sizes, *values, ("HR_TO", "u64" if is_large else "u32"))
+
+    def launch(self, context: SortContext, keys: KeyType, bits: int, count: int) -> Shape:
+        """Return the launch configuration for `count` of the keys of a sort."""
+        blocks = min(-(-count // self.keys), context.multiprocessors * self.blocks)
+        defines = self.defines(keys, bits, is_large=needs_u64_positions(context.count))
+        return Shape(defines, blocks, self.threads, self.shared_bytes(keys.width, bits))
+
+    def shared_bytes(self, width: int, bits: int) -> int:
+        """Return the bytes of dynamic shared memory for keys of `width` bytes."""
+        item_bytes = width + (1 if self.values_follow else self.value_bytes)
+        return tile_bytes(self.threads, self.items, item_bytes, 1 << bits)
+
+
+def needs_u64_positions(count: int) -> bool:
+    """Return whether positions of `count` keys, plus a tile, exceed 32 bits."""
+    return count > MOST_BY_U32
+
+
+def tile_bytes(threads: int, items: int, item_bytes: int, digits: int) -> int:
+    """Return the bytes of a tile's items and of a ``Shared`` of split_tile.cuh, in multiples of 16."""
+    shared = threads * items * item_bytes + digits * (16 + threads // 8) + threads // 8 + 136
+    return -(-shared // 16) * 16
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTiles:
+    """Tiles for keys of one width.
+
+    Parameters
+    ----------
+    key_bytes
+        Width of a key.
+    keys_only, any_values
+        Tiles for keys alone, and for columns of any number and width.
+    same_width
+        Tile for one column as wide as the keys; None: `any_values` serves it.
+    few_same_width, few_keys
+        Replaces `same_width` up to `few_keys` keys, where larger tiles leave blocks idle in the last round.
+    """
+
+    key_bytes: int
+    keys_only: TileTuning
+    any_values: TileTuning
+    same_width: TileTuning | None = None
+    few_same_width: TileTuning | None = None
+    few_keys: int = 0
+
+    def select(self, value_widths: Sequence[int], count: int) -> TileTuning:
+        """Return the tile for `count` keys and columns of `value_widths` bytes an item."""
+        if not value_widths:
+            return self.keys_only
+        if self.same_width is None or tuple(value_widths) != (self.key_bytes,):
+            return self.any_values
+        return self.few_same_width if self.few_same_width is not None and count <= self.few_keys else self.same_width
+
+    @property
+    def with_values(self) -> tuple[TileTuning, ...]:
+        """Return the tiles for many keys that carry values."""
+        return (self.any_values,) if self.same_width is None else (self.any_values, self.same_width)
+
+
+@dataclass(frozen=True, slots=True)
+class DigitHistogramTuning:
+    """Size of digit_histogram.cu: threads of a block, 16-byte vectors of a thread, resident blocks of a multiprocessor."""
+
+    threads: int = 1024
+    rows: int = 4
+    blocks: int = 1
+    plan_threads: int = 256
+    """Threads of the one block that makes the plan."""
+
+    def defines(self, keys: KeyType, bits: int) -> Mapping[str, Any]:
+        """Return the macros of a program."""
+        sizes = ("HR_BITS", bits), ("HR_THREADS", self.threads), ("HR_ROWS", self.rows), ("HR_PLAN_THREADS", self.plan_threads)
+        return keys.defines(*sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixHistogramTuning:
+    """Size of prefix_histogram.cu.
+
+    Parameters
+    ----------
+    threads, rows
+        Threads of a block, and 16-byte vectors of a thread.
+    count_limit
+        Counters are drained before one can reach this value.
+    """
+
+    threads: int = 1024
+    rows: int = 4
+    count_limit: int = 1 << 16
+
+    def defines(self, keys: KeyType, bits: int) -> Mapping[str, Any]:
+        """Return the macros of a program."""
+        sizes = ("HR_BITS", bits), ("HR_THREADS", self.threads), ("HR_ROWS", self.rows), ("HR_FULL", self.count_limit)
+        return keys.defines(*sizes)
+
+
+_ANY_VALUES = TileTuning(384, 16, 2, ANY_WIDTH)
+_TILES = (
+    KeyTiles(1, TileTuning(512, 24, 2), _ANY_VALUES),
+    KeyTiles(2, TileTuning(512, 24, 2), _ANY_VALUES),
+    KeyTiles(4, TileTuning(384, 32, 2), _ANY_VALUES, TileTuning(256, 32, 2, 4)),
+    KeyTiles(
+        8,
+        TileTuning(256, 32, 2),
+        TileTuning(512, 12, 1, ANY_WIDTH),
+        TileTuning(256, 24, 2, 8, values_follow=True),
+        TileTuning(256, 16, 2, 8, values_follow=True),
+        1 << 21,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LsdTuning:
+    """Sizes of all kernels of the LSD sort.
+
+    Parameters
+    ----------
+    bits
+        Bits of a digit.
+    tiles
+        Tiles of a pass, a row for each width of keys.
+    histogram
+        Size of the kernel that counts all digits.
+    prefix_histogram
+        Size of the kernel that counts 16-bit prefixes; None if a block's shared memory cannot hold that many counters.
+    portion
+        Maximum number of keys of a launch: look-back counts below 2**31.
+    """
+
+    bits: int = 8
+    tiles: tuple[KeyTiles, ...] = _TILES
+    histogram: DigitHistogramTuning = field(default_factory=DigitHistogramTuning)
+    prefix_histogram: PrefixHistogramTuning | None = field(default_factory=PrefixHistogramTuning)
+    portion: int = 1 << 30
+
+    def tiles_of(self, key_bytes: int) -> KeyTiles:
+        """Return the row for keys of one width."""
+        return next(row for row in self.tiles if row.key_bytes == key_bytes)
+
+    def portions(self, count: int) -> int:
+        """Return the launches of a pass."""
+        return -(-count // self.portion)
+
+    def all_tiles(self) -> Iterator[tuple[int, TileTuning, bool]]:
+        """Yield each width of keys with its tiles and whether each is used for more keys than 32-bit positions reach."""
+        for row in self.tiles:
+            yield from ((row.key_bytes, tile, True) for tile in (row.keys_only, *row.with_values))
+            if row.few_same_width is not None:
+                yield row.key_bytes, row.few_same_width, False
+
+
+LARGE_BLOCK_TUNING = LsdTuning()
+"""For devices whose blocks may have 163 KiB of shared memory or more."""
+SMALL_BLOCK_TUNING = replace(LARGE_BLOCK_TUNING, histogram=DigitHistogramTuning(256, 4, 4), prefix_histogram=None)
+"""For all other devices, whose blocks may have 99 KiB."""
+TUNINGS = (LARGE_BLOCK_TUNING, SMALL_BLOCK_TUNING)

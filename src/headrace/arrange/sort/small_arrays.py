@@ -1,0 +1,46 @@
+"""Sorts small NumPy arrays in one native call: describing arrays and accounting for memory takes longer than their sort."""
+
+from __future__ import annotations
+
+import sys
+from functools import lru_cache
+from typing import Any
+
+from headrace import _native
+from headrace.arrange.sort.key_order import KeyOrder
+
+_FEW = 1 << 14
+"""Number of keys up to which the CPU sort uses one thread."""
+
+
+def sorted_few(keys: Any, *, descending: bool, total_order: bool, in_place: bool) -> Any:
+    """Sort as `headrace.sort` with no other option. Return None, having done nothing, if keys are many or not supported."""
+    rule = _rule_of(keys, descending, total_order)
+    if rule is None:
+        return None
+    target = keys if in_place else keys.copy()
+    return target if _native.sort_few(target, rule) else None
+
+
+def argsorted_few(keys: Any, *, descending: bool, total_order: bool) -> Any:
+    """Return indices as `headrace.argsort` with no other option; None as `sorted_few`."""
+    rule = _rule_of(keys, descending, total_order)
+    if rule is None:
+        return None
+    places = sys.modules["numpy"].empty(keys.size, "i8")
+    return places if _native.order_few(keys, places, rule) else None
+
+
+def _rule_of(keys: Any, descending: bool, total_order: bool) -> bytes | None:
+    numpy = sys.modules.get("numpy")
+    if numpy is None or type(keys) is not numpy.ndarray or keys.ndim != 1 or keys.size > _FEW or not keys.flags.c_contiguous:
+        return None
+    return _rule(keys.dtype, bool(descending), bool(total_order))
+
+
+@lru_cache(256)
+def _rule(dtype: Any, descending: bool, total_order: bool) -> bytes | None:
+    """Return a ``KeyRule``; None for types without order or buffers (times), and for the other byte order."""
+    if dtype.kind not in "biuf" or not dtype.isnative or dtype.itemsize > 8:
+        return None
+    return KeyOrder.of(dtype.str, descending=descending, total_order=total_order).packed

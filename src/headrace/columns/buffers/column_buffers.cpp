@@ -1,0 +1,28 @@
+#include "columns/buffers/column_buffers.hpp"
+
+namespace headrace {
+
+usize value_bits(const ColumnType& type) {
+    switch (type.id) {
+#define HR_TYPE(id, name, bits) \
+    case TypeId::id:            \
+        return bits;
+#include "core/types.def"
+#undef HR_TYPE
+    }
+    return 0;
+}
+
+bool is_string(const ColumnType& type) {
+    return small_form(type.id) == TypeId::string || small_form(type.id) == TypeId::binary;
+}
+
+TypeId large_form(TypeId id) {
+    return id == TypeId::string ? TypeId::large_string : id == TypeId::binary ? TypeId::large_binary : id;
+}
+
+TypeId small_form(TypeId id) {
+    return id == TypeId::large_string ? TypeId::string : id == TypeId::large_binary ? TypeId::binary : id;
+}
+
+}  // namespace headrace

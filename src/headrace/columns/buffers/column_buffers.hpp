@@ -1,0 +1,41 @@
+// Defines the buffers of one column in host memory, and their element sizes.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "columns/rules/column_type.hpp"
+#include "core/cpu/memory.hpp"
+
+namespace headrace {
+
+// A field that decided something about its column.
+struct Evidence {
+    std::uint64_t record;  // number of the data record, from 1
+    std::uint64_t at;      // byte of the source
+    std::string text;      // first bytes of the field
+    u32 file = 0;
+};
+
+struct LoadedColumn {
+    ColumnType type;
+    Region values;    // for strings, their bytes
+    Region offsets;   // strings only
+    Region validity;  // bit 1: valid; empty if there are no nulls
+    u64 null_count = 0;
+    u64 replaced = 0;                  // strings mended with U+FFFD, including those of rejected rows
+    std::optional<Evidence> evidence;  // inferred columns: the record that decided the type
+    std::optional<Evidence> rounded;   // inferred floats: the first integer that float64 cannot represent
+};
+
+// Return the bits of one value, or of one offset if the column has offsets.
+usize value_bits(const ColumnType& type);
+
+// Return whether the column has offsets: text or bytes.
+bool is_string(const ColumnType& type);
+
+// Return the type with 64-bit offsets, or with 32-bit offsets. Types without offsets are returned unchanged.
+TypeId large_form(TypeId id);
+TypeId small_form(TypeId id);
+
+}  // namespace headrace

@@ -1,0 +1,122 @@
+"""Defines the result of a load: columns, evidence for inferred types, faults and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from headrace.columns.column import Column
+from headrace.columns.types import DataType
+from headrace.core.quick import quick
+
+
+class CutRecordError(Exception):
+    """The source ends inside a record of the part, and more text follows: load the part again with more of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The point where the load of a part ended.
+
+    Parameters
+    ----------
+    end
+        One past the last byte of the last record.
+    state
+        The automaton's state at the part's `stop`.
+    """
+
+    end: int = 0
+    state: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The field that settled an inferred type: no field before it needed so wide a type.
+
+    Parameters
+    ----------
+    record
+        Number of the data record, from 1.
+    byte
+        Where the field begins in the source.
+    text
+        Its first bytes.
+    file
+        Where several files were read: the path of the one that the field is in. A type that comes from paths themselves (hive
+        partitions) has record 0.
+    rounded
+        Of integers that became float64: the first that it does not hold exactly, such as 9007199254740993.
+    """
+
+    record: int
+    byte: int
+    text: bytes
+    file: str | None = None
+    rounded: Evidence | None = None
+
+    def __str__(self) -> str:
+        file = "" if self.file is None else f"{self.file}, "
+        return f"{file}record {self.record}: {self.text.decode('utf-8', 'backslashreplace')!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The result of a load.
+
+    Parameters
+    ----------
+    columns, evidence
+        In the order of the plan; None for columns that are not wanted.
+    rejects
+        The table of faults.
+    counts
+        Numbers of records, rows, rejected, filled, leading, blank, comment and passes.
+    row_index
+        Index of each row's record, if the plan asks for it.
+    replaced
+        For each column, the number of strings that were mended with U+FFFD.
+    seconds
+        Time by stage.
+    device
+        The device where the text was read.
+    reached
+        The end of a part.
+    described
+        Type and number of nulls of each column, if columns are made on demand.
+    by_steps
+        Whether the automaton read the text on a GPU because masks misread its quotes.
+    """
+
+    columns: Sequence[Column | None]
+    evidence: Sequence[Evidence | None]
+    rejects: Mapping[str, Column]
+    counts: dict[str, int]
+    row_index: Column | None
+    replaced: tuple[int, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+    device: str = "cpu"
+    reached: Reached = Reached()
+    described: Sequence[tuple[DataType, int] | None] | None = None
+    by_steps: bool = False
+
+
+def evidence_of(found: Sequence[Any] | None, files: Sequence[str] | None = None) -> Evidence | None:
+    """Return the evidence in a tuple of the native code.
+
+    Parameters
+    ----------
+    found
+        (record, byte, text, number of the file, the same for a rounded integer or None), or None.
+    files
+        The names of the files, if there are several.
+    """
+    if found is None:
+        return None
+    record, byte, text, file, rounded = found
+    its_rounded = None if rounded is None else evidence_of(rounded, files)
+    return _evidence(record, byte, text, None if files is None else files[file], its_rounded)
+
+
+_evidence = quick(Evidence)

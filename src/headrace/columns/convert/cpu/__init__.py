@@ -1,0 +1,1 @@
+"""Converts one column of one tile, compiled for each instruction set."""

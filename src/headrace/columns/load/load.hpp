@@ -1,0 +1,27 @@
+// Declares the load of a source on the CPU: one pass over the text, tile by tile, on several threads.
+#pragma once
+
+#include <functional>
+
+#include "columns/buffers/load_result.hpp"
+#include "columns/plan/load_plan.hpp"
+#include "sources/source.hpp"
+#include "structure/dfa.hpp"
+
+namespace headrace {
+
+struct LoadShare;
+
+// The handles of one call, which a plan does not have.
+struct LoadRun {
+    LoadShare* share = nullptr;  // state shared with the loads of other files (columns/load/shared_load.hpp)
+    // Called on the calling thread about every 0.1 s with the bytes of text processed by this pass and their total; may
+    // throw.
+    std::function<void(std::uint64_t, std::uint64_t)> poll;
+};
+
+// Load all records of the plan's range. If the address space is too small for buffers sized by a bound, the load
+// measures the text first and allocates exact buffers.
+LoadResult load(const Source& source, const Dialect& dialect, const LoadPlan& plan, const LoadRun& run = {});
+
+}  // namespace headrace

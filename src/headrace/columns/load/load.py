@@ -1,0 +1,56 @@
+"""Loads a source into typed columns on the CPU, by the native loader."""
+
+from __future__ import annotations
+
+from headrace import _native
+from headrace.columns.buffers.load_result import CutRecordError, Loaded, Reached, evidence_of
+from headrace.columns.faults.rejects import parse_error, rejects_of
+from headrace.columns.native_columns import column_of
+from headrace.columns.plan.load_plan import LoadPlan
+from headrace.columns.plan.load_run import NO_HANDLES, LoadRun
+from headrace.columns.plan.native_dialect import native_dialect
+from headrace.columns.plan.native_errors import native_errors
+from headrace.sources.open import OpenSource
+from headrace.structure.dialect import Dialect
+
+
+def load(source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO_HANDLES) -> Loaded:
+    """Load all records of the plan's range into columns.
+
+    Memory: the result, and a few tiles for each thread. The result is charged to ``plan.memory_limit``.
+
+    Raises
+    ------
+    ParseError
+        With ``on_error="raise"``: the first fault, by record, then column.
+    MemoryLimitError
+        The result exceeds the limit, or the system has no more memory.
+    SourceError
+        The source changed after it was opened, or could not be read to its end.
+    CutRecordError
+        A part ends inside a record, and more text follows.
+    """
+    with native_errors():
+        made = _native.load(source.native, native_dialect(dialect), plan, run)
+    end, state, is_cut = made["reached"]
+    if is_cut and plan.part is not None and plan.part.is_more:
+        raise CutRecordError
+    counts = made["counts"]
+    rejects = rejects_of(made["rejects"], made["fault_count"])
+    if made["raised"]:
+        raise parse_error(rejects)
+    rows = counts["rows"]
+    parts = zip(plan.columns, made["columns"], strict=True)
+    columns = tuple(column_of(made_column, rows) if wanted else None for (_, _, wanted), made_column in parts)
+    row_index = column_of(made["row_index"], rows) if plan.row_index is not None else None
+    find, convert, finish = made["seconds"]
+    return Loaded(
+        columns=columns,
+        evidence=tuple(map(evidence_of, made["evidence"])),
+        rejects=rejects,
+        counts=counts,
+        row_index=row_index,
+        replaced=tuple(made["replaced"]),
+        seconds={"find": find, "convert": convert, "finish": finish},
+        reached=Reached(end, state),
+    )

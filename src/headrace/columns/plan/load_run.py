@@ -1,0 +1,33 @@
+"""Holds the handles of one load, which a plan does not have: a plan is a value that can be pickled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from headrace import _native
+
+Progress = Callable[[int, int], object]
+"""A function of two numbers: bytes processed, bytes in all."""
+PROGRESS_SECONDS = 0.1
+"""Seconds between two calls of it, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadRun:
+    """The handles of one load.
+
+    Parameters
+    ----------
+    progress
+        Called with the bytes processed and their total.
+    share
+        State that the loads of several files have in common.
+    """
+
+    progress: Progress | None = None
+    share: _native.LoadShare | None = None
+
+
+NO_HANDLES = LoadRun()
+"""For the load of a single file without progress."""

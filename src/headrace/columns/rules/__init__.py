@@ -1,0 +1,1 @@
+"""Defines how text becomes a value: one header a type, for g++ and NVRTC."""

@@ -1,0 +1,1 @@
+"""Compiles functions of a key, built from Python operators, for CPUs and GPUs."""

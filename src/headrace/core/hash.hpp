@@ -1,0 +1,47 @@
+// Defines the hash functions that CPU and GPU share.
+//
+// Values of `mix_bits` and `hash_bytes` are visible to users, as hash buckets and as row hashes: they must not change.
+// Values of `hash_text` depend on a seed and never leave the process, so they may change.
+#pragma once
+#include "core/cpu/portable.hpp"
+
+HR_BEGIN_NAMESPACE
+
+constexpr u64 golden_ratio = 0x9E3779B97F4A7C15;  // 2^64 divided by the golden ratio: a word without visible structure
+
+// Finalisers of MurmurHash3 (Appleby 2011): each input bit flips half of the output bits.
+HR_FN u32 mix_bits(u32 x) {
+    x = (x ^ (x >> 16)) * 0x85EBCA6Bu;
+    x = (x ^ (x >> 13)) * 0xC2B2AE35u;
+    return x ^ (x >> 16);
+}
+HR_FN u64 mix_bits(u64 x) {
+    x = (x ^ (x >> 33)) * 0xFF51AFD7ED558CCDull;
+    x = (x ^ (x >> 33)) * 0xC4CEB9FE1A85EC53ull;
+    return x ^ (x >> 33);
+}
+
+// Combines a hash with the next word of its input; the order of the words matters.
+HR_FN u64 combine_hash(u64 hash, u64 word) { return mix_bits(hash * 0xD6E8FEB86659FD93ull + word); }
+
+// Combines two words by xor of the halves of their 128-bit product.
+HR_FN u64 fold_product(u64 a, u64 b) {
+    const Product product = multiply_wide(a, b);
+    return product.low ^ product.high;
+}
+
+// Hash of a byte string, the same in every process and on every machine.
+HR_FN u64 hash_bytes(const u8* bytes, u64 size) {
+    u64 hash = size;
+    for (; size >= 8; size -= 8, bytes += 8) hash = combine_hash(hash, load_word(bytes));
+    return combine_hash(hash, load_bytes(bytes, size));
+}
+
+// Hash of a text for tables inside one process. With a random seed, an outsider cannot prepare texts that collide.
+HR_HOT u64 hash_text(const u8* text, u64 size, u64 seed) {
+    u64 hash = seed ^ (size * golden_ratio), at = 0;
+    for (; at + 8 <= size; at += 8) hash = fold_product(hash ^ load_word(text + at), golden_ratio ^ seed);
+    return fold_product(hash ^ load_bytes(text + at, size - at), seed * golden_ratio | 1);
+}
+
+HR_END_NAMESPACE

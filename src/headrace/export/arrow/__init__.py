@@ -1,0 +1,1 @@
+"""Arrow C data interface: columns exported, streams imported."""

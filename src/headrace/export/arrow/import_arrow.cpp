@@ -1,0 +1,265 @@
+#include "export/arrow/import_arrow.hpp"
+
+#include <cstring>
+#include <string_view>
+
+namespace headrace {
+namespace {
+
+[[noreturn]] void refuse(const ColumnFormat& column, std::string_view what) {
+    throw std::invalid_argument("column '" + column.name + "' is " + std::string(what) +
+                                ", which has no text in a CSV file; cast it, or leave it out");
+}
+
+[[noreturn]] void malformed(const ColumnFormat& column, std::string_view format) {
+    throw StreamFailure("column '" + column.name + "' has the Arrow format '" + std::string(format) +
+                        "', which is none that is known");
+}
+
+ArrowKind plain_kind(char letter) {
+    switch (letter) {
+        case 'n':
+            return ArrowKind::null;
+        case 'b':
+            return ArrowKind::boolean;
+        case 'c':
+            return ArrowKind::int8;
+        case 's':
+            return ArrowKind::int16;
+        case 'i':
+            return ArrowKind::int32;
+        case 'l':
+            return ArrowKind::int64;
+        case 'C':
+            return ArrowKind::uint8;
+        case 'S':
+            return ArrowKind::uint16;
+        case 'I':
+            return ArrowKind::uint32;
+        case 'L':
+            return ArrowKind::uint64;
+        case 'e':
+            return ArrowKind::float16;
+        case 'f':
+            return ArrowKind::float32;
+        case 'g':
+            return ArrowKind::float64;
+        case 'u':
+        case 'z':
+            return ArrowKind::text32;
+        case 'U':
+        case 'Z':
+            return ArrowKind::text64;
+        default:
+            return ArrowKind::dictionary;  // no letter's kind
+    }
+}
+
+Unit unit_of(char letter) {
+    return letter == 's' ? Unit::s : letter == 'm' ? Unit::ms : letter == 'u' ? Unit::us : Unit::ns;
+}
+
+// "d:19,10" or "d:19,10,256"
+void set_decimal(ColumnFormat& column, const std::string& format) {
+    int precision = 0, scale = 0, bits = 128;
+    if (std::sscanf(format.c_str(), "d:%d,%d,%d", &precision, &scale, &bits) < 2) malformed(column, format);
+    if (bits != 32 && bits != 64 && bits != 128 && bits != 256) malformed(column, format);
+    if (scale < -10000 || scale > 10000) refuse(column, "a decimal of more than 10000 digits");
+    column.kind = ArrowKind::decimal;
+    column.width = bits / 8;
+    column.decimal_words = bits < 64 ? 1 : bits / 64;
+    column.scale = scale;
+}
+
+// "tdD", "ttu", "tsn:Europe/Berlin", "tDs", ...
+void set_temporal(ColumnFormat& column, const std::string& format) {
+    const std::string_view family = std::string_view(format).substr(0, 2);
+    const char unit = format.size() > 2 ? format[2] : '\0';
+    if (family == "ti") refuse(column, "an interval");
+    if (family == "td" && (unit == 'D' || unit == 'm')) {
+        column.kind = unit == 'D' ? ArrowKind::date32 : ArrowKind::date64;
+        return;
+    }
+    if (unit == '\0' || std::strchr("smun", unit) == nullptr) malformed(column, format);
+    column.unit = unit_of(unit);
+    if (family == "tt") {
+        column.kind = unit == 's' || unit == 'm' ? ArrowKind::time32 : ArrowKind::time64;
+    } else if (family == "ts") {
+        column.kind = ArrowKind::timestamp;
+        column.instant = format.size() > 4;
+    } else if (family == "tD") {
+        column.kind = ArrowKind::duration;
+    } else {
+        malformed(column, format);
+    }
+}
+
+void set_kind(ColumnFormat& column, const std::string& format) {
+    if (format.starts_with('+')) refuse(column, format == "+r" ? "run-end encoded" : "nested");
+    if (format == "vu" || format == "vz") {
+        column.kind = ArrowKind::text_view;
+    } else if (format.starts_with("w:")) {
+        column.kind = ArrowKind::text_fixed;
+        column.width = std::atoi(format.c_str() + 2);
+        if (column.width < 0) malformed(column, format);
+    } else if (format.starts_with("d:")) {
+        set_decimal(column, format);
+    } else if (format.starts_with('t')) {
+        set_temporal(column, format);
+    } else {
+        column.kind = format.size() == 1 ? plain_kind(format[0]) : ArrowKind::dictionary;
+        if (column.kind == ArrowKind::dictionary) malformed(column, format);
+    }
+}
+
+const void* buffer(const ArrowArray& array, i64 number) { return array.buffers[number]; }
+
+i64 buffers_needed(ArrowKind kind) {
+    if (kind == ArrowKind::null) return 0;
+    return kind == ArrowKind::text32 || kind == ArrowKind::text64 || kind == ArrowKind::text_view ? 3 : 2;
+}
+
+}  // namespace
+
+ColumnFormat column_format(const ArrowSchema& schema) {
+    ColumnFormat column;
+    column.name = schema.name == nullptr ? "" : schema.name;
+    const std::string format = schema.format == nullptr ? "" : schema.format;
+    set_kind(column, format);
+    if (schema.dictionary == nullptr) return column;
+    if (column.kind < ArrowKind::int8 || column.kind > ArrowKind::uint64) malformed(column, format);
+    column.index = column.kind;
+    column.kind = ArrowKind::dictionary;
+    column.values = std::make_unique<ColumnFormat>(column_format(*schema.dictionary));
+    column.values->name = column.name;
+    return column;
+}
+
+std::vector<ColumnFormat> table_format(const ArrowSchema& schema) {
+    if (schema.format == nullptr || std::string_view(schema.format) != "+s")
+        throw std::invalid_argument("a table is needed, not a stream of single arrays");
+    std::vector<ColumnFormat> columns;
+    for (i64 i = 0; i < schema.n_children; ++i) columns.push_back(column_format(*schema.children[i]));
+    return columns;
+}
+
+ColumnView::ColumnView(const ColumnFormat& of, const ArrowArray& array, i64 first)
+    : format(&of), offset(array.offset + first), length(array.length - first) {
+    const i64 needed = buffers_needed(of.kind == ArrowKind::dictionary ? of.index : of.kind);
+    if (array.n_buffers < needed || length < 0)
+        throw StreamFailure("column '" + of.name + "' lacks buffers or rows that its type must have");
+    if (needed == 0) return;
+    validity = static_cast<const u8*>(array.null_count == 0 ? nullptr : buffer(array, 0));
+    values = static_cast<const u8*>(buffer(array, 1));
+    if (of.kind == ArrowKind::text_view) {
+        buffers = array.buffers + 2;
+        buffer_count = array.n_buffers - 3;  // the last one holds the others' sizes
+        buffer_sizes = static_cast<const i64*>(buffer(array, array.n_buffers - 1));
+    } else if (needed == 3) {
+        data = static_cast<const u8*>(buffer(array, 2));
+        if (length > 0) data_size = last_offset();
+    } else if (of.kind == ArrowKind::text_fixed) {
+        data_size = (offset + length) * of.width;
+    }
+    if (of.kind != ArrowKind::dictionary) return;
+    if (array.dictionary == nullptr) throw StreamFailure("column '" + of.name + "' lacks its dictionary");
+    dictionary = std::make_unique<ColumnView>(*of.values, *array.dictionary, 0);
+}
+
+i64 ColumnView::last_offset() const {
+    const i64 end = offset + length;
+    return format->kind == ArrowKind::text32 ? i64{reinterpret_cast<const i32*>(values)[end]}
+                                             : reinterpret_cast<const i64*>(values)[end];
+}
+
+// A view: size, then up to 12 bytes themselves, or 4 bytes, number of the buffer, offset in it.
+Text view_at(const ColumnView& column, i64 row) {
+    const i64 at = column.offset + row;
+    const u8* view = column.values + at * 16;
+    i32 parts[4];
+    __builtin_memcpy(parts, view, 16);
+    if (parts[0] <= 12) return {view + 4, parts[0], (column.offset + column.length - at) * 16 - 4};
+    const i32 number = parts[2];
+    const i64 begin = parts[3];
+    if (number < 0 || number >= column.buffer_count || begin < 0 || begin + parts[0] > column.buffer_sizes[number])
+        throw StreamFailure("column '" + column.format->name + "' has a view of bytes that are not there");
+    return {static_cast<const u8*>(column.buffers[number]) + begin, parts[0], column.buffer_sizes[number] - begin};
+}
+
+i64 dictionary_index(const ColumnView& column, i64 row) {
+    i64 index = -1;
+    switch (column.format->index) {
+        case ArrowKind::int8:
+            index = column.value<i8>(row);
+            break;
+        case ArrowKind::int16:
+            index = column.value<i16>(row);
+            break;
+        case ArrowKind::int32:
+            index = column.value<i32>(row);
+            break;
+        case ArrowKind::uint8:
+            index = column.value<u8>(row);
+            break;
+        case ArrowKind::uint16:
+            index = column.value<u16>(row);
+            break;
+        case ArrowKind::uint32:
+            index = column.value<u32>(row);
+            break;
+        default:
+            index = column.value<i64>(row);
+    }
+    if (index < 0 || index >= column.dictionary->length)
+        throw StreamFailure("column '" + column.format->name + "' refers to a value that its dictionary lacks");
+    return index;
+}
+
+Batch::~Batch() {
+    if (array.release != nullptr) array.release(&array);
+}
+
+ImportedStream::ImportedStream(ArrowArrayStream* stream) : stream_(*stream) {
+    stream->release = nullptr;
+    ArrowSchema schema{};
+    try {
+        if (stream_.release == nullptr) throw StreamFailure("the table's stream has been read already");
+        if (const int code = stream_.get_schema(&stream_, &schema); code != 0) fail(code);
+        format_ = table_format(schema);
+    } catch (...) {
+        if (schema.release != nullptr) schema.release(&schema);
+        if (stream_.release != nullptr) stream_.release(&stream_);
+        throw;
+    }
+    schema.release(&schema);
+}
+
+ImportedStream::~ImportedStream() {
+    if (stream_.release != nullptr) stream_.release(&stream_);
+}
+
+void ImportedStream::fail(int code) {
+    const char* message = stream_.get_last_error(&stream_);
+    throw StreamFailure(std::string("the table's stream failed: ") +
+                        (message != nullptr ? message : std::strerror(code)));
+}
+
+std::shared_ptr<const Batch> ImportedStream::next() {
+    auto batch = std::make_shared<Batch>();
+    if (const int code = stream_.get_next(&stream_, &batch->array); code != 0) fail(code);
+    if (batch->array.release == nullptr) return nullptr;
+    const ArrowArray& array = batch->array;
+    if (array.n_children != static_cast<i64>(format_.size()) || array.length < 0)
+        throw StreamFailure("a batch of the table's stream has other columns than its schema");
+    if (array.null_count != 0 && array.n_buffers > 0 && buffer(array, 0) != nullptr)
+        throw std::invalid_argument("whole rows are null; pass a table, not an array of structs with nulls");
+    batch->rows = array.length;
+    for (i64 i = 0; i < array.n_children; ++i) {
+        batch->columns.emplace_back(format_[static_cast<usize>(i)], *array.children[i], array.offset);
+        if (batch->columns.back().length < array.length)
+            throw StreamFailure("column '" + format_[static_cast<usize>(i)].name + "' is shorter than its batch");
+    }
+    return batch;
+}
+
+}  // namespace headrace

@@ -1,0 +1,1 @@
+"""Output files: compression, and atomic replacement."""

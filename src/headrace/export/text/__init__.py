@@ -1,0 +1,1 @@
+"""Delimited text from any Arrow stream."""

@@ -1,0 +1,162 @@
+// Floats as the shortest decimal text that reads back as the same bits, and of the shortest ones the nearest; laid out
+// as Python does: 1.0, 0.1, 1e+16, 1.5e-07, NaN, inf, -0.0.
+//
+// Source: Raffaello Giulietti, "The Schubfach way to render doubles" (2021). A float v = c 2^q stands for all reals
+// nearer to it than to its neighbours. Choose k so that this interval is between 1 and 10 units of 10^k wide: it then
+// holds a multiple of 10^k, and at most one of 10^(k+1), which is shorter. The interval's ends and v are needed as
+// multiples of 10^k / 4 only, each by one multiplication with a power of ten of 128 bits (those that parsing has as
+// well), rounded "to odd": the last bit says whether anything was cut off, so that comparisons still come out right.
+#pragma once
+
+#include <charconv>
+
+#include "columns/rules/eisel_lemire.hpp"
+#include "export/text/format_number.hpp"
+
+HR_BEGIN_NAMESPACE
+
+// digits * 10^exponent
+struct Decimal {
+    u64 digits;
+    i32 exponent;
+};
+
+// 10^power as a multiple of a power of two in [2^127, 2^128), rounded up.
+HR_FN PowerOfFive power_rounded_up(i32 power) {
+    PowerOfFive five = POWERS_OF_FIVE[power - LOWEST_POWER_OF_FIVE];
+    if (power < 0 || power > LARGEST_EXACT_POWER_OF_FIVE) {
+        five.low += 1;
+        five.high += five.low == 0 ? 1 : 0;
+    }
+    return five;
+}
+
+// factor * c / 2^128; the last bit is set if anything but the least was cut off.
+HR_FN u64 multiply_to_odd(PowerOfFive factor, u64 c) {
+    const Product below = multiply_wide(factor.low, c);
+    const Product above = multiply_wide(factor.high, c);
+    const u64 middle = above.low + below.high;
+    return (above.high + (middle < above.low ? 1 : 0)) | (middle > 1 ? 1 : 0);
+}
+
+constexpr i32 LARGEST_POWER_OF_TEN = 308;
+
+// The shortest decimal in the interval of c 2^q; `closer_below` says that the neighbour below is at half the distance.
+HR_FN Decimal shortest_decimal(u64 c, i32 q, bool closer_below) {
+    const i32 k = (q * 1262611 - (closer_below ? 524031 : 0)) >> 22;  // floor(log10(2^q)), or of 3/4 of it
+    const i32 shift = q + floor_log2_of_power_of_ten(-k) + 1;
+    const PowerOfFive power = power_rounded_up(-k);
+    const u64 value = multiply_to_odd(power, 4 * c << shift);
+    // The interval's ends belong to it if c is even, as ties read back to even.
+    const u64 odd = c & 1;
+    const u64 lower = multiply_to_odd(power, (4 * c - 2 + (closer_below ? 1 : 0)) << shift) + odd;
+    const u64 upper = multiply_to_odd(power, (4 * c + 2) << shift) - odd;
+
+    const u64 whole = value / 4;
+    if (whole >= 10) {
+        const u64 tenth = whole / 10;
+        const bool below_inside = lower <= 40 * tenth;
+        const bool above_inside = 40 * tenth + 40 <= upper;
+        if (below_inside != above_inside) return {tenth + (above_inside ? 1 : 0), k + 1};
+    }
+    const bool below_inside = lower <= 4 * whole;
+    const bool above_inside = 4 * whole + 4 <= upper;
+    if (below_inside != above_inside) return {whole + (above_inside ? 1 : 0), k};
+    const u64 middle = 4 * whole + 2;
+    const bool up = value > middle || (value == middle && (whole & 1) != 0);
+    return {whole + (up ? 1 : 0), k};
+}
+
+// Digits and exponent as text; `decimal.digits` is not 0 and has at most 17 digits.
+HR_FN u8* lay_out(u8* out, Decimal decimal) {
+    u8 text[40];
+    u8* end = write_unsigned(text, decimal.digits);
+    const int point = static_cast<int>(end - text) + decimal.exponent;  // digits before the decimal point
+    while (end > text + 1 && end[-1] == '0') --end;
+    const int count = static_cast<int>(end - text);
+    if (point > 16 || point < -3) {
+        *out++ = text[0];
+        if (count > 1) *out++ = '.';
+        __builtin_memcpy(out, text + 1, 16);
+        out += count - 1;
+        *out++ = 'e';
+        *out++ = point > 0 ? '+' : '-';
+        const u32 power = static_cast<u32>(point > 0 ? point - 1 : 1 - point);
+        return write_padded(out, power, power > 99 ? 3 : 2);
+    }
+    if (point <= 0) {
+        __builtin_memcpy(out, "0.0000", 6);
+        out += 2 - point;
+        __builtin_memcpy(out, text, 17);
+        return out + count;
+    }
+    __builtin_memcpy(out, text, 17);
+    for (int i = count; i < point; ++i) out[i] = '0';
+    out[point] = '.';
+    out[point + 1] = '0';
+    if (count <= point) return out + point + 2;
+    __builtin_memcpy(out + point + 1, text + point, 17);
+    return out + count + 1;
+}
+
+template <class T>
+struct HundredthsOf;
+template <>
+struct HundredthsOf<double> {
+    static constexpr double most = 1e15;  // 15 digits identify a double: two decimals of so many are two doubles
+};
+template <>
+struct HundredthsOf<float> {
+    static constexpr float most = 1e6f;
+};
+
+// Most columns of floats are prices, or whole: value * 100 is a whole number of few digits, which is found by rounding
+// and proved by dividing, since a quotient of exact numbers is what the text would read as.
+template <class T>
+HR_FN u8* write_hundredths(u8* out, T value) {
+    if (!(value < HundredthsOf<T>::most / 100)) return nullptr;
+    const u64 hundredths = static_cast<u64>(value * T{100} + T{0.5});
+    if (static_cast<T>(hundredths) / T{100} != value) return nullptr;
+    out = write_unsigned(out, hundredths / 100);
+    const u32 rest = static_cast<u32>(hundredths % 100);
+    out[0] = '.';
+    out[1] = static_cast<u8>('0' + rest / 10);
+    out[2] = static_cast<u8>('0' + rest % 10);
+    return out + 2 + (rest % 10 != 0);
+}
+
+constexpr usize LONGEST_FLOAT = 26;  // -1.7976931348623157e+308 has 24
+
+// Overwrites at most 24 bytes behind its longest text.
+template <class T>
+HR_FN u8* write_float(u8* out, T value) {
+    using Bits = typename FloatFormat<T>::Bits;
+    constexpr int fraction_bits = FloatFormat<T>::precision - 1;
+    const Bits bits = bits_as<Bits>(value);
+    const Bits fraction = bits & ((Bits{1} << fraction_bits) - 1);
+    const i32 exponent = static_cast<i32>(bits >> fraction_bits) & FloatFormat<T>::infinite_scale;
+    const bool negative = bits >> (sizeof(T) * 8 - 1) != 0;
+    if (exponent == FloatFormat<T>::infinite_scale && fraction != 0) {
+        __builtin_memcpy(out, "NaN", 3);
+        return out + 3;
+    }
+    *out = '-';
+    out += negative;
+    if (exponent == FloatFormat<T>::infinite_scale) {
+        __builtin_memcpy(out, "inf", 3);
+        return out + 3;
+    }
+    const T magnitude = negative ? -value : value;
+    if (u8* end = write_hundredths(out, magnitude)) return end;
+
+    const u64 c = exponent == 0 ? fraction : fraction | Bits{1} << fraction_bits;
+    const i32 q = (exponent == 0 ? 1 : exponent) + FloatFormat<T>::smallest_exponent - 1 - fraction_bits;
+    constexpr i32 smallest_q = -1022;  // below it, 10^-k may be larger than the largest power of the table
+    if (q < smallest_q) {
+        char* begin = reinterpret_cast<char*>(out);
+        return reinterpret_cast<u8*>(std::to_chars(begin, begin + LONGEST_FLOAT, magnitude).ptr);
+    }
+    return lay_out(out, shortest_decimal(c, q, fraction == 0 && exponent > 1));
+}
+
+HR_END_NAMESPACE

@@ -1,0 +1,200 @@
+#include "export/text/rows_text.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "export/text/value_text.hpp"
+
+namespace headrace {
+namespace {
+
+std::string special_bytes(const TextOptions& options) {
+    std::string bytes = options.sep + "\r\n" + options.line_end;
+    if (options.has_quote) bytes += static_cast<char>(options.quote);
+    return bytes;
+}
+
+bool is_blank(u8 byte) { return byte == ' ' || byte == '\t'; }
+
+// Bytes that tell an encoding or a compression at the start of a file, so that no text may begin the file with them.
+constexpr std::string_view FIRST_BYTES[] = {"\xEF\xBB\xBF", "\xFE\xFF",         "\xFF\xFE",         "\x1F\x8B",  "BZh",
+                                            "\xFD\x37\x7A", "\x28\xB5\x2F\xFD", "\x04\x22\x4D\x18", "PK\x03\x04"};
+
+// A short text, copied as a whole word where there is room behind it.
+u8* put_short(u8* out, const std::string& text) {
+    if (text.size() == 1) {
+        *out = static_cast<u8>(text[0]);
+        return out + 1;
+    }
+    __builtin_memcpy(out, text.data(), text.size());
+    return out + text.size();
+}
+
+}  // namespace
+
+TextPlan::TextPlan(TextOptions given, const std::vector<ColumnFormat>& formats)
+    : options(std::move(given)), special(special_bytes(options)), columns(formats) {
+    for (const ColumnFormat& column : columns) {
+        ColumnPlan plan;
+        plan.width = value_width(column) + VALUE_SLACK;
+        const std::string_view alphabet = value_alphabet(column);
+        const auto means_something = [&](char c) {
+            return special.listed(static_cast<u8>(c)) || options.comment.starts_with(c);
+        };
+        plan.plain = options.quoting == Quoting::minimal && options.null.empty() && special.few() && !plans.empty();
+        plan.checked = options.quoting == Quoting::all || !options.null.empty() ||
+                       std::any_of(alphabet.begin(), alphabet.end(), means_something);
+        row_width += plan.width + options.sep.size() + options.null.size() + 2;
+        plans.push_back(plan);
+    }
+    row_width += options.line_end.size();
+}
+
+void RowsText::reserve(usize bytes) {
+    if (static_cast<usize>(limit_ - end_) >= bytes) return;
+    const usize used = size();
+    const usize capacity = std::max(used + bytes, (used + used / 2) + (usize{1} << 16));
+    auto grown = std::make_unique_for_overwrite<u8[]>(capacity);
+    std::copy_n(begin_.get(), used, grown.get());
+    begin_ = std::move(grown);
+    end_ = begin_.get() + used;
+    limit_ = begin_.get() + capacity;
+}
+
+std::unique_ptr<u8[]> RowsText::release() {
+    end_ = limit_ = nullptr;
+    return std::move(begin_);
+}
+
+void RowsText::add(std::string_view text) {
+    reserve(text.size());
+    end_ = std::copy(text.begin(), text.end(), end_);
+}
+
+void RowsText::add_header() {
+    row_ = -1;
+    at_start_ = true;
+    for (usize i = 0; i < plan_.columns.size(); ++i) {
+        if (i > 0) add(plan_.options.sep);
+        const std::string& name = plan_.columns[i].name;
+        const i64 size = static_cast<i64>(name.size());
+        add_text({reinterpret_cast<const u8*>(name.data()), size, size}, i);
+        at_start_ = false;
+    }
+    add(plan_.options.line_end);
+}
+
+void RowsText::add_rows(const Batch& batch, i64 begin, i64 end, i64 first) {
+    const usize count = batch.columns.size();
+    for (i64 row = begin; row < end; ++row) {
+        row_ = first + row;
+        at_start_ = row_ == 0 && !plan_.options.header;
+        reserve(plan_.row_width);
+        for (usize i = 0; i < count; ++i) {
+            if (i > 0) end_ = put_short(end_, plan_.options.sep);
+            add_cell(batch.columns[i], i, row);
+        }
+        end_ = put_short(end_, plan_.options.line_end);
+    }
+}
+
+// There is room for the fixed parts of the rest of the row, before and after.
+inline void RowsText::add_cell(const ColumnView& column, usize number, i64 row) {
+    if (column.is_null(row) || column.format->kind == ArrowKind::null) {
+        add_null();
+    } else if (column.format->kind == ArrowKind::dictionary) {
+        add_cell(*column.dictionary, number, dictionary_index(column, row));
+    } else if (is_text(column.format->kind)) {
+        const Text text = text_at(column, row);
+        if (!add_short_text(text, number)) add_text(text, number);
+    } else if (plan_.plans[number].checked) {
+        add_checked(column, number, row);
+    } else {
+        u8* const end = write_value(column, row, end_);
+        if (end == nullptr) [[unlikely]]
+            refuse_date(column, number, row);
+        end_ = end;
+    }
+}
+
+void RowsText::add_null() {
+    const std::string& null = plan_.options.null;
+    if (null.empty() && plan_.columns.size() == 1)
+        throw std::invalid_argument("row " + std::to_string(row_) + " of the only column, '" + plan_.columns[0].name +
+                                    "', is null: written as nothing it would be a blank line, which readers skip; pass "
+                                    "null='NA' and read it with null_values='NA'");
+    end_ = put_short(end_, null);
+}
+
+void RowsText::add_checked(const ColumnView& column, usize number, i64 row) {
+    scratch_.resize(plan_.plans[number].width);
+    const u8* end = write_value(column, row, scratch_.data());
+    if (end == nullptr) [[unlikely]]
+        refuse_date(column, number, row);
+    add_text({scratch_.data(), end - scratch_.data(), static_cast<i64>(scratch_.size())}, number);
+}
+
+// Whether a text that holds no special byte needs quotes all the same.
+RowsText::Need RowsText::need_of_quotes(const Text& text, usize column) const {
+    const TextOptions& options = plan_.options;
+    if (text.size == 0) return options.null.empty() || plan_.columns.size() == 1 ? Need::must : Need::better;
+    if (column == 0 || !options.null.empty()) {
+        const std::string_view bytes(reinterpret_cast<const char*>(text.begin), static_cast<usize>(text.size));
+        if (bytes == options.null && row_ >= 0) return Need::must;
+        if (column == 0 && begins_specially(bytes)) return Need::must;
+    }
+    return is_blank(text.begin[0]) || is_blank(text.begin[text.size - 1]) ? Need::better : Need::none;
+}
+
+bool RowsText::begins_specially(std::string_view text) const {
+    const std::string& comment = plan_.options.comment;
+    if (!comment.empty() && text.starts_with(comment)) return true;
+    return at_start_ && std::any_of(std::begin(FIRST_BYTES), std::end(FIRST_BYTES),
+                                    [&](std::string_view first) { return text.starts_with(first); });
+}
+
+// The common case without a call: up to 16 bytes, and nothing in them that asks for a second look. False if there may
+// be.
+inline bool RowsText::add_short_text(const Text& text, usize column) {
+    const usize n = static_cast<usize>(text.size);
+    if (n - 1 >= 16 || text.readable < 16 || !plan_.plans[column].plain) return false;
+    const Bytes16 bytes = load_bytes(text.begin);
+    if (plan_.special.any_in(bytes, n) || is_blank(text.begin[0]) || is_blank(text.begin[n - 1])) return false;
+    store_bytes(end_, bytes);
+    end_ += n;
+    return true;
+}
+
+void RowsText::add_text(const Text& text, usize column) {
+    const usize n = static_cast<usize>(text.size), readable = static_cast<usize>(text.readable);
+    reserve(2 * n + 2 + plan_.row_width);
+    const Quoting quoting = plan_.options.quoting;
+    if (quoting != Quoting::all && plan_.special.copy_plain(text.begin, n, readable, end_)) {
+        const Need need = need_of_quotes(text, column);
+        if (need == Need::none || (need == Need::better && quoting == Quoting::none)) {
+            end_ += n;
+            return;
+        }
+    }
+    if (quoting == Quoting::none) refuse_quotes(column);
+    *end_++ = plan_.options.quote;
+    end_ = copy_doubled(text.begin, n, readable, plan_.options.quote, end_);
+    *end_++ = plan_.options.quote;
+}
+
+void RowsText::refuse_date(const ColumnView& column, usize number, i64 row) const {
+    const i64 value = column.format->kind == ArrowKind::date32 ? column.value<i32>(row) : column.value<i64>(row);
+    throw std::invalid_argument("row " + std::to_string(row_) + " of column '" + plan_.columns[number].name +
+                                "' has the value " + std::to_string(value) +
+                                ", which lies outside the years 0000 to 9999: no text reads back as it; replace the "
+                                "value, or write the column as integers");
+}
+
+void RowsText::refuse_quotes(usize column) const {
+    const std::string where = row_ < 0 ? "the name of column '" : "row " + std::to_string(row_) + " of column '";
+    throw std::invalid_argument(where + plan_.columns[column].name +
+                                "' cannot be written without quotes so that it reads back the same; pass "
+                                "quoting='minimal', or another sep or null");
+}
+
+}  // namespace headrace

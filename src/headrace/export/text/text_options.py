@@ -1,0 +1,141 @@
+"""The options of `write_csv`: what other writers call them, and their values checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from headrace.core.context import context_of
+from headrace.core.errors import OptionError, shown
+from headrace.core.options import Given, resolve_aliases
+from headrace.export.target.compression import Compression, compression_of
+from headrace.structure.dialect import MAX_SEP_BYTES, Dialect, as_bytes, check_distinct_bytes
+
+ALIASES = {
+    "delimiter": "sep",
+    "separator": "sep",
+    "delim": "sep",
+    "include_header": "header",
+    "quotechar": "quote_char",
+    "quote_style": "quoting",
+    "quoting_style": "quoting",
+    "na_rep": "null",
+    "null_value": "null",
+    "null_values": "null",
+    "lineterminator": "line_end",
+    "line_terminator": "line_end",
+    "eol": "line_end",
+}
+"""What other writers call an option, and what it is called here."""
+
+_DEFAULTS: dict[str, object] = {
+    "sep": ",",
+    "header": True,
+    "quote_char": '"',
+    "quoting": "minimal",
+    "null": "",
+    "line_end": "\n",
+    "comment": None,
+    "compression": "infer",
+    "context": None,
+    "threads": None,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextOptions:
+    """How the text is written; all texts are bytes.
+
+    Parameters
+    ----------
+    sep, line_end, null
+        As for `write_csv`.
+    comment, quote
+        As for `write_csv`; empty for none.
+    quoting
+        ``"minimal"``, ``"all"`` or ``"none"``.
+    header
+        Whether the names come first.
+    """
+
+    sep: bytes
+    line_end: bytes
+    null: bytes
+    comment: bytes
+    quote: bytes
+    quoting: str
+    header: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """All that a call of `write_csv` was told, checked.
+
+    Parameters
+    ----------
+    text
+        How the text is written.
+    compression
+        How it is compressed; None for not at all.
+    threads
+        At most so many.
+    """
+
+    text: TextOptions
+    compression: Compression | None
+    threads: int
+
+    @classmethod
+    def of(cls, given: dict[str, object], aliases: Mapping[str, object], path_or_file: object) -> WriteOptions:
+        """Options by name, some under the names that other writers use.
+
+        Raises
+        ------
+        OptionError
+            A value is none that its option takes, or two options contradict each other.
+        """
+        values = resolve_aliases(given, aliases, ALIASES, _DEFAULTS)
+        checked = Given(values)
+        context = context_of(values["context"])
+        if (threads := checked.count("threads")) is not None:
+            context = replace(context, threads=threads)
+        return cls(_text_options(values, checked), compression_of(values["compression"], path_or_file), context.thread_count)
+
+
+_USUAL_LINE_ENDS = (b"\n", b"\r\n", b"\r")
+
+
+def _dialect(values: Mapping[str, object], line_end: bytes) -> Dialect:
+    """Return the dialect that the text is written in; its errors name the options of `write_csv`."""
+    line_end = as_bytes("line_end", line_end, MAX_SEP_BYTES)
+    is_usual = line_end in _USUAL_LINE_ENDS
+    sep = as_bytes("sep", values["sep"], MAX_SEP_BYTES)
+    quote_char = None if values["quote_char"] is None else as_bytes("quote_char", values["quote_char"], 1)
+    comment = None if values["comment"] is None else as_bytes("comment", values["comment"], MAX_SEP_BYTES)
+    roles = {"sep": sep, "quote_char": quote_char or b"", "comment": comment or b""}
+    check_distinct_bytes({**roles, "line_end": b"\r\n" if is_usual else line_end})
+    return Dialect(sep=sep, quote_char=quote_char, comment=comment, lineterminator=None if is_usual else line_end)
+
+
+def _text_options(values: dict[str, object], given: Given) -> TextOptions:
+    line_end = given.text("line_end")
+    dialect = _dialect(values, line_end)
+    quoting = given.choice("quoting", ("minimal", "all", "none"))
+    if dialect.quote_char is None and quoting == "all":
+        raise OptionError("quoting='all' needs a quote_char")
+    options = TextOptions(
+        sep=dialect.sep,
+        line_end=line_end,
+        null=given.text("null"),
+        comment=dialect.comment or b"",
+        quote=dialect.quote_char or b"",
+        quoting="none" if dialect.quote_char is None else quoting,
+        header=given.flag("header"),
+    )
+    special = set(options.sep + options.line_end + options.quote + b"\r\n")
+    if (shared := special & set(options.null)) or (options.comment and options.null.startswith(options.comment)):
+        what = repr(bytes(sorted(shared)[:1])) if shared else "the comment's beginning"
+        null = shown(options.null.decode(errors="replace"))
+        raise OptionError(f"null={null} holds {what}, which means something else in this text")
+
+    return options

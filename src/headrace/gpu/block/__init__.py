@@ -1,0 +1,1 @@
+"""Shares work among a block's threads: scans, ranks, barriers, bulk copies."""

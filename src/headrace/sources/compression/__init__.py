@@ -1,0 +1,1 @@
+"""Compressed sources: one row a format, and their decompression."""

@@ -1,0 +1,195 @@
+"""Lists the compression formats, one row each, and adapts their libraries to one decompressor interface.
+
+To add a format: a row in `_FORMATS`, and a function that makes its decompressor.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any, Literal, Protocol
+
+from headrace.core.errors import MissingDependencyError
+
+READ_BYTES = 256 << 10
+"""Compressed bytes read at a time."""
+MARK_BYTES = 10
+"""Bytes from which every format is recognised."""
+
+_OUTPUT_BYTES = 1 << 20
+_ZSTD_RATIO = 1 << 15
+"""Largest expansion by zstd: a block of at least 4 bytes makes at most 128 KB."""
+
+
+class Decompressor(Protocol):
+    """Decompresses one member piece by piece; the standard library's interface for bz2 and xz."""
+
+    @property
+    def eof(self) -> bool:
+        """Whether the member has ended."""
+
+    @property
+    def needs_input(self) -> bool:
+        """Whether all output for the input so far has been returned."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """Input that follows the member's end."""
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """Return at most `max_length` further bytes of text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """A compression format.
+
+    Parameters
+    ----------
+    name
+        Name of the format, a value of the option ``compression=``.
+    marks
+        Byte sequences of which a compressed source begins with one.
+    make
+        Returns a decompressor for one member.
+    padded
+        Whether zero bytes may follow the last member.
+    max_output
+        Bytes of text to request from one call.
+    """
+
+    name: str
+    marks: tuple[bytes, ...]
+    make: Callable[[], Decompressor]
+    padded: bool = False
+    max_output: int = _OUTPUT_BYTES
+
+
+class _Zlib:
+    """Adapts the decompressors of zlib and of isal, which has the same interface."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._inner.eof)
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._inner.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return bytes(self._inner.unused_data)
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        return bytes(self._inner.decompress(self._inner.unconsumed_tail + data, max_length))
+
+
+class _Zstandard:
+    """Adapts the package zstandard, which cannot limit its output: little input is passed where little output is wanted."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        self._waiting = b""
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._waiting
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._inner.eof)
+
+    @property
+    def unused_data(self) -> bytes:
+        return bytes(self._inner.unused_data) + self._waiting
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        self._waiting += data
+        step = max(64, max_length // _ZSTD_RATIO)
+        taken, self._waiting = self._waiting[:step], self._waiting[step:]
+        return bytes(self._inner.decompress(taken))
+
+
+def _package(name: str, package: str, what: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MissingDependencyError.of(package, "compression", what) from None
+
+
+@cache
+def gzip_module() -> Any:
+    """Return isal's replacement for zlib, several times faster; zlib where isal is not installed."""
+    try:
+        return import_module("isal.isal_zlib")
+    except ImportError:
+        return zlib
+
+
+def _gzip() -> Decompressor:
+    return _Zlib(gzip_module().decompressobj(wbits=31))
+
+
+def _zstd() -> Decompressor:
+    try:
+        standard = import_module("compression.zstd")  # from Python 3.14 on
+    except ImportError:
+        package = _package("zstandard", "zstandard", "a source compressed with zstd")
+        return _Zstandard(package.ZstdDecompressor().decompressobj())
+    decompressor: Decompressor = standard.ZstdDecompressor()
+    return decompressor
+
+
+def _bz2() -> Decompressor:
+    decompressor: Decompressor = import_module("bz2").BZ2Decompressor()
+    return decompressor
+
+
+def _xz() -> Decompressor:
+    decompressor: Decompressor = import_module("lzma").LZMADecompressor()
+    return decompressor
+
+
+def _lz4() -> Decompressor:
+    decompressor: Decompressor = _package("lz4.frame", "lz4", "a source compressed with lz4").LZ4FrameDecompressor()
+    return decompressor
+
+
+_BZ2_MARKS = tuple(b"BZh%d%s" % (level, block) for level in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90"))
+"""Level, then the mark of a first block or, in an empty stream, of the end."""
+_FORMATS = (
+    Compression("gzip", (b"\x1f\x8b\x08",), _gzip, padded=True),
+    Compression("zstd", (b"\x28\xb5\x2f\xfd",), _zstd, max_output=READ_BYTES * _ZSTD_RATIO),
+    Compression("bz2", _BZ2_MARKS, _bz2),
+    Compression("xz", (b"\xfd7zXZ\0",), _xz, padded=True),
+    Compression("lz4", (b"\x04\x22\x4d\x18",), _lz4),
+)
+CompressionName = Literal["gzip", "zstd", "bz2", "xz", "lz4"]
+COMPRESSIONS = {row.name: row for row in _FORMATS}
+"""Format by name."""
+_ALL_MARKS = tuple(mark for row in _FORMATS for mark in row.marks)
+
+
+def recognised(start: bytes) -> Compression | None:
+    """Return the format of a source that begins with `start`, None if it is not compressed.
+
+    Parameters
+    ----------
+    start
+        The first 10 bytes, fewer if the source is shorter.
+
+    Examples
+    --------
+    >>> recognised(b"\\x1f\\x8b\\x08\\0\\0\\0").name
+    'gzip'
+    >>> recognised(b"a,b\\n1,2\\n")
+    """
+    if not start.startswith(_ALL_MARKS):
+        return None
+    return next(row for row in _FORMATS if start.startswith(row.marks))

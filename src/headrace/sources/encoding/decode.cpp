@@ -1,0 +1,296 @@
+// UTF-16 and code pages to UTF-8, compiled once for each instruction set.
+//
+// Vectors take runs of ASCII, and longer characters: each one's bytes are made in a lane of its own, and one shuffle
+// (AVX2) or compression (AVX-512) closes the gaps between them. With AVX2 surrogates go one by one.
+// Cost: each byte of the source is read once, each byte of the text is written once.
+// Source: the idea of shuffles chosen by the characters' lengths is that of Lemire and Mula, "Transcoding billions of
+// Unicode characters per second with SIMD instructions" (2022).
+#include "sources/encoding/decode.hpp"
+
+#include "sources/encoding/decode_rules.hpp"
+
+#if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
+#include <immintrin.h>
+#endif
+
+HR_BEGIN_NAMESPACE
+namespace {
+
+// The character at the front of p[0, n), n > 0; returns how many bytes it has there.
+template <bool Big>
+HR_FN usize put_character(const u8* p, usize n, u8*& to) {
+    const DecodedCharacter character = utf16_character(p, n, Big);
+    __builtin_memcpy(to, &character.text, 4);
+    to += character.length;
+    return character.taken;
+}
+
+#if defined(HR_ISA_AVX512)
+
+constexpr usize STEP = 64, LOOKED_AT = STEP + 2, SLOW_STEP = STEP;
+
+template <bool Big>
+HR_FN __m512i load_units(const u8* p) {
+    const __m512i bytes = _mm512_loadu_si512(p);
+    return Big ? _mm512_or_si512(_mm512_slli_epi16(bytes, 8), _mm512_srli_epi16(bytes, 8)) : bytes;
+}
+
+// Which of sixteen units begin a pair, end one, or are a lone half of one.
+struct Halves {
+    __mmask16 first, second, lone;
+};
+
+// Sixteen units, each in a lane of four bytes that the unit behind it helps to fill where the two are a pair.
+HR_FN void put_lanes(__m256i units, __m256i behind, Halves halves, u8*& to) {
+    const auto trail = [](__m512i bits) {
+        return _mm512_or_si512(_mm512_and_si512(bits, _mm512_set1_epi32(0x3F)), _mm512_set1_epi32(0x80));
+    };
+    const auto lead = [](__m512i bits, int mark) { return _mm512_or_si512(bits, _mm512_set1_epi32(mark)); };
+    __m512i c = _mm512_cvtepu16_epi32(units);
+    const __m512i ten_bits = _mm512_set1_epi32(0x3FF);
+    const __m512i pair = _mm512_add_epi32(_mm512_set1_epi32(0x10000),
+                                          _mm512_or_si512(_mm512_slli_epi32(_mm512_and_si512(c, ten_bits), 10),
+                                                          _mm512_and_si512(_mm512_cvtepu16_epi32(behind), ten_bits)));
+    c = _mm512_mask_mov_epi32(c, halves.first, pair);
+    const __mmask16 two = _mm512_cmpgt_epu32_mask(c, _mm512_set1_epi32(0x7F));
+    const __mmask16 three = _mm512_cmpgt_epu32_mask(c, _mm512_set1_epi32(0x7FF));
+    const __m512i last = trail(c), middle = trail(_mm512_srli_epi32(c, 6)), early = trail(_mm512_srli_epi32(c, 12));
+    const __m512i of_two = _mm512_or_si512(lead(_mm512_srli_epi32(c, 6), 0xC0), _mm512_slli_epi32(last, 8));
+    const __m512i of_three =
+        _mm512_or_si512(_mm512_or_si512(lead(_mm512_srli_epi32(c, 12), 0xE0), _mm512_slli_epi32(middle, 8)),
+                        _mm512_slli_epi32(last, 16));
+    const __m512i of_four =
+        _mm512_or_si512(_mm512_or_si512(lead(_mm512_srli_epi32(c, 18), 0xF0), _mm512_slli_epi32(early, 8)),
+                        _mm512_or_si512(_mm512_slli_epi32(middle, 16), _mm512_slli_epi32(last, 24)));
+    __m512i lanes = _mm512_mask_mov_epi32(c, two, of_two);
+    lanes = _mm512_mask_mov_epi32(lanes, three, of_three);
+    lanes = _mm512_mask_mov_epi32(lanes, halves.first, of_four);
+    lanes = _mm512_mask_mov_epi32(lanes, halves.lone, _mm512_set1_epi32(UNDECODABLE));
+    __m512i kept = _mm512_mask_mov_epi32(_mm512_set1_epi32(0xFF), two, _mm512_set1_epi32(0xFFFF));
+    kept = _mm512_mask_mov_epi32(kept, three, _mm512_set1_epi32(0xFFFFFF));
+    kept = _mm512_mask_mov_epi32(kept, halves.first, _mm512_set1_epi32(-1));
+    kept = _mm512_mask_mov_epi32(kept, halves.lone, _mm512_set1_epi32(0xFF));
+    kept = _mm512_mask_mov_epi32(kept, halves.second, _mm512_setzero_si512());
+    const __mmask64 bytes = _mm512_movepi8_mask(kept);
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(bytes, lanes));
+    to += __builtin_popcountll(bytes);
+}
+
+// Any 32 units; returns how many bytes of them were taken: one unit fewer if the last one begins a pair.
+template <bool Big>
+HR_FN usize put_any(const u8* p, __m512i units, u8*& to) {
+    const __m512i behind = load_units<Big>(p + 2);
+    const __m512i half = _mm512_set1_epi16(static_cast<short>(0xFC00));
+    const auto are = [&](__m512i some, int top) {
+        return _mm512_cmpeq_epi16_mask(_mm512_and_si512(some, half), _mm512_set1_epi16(static_cast<short>(top)));
+    };
+    const u32 high = are(units, 0xD800), low = are(units, 0xDC00);
+    const u32 first = high & are(behind, 0xDC00);
+    const u32 cut = first & 0x80000000;
+    const u32 second = first << 1;
+    const u32 lone = (high & ~first) | (low & ~second);
+    const auto halves = [&](int shift) {
+        return Halves{static_cast<__mmask16>((first & ~cut) >> shift), static_cast<__mmask16>((second | cut) >> shift),
+                      static_cast<__mmask16>(lone >> shift)};
+    };
+    put_lanes(_mm512_castsi512_si256(units), _mm512_castsi512_si256(behind), halves(0), to);
+    put_lanes(_mm512_extracti64x4_epi64(units, 1), _mm512_extracti64x4_epi64(behind, 1), halves(16), to);
+    return cut != 0 ? STEP - 2 : STEP;
+}
+
+// 32 units, and one more that is looked at.
+template <bool Big>
+HR_FN usize put_step(const u8* p, u8*& to) {
+    const __m512i units = load_units<Big>(p);
+    const __mmask32 high = _mm512_cmpgt_epu16_mask(units, _mm512_set1_epi16(0x7F));
+    if (high == 0) {
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtepi16_epi8(units));
+        to += 32;
+        return STEP;
+    }
+    if (_mm512_cmpgt_epu16_mask(units, _mm512_set1_epi16(0x7FF)) != 0) return put_any<Big>(p, units, to);
+    const __m512i lead = _mm512_or_si512(_mm512_srli_epi16(units, 6), _mm512_set1_epi16(0xC0));
+    const __m512i trail = _mm512_or_si512(_mm512_and_si512(units, _mm512_set1_epi16(0x3F)), _mm512_set1_epi16(0x80));
+    const __m512i pairs = _mm512_or_si512(lead, _mm512_slli_epi16(trail, 8));
+    const __mmask64 bytes = _mm512_movepi8_mask(_mm512_or_si512(_mm512_movm_epi16(high), _mm512_set1_epi16(0xFF)));
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(bytes, _mm512_mask_mov_epi16(units, high, pairs)));
+    to += __builtin_popcountll(bytes);
+    return STEP;
+}
+
+#elif defined(HR_ISA_AVX2)
+
+constexpr usize STEP = 64, LOOKED_AT = STEP, SLOW_STEP = 16;
+
+// For each choice of lengths, the shuffle that closes the gaps, and how many bytes stay.
+struct Shuffles {
+    u8 from[256][16];
+    u8 size[256];
+};
+
+// Eight lanes of two bytes: bit i is set if character i has two.
+constexpr Shuffles shuffles_of_pairs() {
+    Shuffles made{};
+    for (usize lengths = 0; lengths < 256; ++lengths) {
+        u8 size = 0;
+        for (u8 i = 0; i < 8; ++i) {
+            made.from[lengths][size++] = static_cast<u8>(2 * i);
+            if (lengths >> i & 1) made.from[lengths][size++] = static_cast<u8>(2 * i + 1);
+        }
+        made.size[lengths] = size;
+    }
+    return made;
+}
+
+// Four lanes of four bytes: bit i is set if character i has two or more, bit 4 + i if it has three.
+constexpr Shuffles shuffles_of_lanes() {
+    Shuffles made{};
+    for (usize lengths = 0; lengths < 256; ++lengths) {
+        u8 size = 0;
+        for (u8 i = 0; i < 4; ++i) {
+            const u8 length = static_cast<u8>(1 + (lengths >> i & 1) + (lengths >> (4 + i) & 1));
+            for (u8 k = 0; k < length; ++k) made.from[lengths][size++] = static_cast<u8>(4 * i + k);
+        }
+        made.size[lengths] = size;
+    }
+    return made;
+}
+
+constexpr Shuffles PAIRS = shuffles_of_pairs();
+constexpr Shuffles LANES = shuffles_of_lanes();
+
+HR_FN void put_shuffled(__m128i bytes, const Shuffles& shuffles, usize lengths, u8*& to) {
+    const __m128i from = _mm_loadu_si128(reinterpret_cast<const __m128i*>(shuffles.from[lengths]));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_shuffle_epi8(bytes, from));
+    to += shuffles.size[lengths];
+}
+
+// Four characters of up to three bytes.
+HR_FN void put_lanes(__m128i c, u8*& to) {
+    const __m128i two = _mm_cmpgt_epi32(c, _mm_set1_epi32(0x7F));
+    const __m128i three = _mm_cmpgt_epi32(c, _mm_set1_epi32(0x7FF));
+    const __m128i low = _mm_set1_epi32(0x3F), mark = _mm_set1_epi32(0x80);
+    const __m128i trail = _mm_or_si128(_mm_and_si128(c, low), mark);
+    const __m128i middle = _mm_or_si128(_mm_and_si128(_mm_srli_epi32(c, 6), low), mark);
+    const __m128i of_two =
+        _mm_or_si128(_mm_or_si128(_mm_srli_epi32(c, 6), _mm_set1_epi32(0xC0)), _mm_slli_epi32(trail, 8));
+    const __m128i of_three = _mm_or_si128(_mm_or_si128(_mm_srli_epi32(c, 12), _mm_set1_epi32(0xE0)),
+                                          _mm_or_si128(_mm_slli_epi32(middle, 8), _mm_slli_epi32(trail, 16)));
+    const __m128i lanes = _mm_blendv_epi8(_mm_blendv_epi8(c, of_two, two), of_three, three);
+    const int lengths = _mm_movemask_ps(_mm_castsi128_ps(two)) | _mm_movemask_ps(_mm_castsi128_ps(three)) << 4;
+    put_shuffled(lanes, LANES, static_cast<usize>(lengths), to);
+}
+
+// Eight units; false if there are surrogates among them.
+HR_FN bool put_eight(__m128i units, u8*& to) {
+    const __m128i above = _mm_and_si128(units, _mm_set1_epi16(static_cast<short>(0xF800)));
+    const __m128i zero = _mm_setzero_si128();
+    if (_mm_testz_si128(above, above)) {
+        const __m128i two = _mm_cmpgt_epi16(units, _mm_set1_epi16(0x7F));
+        const __m128i lead = _mm_or_si128(_mm_srli_epi16(units, 6), _mm_set1_epi16(0xC0));
+        const __m128i trail = _mm_or_si128(_mm_and_si128(units, _mm_set1_epi16(0x3F)), _mm_set1_epi16(0x80));
+        const __m128i pairs = _mm_or_si128(lead, _mm_slli_epi16(trail, 8));
+        const int lengths = _mm_movemask_epi8(_mm_packs_epi16(two, zero));
+        put_shuffled(_mm_blendv_epi8(units, pairs, two), PAIRS, static_cast<usize>(lengths), to);
+        return true;
+    }
+    const __m128i surrogates = _mm_cmpeq_epi16(above, _mm_set1_epi16(static_cast<short>(0xD800)));
+    if (!_mm_testz_si128(surrogates, surrogates)) return false;
+    put_lanes(_mm_unpacklo_epi16(units, zero), to);
+    put_lanes(_mm_unpackhi_epi16(units, zero), to);
+    return true;
+}
+
+template <bool Big>
+HR_FN __m256i load_units(const u8* p) {
+    const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+    return Big ? _mm256_or_si256(_mm256_slli_epi16(bytes, 8), _mm256_srli_epi16(bytes, 8)) : bytes;
+}
+
+// 32 units, or as many before the first eight that have surrogates among them.
+template <bool Big>
+HR_FN usize put_step(const u8* p, u8*& to) {
+    const __m256i first = load_units<Big>(p), second = load_units<Big>(p + 32);
+    const __m256i beyond_ascii = _mm256_set1_epi16(static_cast<short>(0xFF80));
+    if (_mm256_testz_si256(_mm256_or_si256(first, second), beyond_ascii)) {
+        const __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi16(first, second), 0b11'01'10'00);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), packed);
+        to += 32;
+        return STEP;
+    }
+    if (!put_eight(_mm256_castsi256_si128(first), to)) return 0;
+    if (!put_eight(_mm256_extracti128_si256(first, 1), to)) return 16;
+    if (!put_eight(_mm256_castsi256_si128(second), to)) return 32;
+    return put_eight(_mm256_extracti128_si256(second, 1), to) ? STEP : 48;
+}
+
+#else
+
+constexpr usize STEP = 8, LOOKED_AT = STEP, SLOW_STEP = STEP;
+
+// Four units, or none if any is beyond ASCII.
+template <bool Big>
+HR_FN usize put_step(const u8* p, u8*& to) {
+    u64 units;
+    __builtin_memcpy(&units, p, STEP);
+    if ((units & (Big ? 0x80FF80FF80FF80FF : 0xFF80FF80FF80FF80)) != 0) return 0;
+    if (Big) units >>= 8;
+    units = (units | units >> 8) & 0x0000FFFF0000FFFF;
+    const u32 packed = static_cast<u32>(units | units >> 16);
+    __builtin_memcpy(to, &packed, 4);
+    to += 4;
+    return STEP;
+}
+
+#endif
+
+// put_step takes up to STEP bytes of LOOKED_AT and returns how many; if none, SLOW_STEP go one by one.
+
+template <bool Big>
+usize decode_utf16(const u8* p, usize n, u8* to) {
+    u8* const begin = to;
+    const u8* const end = p + n;
+    while (p < end) {
+        const usize left = static_cast<usize>(end - p);
+        if (left >= LOOKED_AT) {
+            const usize taken = put_step<Big>(p, to);
+            p += taken;
+            if (taken != 0) continue;
+        }
+        const u8* const stop = left < SLOW_STEP ? end : p + SLOW_STEP;
+        while (p < stop) p += put_character<Big>(p, static_cast<usize>(end - p), to);
+    }
+    return static_cast<usize>(to - begin);
+}
+
+usize decode_single_byte(const ByteTable& table, const u8* p, usize n, u8* to) {
+    constexpr usize RUN = 16;
+    constexpr u64 HIGH_BITS = 0x8080808080808080;
+    u8* const begin = to;
+    const auto put = [&](u8 byte) {
+        __builtin_memcpy(to, &table.text[byte], 4);
+        to += table.length[byte];
+    };
+    usize pos = 0;
+    for (; n - pos >= RUN; pos += RUN) {
+        u64 words[2];
+        __builtin_memcpy(words, p + pos, RUN);
+        if (table.keeps_ascii && ((words[0] | words[1]) & HIGH_BITS) == 0) {
+            __builtin_memcpy(to, words, RUN);
+            to += RUN;
+        } else {
+            for (usize i = 0; i < RUN; ++i) put(p[pos + i]);
+        }
+    }
+    for (; pos < n; ++pos) put(p[pos]);
+    return static_cast<usize>(to - begin);
+}
+
+}  // namespace
+
+const DecodeKernels& decode_kernels() {
+    static constexpr DecodeKernels kernels = {decode_utf16<false>, decode_utf16<true>, decode_single_byte};
+    return kernels;
+}
+
+HR_END_NAMESPACE

@@ -1,0 +1,96 @@
+"""Reads local files by path: regular files by pread, and pipes and devices from their beginning to their end."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TypeGuard
+
+from headrace import _native
+from headrace.core.errors import OptionError, SourceError, shown
+from headrace.sources.kinds.ranges import CHUNK_BYTES, NativeReader, RangeReader, RangeSource
+from headrace.sources.kinds.streams import Content, StreamSource
+
+
+def is_path(source: object) -> TypeGuard[str | os.PathLike[str]]:
+    """Whether `source` is a path."""
+    return isinstance(source, str | os.PathLike)
+
+
+def checked_path(path: str | os.PathLike[str], name: str) -> str:
+    """Return a path as text that the system accepts; `name` is the option's name for messages.
+
+    Raises
+    ------
+    OptionError
+        The path is one of bytes, or contains a character that no path can contain.
+    """
+    found = os.fspath(path)
+    if not isinstance(found, str):
+        raise OptionError(f"{name} must be a str path, not {shown(found)}; bytes would be taken for the text itself")
+    try:
+        valid = b"\0" not in os.fsencode(found)
+    except UnicodeEncodeError:
+        valid = False
+    if not valid:
+        raise OptionError(f"{name} must be a path, and {shown(found)} holds a character that no path can hold")
+    return found
+
+
+def file_source(path: str | os.PathLike[str]) -> RangeSource | StreamSource:
+    """Return the source of a path: ranges of a regular file, the stream of anything else. A directory fails when it is opened.
+
+    Raises
+    ------
+    FileNotFoundError, OSError
+        The path names nothing that can be looked at.
+    """
+    name = checked_path(path, "source")
+    found = os.stat(name)
+    if stat.S_ISDIR(found.st_mode) or (stat.S_ISREG(found.st_mode) and (found.st_size > 0 or _is_empty(name))):
+        return RangeSource(name, lambda _: _opened(name))
+    return PathStream(name)
+
+
+def _is_empty(path: str) -> bool:
+    """Whether a file of size 0 has no bytes. A file of /proc has bytes, and is read to its end as a pipe is."""
+    with open(path, "rb") as file:
+        return not file.read(1)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[RangeReader]:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        found = os.fstat(descriptor)
+        if stat.S_ISDIR(found.st_mode):
+            raise SourceError(f"{path!r} is a directory; name a file in it")
+        identity = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+        yield NativeReader(_native.Source.from_file(descriptor, path), path=path, identity=identity)
+    finally:
+        os.close(descriptor)
+
+
+class PathStream(StreamSource):
+    """A pipe or device that a path names."""
+
+    is_once = True
+
+    def __init__(self, path: str) -> None:
+        self.name = path
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the bytes up to the end."""
+        descriptor = os.open(self.name, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            while chunk := os.read(descriptor, CHUNK_BYTES):
+                yield chunk
+        finally:
+            os.close(descriptor)
+
+    def read_all(self) -> Content:
+        """Return the bytes up to the end."""
+        with open(self.name, "rb") as stream:
+            return stream.read()

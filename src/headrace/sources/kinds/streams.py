@@ -1,0 +1,101 @@
+"""Defines sources whose bytes come in order only: file objects, pipes, devices."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+from headrace.core.errors import OptionError, SourceError, shown
+from headrace.sources.kinds.ranges import CHUNK_BYTES
+
+Content = bytes | bytearray | memoryview | str
+
+
+class StreamSource(ABC):
+    """A source that is read from its beginning to its end."""
+
+    name: str
+    """Name for messages."""
+    is_once = False
+    """Whether the bytes can be read only once."""
+    is_text = False
+    """Whether it gives `str`, which needs no decoding. Known once `chunks` has been called."""
+
+    @abstractmethod
+    def chunks(self) -> Iterator[bytes]:
+        """Return the bytes from the beginning, in pieces; text is encoded as UTF-8."""
+
+    @abstractmethod
+    def read_all(self) -> Content:
+        """Return all bytes, or all text.
+
+        Raises
+        ------
+        SourceError
+            The source gave neither.
+        """
+
+    def peek(self, max_bytes: int) -> tuple[Content, bool]:
+        """Return the first `max_bytes` bytes and whether more may follow. A file object keeps its position.
+
+        The default reads all of the source.
+
+        Raises
+        ------
+        OptionError
+            A file object cannot seek.
+        SourceError
+            As for `read_all`.
+        """
+        return self.read_all(), False
+
+
+def checked_content(content: object, name: str) -> Content:
+    """Return `content` if it is bytes or text.
+
+    Raises
+    ------
+    SourceError
+        It is neither.
+    """
+    if not isinstance(content, bytes | bytearray | memoryview | str):
+        raise SourceError(f"read() of {name} gave {shown(content)}, not bytes or text; is it a non-blocking stream?")
+    return content
+
+
+def chunks_of(stream: object, name: str) -> Iterator[bytes]:
+    """Yield what a file object gives, up to its end.
+
+    Raises
+    ------
+    SourceError
+        It gave neither bytes nor text.
+    """
+    while chunk := checked_content(stream.read(CHUNK_BYTES), name):  # type: ignore[attr-defined]
+        yield chunk.encode() if isinstance(chunk, str) else bytes(chunk)
+
+
+def peek_stream(stream: object, name: str, max_bytes: int) -> tuple[Content, bool]:
+    """Return the next `max_bytes` bytes of a file object and whether more may follow, and restore its position.
+
+    Raises
+    ------
+    OptionError
+        It cannot seek.
+    SourceError
+        It gave neither bytes nor text.
+    """
+    if not is_seekable(stream):
+        raise OptionError("source cannot seek, so a look would use it up; read_csv(..., dialect='auto') reads it as a whole")
+    position = stream.tell()  # type: ignore[attr-defined]
+    try:
+        content = stream.read(max_bytes)  # type: ignore[attr-defined]
+    finally:
+        stream.seek(position)  # type: ignore[attr-defined]
+    content = checked_content(content, name)
+    return content, len(content) >= max_bytes
+
+
+def is_seekable(stream: object) -> bool:
+    """Whether a file object says that it can seek."""
+    return bool(getattr(stream, "seekable", lambda: False)())

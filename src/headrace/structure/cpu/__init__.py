@@ -1,0 +1,1 @@
+"""Finds record and field ends on threads: SIMD masks, or the DFA."""

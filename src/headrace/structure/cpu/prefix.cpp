@@ -1,0 +1,72 @@
+#include "structure/cpu/prefix.hpp"
+
+namespace headrace {
+namespace {
+
+// The first byte from `at` on that is not of the last group, or the text's end.
+usize behind_others(const Automaton& automaton, std::string_view text, usize at) {
+    while (at < text.size() && automaton.class_of[static_cast<u8>(text[at])] + 1u == automaton.groups) ++at;
+    return at;
+}
+
+}  // namespace
+
+void BeginningReader::end_field(usize behind, usize delimiter) {
+    const usize raw = behind - begin_, other = quotes_ + delimiter;
+    if (column_ < record_.size()) record_[column_] = raw > other ? raw - other : 0;
+    ++column_;
+    begin_ = behind;
+    quotes_ = 0;
+}
+
+void BeginningReader::end_record(usize behind, bool counts) {
+    end_field(behind, dialect_.line_end_length);
+    if (counts) {
+        ++found_.records;
+        found_.lengths.add(behind - found_.bytes);
+        found_.bytes = behind;
+        for (usize i = 0; i < column_ && i < record_.size(); ++i) found_.fields[i].add(record_[i]);
+    }
+    column_ = 0;
+}
+
+const Beginning& BeginningReader::read(usize known) {
+    const Automaton& automaton = dialect_.automaton;
+    const std::string_view text = text_.substr(0, known);
+    const u8 other = static_cast<u8>(automaton.groups - 1);
+    for (; at_ < text.size(); ++at_) {
+        const u8 byte = static_cast<u8>(text[at_]);
+        const u8 group = automaton.class_of[byte], emit = automaton.emit[group][state_], before = state_;
+        state_ = automaton.next[group][state_];
+        quotes_ += byte == dialect_.quote ? 1 : 0;
+        if (emit == 0) {
+            // Inside a field most bytes change nothing, and are passed without waiting for the state before each.
+            if (group == other && state_ == before) at_ = behind_others(automaton, text, at_ + 1) - 1;
+            continue;
+        }
+        if (emit & EMIT_OPEN) {
+            begin_ = at_;
+            quotes_ = byte == dialect_.quote ? 1 : 0;
+        }
+        if (emit & EMIT_FIELD) end_field(at_ + 1, dialect_.separator_length);
+        if (emit & EMIT_RECORD) end_record(at_ + 1, !(emit & (EMIT_COMMENT | EMIT_BLANK)));
+    }
+    return found_;
+}
+
+usize first_width(const Dialect& dialect, std::string_view text) {
+    const Automaton& automaton = dialect.automaton;
+    usize width = 0;
+    u8 state = 0;
+    for (const char byte : text) {
+        const u8 group = automaton.class_of[static_cast<u8>(byte)], emit = automaton.emit[group][state];
+        state = automaton.next[group][state];
+        if (emit & EMIT_FIELD) ++width;
+        if (!(emit & EMIT_RECORD)) continue;
+        if (!(emit & (EMIT_COMMENT | EMIT_BLANK))) return width + 1;
+        width = 0;
+    }
+    return 0;
+}
+
+}  // namespace headrace

@@ -1,0 +1,83 @@
+"""Loads a text by the kernels under the fiber harness, and compares the table with the CPU's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import headrace
+from headrace import _native
+from headrace.api.load.reading import load_plan, make_report, prepare, table_columns
+from headrace.api.options.csv_options import parse_options
+from headrace.api.read.read_csv import read_csv
+from headrace.columns.convert.gpu.fast.arguments import RowShape
+from headrace.columns.finish.header_faults import with_header_faults
+from headrace.columns.load.gpu.decoded import decoded_place
+from headrace.columns.load.gpu.load import GpuShape, Place, load_on_gpu
+from headrace.gpu.kernels.launcher import Part
+from headrace.sources.encoding.decode_gpu import DecodeShape
+from headrace.sources.open import open_source
+from headrace.structure.gpu.launches import FindShape
+from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
+
+
+def shape_of(find: FindShape, *, threads: int, window: int, row_threads: int = 32) -> GpuShape:
+    """Small tiles."""
+    rows = {"threads": row_threads, "tile": find.tile, "head": 256, "blocks": 1}
+    shapes = {"rows": RowShape(**rows), "numbers_rows": RowShape(records=2, **rows), "quoted_rows": RowShape(quotes=True, **rows)}
+    return GpuShape(find=find, threads=threads, window=window, **shapes)
+
+
+SHAPE = shape_of(FindShape(threads=32, rows=2, blocks=1, scan_threads=32), threads=32, window=64)
+
+
+def read_on_fibers(
+    data: bytes, *, skew: int = 0, seed: int = 0, far: bool = False, shape: GpuShape = SHAPE, resident: int = 4, **options: Any
+) -> tuple[headrace.Table | None, int]:
+    """The table that the kernels make, None where they leave the text to the CPU; and how often the host waited.
+
+    `far`: as if the text were where the kernels run alone, though the host can read it.
+    """
+    parsed = parse_options({**(read_csv.__kwdefaults__ or {}), **options})
+    launcher = FiberLauncher("random", seed, resident)
+    with open_source(data, parsed.source) as source:
+        prepared = prepare(source, parsed)
+        plan = load_plan(source, prepared, parsed)
+        text = Part(launcher.put(np.frombuffer(bytes(skew) + source.native.read(0, source.size), np.uint8)), skew)
+        placed, place = replace(source, on_gpu=text) if far else source, Place(launcher, text, shape)
+        if source.codec != "utf-8":
+            place, placed, plan = decoded_place(place, placed, plan, view_of, DecodeShape(64))
+        loaded = load_on_gpu(place, placed, parsed.dialect, plan)
+        if loaded is None:
+            return None, launcher.waits
+        loaded = replace(loaded, rejects=with_header_faults(loaded.rejects, prepared.beginning, parsed.context))
+        report = make_report(source, prepared, loaded, parsed, {})
+        rejects = headrace.Table(loaded.rejects)
+        return headrace.Table(table_columns(prepared, loaded, parsed), rejects=rejects, report=report), launcher.waits
+
+
+def view_of(room: HostRoom) -> _native.Source:
+    """What the native readers take of a room."""
+    return _native.Source.from_bytes(room.array)
+
+
+def check(data: bytes, **options: Any) -> int:
+    """Read on both; how often the host waited."""
+    found, waits = read_on_fibers(data, **options)
+    options = {name: value for name, value in options.items() if name not in ("skew", "seed", "shape", "resident")}
+    expected = headrace.read_csv(data, **options)
+    assert found is not None
+    same_table(found, expected)
+    return waits
+
+
+def same_table(found: headrace.Table, expected: headrace.Table) -> None:
+    found.report.check()
+    for name, column in expected.columns.items():
+        made = found[name]
+        assert (made.type, made.null_count) == (column.type, column.null_count), name
+        assert repr(made.to_pylist()) == repr(column.to_pylist()), name
+    for name in ("records", "rows", "rejected", "skipped", "columns", "bytes", "filled"):
+        assert getattr(found.report, name) == getattr(expected.report, name), name

@@ -1,0 +1,160 @@
+"""Runs the kernels of the structure search, and gives what each of them must write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from headrace import Dialect
+from headrace.structure.automaton import Emit
+from headrace.structure.gpu.dialect_tables import ENTRY, Found
+from headrace.testing import fibers
+from headrace.testing.oracle import split
+from headrace.testing.strategies import options_of, texts
+
+ORDERS = [("forward", 0), ("reverse", 0), ("random", 1), ("random", 2)]
+
+
+Result = tuple[list[tuple[int, ...]], tuple[int, ...]]
+"""Entries (record, record_begin, field_begin, column, inside quotes, open), and totals (records, fields, blank lines, comments,
+flags)."""
+
+
+def aligned(data: bytes, skew: int) -> NDArray[np.uint8]:
+    """The text in memory, `skew` bytes behind a boundary of 16, and nothing readable before and behind."""
+    memory = np.zeros(len(data) + 32, np.uint8)
+    begin = -memory.ctypes.data % 16 + skew
+    memory[begin : begin + len(data)] = np.frombuffer(data, np.uint8)
+    return memory[begin : begin + len(data)]
+
+
+def expected_entries(data: bytes, dialect: Dialect, tile: int, skew: int) -> list[tuple[int, ...]]:
+    """(record, record_begin, field_begin, column, inside quotes, open) where each tile begins, and at the end."""
+    automaton = dialect.automaton
+    begins = [0, *range(tile - skew, len(data), tile), len(data)] if data else [0]
+    state = records = column = record_begin = field_begin = 0
+    entries = []
+    for at in range(len(data) + 1):
+        if at in begins:
+            idle = state in automaton.idle
+            places = (at, at, 0) if idle else (record_begin, field_begin, column)
+            entries += [(records, *places, state in automaton.quoted, not idle)] * (begins.count(at) if at == len(data) else 1)
+        if at == len(data):
+            return entries
+        state, emit = automaton.step(state, data[at])
+        if not emit:
+            continue
+        if emit & Emit.OPEN:
+            record_begin = field_begin = at
+        if emit & Emit.FLD:
+            column, field_begin = column + 1, at + 1
+        if emit & Emit.REC:
+            records += not emit & (Emit.BLANK | Emit.COMMENT)
+            column = 0
+    raise AssertionError
+
+
+def expected_totals(data: bytes, dialect: Dialect) -> tuple[int, ...]:
+    """(records, fields, blank lines, comments, flags but that of carriage returns, which masks alone tell)."""
+    oracle = split(data, dialect)
+    records = [record for record in oracle.records if not record.comment]
+    flags = Found(0)
+    if dialect.quote_char is not None and dialect.quote_char in data:
+        flags |= Found.QUOTES
+    if any(record.strays for record in oracle.records):
+        flags |= Found.STRAY
+    if any(byte >= 128 for byte in data):
+        flags |= Found.HIGH
+    if any(record.unclosed for record in oracle.records):
+        flags |= Found.UNCLOSED
+    if expected_entries(data, dialect, 1 << 30, 0)[-1][5]:
+        flags |= Found.COMMENT if oracle.records[-1].comment else Found.OPEN
+    if dialect.automaton.run(0, data) in dialect.automaton.unfinished:
+        flags |= Found.UNFINISHED
+    fields = sum(len(record.fields) for record in records)
+    return len(records), fields, oracle.blank_lines, len(oracle.records) - len(records), int(flags)
+
+
+@dataclass(frozen=True)
+class How:
+    """How a search is run: threads and rows, place of the text, order of the threads."""
+
+    shape: tuple[int, int]
+    skew: int
+    order: tuple[str, int]
+
+    @property
+    def tile(self) -> int:
+        return self.shape[0] * self.shape[1] * 16
+
+
+SCAN_THREADS = 32
+
+
+def tile_count(data: bytes, how: How) -> int:
+    return -(-(len(data) + how.skew) // how.tile) if data else 0
+
+
+def scanned(
+    data: bytes,
+    how: How,
+    tallies: NDArray[Any],
+    totals: NDArray[Any],
+    *,
+    quoted: bool,
+    states: object,
+    marks: NDArray[np.uint32] | None = None,
+) -> Result:
+    """Entries and totals, from what the tiles came to; `marks` of tiles whose beginning was guessed wrongly are set."""
+    tiles = tile_count(data, how)
+    blocks = max(1, -(-tiles // SCAN_THREADS))
+    entries, memory = np.zeros(tiles + 1, ENTRY), np.zeros(10 * (blocks + 1), np.uint64)
+    args = [tallies, int(quoted), states, len(data), how.tile, how.skew, entries, totals, None, marks, memory]
+    program = fibers.program("structure/gpu/scan_summaries.cu", {"HR_THREADS": SCAN_THREADS})
+    order, seed = how.order
+    checks = fibers.Checks(unwritten=(entries,))
+    program.launch("scan_tiles", blocks, SCAN_THREADS, args, order=order, seed=seed, checks=checks)
+    total = totals[0]
+    assert total["bytes"] == len(data)
+    return (
+        [tuple(entry.item()[:6]) for entry in entries],
+        tuple(int(total[name]) for name in ("records", "fields", "blank_lines", "comments", "flags")),
+    )
+
+
+def check_returns(data: bytes, dialect: Dialect, flags: int) -> None:
+    """Where line ends are universal, masks tell of carriage returns, and take some bytes outside ASCII for such."""
+    if not flags & Found.REDO:
+        assert bool(flags & Found.RETURN) == (dialect.lineterminator is None and any(byte & 0x7F == 13 for byte in data))
+
+
+def without(data: bytes, dialect: Dialect) -> bytes:
+    """The text without what only automata, or only quotes, can read."""
+    return bytes(byte for byte in data if byte not in (dialect.quote_char or b""))
+
+
+@st.composite
+def plain_cases(draw: st.DrawFn) -> tuple[Dialect, bytes]:
+    dialect = Dialect(
+        sep=draw(st.sampled_from([",", "\t", "|", "\0"])),
+        quote_char=draw(st.sampled_from(['"', "'", None])),
+        double_quote=draw(st.booleans()),
+        lineterminator=draw(st.sampled_from([None, None, "\n", "\r", ";"])),
+        skip_blank_lines=draw(st.booleans()),
+    )
+    parts = draw(st.lists(texts(dialect, max_tokens=300), min_size=1, max_size=4))
+    return dialect, b"".join(parts) * draw(st.sampled_from([1, 1, 2, 5]))
+
+
+def expected(data: bytes, dialect: Dialect, how: How) -> Result:
+    return expected_entries(data, dialect, how.tile, how.skew), expected_totals(data, dialect)
+
+
+def has_misplaced_quotes(data: bytes, dialect: Dialect) -> bool:
+    """Whether a quote stands in an unquoted field, or text after a closing quote: parity may misread such a text."""
+    strict = Dialect(**options_of(dialect) | {"strict_quotes": dialect.quote_char is not None})
+    return any(record.strays for record in split(data, strict).records)
