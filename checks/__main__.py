@@ -8,6 +8,7 @@ from pathlib import Path
 
 from checks import (
     architecture,
+    caches,
     docs_run,
     extras,
     features,
@@ -17,6 +18,7 @@ from checks import (
     folders,
     import_order,
     names,
+    options,
     prose,
     ratchet,
     readme,
@@ -37,6 +39,8 @@ STATIC = (
     names,
     prose,
     words,
+    options,
+    caches,
     test_files,
     readme,
     features,

@@ -26,16 +26,12 @@ ORDER: dict[str, tuple[str, ...]] = {
     "arrange/multisplit": ("cpu", "gpu", "paper", "."),
     "arrange/sort": (".", "cpu", "gpu"),
     "arrange/sort/gpu": ("common", "lsd", "msd", "single_launch", "heavy_hitters", "."),
-    "api": (".", "read", "sniff", "scan"),
+    "api": (".", "options", "load", "sniff", "read", "scan"),
 }
 """Folders of a stage (or of a folder in it), lowest first. To add a folder: its name, at its place."""
 
 EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
     {
-        ("api/profile.py", "api/scan/scan.py"),
-        ("api/read/read_csv.py", "api/sniff/sniff_csv.py"),
-        ("api/read/read_files.py", "api/sniff/sniffed.py"),
-        ("api/report.py", "api/sniff/sniffed.py"),
         ("arrange/multisplit/gpu/planner.py", "arrange/multisplit/multisplit.py"),
         ("arrange/multisplit/gpu/planner.py", "arrange/multisplit/paper/iterative.py"),
     }

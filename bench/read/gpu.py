@@ -28,8 +28,8 @@ from bench.read.data import pieces
 from bench.read.gpu_peers import Cudf, cudf
 from bench.read.same import assert_same
 from bench.tables import Row, keep
-from headrace.api.read.csv_options import parse_options
-from headrace.api.read.reading import load_plan, make_report, prepare, table_columns
+from headrace.api.load.reading import load_plan, make_report, prepare, table_columns
+from headrace.api.options.csv_options import parse_options
 from headrace.columns.convert.gpu.target import GpuShape, Place
 from headrace.columns.load.gpu.load import load_on_gpu
 from headrace.core.context import Context

@@ -1,4 +1,4 @@
-"""Raw delimited data to typed columns, massively parallel, with the same answer everywhere.
+"""Reads delimited text into typed columns, in parallel on CPUs and GPUs, with the same answer everywhere.
 
 >>> import headrace
 >>> headrace.read_csv(b"a,b\\n1,x\\n")["a"].to_pylist()
@@ -11,11 +11,12 @@ from headrace._native import release_unused_memory
 from headrace.api.read.read_csv import read_csv
 from headrace.api.report import Position, Report
 from headrace.api.sniff.sniff_csv import sniff_csv
-from headrace.api.sniff.sniffed import Sniffed
+from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.api.write_csv import write_csv
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
+from headrace.core.caches import clear_caches
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.errors import (
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from headrace.primitives.scan import reduce, scan
     from headrace.primitives.select import select
 
-_LATER = {
+_LAZY = {
     "DeviceArray": "headrace.arrays.device_array",
     "Expression": "headrace.core.expressions.expression",
     "Scan": "headrace.api.scan.scan",
@@ -63,7 +64,7 @@ _LATER = {
     "sort_pairs": "headrace.arrange.sort.sort",
     "top_k": "headrace.arrange.sort.sort",
 }
-"""What not everybody needs, and where it is: imported when it is first asked for."""
+"""Public names that are imported at their first use, and their modules."""
 
 __version__ = "0.1.0"
 
@@ -94,6 +95,7 @@ __all__ = [
     "__version__",
     "argsort",
     "buckets",
+    "clear_caches",
     "histogram",
     "is_sorted",
     "key",
@@ -113,14 +115,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name not in _LATER:
+    if name not in _LAZY:
         raise AttributeError(f"module 'headrace' has no attribute {name!r}")
     from importlib import import_module
 
-    module = import_module(_LATER[name])
+    module = import_module(_LAZY[name])
     found = globals()[name] = module if name == "buckets" else getattr(module, name)
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LAZY})

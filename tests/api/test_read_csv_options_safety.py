@@ -7,7 +7,7 @@ import re
 import pytest
 
 from headrace import Context, Device, MissingDependencyError, OptionError, ParseError, UnsupportedDeviceError, read_csv
-from headrace.api.read.csv_options import ALIASES
+from headrace.api.options.table import ALIASES
 from tests.conftest import gpu_is_missing
 
 TEXT = b"a,b\n1,2\n"

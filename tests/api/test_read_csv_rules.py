@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from headrace import Context, Table, _native, read_csv
-from headrace.api.read.csv_options import ALIASES
+from headrace.api.options.table import ALIASES
 
 
 def read(data: bytes, **options: Any) -> Table:

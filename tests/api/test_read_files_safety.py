@@ -42,7 +42,7 @@ def test_no_sources(source: Any, message: str) -> None:
         ({"union_by_name": 1}, "union_by_name must be True or False"),
         ({"include_file_paths": ""}, "name of a column"),
         ({"include_file_paths": 3}, "name of a column"),
-        ({"include_file_paths": "b"}, "there is a column 'b' already"),
+        ({"include_file_paths": "b"}, "there is already a column 'b'"),
         ({"hive_partitioning": "yes"}, "unknown hive_partitioning 'yes'"),
         ({"hive_partitoning": True}, "did you mean 'hive_partitioning'"),
         ({"filename": "x", "include_file_paths": "y"}, "both given"),

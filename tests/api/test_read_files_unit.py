@@ -220,7 +220,7 @@ def test_types_of_partitions(tmp_path: Path) -> None:
     assert [str(kind) for kind in table.schema.values()] == ["float64", "string", "int8"]
     table = read(tmp_path / "**/*.csv", schema={"v": "int8", "year": "int16"})
     assert [str(kind) for kind in table.schema.values()] == ["int8", "int16", "int64"]
-    with pytest.raises(OptionError, match="'year' in a path is '2023', which is no date32"):
+    with pytest.raises(OptionError, match="'year' in a path is '2023', which is not of type date32"):
         read(tmp_path / "**/*.csv", dtypes={"year": "date32"})
 
 

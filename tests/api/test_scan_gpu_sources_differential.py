@@ -115,12 +115,12 @@ def test_encodings(codec: str, packed: bool) -> None:
 
 
 def test_cuts_of_encoded_texts_are_where_records_begin() -> None:
-    from headrace.api.read.csv_options import parse_options
+    from headrace.api.options.csv_options import parse_options
     from headrace.api.read.read_csv import read_csv
     from headrace.structure.find import find_structure
 
     text = 'a,b\n1,"x\ny 𝄞"\n2,z\n3,"w"\n4,v\n'.encode("utf-16-le")
-    options = parse_options({**(read_csv.__kwdefaults__ or {}), "encoding": "utf-16-le"}, read_csv.__kwdefaults__ or {})
+    options = parse_options({**(read_csv.__kwdefaults__ or {}), "encoding": "utf-16-le"})
     with open_source(text, options.source) as source:
         starts = find_structure(source, CSV).record_starts
         for end in range(starts[1] + 4, len(text), 2):

@@ -63,7 +63,7 @@ def test_sparse_file_of_ten_gigabytes(tmp_path):
         seconds.append(time.perf_counter() - begun)
     assert min(seconds) < 0.5  # some 30 ms on a machine with nothing else to do
     assert (sniffed.sep, sniffed.sample_bytes) == (";", (256 + 3 * 16) << 10)
-    assert "nothing is known further on: 3 windows without a whole record" in sniffed.evidence
+    assert "unknown further on: 3 windows without a whole record" in sniffed.evidence
 
 
 def test_stream_that_cannot_seek_is_not_used_up():

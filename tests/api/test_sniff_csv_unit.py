@@ -58,7 +58,7 @@ def test_odd_records_are_shown_with_their_lines():
 def test_words_that_seem_to_mean_null():
     sniffed = headrace.sniff_csv(b"a,b\n1,x\nNA,NA\n3,y\n")
     assert sniffed.null_values == ("NA",)
-    assert any(line.startswith("'a' is text only for the sake of 'NA'") for line in sniffed.evidence)
+    assert any(line.startswith("'a' is text only because of 'NA'") for line in sniffed.evidence)
     assert "null_values" not in sniffed.options
 
 

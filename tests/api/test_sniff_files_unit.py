@@ -25,7 +25,7 @@ def test_first_file_with_a_record_counts(folder):
 
 
 def test_no_file_has_a_record(folder):
-    with pytest.raises(headrace.EmptyInputError, match="none of 2 sources"):
+    with pytest.raises(headrace.EmptyInputError, match="none of the 2 sources"):
         headrace.sniff_csv(folder / "[ab].csv")
     with pytest.raises(headrace.NoMatchError):
         headrace.sniff_csv(folder / "*.tsv")
@@ -52,7 +52,7 @@ def test_sources_of_streams_are_read_once(folder):
 
 def test_a_preamble_of_one_file_costs_no_row_of_another(folder):
     (folder / "d.csv").write_bytes(b"x;y\n5;6\n7;8\n")
-    with pytest.raises(headrace.OptionError, match="give skip_rows"):
+    with pytest.raises(headrace.OptionError, match="pass skip_rows"):
         headrace.read_csv(folder / "[cd].csv", dialect="auto")
 
 

@@ -13,9 +13,9 @@ import pytest
 
 import headrace
 from headrace import _native
-from headrace.api.read import prepared
-from headrace.api.read.csv_options import parse_options
-from headrace.api.read.reading import load_plan, prepare, report_later, table_columns
+from headrace.api.load import prepared
+from headrace.api.load.reading import load_plan, prepare, report_later, table_columns
+from headrace.api.options.csv_options import parse_options
 from headrace.columns.finish.header_faults import with_header_faults
 from headrace.columns.load.gpu.decoded import decoded_place
 from headrace.columns.load.gpu.load import Place, load_on_gpu
@@ -38,7 +38,7 @@ def nothing_kept(monkeypatch):
 
 def read_far(data: bytes, **options) -> headrace.Table:
     """The table that the kernels make of a text that lies where they run, as `read_csv` reads it."""
-    parsed = parse_options({**(headrace.read_csv.__kwdefaults__ or {}), **options}, headrace.read_csv.__kwdefaults__)
+    parsed = parse_options({**(headrace.read_csv.__kwdefaults__ or {}), **options})
     launcher = FiberLauncher("random", 0)
     with open_source(data, parsed.source) as opened:
         text = Part(launcher.put(np.frombuffer(data or bytes(1), np.uint8)), 0, len(data))

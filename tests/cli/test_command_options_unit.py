@@ -23,10 +23,7 @@ NOT_REACHED = {
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(allow_abbrev=False)
     options.add_files(made)
-    options.add_text_options(made)
-    options.add_column_options(made)
-    group = options.add_work_options(made)
-    options.add_rows_option(group, "--n-rows")
+    options.add_options(made, "files", "text", "columns", "work")
     return made
 
 
@@ -120,8 +117,8 @@ def test_date_formats_are_for_all_columns_or_by_column(capsys: pytest.CaptureFix
 def test_names_and_types_are_taken_apart() -> None:
     assert values.names('a,"b, c",d') == ["a", "b, c", "d"]
     assert values.names("") == []
-    assert values.dtypes("string") == "string"
-    assert values.dtypes("a=int64, b = date") == {"a": "int64", "b ": " date"}
-    assert values.dtypes("t=timestamp[us, UTC],x=y=float64") == {"t": "timestamp[us, UTC]", "x=y": "float64"}
-    assert values.dtypes("p=decimal128(12, 2),q=int8") == {"p": "decimal128(12, 2)", "q": "int8"}
-    assert values.dtypes("d=decimal128(12, 2),e=Decimal(9,2)") == {"d": "decimal128(12, 2)", "e": "Decimal(9,2)"}
+    assert values.types("string") == "string"
+    assert values.types("a=int64, b = date") == {"a": "int64", "b ": " date"}
+    assert values.types("t=timestamp[us, UTC],x=y=float64") == {"t": "timestamp[us, UTC]", "x=y": "float64"}
+    assert values.types("p=decimal128(12, 2),q=int8") == {"p": "decimal128(12, 2)", "q": "int8"}
+    assert values.types("d=decimal128(12, 2),e=Decimal(9,2)") == {"d": "decimal128(12, 2)", "e": "Decimal(9,2)"}

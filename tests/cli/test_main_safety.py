@@ -35,7 +35,7 @@ def test_a_data_fault_says_where_and_what_to_do(source: Path, tmp_path: Path, ca
     assert said.out == ""
     assert said.err == (
         "headrace: record 2 (line 3, byte 10), column 'b': expected int64, got 'x'\n"
-        "To go on past bad records: --on-error reject, and --rejects FILE to keep them.\n"
+        "To continue after bad records: --on-error reject, and --rejects FILE to keep them.\n"
     )
     assert names(tmp_path) == ["in.csv"]
 
@@ -43,7 +43,7 @@ def test_a_data_fault_says_where_and_what_to_do(source: Path, tmp_path: Path, ca
 def test_an_empty_file_is_a_data_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "in.csv").touch()
     assert main(["load", str(tmp_path / "in.csv"), "--to", str(tmp_path / "o.parquet")]) == 1
-    assert capsys.readouterr().err == "headrace: the input holds no record; --names A,B,... makes it an empty table\n"
+    assert capsys.readouterr().err == "headrace: the input has no record; pass --names A,B,... to read an empty table\n"
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_an_empty_file_is_a_data_fault(tmp_path: Path, capsys: pytest.CaptureFix
         (["head", "{in}", "-n", "-1"], "--n-rows must be an integer from 0 on, not -1"),
         (["head", "{in}", "--chunk-bytes", "0"], "--chunk-bytes must be a positive integer"),
         (["head", "{in}", "--row-index", "a"], "--row-index='a' is the name of a column"),
-        (["head", "{in}", "--file-paths", "a"], "--file-paths: there is a column 'a' already"),
+        (["head", "{in}", "--file-paths", "a"], "--file-paths: there is already a column 'a'"),
         (["head", "{in}", "--date-format", "%Q"], "unknown directive of --date-format '%Q'"),
         (["head", "{in}", "--decimal", "ab"], "--decimal must be one ASCII character"),
         (["head", "{in}", "--encoding", "klingon"], "unknown encoding 'klingon'; valid: utf-8"),

@@ -9,9 +9,9 @@ import numpy as np
 
 import headrace
 from headrace import _native
-from headrace.api.read.csv_options import parse_options
+from headrace.api.load.reading import load_plan, make_report, prepare, table_columns
+from headrace.api.options.csv_options import parse_options
 from headrace.api.read.read_csv import read_csv
-from headrace.api.read.reading import load_plan, make_report, prepare, table_columns
 from headrace.columns.convert.gpu.tuning import RowShape
 from headrace.columns.finish.header_faults import with_header_faults
 from headrace.columns.load.gpu.decoded import decoded_place

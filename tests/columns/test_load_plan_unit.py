@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from headrace.api.read.csv_options import parse_options
+from headrace.api.load.reading import load_plan, prepare
+from headrace.api.options.csv_options import parse_options
 from headrace.api.read.read_csv import read_csv
-from headrace.api.read.reading import load_plan, prepare
 from headrace.columns.faults.rejects import FAULT_KINDS
 from headrace.columns.load.load import load
 from headrace.columns.plan.load_plan import LoadPlan

@@ -123,7 +123,7 @@ def test_replaced_strings_are_counted() -> None:
     table = headrace.read_csv(data, encoding="utf8-lossy")
     assert table.to_pydict() == {"a": ["\ufffd", "x", "\ufffd"], "b": ["\ufffd", "€", "\ufffd"], "c": [1, 2, 3]}
     assert table.report.replaced == 4
-    assert "strings mended with U+FFFD: 4" in str(table.report)
+    assert "strings with U+FFFD for undecodable bytes: 4" in str(table.report)
     assert headrace.read_csv(TEXT.encode(), encoding_errors="replace").report.replaced == 0
 
 

@@ -1,4 +1,4 @@
-"""Tables to files."""
+"""Re-exports the functions that write tables to files."""
 
 from headrace.export.files import check_target, suffixes, write_table
 from headrace.sources.kinds.file import checked_path

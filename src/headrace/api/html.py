@@ -1,4 +1,4 @@
-"""A table as HTML, for notebooks: no script, and colours that are those of the page around it, light or dark."""
+"""Formats a table as HTML for notebooks, without scripts, in the colours of the page."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _LINE = "border-bottom:1px solid"
 
 
 def table_html(columns: Mapping[str, Column], num_rows: int) -> str:
-    """Shape, names, types, and the first and last rows, of the first and last columns.
+    """Return the shape, and names, types, first and last rows of the first and last columns.
 
-    Every text is escaped. A null is set in another style than the text "null".
+    Every text is escaped. A null has another style than the text "null".
     """
     shape = f"<caption style='caption-side:top;text-align:left'>shape: ({num_rows:_}, {len(columns):_})</caption>"
     chosen = _outer(list(columns.items()), _COLUMNS)
@@ -40,7 +40,7 @@ def table_html(columns: Mapping[str, Column], num_rows: int) -> str:
 
 
 def _outer(items: Sequence[ItemT], most: int) -> list[ItemT | None]:
-    """All items, or the first and last of them around a None."""
+    """Return all items, or the first and last of them around a None."""
     if len(items) <= most:
         return list(items)
     return [*items[: most // 2], None, *items[len(items) - most // 2 :]]
@@ -56,7 +56,7 @@ def _head(name: str, column: Column) -> str:
 
 
 def _body(column: Column) -> list[str]:
-    """Cells of a column from top to bottom."""
+    """Return the cells of a column from top to bottom."""
     if len(column) <= ROWS:
         return _rows(column)
     return [*_rows(column[: ROWS // 2]), _gap("td"), *_rows(column[len(column) - ROWS // 2 :])]
@@ -69,5 +69,5 @@ def _rows(column: Column) -> list[str]:
 
 
 def _side(column: Column) -> str:
-    """Numbers stand under each other by their last digits."""
+    """Return the alignment of a column: right for numbers."""
     return "right" if column.type.name.startswith(("int", "uint", "float", "decimal")) else "left"

@@ -1,4 +1,4 @@
-"""The package's kernels for GPUs, as the command sees them."""
+"""Re-exports what the command needs to list and compile the kernels for GPUs."""
 
 from headrace.gpu.kernels.build import Built, build_kernels
 from headrace.gpu.kernels.cache import PREBUILT, user_folder

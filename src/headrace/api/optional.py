@@ -1,4 +1,4 @@
-"""Packages that a table or a scan can be given to, and that this one does not need."""
+"""Imports optional packages that tables and scans can be converted for."""
 
 from __future__ import annotations
 
@@ -9,30 +9,39 @@ from headrace.core.options import instance
 
 
 def needed(package: str, extra: str | None, what: str) -> Any:
-    """The package, for `what`.
+    """Import a package.
+
+    Parameters
+    ----------
+    package
+        Name of the package.
+    extra
+        Extra of headrace that installs it; None if there is none.
+    what
+        The call that needs it, for the error message.
 
     Raises
     ------
     MissingDependencyError
-        It is not installed; `extra` brings it, if there is one.
+        The package is not installed. The message says how to install it.
     """
     try:
         return __import__(package)
     except ModuleNotFoundError as error:
         if error.name != package:
-            raise  # it is there, and something that it needs is not
+            raise  # the package is installed, but a dependency of it is missing
         raise MissingDependencyError.of(package, extra, what) from None
 
 
 def duckdb_connection(given: object) -> Any:
-    """A connection of DuckDB as it is given, or DuckDB's module, which has a default one, for None.
+    """Return the given connection of DuckDB; for None, DuckDB's module, which has a default connection.
 
     Raises
     ------
     MissingDependencyError
         DuckDB is not installed.
     OptionError
-        It is something else.
+        The value is not a connection.
     """
     module = needed("duckdb", "duckdb", "to_duckdb()")
     if given is None or given is module:

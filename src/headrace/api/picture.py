@@ -1,4 +1,4 @@
-"""A table as text."""
+"""Formats a table as text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GAP = "…"
 
 
 def table_picture(columns: Mapping[str, Column], num_rows: int, most_rows: int = ROWS) -> str:
-    """Names, types, and the first and last rows (`most_rows` of them), as wide as the terminal."""
+    """Return names, types, and the first and last rows, `most_rows` in all, cut to the width of the terminal."""
     shape = f"shape: ({num_rows:_}, {len(columns):_})"
     if not columns:
         return shape
@@ -34,7 +34,7 @@ def table_picture(columns: Mapping[str, Column], num_rows: int, most_rows: int =
 
 
 def _drawn(name: str, column: Column, most_rows: int) -> list[str]:
-    """Cells of a column from top to bottom."""
+    """Return the cells of a column from top to bottom."""
     head = [cut(name), str(column.type)]
     if len(column) <= most_rows:
         return [*head, *cells(column)]
@@ -42,7 +42,7 @@ def _drawn(name: str, column: Column, most_rows: int) -> list[str]:
 
 
 def cells(column: Column) -> list[str]:
-    """What stands in each row of a column."""
+    """Return the text of each value of a column."""
     values = column.to_pylist()
     if column.type.unit == "ns":
         zone = None if column.type.tz is None else zone_named(column.type.tz)
@@ -81,18 +81,18 @@ def _cell(value: object) -> str:
 
 
 def visible(text: str) -> str:
-    """Text without characters that a terminal would obey: a line break is shown as two characters."""
+    """Return the text with an escape for each control character, so that a terminal does not execute it."""
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def cut(text: str) -> str:
-    """The beginning of `text`, visible."""
+    """Return the beginning of `text`, without control characters."""
     text = visible(text[: 2 * _CELL])
     return text if len(text) <= _CELL else text[: _CELL - 1] + GAP
 
 
 def _fit(columns: Sequence[list[str]], width: int) -> Sequence[list[str]]:
-    """Columns that fit `width`, the middle ones left out."""
+    """Return the columns that fit `width`, without the middle ones."""
 
     def total(chosen: Sequence[list[str]]) -> int:
         return sum(max(map(_width, cells)) + 3 for cells in chosen)
@@ -111,7 +111,7 @@ def _fit(columns: Sequence[list[str]], width: int) -> Sequence[list[str]]:
 
 
 def _width(text: str) -> int:
-    """Columns of a terminal that `text` takes."""
+    """Return the number of terminal columns of `text`."""
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 0 if unicodedata.combining(c) else 1 for c in text)
 
 

@@ -1,4 +1,4 @@
-"""What a read did: counts that add up, types with their evidence, seconds."""
+"""Defines `Report`, the account of a read: counts of records, types with their evidence, times."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from headrace.api.sniff.sniffed import Sniffed
+from headrace.api.sniffed import Sniffed
 from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.header import HeaderDecision
 from headrace.columns.types import DataType
@@ -18,18 +18,20 @@ __all__ = ["ColumnReport", "Evidence", "FileReport", "HeaderDecision", "Position
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Records and lines that an option left out.
+    """Numbers of records and lines that options left out.
 
     Parameters
     ----------
     header
         Records that hold the names.
-    blank, comment
-        Lines between records.
+    blank
+        Blank lines.
+    comment
+        Lines of comments.
     preamble
-        Lines and records in front of the header.
+        Lines and records before the header.
     rows
-        Records of data behind the header.
+        Data records after the header (``skip_rows_after_header``).
     footer
         Records at the end.
     """
@@ -43,29 +45,31 @@ class Skipped:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """Sum of all counts."""
         return self.header + self.blank + self.comment + self.preamble + self.rows + self.footer
 
     def __str__(self) -> str:
-        """`3 header, 1 blank`; what always may be there first, the others only where there are any."""
-        asked = [f"{count:_} {name}" for name in ("preamble", "rows", "footer") if (count := getattr(self, name))]
-        return ", ".join([f"{self.header:_} header", f"{self.blank:_} blank", f"{self.comment:_} comment", *asked])
+        """Return e.g. ``1 header, 3 blank, 0 comment, 2 rows``; the counts that options ask for only if they are not 0."""
+        optional = [f"{count:_} {name}" for name in ("preamble", "rows", "footer") if (count := getattr(self, name))]
+        return ", ".join([f"{self.header:_} header", f"{self.blank:_} blank", f"{self.comment:_} comment", *optional])
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnReport:
-    """How a column came to its type.
+    """The type of a column, and the reason for it.
 
     Parameters
     ----------
-    name, type
-        Of the column.
+    name
+        Name of the column.
+    type
+        Type of the column.
     inferred
-        False if the caller gave the type.
+        Whether the type was inferred; False if the caller gave it.
     evidence
-        The first field that no narrower type would have held; None for a given type, or where all fields are null.
+        The first field that no narrower type holds. None if the type was given, or if all fields are null.
     nulls
-        Rows that are null.
+        Number of nulls.
     """
 
     name: str
@@ -76,7 +80,7 @@ class ColumnReport:
 
     @property
     def rounded(self) -> Evidence | None:
-        """The first integer that the column, which other values make float64, does not hold exactly; None if there is none."""
+        """The first integer that a float64 column rounds; None if there is none."""
         return None if self.evidence is None else self.evidence.rounded
 
     def __str__(self) -> str:
@@ -93,18 +97,18 @@ class ColumnReport:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a batch of a scan ends, and another scan of the same sources can begin.
+    """The end of a batch of a scan, where another scan of the same sources can begin.
 
     Parameters
     ----------
     byte
-        Of the (decompressed) text of a file: behind a record and its line end.
+        Offset in the (decompressed) text of a file: the first byte after a record and its line terminator.
     record
-        Records of data in front of it in that file.
+        Number of data records before it in that file.
     file
-        Number of the file, from 0.
+        Index of the file, from 0.
     earlier
-        Records of data in the files before.
+        Number of data records in all files before that file.
     """
 
     byte: int = 0
@@ -119,14 +123,14 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """What became of one of several files.
+    """The counts of one of several files.
 
     Parameters
     ----------
     path
-        As it was given or matched; ``"<bytes>"`` and the like for what has none.
+        The path as it was given or matched; ``"<bytes>"`` and the like for sources without one.
     bytes, records, rows, rejected, skipped
-        As in `Report`, of this file.
+        As in `Report`, for this file.
     """
 
     path: str
@@ -145,52 +149,58 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """Account of one read.
+    """The account of a read, a batch or a scan.
 
     Parameters
     ----------
     bytes
-        Size of the text that was read: of the source, or of what it was decoded to in memory.
+        Size of the text in bytes: of the source, or of the decoded text if that was held in memory.
     records
-        Everything between two line ends: rows, rejected and left out.
+        Number of records: rows, rejected and skipped.
     rows
-        Rows of the table.
+        Number of rows of the table.
     rejected
-        Records that are in ``table.rejects`` and not in the table.
+        Number of records that are in ``table.rejects`` and not in the table.
     skipped
         Records that an option left out.
     filled
-        Rows whose records were short, filled with nulls as ``short_records`` asked.
+        Number of rows that were filled with nulls, because their records are short (``short_records="null"``).
     unread_bytes
-        Bytes that nobody looked at, because ``n_rows`` were read.
+        Number of bytes that were not read, because of ``n_rows``.
     faults
-        Rows of ``table.rejects``, those of kept records included.
+        Number of rows of ``table.rejects``, including those of kept records.
     columns
-        Types and their evidence.
+        Types of the columns and their evidence.
     renamed
-        Names of the header that had to change: position and name, and what it is now.
+        Names of the header that had to change: position and old name, to new name.
     seconds
-        ``prepare``, ``total`` and ``finish`` in wall time; ``find`` and ``convert`` add up all threads.
+        Seconds by stage: ``prepare``, ``finish`` and ``total`` in wall time, ``find`` and ``convert`` summed over all threads.
     replaced
-        Strings in which U+FFFD stands for what could not be decoded (``encoding_errors="replace"``).
+        Number of strings in which U+FFFD replaces bytes that cannot be decoded (``encoding_errors="replace"``).
     passes
-        How often the text was read: a second time if a type that the first records suggested did not hold to the end.
+        Number of passes over the text. There is a second pass if a type that the first records suggested does not fit later
+        records.
     header
-        Whether the first record was taken for the header, and the reason; None if there is no record.
+        Whether the first record is the header, and the reason. None if there is no record.
     sniffed
-        With ``dialect="auto"``: what was proposed, and why.
-    device, threads, isa
-        Where the work ran.
+        The proposal of ``dialect="auto"``. None without it.
+    device
+        Device that the work ran on.
+    threads
+        Greatest number of threads.
+    isa
+        Instruction set of the CPU kernels.
     copied_by
-        Of a scan on a GPU: who copied the text there: threads through pinned memory, or the GPU itself.
+        For a scan on a GPU, what copied the text there: threads through pinned memory, or the GPU itself. Empty otherwise.
     crossings
-        Bytes that went between host and GPU for this read.
+        Bytes copied between host and GPU for this read.
     files
-        Where several files were read: each, in order. The counts above are their sums.
+        The counts of each file, if several were read, in order. The counts above are their sums.
     end
-        Of a batch of a scan: where it ends, for `scan_csv`'s ``resume``.
+        For a batch of a scan, its end, to be passed to `scan_csv` as ``resume``. None otherwise.
     inferred_from
-        ``"all"`` of the text, or ``"first"``: types are those of a scan's first batch, and what does not fit them is a fault.
+        ``"all"``: types are inferred from the whole text. ``"first"``: types are those of a scan's first batch, and other values
+        are faults.
     """
 
     bytes: int
@@ -230,16 +240,18 @@ class Report:
 
     def __reduce__(self) -> tuple[Any, ...]:
         known = {each.name: getattr(self, each.name) for each in fields(self)}
-        return _remade, (known | {"renamed": dict(self.renamed), "seconds": dict(self.seconds)},)  # views are no pickles
+        return _remade, (
+            known | {"renamed": dict(self.renamed), "seconds": dict(self.seconds)},
+        )  # read-only views cannot be pickled
 
     def __str__(self) -> str:
         skipped = self.skipped
-        mended = f"strings mended with U+FFFD: {self.replaced:_}; " if self.replaced else ""
+        replaced = f"strings with U+FFFD for undecodable bytes: {self.replaced:_}; " if self.replaced else ""
         lines = [f"{len(self.files):_} files"] if self.files else []
         lines += [
             f"{self.bytes:_} bytes, {self.records:_} records = {self.rows:_} rows + {self.rejected:_} rejected + "
             f"{skipped.total:_} skipped ({skipped})",
-            f"faults: {self.faults:_}; {mended}passes over the text: {self.passes}",
+            f"faults: {self.faults:_}; {replaced}passes over the text: {self.passes}",
             f"device: {self.device}, {self.isa}; threads: {self.threads}",
             "seconds: " + ", ".join(f"{stage} {seconds:.3f}" for stage, seconds in self.seconds.items()),
         ]
@@ -254,7 +266,7 @@ class Report:
         if self.filled:
             lines.append(f"short records filled with nulls: {self.filled:_}")
         if self.unread_bytes:
-            lines.append(f"not read, behind the last row: {self.unread_bytes:_} bytes")
+            lines.append(f"not read, after the last row: {self.unread_bytes:_} bytes")
         lines += [f"renamed {old} to {new!r}" for old, new in self.renamed.items()]
         return "\n".join(lines + [f"  {column}" for column in self.columns])
 

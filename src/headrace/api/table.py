@@ -1,4 +1,4 @@
-"""A table: named columns of one length, and the ways out to other libraries."""
+"""Defines `Table`: named columns of equal length, with conversions to other libraries."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 
 
 class Table:
-    """Columns by name, in order; immutable.
+    """An immutable table: columns by name, in order.
 
     Parameters
     ----------
     columns
-        Name to column, all of one length.
+        Mapping from name to column. All columns have one length.
     rejects
-        One row for each fault of the read: ``record``, ``kept``, ``line``, ``line_byte``, ``byte``, ``column``, ``kind``,
-        ``expected``, ``field``, ``text``.
+        Table of the faults of the read, one row each, with the columns ``record``, ``kept``, ``line``, ``line_byte``, ``byte``,
+        ``column``, ``kind``, ``expected``, ``field`` and ``text``. None for no faults.
     report
-        Account of the read, or what makes it when it is asked for.
+        Report of the read, or a function that creates it at its first use. None for a table that no read created.
     """
 
     __slots__ = ("_columns", "_names", "_rejects", "_report")
@@ -54,7 +54,7 @@ class Table:
         report: Report | Callable[[], Report] | None = None,
     ) -> None:
         self._columns: Mapping[str, Column]
-        if isinstance(columns, Named):  # a read's, which makes each when it is asked for
+        if isinstance(columns, Named):  # of a read: each column is created at its first use
             self._columns, self._names = columns, columns.names
         else:
             _check_columns(columns)
@@ -66,51 +66,51 @@ class Table:
             instance("rejects", rejects, Table)
         if report is not None and not isinstance(report, Report) and (isinstance(report, type) or not callable(report)):
             raise OptionError.wrong("report", "a Report or None", report)
-        # Columns are held by the dictionary alone, which lets go of them in their order: so the next table finds their memory.
+        # Only the dictionary refers to the columns. It releases them in their order, so that the next table reuses their memory.
         self._rejects = rejects
         self._report = report
 
     @property
     def num_rows(self) -> int:
-        """Rows."""
+        """Number of rows."""
         return len(next(iter(self._columns.values()))) if self._columns else 0
 
     @property
     def num_columns(self) -> int:
-        """Columns."""
+        """Number of columns."""
         return len(self._columns)
 
     @property
     def column_names(self) -> list[str]:
-        """Names, in order."""
+        """Names of the columns, in order."""
         return list(self._columns)
 
     @property
     def columns(self) -> Mapping[str, Column]:
-        """Name to column."""
+        """Mapping from name to column."""
         return MappingProxyType(self._columns)
 
     @property
     def schema(self) -> Mapping[str, DataType]:
-        """Name to type."""
+        """Mapping from name to type."""
         return MappingProxyType({name: column.type for name, column in self._columns.items()})
 
     @property
     def rejects(self) -> Table:
-        """Faults of the read that made this table, one row each; empty if there were none."""
+        """Faults of the read that created this table, one row each; empty if there were none."""
         return self._rejects if self._rejects is not None else Table({})
 
     @property
     def report(self) -> Report:
-        """Account of the read that made this table.
+        """Report of the read that created this table.
 
         Raises
         ------
         AttributeError
-            No read made it: it is a slice, or a table of rejects.
+            No read created the table, e.g. because it is a slice of another one, or a table of rejects.
         """
         if self._report is None:
-            raise AttributeError("only the table that a read gives has a report")
+            raise AttributeError("only a table that a read returns has a report")
         if not isinstance(self._report, Report):
             self._report = self._report()
         return self._report
@@ -122,7 +122,7 @@ class Table:
         return iter(self._columns)
 
     def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
-        """Refuse: an array has one type, and what makes one of a sequence would take the names for data.
+        """Refuse the conversion: an array has one type, and NumPy would take the names of the columns for data.
 
         Raises
         ------
@@ -130,8 +130,8 @@ class Table:
             Always.
         """
         raise OptionError(
-            "a table is no array: to_pandas() makes a data frame of it, to_numpy() an array of each column, and "
-            "table['name'] is a single column"
+            "a table cannot become an array; to_pandas() returns a data frame, to_numpy() an array of each column, and "
+            "table['name'] a single column"
         )
 
     @overload
@@ -139,7 +139,7 @@ class Table:
     @overload
     def __getitem__(self, key: slice) -> Table: ...
     def __getitem__(self, key: str | int | slice) -> Column | Table:
-        """Column by name or position; or rows, sharing this table's memory."""
+        """Return a column, by name or position; or, for a slice, a table of these rows that shares this table's memory."""
         if isinstance(key, slice):
             return Table({name: column[key] for name, column in self._columns.items()})
         if isinstance(key, str):
@@ -157,11 +157,18 @@ class Table:
 
     @property
     def device(self) -> Device:
-        """Where its columns lie, or the first of them if they lie on several; of a table without any, the host."""
+        """Device of the columns, or of the first column if they are on several devices; the CPU for a table without columns."""
         return next((column.device for column in self._columns.values()), Device())
 
     def to(self, device: Device | str, *, context: Context | None = None) -> Table:
-        """The table on a device, rejects excepted; see `Column.to`. The context's memory limit holds for all columns together.
+        """Return the table with its columns on a device; rejects stay where they are. See `Column.to`.
+
+        Parameters
+        ----------
+        device
+            ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
+        context
+            Its memory limit applies to all columns together. None for no limit.
 
         Examples
         --------
@@ -170,30 +177,30 @@ class Table:
         return Table(moved_all(self._columns, device, context), rejects=self._rejects, report=self._report)
 
     def __arrow_c_device_array__(self, requested_schema: object = None, **options: object) -> tuple[object, object]:
-        """Arrow C device interface: a struct of the columns, without a copy, where they lie."""
+        """Return the columns as a struct through the Arrow C device interface, without a copy."""
         return device_batch(self._columns, self.num_rows, self.device)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Arrow C stream of one batch, without a copy (from a GPU, with one). A requested schema is ignored, as is allowed."""
+        """Return an Arrow C stream of one batch, without a copy for a table in host memory. A requested schema is ignored."""
         return stream_capsule(self.to("cpu").columns, self.num_rows)
 
     def __arrow_c_schema__(self) -> object:
-        """Arrow C schema: a struct of the columns."""
+        """Return the Arrow C schema of a struct of the columns."""
         return schema_capsule(self._columns)
 
     def to_torch(self) -> dict[str, Any]:
-        """Name to PyTorch tensor, by DLPack, where it lies; see `Column.__dlpack__` for what can be one.
+        """Return a mapping from name to PyTorch tensor, through DLPack, on the same device. See `Column.__dlpack__`.
 
         Raises
         ------
         BufferError
-            A column is no array of numbers, or has nulls. Choose columns first.
+            A column does not hold numbers, or has nulls. Select the columns first.
         """
         torch = needed("torch", None, "to_torch()")
         return {name: torch.from_dlpack(column) for name, column in self._columns.items()}
 
     def to_cudf(self) -> Any:
-        """cuDF data frame; a table on the host is copied to the GPU by cuDF."""
+        """Return a cuDF data frame. cuDF copies a table in host memory to the GPU."""
         module = needed("cudf", None, "to_cudf()")
         if self.device.kind == "cpu":
             return module.DataFrame.from_arrow(self.to_arrow())
@@ -202,13 +209,13 @@ class Table:
         return module.DataFrame({name: module.Series.from_pylibcudf(column) for name, column in columns})
 
     def to_arrow(self, *, views: bool = False) -> pa.Table:
-        """PyArrow table on this table's memory, or on a copy of it if that is on a GPU.
+        """Return a PyArrow table that shares this table's memory, or a copy of it if it is on a GPU.
 
         Parameters
         ----------
         views
-            Whether string views stay what they are. By default they become ``string`` or ``large_string``, which costs a copy:
-            PyArrow cannot filter, sort or take them.
+            Whether string views stay views. By default they are copied to ``string`` or ``large_string``, because PyArrow cannot
+            filter, sort or take views.
         """
         columns = moved_all(self._columns, "cpu")
         if not flag("views", views):
@@ -216,46 +223,46 @@ class Table:
         return needed("pyarrow", "arrow", "to_arrow()").table(Table(columns))
 
     def to_pandas(self) -> pd.DataFrame:
-        """pandas data frame, converted by PyArrow: integers with nulls become floats, timestamps ``datetime64``."""
+        """Return a pandas data frame, converted by PyArrow: integers with nulls become floats, timestamps ``datetime64``."""
         needed("pandas", "pandas", "to_pandas()")
         frame: pd.DataFrame = self.to_arrow().to_pandas()
         return frame
 
     def to_polars(self) -> pl.DataFrame:
-        """Polars data frame."""
+        """Return a Polars data frame."""
         return needed("polars", "polars", "to_polars()").DataFrame(self)
 
     def to_duckdb(self, connection: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyRelation:
-        """DuckDB relation that reads this table's memory, in `connection` or in DuckDB's default one."""
+        """Return a DuckDB relation that reads this table's memory, of `connection` or of DuckDB's default connection."""
         return duckdb_connection(connection).from_arrow(self.to_arrow())
 
     def partition(
         self, by: str, buckets: BucketFunction, *, context: Context | None = None
     ) -> tuple[Table, np.ndarray[Any, Any]]:
-        """Rows in the order of the buckets of one column's values; within a bucket they keep their order. Needs NumPy.
+        """Return the rows grouped by the bucket of one column's value. Rows of a bucket keep their order. Needs NumPy.
 
-        Work runs where the table lies; of a GPU the offsets alone come to the host.
+        The work runs on the device of the table. From a GPU only the offsets are copied to the host.
 
         Parameters
         ----------
         by
             Name of a column of integers or floats without nulls.
         buckets
-            A function of `headrace.buckets`, such as ``buckets.splitters([0, 10, 100])``.
+            A bucket function of `headrace.buckets`, such as ``buckets.splitters([0, 10, 100])``.
         context
-            Threads and memory that may be used.
+            Number of threads and memory limit. None for the defaults.
 
         Returns
         -------
         tuple
-            The table, and int64 offsets: bucket `i` has the rows ``offsets[i]`` to before ``offsets[i + 1]``.
+            The table, and int64 offsets: bucket `i` has the rows ``offsets[i]`` up to, and without, ``offsets[i + 1]``.
 
         Raises
         ------
         UnknownColumnError
             There is no such column. The error is a `KeyError` too.
         OptionError
-            It holds no such values, some of them are in no bucket, or columns lie on several devices.
+            The column holds other values, some values are in no bucket, or the columns are on several devices.
         """
         from headrace.arrange.partition_rows.rows import partition_rows  # not needed to read
 
@@ -266,31 +273,32 @@ class Table:
     def partition_by_hash(
         self, columns: str | Sequence[str], n: int, *, context: Context | None = None
     ) -> tuple[Table, np.ndarray[Any, Any]]:
-        """Rows in `n` buckets by a hash of their values in `columns`: rows that are equal there share a bucket. Needs NumPy.
+        """Return the rows grouped into `n` buckets by a hash of some columns. Rows that are equal there share a bucket.
 
-        The hash depends on values alone, so tables of the same types that are partitioned alike can be joined bucket by bucket,
-        on any machine. Nulls are equal, as are -0.0 and 0.0, and all NaN; so are texts in any form.
+        Needs NumPy. The hash depends only on the values. Tables of the same types that are partitioned by the same columns can
+        therefore be joined bucket by bucket, on any machine. Nulls are equal to each other, as are -0.0 and 0.0, all NaN, and
+        equal texts of any string type.
 
         Parameters
         ----------
         columns
             Name of a column, or several.
         n
-            How many buckets.
+            Number of buckets.
         context
-            Threads and memory that may be used.
+            Number of threads and memory limit. None for the defaults.
 
         Returns
         -------
         tuple
-            As `partition` gives it.
+            As for `partition`.
 
         Raises
         ------
         UnknownColumnError
             There is no such column. The error is a `KeyError` too.
         OptionError
-            `n` is no number of buckets, or columns lie on several devices.
+            `n` is not a valid number of buckets, or the columns are on several devices.
 
         Examples
         --------
@@ -312,11 +320,11 @@ class Table:
         return Table(found), offsets
 
     def to_numpy(self) -> dict[str, np.ndarray[Any, Any]]:
-        """Name to NumPy array; see `Column.to_numpy`."""
+        """Return a mapping from name to NumPy array. See `Column.to_numpy`."""
         return {name: column.to_numpy() for name, column in self._columns.items()}
 
     def to_pydict(self) -> dict[str, list[Any]]:
-        """Name to list of Python values; see `Column.to_pylist`."""
+        """Return a mapping from name to list of Python values. See `Column.to_pylist`."""
         return {name: column.to_pylist() for name, column in self._columns.items()}
 
     def __repr__(self) -> str:
@@ -325,21 +333,21 @@ class Table:
         return table_picture(self._columns, self.num_rows)
 
     def _repr_html_(self) -> str:
-        """The table as notebooks show it."""
+        """Return the table as HTML, for notebooks."""
         from headrace.api.html import table_html  # not needed to read
 
         return table_html(self._columns, self.num_rows)
 
 
 def _name_of(option: str, name: object, columns: Mapping[str, Column]) -> str:
-    """The name of a column that an option holds."""
+    """Return the name in an option, or raise if there is no such column."""
     if not isinstance(name, str) or name not in columns:
         raise UnknownColumnError.unknown(f"column in {option}", name, columns)
     return name
 
 
 def _check_columns(columns: object) -> None:
-    """Raise OptionError unless `columns` maps names to columns."""
+    """Raise OptionError if `columns` is not a mapping from names to columns."""
     if not isinstance(columns, Mapping):
         raise OptionError.wrong("columns", "a mapping of names to columns", columns)
     for name, column in columns.items():

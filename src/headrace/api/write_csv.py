@@ -1,4 +1,4 @@
-"""Tables to delimited text."""
+"""Re-exports `write_csv`."""
 
 from headrace.export.text.write_csv import write_csv
 

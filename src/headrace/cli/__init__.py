@@ -1,1 +1,1 @@
-"""The command `headrace`."""
+"""Implements the command `headrace`."""

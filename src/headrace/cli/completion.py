@@ -1,4 +1,4 @@
-"""`headrace completion`: scripts by which shells complete the command, made of what its parser takes."""
+"""Generates shell completion scripts from the command's parser: `headrace completion`."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from dataclasses import dataclass
 from typing import Any
 
 _HOW = """\
-to try it in this shell, or for good:
+to use it in this shell, or in every shell:
   bash   source <(headrace completion bash)      put this line into ~/.bashrc
-  zsh    source <(headrace completion zsh)       put this line into ~/.zshrc, behind compinit
+  zsh    source <(headrace completion zsh)       put this line into ~/.zshrc, after compinit
   fish   headrace completion fish | source       or write it to ~/.config/fish/completions/headrace.fish
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """An option as a shell sees it.
+    """An option, for a completion script.
 
     Parameters
     ----------
     names
         ``("-q", "--quiet")``.
     help
-        One line.
-    takes_value, choices
-        Whether a value follows, and the only ones there are; empty for any.
+        One line of help.
+    takes_value
+        Whether a value follows.
+    choices
+        The valid values; empty if there is no fixed list.
     """
 
     names: tuple[str, ...]
@@ -37,7 +39,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command as a shell sees it; `words` are the values of its arguments, empty if they are files."""
+    """A command, for a completion script; `words` are the values of its arguments, empty if they are files."""
 
     help: str
     flags: tuple[Flag, ...]
@@ -45,11 +47,11 @@ class Command:
 
 
 def add_parser(commands: Any, whole: argparse.ArgumentParser) -> None:
-    """Add `completion` to argparse's `commands`; `whole` is the parser that they belong to."""
+    """Add `completion` to argparse's `commands`; `whole` is the parser of all commands."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "completion",
-        help="print a script by which a shell completes this command",
-        description="Print a script by which a shell completes this command.",
+        help="print a script that completes this command in a shell",
+        description="Print a script that completes this command in a shell.",
         epilog=_HOW,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -58,15 +60,15 @@ def add_parser(commands: Any, whole: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace, whole: argparse.ArgumentParser) -> int:
-    """Print the script; 0."""
+    """Print the script, and return 0."""
     print(_SCRIPTS[given.shell](commands_of(whole)))
     return 0
 
 
 def commands_of(parser: argparse.ArgumentParser) -> dict[str, Command]:
-    """All commands by name; the empty name stands for what comes before one."""
+    """Return all commands by name; the empty name has the options before a command."""
     found = {"": Command("", _flags(parser), ())}
-    for action in parser._actions:  # noqa: SLF001  argparse has no other way to ask
+    for action in parser._actions:  # noqa: SLF001  argparse has no public way
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             helps = {choice.dest: choice.help or "" for choice in action._choices_actions}  # noqa: SLF001
             for name, command in action.choices.items():
@@ -93,7 +95,7 @@ def _words(parser: argparse.ArgumentParser) -> tuple[str, ...]:
 
 
 def _quoted(text: str) -> str:
-    """`text` as one word of a shell."""
+    """Return the text as one word of a shell."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 
@@ -125,7 +127,7 @@ def _bash(commands: Mapping[str, Command]) -> str:
             "    if [[ ! $valued ]]; then",
             "        [[ $current == -* ]] && words=$flags || words=$others",
             "    fi",
-            "    # Without a word that fits, `-o default` completes the names of files.",
+            "    # If no word fits, `-o default` completes names of files.",
             '    COMPREPLY=($(compgen -W "$words" -- "$current"))',
             "}",
             "complete -o default -F _headrace headrace",
@@ -157,11 +159,11 @@ def _zsh(commands: Mapping[str, Command]) -> str:
 def _zsh_flags(command: Command) -> list[str]:
     specifications = []
     for flag in command.flags:
-        told = flag.help.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]").replace(":", "\\:")
+        described = flag.help.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]").replace(":", "\\:")
         value = ""
         if flag.takes_value:
             value = f":value:({' '.join(flag.choices)})" if flag.choices else ":value:_files"
-        specifications += [_quoted(f"*{name}[{told}]{value}") for name in flag.names]
+        specifications += [_quoted(f"*{name}[{described}]{value}") for name in flag.names]
     return specifications
 
 

@@ -1,4 +1,4 @@
-"""`headrace count`: how many records, by their structure alone."""
+"""Counts records without converting any field: `headrace count`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from headrace.api.report import Report
 from headrace.cli import options
-from headrace.cli.words import tell_faults
+from headrace.cli.words import print_faults
 
 
 def add_parser(commands: Any, epilog: str) -> None:
@@ -17,31 +17,30 @@ def add_parser(commands: Any, epilog: str) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "count",
         help="count records, rows, blank lines and comments",
-        description="Count records, rows, blank lines and comments, as a read would; no field is converted. "
-        "Rows are the records that have as many fields as the first, and sound quotes.",
+        description="Count records, rows, blank lines and comments as a read does, without converting fields. "
+        "Rows are the records with as many fields as the first record, and with well-formed quotes.",
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
     options.add_files(parser)
     parser.add_argument("--json", action="store_true", help="print an object")
-    options.add_text_options(parser)
-    options.add_work_options(parser, on_error="null")
+    options.add_options(parser, "files", "text", "work", defaults={"on_error": "null"}, without=("n_rows",))
 
 
 def run(given: argparse.Namespace) -> int:
-    """Count, tell; 0."""
+    """Count, print, and return 0."""
     table = options.read_given(given, columns=[])
     if given.json:
         print(json.dumps(_as_object(table.report)))
     else:
         print(_as_text(table.report))
-    tell_faults(table)
+    print_faults(table)
     return 0
 
 
 def _as_object(report: Report) -> dict[str, Any]:
-    """The account of a read: records = rows + rejected + the sum of skipped."""
+    """Return the counts of a read: records = rows + rejected + the sum of skipped."""
     return {"records": report.records, "rows": report.rows, "rejected": report.rejected, "skipped": asdict(report.skipped)}
 
 
@@ -55,8 +54,8 @@ def _as_text(report: Report) -> str:
         "blank": skipped.blank,
         "comment": skipped.comment,
     }
-    asked = {"preamble": skipped.preamble, "skipped rows": skipped.rows, "footer": skipped.footer}
-    lines |= {name: count for name, count in asked.items() if count}
+    optional = {"preamble": skipped.preamble, "skipped rows": skipped.rows, "footer": skipped.footer}
+    lines |= {name: count for name, count in optional.items() if count}
     name_width = max(map(len, lines))
     count_width = len(f"{report.records:_}")
     return "\n".join(f"{name:{name_width}}  {count:>{count_width}_}" for name, count in lines.items())

@@ -1,4 +1,4 @@
-"""`headrace demo`: the main job on a real file that the package ships, with its answer checked."""
+"""Reads a real file that the package ships, and checks the answer: `headrace demo`."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ WRONG_ANSWER = 1
 _NULLS = ("", "NA")
 _ROWS = 4_334
 _MILES = 4_561_824
-"""Flights of the shipped file, and the sum of their distances, as Python's csv module finds them."""
+"""Number of flights in the shipped file, and the sum of their distances, computed with Python's csv module."""
 
 _REPEATS = 160
-"""63 MB: enough that the rate is that of reading, not of starting."""
+"""Repetitions of the file: 63 MB, so that the time to start is small against the time to read."""
 
 
 def add_parser(commands: Any) -> None:
     """Add `demo` to argparse's `commands`."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "demo",
-        help="read a real file that comes with the package, show what comes out, and check it",
+        help="read a real file that comes with the package, show the table, and check it",
         description="Read a real file that comes with the package: five days of flights from New York (CC0). "
-        "Show the table, the evidence for its types, how bad records are told, and the rate. "
-        "Exit code 1 if the answer is not the known one.",
+        "Show the table, the evidence for its types, the report of bad records, and the rate. "
+        "The exit code is 1 if the answer is wrong.",
     )
     parser.set_defaults(run=run)
 
 
 def run(given: argparse.Namespace) -> int:
-    """Read, show, check; 0 if every answer is right."""
+    """Read, print, check, and return 0 if every answer is right."""
     with as_file(files("headrace.data").joinpath("flights.csv")) as path:
         text = path.read_bytes()
         table = read_csv(path, null_values=_NULLS)
@@ -60,7 +60,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def break_two_records(text: bytes) -> bytes:
-    """`text` with a departure delay that is no number (record 3) and a record without its last columns (record 6)."""
+    """Return the text with a departure delay that is not a number (record 3) and a record that is cut short (record 6)."""
     lines = text.split(b"\n")
     delayed = lines[3].split(b",")
     delayed[5] = b"late"
@@ -70,7 +70,7 @@ def break_two_records(text: bytes) -> bytes:
 
 
 def wrong_answers(table: Table, broken: Table, large: Table) -> list[str]:
-    """What differs from the known answers; empty if nothing does."""
+    """Return the differences from the known answers, as lines of text."""
     lost = sum(table["distance"][row] for row in (2, 5))
     expected = {
         "rows": (table.num_rows, _ROWS),
@@ -94,7 +94,7 @@ def _verdict(table: Table, broken: Table, large: Table) -> int:
         print("headrace: the demo got a wrong answer; please report it", *wrong, sep="\n  ", file=sys.stderr)
         return WRONG_ANSWER
     print(f"Checked: {_ROWS:_} flights over {_MILES:_} miles, exactly 2 records rejected, and every record is accounted for.\n")
-    print("Go on:  headrace load YOUR.csv --to YOUR.parquet       (needs: pip install 'headrace[parquet]')")
+    print("Next:   headrace load YOUR.csv --to YOUR.parquet       (needs: pip install 'headrace[parquet]')")
     print("        python -c 'import headrace; print(headrace.read_csv(\"YOUR.csv\"))'")
     return 0
 

@@ -1,4 +1,4 @@
-"""`headrace head`: the first rows, as they would be read."""
+"""Shows the first rows as a read returns them: `headrace head`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from headrace.api.picture import table_picture
 from headrace.cli import options
-from headrace.cli.words import tell_faults
+from headrace.cli.words import print_faults
 
 
 def add_parser(commands: Any, epilog: str) -> None:
@@ -15,21 +15,19 @@ def add_parser(commands: Any, epilog: str) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "head",
         help="show the first rows",
-        description="Show the first rows. Types are those of these rows; headrace schema finds those of the whole file.",
+        description="Show the first rows. Types are inferred from these rows; headrace schema infers them from the whole file.",
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
     options.add_files(parser)
-    options.add_rows_option(parser, "-n", "--n-rows", default=10)
-    options.add_text_options(parser)
-    options.add_column_options(parser)
-    options.add_work_options(parser, on_error="null")
+    options.add_row_limit(parser, "-n", default=10)
+    options.add_options(parser, "files", "text", "columns", "work", defaults={"on_error": "null"}, without=("n_rows",))
 
 
 def run(given: argparse.Namespace) -> int:
-    """Read, show; 0."""
+    """Read, print, and return 0."""
     table = options.read_given(given)
     print(table_picture(table.columns, table.num_rows, most_rows=table.num_rows))
-    tell_faults(table)
+    print_faults(table)
     return 0

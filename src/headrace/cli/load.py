@@ -1,4 +1,4 @@
-"""`headrace load`: delimited files to one file of typed columns."""
+"""Reads delimited files and writes their typed columns to one file: `headrace load`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from headrace import Table
 from headrace.api.files import check_target, checked_path, suffixes, write_table
 from headrace.cli import options
-from headrace.cli.words import printable, records, tell_faults
+from headrace.cli.words import print_faults, printable, records
 from headrace.core.errors import OptionError
 
 _COLUMNS_SHOWN = 30
@@ -31,33 +31,30 @@ def add_parser(commands: Any, epilog: str) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "load",
         help="read delimited files and write them as one file of another format",
-        description=f"Read delimited files, find the types of their columns, and write one file: {formats}.",
+        description=f"Read delimited files, infer the types of their columns, and write one file: {formats}.",
         epilog=_EXAMPLES + epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
     options.add_files(parser)
     parser.add_argument("--to", metavar="OUT", required=True, help=f"file to write: {formats}")
-    options.add_text_options(parser)
-    options.add_column_options(parser)
-    group = options.add_work_options(parser)
-    options.add_rows_option(group, "--n-rows")
-    group.add_argument("--rejects", metavar="OUT", help=f"also write a table of all faults: {formats}")
-    group.add_argument("-q", "--quiet", action="store_true", help="no summary; faults and errors are still told")
+    group = options.add_options(parser, "files", "text", "columns", "work")["work"]
+    group.add_argument("--rejects", metavar="OUT", help=f"file to write the table of all faults to: {formats}")
+    group.add_argument("-q", "--quiet", action="store_true", help="print no summary; faults and errors are still reported")
 
 
 def run(given: argparse.Namespace) -> int:
-    """Load, write, tell; 0."""
+    """Read, write, print a summary, and return 0."""
     _check_paths(given)
     table = options.read_given(given)
     begun = time.perf_counter()
-    if given.rejects:  # first, so that the result is never there without what it lacks
+    if given.rejects:  # first: whenever the result exists, so do its rejects
         write_table(table.rejects, given.rejects)
     write_table(table, given.to)
     seconds = time.perf_counter() - begun
     if not given.quiet:
         print(_summary(given, table, seconds))
-    tell_faults(table, given.rejects)
+    print_faults(table, given.rejects)
     return 0
 
 
@@ -66,7 +63,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 def _check_paths(given: argparse.Namespace) -> None:
-    """Refuse what cannot be written, or would overwrite what is read, before the read."""
+    """Before the read, refuse files that cannot be written, and files that are read themselves."""
     named = [checked_path(file, "FILE") for file in given.file]
     files = [path for file in named if file != options.STDIN for path in (file, *glob.iglob(file, recursive=True))]
     taken = {os.path.realpath(file): file for file in files}

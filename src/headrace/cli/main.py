@@ -1,4 +1,4 @@
-"""The command `headrace`: what it takes, and how it ends."""
+"""Parses the arguments of the command `headrace`, runs it, and returns its exit code."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ DATA_FAULT, MISUSE, NO_ACCESS, NO_PACKAGE, INTERRUPTED, PIPE_CLOSED = 1, 2, 3, 4
 
 _EPILOG = """\
 exit codes:
-  0    done; also if records were rejected as --on-error asked (they are counted and shown)
-  1    the data is at fault: the first bad record is shown, nothing is written
-  2    the command makes no sense: an unknown option, column, type or suffix
-  3    a file cannot be read or written, or memory does not suffice
+  0    success; also if records were rejected because of --on-error (they are counted and shown)
+  1    fault in the data: the first bad record is shown, nothing is written
+  2    error in the command: an unknown option, column, type or suffix
+  3    a file cannot be read or written, or there is not enough memory
   4    an optional package is missing; the message says how to install it
-  130  interrupted (Ctrl-C); no half file is left
-  141  the reader of the output went away (as in: headrace demo | head)
+  130  interrupted (Ctrl-C); no incomplete file is left
+  141  the output was closed by its reader (as in: headrace demo | head)
 """
 
 
@@ -42,14 +42,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv
-        Arguments without the command's name; None for those of the process.
+        Arguments without the name of the command; None for those of the process.
 
     Returns
     -------
     int
-        Exit code, as the help explains.
+        Exit code; the help lists them.
     """
-    _settle_streams()
+    _prepare_streams()
     parser = make_parser()
     try:
         given = parser.parse_args(argv)
@@ -69,10 +69,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """All that the command takes."""
+    """Return the parser of the command."""
     parser = Parser(
         prog="headrace",
-        description="Raw delimited data to typed columns, fast, and with every bad record accounted for.",
+        description="Read delimited text into typed columns, and account for every bad record.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -85,8 +85,8 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _settle_streams() -> None:
-    """Let no character be one too many for the terminal, and write to nowhere where a stream is closed (``>&-``)."""
+def _prepare_streams() -> None:
+    """Escape characters that the terminal cannot show, and discard output to closed streams (``>&-``)."""
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115  open until the process ends
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
@@ -106,11 +106,11 @@ def _code_of(error: Exception) -> int:
 
 def _message_of(error: Exception) -> str:
     if isinstance(error, ParseError):
-        # The library's message ends with what a Python caller can do about it.
+        # The library's message ends with advice for Python callers.
         what = str(error).rpartition("; pass ")[0] or str(error)
-        return f"{what}\nTo go on past bad records: --on-error reject, and --rejects FILE to keep them."
+        return f"{what}\nTo continue after bad records: --on-error reject, and --rejects FILE to keep them."
     if isinstance(error, EmptyInputError):
-        return "the input holds no record; --names A,B,... makes it an empty table"
+        return "the input has no record; pass --names A,B,... to read an empty table"
     if isinstance(error, OptionError):
         message = str(error).replace("header=True", "--header").replace("header=False", "--no-header")
         return in_flags(message, options.flags())
@@ -124,6 +124,6 @@ def _message_of(error: Exception) -> str:
 
 
 def _fail(code: int, message: str) -> int:
-    with suppress(OSError):  # nobody reads it; the exit code still tells
+    with suppress(OSError):  # standard error is closed; the exit code is left
         print(f"headrace: {message}", file=sys.stderr, flush=True)
     return code

@@ -1,4 +1,4 @@
-"""The command's parser of arguments: argparse's, with short words where a command makes no sense."""
+"""Parses arguments with argparse, with short error messages."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, NoReturn
 
 
 class Parser(argparse.ArgumentParser):
-    """Takes whole names of options only; its subcommands are of this class too."""
+    """A parser that takes only complete names of options. Its subcommands are of this class too."""
 
     def __init__(self, **keywords: object) -> None:
         super().__init__(**({"allow_abbrev": False} | keywords))  # type: ignore[arg-type]
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """As argparse's, but for the value "--" of an option (``--to=--``), of which argparse makes an empty list."""
+        """Parse as argparse does, but refuse the value "--" of an option (``--to=--``), which argparse makes an empty list."""
         given = list(sys.argv[1:] if args is None else args)
         for word in given[: given.index("--") if "--" in given else len(given)]:
             if word.startswith("--") and word.endswith("=--"):
@@ -22,5 +22,5 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(given, namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong and where help is. The usage, 20 lines of options, would push that off the screen."""
+        """Print the error and how to get help, and exit. The usage is not printed, because it has 20 lines."""
         self.exit(2, f"{self.prog}: {message}\nTry '{self.prog} --help'.\n")

@@ -1,4 +1,4 @@
-"""`headrace profile`: where the time of a scan goes, and who waits for whom."""
+"""Scans a text and shows where the time goes: `headrace profile`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from headrace import OptionError, scan_csv
 from headrace.api.files import checked_path
-from headrace.api.profile import Timeline, profile
+from headrace.api.scan.profile import Timeline, profile
 from headrace.cli import options, values
 from headrace.core.errors import shown
 
@@ -18,8 +18,9 @@ def add_parser(commands: Any, epilog: str) -> None:
     """Add `profile` to argparse's `commands`; `epilog` ends its help."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "profile",
-        help="scan, and show where the time goes: a trace for Perfetto, and a page with a picture",
-        description="Scan a text batch by batch, and write who works and who waits: TRACE.json for ui.perfetto.dev, TRACE.html.",
+        help="scan a text and show where the time goes: a trace for Perfetto, and a page with a timeline",
+        description="Scan a text batch by batch, and write when each thread works and waits: TRACE.json for ui.perfetto.dev, "
+        "and TRACE.html.",
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -27,21 +28,22 @@ def add_parser(commands: Any, epilog: str) -> None:
     options.add_files(parser)
     what = "path of both files, without their suffix (default: trace)"
     parser.add_argument("--trace", metavar="TRACE", default="trace", help=what)
-    options.add_text_options(parser)
-    options.add_column_options(parser)
-    group = options.add_work_options(parser, on_error="null")
-    group.add_argument("--batch-bytes", type=values.whole_number, metavar="N", default=None, help="bytes of text in a batch")
-    group.add_argument("--device", default=argparse.SUPPRESS, help="where the text is converted: cpu or cuda (default: cpu)")
-    group.add_argument("--to", default=argparse.SUPPRESS, metavar="DEVICE", help="where batches go (default: they stay)")
+    added = options.add_options(parser, "files", "text", "columns", "work", defaults={"on_error": "null"}, without=("n_rows",))
+    group = added["work"]
+    group.add_argument("--batch-bytes", type=values.integer, metavar="N", default=None, help="bytes of text in a batch")
+    group.add_argument("--device", default=argparse.SUPPRESS, help="device that converts the text: cpu or cuda (default: cpu)")
+    group.add_argument(
+        "--to", default=argparse.SUPPRESS, metavar="DEVICE", help="device that batches are copied to (default: none)"
+    )
 
 
 def run(given: argparse.Namespace) -> int:
-    """Scan, write, tell; 0."""
+    """Scan, write both files, print a summary, and return 0."""
     trace = Path(checked_path(given.trace, "--trace"))
     if not trace.name:
         raise OptionError(f"--trace must be the path of a file without its suffix, not {given.trace!r}")
     if not trace.parent.is_dir():
-        raise OptionError(f"--trace {shown(given.trace)} is in no folder that is there")
+        raise OptionError(f"--trace {shown(given.trace)} is in a folder that does not exist")
     timeline, report = profile(scan_csv(options.source_of(given.file), **options.given_to(scan_csv, given)))
     name = os.path.basename(given.file[0])
     page, events = trace.with_name(trace.name + ".html"), trace.with_name(trace.name + ".json")

@@ -1,4 +1,4 @@
-"""A bar on long work: on a terminal only, after a second only, and only if `rich` is there."""
+"""Shows a progress bar: on a terminal, after one second, if `rich` is installed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_PATIENCE = 1.0
-"""Seconds: what ends sooner needs no bar."""
+_DELAY = 1.0
+"""Seconds before the bar appears."""
 
 
 @contextmanager
 def progress_bar(clock: Callable[[], float] = time.monotonic) -> Iterator[Callable[[int, int], None] | None]:
-    """What to pass as `read_csv`'s ``progress``; the bar goes with the block, however that ends."""
+    """Yield a function for the ``progress`` of `read_csv`, or None; remove the bar at the end of the block."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -26,14 +26,14 @@ def progress_bar(clock: Callable[[], float] = time.monotonic) -> Iterator[Callab
 
 
 class Bar:
-    """A bar that appears when the work has taken a while, and leaves nothing behind.
+    """A bar that appears after a delay, and disappears at the end.
 
     Parameters
     ----------
     clock
-        Seconds that only go up.
+        Function that returns seconds, which never decrease.
     console
-        Where rich draws; None for standard error.
+        Console of rich to draw on; None for standard error.
     """
 
     def __init__(self, clock: Callable[[], float], console: Any = None) -> None:
@@ -45,9 +45,9 @@ class Bar:
         self._done = 0
 
     def show(self, done: int, total: int) -> None:
-        """Draw the bar at `done` of `total` bytes, if it is time to."""
+        """Draw the bar at `done` of `total` bytes, after the delay."""
         if self._drawing is None:
-            if self._clock() - self._begun < _PATIENCE or not self._start(total):
+            if self._clock() - self._begun < _DELAY or not self._start(total):
                 return
         elif done < self._done:  # a second pass, or the next file
             self._drawing.reset(self._task, total=total)
@@ -56,7 +56,7 @@ class Bar:
         self._drawing.refresh()
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._drawing is not None:
             self._drawing.stop()
 
@@ -65,9 +65,9 @@ class Bar:
             from rich import progress  # optional, and slow to import
             from rich.console import Console
         except ImportError:
-            self._begun = float("inf")  # not to try again
+            self._begun = float("inf")  # do not try again
             return False
-        # Nothing else is written meanwhile, so no thread has to redraw and no stream to be caught.
+        # Nothing else is printed meanwhile, so neither a thread that redraws nor a redirected stream is needed.
         self._drawing = progress.Progress(
             progress.TextColumn("reading"),
             progress.BarColumn(),

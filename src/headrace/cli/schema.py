@@ -1,4 +1,4 @@
-"""`headrace schema`: the columns of a text, their types, and what forced each."""
+"""Shows the columns of a text, their types, and the record that forced each: `headrace schema`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from headrace.api.report import ColumnReport
 from headrace.cli import options
 from headrace.cli.sql import create_table
-from headrace.cli.words import printable, shown, tell_faults
+from headrace.cli.words import print_faults, printable, shown
 
 
 def add_parser(commands: Any, epilog: str) -> None:
@@ -19,23 +19,21 @@ def add_parser(commands: Any, epilog: str) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "schema",
         help="show names, types, nulls, and the record that forced each type",
-        description="Show names, types, nulls, and the record that forced each type, of the whole input.",
+        description="Show the name, type and number of nulls of each column of the whole input, and the record that forced "
+        "each type.",
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
     options.add_files(parser)
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print a list of objects")
-    form.add_argument("--sql", action="store_true", help="print a CREATE TABLE, with DuckDB's names of types")
-    options.add_text_options(parser)
-    options.add_column_options(parser)
-    group = options.add_work_options(parser, on_error="null")
-    options.add_rows_option(group, "--n-rows")
+    form.add_argument("--json", action="store_true", help="print a JSON list of objects")
+    form.add_argument("--sql", action="store_true", help="print a CREATE TABLE statement with DuckDB's type names")
+    options.add_options(parser, "files", "text", "columns", "work", defaults={"on_error": "null"})
 
 
 def run(given: argparse.Namespace) -> int:
-    """Read, show; 0."""
+    """Read, print, and return 0."""
     table = options.read_given(given)
     columns = table.report.columns
     if given.json:
@@ -46,7 +44,7 @@ def run(given: argparse.Namespace) -> int:
         print(create_table(name, table.schema))
     else:
         print(_as_text(columns))
-    tell_faults(table)
+    print_faults(table)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`headrace sniff`: how a text is written, with the evidence."""
+"""Proposes how a text is written, with the evidence: `headrace sniff`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from headrace import sniff_csv
 from headrace.cli import options
 
-_BEGINNING = 256 << 10
+_SAMPLE_BYTES = 256 << 10
 
 
 def add_parser(commands: Any, epilog: str) -> None:
@@ -19,26 +19,26 @@ def add_parser(commands: Any, epilog: str) -> None:
         "sniff",
         help="propose separator, quotes, header, lines to skip and types, with the evidence",
         description="Propose how a text is written, from its beginning and three places further on: separator, quotes, escape, "
-        "comments, header, lines to skip, types. What is given is not questioned. To read by the proposal: --dialect auto.",
+        "comments, header, lines to skip, types. Options that are given are kept. To read by the proposal: --dialect auto.",
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
-    options.add_sources(parser)
+    options.add_files(parser)
     parser.add_argument("--json", action="store_true", help="print an object")
-    options.add_dialect_options(parser)
+    options.add_options(parser, "files", "text", function=sniff_csv)
 
 
 def run(given: argparse.Namespace) -> int:
-    """Look, tell; 0."""
+    """Look, print the proposal, and return 0."""
     source = options.source_of(given.file)
     if given.file == [options.STDIN]:
-        source = _whole_lines(source.read(_BEGINNING))
+        source = _whole_lines(source.read(_SAMPLE_BYTES))
     sniffed = sniff_csv(source, **options.given_to(sniff_csv, given))
     print(json.dumps(asdict(sniffed), indent=2) if given.json else sniffed)
     return 0
 
 
 def _whole_lines(beginning: bytes) -> bytes:
-    """Without the line that broke off, if there is more."""
-    return beginning if len(beginning) < _BEGINNING else beginning[: beginning.rfind(b"\n") + 1] or beginning
+    """Cut off the last line if it may be incomplete."""
+    return beginning if len(beginning) < _SAMPLE_BYTES else beginning[: beginning.rfind(b"\n") + 1] or beginning

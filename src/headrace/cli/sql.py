@@ -1,4 +1,4 @@
-"""A table's columns as SQL, with DuckDB's names of types."""
+"""Formats the columns of a table as SQL, with DuckDB's type names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TIMESTAMPS = {"s": "TIMESTAMP_S", "ms": "TIMESTAMP_MS", "us": "TIMESTAMP", "ns"
 
 
 def create_table(name: str, schema: Mapping[str, DataType]) -> str:
-    """A statement that makes a table of these columns.
+    """Return a statement that creates a table with these columns.
 
     Examples
     --------

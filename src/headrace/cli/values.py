@@ -1,4 +1,4 @@
-"""Values of the command's options: from the text that a person types to what `read_csv` takes."""
+"""Converts the texts that a user types for flags to the values that `read_csv` takes."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import re
 from typing import Any
 
 
-def or_none(text: str) -> str | None:
-    """`text`, None if it is empty."""
+def none_if_empty(text: str) -> str | None:
+    """Return the text, or None if it is empty."""
     return text or None
 
 
 def unescaped(text: str) -> str:
-    r"""`text` with the two characters ``\t``, ``\n`` or ``\r`` for one, as people type them in a shell."""
+    r"""Replace the two characters ``\t``, ``\n`` and ``\r``, as users type them in a shell, by the control character."""
     return text.replace("\\t", "\t").replace("\\n", "\n").replace("\\r", "\r")
 
 
-def whole_number(text: str) -> int:
-    """A whole number."""
+def integer(text: str) -> int:
+    """Convert to an integer."""
     try:
         return int(text)
     except ValueError:
@@ -27,7 +27,7 @@ def whole_number(text: str) -> int:
 
 
 def indexes(text: str) -> int | list[int]:
-    """One whole number, or several between commas."""
+    """Convert to an integer, or to several separated by commas."""
     try:
         indexes = [int(part) for part in text.split(",")]
     except ValueError:
@@ -36,12 +36,12 @@ def indexes(text: str) -> int | list[int]:
 
 
 def names(text: str) -> list[str]:
-    """Names between commas; one with a comma in it stands in quotes."""
+    """Split names at commas; a name with a comma is quoted."""
     return next(csv.reader([text]), [])
 
 
-def dtypes(text: str) -> dict[str, str] | str:
-    """Types by column; a comma inside brackets belongs to the type, as in ``when=timestamp[us, UTC]``."""
+def types(text: str) -> dict[str, str] | str:
+    """Split types by column; a comma inside brackets belongs to the type, as in ``when=timestamp[us, UTC]``."""
     parts = [part.strip() for part in re.split(r",(?![^\[(]*[\])])", text)]
     if text and len(parts) == 1 and "=" not in text:
         return text
@@ -57,22 +57,22 @@ def dtypes(text: str) -> dict[str, str] | str:
 
 
 class NoneNamed(argparse.Action):
-    """A choice, of which "none" is None."""
+    """Takes one of the choices; "none" is None."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option_string: str | None = None
     ) -> None:
-        """Take it."""
+        """Store the choice."""
         setattr(namespace, self.dest, None if values == "none" else values)
 
 
 class DateFormats(argparse.Action):
-    """Formats for all columns, in order, or by column: ``FORMAT`` or ``NAME=FORMAT``."""
+    """Collects formats for all columns, in order, or by column: ``FORMAT`` or ``NAME=FORMAT``."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option_string: str | None = None
     ) -> None:
-        """Take one more."""
+        """Add one format."""
         name, equals, form = values.partition("=")
         if not equals or "%" in name:
             name, form = None, values
@@ -81,3 +81,21 @@ class DateFormats(argparse.Action):
             raise argparse.ArgumentError(self, "give formats for all columns or by column, not both")
         taken = [*taken, form] if name is None else {**taken, name: [*taken.get(name, []), form]}
         setattr(namespace, self.dest, taken)
+
+
+KINDS: dict[str, dict[str, Any]] = {
+    "on": {"action": "store_true"},
+    "off": {"action": "store_false"},
+    "text": {},
+    "texts": {"action": "append"},
+    "none_if_empty": {"type": none_if_empty},
+    "unescaped": {"type": unescaped},
+    "integer": {"type": integer},
+    "indexes": {"type": indexes},
+    "names": {"type": names},
+    "types": {"type": types},
+    "formats": {"action": DateFormats},
+    "choice": {},
+    "choice_or_none": {"action": NoneNamed},
+}
+"""Argparse's keywords, by the kind of a flag."""

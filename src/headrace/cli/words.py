@@ -1,4 +1,4 @@
-"""What the commands say of a read: its records, and its faults."""
+"""Formats the messages of commands: counts of records, faults, options as flags."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _TEXT_SHOWN = 60
 
 
 def printable(text: str) -> str:
-    """`text` with an escape in place of each character that could steer a terminal."""
+    """Return the text with an escape for each control character, so that a terminal does not execute it."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def shown(text: str) -> str:
-    """`text` in quotes, cut where it is long."""
+    """Return the text in quotes, cut after 60 characters."""
     return repr(text if len(text) <= _TEXT_SHOWN else text[:_TEXT_SHOWN] + "...")
 
 
 def in_flags(message: str, flags: Mapping[str, str]) -> str:
-    """`message` with the flag in place of each option that it names.
+    """Return the message with the flag in place of each option that it names.
 
-    A name that is also a word stands for the option before "must" or "=" only.
+    A name that is also an English word is replaced only before "must" or "=".
 
     Examples
     --------
@@ -34,20 +34,20 @@ def in_flags(message: str, flags: Mapping[str, str]) -> str:
     "--sep must be 1 to 8 bytes long; --n-rows is no column 'n_rows'"
     """
     for name, flag in flags.items():
-        behind = "" if "_" in name else "(?= must |=)"
-        message = re.sub(rf"(?<![\w'-]){name}(?![\w'-]){behind}", flag, message)
+        next_text = "" if "_" in name else "(?= must |=)"
+        message = re.sub(rf"(?<![\w'-]){name}(?![\w'-]){next_text}", flag, message)
     return message
 
 
 def records(table: Table) -> str:
-    """The account of the records, on one line."""
+    """Return the counts of records, on one line."""
     report = table.report
     parts = f"{report.rows:_} rows + {report.rejected:_} rejected + {report.skipped.total:_} skipped ({report.skipped})"
     return f"{report.records:_} = {parts}"
 
 
-def tell_faults(table: Table, kept_in: str | None = None) -> None:
-    """On standard error, the number of faults, the first few of them, and where the others are; nothing if there are none."""
+def print_faults(table: Table, kept_in: str | None = None) -> None:
+    """Print to standard error the number of faults, the first five, and how to get the others; nothing without faults."""
     count = table.report.faults
     if not count:
         return

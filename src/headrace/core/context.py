@@ -1,6 +1,6 @@
 """Holds the resources of a call: device, threads, memory limit, instruction set.
 
-Results depend on no other state. Modules cache plans, kernels and memory, which affect speed alone.
+There is no other global state that an answer depends on. Module-level caches are listed in `headrace.core.caches`.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ _MAX_ISA_LENGTH = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """Resources of a call; pass one as ``context=``, or use the default.
+    """The resources of a call, passed as ``context=``.
 
     Parameters
     ----------
     device
-        Device of the work if its input is on the host: ``Context(device="cuda")`` copies the input to a GPU and leaves the result
-        there. Input that is on a GPU is processed there.
+        Device of calls whose input is in host memory: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``. With ``Context(device="cuda")``
+        the input is copied to the GPU, and the result stays there. Input in the memory of a GPU is processed on that GPU.
     threads
-        Maximum number of threads; None for all cores that the process may use.
+        Greatest number of threads, up to 1024. None for all cores that the process may use.
     memory_limit
-        Maximum bytes of one call's result; None for no limit. Working memory of about 4 MB a thread is not counted. On a GPU,
-        copies of inputs and tables count, too, but not the small scratch memory that launches of a stream share. A result that
-        does not fit raises `MemoryLimitError`, and its memory is freed.
+        Greatest number of bytes of the result of a call. On the CPU the working memory is not counted, about 4 MB a thread. On a
+        GPU copies of inputs and tables are counted, but not the scratch memory that the launches of a stream share. A result
+        that exceeds the limit raises `MemoryLimitError`, and all memory of the call is released. None for no limit.
     isa
-        Instruction set of the CPU kernels: ``"avx512"``, ``"avx2"`` or ``"scalar"``. Empty for the one that the environment
-        variable ``HEADRACE_ISA`` names, or else the best of the machine. Results are the same with each.
+        Instruction set of the CPU kernels: ``"avx512"``, ``"avx2"`` or ``"scalar"``. Empty for the best one of the machine, or
+        that of the environment variable ``HEADRACE_ISA``. The answer is the same with each.
     crossings
-        Counter of the bytes copied between host and GPU by all calls with this context.
+        Counter of the bytes that are copied between host and GPU, over all calls with this context.
 
     Examples
     --------
@@ -90,6 +90,6 @@ def context_of(given: object) -> Context:
     Raises
     ------
     OptionError
-        `given` is neither a Context nor None.
+        The value is neither a `Context` nor None.
     """
     return Context() if given is None else instance("context", given, Context)

@@ -38,7 +38,11 @@ class Recent(Generic[MadeT]):
         if found is None:
             found = values, make()
             while len(self._kept) >= self._most:
-                for oldest in list(self._kept)[:1]:  # none, if other threads have removed them all meanwhile
+                for oldest in list(self._kept)[:1]:  # empty if other threads have removed all of them meanwhile
                     self._kept.pop(oldest, None)
             self._kept[name] = found
         return found[1]
+
+    def clear(self) -> None:
+        """Remove all results."""
+        self._kept.clear()

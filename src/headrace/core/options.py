@@ -186,6 +186,34 @@ def instance(name: str, value: object, kind: type[ValueT], expected: str = "") -
     return value
 
 
+def texts(name: str, value: object) -> tuple[bytes, ...]:
+    """Return one text or several as UTF-8 bytes, without repetitions.
+
+    Raises
+    ------
+    OptionError
+        The value is something else.
+    """
+    if isinstance(value, Mapping):
+        raise OptionError(f"{name} holds for all columns, so it must be a text or several, not {shown(value)}")
+    several = (value,) if isinstance(value, str | bytes) else value
+    if isinstance(several, bytearray | memoryview | IOBase):
+        raise OptionError.wrong(name, "a text or several", value)
+    try:
+        items = iter(several)  # type: ignore[call-overload]
+    except TypeError:
+        raise OptionError.wrong(name, "a text or several", value) from None
+    listed: list[str | bytes] = []
+    for text in items:
+        if not isinstance(text, str | bytes):
+            raise OptionError(f"{name} holds {shown(text)}, which is not a text")
+        listed.append(text)
+    try:
+        return tuple(dict.fromkeys(text.encode() if isinstance(text, str) else text for text in listed))
+    except UnicodeEncodeError as error:
+        raise OptionError(f"{name} holds {shown(error.object)}, which UTF-8 cannot write") from None
+
+
 @dataclass(frozen=True, slots=True)
 class Given:
     """Options as the caller passed them, with a checked getter for each type.
@@ -208,25 +236,7 @@ class Given:
 
     def texts(self, name: str) -> tuple[bytes, ...]:
         """Return one text or several as UTF-8, without duplicates."""
-        value = self.values[name]
-        if isinstance(value, Mapping):
-            raise OptionError(f"{name} holds for all columns, so it must be a text or several, not {shown(value)}")
-        several = (value,) if isinstance(value, str | bytes) else value
-        if isinstance(several, bytearray | memoryview | IOBase):
-            raise OptionError.wrong(name, "a text or several", value)
-        try:
-            items = iter(several)  # type: ignore[call-overload]
-        except TypeError:
-            raise OptionError.wrong(name, "a text or several", value) from None
-        listed: list[str | bytes] = []
-        for text in items:
-            if not isinstance(text, str | bytes):
-                raise OptionError(f"{name} holds {shown(text)}, which is not a text")
-            listed.append(text)
-        try:
-            return tuple(dict.fromkeys(text.encode() if isinstance(text, str) else text for text in listed))
-        except UnicodeEncodeError as error:
-            raise OptionError(f"{name} holds {shown(error.object)}, which UTF-8 cannot write") from None
+        return texts(name, self.values[name])
 
     def text(self, name: str) -> bytes:
         """Return one text as UTF-8."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 from headrace import _native
 from headrace.columns.column import MOST_VIEWED_BYTES, Column, column_of_texts
 from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import ENCODED, DataType
 
-FORMS = {"plain": None, "view": DataType("string_view"), "dictionary": DataType("dictionary")}
+StringForm = Literal["plain", "view", "dictionary"]
+FORMS: dict[StringForm, DataType | None] = {"plain": None, "view": DataType("string_view"), "dictionary": DataType("dictionary")}
 """What ``strings=`` may be, and the type that inferred text becomes."""
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.api.read.csv_options import parse_options
+from headrace.api.load.reading import load_plan, prepare
+from headrace.api.options.csv_options import parse_options
 from headrace.api.read.read_csv import read_csv
-from headrace.api.read.reading import load_plan, prepare
 from headrace.columns.buffers.column_buffers_gpu import ColumnRoom
 from headrace.columns.convert.gpu.layouts import (
     FAULT,

@@ -171,7 +171,7 @@ def opens_field(data: bytes, pos: int, dialect: Dialect) -> bool:
 
     Examples
     --------
-    >>> opens_field(b'"a,b', 0, Dialect(lenient=True)), opens_field(b'"a,b"', 0, Dialect(lenient=True))
+    >>> opens_field(b'"a,b', 0, Dialect(lenient_quotes=True)), opens_field(b'"a,b"', 0, Dialect(lenient_quotes=True))
     (False, True)
     """
     quote = dialect.quote_char or b""

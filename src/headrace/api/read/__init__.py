@@ -1,1 +1,1 @@
-"""read_csv: options, planning, one text or many files."""
+"""read_csv: plans and reads one text, or many files."""

@@ -1,11 +1,11 @@
-"""Where several files are loaded and their columns joined: on the host, or on a GPU."""
+"""Loads several files and concatenates their columns, on the CPU or on a GPU."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from headrace.api.read.csv_options import CsvOptions
+from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.planned_files import PlannedFiles
 from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.column import Column
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class FileLoads(Protocol):
-    """What is done to each file, and to the columns of all."""
+    """The operations on each file, and on the columns of all files."""
 
     device: Device
 
@@ -30,14 +30,14 @@ class FileLoads(Protocol):
         """Load a file."""
 
     def join(self, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
-        """Parts below each other, and the row that settled the type; as `SharedLoads.join`."""
+        """Concatenate parts; return the column, and the row that determined its type, as `SharedLoads.join`."""
 
     def encoded(self, column: Column, given: DataType | None) -> Column:
-        """A column of texts in the form that its type asks for."""
+        """Return a string column in the form of its type."""
 
 
 class LoadsOnHost:
-    """On the host's threads."""
+    """Loads on the threads of the CPU."""
 
     device = Device()
 
@@ -45,28 +45,28 @@ class LoadsOnHost:
         self._plans = plans
 
     def load(self, source: OpenSource, plan: LoadPlan, run: LoadRun) -> Loaded:
-        """As `FileLoads.load`."""
+        """Load a file."""
         return load(source, self._plans.options.dialect, plan, run)
 
     def join(self, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
-        """As `FileLoads.join`."""
+        """Concatenate parts."""
         return self._plans.shared.join(parts, kind, shrink=shrink)
 
     def encoded(self, column: Column, given: DataType | None) -> Column:
-        """As `FileLoads.encoded`."""
+        """Return a string column in the form of its type."""
         return self._plans.encoded(column, given)
 
 
 class LoadsOnGpu:
-    """On a GPU, in one stream: that of the first file, if it lies there."""
+    """Loads on a GPU, in one stream: that of the first file, if the file is on the GPU."""
 
     def __init__(self, device: Device, options: CsvOptions) -> None:
         self.device, self._options = device, options
         self._launcher: GpuLauncher | None = None
 
     def load(self, source: OpenSource, plan: LoadPlan, run: LoadRun) -> Loaded:
-        """As `FileLoads.load`."""
-        from headrace.columns.load.gpu.load_text import launcher_for, load_text  # it needs the packages of a GPU
+        """Load a file."""
+        from headrace.columns.load.gpu.load_text import launcher_for, load_text  # imports the packages for GPUs
 
         if self._launcher is None:
             self._launcher = launcher_for(source, self._options.context, self.device)
@@ -74,7 +74,7 @@ class LoadsOnGpu:
             return load_text(source, self._options.dialect, plan, self._launcher, self.device, run=run)
 
     def join(self, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
-        """As `FileLoads.join`."""
+        """Concatenate parts."""
         from headrace.columns.finish.gpu.concat import join_on_gpu
 
         assert self._launcher is not None  # every file was loaded before
@@ -82,7 +82,7 @@ class LoadsOnGpu:
             return join_on_gpu(self._launcher, parts, kind, shrink=shrink)
 
     def encoded(self, column: Column, given: DataType | None) -> Column:
-        """As `FileLoads.encoded`."""
+        """Return a string column in the form of its type."""
         from headrace.encode.texts_gpu import encoded_on_gpu
 
         assert self._launcher is not None
@@ -91,17 +91,18 @@ class LoadsOnGpu:
 
 
 def loads_for(plans: PlannedFiles) -> FileLoads:
-    """Where the files lie, or the context says.
+    """Return the loads for the device of the files, or of the context.
 
     Raises
     ------
     OptionError
-        They lie on several GPUs, or on another than the one named.
+        The files are on several GPUs, or on another GPU than that of the context.
     """
     files, options = plans.files, plans.options
     devices = {file.device for file in files if file.device is not None}
     if options.context.device.kind != "cpu":
         devices.add(options.context.device)
     if len(devices) > 1:
-        raise OptionError(f"sources lie on, or are to go to, {sorted(map(str, devices))}; nothing is copied between GPUs")
+        several = ", ".join(sorted(map(str, devices)))
+        raise OptionError(f"sources and device name several GPUs, {several}; nothing is copied between GPUs, so use one")
     return LoadsOnGpu(devices.pop(), options) if devices else LoadsOnHost(plans)

@@ -1,4 +1,4 @@
-"""One file among several: where its text begins, what its load gave, and the account of all of them."""
+"""Holds the state of each file in a read of several: its first records, its loaded columns, its report."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from headrace.api.read.csv_options import CsvOptions
-from headrace.api.read.prepared import Prepared
-from headrace.api.read.reading import skipped_records
+from headrace.api.load.prepared import Prepared
+from headrace.api.load.reading import skipped_records
+from headrace.api.options.csv_options import CsvOptions
 from headrace.api.report import FileReport, Position, Report, Skipped
 from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.column import Column
@@ -25,13 +25,13 @@ from headrace.sources.reopen import Keeping, ReopenedSource
 
 
 class SourceFile(ReopenedSource):
-    """One of the sources, and where its text begins."""
+    """One of several sources, and the beginning of its text."""
 
     def __init__(self, number: int, source: SourceLike, options: SourceOptions, keeping: Keeping) -> None:
         super().__init__(number, source, options, keeping)
         self.size = 0
         self.beginning = Beginning(begin=0, lines=0, first=None)
-        self.device: Device | None = None  # that the text lies on, if that is a GPU
+        self.device: Device | None = None  # the GPU that the text is on; None for a text on the host
 
     def look(self, options: CsvOptions) -> None:
         """Find the first record."""
@@ -42,7 +42,7 @@ class SourceFile(ReopenedSource):
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """Errors of the data with the file's name."""
+        """Add the name of the file to errors of its data."""
         try:
             yield
         except ParseError as error:
@@ -51,7 +51,37 @@ class SourceFile(ReopenedSource):
 
 @dataclass(slots=True)
 class FilePart:
-    """A file's share of the table, or a part of it that ends where `reached` says; `is_last`: no part of the file follows."""
+    """The rows of a file, or of a part of it.
+
+    Parameters
+    ----------
+    file
+        The file.
+    places
+        Positions of the file's columns among those of the table.
+    prepared, plan
+        The decisions made before the load, and the plan of the load.
+    rows
+        Number of rows.
+    columns
+        Loaded columns; None for those that are not read, or were released.
+    row_index
+        Column of the row index, if there is one.
+    rejects
+        Columns of the table of faults.
+    counts
+        Native counts of records.
+    passes
+        Number of passes over the text, over all loads of the file.
+    replaced
+        Number of strings with U+FFFD.
+    loaded_as
+        Types that the columns were loaded with; None before the first load.
+    reached
+        End of the part in the file.
+    is_last
+        Whether no part of the file follows.
+    """
 
     file: SourceFile
     places: tuple[int, ...]
@@ -69,7 +99,7 @@ class FilePart:
     is_last: bool = True
 
     def take(self, loaded: Loaded) -> None:
-        """Keep what a load gave."""
+        """Store the result of a load."""
         self.rows = loaded.counts["rows"]
         self.columns = list(loaded.columns)
         self.row_index = loaded.row_index
@@ -79,37 +109,37 @@ class FilePart:
         self.replaced = sum(loaded.replaced)
 
     def add_header_faults(self, context: Context) -> None:
-        """Put the faults of the file's header above the others."""
+        """Put the faults of the file's header before the others."""
         self.rejects = with_header_faults(self.rejects, self.prepared.beginning, context)
 
     def report(self) -> FileReport:
-        """Account of the file."""
+        """Return the counts of the file."""
         skipped = skipped_records(self.prepared, self.counts)
         records = self.counts["records"] + skipped.total
         return FileReport(self.file.name, self.file.size, records, self.rows, self.counts["rejected"], skipped)
 
     def is_stale(self, types: list[DataType]) -> bool:
-        """Whether a column has values of another type than all files together."""
+        """Return whether a column has values, and another type than that of all files."""
         return any(
             column is not None and column.null_count < self.rows and not same_type(column.type, types[place])
             for place, column in zip(self.places, self.columns, strict=True)
         )
 
     def give(self, position: int | None, kind: DataType) -> int | Column:
-        """The part of a column, which is let go of; nulls where the file lacks it, or has nothing else in it."""
+        """Return this part of a column, and release it; or the number of rows if all of them are null there."""
         if position is None:
             return self.rows
         column, self.columns[position] = self.columns[position], None
         return column if column is not None and same_type(column.type, kind) else self.rows
 
     def rejected_records(self) -> list[int]:
-        """Numbers of the records that are no rows, ascending."""
+        """Return the numbers of the rejected records, ascending."""
         pairs = zip(self.rejects["record"].to_pylist(), self.rejects["kept"].to_pylist(), strict=True)
         return sorted({record for record, kept in pairs if not kept})
 
 
 def file_of_row(parts: Sequence[FilePart], row: int) -> int:
-    """Number of the file that a row of the table is from."""
+    """Return the index of the file that a row of the table comes from."""
     end = 0
     for number, part in enumerate(parts):
         end += part.rows
@@ -119,7 +149,7 @@ def file_of_row(parts: Sequence[FilePart], row: int) -> int:
 
 
 def report_of(parts: Sequence[FilePart], options: CsvOptions, whole: Mapping[str, Any]) -> Report:
-    """Account of all files; `whole` is what is said of the table as a whole: columns, faults, seconds and so on."""
+    """Return the report of all files; `whole` has the fields that concern the table as a whole."""
     files = tuple(part.report() for part in parts)
     skipped = {one.name: sum(getattr(file.skipped, one.name) for file in files) for one in fields(Skipped)}
     return Report(
@@ -141,5 +171,5 @@ def report_of(parts: Sequence[FilePart], options: CsvOptions, whole: Mapping[str
 
 
 def same_type(first: DataType, second: DataType) -> bool:
-    """Whether columns of both can be joined."""
+    """Return whether columns of both types can be concatenated."""
     return first == second or (first.is_string and second.is_string) or (first.is_binary and second.is_binary)

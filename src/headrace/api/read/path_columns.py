@@ -1,4 +1,4 @@
-"""Columns whose values the paths of files say: hive partitions, and the paths themselves."""
+"""Creates columns from the paths of files: hive partitions, and the paths themselves."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from headrace.api.read.csv_options import CsvOptions, FilesOptions
-from headrace.api.read.reading import load_plan, prepare
+from headrace.api.load.reading import load_plan, prepare
+from headrace.api.options.csv_options import CsvOptions, FilesOptions
 from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.column import Column
 from headrace.columns.load.load import load
@@ -21,22 +21,22 @@ from headrace.sources.open import SourceOptions, open_source
 from headrace.structure.dialect import Dialect
 
 Partitions = Mapping[str, Sequence[str | None]]
-"""Key to the value of each file; None is null."""
+"""Mapping from key to the value of each file; None is null."""
 
 
-def settle_partitions(
+def find_partitions(
     names: Sequence[str], firsts: Sequence[FirstRecord | None], options: CsvOptions
 ) -> tuple[Partitions, SchemaOptions]:
-    """The partitions that the paths of files tell, and the options for the files' own columns, without the types of those.
+    """Return the partitions in the paths of files, and the options of the files' own columns, without types of partitions.
 
     Parameters
     ----------
     names
         The paths.
     firsts
-        The first record of each file: a column that it names is the file's own.
+        The first record of each file. A column that it names belongs to the file, and is not a partition.
     options
-        Of the call.
+        Options of the call.
     """
     found = partitions(names, options.files.hive_partitioning)
     own = {text for first in firsts if first for text in first.fields}
@@ -50,12 +50,12 @@ def settle_partitions(
 
 
 def without_own(found: Partitions, names: Sequence[str], options: CsvOptions) -> Partitions:
-    """The partitions whose keys are no columns of the files, which have `names`.
+    """Return the partitions whose keys are not columns of the files; `names` are those of the files.
 
     Raises
     ------
     OptionError
-        A key is, though partitions are asked for; or the column of paths has the name of another.
+        ``hive_partitioning=True``, and a key is a column of the files; or the column of paths has the name of another column.
     """
     both = [key for key in found if key in names]
     if both and options.files.hive_partitioning:
@@ -64,21 +64,21 @@ def without_own(found: Partitions, names: Sequence[str], options: CsvOptions) ->
         )
     path_column = options.files.include_file_paths
     if path_column is not None and (path_column in names or path_column in found):
-        raise OptionError(f"include_file_paths: there is a column {path_column!r} already; give the paths another name")
+        raise OptionError(f"include_file_paths: there is already a column {path_column!r}; choose another name")
     return {key: values for key, values in found.items() if key not in both}
 
 
 def path_texts(
     found: Partitions, names: Sequence[str], options: CsvOptions
 ) -> Iterator[tuple[str, Sequence[str | None], DataType | None]]:
-    """Name, text for each file, and given type of every column that paths give."""
+    """Yield name, text of each file, and given type of every column from the paths."""
     yield from ((key, found[key], given) for key, given in zip(found, _given_types(list(found), options.schema), strict=True))
     if options.files.include_file_paths:
         yield options.files.include_file_paths, names, parse_type("string")
 
 
 def _given_types(names: list[str], options: SchemaOptions) -> list[DataType | None]:
-    """The types that schema and dtypes give to some of their columns."""
+    """Return the types that schema and dtypes give to these columns."""
     given: dict[object, object] = {}
     for types in (options.schema, options.dtypes):
         given |= types if isinstance(types, Mapping) else {}
@@ -89,7 +89,7 @@ def _given_types(names: list[str], options: SchemaOptions) -> list[DataType | No
 def column_of_texts(
     name: str, texts: Sequence[str | None], wanted: DataType | None, options: CsvOptions
 ) -> tuple[Column, Evidence | None]:
-    """Texts as a column: of the type that they call for, as fields of a file would be, or of the wanted one."""
+    """Return texts as a column of the wanted type, or of the type that is inferred from them as from the fields of a file."""
     data = "".join(_as_field(text) + "\n" for text in texts).encode("utf-8", "backslashreplace").decode()
     own = CsvOptions(
         source=SourceOptions(),
@@ -109,10 +109,10 @@ def column_of_texts(
         try:
             loaded = load(opened, own.dialect, load_plan(opened, prepare(opened, own), own))
         except ParseError as error:
-            raise OptionError(f"{name!r} in a path is {error.text!r}, which is no {error.expected}") from None
+            raise OptionError(f"{name!r} in a path is {error.text!r}, which is not of type {error.expected}") from None
     column = loaded.columns[0]
     if column is None:
-        raise ValueError("the one column is wanted")
+        raise ValueError("the only column is one to read")
     return column, loaded.evidence[0]
 
 

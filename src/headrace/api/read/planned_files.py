@@ -1,15 +1,15 @@
-"""What is settled of several files before any is read: the columns of the table, and which of them each file has."""
+"""Plans the read of several files: the columns of the table, and which of them each file has."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from headrace.api.read.csv_options import CsvOptions
+from headrace.api.load.prepared import Prepared
+from headrace.api.load.reading import load_plan
+from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart, SourceFile, file_of_row
-from headrace.api.read.path_columns import column_of_texts, path_texts, settle_partitions, without_own
-from headrace.api.read.prepared import Prepared
-from headrace.api.read.reading import load_plan
+from headrace.api.read.path_columns import column_of_texts, find_partitions, path_texts, without_own
 from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.column import Column
 from headrace.columns.finish.concat import SharedLoads
@@ -25,12 +25,12 @@ from headrace.sources.open import OpenSource
 
 
 class PlannedFiles:
-    """The plan for several files, each of which has been looked at.
+    """The plan for several files, after the first records of each were read.
 
     Raises
     ------
     OptionError
-        The files' columns differ, or a column that paths give has the name of another.
+        The columns of the files differ, or a column from the paths has the name of another column.
     """
 
     def __init__(self, files: Sequence[SourceFile], options: CsvOptions) -> None:
@@ -39,7 +39,7 @@ class PlannedFiles:
         self.names = [file.name for file in files]
         self._look_below_the_first()
         firsts = [file.beginning.first for file in files]
-        found, schema = settle_partitions(self.names, firsts, options)
+        found, schema = find_partitions(self.names, firsts, options)
         by_name = options.files.union_by_name
         named = name_files(list(zip(self.names, firsts, strict=True)), schema, united=by_name)
         for file, its in zip(files, named, strict=True):
@@ -58,7 +58,7 @@ class PlannedFiles:
         self.shared = SharedLoads.of(len(self.planned.names), options.context)
 
     def _look_below_the_first(self) -> None:
-        """Of the first file with a record, which decides for all, read what its header is compared with."""
+        """Read the records that the header is compared with, of the first file that has a record; it decides for all files."""
         leader = next((file for file in self.files if file.beginning.first is not None), None)
         if leader is not None:
             options = self.options
@@ -66,7 +66,7 @@ class PlannedFiles:
                 leader.beginning = decide_beginning(opened, options.dialect, leader.beginning, options.schema, options.context)
 
     def _width(self, file: SourceFile) -> int:
-        """Fields of the longest record, if that is asked for."""
+        """Return the number of fields of the longest record, or 0 if ``long_records`` is not ``"widen"``."""
         if not self.options.extent.widest:
             return 0
         with file.opened() as opened:
@@ -74,7 +74,19 @@ class PlannedFiles:
             return find_extent(opened, self.options.dialect, file.beginning, extent, self.options.context).most_fields
 
     def plan(self, number: int, opened: OpenSource, records: int, *, limited: bool = True) -> tuple[Prepared, LoadPlan]:
-        """How a file is loaded that so many records come before; if not `limited`, nobody looks for the last one wanted."""
+        """Return the plan for a file.
+
+        Parameters
+        ----------
+        number
+            Index of the file.
+        opened
+            The opened file.
+        records
+            Number of data records of the files before it.
+        limited
+            Whether `n_rows` limits the load; if not, the end of the wanted records is not searched.
+        """
         options, planned, file = self.options, self.planned, self.files[number]
         limit = options.extent.n_rows if limited else None
         extent = replace(options.extent, n_rows=None if limit is None else max(limit - records, 0), widest=False)
@@ -90,26 +102,26 @@ class PlannedFiles:
         found = find_extent(opened, options.dialect, file.beginning, extent, options.context)
         prepared = Prepared(beginning=file.beginning, extent=found, columns=columns, header=header)
         plan = load_plan(opened, prepared, options, self.forms.at(places))
-        values = replace(plan.values, shrink=False)  # all files' values decide
-        threads = 1 if file.size <= plan.tile_bytes else plan.threads  # to wake a thread takes longer than a small file
+        values = replace(plan.values, shrink=False)  # the values of all files decide
+        threads = 1 if file.size <= plan.tile_bytes else plan.threads  # waking a thread takes longer than loading a small file
         index = None if plan.row_index is None else plan.row_index + records
         own = replace(plan, values=values, threads=threads, row_index=index)
         return prepared, replace(own, file=number, share_columns=places)
 
     def of_paths(self, parts: Sequence[FilePart]) -> Iterator[tuple[str, Column, Evidence | None, bool]]:
-        """Columns whose values the paths say, for rows of `parts`: name, column, evidence, whether the type is given."""
+        """Yield the columns from the paths, for the rows of `parts`: name, column, evidence, whether the type is given."""
         numbers = [part.plan.file for part in parts]
         for name, texts, wanted in path_texts(self.partitions, self.names, self.options):
             column, found = column_of_texts(name, texts, wanted, self.options)
             evidence = found and Evidence(0, 0, found.text, self.names[found.record - 1])
             pieces = [(column, number, part.rows) for number, part in zip(numbers, parts, strict=True)]
             shrink = self.options.values.shrink and wanted is None
-            joined, settled = self.shared.join(pieces, column.type, shrink=shrink)
-            if settled is not None:
-                number = numbers[file_of_row(parts, settled)]
+            joined, deciding = self.shared.join(pieces, column.type, shrink=shrink)
+            if deciding is not None:
+                number = numbers[file_of_row(parts, deciding)]
                 evidence = Evidence(0, 0, (texts[number] or "").encode(), self.names[number])
             yield name, self.encoded(joined, wanted), evidence, wanted is not None
 
     def encoded(self, column: Column, given: DataType | None) -> Column:
-        """The column in the form that texts are to have."""
+        """Return a string column in the form of its type."""
         return encoded(column, given, self.options.values.text_type, self.options.context.thread_count)

@@ -1,24 +1,28 @@
-"""`read_csv`: a delimited text to a typed table."""
+"""Reads delimited text into a table of typed columns: `read_csv`."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal
 
-from headrace.api.read.csv_options import ALIASES, parse_options
+from headrace.api.load.reading import load_placed, make_report, prepare, report_later, table_columns, wanted_device
+from headrace.api.options.csv_options import Keywords, parse_options, resolve_names
+from headrace.api.options.keywords import CsvKeywords, EncodingErrors, NullValues, OnError
+from headrace.api.options.table import DEFAULTS
 from headrace.api.read.read_files import read_files
-from headrace.api.read.reading import load_placed, make_report, prepare, report_later, table_columns, wanted_device
 from headrace.api.sniff.sniff_csv import AUTO, sniff_files, sniff_rest
 from headrace.api.table import Table
 from headrace.columns.date_format import DateFormatLike
 from headrace.columns.plan.load_run import Progress
+from headrace.columns.plan.row_policy import LongRecords, ShortRecords
 from headrace.columns.schema import DTypesLike, SchemaLike
 from headrace.core.context import Context
 from headrace.core.device import Device
-from headrace.core.options import resolve_aliases
+from headrace.encode.texts import StringForm
+from headrace.sources.compression.formats import CompressionName
 from headrace.sources.find_files import list_sources
 from headrace.sources.open import SourceLike, open_source
 
@@ -36,8 +40,8 @@ def read_csv(
     dtypes: DTypesLike | None = None,
     infer_schema: bool = True,
     shrink: bool = False,
-    strings: Literal["plain", "view", "dictionary"] = "plain",
-    null_values: str | Iterable[str] | Mapping[str | int, str | Iterable[str]] = ("",),
+    strings: StringForm = "plain",
+    null_values: NullValues = ("",),
     quoted_null: bool = False,
     true_values: str | Iterable[str] = ("true", "True", "TRUE"),
     false_values: str | Iterable[str] = ("false", "False", "FALSE"),
@@ -58,14 +62,14 @@ def read_csv(
     skip_rows_after_header: int = 0,
     n_rows: int | None = None,
     skip_footer: int = 0,
-    short_records: Literal["null", "error", "reject"] | None = None,
-    long_records: Literal["error", "truncate", "collect", "widen", "reject"] | None = None,
+    short_records: ShortRecords | None = None,
+    long_records: LongRecords | None = None,
     row_index_name: str | None = None,
     row_index_offset: int = 0,
-    compression: Literal["infer", "gzip", "zstd", "bz2", "xz", "lz4"] | None = "infer",
+    compression: CompressionName | Literal["infer"] | None = "infer",
     encoding: str | None = None,
-    encoding_errors: Literal["strict", "replace"] = "strict",
-    on_error: Literal["raise", "null", "reject"] = "raise",
+    encoding_errors: EncodingErrors = "strict",
+    on_error: OnError = "raise",
     glob: bool = True,
     union_by_name: bool = False,
     include_file_paths: str | None = None,
@@ -76,142 +80,163 @@ def read_csv(
     progress: Progress | None = None,
     **aliases: object,
 ) -> Table:
-    """Read a delimited text into a table of typed columns.
+    """Read delimited text into a table of typed columns.
 
-    The table does not depend on threads, chunk size or instruction set, and nothing is dropped quietly: records = rows + rejected
-    records + records that an option leaves out (header, comments, blank lines), all counted in ``table.report``.
+    The result does not depend on the number of threads, the chunk size or the instruction set. No record is lost silently:
+    records = rows + rejected records + records that an option leaves out (header, comments, blank lines). ``table.report`` has
+    all these counts.
 
     Parameters
     ----------
     source
-        Path, bytes or file object, also one of ``fsspec.open(url)``, which is opened and closed here. Bytes, and arrays of bytes,
-        are the text itself; those that name a file are refused. A file is read in pieces: memory is that of the result and a few
-        MB a thread.
-        Or several: a list of such, or a pattern (``"data/*.csv"``, ``"data/**/*.csv"``), whose files are read in the order of
-        their paths. The table has the rows of all, one file after another, and a column has one type for all; ``rejects`` has
-        a column ``file``, and the report says what became of each. Rows are skipped in each file; `n_rows` and the row index
-        go on from one to the next.
+        A path, bytes, or a file object. File objects of ``fsspec.open(url)`` are opened and closed here. Bytes, and arrays of
+        bytes, are the text itself; bytes that look like a path are refused. A file is read in pieces, so the memory needed is
+        that of the result and a few MB a thread.
+
+        Several sources are a list, or a pattern (``"data/*.csv"``, ``"data/**/*.csv"``) whose files are read in the order of
+        their paths. The table has the rows of all files, one file after another, and each column has one type for all files.
+        ``rejects`` then has a column ``file``, and the report has an entry for each file. Rows are skipped in each file;
+        `n_rows` and the row index continue from one file to the next.
     device
-        ``"cpu"`` or a GPU, ``"cuda"`` or ``"cuda:1"``; None for what `context` says: where the text is read and the table is to
-        be. An array of bytes on a GPU as `source` is read there.
+        Device that reads the text and has the table: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``. None for the device of `context`; an
+        array of bytes on a GPU is then read on that GPU.
     dialect
-        ``"auto"``: what `sniff_csv` proposes takes the place of each option below that has its default; the proposal is
-        ``report.sniffed``. A preamble, comments or a footer that it leaves out are counted in ``report.skipped``. `short_records`
-        and `long_records` are proposed for ragged texts unless `on_error` is given. Of several files the first that holds a
-        record says how all are written, and no footer is proposed.
+        ``"auto"`` finds how the text is written: what `sniff_csv` proposes replaces each option below that has its default. The
+        proposal is ``report.sniffed``. The preamble, comments and footer that it leaves out are counted in ``report.skipped``.
+        If `on_error` is not given, `short_records` and `long_records` are proposed for texts that need them. Of several files,
+        the first that holds a record decides for all, and no footer is proposed. None uses the options as given.
     sep
-        What separates fields, 1 to 8 bytes, taken literally: no regular expression.
+        Field separator, 1 to 8 bytes. It is taken literally, never as a regular expression.
     header
-        Whether the first record holds the names. ``"infer"`` compares its fields with up to 100 records below it. It is data
-        if all fields are values that fit their columns (numbers over numbers). If some fields are text, it is data only if a
-        text occurs again in its column, or if the record holds a value twice. In all other cases it is the header.
-        ``report.header`` has the decision and its reason.
-        A whole number is the index of the record that does, several are joined to one (``a_x``); records before are skipped.
+        Whether the first record holds the names of the columns. ``"infer"`` compares its fields with up to 100 records below
+        it. The first record is data if all its fields are values that fit their columns, such as numbers over numbers. A first
+        record with text is data only in two cases: a text occurs again in its column, or the record holds a value twice. In all
+        other cases it is the header. ``report.header`` has the decision and its reason.
+
+        An integer is the index of the record that holds the names, from 0. With several indexes, the names of these records are
+        joined (``a_x``). Records before the header are skipped.
     names
-        Names of the columns, for a text without a header or in place of it. They decide how many fields a record has.
+        Names of the columns, for a text without a header or instead of it. Their number is the number of fields of a record.
     columns
-        Names or positions of the columns to read, in the table's order; the others are not converted. A text is one name. None
-        for all.
+        Names or positions of the columns to read, in the order of the table. The others are not converted. One text is one
+        name. None for all.
     schema
-        The types of all columns: a mapping from name (matched with the header's, if there is one; else in order), or a sequence
-        in order. Types are texts such as ``"int32"``, ``"timestamp[us]"`` or ``"decimal128(12, 2)"``, Python classes, or types of
-        Arrow, Polars or NumPy.
+        Types of all columns: a mapping from name to type, or a sequence of types in the order of the columns. Names are matched
+        with the header if there is one. A type is a text such as ``"int32"``, ``"timestamp[us]"`` or ``"decimal128(12, 2)"``, a
+        Python class, or a type of Arrow, Polars or NumPy. None to infer the types.
     dtypes
-        The types of some columns, by name or position, or one type for all; the others are inferred.
+        Types of some columns, by name or position, or one type for all. The other types are inferred.
     infer_schema
-        False makes every column without a given type a string.
+        Whether to infer the types that are not given. If False, these columns are strings.
     shrink
-        Give inferred columns the smallest type that holds them: int8 to int64, uint8 to uint32, float32 where exact.
+        Whether inferred columns get the smallest type that holds them: int8 to int64, uint8 to uint32, float32 if exact.
     strings
-        What text becomes in columns whose type is not given: ``"plain"``, Arrow's ``string`` (``large_string`` from 2^31 bytes
-        on); ``"view"``, ``string_view``, in memory that the column owns; ``"dictionary"``, codes of distinct texts, numbered by
+        Form of inferred string columns. ``"plain"``: Arrow's ``string``, or ``large_string`` from 2^31 bytes. ``"view"``:
+        ``string_view``, in memory that the column owns. ``"dictionary"``: codes of distinct texts, numbered in the order of
         first appearance.
     null_values
-        Texts that mean null, in all columns or, as a mapping, in some by name or position; in the others it is the empty text.
-        Unquoted fields only, unless `quoted_null`. In columns that are not text an empty field is null too, whatever texts are
-        given; ``null_values=()`` says that no field is null.
+        Texts that mean null, for all columns, or as a mapping for some columns by name or position. In columns that the mapping
+        leaves out, the empty text means null. Quoted fields are never null, unless `quoted_null` is set. In columns other than
+        strings an empty field is null whatever texts are given; with ``null_values=()`` no field is null.
     quoted_null
         Whether a quoted field may be null.
-    true_values, false_values
-        Texts of booleans.
-    decimal, thousands
-        What stands before decimals, and between groups of three digits; each one ASCII character. Groups are strict: "1,23" is no
-        number with ``thousands=","``. Either may be the separator, for numbers in quotes.
+    true_values
+        Texts that mean true.
+    false_values
+        Texts that mean false.
+    decimal
+        Decimal point, one ASCII character. It may be the separator, for numbers in quotes.
+    thousands
+        Separator of groups of three digits, one ASCII character; None for none. Groups are strict: with ``thousands=","``,
+        "1,23" is not a number. It may be the separator, for numbers in quotes.
     date_format
-        How dates and times are written, as for `strptime`: one format, or several of which the first that fits the whole text
-        counts, for all columns or for some by name or position. They take the place of ISO 8601. See Notes.
+        Format of dates and times, as for `strptime`: one format, or several, of which the first that fits the whole text
+        counts; for all columns, or as a mapping for some columns by name or position. Formats replace ISO 8601. See Notes.
     dayfirst
-        Take 31/01/2024, 31-01-2024 and 31.01.2024 for dates too, with or without a time (``HH:MM[:SS[.f]]``), in columns without
-        a `date_format`. Month first is never guessed; give ``date_format="%m/%d/%Y"``.
-    quote_char, double_quote, escape_char
-        What encloses fields; whether two of them stand for one inside; what makes the next byte data. None for none. A quote
-        opens a field only as its first byte; inside an unquoted field it is text.
+        Whether 31/01/2024, 31-01-2024 and 31.01.2024 are dates too, with or without a time (``HH:MM[:SS[.f]]``), in columns
+        without a `date_format`. Month first is never guessed; use ``date_format="%m/%d/%Y"``.
+    quote_char
+        Quoting character, one byte; None for none. A quote opens a field only as the field's first byte. Inside an unquoted
+        field it is text.
+    double_quote
+        Whether two quotes inside a quoted field stand for one.
     lenient_quotes
-        A quote that cannot stand where it does is text: also one inside a quoted field, and one that no quote before a delimiter
-        closes. Each such record is in ``rejects``, kept. A text without malformed quotes is read as always.
+        Whether malformed quotes are text: quotes inside a quoted field, and opening quotes that no quote before a delimiter
+        closes. The records concerned are kept, and listed in ``rejects``. Other texts are read as without this option.
     strict_quotes
-        A record with a quote inside an unquoted field is malformed, and goes by `on_error`. Excludes `lenient_quotes`.
+        Whether a quote inside an unquoted field makes its record malformed, so that `on_error` decides what happens to it.
+        Excludes `lenient_quotes`.
+    escape_char
+        Escape character, one byte; None for none. The byte after it is data.
     comment
-        Prefix, 1 to 8 bytes, of lines to leave out.
+        Prefix of lines to leave out, 1 to 8 bytes; None for none.
     lineterminator
-        What ends a record, 1 to 8 bytes; None for LF, CR LF and CR, also mixed.
+        Line terminator, 1 to 8 bytes. None for LF, CR LF and CR, also mixed.
     skip_initial_space
-        Leave out spaces before a field.
+        Whether to leave out spaces at the start of a field.
     skip_blank_lines
-        Leave out empty lines; otherwise each is a record of one empty field.
+        Whether to leave out empty lines. If False, each is a record of one empty field.
     skip_rows
-        Lines to leave out in front of the header, whatever is in them.
-    skip_rows_after_header, skip_footer
-        Records to leave out behind the header, and at the end.
+        Number of lines to leave out before the header, whatever they hold.
+    skip_rows_after_header
+        Number of records to leave out after the header.
     n_rows
-        Read at most so many records of data, and no byte behind them.
+        Greatest number of data records to read; no byte after them is read. None for all.
+    skip_footer
+        Number of records to leave out at the end.
     short_records
-        What to do with a record that has too few fields: fill it with nulls, raise, or reject it; None: as `on_error` says.
+        What to do with a record of too few fields. ``"null"``: fill it with nulls. ``"error"``: raise. ``"reject"``: reject it.
+        None: as `on_error` says.
     long_records
-        With one that has too many: ``"truncate"`` keeps the fields that there are columns for (the record is in ``rejects``,
-        kept), ``"collect"`` puts the text behind them into a column ``extra_fields``, ``"widen"`` makes columns for them,
-        ``"error"`` raises, ``"reject"`` rejects.
-    row_index_name, row_index_offset
-        Name of a first column with the index of each row's record, and what it counts from.
+        What to do with a record of too many fields. ``"truncate"``: keep the fields that have a column, and list the record in
+        ``rejects``. ``"collect"``: put the text of the others into a column ``extra_fields``. ``"widen"``: add columns for
+        them. ``"error"``: raise. ``"reject"``: reject the record. None: as `on_error` says.
+    row_index_name
+        Name of a first column with the index of each row's record. None for no such column.
+    row_index_offset
+        Index of the first record.
     compression
-        How the source is compressed: ``"gzip"``, ``"zstd"``, ``"bz2"``, ``"xz"`` or ``"lz4"`` (frames); ``"infer"`` looks how it
-        begins. The whole text is held in memory, and places are bytes of the decompressed text.
+        Compression of the source: ``"gzip"``, ``"zstd"``, ``"bz2"``, ``"xz"`` or ``"lz4"`` (frames). ``"infer"`` recognises it
+        by the first bytes; None takes the bytes as they are. The whole text is held in memory. Positions in errors, rejects and
+        evidence are bytes of the decompressed text.
     encoding
-        Python's name of the text's encoding; None for UTF-8, or UTF-16 and UTF-32 where a byte-order mark says so. UTF-16 and
-        code pages of one byte (``"latin-1"``, ``"cp1252"``) are decoded in the threads, and places in rejects, errors and
-        evidence are bytes of the source. Any other codec (``"shift_jis"``) first decodes the whole text into memory, and
-        places are bytes of that text in UTF-8. A file object that gives text is taken as it is.
+        Python's name of the encoding. None for UTF-8, or for UTF-16 and UTF-32 if the text has a byte-order mark. UTF-16 and
+        single-byte code pages (``"latin-1"``, ``"cp1252"``) are decoded by the threads that parse; positions in rejects, errors
+        and evidence are bytes of the source. Other codecs (``"shift_jis"``) first decode the whole text into memory, and
+        positions are bytes of that text in UTF-8. A file object that returns text is read as it is.
     encoding_errors
-        ``"strict"``: what cannot be decoded is a fault of its field. ``"replace"``: it becomes U+FFFD in strings, and
-        ``report.replaced`` counts them. ``encoding="utf8-lossy"`` is short for this with UTF-8.
+        What to do with bytes that cannot be decoded. ``"strict"``: they are a fault of their field. ``"replace"``: they become
+        U+FFFD in strings, and ``report.replaced`` counts them. ``encoding="utf8-lossy"`` means UTF-8 with ``"replace"``.
     on_error
-        What to do with a field that its column's type does not hold, a record with too few or too many fields, malformed quotes,
-        text that cannot be decoded. ``"raise"``: raise at the first. ``"null"``: make the field null, reject records whose
-        structure is wrong. ``"reject"``: reject the record. Every fault is a row of ``table.rejects``; all rows of a record have
-        the same ``kept``, which says whether it is in the table. Fields of columns that `columns` leaves out have no faults. A
-        fault of the header is one with record 0; the names are taken as they stand.
+        What to do about a fault: a field that its column's type cannot hold, a record of too few or too many fields, malformed
+        quotes, bytes that cannot be decoded. ``"raise"``: raise at the first fault. ``"null"``: make the field null, and reject
+        records whose structure is wrong. ``"reject"``: reject the record.
+
+        Every fault is a row of ``table.rejects``. Its column ``kept`` says whether the record is in the table. Fields of
+        columns that `columns` leaves out have no faults. Faults of the header have record 0; the names stay as they are.
     glob
-        Whether ``*``, ``?``, ``[...]`` and ``**`` (any folders) in a path make it a pattern. A path that exists is none.
+        Whether ``*``, ``?``, ``[...]`` and ``**`` (any folders) make a path a pattern. A path that exists is never a pattern.
     union_by_name
-        Of several files: False, all have the same columns in the same order. True: columns go by their names, in the order in
-        which they turn up; a file without one has nulls there.
+        Whether the columns of several files are matched by name, in the order of first appearance; a file without a column has
+        nulls there. If False, all files have the same columns in the same order.
     include_file_paths
-        Name of a column, the last one, for the path of the file that a row comes from.
+        Name of a last column with the path of the file that each row comes from. None for no such column.
     hive_partitioning
-        Whether folders such as ``year=2024`` in the paths give columns, behind the files' own: their types are inferred as
-        others are, or given. ``"auto"``: if several files are read, all have the same keys, and no file has such a column
-        itself. True: a folder may be named as well, for all files below it.
+        Whether folders such as ``year=2024`` in the paths become columns, after those of the files. Their types are inferred,
+        or given like others. ``"auto"``: only if several files are read, all have the same keys, and no file has such a column.
+        With True a source may also be a folder, for all files below it.
     context
-        Threads, memory limit and instruction set; `device` and `threads` are short for its fields.
+        Device, number of threads, memory limit and instruction set. None for the defaults.
     threads
-        At most so many threads.
+        Greatest number of threads; takes precedence over that of `context`. None for that of `context`, or all cores.
     chunk_bytes
-        Bytes of text that a thread takes at a time; None for a good number.
+        Bytes of text that a thread takes at a time. None to choose by the size of the text.
     progress
-        Is called about every 0.1 s, on the calling thread, with the bytes of text that are taken and those there are, of
-        all files; a second pass over a text counts again. What it raises ends the read. Not called in a shorter read.
+        Function that is called about every 0.1 s, on the calling thread. Its arguments are the bytes of text done and the bytes
+        in all, over all files. A second pass over a text counts again. An exception in it ends the read. Short reads do not call
+        it.
     **aliases
-        The names that other readers use, e.g. ``delimiter``, ``na_values``, ``dtype``.
+        The names that other readers use for these options, e.g. ``delimiter``, ``na_values``, ``dtype``.
 
     Returns
     -------
@@ -221,38 +246,44 @@ def read_csv(
     Raises
     ------
     OptionError
-        An unknown or contradictory option; the message names the nearest valid one.
+        An option is unknown, or options contradict each other. The message names the nearest valid one.
     ParseError
-        With ``on_error="raise"``: where the first fault is, and what was expected.
+        With ``on_error="raise"``: the position of the first fault, and what was expected.
     EmptyInputError
-        No record, and nothing that says what the columns are.
+        The text has no record, and no option says what the columns are.
     SourceError, FileNotFoundError
-        The source cannot be read, or changed while it was.
+        The source cannot be read, or changed during the read.
     NoMatchError
-        A pattern matches no file.
+        No file matches a pattern.
     MemoryLimitError
-        The result does not fit ``context.memory_limit``, or memory.
+        The result exceeds ``context.memory_limit``, or the memory of the machine.
 
     Notes
     -----
-    Types are inferred from the whole input: bool, int64, uint64, float64, date32, timestamp (us, or ns if a value needs it;
-    UTC if the values have offsets), time64 (12:30:15, always with seconds), duration (P1DT2H, 1 day 02:00:00), else string;
-    time64 and duration are us or ns as timestamps are. Numbers with leading zeros ('007') or '+' stay text; hexadecimal ones
-    (0x1F) are integers where a column has no others. An integer beyond int64 is uint64 among natural numbers, else text. Only
-    on request: decimal128, binary (bytes of any encoding), null (a column without values, else string), and the smaller types.
+    Types are inferred from the whole input: bool, int64, uint64, float64, date32, timestamp, time64, duration, else string.
+
+    - Timestamps, times and durations have microseconds, or nanoseconds if a value needs them. Timestamps are in UTC if the
+      values have offsets. Times are such as 12:30:15, always with seconds; durations such as P1DT2H or 1 day 02:00:00.
+    - Numbers with leading zeros ('007') or '+' stay text. Hexadecimal numbers (0x1F) are integers if the column has no others.
+    - An integer beyond int64 makes a column of natural numbers uint64, and any other column text.
+    - Only on request: decimal128, binary (bytes of any encoding), null (for a column without values, else string), and the
+      smaller types.
+
     ``report.columns`` names the record that forced each type.
 
-    Directives of `date_format`: ``%Y %y %m %d %j %b %B %H %I %p %M %S %f %z %Z %s %e %D %F %R %T %%``. Numbers may lack leading
-    zeros unless digits follow at once; ``%y`` is 1969 to 2068; ``%f`` has one to nine digits; month names are English; ``%z`` is
-    Z, +HH, +HHMM or +HH:MM; ``%Z`` is UTC, GMT or Z; ``%s``, seconds since 1970, is an instant. Every other character stands for
-    itself. A format must give a whole date; one without a time makes dates, one with a time makes timestamps. A text that is a
-    number too (20240131 by ``%Y%m%d``) is inferred to be a date only where the format is given for that column.
+    Directives of `date_format`: ``%Y %y %m %d %j %b %B %H %I %p %M %S %f %z %Z %s %e %D %F %R %T %%``.
 
-    A column of type ``"timestamp[us, Europe/Berlin]"`` (any zone, or ``"+02:00"``) holds instants. Text with an offset is exact;
-    text without one is local time of the zone, and a fault if the clocks skipped that time or showed it twice.
+    - Numbers may lack leading zeros, unless a digit follows directly. ``%y`` is 1969 to 2068. ``%f`` has one to nine digits.
+    - Month names are English. ``%z`` is Z, +HH, +HHMM or +HH:MM; ``%Z`` is UTC, GMT or Z. ``%s``, seconds since 1970, is an
+      instant. Every other character stands for itself.
+    - A format must give a whole date. Without a time it makes dates, with a time it makes timestamps.
+    - A text that is a number too (20240131 for ``%Y%m%d``) is inferred as a date only if the format is given for that column.
 
-    The structure is found as in ParPaRaw (Stehle and Jacobsen, PVLDB 13(5), 2020): every chunk is read from every state it may
-    begin in, and a scan over the chunks picks the right one.
+    A column of type ``"timestamp[us, Europe/Berlin]"`` (any time zone, or ``"+02:00"``) holds instants. Text with an offset is
+    exact. Text without one is local time of the zone; it is a fault if the clocks skipped that time, or showed it twice.
+
+    The structure is found as in ParPaRaw (Stehle and Jacobsen, PVLDB 13(5), 2020): every chunk is read from every state that it
+    may begin in, and a scan over the chunks selects the right one.
 
     Examples
     --------
@@ -261,27 +292,83 @@ def read_csv(
     >>> table["founded"].to_pylist()
     [-753, None]
     """
-    given = dict(locals())
-    del given["source"], given["aliases"]
-    defaults = read_csv.__kwdefaults__ or {}
-    values = resolve_aliases(given, aliases, ALIASES, defaults)
-    options = parse_options(values, defaults)
+    given = CsvKeywords(
+        device=device,
+        dialect=dialect,
+        sep=sep,
+        header=header,
+        names=names,
+        columns=columns,
+        schema=schema,
+        dtypes=dtypes,
+        infer_schema=infer_schema,
+        shrink=shrink,
+        strings=strings,
+        null_values=null_values,
+        quoted_null=quoted_null,
+        true_values=true_values,
+        false_values=false_values,
+        decimal=decimal,
+        thousands=thousands,
+        date_format=date_format,
+        dayfirst=dayfirst,
+        quote_char=quote_char,
+        double_quote=double_quote,
+        lenient_quotes=lenient_quotes,
+        strict_quotes=strict_quotes,
+        escape_char=escape_char,
+        comment=comment,
+        lineterminator=lineterminator,
+        skip_initial_space=skip_initial_space,
+        skip_blank_lines=skip_blank_lines,
+        skip_rows=skip_rows,
+        skip_rows_after_header=skip_rows_after_header,
+        n_rows=n_rows,
+        skip_footer=skip_footer,
+        short_records=short_records,
+        long_records=long_records,
+        row_index_name=row_index_name,
+        row_index_offset=row_index_offset,
+        compression=compression,
+        encoding=encoding,
+        encoding_errors=encoding_errors,
+        on_error=on_error,
+        glob=glob,
+        union_by_name=union_by_name,
+        include_file_paths=include_file_paths,
+        hive_partitioning=hive_partitioning,
+        context=context,
+        threads=threads,
+        chunk_bytes=chunk_bytes,
+        progress=progress,
+    )
+    return _read(source, resolve_names(given, aliases))
+
+
+# `parse_options` recognises options that are not given by the identity of their defaults, so these are the table's objects.
+read_csv.__kwdefaults__ = dict(DEFAULTS)
+
+
+def _read(source: SourceLike | Iterable[SourceLike], values: Keywords) -> Table:
+    """Read with the options' values by name; `parse_options` parses them."""
+    options = parse_options(values)
+    is_sniffed = values["dialect"] == AUTO
     sources = list_sources(source, glob=options.files.glob, hive=options.files.hive_partitioning is True)
     if sources is not None or options.files.wanted:
-        settle = partial(sniff_files, values=values, defaults=defaults) if values["dialect"] == AUTO else None
-        return read_files(sources or [source], options, settle)  # type: ignore[list-item]
+        find_dialect = partial(sniff_files, values=values) if is_sniffed else None
+        return read_files(sources or [source], options, find_dialect)  # type: ignore[list-item]
     begun = time.perf_counter()
     with open_source(source, options.source) as opened:
         sniffed = None
-        if values["dialect"] == AUTO:
-            sniffed, options = sniff_rest(opened, values, defaults, options)
+        if is_sniffed:
+            sniffed, options = sniff_rest(opened, values, options)
         prepared = prepare(opened, options)
         planned = time.perf_counter()
         loaded = load_placed(opened, prepared, options)
         done = time.perf_counter()
         device = wanted_device(opened, options)
     seconds = {"prepare": planned - begun, **loaded.seconds, "total": done - begun}
-    told = opened, prepared, loaded, options, seconds
-    report = report_later(*told) if sniffed is None else replace(make_report(*told), sniffed=sniffed)
+    read = opened, prepared, loaded, options, seconds
+    report = report_later(*read) if sniffed is None else replace(make_report(*read), sniffed=sniffed)
     table = Table(table_columns(prepared, loaded, options), rejects=Table(loaded.rejects), report=report)
     return table if loaded.device == str(device) else table.to(device, context=options.context)

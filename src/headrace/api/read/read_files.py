@@ -1,9 +1,9 @@
-"""Several delimited texts to one table.
+"""Reads several delimited texts into one table.
 
-The files are loaded one after another, each on all threads. Their loads share what is known of the columns' types, so that a file
-begins with the types that all text before it calls for; a file whose types turn out to be others than those of all files
-together is loaded again. Then the columns are joined one by one, each file's part given back behind it: memory is that of the
-result and one column.
+The files are loaded one after another, each on all threads. The loads share the column types found so far, so a file starts
+with the types that the earlier files need. If the types of a file differ in the end from those of all files together, the file
+is loaded again. Then the columns are concatenated one by one, and the parts of a column are freed after it. The memory needed is
+that of the result and one column.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
-from headrace.api.read.csv_options import CsvOptions
+from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_loads import loads_for
 from headrace.api.read.file_parts import FilePart, SourceFile, report_of
 from headrace.api.read.path_columns import column_of_texts
 from headrace.api.read.planned_files import PlannedFiles
 from headrace.api.report import ColumnReport, Evidence
-from headrace.api.sniff.sniffed import Sniffed
+from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.finish.concat import locate
@@ -31,19 +31,19 @@ from headrace.core.errors import OptionError
 from headrace.sources.open import OpenSource, SourceLike
 from headrace.sources.reopen import KEPT_BYTES, Keeping
 
-Settle = Callable[..., tuple[Sniffed | None, CsvOptions]]
-"""From ``(files, options=options)`` to a proposal of how they are written, and the options with it."""
+FindDialect = Callable[..., tuple[Sniffed | None, CsvOptions]]
+"""Takes ``(files, options=options)``; returns a proposal of how the files are written, and the options with it."""
 
 
-def read_files(sources: Sequence[SourceLike], options: CsvOptions, settle: Settle | None = None) -> Table:
-    """Read all sources, in order, into one table; `settle` finds out how they are written, if that is not given.
+def read_files(sources: Sequence[SourceLike], options: CsvOptions, find_dialect: FindDialect | None = None) -> Table:
+    """Read all sources, in order, into one table; `find_dialect` finds how they are written, for ``dialect="auto"``.
 
     Raises
     ------
     OptionError
-        The files' columns differ, or a column that paths give has the name of another.
+        The columns of the files differ, or a column from the paths has the name of another column.
     HeadraceError
-        As `read_csv`, with the name of the file.
+        As for `read_csv`, with the name of the file.
     """
     begun = time.perf_counter()
     limit = options.context.memory_limit
@@ -51,8 +51,8 @@ def read_files(sources: Sequence[SourceLike], options: CsvOptions, settle: Settl
         keeping = Keeping(closing, room=min(KEPT_BYTES, limit // 4) if limit else KEPT_BYTES)
         files = [SourceFile(number, source, options.source, keeping) for number, source in enumerate(sources, 1)]
         sniffed = None
-        if settle is not None:
-            sniffed, options = settle(files, options=options)
+        if find_dialect is not None:
+            sniffed, options = find_dialect(files, options=options)
         for file in files:
             file.look(options)
         reading = _Reading(files, options, begun, sniffed)
@@ -60,7 +60,7 @@ def read_files(sources: Sequence[SourceLike], options: CsvOptions, settle: Settl
 
 
 class _Reading:
-    """One call of `read_files`, step by step."""
+    """A call of `read_files`."""
 
     def __init__(self, files: list[SourceFile], options: CsvOptions, begun: float, sniffed: Sniffed | None) -> None:
         self.files = files
@@ -72,18 +72,18 @@ class _Reading:
         self.loads = loads_for(self.plans)
         self.seconds = {"find": 0.0, "convert": 0.0, "finish": 0.0}
         self.begins = list(accumulate((file.size for file in files), initial=0))
-        self.prepared = self.told = time.perf_counter()
+        self.prepared = self.reported = time.perf_counter()
 
     def table(self) -> Table:
-        """The table of all files."""
+        """Load all files and return their table."""
         parts: list[FilePart] = []
         records = 0
         for number, file in enumerate(self.files):
             parts.append(self._part(number, file, records))
             records += parts[-1].counts["records"]
-        self._settle(parts)
+        self._load_stale(parts)
         self.shared.settle()
-        self._settle(parts)
+        self._load_stale(parts)
         types = self._types()
         joined = time.perf_counter()
         index = self._row_index(parts)
@@ -112,7 +112,7 @@ class _Reading:
         )
 
     def _part(self, number: int, file: SourceFile, records: int) -> FilePart:
-        """Load a file that so many records of data come before."""
+        """Load a file; `records` is the number of data records of the files before it."""
         with file.opened() as opened:
             prepared, plan = self.plans.plan(number, opened, records)
             part = FilePart(file, self.planned.files[number], prepared, plan)
@@ -120,31 +120,32 @@ class _Reading:
         return part
 
     def _load(self, part: FilePart, opened: OpenSource) -> None:
-        part.columns = []  # of an earlier load: their memory serves this one
+        part.columns = []  # of an earlier load: frees their memory for this one
         run = LoadRun(self._progress(part.plan.file), self.shared.native)
         with part.file.errors():
             part.take(loaded := self.loads.load(opened, part.plan, run))
         part.add_header_faults(self.options.context)
         for stage, seconds in loaded.seconds.items():
             self.seconds[stage] += seconds
-        tell = run.progress
-        if tell is not None and time.perf_counter() - self.told > PROGRESS_SECONDS:  # small files tell nothing themselves
-            tell(part.file.size, part.file.size)
+        report = run.progress
+        is_due = time.perf_counter() - self.reported > PROGRESS_SECONDS
+        if report is not None and is_due:  # loads of small files do not report progress
+            report(part.file.size, part.file.size)
 
     def _progress(self, number: int) -> Progress | None:
-        """A file's progress as that of all files; one that is loaded again goes back to its beginning."""
-        tell = self.options.progress
-        if tell is None:
+        """Return a function that reports a file's progress as that of all files; a second load starts at the file's beginning."""
+        report = self.options.progress
+        if report is None:
             return None
 
-        def tell_of_all(done: int, _: int) -> None:
-            self.told = time.perf_counter()
-            tell(self.begins[number] + done, self.begins[-1])
+        def report_of_all(done: int, _: int) -> None:
+            self.reported = time.perf_counter()
+            report(self.begins[number] + done, self.begins[-1])
 
-        return tell_of_all
+        return report_of_all
 
-    def _settle(self, parts: list[FilePart]) -> None:
-        """Load files again until each has the types of all. One that still differs has values that those do not hold."""
+    def _load_stale(self, parts: list[FilePart]) -> None:
+        """Load files again until each has the types of all files, or has values that these types do not hold."""
         types = self._types()
         while stale := [part for part in parts if part.loaded_as != types and part.is_stale(types)]:
             for part in stale:
@@ -164,10 +165,10 @@ class _Reading:
             kind = types[place]
             pieces = [part.give(positions.get(place), kind) for part, positions in zip(parts, at, strict=True)]
             shrink = self.options.values.shrink and self.planned.types[place] is None
-            column, settled = self.loads.join(pieces, kind, shrink=shrink)
+            column, deciding = self.loads.join(pieces, kind, shrink=shrink)
             columns.append(self.loads.encoded(column, self.planned.types[place]))
-            if settled is not None:
-                rows[place] = settled
+            if deciding is not None:
+                rows[place] = deciding
         evidence = self.shared.evidence(self.names)
         for place, found in self._located(parts, rows).items():
             before = evidence[place]
@@ -181,13 +182,13 @@ class _Reading:
         pieces = [part.row_index for part in parts if part.row_index is not None]
         return {wanted.name: self.loads.join(pieces, parse_type("int64"))[0]}
 
-    def _located(self, parts: list[FilePart], settled: Mapping[int, int]) -> dict[int, Evidence]:
-        """The fields that settled shrunk types, by column; `settled` are rows of the table."""
+    def _located(self, parts: list[FilePart], deciding: Mapping[int, int]) -> dict[int, Evidence]:
+        """Return the fields that determined shrunk types, by column; `deciding` has their rows of the table."""
         found: dict[int, Evidence] = {}
         begin = 0
         for part in parts:
             rows = [
-                row - begin if (row := settled.get(place)) is not None and begin <= row < begin + part.rows else None
+                row - begin if (row := deciding.get(place)) is not None and begin <= row < begin + part.rows else None
                 for place in part.places
             ]
             begin += part.rows
@@ -201,7 +202,7 @@ class _Reading:
         return found
 
     def _rejects(self, parts: list[FilePart]) -> dict[str, Column]:
-        """The faults of all files, with the file of each."""
+        """Return the faults of all files, with the file of each."""
         faulty = [(number, part) for number, part in enumerate(parts) if len(part.rejects["record"])]
         names, _ = column_of_texts("file", self.names, parse_type("large_string"), self.options)
         pieces = [(names, number, len(part.rejects["record"])) for number, part in faulty]
@@ -211,7 +212,7 @@ class _Reading:
         return joined
 
     def _whole(self, columns: tuple[ColumnReport, ...], faults: int, seconds: dict[str, float]) -> dict[str, Any]:
-        """What the report says of the table as a whole."""
+        """Return the fields of the report that concern the table as a whole."""
         return {
             "columns": columns,
             "faults": faults,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
 
-from headrace.api.read.csv_options import CsvOptions
+from headrace.api.options.csv_options import CsvOptions
 from headrace.api.report import Position, Report
 from headrace.api.scan.scan_account import Account
 from headrace.api.scan.scan_moves import moved_ahead

@@ -6,14 +6,14 @@ import time
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
 
-from headrace.api.read.csv_options import CsvOptions
+from headrace.api.load.prepared import Prepared
+from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart
 from headrace.api.read.planned_files import PlannedFiles
-from headrace.api.read.prepared import Prepared
 from headrace.api.report import ColumnReport, Evidence, FileReport, Position, Report, Skipped
 from headrace.api.scan.scan_parts import ScanParts
 from headrace.api.scan.scan_types import SettledTypes
-from headrace.api.sniff.sniffed import Sniffed
+from headrace.api.sniffed import Sniffed
 from headrace.columns.column import Column
 from headrace.core.quick import quick
 

@@ -1,34 +1,36 @@
-"""`scan_csv`: a delimited text of any size, batch by batch."""
+"""Reads delimited text of any size batch by batch: `scan_csv`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import inspect
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Literal, Unpack
 
-from headrace.api.read.csv_options import ALIASES, parse_options
+from headrace.api.options.csv_options import parse_options, resolve_names
+from headrace.api.options.keywords import CsvKeywords
+from headrace.api.options.table import DEFAULTS
 from headrace.api.read.read_csv import read_csv
 from headrace.api.report import Position
 from headrace.api.scan.scan import Scan
 from headrace.api.scan.scan_parts import BatchCut
 from headrace.api.scan.scan_state import ScanRequest
 from headrace.api.sniff.sniff_csv import AUTO, sniff_files
-from headrace.columns.date_format import DateFormatLike
-from headrace.columns.plan.load_run import Progress
-from headrace.columns.schema import DTypesLike, SchemaLike
 from headrace.core.context import Context, context_of
 from headrace.core.device import Device, parse_device
 from headrace.core.errors import OptionError
-from headrace.core.options import choice, flag, integer, positive, resolve_aliases
+from headrace.core.options import choice, flag, integer, positive
 from headrace.sources.find_files import list_sources
 from headrace.sources.kinds.gpu_array import is_on_gpu, text_on_gpu
 from headrace.sources.open import SourceLike
 
-_BATCH_BYTES, _THREAD_BYTES, _GPU_BATCH_BYTES = 64 << 20, 16 << 20, 256 << 20
-_MOST_BATCH_BYTES = 512 << 20
-_BATCHES_IN_LIMIT = 8
-"""Text may take several times its bytes as values; two batches may be alive at once."""
+_MIN_BATCH_BYTES, _MAX_BATCH_BYTES = 64 << 20, 256 << 20
+"""Bytes of text of a batch by default."""
+_BYTES_PER_THREAD = 16 << 20
+_BATCH_BYTES_LIMIT = 512 << 20
+_BATCHES_IN_MEMORY_LIMIT = 8
+"""Share of the memory limit for the text of a batch: values may take several times its bytes, and two batches are in memory."""
 
 
 def scan_csv(
@@ -39,91 +41,46 @@ def scan_csv(
     infer: Literal["all", "first"] = "all",
     resume: Position | int | None = None,
     to: Device | str | None = None,
-    device: Device | str | None = None,
-    dialect: Literal["auto"] | None = None,
-    sep: str | bytes = ",",
-    header: bool | Literal["infer"] | int | Sequence[int] = "infer",
-    names: Sequence[str] | None = None,
-    columns: Sequence[str | int] | None = None,
-    schema: SchemaLike | None = None,
-    dtypes: DTypesLike | None = None,
-    infer_schema: bool = True,
-    shrink: bool = False,
-    strings: Literal["plain", "view", "dictionary"] = "plain",
-    null_values: str | Iterable[str] | Mapping[str | int, str | Iterable[str]] = ("",),
-    quoted_null: bool = False,
-    true_values: str | Iterable[str] = ("true", "True", "TRUE"),
-    false_values: str | Iterable[str] = ("false", "False", "FALSE"),
-    decimal: str = ".",
-    thousands: str | None = None,
-    date_format: DateFormatLike = None,
-    dayfirst: bool = False,
-    quote_char: str | bytes | None = '"',
-    double_quote: bool = True,
-    lenient_quotes: bool = False,
-    strict_quotes: bool = False,
-    escape_char: str | bytes | None = None,
-    comment: str | bytes | None = None,
-    lineterminator: str | bytes | None = None,
-    skip_initial_space: bool = False,
-    skip_blank_lines: bool = True,
-    skip_rows: int = 0,
-    skip_rows_after_header: int = 0,
-    n_rows: int | None = None,
-    skip_footer: int = 0,
-    short_records: Literal["null", "error", "reject"] | None = None,
-    long_records: Literal["error", "truncate", "collect", "widen", "reject"] | None = None,
-    row_index_name: str | None = None,
-    row_index_offset: int = 0,
-    compression: Literal["infer", "gzip", "zstd", "bz2", "xz", "lz4"] | None = "infer",
-    encoding: str | None = None,
-    encoding_errors: Literal["strict", "replace"] = "strict",
-    on_error: Literal["raise", "null", "reject"] = "raise",
-    glob: bool = True,
-    union_by_name: bool = False,
-    include_file_paths: str | None = None,
-    hive_partitioning: bool | Literal["auto"] = "auto",
-    context: Context | None = None,
-    threads: int | None = None,
-    chunk_bytes: int | None = None,
-    progress: Progress | None = None,
-    **aliases: object,
+    **options: Unpack[CsvKeywords],
 ) -> Scan:
-    """A delimited text of any size as a sequence of tables, in bounded memory. Nothing is read before it is asked for.
+    """Read delimited text of any size as a sequence of tables, in bounded memory. Reading starts with the first batch.
 
-    All options of `read_csv` hold (but ``shrink``), for the text as a whole: the batches below each other are the table that
-    `read_csv` would give, wherever they are cut. A record belongs to the batch that its first byte is in, however long it is.
+    Accepts every `read_csv` option except ``shrink``. Options apply to the whole text: concatenating the batches gives the table
+    that `read_csv` returns, wherever the batch boundaries fall. A record belongs to the batch that its first byte is in, however
+    long it is.
 
     Parameters
     ----------
     source
-        As for `read_csv`. Files are read in pieces; compressed ones, file objects and pipes are decompressed and decoded by a
-        thread of their own, a few MB ahead. What can be read only once goes to a temporary file where types are to be inferred
-        from all of it. `skip_footer`, `lenient_quotes` and ``long_records="widen"`` hold such a text in memory, as in `read_csv`.
-        On a GPU three batches of it are in memory.
+        As for `read_csv`. Files are read in pieces. Compressed files, file objects and pipes are decompressed and decoded by a
+        thread of their own, a few MB ahead. A source that can be read only once is copied to a temporary file if types are
+        inferred from the whole text. `skip_footer`, `lenient_quotes` and ``long_records="widen"`` hold the text of such a
+        source in memory, as in `read_csv`. On a GPU, three batches of text are in memory.
     batch_bytes
-        Bytes of text in a batch; None for 16 MB a thread, from 64 to 256 MB, on a GPU 256 MB, or less under a `memory_limit`.
+        Bytes of text in a batch, at most 512 MB. None for 16 MB a thread, but 64 to 256 MB; on a GPU 256 MB. With a memory
+        limit, the default is at most an eighth of it.
     memory_limit
-        Bytes that the columns of one batch may take; a batch that takes more, or for which a GPU has no room, is cut smaller.
-        Short for the context's.
+        Greatest number of bytes of the columns of a batch. A batch that takes more, or that does not fit into a GPU, is split.
+        Takes precedence over that of `context`. None for that of `context`.
     infer
-        ``"all"``: types are those that the whole text calls for, so it is read twice: once for the types that are not given, and
-        then for the rows. A text of one batch is read once. ``"first"``: the first batch's types are taken as if they had been
-        given, and what does not fit them later is a fault, as `on_error` says; ``report.inferred_from`` tells. A batch whose
-        records are all rejected counts as the first, too.
+        Which part of the text the types are inferred from. ``"all"``: the whole text. It is read twice, first for the types
+        that are not given, then for the rows; a text of one batch is read once. ``"first"``: the first batch. Values of later
+        batches that do not fit are faults, as `on_error` says; ``report.inferred_from`` says so. A batch whose records are all
+        rejected counts as the first, too.
     resume
-        Where to begin: the ``end`` of a batch's report, or a byte behind a record's end. The header and types are as always.
+        Where to begin: the ``end`` of a batch's report, or a byte after the end of a record. The header and the types are found
+        as always. None for the beginning of the text.
     to
-        Where batches are to be; None for `device`, or the GPU that the text lies on. ``device="cuda", to="cpu"``: each is
-        converted on the GPU, and comes back while the next is converted, to pinned memory that is used again once nobody holds
-        the batch.
-    **aliases
-        All other options, as for `read_csv`, and the names that other readers use.
+        Device of the batches. None for `device`, or the GPU that the text lies on. With ``device="cuda", to="cpu"`` each batch
+        is converted on the GPU, and copied back during the conversion of the next one. It is then in pinned memory, which is
+        reused when the batch is deleted.
+    **options
+        All other options, as for `read_csv`, and the names that other readers use for them.
 
     Returns
     -------
     Scan
-        See `Scan.batches`, `Scan.select`, `Scan.limit`, `Scan.report`; an Arrow stream, and a context manager.
+        An Arrow stream and a context manager; see `Scan.batches`, `Scan.select`, `Scan.limit` and `Scan.report`.
 
     Raises
     ------
@@ -139,36 +96,44 @@ def scan_csv(
     >>> scan.report.rows
     3
     """
-    given = dict(locals())
-    for name in ("source", "aliases", "batch_bytes", "memory_limit", "infer", "resume", "to"):
-        del given[name]
-    defaults = read_csv.__kwdefaults__ or {}
-    values = resolve_aliases(given, aliases, ALIASES, defaults)
+    given = {name: value for name, value in options.items() if name in DEFAULTS}
+    values = resolve_names(given, {name: value for name, value in options.items() if name not in DEFAULTS})
     if flag("shrink", values["shrink"]):
-        raise OptionError("scan_csv cannot shrink types, which takes all values; give smaller ones as dtypes")
+        raise OptionError("scan_csv cannot shrink types, which needs all values; pass smaller types as dtypes")
     choice("infer", infer, ("all", "first"))
     if memory_limit is not None:
         values["context"] = replace(context_of(values["context"]), memory_limit=memory_limit)
-    options = parse_options(values, defaults)
-    if options.context.device.kind == "cpu" and is_on_gpu(source):
-        options = replace(options, context=replace(options.context, device=text_on_gpu(source).device))
+    parsed = parse_options(values)
+    if parsed.context.device.kind == "cpu" and is_on_gpu(source):
+        parsed = replace(parsed, context=replace(parsed.context, device=text_on_gpu(source).device))
     target = None if to is None else parse_device("to", to)
-    sources = list_sources(source, glob=options.files.glob, hive=options.files.hive_partitioning is True)
-    several = sources is not None or options.files.wanted
+    sources = list_sources(source, glob=parsed.files.glob, hive=parsed.files.hive_partitioning is True)
+    several = sources is not None or parsed.files.wanted
     if not several:
-        options = replace(options, files=replace(options.files, hive_partitioning=False))
+        parsed = replace(parsed, files=replace(parsed.files, hive_partitioning=False))
     return Scan(
         ScanRequest(
             sources=sources or [source],  # type: ignore[list-item]
             several=several,
-            options=options,
-            settle=partial(sniff_files, values=values, defaults=defaults) if values["dialect"] == AUTO else None,
-            cut=BatchCut(_batch_bytes(batch_bytes, options.context)),
+            options=parsed,
+            settle=partial(sniff_files, values=values) if values["dialect"] == AUTO else None,
+            cut=BatchCut(_batch_bytes(batch_bytes, parsed.context)),
             infer=infer,
             resume=_position(resume),
             to=target,
         )
     )
+
+
+def _full_signature() -> inspect.Signature:
+    """Return the signature of `scan_csv` with every option of `read_csv` in place of ``**options``."""
+    signature = inspect.signature(scan_csv)
+    own = [parameter for parameter in signature.parameters.values() if parameter.name != "options"]
+    others = [parameter for parameter in inspect.signature(read_csv).parameters.values() if parameter.name != "source"]
+    return signature.replace(parameters=[*own, *others])
+
+
+scan_csv.__signature__ = _full_signature()  # type: ignore[attr-defined]
 
 
 def _position(resume: object) -> Position | None:
@@ -180,8 +145,8 @@ def _position(resume: object) -> Position | None:
 
 def _batch_bytes(given: int | None, context: Context) -> int:
     if given is not None:
-        return min(positive("batch_bytes", given), _MOST_BATCH_BYTES)
-    usual = _GPU_BATCH_BYTES
+        return min(positive("batch_bytes", given), _BATCH_BYTES_LIMIT)
+    default = _MAX_BATCH_BYTES
     if context.device.kind == "cpu":
-        usual = min(max(_BATCH_BYTES, _THREAD_BYTES * context.thread_count), _GPU_BATCH_BYTES)
-    return usual if context.memory_limit is None else max(min(usual, context.memory_limit // _BATCHES_IN_LIMIT), 1)
+        default = min(max(_MIN_BATCH_BYTES, _BYTES_PER_THREAD * context.thread_count), _MAX_BATCH_BYTES)
+    return default if context.memory_limit is None else max(min(default, context.memory_limit // _BATCHES_IN_MEMORY_LIMIT), 1)

@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 
-from headrace.api.read.csv_options import CsvOptions
+from headrace.api.load.reading import wanted_device
+from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart
 from headrace.api.read.planned_files import PlannedFiles
-from headrace.api.read.reading import wanted_device
 from headrace.api.scan.scan_parts import BatchCut, Change, FileReading, ScanParts
 from headrace.api.scan.scan_sender import Sender, Sent, TextBuffers
 from headrace.api.scan.scanned_files import ScannedFile

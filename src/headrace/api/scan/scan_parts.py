@@ -8,10 +8,10 @@ from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from headrace.api.read.csv_options import CsvOptions
+from headrace.api.load.prepared import Prepared
+from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart
 from headrace.api.read.planned_files import PlannedFiles
-from headrace.api.read.prepared import Prepared
 from headrace.api.report import Position
 from headrace.api.scan.scanned_files import ScannedFile
 from headrace.columns.buffers.load_result import Loaded

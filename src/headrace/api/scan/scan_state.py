@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from headrace.api.read.csv_options import CsvOptions
+from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart
 from headrace.api.read.path_columns import column_of_texts
 from headrace.api.read.planned_files import PlannedFiles
@@ -16,7 +16,7 @@ from headrace.api.scan.scan_cpu import CpuParts
 from headrace.api.scan.scan_parts import BatchCut, ScanParts
 from headrace.api.scan.scan_types import SettledTypes, settle_types, types_of
 from headrace.api.scan.scanned_files import ScannedFile, held_if_needed, scanned_file
-from headrace.api.sniff.sniffed import Sniffed
+from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.faults.rejects import no_rejects

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
-from headrace.api.read.csv_options import CsvOptions
+from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import SourceFile
 from headrace.columns.header import LOOK_BYTES
 from headrace.columns.records.data_range import Beginning, find_beginning

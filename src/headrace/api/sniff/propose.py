@@ -1,8 +1,8 @@
-"""From a source to a proposal of how it is written: sample, judge, find the table, read the sample by the proposal, tell why.
+"""Proposes how a source is written: takes a sample, ranks dialects, finds the table, and checks the proposal by a read.
 
-The likeliest dialect that reads the sample without a fault is proposed. A record of another width than the table is no fault of
-the dialect: the proposal then has policies for such records (`row_policies.py`). A malformed quote is one, so lenient quotes or
-none are proposed instead, also where quotes are malformed in the windows further on alone.
+The proposal is the dialect of the highest rank that reads the sample without a fault. A record of another width than the table
+is not a fault: the proposal then has policies for such records (`row_policies.py`). A malformed quote is a fault, so lenient
+quotes or no quotes are proposed. This also holds if quotes are malformed only in the windows further on.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from headrace.api.sniff.read_sample import Reading, read_sample
-from headrace.api.sniff.row_policies import POLICIES, row_policies
+from headrace.api.sniff.row_policies import row_policies
 from headrace.api.sniff.sniff_evidence import Witness, null_evidence, null_words
-from headrace.api.sniff.sniffed import Sniffed
+from headrace.api.sniffed import POLICIES, Sniffed
 from headrace.columns.infer.sniff import Judged, judge
 from headrace.columns.infer.sniff_table import TableBegin, find_footer, find_table
 from headrace.columns.plan.row_policy import RowOptions
@@ -27,25 +27,25 @@ from headrace.structure.sample import DEFAULT_SAMPLE_BYTES, Sample, count_line_e
 from headrace.structure.survey import skip_lines
 
 _TRIED = 5
-"""Number of dialects that may read the sample."""
+"""Greatest number of dialects that read the sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What a caller knows; None is to be found out.
+    """The options that a caller gave; None for those to be found.
 
     Parameters
     ----------
     dialect
         Options of `Dialect` by name.
     header
-        Whether the first record holds names.
+        Whether the first record holds the names.
     skip_rows
-        Lines to leave out in front.
+        Number of lines to leave out before the table.
     header_records
-        Indexes of the records that hold names, where they are given so.
+        Indexes of the records that hold the names.
     columns
-        Number of columns, where names are given.
+        Number of columns, if names are given.
     policies
         Names of the policies that may be proposed.
     """
@@ -60,7 +60,7 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Candidate:
-    """A judged dialect with the options that go with it, and what they make of the sample."""
+    """A ranked dialect with the other options of its proposal, and the sample as they read it."""
 
     judged: Judged
     begin: TableBegin
@@ -86,7 +86,7 @@ def propose(source: OpenSource, wishes: Wishes, *, context: Context, sample_byte
     sample = take_sample(source, begin, sample_bytes)
     ranked = judge(sample, wishes.dialect)
     if not ranked or not ranked[0].layout.starts:
-        raise EmptyInputError("the sample holds no record; nothing can be said of how it is written")
+        raise EmptyInputError("the sample holds no record, so there is nothing to sniff")
     candidates = (_candidate(sample, judged, wishes, context) for judged in ranked[:_TRIED])
     chosen = next((candidate for candidate in candidates if not candidate.reading.fault), None)
     return _sniffed(sample, ranked, chosen or _candidate(sample, ranked[0], wishes, context), wishes, lines)

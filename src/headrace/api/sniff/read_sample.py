@@ -1,4 +1,4 @@
-"""Reads a sample as a proposal says, before the proposal is returned."""
+"""Reads a sample by a proposal, to check the proposal."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from headrace import _native
-from headrace.api.read.csv_options import CsvOptions, FilesOptions
-from headrace.api.read.reading import load_plan, prepare, table_columns
+from headrace.api.load.reading import load_plan, prepare, table_columns
+from headrace.api.options.csv_options import CsvOptions, FilesOptions
 from headrace.columns.column import Column
 from headrace.columns.load.load import load
 from headrace.columns.plan.load_plan import ValueOptions
@@ -22,14 +22,14 @@ from headrace.structure.dialect import Dialect
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A sample's columns, and why it cannot be read.
+    """The columns of a sample, or the reason why it cannot be read.
 
     Parameters
     ----------
     columns
-        By name, with inferred types.
+        Columns by name, with inferred types.
     fault
-        Why records or the header are refused; empty if none is.
+        The reason why records or the header are refused; empty if none are.
     """
 
     columns: Mapping[str, Column] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Reading:
 
 
 def read_sample(text: bytes, dialect: Dialect, extent: ExtentOptions, rows: RowOptions, context: Context) -> Reading:
-    """Read a text by these options; texts that cannot be decoded are null and no fault, since no proposal changes them."""
+    """Read a text by these options. Texts that cannot be decoded are null and not faults, because no proposal changes them."""
     options = CsvOptions(
         dialect=dialect,
         schema=SchemaOptions(header=extent.header is not None),

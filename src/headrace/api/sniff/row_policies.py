@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-POLICIES = ("short_records", "long_records", "skip_footer")
-"""Options of `read_csv` that are proposed where the sample needs them."""
-
 
 def row_policies(widths: Sequence[int], columns: int) -> Mapping[str, str]:
     """Return the policies that records of these `widths` need in a table of `columns` columns.

@@ -1,4 +1,4 @@
-"""`sniff_csv`: how a delimited text is written, proposed from a bounded sample of it."""
+"""Proposes how delimited text is written, from a bounded sample: `sniff_csv`, and ``read_csv(dialect="auto")``."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
-from headrace.api.read.csv_options import CsvOptions, parse_options, source_options
+from headrace.api.options.csv_options import CsvOptions, Keywords, parse_one, parse_options, source_options
+from headrace.api.options.table import DEFAULTS
 from headrace.api.sniff.propose import Wishes, propose
-from headrace.api.sniff.row_policies import POLICIES
-from headrace.api.sniff.sniffed import OPTIONS, Sniffed
+from headrace.api.sniffed import OPTIONS, POLICIES, Sniffed
 from headrace.core.context import Context, context_of
 from headrace.core.errors import EmptyInputError, OptionError, shown
-from headrace.core.options import Given, positive
+from headrace.core.options import flag, positive
+from headrace.sources.compression.formats import CompressionName
 from headrace.sources.find_files import list_sources
 from headrace.sources.open import OpenSource, SourceLike, open_beginning
 from headrace.sources.reopen import ReopenedSource
 from headrace.structure.sample import DEFAULT_SAMPLE_BYTES
 
 AUTO = "auto"
-"""An option that is to be found."""
+"""Value of an option that is to be found."""
 
 
 def sniff_csv(
@@ -39,61 +40,91 @@ def sniff_csv(
     skip_blank_lines: bool = True,
     header: bool | Literal["auto"] = "auto",
     skip_rows: int | Literal["auto"] = "auto",
-    compression: Literal["infer", "gzip", "zstd", "bz2", "xz", "lz4"] | None = "infer",
+    compression: CompressionName | Literal["infer"] | None = "infer",
     encoding: str | None = None,
     glob: bool = True,
     sample_bytes: int = DEFAULT_SAMPLE_BYTES,
     context: Context | None = None,
 ) -> Sniffed:
-    """Propose how a text is written, with the evidence and what the proposal would leave out.
+    """Propose how a text is written, with the evidence, and with the lines that the proposal leaves out.
 
-    Only the beginning of the source and three windows of 16 KB from further on are read, so that it takes as long for a large
-    file as for a small one; of a compressed one only the beginning is.
+    Only the beginning of the source and three windows of 16 KB further on are read, so large files take no longer than small
+    ones. Of a compressed source only the beginning is read.
 
     Parameters
     ----------
     source
-        Path, bytes or file object; or several, as a list or a pattern, of which the first that holds a record counts. A file
-        object has to be able to seek, and stands afterwards where it stood; only its beginning is looked at. Of a stream
-        that cannot, such as standard input, pass the first bytes: ``sys.stdin.buffer.peek()`` leaves them to be read.
-    sep, quote_char, lenient_quotes, escape_char, comment, lineterminator, skip_initial_space, header, skip_rows
-        As in `read_csv`; ``"auto"`` to find it. What is given is not questioned.
-    double_quote, strict_quotes, skip_blank_lines, compression, encoding, glob
+        A path, bytes or a file object; or several sources, as a list or a pattern, of which the first that holds a record
+        decides. A file object must be seekable; its position does not change, and only its beginning is read. For a stream that
+        is not seekable, such as standard input, pass the first bytes: ``sys.stdin.buffer.peek()`` does not consume them.
+    sep
+        As in `read_csv`; ``"auto"`` to find it. Options that are given are kept.
+    quote_char
+        As in `read_csv`; ``"auto"`` to find it.
+    double_quote
+        As in `read_csv`.
+    lenient_quotes
+        As in `read_csv`; ``"auto"`` to find it.
+    strict_quotes
+        As in `read_csv`.
+    escape_char
+        As in `read_csv`; ``"auto"`` to find it.
+    comment
+        As in `read_csv`; ``"auto"`` to find it.
+    lineterminator
+        As in `read_csv`; ``"auto"`` to find it.
+    skip_initial_space
+        As in `read_csv`; ``"auto"`` to find it.
+    skip_blank_lines
+        As in `read_csv`.
+    header
+        Whether the first record holds the names; ``"auto"`` to find it.
+    skip_rows
+        As in `read_csv`; ``"auto"`` to find it.
+    compression
+        As in `read_csv`.
+    encoding
+        As in `read_csv`.
+    glob
         As in `read_csv`.
     sample_bytes
-        Bytes of the beginning to look at.
+        Size of the sample from the beginning, in bytes.
     context
-        Instruction set; None for the default.
+        Its instruction set is used. None for the default.
 
     Returns
     -------
     Sniffed
-        ``read_csv(source, **sniffed.options)`` reads what it proposes; ``print(sniffed)`` tells why.
+        The proposal: ``read_csv(source, **sniffed.options)`` reads by it, and ``print(sniffed)`` shows the reasons.
 
     Raises
     ------
     EmptyInputError
         The sample holds no record.
     OptionError
-        Given options contradict each other, or the source is no source.
+        Options contradict each other, or the source is of a type that cannot be read.
     SourceError, FileNotFoundError
-        The source cannot be read, or is no text.
+        The source cannot be read, or is not text.
     NoMatchError
-        A pattern matches no file.
+        No file matches a pattern.
     MissingDependencyError
-        A package that the source is decompressed with is not installed.
+        The package that decompresses the source is not installed.
 
     Notes
     -----
-    Every likely combination of separator, quote, comment prefix and escape reads the sample; its score is the product of how
-    regular the records are and how much their fields look like values. A whole time, date, address or link outweighs its parts.
-    A dialect that leaves lines out counts half if another one reads every line. Of equals the more usual one is proposed: comma
-    before tab, semicolon, bar, others; double quotes; no escape; no comment.
+    Every likely combination of separator, quote, comment prefix and escape reads the sample. Its score is the product of two
+    values: how regular the records are, and how much their fields look like values. A whole time, date, address or link scores
+    higher than its parts. The score of a dialect that leaves lines out is halved if another dialect reads every line. At equal
+    scores the more usual dialect is proposed: comma before tab, semicolon, bar and others; double quotes; no escape; no comment.
 
-    The proposal has read its own sample. Records of another width get policies (``short_records="null"``; ``long_records`` is
-    ``"widen"`` if most records are too long, else ``"truncate"``), malformed quotes ``lenient_quotes=True`` or no quotes. Titles,
-    pairs and padded lines before the table are preamble, notes after it a footer if the sample is the whole text. Two records of
-    names, groups over names or names over units, are joined: ``header=(0, 1)``.
+    A proposal is checked by a read of its own sample, and gets the options that the read needs.
+
+    - Records of another width: ``short_records="null"``; ``long_records`` is ``"widen"`` if most records are too long, else
+      ``"truncate"``.
+    - Malformed quotes: ``lenient_quotes=True``, or no quotes.
+    - Titles, pairs and padded lines before the table are a preamble. Notes after it are a footer if the sample is the whole
+      text.
+    - Two records of names (groups over names, or names over units) are joined: ``header=(0, 1)``.
 
     Examples
     --------
@@ -104,11 +135,25 @@ def sniff_csv(
     >>> sniffed.schema["founded"]
     'int64'
     """
-    values = dict(locals())
-    values["context"] = context = context_of(context)
-    options = source_options(values | {"encoding_errors": "replace"}, context)
-    several = list_sources(source, glob=Given(values).flag("glob"), hive=False)
-    wishes = wishes_of({name: values[name] for name in (*OPTIONS, "skip_blank_lines")})
+    given: dict[str, object] = {
+        "sep": sep,
+        "quote_char": quote_char,
+        "double_quote": double_quote,
+        "lenient_quotes": lenient_quotes,
+        "strict_quotes": strict_quotes,
+        "escape_char": escape_char,
+        "comment": comment,
+        "lineterminator": lineterminator,
+        "skip_initial_space": skip_initial_space,
+        "skip_blank_lines": skip_blank_lines,
+        "header": header,
+        "skip_rows": skip_rows,
+    }
+    context = context_of(context)
+    forms = {"compression": parse_one("compression", compression), "encoding": encoding, "encoding_errors": "replace"}
+    options = source_options(forms, context)
+    several = list_sources(source, glob=flag("glob", glob), hive=False)
+    wishes = wishes_of(given)
     sample_bytes = positive("sample_bytes", sample_bytes)
 
     def sniff(one: object) -> Sniffed:
@@ -122,7 +167,7 @@ def sniff_csv(
 
 
 def _first_with_content(sniffs: Sequence[tuple[str, Callable[[], Sniffed]]]) -> Sniffed:
-    """The proposal for the first of several sources, each with its name, that holds a record."""
+    """Return the proposal for the first source that holds a record; `sniffs` are the sources' names and functions."""
     for number, (name, sniff) in enumerate(sniffs, 1):
         try:
             sniffed = sniff()
@@ -130,21 +175,21 @@ def _first_with_content(sniffs: Sequence[tuple[str, Callable[[], Sniffed]]]) -> 
             continue
         which = f"{name!r}, number {number} of {len(sniffs)}" + (", the first that holds a record" if number > 1 else "")
         return replace(sniffed, evidence=(which, *sniffed.evidence))
-    raise EmptyInputError(f"none of {len(sniffs)} sources holds a record; nothing can be said of how they are written")
+    raise EmptyInputError(f"none of the {len(sniffs)} sources holds a record, so there is nothing to sniff")
 
 
 def wishes_of(values: Mapping[str, object]) -> Wishes:
-    """What a caller said of the options that can be found; ``"auto"`` says nothing."""
-    said = {name: value for name, value in values.items() if not isinstance(value, str) or value != AUTO}
+    """Return the options that a caller gave; those of ``"auto"`` are left out."""
+    given = {name: value for name, value in values.items() if not isinstance(value, str) or value != AUTO}
     others = ("header", "skip_rows", *POLICIES)
-    dialect = {name: _encoded(value) for name, value in said.items() if name not in others}
-    lines = Given(said).whole("skip_rows") if "skip_rows" in said else None
-    header = Given(said).flag("header") if "header" in said else None
+    dialect = {name: _encoded(value) for name, value in given.items() if name not in others}
+    lines = parse_one("skip_rows", given["skip_rows"]) if "skip_rows" in given else None
+    header = flag("header", given["header"]) if "header" in given else None
     return Wishes(dialect, header, lines)
 
 
 def _encoded(value: object) -> object:
-    """A text as the bytes that a `Dialect` keeps; what cannot be encoded stays as it is, for `Dialect` to refuse."""
+    """Return a text as bytes, as `Dialect` keeps it; a text that UTF-8 cannot encode stays, and `Dialect` refuses it."""
     try:
         return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
     except UnicodeEncodeError:
@@ -153,65 +198,78 @@ def _encoded(value: object) -> object:
 
 def sniff_rest(
     source: OpenSource,
-    values: Mapping[str, object],
-    defaults: Mapping[str, object],
+    values: Keywords,
     options: CsvOptions,
     *,
     whole: bool = True,
 ) -> tuple[Sniffed | None, CsvOptions]:
-    """A proposal for a read of `source`, and the read's options with it: what has its default is to be found, the rest stays.
+    """Propose options for a read of `source`: those that have their defaults are found, the others are kept.
 
-    Lines to skip are not proposed where the caller names the header by its index, which counts from the first line; policies for
-    records not where `on_error` is given. A text without records leaves all as it is, and the read says what that means.
+    If the caller gave the index of the header, which counts from the first line, no lines to skip are proposed. If the caller
+    gave `on_error`, no policies for records are proposed. For a text without records all options stay as they are.
+
+    Parameters
+    ----------
+    source
+        The opened source.
+    values
+        Options by name.
+    options
+        The same options, parsed.
+    whole
+        Whether this source is the only one, so that a footer may be proposed.
+
+    Returns
+    -------
+    tuple
+        The proposal, or None, and the options of the read.
     """
-    known = {name: values[name] for name in (*OPTIONS, "skip_blank_lines") if values[name] != defaults[name]}
+    known = {name: values[name] for name in (*OPTIONS, "skip_blank_lines") if values[name] != DEFAULTS[name]}
     if options.extent.header is not None:
         known |= {"skip_rows": options.extent.skip_rows, "header": True}
     wishes = replace(
         wishes_of(known),
         header_records=options.extent.header,
         columns=None if options.schema.names is None else len(options.schema.names),
-        policies=_open_policies(values, defaults, whole=whole),
+        policies=_open_policies(values, whole=whole),
     )
     try:
         sniffed = propose(source, wishes, context=options.context)
     except EmptyInputError:
         return None, options
     found = {name: value for name, value in sniffed.options.items() if name not in known}
-    settled = parse_options({**values, **found})
+    with_found = parse_options({**values, **found})
     if "header" in found:
-        settled = replace(settled, schema=replace(settled.schema, reason=sniffed.header_reason))
-    return sniffed, settled
+        with_found = replace(with_found, schema=replace(with_found.schema, reason=sniffed.header_reason))
+    return sniffed, with_found
 
 
-def _open_policies(values: Mapping[str, object], defaults: Mapping[str, object], *, whole: bool) -> tuple[str, ...]:
-    """The policies that may be proposed; a footer only of a text that is read as a `whole`."""
-    open_ones = [name for name in POLICIES if values[name] == defaults[name]]
-    if values["on_error"] != defaults["on_error"]:
-        open_ones = [name for name in open_ones if name not in ("short_records", "long_records")]
-    return tuple(name for name in open_ones if whole or name != "skip_footer")
+def _open_policies(values: Keywords, *, whole: bool) -> tuple[str, ...]:
+    """Return the policies that may be proposed; a footer only if the text is the only one (`whole`)."""
+    candidates = [name for name in POLICIES if values[name] == DEFAULTS[name]]
+    if values["on_error"] != DEFAULTS["on_error"]:
+        candidates = [name for name in candidates if name not in ("short_records", "long_records")]
+    return tuple(name for name in candidates if whole or name != "skip_footer")
 
 
-def sniff_files(
-    files: Sequence[ReopenedSource], values: Mapping[str, object], defaults: Mapping[str, object], options: CsvOptions
-) -> tuple[Sniffed | None, CsvOptions]:
-    """`sniff_rest` for several sources: the first that holds a record says how all are written.
+def sniff_files(files: Sequence[ReopenedSource], values: Keywords, options: CsvOptions) -> tuple[Sniffed | None, CsvOptions]:
+    """Propose options for a read of several sources, as `sniff_rest` does; the first that holds a record decides for all.
 
-    A footer is not proposed for several: records at the end of another file may be its data.
+    No footer is proposed for several sources, because records at the end of another file may be its data.
 
     Raises
     ------
     OptionError
-        Lines are to be left out in front of the first, but not as many in front of another: they may be its data.
+        The preambles of the files have different lengths, so that `skip_rows` could leave out data.
     """
-    settled: list[CsvOptions] = []
+    found_options: list[CsvOptions] = []
 
     def sniff(file: ReopenedSource) -> Sniffed:
         with file.opened() as opened:
-            sniffed, found = sniff_rest(opened, values, defaults, options, whole=len(files) == 1)
+            sniffed, found = sniff_rest(opened, values, options, whole=len(files) == 1)
         if sniffed is None:
             raise EmptyInputError(f"{file.name} holds no record")
-        settled.append(found)
+        found_options.append(found)
         return sniffed
 
     try:
@@ -220,7 +278,7 @@ def sniff_files(
         return None, options
     if sniffed.skip_rows != options.extent.skip_rows:
         _check_preambles(files, sniffed, options)
-    return sniffed, settled[0]
+    return sniffed, found_options[0]
 
 
 def _check_preambles(files: Sequence[ReopenedSource], first: Sniffed, options: CsvOptions) -> None:
@@ -234,6 +292,6 @@ def _check_preambles(files: Sequence[ReopenedSource], first: Sniffed, options: C
                 continue
         if other.skip_rows != first.skip_rows:
             raise OptionError(
-                f"{file.name} seems to have {other.skip_rows} lines in front of its table, and other files {first.skip_rows}; "
-                "give skip_rows"
+                f"{file.name} seems to have {other.skip_rows} lines before its table, and other files {first.skip_rows}; "
+                "pass skip_rows"
             )

@@ -1,4 +1,4 @@
-"""What speaks for a proposal, and what it would leave out, in lines to read."""
+"""Describes the reasons for a proposal, and the lines that it leaves out, as lines of text."""
 
 from __future__ import annotations
 
@@ -24,20 +24,24 @@ _VALUES_JUDGED = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Witness:
-    """Whoever saw how a proposal came about.
+    """The facts that led to a proposal.
 
     Parameters
     ----------
-    sample, ranked, begin
-        The text, the dialects that read it from the best on, and where the best one's table begins.
+    sample
+        The text.
+    ranked
+        The dialects that read it, the best one first.
+    begin
+        The beginning of the best dialect's table.
     preamble
-        Lines of the sample in front of it.
+        Number of lines of the sample before the table.
     lines
-        Lines in front of the sample, which the caller left out.
+        Number of lines before the sample, which the caller left out.
     policies
-        The policies for records of another width that are proposed.
+        The proposed policies for records of another width.
     fault
-        Why the proposal does not read the sample; empty if it does.
+        The reason why the proposal cannot read the sample; empty if it can.
     may_repair
         Whether lenient quotes may be proposed.
     """
@@ -57,7 +61,7 @@ class Witness:
         return [0, *(end.end() for end in pattern.finditer(self.sample.text))]
 
     def skipped(self) -> list[tuple[int, str]]:
-        """Number and text of each line of the sample that is preamble, comment or footer."""
+        """Return number and text of each line of the sample that is preamble, comment or footer."""
         best = self.ranked[0].layout
         comments = [line for line in map(self._line_of, best.comments) if line >= self.preamble]
         lines = [*range(self.preamble), *comments, *map(self._line_of, best.starts[len(best.starts) - self.begin.footer :])]
@@ -65,7 +69,7 @@ class Witness:
 
     @property
     def _records(self) -> range:
-        """The table's records, names included."""
+        """The records of the table, with those of the names."""
         return range(self.begin.first, len(self.ranked[0].layout.starts) - self.begin.footer)
 
     def _line_of(self, start: int) -> int:
@@ -87,20 +91,20 @@ class Witness:
 
     @property
     def repairs_windows(self) -> bool:
-        """Whether quotes are malformed further on, and lenient ones are proposed for them."""
+        """True if quotes are malformed only further on, so that lenient quotes are proposed."""
         dialect = self.ranked[0].dialect
         may_repair = self.may_repair and dialect.double_quote and not dialect.lenient_quotes
         return may_repair and any(malformed for _, malformed in self._windows)
 
     def agreements(self) -> list[float]:
-        """Of the beginning, then of each window that holds a record."""
+        """Return the share of regular records: of the beginning, then of each window that holds a record."""
         best = self.ranked[0]
         steady = [record for record in self._records if best.layout.widths[record] == best.regularity.width]
         well = sum(record not in best.layout.malformed for record in steady)
         return [well / len(self._records), *(share for share, _ in self._windows)]
 
     def lines_to_read(self) -> Iterator[str]:
-        """The evidence."""
+        """Yield the lines of the evidence."""
         yield from self._regularity()
         yield from self._rival()
         yield f"header={self.begin.header}: {self.begin.reason}"
@@ -123,13 +127,13 @@ class Witness:
             held = "holds" if worst > 0.99 else "does not hold everywhere"
             yield f"{held} further on: {_counted(len(self._windows), 'window')}, {worst:.1%} of the records in the worst"
         elif self.sample.windows:
-            yield f"nothing is known further on: {_counted(len(self.sample.windows), 'window')} without a whole record"
+            yield f"unknown further on: {_counted(len(self.sample.windows), 'window')} without a whole record"
 
     def _rival(self) -> Iterator[str]:
         best = self.ranked[0]
         left_out = "" if best.weight == 1 else f" x {best.weight} for lines left out that another reads"
         yield f"score {best.score:.3f} = {best.regularity.score:.3f} for structure x {best.type_score:.3f} for values{left_out}"
-        # A rival with the same separator is worth a word only where it was close.
+        # A rival with the same separator is listed only if its score is close.
         close = (other for other in self.ranked[1:] if other.dialect.sep != best.dialect.sep or best.score - other.score < _CLOSE)
         for other in islice(close, 1):
             equal = "; as good, but less usual" if best.score - other.score < _EQUAL else ""
@@ -170,7 +174,7 @@ class Witness:
 
 
 def _differences(one: Dialect, other: Dialect) -> str:
-    """The options in which `one` differs from `other`, e.g. ``sep=';'``."""
+    """Return the options in which `one` differs from `other`, e.g. ``sep=';'``."""
     values = {name: (getattr(one, name), getattr(other, name)) for name in Dialect.__slots__}
     shown = {
         name: first.decode("utf-8", "backslashreplace") if isinstance(first, bytes) else first
@@ -181,7 +185,7 @@ def _differences(one: Dialect, other: Dialect) -> str:
 
 
 def null_words(column: Column) -> tuple[str, ...]:
-    """The words without which a column of text would be one of values, e.g. ``NA`` among numbers."""
+    """Return the words that alone make a column of values a column of text, e.g. ``NA`` among numbers."""
     if not column.type.is_string:
         return ()
     values = [value for value in column[:_VALUES_JUDGED] if value is not None]
@@ -193,9 +197,9 @@ def null_words(column: Column) -> tuple[str, ...]:
 
 
 def null_evidence(found: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """Which columns are text for the sake of such words."""
+    """Yield a line for each column that only such words make text."""
     for name, words in islice(found.items(), _LINES_SHOWN):
-        yield f"{name!r} is text only for the sake of {', '.join(map(repr, words))}; see null_values"
+        yield f"{name!r} is text only because of {', '.join(map(repr, words))}; see null_values"
 
 
 def _counted(count: int, what: str) -> str:

@@ -6,11 +6,12 @@ The rule for the outcome of a fault is native (row_policy.hpp); this module asks
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from headrace import _native
 
-SHORT_RECORDS = ("null", "error", "reject")
-LONG_RECORDS = ("error", "truncate", "collect", "widen", "reject")
+ShortRecords = Literal["null", "error", "reject"]
+LongRecords = Literal["error", "truncate", "collect", "widen", "reject"]
 COLLECTED = "extra_fields"
 """Name of the column that ``long_records="collect"`` adds."""
 

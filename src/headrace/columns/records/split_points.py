@@ -59,7 +59,7 @@ def lenient_cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> 
     --------
     >>> from headrace.sources.open import open_source
     >>> with open_source(b'a\\n1,"x\\ny"\\n2,"z\\n3') as source:
-    ...     lenient_cuts(source, Dialect(lenient=True), 0, 18)
+    ...     lenient_cuts(source, Dialect(lenient_quotes=True), 0, 18)
     [10]
     """
     quote = dialect.quote_char or b""

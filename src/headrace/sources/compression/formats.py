@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from headrace.core.errors import MissingDependencyError
 
@@ -170,6 +170,7 @@ _FORMATS = (
     Compression("xz", (b"\xfd7zXZ\0",), _xz, padded=True),
     Compression("lz4", (b"\x04\x22\x4d\x18",), _lz4),
 )
+CompressionName = Literal["gzip", "zstd", "bz2", "xz", "lz4"]
 COMPRESSIONS = {row.name: row for row in _FORMATS}
 """Format by name."""
 _ALL_MARKS = tuple(mark for row in _FORMATS for mark in row.marks)

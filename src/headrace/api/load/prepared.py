@@ -1,4 +1,7 @@
-"""What is settled before a source is read, and kept for texts that begin alike: of one kind, the first one settles it."""
+"""Holds the decisions made before a source is read, and caches them for texts that begin alike.
+
+The first of several such texts is examined; the others take its header, names and types.
+"""
 
 from __future__ import annotations
 
@@ -15,24 +18,27 @@ from headrace.core.quick import quick
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
-_MOST_KEPT = 4
-_MOST_BYTES, _WIDTH_BYTES = 8 << 10, 1 << 10
+_MAX_CACHED = 4
+_MAX_HEAD_BYTES, _WIDTH_BYTES = 8 << 10, 1 << 10
+"""Greatest length of a first line that is a key, and bytes that are read to count the fields of the first record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """What is settled before a source is read.
+    """The decisions made before a source is read.
 
     Parameters
     ----------
-    beginning, extent
-        Where the text begins, and which part of it is data.
+    beginning
+        The first records, and which of them is the header.
+    extent
+        The byte range of the data.
     columns
-        Names, types as far as they are known, and which are wanted.
+        Names of the columns, the types that are known, and the columns to read.
     header
-        Records that hold the names.
+        Number of records that hold the names.
     before
-        What is in front of the data, if that is known: as `headrace.columns.plan.load_plan.LoadPlan` has it.
+        Counts of what precedes the data, as in `headrace.columns.plan.load_plan.LoadPlan`; None if they are unknown.
     """
 
     beginning: Beginning
@@ -47,12 +53,12 @@ _extent = quick(Extent)
 
 
 class Beginnings:
-    """How texts begin that were read with the same options; `beginnings_of` gives those of options.
+    """Cached decisions for texts that were read with the same options; `beginnings_of` returns those of options.
 
-    Of a text with a header that its first record alone shows, its first bytes are kept, up to the line end behind that.
-    Whatever follows, the records up to there are those that they were: line ends are LF or CR LF, which nothing behind an LF
-    changes; and quotes are strict, so that no byte behind them tells what they mean. Of texts that have none, for options that
-    say so, what matters is how many fields a record has.
+    If the first record alone shows that it is the header, the key is the text up to the end of that line. A later text with the
+    same first bytes has the same first records, whatever follows: line terminators are LF or CR LF, and a byte after an LF does
+    not change them; quotes are not lenient, so no later byte changes their meaning. If the options say that there is no header,
+    the key is the number of fields of the first record.
     """
 
     def __init__(self, dialect: Dialect, schema: SchemaOptions, extent: ExtentOptions) -> None:
@@ -63,7 +69,7 @@ class Beginnings:
         self._widths: dict[int, Prepared] = {}
 
     def find(self, source: OpenSource) -> Prepared | None:
-        """What was settled for a text that begins as this one; None if none did."""
+        """Return the decisions for a text that begins like this one; None if there was no such text."""
         native = source.native
         if self._widths and not source.begin:
             known = self._widths.get(_native.first_width(self._native, native.read(0, _WIDTH_BYTES)))
@@ -74,34 +80,34 @@ class Beginnings:
         return None
 
     def keep(self, source: OpenSource, prepared: Prepared, context: Context) -> Prepared:
-        """Keep what was settled, if the text's first record settled it; the same, with what was found in front of the data."""
+        """Cache the decisions if the first record determines them. Return them, with the counts of what precedes the data."""
         beginning = prepared.beginning
         first = beginning.first
         if not self._may_keep or first is None or first.malformed is not None or first.undecodable is not None:
             return prepared
         if self._has_no_header and not beginning.begin:
-            self._widths = {**dict(list(self._widths.items())[1 - _MOST_KEPT :]), len(first.fields): prepared}
+            self._widths = {**dict(list(self._widths.items())[1 - _MAX_CACHED :]), len(first.fields): prepared}
         if beginning.header is None or first.below is not None:
             return prepared
         extent = prepared.extent
         with native_errors():
             before = _native.find_data(source.native, self._native, context.isa, extent.begin, extent.data_begin, extent.end)
         prepared = replace(prepared, before=before)
-        head = source.native.read(0, before[0]) if before[0] < min(extent.end, _MOST_BYTES) else b""
+        head = source.native.read(0, before[0]) if before[0] < min(extent.end, _MAX_HEAD_BYTES) else b""
         if head.endswith(b"\n"):
-            self._heads = ((head, prepared), *self._heads[: _MOST_KEPT - 1])
+            self._heads = ((head, prepared), *self._heads[: _MAX_CACHED - 1])
         return prepared
 
 
 def _of_size(known: Prepared, size: int) -> Prepared:
-    """The same for a text of so many bytes."""
+    """Return the decisions for a text of `size` bytes."""
     extent = known.extent
     own = _extent(begin=extent.begin, data_begin=extent.data_begin, end=size)
     return new_prepared(beginning=known.beginning, extent=own, columns=known.columns, header=known.header, before=known.before)
 
 
 def beginnings_of(dialect: Dialect, schema: SchemaOptions, extent: ExtentOptions, collected: str | None) -> Beginnings:
-    """Those of options that nobody changes."""
+    """Return the cached decisions of these options, which are immutable."""
     return _beginnings.of(lambda: Beginnings(dialect, schema, extent), dialect, schema, extent, key=collected)
 
 

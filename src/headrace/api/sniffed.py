@@ -1,49 +1,47 @@
-"""What `sniff_csv` proposes, and what speaks for it."""
+"""Defines `Sniffed`, the proposal of `sniff_csv` with its evidence."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from headrace.api.sniff.row_policies import POLICIES
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sniffed:
-    """A proposal of how a text is written; `options` are those for `read_csv`.
+    """A proposal of how a text is written. `Sniffed.options` are the keywords for `read_csv`.
 
     Parameters
     ----------
     sep, quote_char, double_quote, lenient_quotes, strict_quotes, escape_char, comment, skip_initial_space
         As in `read_csv`.
     lineterminator
-        What `read_csv` is to be told: None for any of LF, CR LF and CR.
+        As in `read_csv`: None for any of LF, CR LF and CR.
     line_ends
-        Those that the sample has, e.g. ``("\\r\\n",)``.
+        Line terminators that occur in the sample, e.g. ``("\\r\\n",)``.
     header
-        Whether the first record after `skip_rows` holds names; or the indexes of the records whose names are joined.
+        Whether the first record after `skip_rows` holds the names; or the indexes of the records whose names are joined.
     header_reason
-        Why that is so, in words.
+        The reason, in words.
     skip_rows
-        Lines in front of the table: the preamble.
+        Number of lines before the table: the preamble.
     short_records, long_records
-        Policies for records of another width, if the sample has such; else None.
+        Policies for records of another width. None if the sample has no such records.
     skip_footer
-        Records after the table, if the sample is the whole text.
+        Number of records after the table. 0 if the sample is not the whole text.
     schema
-        Name to type of each column, as `read_csv` would infer them from the sample alone.
+        Mapping from name to type of each column, as `read_csv` infers them from the sample alone.
     skipped
-        What `skip_rows`, `comment` and `skip_footer` leave out of the sample: number of the line from 1, and its text.
+        Lines of the sample that `skip_rows`, `comment` and `skip_footer` leave out: number from 1, and text.
     null_values
-        Words that seem to mean null: without them a column would be no text. They are not in `options`, which hold for all
-        columns.
+        Words that seem to mean null, because a column is text only for their sake. They are not in `options`, because they would
+        apply to all columns.
     agreement
-        0 to 1: share of the sample's records that have the steady number of fields and well-formed quotes; the smaller of the
-        beginning's and the windows'.
+        Share, 0 to 1, of the sample's records that have the usual number of fields and well-formed quotes. The smaller one of
+        that of the beginning and that of the windows.
     evidence
-        Why, in lines to read.
+        The reasons, as lines of text.
     sample_bytes
-        Bytes looked at.
+        Number of bytes read.
     """
 
     sep: str
@@ -71,12 +69,12 @@ class Sniffed:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns."""
+        """Names of the columns, in order."""
         return tuple(self.schema)
 
     @property
     def options(self) -> dict[str, object]:
-        """Keywords for `read_csv`; policies only where the sample needs them."""
+        """Keywords for `read_csv`; policies only if the sample needs them."""
         values = {name: getattr(self, name) for name in (*OPTIONS, *POLICIES)}
         return {name: value for name, value in values.items() if name in OPTIONS or value}
 
@@ -85,6 +83,9 @@ class Sniffed:
         columns = [f"  {name if name.isprintable() else repr(name)}: {kind}" for name, kind in self.schema.items()]
         return "\n".join([chosen, *self.evidence, *columns])
 
+
+POLICIES = ("short_records", "long_records", "skip_footer")
+"""Options of `read_csv` that are proposed only if the sample needs them."""
 
 OPTIONS = (
     "sep",
@@ -99,4 +100,4 @@ OPTIONS = (
     "header",
     "skip_rows",
 )
-"""Options of `read_csv` that are proposed."""
+"""Options of `read_csv` that are always proposed."""

@@ -1,4 +1,4 @@
-"""The steps of a read between an open source and a table, for whoever reads one source or many."""
+"""Runs the steps of a read between an open source and a table, for one source or for several."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from headrace.api.read.csv_options import CsvOptions
-from headrace.api.read.prepared import Prepared, beginnings_of, new_prepared
+from headrace.api.load.prepared import Prepared, beginnings_of, new_prepared
+from headrace.api.options.csv_options import CsvOptions
 from headrace.api.report import ColumnReport, Report, Skipped
 from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.column import Column
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def prepare(source: OpenSource, options: CsvOptions) -> Prepared:
-    """Look at the beginning of a source, and plan.
+    """Read the beginning of a source, and decide on header, names and types.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def prepare(source: OpenSource, options: CsvOptions) -> Prepared:
 
 
 def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions, forms: PlannedForms | None = None) -> LoadPlan:
-    """What the native loader is told; `forms` where they were planned for more columns than this source has."""
+    """Return the plan for the native loader; `forms` are given if they were planned for the columns of several files."""
     planned, extent, context = prepared.columns, prepared.extent, options.context
     tile_bytes = options.chunk_bytes or tile_bytes_for(source.size, prepared.beginning.first)
     with explained_by(prepared.beginning.decision):
@@ -92,7 +92,7 @@ _parts: Recent[_Parts] = Recent()
 
 
 def _plan_parts(planned: PlannedColumns, options: CsvOptions, forms: PlannedForms | None) -> _Parts:
-    """What of a load's plan no text changes."""
+    """Return the parts of a plan that do not depend on the text."""
     wanted = set(planned.wanted)
     types = [given and given.loaded_as for given in planned.types]
     columns = tuple([(name, types[i], i in wanted) for i, name in enumerate(planned.names)])
@@ -101,14 +101,14 @@ def _plan_parts(planned: PlannedColumns, options: CsvOptions, forms: PlannedForm
 
 
 def load_placed(source: OpenSource, prepared: Prepared, options: CsvOptions) -> Loaded:
-    """Load where the text lies or the context says, with texts as the types ask: views, dictionaries.
+    """Load on the device of the text or of the context; string columns become views or dictionaries if the types say so.
 
     Raises
     ------
     ParseError, MemoryLimitError, SourceError
         As `load`.
     OptionError
-        The text lies on another GPU than the one named.
+        The text is on another GPU than that of the context.
     """
     loaded = _loaded_where_wanted(source, prepared, options)
     if prepared.beginning.rejects is None:
@@ -120,7 +120,7 @@ def _loaded_where_wanted(source: OpenSource, prepared: Prepared, options: CsvOpt
     plan, device = load_plan(source, prepared, options), wanted_device(source, options)
     if device.kind == "cpu":
         return _encoded_texts(load(source, options.dialect, plan, LoadRun(options.progress)), prepared, options)
-    from headrace.columns.load.gpu.load_text import launcher_for, load_text  # it needs the packages of a GPU
+    from headrace.columns.load.gpu.load_text import launcher_for, load_text  # imports the packages for GPUs
 
     launcher = launcher_for(source, options.context, device)
     with launcher.current():
@@ -132,7 +132,7 @@ def _encoded_texts_on_gpu(launcher: GpuLauncher, loaded: Loaded, prepared: Prepa
     inferred, types = options.values.text_type, prepared.columns.types
     if inferred is None and not any(given is not None and given.name in ENCODED for given in types):
         return loaded
-    from headrace.encode.texts_gpu import encoded_on_gpu  # seldom needed
+    from headrace.encode.texts_gpu import encoded_on_gpu  # rarely needed
 
     pairs = zip(loaded.columns, types, strict=True)
     columns = tuple(None if column is None else encoded_on_gpu(launcher, column, given, inferred) for column, given in pairs)
@@ -140,12 +140,20 @@ def _encoded_texts_on_gpu(launcher: GpuLauncher, loaded: Loaded, prepared: Prepa
 
 
 def wanted_device(source: OpenSource, options: CsvOptions) -> Device:
-    """Where the result is to be."""
+    """Return the device of the result.
+
+    Raises
+    ------
+    OptionError
+        The text is on another GPU than that of the context.
+    """
     named = options.context.device
     if source.on_gpu is None or named == source.on_gpu.device:
         return named
     if named.kind != "cpu":
-        raise OptionError(f"source lies on {source.on_gpu.device}, and {named} is named; nothing is copied between GPUs")
+        raise OptionError(
+            f"source is on {source.on_gpu.device}, but device is {named}; nothing is copied between GPUs, so pass the same device"
+        )
     return source.on_gpu.device
 
 
@@ -154,14 +162,14 @@ def _encoded_texts(loaded: Loaded, prepared: Prepared, options: CsvOptions) -> L
     columns = list(loaded.columns)
     loaded = replace(loaded, columns=())
     for position, given in enumerate(prepared.columns.types):
-        column, columns[position] = columns[position], None  # its memory goes before the next column takes some
+        column, columns[position] = columns[position], None  # frees the column's memory before the next column is encoded
         if column is not None:
             columns[position] = encoded(column, given, inferred, threads)
     return replace(loaded, columns=tuple(columns))
 
 
 def table_columns(prepared: Prepared, loaded: Loaded, options: CsvOptions) -> Mapping[str, Column]:
-    """The wanted columns by name, in order, behind the row index.
+    """Return the columns to read by name, in order, after the row index.
 
     Raises
     ------
@@ -189,17 +197,17 @@ _places: Recent[dict[str, int]] = Recent()
 def make_report(
     source: OpenSource, prepared: Prepared, loaded: Loaded, options: CsvOptions, seconds: Mapping[str, float]
 ) -> Report:
-    """Account of the read of one source."""
+    """Return the report of the read of one source."""
     return _made_report(source.size, prepared, loaded, options.context, seconds)
 
 
 def report_later(
     source: OpenSource, prepared: Prepared, loaded: Loaded, options: CsvOptions, seconds: Mapping[str, float]
 ) -> Report | Callable[[], Report]:
-    """The same, made when it is asked for, if that can be told without the columns: nothing is held for it."""
+    """Return the report, or a function that creates it if that needs no columns, so that no column is kept alive for it."""
     if loaded.described is None:
         return make_report(source, prepared, loaded, options, seconds)
-    told = _loaded(
+    without_columns = _loaded(
         columns=(),
         evidence=loaded.evidence,
         rejects=loaded.rejects,
@@ -209,7 +217,7 @@ def report_later(
         device=loaded.device,
         described=loaded.described,
     )
-    return partial(_made_report, source.size, prepared, told, options.context, seconds)
+    return partial(_made_report, source.size, prepared, without_columns, options.context, seconds)
 
 
 _loaded = quick(Loaded)
@@ -245,7 +253,7 @@ _column_report = quick(ColumnReport)
 
 
 def skipped_records(prepared: Prepared, counts: Mapping[str, int]) -> Skipped:
-    """The native count of records in front of the data, told apart."""
+    """Split the native count of records before the data by the reason why they are left out."""
     beginning = prepared.beginning
     before_names = beginning.leading + 1 - prepared.header if prepared.header else 0
     return _skipped(
@@ -267,9 +275,9 @@ def _column_reports(planned: PlannedColumns, loaded: Loaded) -> Sequence[ColumnR
     def report_later(number: int) -> ColumnReport:
         position = planned.wanted[number]
         assert described is not None
-        told = described[position]
-        assert told is not None  # it is wanted
-        return report(position, *told)
+        description = described[position]
+        assert description is not None  # columns to read have one
+        return report(position, *description)
 
     if described is not None:
         return Later(len(planned.wanted), report_later)

@@ -1,4 +1,4 @@
-"""Where the time of a scan goes."""
+"""Measures where the time of a scan goes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Timeline", "profile"]
 
 
 def profile(scan: Scan) -> tuple[Timeline, Report]:
-    """Read all batches, and tell who worked and who waited, and the account of the whole."""
+    """Read all batches; return when each thread worked and waited, and the report of the scan."""
     timeline = Timeline()
     with scan.timed(timeline) as timed:
         for _ in timed.batches():

@@ -1,0 +1,178 @@
+"""The table of options agrees with the signature, the types and the documentation of `read_csv`.
+
+docs/options.md has the table between two markers; ``python -m checks.options`` writes it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from checks.tree import Finding
+
+TABLE = "src/headrace/api/options/table.py"
+TYPES = "src/headrace/api/options/keywords.py"
+READ = "src/headrace/api/read/read_csv.py"
+PAGE = "docs/options.md"
+
+_BLOCK = re.compile(r"(?<=<!-- options -->\n)(.*?)(?=<!-- end of options -->)", re.DOTALL)
+_TITLES = {"files": "Files", "text": "Text", "columns": "Columns", "work": "Work"}
+_NO_OPTIONS = {"source", "**aliases"}
+
+
+class Row(NamedTuple):
+    """A row of the table, as its source says."""
+
+    line: int
+    name: str
+    default: str
+    group: str
+    help: str
+    aliases: tuple[str, ...]
+    flags: tuple[str, ...]
+
+
+def check(root: Path) -> list[Finding]:
+    if not (root / TABLE).is_file():
+        return []
+    rows = rows_of(root)
+    found = list(_names(rows))
+    if (root / READ).is_file():
+        found += _signature(rows, root)
+    if not (root / PAGE).is_file() or _BLOCK.search((root / PAGE).read_text(encoding="utf-8")) is None:
+        found.append(Finding(PAGE, 0, "has no table of options between its markers"))
+    elif with_table((root / PAGE).read_text(encoding="utf-8"), rows) != (root / PAGE).read_text(encoding="utf-8"):
+        found.append(Finding(PAGE, 0, "the table of options is out of date: run python -m checks.options"))
+    return found
+
+
+def rows_of(root: Path) -> list[Row]:
+    """Return the rows of the table of options."""
+    tree = ast.parse((root / TABLE).read_text(encoding="utf-8"))
+    return [
+        _row(call)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["OPTIONS"]
+        for call in ast.walk(node.value)
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "Option"
+    ]
+
+
+def with_table(page: str, rows: list[Row]) -> str:
+    """Return the page with the table of options as the rows have it."""
+    return _BLOCK.sub(lambda _: _table(rows), page)
+
+
+def _row(call: ast.Call) -> Row:
+    values = {keyword.arg: keyword.value for keyword in call.keywords}
+    flags = [
+        ast.literal_eval(flag.args[0])
+        for flag in ast.walk(values.get("flags", ast.Tuple([])))
+        if isinstance(flag, ast.Call) and ast.unparse(flag.func) == "Flag"
+    ]
+    return Row(
+        line=call.lineno,
+        name=ast.literal_eval(call.args[0]),
+        default=ast.unparse(values["default"]),
+        group=ast.literal_eval(values["group"]),
+        help=ast.literal_eval(values["help"]),
+        aliases=ast.literal_eval(values["aliases"]) if "aliases" in values else (),
+        flags=tuple(flags),
+    )
+
+
+def _names(rows: list[Row]) -> Iterator[Finding]:
+    """Findings for names, aliases and flags that occur twice."""
+    seen: set[str] = set()
+    for row in rows:
+        for name in (row.name, *row.aliases, *row.flags):
+            if name in seen:
+                yield Finding(TABLE, row.line, f"{name} occurs twice")
+            seen.add(name)
+        if row.group not in _TITLES:
+            yield Finding(TABLE, row.line, f"{row.name}: there is no group {row.group!r}")
+
+
+def _signature(rows: list[Row], root: Path) -> Iterator[Finding]:
+    """Findings for options that `read_csv` has otherwise than the table."""
+    tree = ast.parse((root / READ).read_text(encoding="utf-8"))
+    function = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "read_csv")
+    pairs = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+    parameters = {parameter.arg: (parameter, default) for parameter, default in pairs}
+    types = _types(root)
+    documented = [name for name in _documented(ast.get_docstring(function) or "") if name not in _NO_OPTIONS]
+    passed = _passed(function)
+    for row in rows:
+        if row.name not in parameters:
+            yield Finding(TABLE, row.line, f"read_csv has no parameter {row.name}")
+            continue
+        parameter, default = parameters[row.name]
+        if default is None or ast.unparse(default) != row.default:
+            shown = "none" if default is None else ast.unparse(default)
+            yield Finding(READ, parameter.lineno, f"{row.name}: the default is {shown}, but {row.default} in {TABLE}")
+        if types.get(row.name) != (parameter.annotation and ast.unparse(parameter.annotation)):
+            yield Finding(READ, parameter.lineno, f"{row.name}: the type is another one in {TYPES}")
+        if passed.get(row.name) != row.name:
+            yield Finding(READ, parameter.lineno, f"{row.name}: read_csv does not pass it on as it is")
+    for name in set(parameters) - {row.name for row in rows}:
+        yield Finding(READ, parameters[name][0].lineno, f"{name}: has no row in {TABLE}")
+    if documented != list(parameters):
+        wrong = sorted(set(documented) ^ set(parameters)) or ["their order"]
+        yield Finding(READ, function.lineno, f"the docstring and the parameters differ in {', '.join(wrong)}")
+
+
+def _types(root: Path) -> Mapping[str, str]:
+    tree = ast.parse((root / TYPES).read_text(encoding="utf-8")) if (root / TYPES).is_file() else ast.Module([], [])
+    return {
+        ast.unparse(node.target): ast.unparse(node.annotation)
+        for owner in tree.body
+        if isinstance(owner, ast.ClassDef) and owner.name == "CsvKeywords"
+        for node in owner.body
+        if isinstance(node, ast.AnnAssign)
+    }
+
+
+def _documented(docstring: str) -> list[str]:
+    """Return the names that numpydoc's section of parameters explains, in order."""
+    _, _, section = docstring.partition("Parameters\n----------\n")
+    section = re.split(r"\n\n(?=\S+\n-+\n)", section)[0]
+    return re.findall(r"^([\w*]+)$", section, re.MULTILINE)
+
+
+def _passed(function: ast.FunctionDef) -> Mapping[str, str]:
+    """Return the keywords of the call ``CsvKeywords(...)``, and what they get."""
+    calls = [node for node in ast.walk(function) if isinstance(node, ast.Call) and ast.unparse(node.func) == "CsvKeywords"]
+    return {keyword.arg or "": ast.unparse(keyword.value) for call in calls for keyword in call.keywords}
+
+
+def _table(rows: list[Row]) -> str:
+    lines: list[str] = []
+    for group, title in _TITLES.items():
+        lines += [
+            f"\n## {title}\n",
+            "| option | default | meaning | command line | other names |",
+            "| --- | --- | --- | --- | --- |",
+        ]
+        lines += [_line(row) for row in rows if row.group == group]
+    return "\n".join([*lines, "", ""])
+
+
+def _line(row: Row) -> str:
+    flags, aliases = (", ".join(f"`{name}`" for name in names) for names in (row.flags, row.aliases))
+    return f"| `{row.name}` | `{row.default}` | {row.help} | {flags} | {aliases} |"
+
+
+def main() -> int:
+    """Write the table into the page."""
+    root = Path(__file__).parents[1]
+    page = root / PAGE
+    page.write_text(with_table(page.read_text(encoding="utf-8"), rows_of(root)), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

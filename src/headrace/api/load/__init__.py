@@ -1,0 +1,1 @@
+"""The steps of a read between an open source and a table."""

@@ -1,0 +1,322 @@
+"""Parses the options of `read_csv` into values in groups, by walking the table of options."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any
+
+from headrace import _native
+from headrace.api.options.table import ALIASES, DEFAULTS, OPTIONS
+from headrace.columns.date_format import date_options
+from headrace.columns.header import FieldKinds
+from headrace.columns.plan.load_plan import ValueOptions
+from headrace.columns.plan.load_run import Progress
+from headrace.columns.plan.row_policy import RowOptions
+from headrace.columns.plan.value_forms import FormOptions
+from headrace.columns.records.data_range import ExtentOptions
+from headrace.columns.schema import SchemaOptions
+from headrace.columns.types import DataType
+from headrace.core.context import Context, context_of
+from headrace.core.device import Device
+from headrace.core.errors import OptionError, shown
+from headrace.core.identity_cache import Recent
+from headrace.core.options import PLAIN, frozen, resolve_aliases
+from headrace.core.quick import quick
+from headrace.core.transfers import Crossings
+from headrace.encode.texts import FORMS
+from headrace.gpu.device.preload_context import start_early
+from headrace.sources.encoding.encoding import TextEncoding
+from headrace.sources.open import SourceOptions
+from headrace.structure.dialect import Dialect
+
+
+@dataclass(frozen=True, slots=True)
+class RowIndex:
+    """A first column with the index of each row's record, counted from `offset`."""
+
+    name: str
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesOptions:
+    """Options of a read of several files; a `hive_partitioning` of None is "auto"."""
+
+    glob: bool = True
+    union_by_name: bool = False
+    include_file_paths: str | None = None
+    hive_partitioning: bool | None = None
+
+    @property
+    def wanted(self) -> bool:
+        """True if a single source must be read as several files are."""
+        return self.union_by_name or self.include_file_paths is not None or self.hive_partitioning is True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CsvOptions:
+    """All options of a read, checked, in groups."""
+
+    source: SourceOptions
+    dialect: Dialect
+    schema: SchemaOptions
+    values: ValueOptions
+    extent: ExtentOptions
+    rows: RowOptions
+    row_index: RowIndex | None
+    files: FilesOptions
+    context: Context
+    chunk_bytes: int | None
+    progress: Progress | None = None
+
+
+Keywords = dict[str, object]
+"""Each option's value as the caller gave it, by name; none is missing."""
+
+Parsed = Mapping[str, Any]
+"""Each option's value as its parser returned it, by name."""
+
+
+def resolve_names(given: Mapping[str, object], others: Mapping[str, object]) -> Keywords:
+    """Return the value of each option: those given, under any of their names, and the defaults of the rest.
+
+    Parameters
+    ----------
+    given
+        Values by the options' names.
+    others
+        Values by other names: those that other readers use.
+
+    Raises
+    ------
+    OptionError
+        A name is unknown, or an option is given twice. The message names the nearest valid name.
+    """
+    values = dict(given) if len(given) == len(DEFAULTS) else {**DEFAULTS, **given}
+    return resolve_aliases(values, others, ALIASES, DEFAULTS)
+
+
+def parse_options(values: Keywords) -> CsvOptions:
+    """Parse the options of a call. The result is cached for calls with equal options.
+
+    Raises
+    ------
+    OptionError
+        An option does not take its value, or two options contradict each other.
+    """
+    context = _DEFAULT_CONTEXT if values["context"] is None else context_of(values["context"])
+    # Each call has its own counter of host-device transfers, for its report.
+    crossings = Crossings() if context is _DEFAULT_CONTEXT else context.crossings.part()
+    progress = _PARSERS["progress"]("progress", values["progress"])
+    changed = _native.changed_items(values, DEFAULTS)
+    for name in _OF_ONE_CALL:
+        changed.pop(name, None)
+    key = frozen(changed, _PLAIN)
+    parsed = _parse(values, context) if key is None else _parse_cached(key, values, context)
+    source, used = parsed.source, parsed.context
+    return _csv_options(
+        source=_source_options(
+            compression=source.compression,
+            encoding=source.encoding,
+            memory_limit=source.memory_limit,
+            isa=source.isa,
+            crossings=crossings,
+        ),
+        dialect=parsed.dialect,
+        schema=parsed.schema,
+        values=parsed.values,
+        extent=parsed.extent,
+        rows=parsed.rows,
+        row_index=parsed.row_index,
+        files=parsed.files,
+        context=_context(
+            device=used.device, threads=used.threads, memory_limit=used.memory_limit, isa=used.isa, crossings=crossings
+        ),
+        chunk_bytes=parsed.chunk_bytes,
+        progress=progress,
+    )
+
+
+_csv_options, _source_options, _context = quick(CsvOptions), quick(SourceOptions), quick(Context)
+_DEFAULT_CONTEXT = Context()
+_PARSERS = {option.name: option.parse for option in OPTIONS}
+_OF_ONE_CALL = "context", "progress"
+"""Options that are no part of the cache's key."""
+
+_PLAIN = PLAIN | {DataType, Device}
+_parsed: Recent[CsvOptions] = Recent()
+
+
+def _parse_cached(key: Hashable, values: Keywords, context: Context) -> CsvOptions:
+    """Parse the options, or return what equal options were parsed to. Cached are copies: a caller may change its lists."""
+
+    def parse() -> CsvOptions:
+        copied = deepcopy({name: None if name in _OF_ONE_CALL else value for name, value in values.items()})
+        return _parse(copied, replace(context, crossings=Crossings()))
+
+    resources = None if context is _DEFAULT_CONTEXT else (context.device, context.threads, context.memory_limit, context.isa)
+    return _parsed.of(parse, key=(key, resources))
+
+
+def _parse(values: Keywords, context: Context) -> CsvOptions:
+    """Parse all options but those of one call; then check those that depend on each other."""
+    parsed = {
+        option.name: option.parse(option.name, values[option.name]) for option in OPTIONS if option.name not in _OF_ONE_CALL
+    }
+    context = _context_of_call(parsed, context)
+    start_early(context.device)
+    source = source_options(parsed, context)
+    _check_bytes(parsed, source.encoding)
+    dialect, value_options = _dialect(parsed), _value_options(parsed, source.encoding)
+    _check_marks(value_options.marks, dialect)
+    return CsvOptions(
+        source=source,
+        dialect=dialect,
+        schema=_schema_options(parsed, value_options),
+        values=value_options,
+        extent=_extent_options(parsed),
+        rows=RowOptions(short_records=parsed["short_records"], long_records=parsed["long_records"]),
+        row_index=_row_index(parsed),
+        files=FilesOptions(
+            glob=parsed["glob"],
+            union_by_name=parsed["union_by_name"],
+            include_file_paths=parsed["include_file_paths"],
+            hive_partitioning=parsed["hive_partitioning"],
+        ),
+        context=context,
+        chunk_bytes=parsed["chunk_bytes"],
+    )
+
+
+def _context_of_call(parsed: Parsed, context: Context) -> Context:
+    if parsed["threads"] is not None:
+        context = replace(context, threads=parsed["threads"])
+    if parsed["device"] is not None:
+        context = replace(context, device=parsed["device"])
+    return context
+
+
+def source_options(parsed: Parsed, context: Context) -> SourceOptions:
+    """Return how a source's bytes become text.
+
+    Raises
+    ------
+    OptionError
+        There is no such encoding.
+    """
+    return SourceOptions(
+        compression=parsed["compression"],
+        encoding=TextEncoding.parse(parsed["encoding"], parsed["encoding_errors"]),
+        memory_limit=context.memory_limit,
+        isa=context.isa,
+        crossings=context.crossings,
+    )
+
+
+def parse_one(name: str, value: object) -> Any:
+    """Parse the value of one option.
+
+    Raises
+    ------
+    OptionError
+        The option does not take the value.
+    """
+    return _PARSERS[name](name, value)
+
+
+def _dialect(parsed: Parsed) -> Dialect:
+    return Dialect(
+        sep=parsed["sep"],
+        quote_char=parsed["quote_char"],
+        double_quote=parsed["double_quote"],
+        escape_char=parsed["escape_char"],
+        comment=parsed["comment"],
+        lineterminator=parsed["lineterminator"],
+        skip_initial_space=parsed["skip_initial_space"],
+        skip_blank_lines=parsed["skip_blank_lines"],
+        lenient_quotes=parsed["lenient_quotes"],
+        strict_quotes=parsed["strict_quotes"],
+    )
+
+
+def _check_bytes(parsed: Parsed, encoding: TextEncoding) -> None:
+    """Refuse bytes that are not UTF-8 if the text is decoded: the dialect is matched against the text as UTF-8."""
+    if encoding.codec is None:
+        return
+    for name in ("sep", "quote_char", "escape_char", "comment", "lineterminator"):
+        value = parsed[name]
+        if not isinstance(value, bytes):
+            continue
+        try:
+            value.decode()
+        except UnicodeDecodeError:
+            raise OptionError(f"{name} must be text, or bytes in UTF-8, whatever the encoding is; not {shown(value)}") from None
+
+
+def _schema_options(parsed: Parsed, values: ValueOptions) -> SchemaOptions:
+    has_indexes = isinstance(parsed["header"], tuple)
+    nulls = {b"", *values.forms.null_texts, *(text for texts in values.forms.null_texts_of.values() for text in texts)}
+    words = frozenset((*values.true_words, *values.false_words))
+    return SchemaOptions(
+        header=True if has_indexes else parsed["header"],
+        names=parsed["names"],
+        schema=parsed["schema"],
+        dtypes=parsed["dtypes"],
+        infer_schema=parsed["infer_schema"],
+        columns=parsed["columns"],
+        kinds=FieldKinds(values.marks, values.forms.dates.any_of_them, words, frozenset(nulls)),
+        replace_invalid=values.replace_invalid,
+    )
+
+
+def _extent_options(parsed: Parsed) -> ExtentOptions:
+    return ExtentOptions(
+        skip_rows=parsed["skip_rows"],
+        header=parsed["header"] if isinstance(parsed["header"], tuple) else None,
+        skip_rows_after_header=parsed["skip_rows_after_header"],
+        n_rows=parsed["n_rows"],
+        skip_footer=parsed["skip_footer"],
+        widest=parsed["long_records"] == "widen",
+    )
+
+
+def _row_index(parsed: Parsed) -> RowIndex | None:
+    name = parsed["row_index_name"]
+    return None if name is None else RowIndex(name, parsed["row_index_offset"])
+
+
+def _value_options(parsed: Parsed, encoding: TextEncoding) -> ValueOptions:
+    true_words, false_words = parsed["true_values"], parsed["false_values"]
+    if both := sorted(set(true_words) & set(false_words)):
+        raise OptionError(f"true_values and false_values share {both[0].decode()!r}")
+    decimal, thousands = parsed["decimal"], parsed["thousands"]
+    if decimal == thousands:
+        raise OptionError(f"decimal and thousands are both {chr(decimal)!r}")
+    nulls, dates = parsed["null_values"], date_options(parsed["date_format"], parsed["dayfirst"])
+    by_column = isinstance(nulls, dict)
+    return ValueOptions(
+        forms=FormOptions(null_texts_of=nulls, dates=dates) if by_column else FormOptions(null_texts=nulls, dates=dates),
+        true_words=true_words,
+        false_words=false_words,
+        quoted_null=parsed["quoted_null"],
+        on_error=parsed["on_error"],
+        shrink=parsed["shrink"],
+        text_type=FORMS[parsed["strings"]],
+        marks=(decimal, thousands),
+        replace_invalid=encoding.replace,
+    )
+
+
+def _check_marks(marks: tuple[int, int | None], dialect: Dialect) -> None:
+    """Refuse marks of numbers that mean something else in the text. The separator may be one, for numbers in quotes."""
+    others = {
+        "quote_char": dialect.quote_char,
+        "escape_char": dialect.escape_char,
+        "lineterminator": dialect.lineterminator,
+    }
+    for name, mark in zip(("decimal", "thousands"), marks, strict=True):
+        for other, text in others.items():
+            if mark is not None and text is not None and bytes([mark]) in text:
+                raise OptionError(f"{name} and {other} are both {chr(mark)!r}")

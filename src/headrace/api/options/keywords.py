@@ -1,0 +1,72 @@
+"""Declares the types of the options of `read_csv`, for type checkers and for the signature of `scan_csv`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, TypedDict
+
+from headrace.columns.date_format import DateFormatLike
+from headrace.columns.plan.load_run import Progress
+from headrace.columns.plan.row_policy import LongRecords, ShortRecords
+from headrace.columns.schema import DTypesLike, SchemaLike
+from headrace.core.context import Context
+from headrace.core.device import Device
+from headrace.encode.texts import StringForm
+from headrace.sources.compression.formats import CompressionName
+
+OnError = Literal["raise", "null", "reject"]
+EncodingErrors = Literal["strict", "replace"]
+NullValues = str | Iterable[str] | Mapping[str | int, str | Iterable[str]]
+
+
+class CsvKeywords(TypedDict, total=False):
+    """The keyword arguments of `read_csv`; `headrace.api.options.table` has their defaults and meanings."""
+
+    device: Device | str | None
+    dialect: Literal["auto"] | None
+    sep: str | bytes
+    header: bool | Literal["infer"] | int | Sequence[int]
+    names: Sequence[str] | None
+    columns: Sequence[str | int] | None
+    schema: SchemaLike | None
+    dtypes: DTypesLike | None
+    infer_schema: bool
+    shrink: bool
+    strings: StringForm
+    null_values: NullValues
+    quoted_null: bool
+    true_values: str | Iterable[str]
+    false_values: str | Iterable[str]
+    decimal: str
+    thousands: str | None
+    date_format: DateFormatLike
+    dayfirst: bool
+    quote_char: str | bytes | None
+    double_quote: bool
+    lenient_quotes: bool
+    strict_quotes: bool
+    escape_char: str | bytes | None
+    comment: str | bytes | None
+    lineterminator: str | bytes | None
+    skip_initial_space: bool
+    skip_blank_lines: bool
+    skip_rows: int
+    skip_rows_after_header: int
+    n_rows: int | None
+    skip_footer: int
+    short_records: ShortRecords | None
+    long_records: LongRecords | None
+    row_index_name: str | None
+    row_index_offset: int
+    compression: CompressionName | Literal["infer"] | None
+    encoding: str | None
+    encoding_errors: EncodingErrors
+    on_error: OnError
+    glob: bool
+    union_by_name: bool
+    include_file_paths: str | None
+    hive_partitioning: bool | Literal["auto"]
+    context: Context | None
+    threads: int | None
+    chunk_bytes: int | None
+    progress: Progress | None
