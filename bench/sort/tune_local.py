@@ -17,10 +17,15 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from headrace.arrange.sort.gpu.msd.bin_sort import BinSortTuning, bin_sort_entry
 
 from headrace.arrange.sort.gpu.common.launch import KeyType, MovedColumn, packed_arrays
-from headrace.arrange.sort.gpu.single_launch.single_launch import BETWEEN, BlockSortTuning, block_radix_sort_entry
+from headrace.arrange.sort.gpu.msd.local_sorts import (
+    BETWEEN,
+    BinSortTuning,
+    BlockSortTuning,
+    bin_sort_entry,
+    block_radix_sort_entry,
+)
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.core.context import Context
 from headrace.core.errors import HeadraceError
