@@ -229,7 +229,7 @@ class ResidentBuffers(FiberBuffers):
 def test_batches_are_joined_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     run_on_fibers(monkeypatch, ResidentBuffers)
     monkeypatch.setattr(headrace.Table, "to", lambda table, device, context=None: table)
-    monkeypatch.setattr("headrace.api.scan.scan.moved_ahead", lambda batches, *_: batches)
+    monkeypatch.setattr("headrace.api.scan.scan.copied_ahead", lambda batches, *_: batches)
     given: dict[str, Any] = {"dtypes": {"n": "int64", "s": "string", "day": "date32"}, "on_error": "reject"}
     found = headrace.scan_csv(FAULTY, batch_bytes=200, **given).read()
     expected = headrace.read_csv(FAULTY, **given)

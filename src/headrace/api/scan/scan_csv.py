@@ -1,4 +1,4 @@
-"""`scan_csv`: a delimited text of any size, batch by batch."""
+"""Defines `scan_csv`, which reads a delimited text of any size batch by batch."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from headrace.sources.open import SourceLike
 _BATCH_BYTES, _THREAD_BYTES, _GPU_BATCH_BYTES = 64 << 20, 16 << 20, 256 << 20
 _MOST_BATCH_BYTES = 512 << 20
 _BATCHES_IN_LIMIT = 8
-"""Text may take several times its bytes as values; two batches may be alive at once."""
+"""Batches whose text fits in the memory limit. Values may take several times the bytes of their text, and two batches may exist
+at once."""
 
 
 def scan_csv(
@@ -89,36 +90,38 @@ def scan_csv(
     progress: Progress | None = None,
     **aliases: object,
 ) -> Scan:
-    """A delimited text of any size as a sequence of tables, in bounded memory. Nothing is read before it is asked for.
+    """Read a delimited text of any size as a sequence of tables, in bounded memory. Nothing is read before it is requested.
 
-    All options of `read_csv` hold (but ``shrink``), for the text as a whole: the batches below each other are the table that
-    `read_csv` would give, wherever they are cut. A record belongs to the batch that its first byte is in, however long it is.
+    Accepts every `read_csv` option except ``shrink``. Options apply to the whole text: concatenating the batches gives the table
+    that `read_csv` returns, wherever the batch boundaries are. A record belongs to the batch that contains its first byte,
+    however long it is.
 
     Parameters
     ----------
     source
-        As for `read_csv`. Files are read in pieces; compressed ones, file objects and pipes are decompressed and decoded by a
-        thread of their own, a few MB ahead. What can be read only once goes to a temporary file where types are to be inferred
-        from all of it. `skip_footer`, `lenient_quotes` and ``long_records="widen"`` hold such a text in memory, as in `read_csv`.
-        On a GPU three batches of it are in memory.
+        As for `read_csv`. Files are read in pieces. Compressed files, file objects and pipes are decompressed and decoded on a
+        thread of their own, a few MB ahead. A source that can be read only once is copied to a temporary file if types are
+        inferred from all of it. With `skip_footer`, `lenient_quotes` or ``long_records="widen"``, the text of such a source is
+        kept in memory, as in `read_csv`. For a GPU, three batches of its text are in memory.
     batch_bytes
         Bytes of text in a batch; None for 16 MB a thread, from 64 to 256 MB, on a GPU 256 MB, or less under a `memory_limit`.
     memory_limit
-        Bytes that the columns of one batch may take; a batch that takes more, or for which a GPU has no room, is cut smaller.
-        Short for the context's.
+        Largest size of one batch's columns, in bytes. A batch that would be larger, or that does not fit in GPU memory, is made
+        smaller. It replaces the context's limit.
     infer
-        ``"all"``: types are those that the whole text calls for, so it is read twice: once for the types that are not given, and
-        then for the rows. A text of one batch is read once. ``"first"``: the first batch's types are taken as if they had been
-        given, and what does not fit them later is a fault, as `on_error` says; ``report.inferred_from`` tells. A batch whose
-        records are all rejected counts as the first, too.
+        ``"all"``: types are inferred from the whole text, which is read twice: once for the types that are not given, and then
+        for the rows. A text of one batch is read once. ``"first"``: the types of the first batch are used as if they had been
+        given. A later value that does not fit is a fault, handled as `on_error` says; ``report.inferred_from`` is then
+        ``"first"``. A batch whose records are all rejected can be the first.
     resume
-        Where to begin: the ``end`` of a batch's report, or a byte behind a record's end. The header and types are as always.
+        Position at which to begin: the ``end`` of a batch's report, or the first byte of a record. Header and types are not
+        affected.
     to
-        Where batches are to be; None for `device`, or the GPU that the text lies on. ``device="cuda", to="cpu"``: each is
-        converted on the GPU, and comes back while the next is converted, to pinned memory that is used again once nobody holds
-        the batch.
+        Device of the batches; None for `device`, or for the GPU whose memory contains the text. With ``device="cuda",
+        to="cpu"``, each batch is converted on the GPU and copied to the host while the next is converted. The copy is in pinned
+        memory, which is reused once the batch is released.
     **aliases
-        All other options, as for `read_csv`, and the names that other readers use.
+        All other options, as for `read_csv`, also under the names that other readers use.
 
     Returns
     -------
@@ -128,7 +131,7 @@ def scan_csv(
     Raises
     ------
     OptionError
-        As `read_csv`, here or when the scan begins.
+        As for `read_csv`, here or when the scan begins.
 
     Examples
     --------
@@ -145,7 +148,7 @@ def scan_csv(
     defaults = read_csv.__kwdefaults__ or {}
     values = resolve_aliases(given, aliases, ALIASES, defaults)
     if flag("shrink", values["shrink"]):
-        raise OptionError("scan_csv cannot shrink types, which takes all values; give smaller ones as dtypes")
+        raise OptionError("scan_csv cannot shrink types, which needs all values; pass smaller types as dtypes")
     choice("infer", infer, ("all", "first"))
     if memory_limit is not None:
         values["context"] = replace(context_of(values["context"]), memory_limit=memory_limit)
@@ -163,7 +166,7 @@ def scan_csv(
             sources=sources or [source],  # type: ignore[list-item]
             several=several,
             options=options,
-            settle=partial(sniff_files, values=values, defaults=defaults) if values["dialect"] == AUTO else None,
+            sniff=partial(sniff_files, values=values, defaults=defaults) if values["dialect"] == AUTO else None,
             cut=BatchCut(_batch_bytes(batch_bytes, options.context)),
             infer=infer,
             resume=_position(resume),

@@ -37,7 +37,7 @@ from headrace.structure.survey import record_begin
 MakeBuffers = Callable[[OpenSource], TextBuffers]
 
 
-def why_not(files: Sequence[ScannedFile], options: CsvOptions) -> str:
+def obstacle_to_gpu(files: Sequence[ScannedFile], options: CsvOptions) -> str:
     """Return why a text cannot be scanned on a GPU; empty if it can.
 
     Whether a lenient quote opens a field may depend on everything that follows. Such a text is cut only where it does not. The
