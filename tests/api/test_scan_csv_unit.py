@@ -1,4 +1,4 @@
-"""What a scan gives: batches, columns, limits, schemas, and readers of other libraries."""
+"""Tests the results of a scan: batches, columns, limits, schemas, and readers of other libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any table, written and read again: by headrace to the same bits, by PyArrow and Python's csv to the same values."""
+"""Writes any table and reads it again: with headrace to the same bits, with PyArrow and Python's csv to the same values."""
 
 from __future__ import annotations
 

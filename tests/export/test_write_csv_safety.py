@@ -1,4 +1,4 @@
-"""Misuse, tables that fail, files that cannot be written: a clear error, and nothing left behind."""
+"""Tests misuse, tables that fail, and files that cannot be written: a clear error, and no file remains."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Where bytes come from."""
+"""Sources: opened by kind, decompressed, decoded, and read as ranges or streams."""

@@ -1,5 +1,5 @@
 // Defines sources of bytes: memory, or a file that is read with pread. A file is never mapped, because a file that
-// shrinks while it is mapped kills the process, while a short read is an error that can be reported.
+// shrinks while it is mapped kills the process. A short read is an error that can be reported.
 #pragma once
 
 #include <cstddef>

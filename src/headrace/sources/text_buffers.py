@@ -148,7 +148,7 @@ class CardBuffers:
 class TextInPlace:
     """Implements `headrace.api.scan.scan_sender.TextBuffers` for text in GPU memory: nothing is copied."""
 
-    copied_by = "nobody: it lay on the GPU"
+    copied_by = "nothing: it was on the GPU"
 
     def __init__(self, text: Array, context: Context) -> None:
         self._text, self._context = text, context

@@ -8,7 +8,7 @@ namespace {
 
 // Bytes decoded at a time, so that bytes read from a file are still in the cache when they are decoded.
 constexpr std::uint64_t PIECE = std::uint64_t{64} << 10;
-constexpr std::size_t LEAST_MORE = 4096;
+constexpr std::size_t MIN_EXTENSION = 4096;
 
 }  // namespace
 
@@ -35,7 +35,7 @@ void Window::extend(std::size_t n) {
         return;
     }
     while (size_ < n && end_ < source_.size()) {
-        const std::size_t more = std::max(n - size_, LEAST_MORE);
+        const std::size_t more = std::max(n - size_, MIN_EXTENSION);
         decode_to(cut(std::min<std::uint64_t>(source_.size(), end_ + more)));
     }
 }

@@ -1,4 +1,4 @@
-// Gives one worker a window of a source: text in UTF-8, whatever the source's encoding, and the map from positions in
+// Gives one worker a window of a source: its text in UTF-8, whatever the source's encoding. It also maps positions in
 // the text to bytes of the source.
 #pragma once
 
@@ -45,8 +45,8 @@ public:
     // Returns the byte of the source at which the character at position `at` begins; for size(), the end of the window.
     std::uint64_t origin(std::size_t at) const;
 
-    // Returns the position of the first character that begins at byte `origin` of the source or after it: 0 for a byte
-    // before the window, size() for one after it. The search begins at position `from`.
+    // Returns the position of the first character that begins at byte `origin` of the source or after it. The result is
+    // 0 for a byte before the window, size() for one after it. The search begins at position `from`.
     std::size_t place_of(std::uint64_t origin, std::size_t from = 0) const;
 
     // Returns whether the text reaches the end of the source.

@@ -26,7 +26,7 @@ from headrace.sources.kinds.gpu_array import is_on_gpu, text_on_gpu
 from headrace.sources.open import SourceLike
 
 _BATCH_BYTES, _THREAD_BYTES, _GPU_BATCH_BYTES = 64 << 20, 16 << 20, 256 << 20
-_MOST_BATCH_BYTES = 512 << 20
+_MAX_BATCH_BYTES = 512 << 20
 _BATCHES_IN_LIMIT = 8
 """Batches whose text fits in the memory limit. Values may take several times the bytes of their text, and two batches may exist
 at once."""
@@ -184,7 +184,7 @@ def _position(resume: object) -> Position | None:
 
 def _batch_bytes(given: int | None, context: Context) -> int:
     if given is not None:
-        return min(positive("batch_bytes", given), _MOST_BATCH_BYTES)
+        return min(positive("batch_bytes", given), _MAX_BATCH_BYTES)
     usual = _GPU_BATCH_BYTES
     if context.device.kind == "cpu":
         usual = min(max(_BATCH_BYTES, _THREAD_BYTES * context.thread_count), _GPU_BATCH_BYTES)

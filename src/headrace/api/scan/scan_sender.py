@@ -25,7 +25,7 @@ class TextBuffers(Protocol):
 
     @property
     def copied_by(self) -> str:
-        """Which hardware copies text into them; empty as long as that is unknown."""
+        """Description of what copies text into them; empty as long as that is unknown."""
 
     def send(self, text: HostText, part: range) -> Room:
         """Fill the next buffer with a part of a text, or begin to; return the part's memory.

@@ -1,8 +1,8 @@
 """Determines the types of a scan's columns, by a pass over the whole text before the first batch, or from the first part.
 
 The pass converts the columns without given types, part by part, and keeps only the kinds of text that it found. If the final
-types differ from those that a part was converted with, the part is converted again, because only a conversion shows whether each
-value fits (a string column holds every value). Types and evidence are therefore exactly those of `read_csv`.
+types differ from those that a part was converted with, the part is converted again. Only a conversion shows whether each value
+fits; a string column holds every value. Types and evidence are therefore exactly those of `read_csv`.
 """
 
 from __future__ import annotations

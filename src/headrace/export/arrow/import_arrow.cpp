@@ -172,8 +172,8 @@ i64 ColumnView::last_offset() const {
                                              : reinterpret_cast<const i64*>(values)[end];
 }
 
-// Returns the text of a view. A view is a size, then either up to 12 bytes of text, or the first 4 bytes, the buffer's
-// index and the offset in it.
+// Returns the text of a view. A view is a size, followed by the text if that has at most 12 bytes. Otherwise the first
+// 4 bytes follow, the buffer's index and the offset in it.
 Text view_at(const ColumnView& column, i64 row) {
     const i64 at = column.offset + row;
     const u8* view = column.values + at * 16;

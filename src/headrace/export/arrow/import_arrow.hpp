@@ -1,4 +1,4 @@
-// Imports tables of any Arrow library through the C data interface: parses the format strings of columns, and gives
+// Imports tables of any Arrow library through the C data interface. It parses the format strings of columns, and gives
 // access to the values of one batch.
 #pragma once
 

@@ -2,11 +2,11 @@
 // The layout is Python's: 1.0, 0.1, 1e+16, 1.5e-07, NaN, inf, -0.0.
 //
 // Source: Raffaello Giulietti, "The Schubfach way to render doubles" (2021). A float v = c 2^q represents
-// all reals nearer to it than to its neighbours. k is chosen so that this interval is between 1 and 10 units of 10^k
-// wide. It then contains a multiple of 10^k, and at most one of 10^(k+1), which is shorter. The interval's ends and v
-// are needed only as multiples of 10^k / 4. Each takes one multiplication by a 128-bit power of ten from the table that
-// parsing uses too. The product is rounded "to odd": its last bit is set if anything was cut off, so that comparisons
-// remain exact.
+// all reals nearer to it than to its neighbours. The exponent k is chosen so that this interval is between 1 and 10
+// units of 10^k wide. It then contains a multiple of 10^k, and at most one of 10^(k+1), which is shorter. The
+// interval's ends and v are needed only as multiples of 10^k / 4. Each takes one multiplication by a 128-bit power of
+// ten from the table that parsing uses too. The product is rounded "to odd": its last bit is set if anything was cut
+// off, so that comparisons remain exact.
 #pragma once
 
 #include <charconv>

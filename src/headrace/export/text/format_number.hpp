@@ -10,8 +10,9 @@ HR_BEGIN_NAMESPACE
 constexpr u64 ASCII_ZEROS = 0x3030303030303030;
 constexpr u32 TEN_TO_8 = 100000000;
 
-// Returns the digits of value < 10^8 as eight bytes, the first at the lowest address: 1234 -> 00 00 00 00 01 02 03 04.
-// All lanes are divided by 100 and by 10 at once: 10486 / 2^20 and 103 / 2^10 are exact enough for their ranges.
+// Returns the digits of value < 10^8 as eight bytes, the first at the lowest address. Example: 1234 -> 00 00 00 00 01
+// 02 03 04. All lanes are divided by 100 and by 10 at once: 10486 / 2^20 and 103 / 2^10 are exact enough for their
+// ranges.
 HR_FN u64 spread_digits(u32 value) {
     const u64 fours = value / 10000 | static_cast<u64>(value % 10000) << 32;
     const u64 hundreds = ((fours * 10486) >> 20) & 0x0000007F0000007F;
@@ -65,7 +66,7 @@ constexpr usize LONGEST_INTEGER = 20;
 // Decimals are integers of `words` 64-bit words (two's complement, lowest first) divided by 10^scale. All digits are
 // written: 1200 with scale 2 is "12.00", with scale -2 "120000". The text has at most `decimal_width(words, scale)`
 // bytes.
-constexpr int MOST_DECIMAL_WORDS = 4;
+constexpr int MAX_DECIMAL_WORDS = 4;
 
 HR_FN usize decimal_width(int words, i32 scale) {
     return static_cast<usize>(words) * 20 + static_cast<usize>(scale < 0 ? -scale : scale) + 3;

@@ -1,6 +1,6 @@
 // Copies text and searches it for the special bytes of a dialect in one pass. It handles sixteen bytes at a time with
-// GCC's vectors, which every processor supports, with four comparisons each: most dialects have four special bytes
-// (separator, quote, CR, LF).
+// GCC's vectors, which every processor supports. Each step makes four comparisons, because most dialects have four
+// special bytes (separator, quote, CR, LF).
 #pragma once
 
 #include <string_view>

@@ -44,7 +44,7 @@ _DEFAULTS: dict[str, object] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextOptions:
-    """How the text is written; all strings are bytes.
+    """The format of the text; all strings are bytes.
 
     Parameters
     ----------

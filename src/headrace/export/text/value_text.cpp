@@ -22,7 +22,7 @@ float widen_half(u16 half) {
 
 u8* write_decimal_at(const ColumnView& column, i64 row, u8* out) {
     const ColumnFormat& format = *column.format;
-    u64 words[MOST_DECIMAL_WORDS];
+    u64 words[MAX_DECIMAL_WORDS];
     if (format.width == 4) {
         words[0] = static_cast<u64>(static_cast<i64>(column.value<i32>(row)));
     } else {

@@ -40,8 +40,8 @@ struct Halves {
     __mmask16 first, second, lone;
 };
 
-// Writes sixteen units. Each has a lane of four bytes; the lane of a pair also needs the next unit, in `behind`.
-HR_FN void put_lanes(__m256i units, __m256i behind, Halves halves, u8*& to) {
+// Writes sixteen units. Each has a lane of four bytes; the lane of a pair also needs the next unit, in `next`.
+HR_FN void put_lanes(__m256i units, __m256i next, Halves halves, u8*& to) {
     const auto trail = [](__m512i bits) {
         return _mm512_or_si512(_mm512_and_si512(bits, _mm512_set1_epi32(0x3F)), _mm512_set1_epi32(0x80));
     };
@@ -50,7 +50,7 @@ HR_FN void put_lanes(__m256i units, __m256i behind, Halves halves, u8*& to) {
     const __m512i ten_bits = _mm512_set1_epi32(0x3FF);
     const __m512i pair = _mm512_add_epi32(_mm512_set1_epi32(0x10000),
                                           _mm512_or_si512(_mm512_slli_epi32(_mm512_and_si512(c, ten_bits), 10),
-                                                          _mm512_and_si512(_mm512_cvtepu16_epi32(behind), ten_bits)));
+                                                          _mm512_and_si512(_mm512_cvtepu16_epi32(next), ten_bits)));
     c = _mm512_mask_mov_epi32(c, halves.first, pair);
     const __mmask16 two = _mm512_cmpgt_epu32_mask(c, _mm512_set1_epi32(0x7F));
     const __mmask16 three = _mm512_cmpgt_epu32_mask(c, _mm512_set1_epi32(0x7FF));
@@ -79,13 +79,13 @@ HR_FN void put_lanes(__m256i units, __m256i behind, Halves halves, u8*& to) {
 // Writes any 32 units; returns the bytes consumed, which are one unit fewer if the last one begins a pair.
 template <bool Big>
 HR_FN usize put_any(const u8* p, __m512i units, u8*& to) {
-    const __m512i behind = load_units<Big>(p + 2);
+    const __m512i next = load_units<Big>(p + 2);
     const __m512i half = _mm512_set1_epi16(static_cast<short>(0xFC00));
     const auto are = [&](__m512i some, int top) {
         return _mm512_cmpeq_epi16_mask(_mm512_and_si512(some, half), _mm512_set1_epi16(static_cast<short>(top)));
     };
     const u32 high = are(units, 0xD800), low = are(units, 0xDC00);
-    const u32 first = high & are(behind, 0xDC00);
+    const u32 first = high & are(next, 0xDC00);
     const u32 cut = first & 0x80000000;
     const u32 second = first << 1;
     const u32 lone = (high & ~first) | (low & ~second);
@@ -93,8 +93,8 @@ HR_FN usize put_any(const u8* p, __m512i units, u8*& to) {
         return Halves{static_cast<__mmask16>((first & ~cut) >> shift), static_cast<__mmask16>((second | cut) >> shift),
                       static_cast<__mmask16>(lone >> shift)};
     };
-    put_lanes(_mm512_castsi512_si256(units), _mm512_castsi512_si256(behind), halves(0), to);
-    put_lanes(_mm512_extracti64x4_epi64(units, 1), _mm512_extracti64x4_epi64(behind, 1), halves(16), to);
+    put_lanes(_mm512_castsi512_si256(units), _mm512_castsi512_si256(next), halves(0), to);
+    put_lanes(_mm512_extracti64x4_epi64(units, 1), _mm512_extracti64x4_epi64(next, 1), halves(16), to);
     return cut != 0 ? STEP - 2 : STEP;
 }
 
@@ -142,7 +142,8 @@ constexpr Shuffles shuffles_of_pairs() {
     return made;
 }
 
-// For four lanes of four bytes: bit i of the index is set if character i has two or more, bit 4 + i if it has three.
+// For four lanes of four bytes: bit i of the index is set if character i has two or more. Bit 4 + i is set if it has
+// three.
 constexpr Shuffles shuffles_of_lanes() {
     Shuffles made{};
     for (usize lengths = 0; lengths < 256; ++lengths) {

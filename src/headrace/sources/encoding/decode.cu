@@ -1,5 +1,5 @@
 // Decodes text in UTF-16 or a code page to UTF-8 in GPU memory, one tile of the source a block. The first kernel counts
-// the text bytes of each tile; the host's scan of the counts gives each tile its offset, and the second kernel writes
+// the text bytes of each tile. The host scans the counts, which gives each tile its offset. The second kernel writes
 // the text.
 //
 // Bytes moved: the source twice, the text once.
@@ -9,8 +9,8 @@
 using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
-constexpr u32 own_bytes = 32;
-constexpr u32 tile_bytes = threads * own_bytes;
+constexpr u32 thread_bytes = 32;
+constexpr u32 tile_bytes = threads * thread_bytes;
 
 enum class Coding : u32 { single_byte, utf16_le, utf16_be };
 
@@ -23,7 +23,7 @@ struct CodePage {
 // Calls put(text, length) for each character that begins in this thread's bytes of the tile.
 template <class Put>
 HR_FN void for_each_character(const u8* source, u64 bytes, const CodePage* page, Coding coding, Put put) {
-    const u64 begin = u64{blockIdx.x} * tile_bytes + threadIdx.x * own_bytes, end = min(begin + own_bytes, bytes);
+    const u64 begin = u64{blockIdx.x} * tile_bytes + threadIdx.x * thread_bytes, end = min(begin + thread_bytes, bytes);
     if (coding == Coding::single_byte) {
         for (u64 at = begin; at < end; ++at) put(page->text[source[at]], u32{page->length[source[at]]});
         return;

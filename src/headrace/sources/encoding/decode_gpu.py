@@ -15,7 +15,7 @@ from headrace.sources.encoding.encoding import code_page
 _SIZE = Entry("sources/encoding/decode.cu", "size_decoded", "PQPIP")
 _PUT = Entry("sources/encoding/decode.cu", "put_decoded", "PQPIPP")
 _THREADS = 256
-_OWN_BYTES = 32
+_THREAD_BYTES = 32
 _CODINGS = ("", "utf-16-le", "utf-16-be")
 _PAGE = np.dtype([("text", "S4", 256), ("length", "u1", 256)])
 
@@ -29,7 +29,7 @@ class DecodeShape:
     @property
     def tile(self) -> int:
         """Bytes of the source in a tile."""
-        return self.threads * _OWN_BYTES
+        return self.threads * _THREAD_BYTES
 
 
 DECODE_SHAPE = DecodeShape()

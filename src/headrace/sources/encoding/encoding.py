@@ -93,8 +93,8 @@ class TextEncoding:
             if self.codec == "utf-16" and marked == "utf-32-le":
                 return "utf-16-le", 2
             return f"{self.codec}-{'le' if sys.byteorder == 'little' else 'be'}", 0
-        own_mark = next((mark for mark, codec in _MARKS.items() if codec == self.codec), b"")
-        return self.codec, len(own_mark) if own_mark and start.startswith(own_mark) else 0
+        codec_mark = next((mark for mark, codec in _MARKS.items() if codec == self.codec), b"")
+        return self.codec, len(codec_mark) if codec_mark and start.startswith(codec_mark) else 0
 
 
 @dataclass(frozen=True, slots=True)
