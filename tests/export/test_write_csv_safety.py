@@ -180,7 +180,7 @@ def test_a_file_object_that_takes_nothing(taken: int) -> None:
         def write(self, data: bytes) -> int:
             return taken
 
-    with pytest.raises(OSError, match="took"):
+    with pytest.raises(OSError, match="wrote"):
         write_csv(TABLE, Odd())
 
 
