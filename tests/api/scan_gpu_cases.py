@@ -10,7 +10,7 @@ import pytest
 
 import headrace
 from headrace.api.scan import scan_state
-from headrace.api.scan.scan_gpu import GpuParts, why_not
+from headrace.api.scan.scan_gpu import GpuParts, obstacle_to_gpu
 from headrace.gpu.kernels.launcher import Room
 from headrace.gpu.memory.pinned import HostText
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
@@ -62,7 +62,7 @@ class FiberBuffers:
 
 def run_on_fibers(monkeypatch: pytest.MonkeyPatch, buffers: Any) -> None:
     def parts(plans: Any, files: Any, options: Any, cut: Any) -> Any:
-        assert why_not(files, options) == ""
+        assert obstacle_to_gpu(files, options) == ""
         return GpuParts(plans, files, options, cut, buffers=buffers, shape=SHAPE, view=lambda _: view_of), "fibers"
 
     monkeypatch.setattr(scan_state, "_parts", parts)

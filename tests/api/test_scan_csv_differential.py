@@ -1,4 +1,4 @@
-"""A scan in batches of any size gives what `read_csv` gives: rows, types and their evidence, rejects, counts, and errors."""
+"""Compares scans in batches of any size with `read_csv`: rows, types and their evidence, rejects, counts, and errors."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_several_files(tmp_path: Path, threads: int) -> None:
 
 
 def buffers(table: Table) -> list[tuple[bytes, ...]]:
-    """The bytes of each column's buffers, as far as rows go."""
+    """Return the bytes of each column's buffers, without what follows the last row."""
     made = []
     for column in table.columns.values():
         own = [bytes(buffer) for buffer in (column.values, column.offsets) if buffer is not None]
@@ -153,7 +153,7 @@ def buffers(table: Table) -> list[tuple[bytes, ...]]:
 @pytest.mark.parametrize("threads", [1, 4])
 @pytest.mark.parametrize("chunk_bytes", [1 << 16, 1 << 18])
 def test_memory_that_was_used_before_does_not_show(threads: int, chunk_bytes: int) -> None:
-    """Columns of megabytes, in memory that held other values, nulls and longer texts: as in new memory, to the bit."""
+    """Columns of megabytes in reused memory, which held other values, nulls and longer strings, equal those in new memory."""
     count = 150_000
     text = b"n,b,s,f\n" + b"".join(b"%d,%s,%s,\n" % (i, (b"true", b"", b"false")[i % 3], b"t" * (i % 20)) for i in range(count))
     other = b"n,b,s,f\n" + (b"-1,true," + b"z" * 30 + b",2.5\n") * count

@@ -1,4 +1,4 @@
-"""Scans on a card: what the CPU gives, to the bit, from files and bytes, on the GPU and back, and memory given back."""
+"""Compares scans on a GPU with the CPU, to the bit: from files and bytes, to both devices; and checks that memory is freed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sources that change, misfits, little memory, interrupted and closed scans: an error or a reject, and nothing left behind."""
+"""Scans of changing sources and misfits, with little memory, interrupted or closed: an error or a reject, and no remains."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ print(next(line.split()[1] for line in Path("/proc/self/status").read_text().spl
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_memory_is_flat(tmp_path: Path, packed: bool) -> None:
-    """In processes of their own, since what other tests have left in this one comes and goes."""
+    """Runs in processes of their own, because the memory of other tests in this process varies."""
     import gzip
 
     file = tmp_path / "long.csv"
@@ -182,7 +182,7 @@ def test_what_progress_raises_ends_the_scan(path: Path, monkeypatch: pytest.Monk
 
 
 def test_interrupt(path: Path) -> None:
-    """Ctrl-C in the middle of a scan, whatever it is doing: it ends, and the next one works."""
+    """Ctrl-C ends a scan, whatever the scan is doing, and the next scan works."""
     code = """
 import os, signal, sys, threading, time, headrace
 def strike():

@@ -1,6 +1,10 @@
-"""What a scan gives: batches, columns, limits, schemas, and readers of other libraries."""
+"""Tests the results of a scan: batches, columns, limits, schemas, and readers of other libraries."""
 
 from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -16,6 +20,15 @@ def test_batches_begin_where_records_do() -> None:
     assert [batch.report.end for batch in scan.batches()] == [Position(36, 1), Position(len(TEXT), 3)]
     assert (scan.report.records, scan.report.rows, scan.report.skipped.header) == (4, 3, 1)
     assert scan.report.bytes == len(TEXT)
+
+
+@pytest.mark.parametrize("source", [bytes, io.BytesIO], ids=["bytes", "file object"])
+def test_lines_of_a_resumed_scan_are_those_of_the_text(source: Callable[[bytes], Any]) -> None:
+    text = b"n\n" + b"1\n" * 50_000 + b"bad\n" + b"1\n" * 50_000
+    options: dict[str, Any] = {"batch_bytes": 1 << 16, "dtypes": {"n": "int64"}, "on_error": "null"}
+    end = next(headrace.scan_csv(source(text), **options).batches()).report.end
+    rest = headrace.scan_csv(source(text), resume=end, **options).read()
+    assert rest.rejects["line"].to_pylist() == [50_002]
 
 
 def test_select_and_limit_are_lazy() -> None:

@@ -1,5 +1,6 @@
-"""Scans on a GPU, the kernels under the fiber harness: what `read_csv` gives on the CPU, wherever the text is cut, and in which
-order the steps of the pipeline touch its buffers.
+"""Compares scans on a GPU, with kernels in the fiber harness, with `read_csv` on the CPU, wherever the text is cut.
+
+Checks the order in which the steps of the pipeline use its buffers, too.
 """
 
 from __future__ import annotations
@@ -121,12 +122,12 @@ def test_order_of_the_steps() -> None:
     parts = [part for what, part in FiberBuffers.notes if what == "fill"]
     assert len(parts) > 8
     for before, part in itertools.pairwise(parts):
-        assert at["filled", before] < at["fill", part]  # T behind T
+        assert at["filled", before] < at["fill", part]  # T(p) after T(p-1)
         assert at["parsed", before] < at["parse", part]
     for part in parts:
-        assert at["filled", part] < at["parse", part]  # P behind T
+        assert at["filled", part] < at["parse", part]  # P(p) after T(p)
     for before, part in zip(parts, parts[2:], strict=False):
-        assert at["parsed", before] < at["fill", part]  # T(p) behind P(p-2)
+        assert at["parsed", before] < at["fill", part]  # T(p) after P(p-2)
     ahead = sum(at["fill", part] < at["parsed", before] for before, part in itertools.pairwise(parts))
     assert ahead > len(parts) // 2  # the next is filled while one is converted
 

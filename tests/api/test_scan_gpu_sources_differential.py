@@ -1,5 +1,6 @@
-"""Scans on a GPU, the kernels under the fiber harness, of texts that come in order, in other encodings, and in other forms; and
-with too little memory.
+"""Compares scans on a GPU, with kernels in the fiber harness, with `read_csv` on the CPU, for other texts.
+
+The texts come in order, have other encodings, or give other forms of strings; some batches do not fit in memory.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ FAULTY = TEXT.replace(b"2020-01-17", b"no day").replace(b"\r\n74,", b"\r\n7x4,")
 
 
 class Unseekable(io.RawIOBase):
-    """As a socket's file: read once, a few bytes at a time."""
+    """A file object like that of a socket: read once, a few bytes at a time."""
 
     def __init__(self, data: bytes) -> None:
         self._left = io.BytesIO(data)
@@ -187,7 +188,7 @@ def test_lenient_quotes(seed: int) -> None:
 @pytest.mark.long_except("1")
 @pytest.mark.parametrize("seed", range(4))
 def test_quotes_that_are_text(seed: int) -> None:
-    """Parts that masks misread are read again by the automaton, and so are those behind them, wherever they are cut."""
+    """Parts that the masks misread are read again by the automaton, and so are later parts, wherever they are cut."""
     rng = random.Random(seed)
     texts = (b"x", b'"y, z"', b'"two\nlines"', b'5" wide', b'p"q"', b'a""', b"", b'x"", y', b'"q""q"')
     few = texts[:3] + texts[4:5] if seed % 2 else texts
@@ -212,7 +213,7 @@ def test_lenient_texts_are_cut_where_nothing_behind_has_a_say() -> None:
 
 
 class ResidentLauncher(FiberLauncher):
-    """Whose columns stay where the kernels find them."""
+    """A launcher whose columns stay in the memory that kernels read."""
 
     def result(self, room: Any) -> Any:
         room.device = "cuda"
@@ -220,7 +221,7 @@ class ResidentLauncher(FiberLauncher):
 
 
 class ResidentBuffers(FiberBuffers):
-    """Of such a launcher."""
+    """Buffers of such a launcher."""
 
     launchers: list[ResidentLauncher] = []  # noqa: RUF012
 
@@ -233,7 +234,7 @@ class ResidentBuffers(FiberBuffers):
 def test_batches_are_joined_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     run_on_fibers(monkeypatch, ResidentBuffers)
     monkeypatch.setattr(headrace.Table, "to", lambda table, device, context=None: table)
-    monkeypatch.setattr("headrace.api.scan.scan.moved_ahead", lambda batches, *_: batches)
+    monkeypatch.setattr("headrace.api.scan.scan.copied_ahead", lambda batches, *_: batches)
     given: dict[str, Any] = {"dtypes": {"n": "int64", "s": "string", "day": "date32"}, "on_error": "reject"}
     found = headrace.scan_csv(FAULTY, batch_bytes=200, **given).read()
     expected = headrace.read_csv(FAULTY, **given)
@@ -248,7 +249,7 @@ def test_batches_are_joined_where_they_are(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 class LimitedLauncher(FiberLauncher):
-    """With so many bytes for the columns of one batch."""
+    """Run with a limit on the columns of one batch, in bytes."""
 
     def __init__(self, limit: int) -> None:
         super().__init__()
@@ -262,7 +263,7 @@ class LimitedLauncher(FiberLauncher):
 
 
 class LimitedBuffers(FiberBuffers):
-    """Buffers of so many bytes at most, and what is left for columns."""
+    """Buffers with a limit in bytes, and the bytes left for columns."""
 
     most_text, most_columns, sizes = 1 << 40, 1 << 40, []  # type: ignore[var-annotated]
 
@@ -310,7 +311,7 @@ def test_no_part_is_small_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_types_of_a_single_batch_that_comes_in_halves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its first half has integers alone."""
+    """Return a text whose first half contains only integers."""
     run_on_fibers(monkeypatch, LimitedBuffers)
     monkeypatch.setattr(LimitedBuffers, "most_text", 90_000)
     monkeypatch.setattr(LimitedBuffers, "sizes", [])

@@ -1,4 +1,4 @@
-"""A scan's schema is that of each batch, also where records are rejected, rows are missing or memory cuts a batch smaller."""
+"""Checks that a scan's schema is that of each batch: with rejected records, without rows, and with batches cut by memory."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_limit_of_polars_comes_before_its_filter() -> None:
 
 
 def test_types_of_a_single_batch_that_memory_cuts_smaller() -> None:
-    """Its first part has integers alone."""
+    """Return a text whose first part contains only integers."""
     rows, memory_limit = 40_000, 1_500_000
     text = b"a,b\n" + b"".join(b"%d,1\n" % i for i in range(rows)) + b"".join(b"x%d,1\n" % i for i in range(rows))
     scan = headrace.scan_csv(text, batch_bytes=1 << 20, memory_limit=memory_limit)

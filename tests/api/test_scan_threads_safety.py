@@ -1,4 +1,4 @@
-"""Threads that share a scan, or its batches: each iterator gives every row once, to whichever thread asks."""
+"""Tests threads that share a scan or its batches: each iterator gives every row once, to one of the threads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _THREADS = 4
 
 
 def _together(work: Callable[[], Any]) -> list[Any]:
-    """What the threads return that run `work` at the same time."""
+    """Run `work` on several threads at the same time; return their results."""
     begin = threading.Barrier(_THREADS)
 
     def run() -> Any:

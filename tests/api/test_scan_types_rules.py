@@ -1,4 +1,4 @@
-"""The loop that settles a scan's types ends, and its types are those of `read_csv`: each pass moves types up a finite lattice."""
+"""Tests the loop that infers a scan's types: it ends, because each pass moves types up a finite lattice, with the right types."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def test_a_value_that_no_unit_of_all_files_holds(pair: tuple[bytes, bytes], back
 
 
 def test_every_three_texts_in_every_order() -> None:
-    """One column for each triple, its texts in three sources; each pass but the last changes a type."""
+    """One column a triple, whose texts are in three sources; each pass except the last changes a type."""
     triples = list(product(TEXTS, repeat=3))
     sources = [b",".join(triple[place] for triple in triples) + b",0\n" for place in range(3)]
     assert same(sources).report.passes <= 1 + height()
 
 
 def height() -> int:
-    """Kinds in the longest chain of the lattice, and one for text among values that no unit holds."""
+    """Kinds of the lattice's longest chain, and text among values that no unit can represent."""
     above = {kind: [other for other in Kind if other != kind and join(kind, other) == other] for kind in Kind}
 
     def chain(kind: Kind) -> int:

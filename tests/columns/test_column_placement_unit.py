@@ -126,7 +126,7 @@ def test_a_schema_needs_no_memory_of_the_host(table):
 
 def test_columns_on_several_devices_are_no_batch_of_one(table):
     mixed = headrace.Table({"i": table["i"], "u": elsewhere(table["u"])})
-    with pytest.raises(OptionError, match=r"'u' lies on cuda and others on cpu; bring all to one with \.to\(\)"):
+    with pytest.raises(OptionError, match=r"'u' is on cuda and others are on cpu; move all to one with \.to\(\)"):
         mixed.__arrow_c_device_array__()
 
 

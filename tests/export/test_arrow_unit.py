@@ -1,4 +1,4 @@
-"""The Arrow C data interface as its receivers see it: layouts, lifetimes, and structures read by hand."""
+"""Tests the Arrow C data interface from the receiver's side: layouts, lifetimes, and structures read by hand."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ ArrowArray._fields_ = [
 
 
 def opened(capsule, name, structure):
-    """The structure in a capsule."""
+    """Return the structure in a capsule."""
     get = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
     return ctypes.cast(get(capsule, name), ctypes.POINTER(structure)).contents
 
@@ -202,7 +202,7 @@ def test_memory_is_given_back_when_the_last_receiver_lets_go():
 
 
 def resident():
-    """Bytes of the process in memory."""
+    """Return the resident bytes of the process."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * 4096
 
@@ -211,7 +211,7 @@ def test_arrays_may_be_released_on_threads_that_python_does_not_know():
     read = table()
     held = [read["s"].__arrow_c_array__()[1] for _ in range(64)]
     arrays = [opened(capsule, b"arrow_array", ArrowArray) for capsule in held]
-    # A call through ctypes lets go of the GIL.
+    # A call through ctypes releases the GIL.
     threads = [
         threading.Thread(target=lambda part=part: [array.release(array) for array in part])
         for part in (arrays[::2], arrays[1::2])

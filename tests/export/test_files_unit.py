@@ -1,4 +1,4 @@
-"""Tables to files and back: every type, any Arrow table, and nothing left behind by a failure."""
+"""Writes tables to files and reads them: every type, any Arrow table; and checks that a failure leaves no file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Misuse, tables that fail, files that cannot be written: a clear error, and nothing left behind."""
+"""Tests misuse, tables that fail, and files that cannot be written: a clear error, and no file remains."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ TABLE = pa.table({"a": [1, 2], "b": ["x", "y"]})
         ({"quote_char": None, "quoting": "all"}, "quoting='all' needs a quote_char"),
         ({"quoting": "some"}, "unknown quoting 'some'"),
         ({"null": None}, "null must be a text"),
-        ({"null": "a,b"}, "null='a,b' holds"),
-        ({"null": '"'}, "holds"),
-        ({"null": "#", "comment": "#"}, "holds the comment"),
+        ({"null": "a,b"}, "null='a,b' contains"),
+        ({"null": '"'}, "contains"),
+        ({"null": "#", "comment": "#"}, "contains the beginning of a comment"),
         ({"header": 1}, "header must be True or False"),
         ({"threads": 0}, "threads must be a positive"),
         ({"compression": "zip"}, "unknown compression 'zip'"),
@@ -180,7 +180,7 @@ def test_a_file_object_that_takes_nothing(taken: int) -> None:
         def write(self, data: bytes) -> int:
             return taken
 
-    with pytest.raises(OSError, match="took"):
+    with pytest.raises(OSError, match="wrote"):
         write_csv(TABLE, Odd())
 
 

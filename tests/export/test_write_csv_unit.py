@@ -1,4 +1,4 @@
-"""What `write_csv` writes, letter by letter."""
+"""Tests the output of `write_csv`, byte by byte."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from headrace import OptionError, write_csv
 
 
 def text_of(values: list, kind: pa.DataType, **options) -> list[str]:
-    """Fields of one column, beside one that is never null."""
+    """Return the fields of one column, written beside a column that is never null."""
     table = pa.table({"a": pa.array(values, kind), "b": [0] * len(values)})
     lines = write_csv(table, header=False, **options).decode().removesuffix("\n").split("\n")
     return [line.removesuffix(",0") for line in lines]

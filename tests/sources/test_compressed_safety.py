@@ -1,4 +1,4 @@
-"""Compressed sources that break off, do not add up, hide something behind their end, or are larger than anyone wants."""
+"""Tests compressed sources that are truncated, corrupt, followed by other bytes, or too large."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ALL = pytest.mark.parametrize("form", COMPRESS)
 
 @pytest.fixture(params=["isal", "zlib"])
 def each_gzip(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """gzip by isal and by the standard library."""
+    """Run with isal and with the standard library's zlib."""
     if request.param == "zlib":
         monkeypatch.setattr(formats, "gzip_module", lambda: zlib)
     else:
@@ -62,7 +62,7 @@ def test_cut_off_in_the_second_member(form: str) -> None:
 @ALL
 @pytest.mark.usefixtures("each_gzip")
 def test_every_flipped_bit_is_found_or_harmless(form: str) -> None:
-    """A header has bits that mean nothing to the text (a time, say); none makes another text."""
+    """Some bits of a header do not affect the text (those of a time, for example); no bit gives another text."""
     whole = COMPRESS[form](TEXT)
     expected = headrace.read_csv(TEXT).to_pydict()
     harmless = 0

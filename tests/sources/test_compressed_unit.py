@@ -1,4 +1,4 @@
-"""Compressed sources: recognised by how they begin, members put together, places those of the text."""
+"""Tests compressed sources: recognised by their first bytes, members concatenated, positions in the text."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_larger_than_every_piece(form: str) -> None:
 @pytest.mark.parametrize("form", ["gzip", "xz"])
 @pytest.mark.parametrize("zeros", [1, 4, 512, 1_000_000])
 def test_padding(form: str, zeros: int) -> None:
-    """As tapes and tools leave it behind; between members too."""
+    """Zeros pad the end, as tapes and tools write them; between members too."""
     packed = COMPRESS[form](b"a\n1\n") + bytes(zeros) + COMPRESS[form](b"2\n") + bytes(zeros)
     assert headrace.read_csv(packed).to_pydict() == {"a": [1, 2]}
 

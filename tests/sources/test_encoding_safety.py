@@ -1,4 +1,4 @@
-"""Decoding at every border: pieces of files, tiles, chunks of lines; malformed units; files that change."""
+"""Tests decoding at every boundary (pieces of files, tiles, chunks of lines), malformed units, and files that change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UTF16 = pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
 @UTF16
 @pytest.mark.parametrize("isa", _native.isas())
 def test_pairs_at_the_borders_of_a_files_pieces(codec: str, isa: str, tmp_path: Path) -> None:
-    """A file is decoded in pieces of 64 KiB: with each shift another character of the rows lies on the borders."""
+    """A file is decoded in pieces of 64 KiB: with each shift, another character of the rows is at the boundaries."""
     rows = ["é😀x", "😀😀", "ab,日"[:2], "\U00010000y"] * 20_000
     for shift in range(8):
         names = ["n" * (shift + 1)]
@@ -29,7 +29,7 @@ def test_pairs_at_the_borders_of_a_files_pieces(codec: str, isa: str, tmp_path: 
 
 @UTF16
 def test_lines_and_bytes_of_faults_in_a_long_text(codec: str, tmp_path: Path) -> None:
-    """Lines are counted in chunks of 1 MiB: line ends of two characters lie on their borders with some shift."""
+    """Lines are counted in chunks of 1 MiB: with some shift, a line end of two characters is at a boundary."""
     for shift in range(6):
         rows = ["1,é😀"] * 300_000
         places = range(17, len(rows), 4_999)

@@ -1,4 +1,4 @@
-"""Encodings by name and by mark; what replacing and other codecs do; real files of DuckDB's tests against Python's codecs."""
+"""Tests encodings by name and by mark, replacement, other codecs, and files of DuckDB's tests against Python's codecs."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_nearest_name_is_named() -> None:
 @pytest.mark.parametrize("codec", ["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
 @pytest.mark.parametrize("encoding", [None, "utf-8", "same", "family"])
 def test_marks(codec: str, encoding: str | None) -> None:
-    """A mark says what the text is to whoever did not say, and is no part of the text to whoever did."""
+    """A mark determines the encoding if none is given, and is not part of the text if one is."""
     named = {"same": codec, "family": codec[:6].rstrip("-") if codec != "utf-8" else "utf-8"}.get(encoding or "", encoding)
     assert headrace.read_csv(("\ufeff" + TEXT).encode(codec), encoding=named).to_pydict() == TABLE
     assert headrace.read_csv(("\ufeff" + TEXT).encode(codec), encoding=named).column_names == ["a", "b"]
@@ -80,7 +80,7 @@ def test_text_of_a_file_object_is_not_decoded_again() -> None:
 
 
 def test_every_code_page_of_python() -> None:
-    """The table of each codec is what the codec makes of each byte; codecs of more bytes have none."""
+    """The table of each codec contains its text of each byte; multi-byte codecs have no table."""
     pages = 0
     for codec in sorted({*encodings.aliases.aliases.values()} - {"mbcs", "oem", "tactis"}):
         try:
@@ -128,7 +128,7 @@ def test_replaced_strings_are_counted() -> None:
 
 
 def test_replacing_triples_the_text() -> None:
-    """Every byte of a long field is three bytes of the result."""
+    """Every byte of a long field becomes three bytes of the result."""
     for size in (1, 63, 64, 65, 100_000):
         for field in (b"\xff" * size, b'"' + b"\xff" * size + b'"'):
             table = headrace.read_csv(b"a,b\n" + field + b"," + field + b"\n", encoding="utf8-lossy")

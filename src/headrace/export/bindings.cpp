@@ -12,8 +12,8 @@ namespace nb = nanobind;
 namespace headrace {
 namespace {
 
-// `given`: (name, format, null count, offset, buffers or None, dictionary or None); a dictionary is (such a tuple,
-// length).
+// Converts (name, format, null count, offset, buffers or None, dictionary or None). A dictionary is a pair of such a
+// tuple and its length.
 ArrowColumn column_from(nb::handle given) {
     ArrowColumn column;
     column.name = nb::cast<std::string>(given[0]);
@@ -37,7 +37,7 @@ ArrowBatch batch_from(nb::handle columns, std::int64_t length) {
     return batch;
 }
 
-// A capsule whose structure is released with it, unless a consumer has taken it.
+// Returns a capsule that releases its structure, unless a consumer has moved the structure out.
 template <class Arrow>
 nb::object capsule_of(std::unique_ptr<Arrow> exported, const char* name) {
     PyObject* capsule = PyCapsule_New(exported.get(), name, [](PyObject* self) {
@@ -56,7 +56,7 @@ nb::object stream_capsule(nb::handle columns, std::int64_t length) {
     return capsule_of(std::move(stream), "arrow_array_stream");
 }
 
-// A Python object that any thread may release, also after the interpreter has ended: then it stays allocated.
+// Returns a Python object that any thread may release. After the end of the interpreter it is not deallocated.
 std::shared_ptr<nb::object> shared_object(nb::object object) {
     return {new nb::object(std::move(object)), [](nb::object* held) {
                 if (is_interpreter_gone()) return;
@@ -65,7 +65,8 @@ std::shared_ptr<nb::object> shared_object(nb::object object) {
             }};
 }
 
-// `next` gives (columns, length), or None behind the last batch; `columns` are like those of each.
+// Returns a stream. `next` returns (columns, length), or None after the last batch; `columns` have the types of each
+// batch.
 nb::object batches_capsule(nb::handle columns, nb::object next) {
     auto stream = std::make_unique<ArrowArrayStream>();
     const auto call = shared_object(std::move(next));
@@ -101,7 +102,7 @@ std::string bytes_of(nb::handle object) {
     return {bytes.c_str(), bytes.size()};
 }
 
-// `given` has the attributes of export/text_options.py's TextOptions.
+// Converts the TextOptions of export/text/text_options.py.
 TextOptions text_options(nb::handle given) {
     TextOptions options;
     options.sep = bytes_of(given.attr("sep"));
@@ -117,12 +118,12 @@ TextOptions text_options(nb::handle given) {
     return options;
 }
 
-// The stream in `capsule`, which is empty from then on, as the interface asks.
+// Returns a writer of the stream in `capsule`; as the interface requires, the stream is moved out of the capsule.
 std::unique_ptr<CsvWriter> csv_writer(nb::handle capsule, nb::handle options) {
     auto* stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
     if (stream == nullptr) throw nb::python_error();
     TextOptions made = text_options(options);
-    const GilRelease release;  // a stream may compute its first batch to know its schema
+    const GilRelease release;  // a stream may compute its first batch to determine its schema
     return std::make_unique<CsvWriter>(stream, std::move(made));
 }
 
@@ -142,7 +143,7 @@ void write_to_file(CsvWriter& writer, int descriptor, unsigned threads) {
     throw nb::python_error();
 }
 
-// All the text as one bytes object.
+// Returns all text as one bytes object.
 nb::object write_to_bytes(CsvWriter& writer, unsigned threads) {
     std::vector<TextBlock> blocks;
     {

@@ -1,4 +1,4 @@
-"""Tables to files. What a reader finds under the name is a whole file or what was there before."""
+"""Writes tables to files, atomically: a reader finds either the whole file or what was there before."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from headrace.sources.kinds.file import checked_path
 def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:
     """Write a table to a file whose suffix names the format.
 
-    The file is written beside its place and moved there when it is whole, so that a full disk or Ctrl-C leaves what was there
-    before.
+    The file is written under another name in the same folder and renamed when it is complete. A full disk or Ctrl-C leaves what
+    was there before.
 
     Parameters
     ----------
@@ -29,15 +29,15 @@ def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:
         Anything with ``__arrow_c_stream__``.
     path
         ``.parquet``; ``.arrow`` or ``.feather`` for an Arrow IPC file (not compressed, so that readers can map it); ``.csv`` or
-        ``.tsv``, as `write_csv` does, also with ``.gz``, ``.zst``, ``.bz2`` or ``.xz`` behind; ``.duckdb`` for a database with
-        one table, named as the file is.
+        ``.tsv`` as by `write_csv`, optionally followed by ``.gz``, ``.zst``, ``.bz2`` or ``.xz``; ``.duckdb`` for a database
+        with one table, named after the file.
 
     Raises
     ------
     OptionError
-        The suffix names no format, or a column's type has no place in it.
+        The suffix names no format, or the format does not support a column's type.
     MissingDependencyError
-        PyArrow (or DuckDB, or what compresses) is not installed.
+        PyArrow, DuckDB or the compression's package is not installed.
     OSError
         The file cannot be written.
 
@@ -55,17 +55,17 @@ def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:
 
 
 def suffixes() -> tuple[str, ...]:
-    """Suffixes that name a format."""
+    """Return the suffixes that name a format."""
     return tuple(_FORMATS)
 
 
 def check_target(path: str | os.PathLike[str]) -> None:
-    """Raise what `write_table` would raise before it writes, so that a long read is not in vain.
+    """Raise the errors that `write_table` raises before it writes, so that they precede a long read.
 
     Raises
     ------
     OptionError, MissingDependencyError, OSError
-        As `write_table`.
+        As for `write_table`.
     """
     target, file_format = _resolve(path)
     file_format.load()
@@ -78,16 +78,16 @@ def check_target(path: str | os.PathLike[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """A kind of file.
+    """A file format.
 
     Parameters
     ----------
     write
-        A table to a file of that path.
+        Writes a table to a path.
     extra
         The extra of this package that installs `modules`.
     modules
-        What writes it.
+        Modules that `write` imports.
     """
 
     write: Callable[[ArrowStream, Path], None]
@@ -104,13 +104,13 @@ class _Format:
 
 
 def _write_batches(table: ArrowStream, target: Path, open_writer: Callable[[Any, Any], Any]) -> None:
-    """Batch by batch, with what `open_writer` makes of a file and a schema."""
+    """Write batch by batch, with the writer that `open_writer` returns for a file and a schema."""
     arrow = import_module("pyarrow")
     with moved_when_whole(target) as temporary, arrow.OSFile(str(temporary), "wb") as sink:
         stream = arrow.RecordBatchReader.from_stream(table)
         with open_writer(sink, stream.schema) as out:
             for batch in stream:
-                # Of a batch without rows that came through the C interface, PyArrow 26 can make an unreadable IPC file.
+                # From a batch without rows from the C interface, PyArrow 26 can write an unreadable IPC file.
                 if batch.num_rows:
                     out.write_batch(batch)
 
@@ -132,14 +132,14 @@ def _write_tsv(table: ArrowStream, target: Path) -> None:
 
 
 def _write_duckdb(table: ArrowStream, target: Path) -> None:
-    """A database of one table, named as the file is."""
+    """Write a database with one table, named after the file."""
     log = target.with_name(f"{target.name}.wal")
     if log.exists():
         raise OptionError(f"{str(log)!r} belongs to the database that would be replaced; close that database first")
     stream = import_module("pyarrow").RecordBatchReader.from_stream(table)
     name = target.stem.replace('"', '""')
     with moved_when_whole(target) as temporary:
-        temporary.unlink()  # DuckDB makes its file itself
+        temporary.unlink()  # DuckDB creates its file itself
         try:
             with import_module("duckdb").connect(str(temporary)) as connection:
                 connection.register("headrace_written", stream)
@@ -160,7 +160,7 @@ _FORMATS = {
 
 
 def _resolve(path: str | os.PathLike[str]) -> tuple[Path, _Format]:
-    """Where the file goes (through links, so that a link stays one) and its format."""
+    """Return the path to write (links are followed, so that a link remains one) and the format."""
     target = Path(checked_path(path, "the target"))
     suffix = target.suffix
     if suffix.lower() in COMPRESSED and Path(target.stem).suffix.lower() in (".csv", ".tsv"):

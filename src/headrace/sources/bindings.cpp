@@ -21,7 +21,7 @@ namespace headrace {
 namespace {
 
 // A source whose bytes a Python function supplies: read(offset, n, address) writes n bytes to the address. Any thread
-// may read; each call takes the GIL. `head` holds the first bytes, which are read several times. `check`, unless None,
+// may read; each call takes the GIL. `head`: the first bytes, which are read several times. `check`, unless None,
 // raises if the bytes have changed since the source was opened.
 class ReaderSource final : public Source {
 public:
@@ -69,7 +69,8 @@ EncodingId encoding_id(std::string_view name) {
     return EncodingId::single_byte;
 }
 
-// `characters`: what each byte of a code page stands for in UTF-8, FF where that is nothing; none for other encodings.
+// Sets the encoding. `characters`: the UTF-8 text of each byte of a code page, FF if the byte is undefined; empty for
+// other encodings.
 void decode_as(PythonSource& source, std::string_view name, const std::vector<nb::bytes>& characters,
                std::string_view isa) {
     const EncodingId id = encoding_id(name);
@@ -97,10 +98,11 @@ nb::bytes read(const PythonSource& source, std::uint64_t offset, std::size_t n) 
 }
 
 void check_inside(const Source& source, std::uint64_t offset, std::size_t n) {
-    if (offset > source.size() || n > source.size() - offset) throw std::out_of_range("bytes behind the source's end");
+    if (offset > source.size() || n > source.size() - offset)
+        throw std::out_of_range("bytes past the end of the source");
 }
 
-// By several threads, a piece at a time.
+// Copies bytes to an address, with several threads that take a piece at a time.
 void read_into(const PythonSource& source, std::uint64_t offset, std::size_t n, std::uintptr_t to, unsigned threads) {
     constexpr std::size_t PIECE = std::size_t{1} << 20;
     const GilRelease release;
@@ -114,7 +116,7 @@ void read_into(const PythonSource& source, std::uint64_t offset, std::size_t n, 
 
 using Address = std::uintptr_t;
 
-// `slots`: memory and event of each.
+// Returns the copying resources. `slots`: memory and event of each.
 SendWay send_way(const CardCalls& calls, Address context, Address stream,
                  const std::vector<std::tuple<Address, Address>>& slots, std::size_t slot_bytes) {
     if (slots.empty() || slot_bytes == 0) throw std::invalid_argument("there is no memory to send through");
@@ -124,7 +126,7 @@ SendWay send_way(const CardCalls& calls, Address context, Address stream,
     return way;
 }
 
-// A part on its way; it is waited for before it is gone, and holds its source.
+// A part that is being sent. The destructor waits for it, and the part keeps its source alive.
 class PythonPart {
 public:
     explicit PythonPart(std::shared_ptr<SentPart> part) : part_(std::move(part)) {}
@@ -133,7 +135,7 @@ public:
         if (part_ == nullptr) return;
         try {
             wait();
-        } catch (const SourceFailure&) {  // nobody wanted the part
+        } catch (const SourceFailure&) {  // the part was not wanted
         }
     }
 
@@ -166,7 +168,7 @@ void bind_sources(nb::module_& m) {
         .def_static("from_file", &from_file)
         .def_static("from_reader", &from_reader, nb::arg(), nb::arg(), nb::arg(), nb::arg("check") = nb::none())
         .def_prop_ro("size", [](const PythonSource& s) { return s.source->size(); })
-        .def_prop_ro("address",  // of bytes in memory; 0 for others
+        .def_prop_ro("address",  // address of bytes in memory, else 0
                      [](const PythonSource& s) { return reinterpret_cast<std::uintptr_t>(s.source->resident()); })
         .def("read", &read)
         .def("read_into", &read_into)

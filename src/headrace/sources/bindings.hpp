@@ -1,4 +1,4 @@
-// A source as Python hands it over.
+// Defines the Python object of a source.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -10,7 +10,7 @@
 
 namespace headrace {
 
-// Keeps what the source reads from alive. Made and destroyed with the GIL, read without it.
+// A source and the object whose bytes it reads. Created and destroyed with the GIL, read without it.
 struct PythonSource {
     std::unique_ptr<BorrowedBytes> bytes;
     std::unique_ptr<Source> source;

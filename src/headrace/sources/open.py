@@ -90,7 +90,7 @@ class OpenSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOptions:
-    """How the bytes of a source become text in UTF-8.
+    """Options for the conversion of a source's bytes to text in UTF-8.
 
     Parameters
     ----------

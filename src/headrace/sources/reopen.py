@@ -17,7 +17,7 @@ KEPT_BYTES = 1 << 28
 
 @dataclass(slots=True)
 class Keeping:
-    """What several sources may keep open or in memory.
+    """Resources that several sources may keep: open files and memory.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ namespace {
 constexpr int NOT_READY = 600;  // CUDA_ERROR_NOT_READY
 constexpr std::chrono::microseconds PAUSE{20};
 
-// Until the slot's last copy is done. The thread sleeps in between: others have bytes to move.
+// Waits for the slot's last copy. The thread sleeps between queries, because other threads have bytes to move.
 int wait_for(const PinnedSlot& slot, const CardCalls& calls) {
     int status = calls.query(slot.event);
     while (status == NOT_READY) {
@@ -28,7 +28,7 @@ int wait_for(const PinnedSlot& slot, const CardCalls& calls) {
     return status;
 }
 
-// What became of some bytes: all is well, or the driver's status, or what the source threw.
+// Result of sending some bytes: success, an error status of the driver, or an exception of the source.
 struct Outcome {
     int status = 0;
     std::exception_ptr thrown;
@@ -41,25 +41,27 @@ public:
 
     const SendPart& part() const { return part_; }
 
-    // All pieces have been taken. Only the sender's threads ask, one at a time.
+    // Returns whether all pieces have been taken. The three functions from here on are called with the sender's mutex
+    // held.
     bool is_taken() const { return next_ == part_.n; }
 
-    // The next piece: its begin and bytes. Likewise.
-    std::pair<std::size_t, std::size_t> take(std::size_t most) {
-        const std::size_t begin = next_, n = std::min(most, part_.n - next_);
+    // Takes the next piece; returns its offset in the part and its size.
+    std::pair<std::size_t, std::size_t> take(std::size_t max_bytes) {
+        const std::size_t begin = next_, n = std::min(max_bytes, part_.n - next_);
         next_ += n;
         return {begin, n};
     }
 
-    // Pieces that nobody has taken go nowhere: their bytes. Likewise.
+    // Cancels the pieces that have not been taken; returns their bytes.
     std::size_t give_up() { return take(part_.n).second; }
 
-    // So many bytes more are told to the card, or never will be. True for the last ones.
-    bool settle(std::size_t n, const Outcome& outcome) {
+    // Counts `n` bytes as finished: their copies are enqueued, or cancelled. Returns true for the last bytes of the
+    // part.
+    bool finish_bytes(std::size_t n, const Outcome& outcome) {
         const std::lock_guard lock(mutex_);
         if (outcome_.is_good()) outcome_ = outcome;
-        settled_ += n;
-        return settled_ == part_.n;
+        finished_ += n;
+        return finished_ == part_.n;
     }
 
     bool is_good() {
@@ -86,7 +88,7 @@ private:
     std::size_t next_ = 0;
     std::mutex mutex_;
     std::condition_variable done_;
-    std::size_t settled_ = 0;
+    std::size_t finished_ = 0;
     Outcome outcome_;
     bool is_done_ = false;
 };
@@ -100,14 +102,13 @@ public:
         for (unsigned worker = workers_; worker > 0; --worker) idle_.push_back({worker - 1, worker - 1});
     }
 
-    // All of its copies are told.
+    // Ends a part, all of whose copies are enqueued.
     void finish(Sending& sending) const {
-        void* behind = sending.part().behind;
-        sending.end(sending.is_good() && behind != nullptr ? way_.calls.record(behind, way_.stream) : 0);
+        void* copied = sending.part().copied;
+        sending.end(sending.is_good() && copied != nullptr ? way_.calls.record(copied, way_.stream) : 0);
     }
 
-    // Has idle workers begin, as many as there are pieces; the others come to this part when they have done earlier
-    // ones.
+    // Starts idle workers, at most one a piece. Busy workers continue with this part after the earlier ones.
     static void begin(const std::shared_ptr<State>& state, const std::shared_ptr<Sending>& sending) {
         const std::size_t pieces = (sending->part().n + state->way_.slot_bytes - 1) / state->way_.slot_bytes;
         std::vector<Worker> woken;
@@ -125,7 +126,7 @@ public:
     }
 
 private:
-    // The first of its slots, and the one whose turn it is.
+    // `first`: the worker's first slot; `turn`: the slot that it uses next.
     struct Worker {
         std::size_t first, turn;
     };
@@ -135,7 +136,8 @@ private:
         std::size_t begin, n;
     };
 
-    // Only the first `running` of these have a thread. If none has, the calling thread does the work.
+    // Returns workers without a thread to the idle list; only the first `running` have one. If none has, the calling
+    // thread does the work.
     void keep_idle(const std::vector<Worker>& woken, std::size_t running) {
         if (running == 0) serve(woken.front());
         const std::lock_guard lock(mutex_);
@@ -147,11 +149,11 @@ private:
         for (Piece piece = next(worker); piece.sending != nullptr; piece = next(worker)) {
             Outcome outcome{status, nullptr};
             if (status == 0) outcome = send(piece, worker);
-            settle(piece, outcome);
+            finish_piece(piece, outcome);
         }
     }
 
-    // The next piece; none if there is none, and the worker is idle.
+    // Returns the next piece. If there is none, the worker becomes idle.
     Piece next(const Worker& worker) {
         const std::lock_guard lock(mutex_);
         while (!waiting_.empty() && waiting_.front()->is_taken()) waiting_.pop_front();
@@ -179,14 +181,14 @@ private:
         return {calls.record(slot.event, way_.stream), nullptr};
     }
 
-    void settle(const Piece& piece, const Outcome& outcome) {
+    void finish_piece(const Piece& piece, const Outcome& outcome) {
         Sending& sending = *piece.sending;
         std::size_t n = piece.n;
         if (!outcome.is_good()) {
             const std::lock_guard lock(mutex_);
             n += sending.give_up();
         }
-        if (sending.settle(n, outcome)) finish(sending);
+        if (sending.finish_bytes(n, outcome)) finish(sending);
     }
 
     const SendWay way_;

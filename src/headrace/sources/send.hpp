@@ -1,11 +1,11 @@
-// A source's bytes to a GPU, through pinned memory, by threads that each do it all: read a piece into a slot of their
-// own, tell the driver to copy it, go on with the next slot. Slots are small, so that the piece is still in the
-// processor's cache when the card fetches it: in chunks of 32 MB each byte went through the host's memory twice more,
-// which is what bounds a scan whose results come back at the same time (docs/decisions/0020-streams.md).
+// Sends bytes of a source to a GPU through pinned memory. Each thread does all steps: it reads a piece into one of its
+// slots, enqueues the copy, and continues with its next slot. Slots are small, so that a piece is still in the
+// processor's cache when the GPU fetches it. With chunks of 32 MB, each byte crossed the host's memory bus twice more.
+// That bus bounds a scan whose results are copied back at the same time (docs/decisions/0020-streams.md).
 //
-// Parts are sent one behind the other, and the first pieces of one are read while the last ones of another still are: a
-// thread takes 0.5 ms for a piece of 2 MB while thirteen others read, so that the card would wait as long at each
-// part's begin, and half of the threads at its end.
+// Parts are sent one after the other, but overlap: the first pieces of a part are read together with the last ones of
+// the previous part. A thread takes 0.5 ms for a piece of 2 MB while thirteen others read. Without the overlap, the GPU
+// would wait that long at the beginning of each part, and half of the threads at its end.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace headrace {
 
-// Pinned memory, and the event behind its last copy.
+// Pinned memory, and the event recorded after its last copy.
 struct PinnedSlot {
     std::uint8_t* memory;
     void* event;
@@ -32,27 +32,27 @@ struct SendWay {
     std::size_t slot_bytes;
 };
 
-// Bytes [offset, offset + n) of a source, and the address of the card that they go to.
+// Bytes [offset, offset + n) of a source, and the GPU address that they are copied to.
 struct SendPart {
     const Source* source;
     std::uint64_t offset;
     std::size_t n;
     std::uint64_t target;
-    void* behind;  // an event to be recorded behind the part's last copy, or nullptr
+    void* copied;  // event to record after the part's last copy, or nullptr
 };
 
-// A part that is on its way. Whoever holds it waits for it before the source, or the memory of the card, goes.
+// A part that is being sent. Its owner must wait for it before it frees the source or the GPU memory.
 class SentPart {
 public:
     virtual ~SentPart() = default;
 
-    // Returns when all is read, and the card told to copy it, not when the card has it. The answer is the driver's
-    // status: 0, or what a call failed with; then some bytes are not copied. Throws SourceFailure, also then.
+    // Returns when all bytes are read and their copies enqueued; the copies may still be running. Returns the driver's
+    // status: 0, or the error of a call, after which some bytes are not copied. Throws SourceFailure if a read failed.
     virtual int wait() = 0;
 };
 
-// Sends parts in the order in which they are begun, by up to so many threads of the pool, each of which has its part of
-// the way's slots. What is on its way keeps what it needs of this.
+// Sends parts in the order of the calls of `begin`, with at most `threads` threads of the pool, which share out the
+// slots. Parts that are being sent keep the shared state alive.
 class PartSender {
 public:
     PartSender(SendWay way, unsigned threads);

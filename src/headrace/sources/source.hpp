@@ -1,5 +1,5 @@
-// Where bytes come from: memory as it stands, or a file read with pread. A file is never mapped, because a file that
-// shrinks under a mapping kills the process, while a short read is an error that can be told.
+// Defines sources of bytes: memory, or a file that is read with pread. A file is never mapped, because a file that
+// shrinks while it is mapped kills the process. A short read is an error that can be reported.
 #pragma once
 
 #include <cstddef>
@@ -21,17 +21,17 @@ public:
     virtual ~Source() = default;
     std::uint64_t size() const { return size_; }
 
-    // UTF-8 unless another was set, which must be done before anyone reads.
+    // The encoding is UTF-8 unless another is set, which must be done before the first read.
     const Encoding& encoding() const { return encoding_; }
     void set_encoding(const Encoding& encoding) { encoding_ = encoding; }
 
-    // The bytes where they lie, or nullptr if they have to be read.
+    // Returns the bytes in memory, or nullptr if they have to be read.
     virtual const std::uint8_t* resident() const { return nullptr; }
 
     // Copies bytes [offset, offset + n) to `to`. Safe from several threads. Throws SourceFailure.
     virtual void read(std::uint64_t offset, std::size_t n, std::uint8_t* to) const = 0;
 
-    // Throws SourceFailure if the source no longer is what it was when it was opened.
+    // Throws SourceFailure if the source changed since it was opened.
     virtual void check_unchanged() const {}
 
 protected:
@@ -53,7 +53,7 @@ private:
 
 class FileSource final : public Source {
 public:
-    // `fd` is open for reading on a regular file and stays the caller's; `name` is for messages.
+    // `fd`: descriptor of a regular file, open for reading, owned by the caller. `name`: name for messages.
     FileSource(int fd, std::string name);
     void read(std::uint64_t offset, std::size_t n, std::uint8_t* to) const override;
     void check_unchanged() const override;
@@ -64,7 +64,7 @@ private:
     std::int64_t modified_ns_ = 0;
 };
 
-// The first bytes of another source, which outlives it.
+// The first bytes of another source, which must outlive this one.
 class PrefixSource final : public Source {
 public:
     PrefixSource(const Source& whole, std::uint64_t size) : whole_(whole) {

@@ -1,10 +1,11 @@
 """Holds the text of a source while it is read part by part: whole windows for the host's loader, byte ranges for a GPU.
 
 A text with byte ranges (a regular file, bytes) can be read anywhere at any time. A text that comes in order (compressed bytes, a
-pipe, a file object) is made on a thread ahead of the reader. Of such a text, the bytes from the current part on are held: a part
-whose end was guessed wrongly is sent again, and error messages quote the text. Memory on a GPU: at most three parts (the one in
-work, the one sent after it, the one that waits for a buffer) and the pieces made ahead. Memory on the host: one window and the
-pieces made ahead.
+pipe, a file object) is made on a thread ahead of the reader. Its bytes from the current part on are held: a part whose end was
+guessed wrongly is sent again, and error messages quote the text.
+
+Memory: the pieces made ahead, and one window for the host's loader. For a GPU, at most three parts instead of the window: the one
+in work, the one sent after it, and the one that waits for a buffer.
 """
 
 from __future__ import annotations

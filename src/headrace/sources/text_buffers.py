@@ -1,4 +1,4 @@
-"""Two buffers of a card for text, filled in turn through pinned memory by a stream of their own, while kernels read the other."""
+"""Holds two GPU buffers for text. One is filled through pinned memory, on a stream of its own, while kernels read the other."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from headrace.primitives.copy import copier
 
 _BUFFERS = 2
 _SLACK = 256
-"""Bytes behind a text, which kernels may read along with its last."""
+"""Bytes allocated after a text: kernels may read past its end."""
 
 
 class _Buffer:
-    """Memory, when it was filled and read last, whether it ever was, and what is on its way there."""
+    """GPU memory, the part being sent to it, and events after it was last filled and read."""
 
     def __init__(self, card: Gpu) -> None:
         self.memory: DeviceBuffer | None = None
@@ -30,17 +30,17 @@ class _Buffer:
         self.was_read = False
 
     def free(self, stream: int) -> None:
-        """Wait until all work of a stream is done: the memory is there, and nobody reads it."""
+        """Wait for all work on a stream: then the memory is allocated, and no kernel reads it."""
         self.filled.record(stream).wait()
 
 
 class CardBuffers:
-    """As `headrace.api.scan.scan_sender.TextBuffers`, of a context's card.
+    """Implements `headrace.api.scan.scan_sender.TextBuffers` for the context's GPU.
 
     Raises
     ------
     MemoryLimitError
-        A buffer does not fit the context's memory limit, or the card.
+        A buffer does not fit in the context's memory limit or in GPU memory.
     """
 
     def __init__(self, context: Context) -> None:
@@ -57,8 +57,9 @@ class CardBuffers:
         self._by_room: dict[int, _Buffer] = {}
 
     def send(self, text: HostText, part: range) -> Room:
-        """As `TextBuffers.send`; a text in pinned memory is copied by the card alone. What native threads send is begun here and
-        waited for by `hold`: they go on with the next part as soon as it is begun.
+        """As `TextBuffers.send`. Text in pinned memory is copied by the GPU alone.
+
+        What native threads send is only started here, and `hold` waits for it. So the threads can continue with the next part.
         """
         self._free.acquire()
         try:
@@ -89,7 +90,7 @@ class CardBuffers:
         return room
 
     def _look_at(self, text: HostText) -> None:
-        """Who can copy it."""
+        """Choose how the text is copied."""
         with self._card.current():
             self._is_pinned = text.address != 0 and is_pinned(text.address)
         self._file = direct_file(text.path)
@@ -127,17 +128,17 @@ class CardBuffers:
         if self._file is not None:
             self._file.close()
         for buffer in self._buffers:
-            buffer.sent = None  # which waits for it
+            buffer.sent = None  # its destructor waits for the copy
         give_ring(self._ring)
         for buffer in self._buffers:
             if buffer.memory is not None:
-                buffer.memory.close()  # now, whoever still holds the room of a text
+                buffer.memory.close()  # now, even if a text's memory is still referenced
 
     def _memory(self, buffer: _Buffer, nbytes: int) -> DeviceBuffer:
-        """The buffer's memory, of the converting stream, which outlives this; the copying one waits for it to be there."""
+        """Return the buffer's memory. It is allocated on the converting stream, for which the copying stream waits."""
         if buffer.memory is None or buffer.memory.nbytes < nbytes + _SLACK:
             if buffer.memory is not None:
-                buffer.memory.close()  # before there is a new one
+                buffer.memory.close()  # before a new one is allocated
                 buffer.memory = None
             buffer.memory = device_pool(self._card).take(nbytes + _SLACK, self._card.stream, self._budget)
             Event(self._card).record(self._card.stream).hold(self._ring.stream)
@@ -145,9 +146,9 @@ class CardBuffers:
 
 
 class TextInPlace:
-    """As `headrace.api.scan.scan_sender.TextBuffers`, of a text that lies on a card already: nothing is copied."""
+    """Implements `headrace.api.scan.scan_sender.TextBuffers` for text in GPU memory: nothing is copied."""
 
-    copied_by = "nobody: it lay on the GPU"
+    copied_by = "nothing: it was on the GPU"
 
     def __init__(self, text: Array, context: Context) -> None:
         self._text, self._context = text, context
@@ -162,7 +163,7 @@ class TextInPlace:
         return launcher_beside(self._text.stream, gpu(context.device), context.new_budget(), context.crossings)
 
     def free(self, room: Room) -> None:
-        """As `TextBuffers.free`: the text is its caller's."""
+        """As `TextBuffers.free`: the text belongs to the caller."""
 
     def shrink(self) -> None:
         """As `TextBuffers.shrink`."""

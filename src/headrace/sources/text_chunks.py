@@ -18,8 +18,8 @@ from headrace.sources.registry import AnySource
 class TextChunks:
     """The text of a source, in order, as often as it is asked for.
 
-    A source that can be read only once (a pipe, a file object that cannot seek) is copied to a temporary file by the first
-    reading, if `keep` says that another will follow.
+    A pipe, or a file object that cannot seek, can be read only once. The first reading copies it to a temporary file, if `keep`
+    says that another will follow.
 
     Parameters
     ----------

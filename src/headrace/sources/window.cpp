@@ -6,9 +6,9 @@
 namespace headrace {
 namespace {
 
-// Decoded at a time: what is read from a file is decoded while it is in the cache.
+// Bytes decoded at a time, so that bytes read from a file are still in the cache when they are decoded.
 constexpr std::uint64_t PIECE = std::uint64_t{64} << 10;
-constexpr std::size_t LEAST_MORE = 4096;
+constexpr std::size_t MIN_EXTENSION = 4096;
 
 }  // namespace
 
@@ -35,7 +35,7 @@ void Window::extend(std::size_t n) {
         return;
     }
     while (size_ < n && end_ < source_.size()) {
-        const std::size_t more = std::max(n - size_, LEAST_MORE);
+        const std::size_t more = std::max(n - size_, MIN_EXTENSION);
         decode_to(cut(std::min<std::uint64_t>(source_.size(), end_ + more)));
     }
 }
@@ -45,7 +45,7 @@ void Window::reserve(std::size_t n) {
     if (needed <= memory_.room) return;
     const std::size_t room = std::max(needed, memory_.room + memory_.room / 2);
     auto copy = std::make_unique_for_overwrite<std::uint8_t[]>(room);
-    // A window that so far pointed into the source has nothing here that is worth keeping.
+    // A window that pointed into the source has nothing to keep in this memory.
     if (data_ != nullptr && data_ == memory_.copy.get()) {
         std::memcpy(copy.get(), data_, size_);
         data_ = copy.get();
@@ -63,7 +63,7 @@ bool Window::point_to_resident(std::size_t n) {
 
 void Window::copy_to(std::size_t n) {
     if (!point_to_resident(n)) {
-        // A window that so far pointed into the source is copied whole; else only the new bytes are read.
+        // A window that pointed into the source is copied as a whole; otherwise only the new bytes are read.
         const std::size_t have = data_ != nullptr && data_ == memory_.copy.get() ? size_ : 0;
         reserve(n);
         source_.read(begin_ + have, n - have, memory_.copy.get() + have);
@@ -74,8 +74,8 @@ void Window::copy_to(std::size_t n) {
     end_ = begin_ + n;
 }
 
-// Where the text may be cut, at `at` or a little off. UTF-16: between units, and behind the second of a pair. That the
-// unit before is the first of a pair and this one the second can be told from the two alone.
+// Returns an offset at or near `at` at which the text may be cut. UTF-16 may be cut between units, but not within a
+// pair: if `at` is within one, the cut is after it. The two units around `at` show whether they are a pair.
 std::uint64_t Window::cut(std::uint64_t at) const {
     if (!encoding_.is_utf16() || at == source_.size()) return at;
     at -= at % 2;
@@ -83,7 +83,7 @@ std::uint64_t Window::cut(std::uint64_t at) const {
     std::uint8_t units[4] = {};
     const std::size_t n = static_cast<std::size_t>(std::min<std::uint64_t>(4, source_.size() - (at - 2)));
     source_.read(at - 2, n, units);
-    // A pair whose second unit is cut off by the input's end is one fault.
+    // A pair whose second unit is truncated by the end of the input is one fault.
     if (n == 3 && encoding_.is_first_of_pair(units)) return at + 1;
     return n == 4 && encoding_.is_pair(units) ? at + 2 : at;
 }

@@ -1,5 +1,5 @@
-// A window of a source that one worker looks through: text in UTF-8, whatever the source's encoding is, and the way
-// back from a place in the text to the source's bytes.
+// Gives one worker a window of a source: its text in UTF-8, whatever the source's encoding. It also maps positions in
+// the text to bytes of the source.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace headrace {
 
-// What a window keeps its text in; the next window may have it.
+// The buffers of a window, which the next window can reuse.
 struct WindowMemory {
     std::unique_ptr<std::uint8_t[]> copy;
     std::size_t room = 0;
@@ -24,32 +24,32 @@ public:
     explicit Window(const Source& source, WindowMemory memory = {})
         : source_(source), encoding_(source.encoding()), memory_(std::move(memory)) {}
 
-    // The window has no text from then on.
+    // Returns the buffers; the window has no text afterwards.
     WindowMemory give_memory() { return std::exchange(memory_, {}); }
 
-    // Moves the window to the text of the source's bytes [offset, offset + n), cut at its end, and of `ahead` more
-    // behind them. A character that begins before `offset` is left out and one that begins before the end is whole, so
-    // windows side by side have every character once.
+    // Moves the window to the source's bytes [offset, offset + n), clipped at the source's end, and `ahead` following
+    // bytes. A character that begins before `offset` is left out, and one that begins before the end is complete:
+    // adjacent windows contain each character once.
     void open(std::uint64_t offset, std::size_t n, std::size_t ahead = 0);
 
-    // Makes the text n bytes long at least, unless the source ends before; data() may move.
+    // Extends the text to at least n bytes, unless the source ends before. data() may change.
     void extend(std::size_t n);
 
-    // The text, and 64 readable bytes behind it.
+    // The text, followed by 64 readable bytes.
     const std::uint8_t* data() const { return data_; }
     std::size_t size() const { return size_; }
 
-    // Bytes of text that open() was asked for; those ahead are behind them.
+    // Bytes of text without the lookahead, which follows them.
     std::size_t owned() const { return owned_; }
 
-    // The byte of the source where the character at place `at` begins; the end of the window's bytes for size().
+    // Returns the byte of the source at which the character at position `at` begins; for size(), the end of the window.
     std::uint64_t origin(std::size_t at) const;
 
-    // The place of the first character that begins at a byte of the source or behind it: 0 for a byte before the
-    // window, size() for one behind it. A search begins at place `from`.
+    // Returns the position of the first character that begins at byte `origin` of the source or after it. The result is
+    // 0 for a byte before the window, size() for one after it. The search begins at position `from`.
     std::size_t place_of(std::uint64_t origin, std::size_t from = 0) const;
 
-    // Whether nothing of the source is behind the text.
+    // Returns whether the text reaches the end of the source.
     bool at_end() const { return end_ == source_.size(); }
 
 private:
@@ -67,8 +67,8 @@ private:
     WindowMemory memory_;
     const std::uint8_t* data_ = nullptr;
     std::size_t size_ = 0, owned_ = 0;
-    std::uint64_t begin_ = 0, end_ = 0;         // in the source
-    mutable std::vector<std::uint64_t> marks_;  // bytes of the source that the text before each MARK bytes stands for
+    std::uint64_t begin_ = 0, end_ = 0;         // bytes of the source
+    mutable std::vector<std::uint64_t> marks_;  // source bytes before each MARK bytes of text
 };
 
 }  // namespace headrace

@@ -1,4 +1,4 @@
-"""The account of a scan: of each batch, and of all."""
+"""Builds the reports of a scan: one for each batch, and one for the whole."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headrace.api.read.file_parts import FilePart
 from headrace.api.read.planned_files import PlannedFiles
 from headrace.api.report import ColumnReport, Evidence, FileReport, Position, Report, Skipped
 from headrace.api.scan.scan_parts import ScanParts
-from headrace.api.scan.scan_types import SettledTypes
+from headrace.api.scan.scan_types import ScanTypes
 from headrace.api.sniffed import Sniffed
 from headrace.columns.column import Column
 from headrace.core.quick import quick
@@ -26,7 +26,7 @@ _made_skipped, _made_report, _made_column = quick(Skipped), quick(Report), quick
 
 @dataclass(slots=True)
 class _FileCounts:
-    """What has been read of a file."""
+    """Counts of a file, so far."""
 
     prepared: Prepared
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_COUNTS, 0))
@@ -36,7 +36,7 @@ class _FileCounts:
 
     @property
     def skipped(self) -> Skipped:
-        """Of the leading records, which come first of all, those before the names, the names, and those behind."""
+        """Skipped records. Leading records precede the data: those before the header, the header, those after it."""
         beginning, header, leading = self.prepared.beginning, self.prepared.header, self.counts["leading"]
         before = beginning.leading + 1 - header if header else 0
         lines = 0 if self.resumed else beginning.lines
@@ -51,7 +51,7 @@ class _FileCounts:
 
 
 class Accounted(Protocol):
-    """What is accounted for."""
+    """A scan that an account describes."""
 
     plans: PlannedFiles
     options: CsvOptions
@@ -61,23 +61,23 @@ class Accounted(Protocol):
 
 
 class Account:
-    """Counts what parts gave, and tells it batch by batch; `start` is where the scan began."""
+    """Counts what parts gave, and reports it batch by batch; `start`: the position at which the scan began."""
 
     def __init__(self, state: Accounted, start: Position) -> None:
         self._plans, self._options, self._sniffed, self._device = state.plans, state.options, state.sniffed, state.device
         self._parts, self._start = state.parts, start
         self._files: dict[int, _FileCounts] = {}
-        self._told = Skipped()
-        self._told_records = dict.fromkeys(_COUNTS, 0)
-        self._told_bytes = 0
-        self._columns: dict[str, ColumnReport] = {}  # of the last batch
-        self._nulls: dict[str, int] = {}  # of all batches
+        self._reported = Skipped()
+        self._reported_records = dict.fromkeys(_COUNTS, 0)
+        self._reported_bytes = 0
+        self._columns: dict[str, ColumnReport] = {}  # those of the last batch
+        self._nulls: dict[str, int] = {}  # in all batches
         self._seconds: dict[str, float] = {}
         self._begun = self._batch_begun = time.perf_counter()
         self.faults = self.replaced = 0
 
     def add(self, part: FilePart) -> bool:
-        """A part was loaded. Returns whether its file begins with it."""
+        """Count a part that was loaded; return whether it is the first of its file."""
         number = part.plan.file
         resumed = number == self._start.file and self._start.byte > 0
         begins = number not in self._files and not resumed
@@ -93,42 +93,50 @@ class Account:
 
     @property
     def has_batches(self) -> bool:
-        """Whether a batch was accounted for."""
+        """Whether a batch was reported."""
         return bool(self._columns)
 
     def finish(self) -> None:
-        """Nothing is left to read."""
+        """Mark all files as read to their end."""
         for file in self._files.values():
             file.is_done = True
 
     def batch(
-        self, part: FilePart, columns: dict[str, Column], settled: SettledTypes, of_paths: dict[str, Evidence | None]
+        self, part: FilePart, columns: dict[str, Column], scan_types: ScanTypes, of_paths: dict[str, Evidence | None]
     ) -> Report:
-        """Of what came since the last batch; `of_paths` are columns that paths give, with the evidence of inferred ones."""
+        """Return the report of everything since the last batch.
+
+        Parameters
+        ----------
+        part, columns, scan_types
+            The last part of the batch, its columns, and the types of all columns.
+        of_paths
+            Columns from the paths of files, with the evidence for inferred types.
+        """
         skipped, counts, nbytes = self._skipped(), self._counts(), sum(file.bytes for file in self._files.values())
-        new = {name: counts[name] - self._told_records[name] for name in _COUNTS}
-        both = {name: getattr(skipped, name) - getattr(self._told, name) for name in _SKIPPED}
+        new = {name: counts[name] - self._reported_records[name] for name in _COUNTS}
+        both = {name: getattr(skipped, name) - getattr(self._reported, name) for name in _SKIPPED}
         reports = self.describe(columns, of_paths)
         now = time.perf_counter()
         report = self._report(
             new,
             _made_skipped(**both),
             reports,
-            settled,
-            bytes=nbytes - self._told_bytes,
+            scan_types,
+            bytes=nbytes - self._reported_bytes,
             faults=len(part.rejects["record"]),
             replaced=part.replaced,
             passes=part.passes,
             seconds={"total": now - self._batch_begun},
             end=part.reached,
         )
-        self._told, self._told_records, self._told_bytes, self._batch_begun = skipped, counts, nbytes, now
+        self._reported, self._reported_records, self._reported_bytes, self._batch_begun = skipped, counts, nbytes, now
         self.faults += report.faults
         self.replaced += report.replaced
         return report
 
-    def whole(self, settled: SettledTypes, end: Position | None) -> Report:
-        """Of all that was read."""
+    def whole(self, scan_types: ScanTypes, end: Position | None) -> Report:
+        """Return the report of the whole scan."""
         several = len(self._plans.files) > 1
         files = tuple(
             FileReport(
@@ -146,11 +154,11 @@ class Account:
             self._counts(),
             self._skipped(),
             columns,
-            settled,
+            scan_types,
             bytes=sum(file.bytes for file in files),
             faults=self.faults,
             replaced=self.replaced,
-            passes=settled.passes + 1,
+            passes=scan_types.passes + 1,
             seconds={"total": time.perf_counter() - self._begun},
             end=end,
             files=files if several else (),
@@ -158,9 +166,9 @@ class Account:
         )
 
     def _report(
-        self, counts: dict[str, int], skipped: Skipped, columns: tuple[ColumnReport, ...], settled: SettledTypes, **more: Any
+        self, counts: dict[str, int], skipped: Skipped, columns: tuple[ColumnReport, ...], scan_types: ScanTypes, **more: Any
     ) -> Report:
-        """`more`: what a batch and the whole have of their own."""
+        """Return a report; `more`: the fields in which a batch and the whole differ."""
         context = self._options.context
         return _made_report(
             records=counts["records"] + skipped.total,
@@ -176,7 +184,7 @@ class Account:
             threads=context.thread_count,
             isa=context.isa_name,
             crossings=context.crossings,
-            inferred_from="first" if settled.from_first else "all",
+            inferred_from="first" if scan_types.from_first else "all",
             **more,
         )
 
@@ -188,7 +196,7 @@ class Account:
         return parts[0] if len(parts) == 1 else Skipped(**{name: sum(getattr(part, name) for part in parts) for name in _SKIPPED})
 
     def describe(self, columns: dict[str, Column], of_paths: dict[str, Evidence | None]) -> tuple[ColumnReport, ...]:
-        """Account for the columns of a batch."""
+        """Return the reports of the columns of a batch."""
         planned = self._plans.planned
         inferred = {planned.names[place] for place in planned.wanted if planned.types[place] is None}
         inferred |= {name for name, found in of_paths.items() if found is not None}
@@ -204,7 +212,7 @@ class Account:
         return tuple(reports.values())
 
     def _evidence(self) -> dict[str, Evidence | None]:
-        """Of the columns that the text has."""
+        """Return the evidence for the types of the text's columns, by name."""
         is_one = len(self._plans.files) == 1
         found = zip(self._plans.planned.names, self._plans.shared.evidence(self._plans.names), strict=True)
         return {name: _without_file(one) if one is not None and is_one else one for name, one in found}

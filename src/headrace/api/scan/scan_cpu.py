@@ -2,7 +2,7 @@
 
 A part begins where the previous one ends, in the automaton's state there. It reads on to the end of its last record, as a tile
 of a load does. A record belongs to the part that contains its first byte, however long it is. Only the bytes between a part's end
-and the end of its last record are read twice, and rows do not depend on how the text is cut. ParPaRaw (section 4.4) instead
+and the end of its last record are read twice. Rows do not depend on how the text is cut. ParPaRaw (section 4.4) instead
 carries the rest of a record over to the next part.
 """
 
@@ -33,7 +33,7 @@ _UNBOUNDED = 1 << 62
 
 @dataclass(slots=True)
 class _Cursor:
-    """How far a file has been read.
+    """The progress in a file.
 
     Parameters
     ----------

@@ -85,7 +85,7 @@ def scan_csv(
     Raises
     ------
     OptionError
-        As `read_csv`, here or when the scan begins.
+        As for `read_csv`, here or when the scan begins.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def scan_csv(
             sources=sources or [source],  # type: ignore[list-item]
             several=several,
             options=parsed,
-            settle=partial(sniff_files, values=values) if values["dialect"] == AUTO else None,
+            sniff=partial(sniff_files, values=values) if values["dialect"] == AUTO else None,
             cut=BatchCut(_batch_bytes(batch_bytes, parsed.context)),
             infer=infer,
             resume=_position(resume),

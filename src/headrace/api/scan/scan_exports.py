@@ -1,4 +1,4 @@
-"""A scan in other libraries' terms: each takes its batches as they come."""
+"""Converts a scan to objects of other libraries, which take its batches one by one."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 def to_reader(scan: Scan) -> pa.RecordBatchReader:
-    """PyArrow reader of the batches."""
+    """Return a PyArrow reader of the batches."""
     return needed("pyarrow", "arrow", "to_reader()").RecordBatchReader.from_stream(scan)
 
 
 def to_duckdb(scan: Scan, connection: duckdb.DuckDBPyConnection | None) -> duckdb.DuckDBPyRelation:
-    """DuckDB relation over the Arrow stream."""
+    """Return a DuckDB relation over the Arrow stream."""
     return duckdb_connection(connection).from_arrow(to_reader(scan))
 
 
 def to_polars(scan: Scan) -> pl.LazyFrame:
-    """Polars lazy frame whose source is the scan: columns are selected and rows limited before anything is read.
+    """Return a Polars lazy frame of the scan: columns are selected and rows limited before anything is read.
 
-    A query may not choose which records are rejected, so a scan that rejects values converts all columns.
+    A query must not change which records are rejected, so a scan that rejects values converts all columns.
     """
     polars = needed("polars", "polars", "to_polars()")
     from polars.io.plugins import register_io_source
@@ -37,7 +37,7 @@ def to_polars(scan: Scan) -> pl.LazyFrame:
         for table in (scan if columns is None or scan.rejects_values else scan.select(columns)).batches():
             frame = polars.DataFrame(table)
             frame = frame if columns is None else frame.select(columns)
-            if rows is not None:  # the first rows of the text, of which the predicate chooses
+            if rows is not None:  # the predicate applies to the first rows of the text
                 frame = frame.head(rows)
                 rows -= len(frame)
             yield frame if predicate is None else frame.filter(predicate)
@@ -48,10 +48,10 @@ def to_polars(scan: Scan) -> pl.LazyFrame:
 
 
 def to_torch(scan: Scan) -> Any:
-    """PyTorch iterable data set: name to tensor, for each batch."""
+    """Return a PyTorch iterable data set: one mapping of name to tensor a batch."""
     data = needed("torch", None, "to_torch()").utils.data
 
-    class Batches(data.IterableDataset):  # type: ignore[misc,name-defined]  # a class of PyTorch, where that is installed
+    class Batches(data.IterableDataset):  # type: ignore[misc,name-defined]  # PyTorch has no type information here
         def __iter__(self) -> Iterator[dict[str, Any]]:
             worker = data.get_worker_info()
             for number, table in enumerate(scan.batches()):

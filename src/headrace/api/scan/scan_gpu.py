@@ -1,8 +1,9 @@
 """Loads the parts of a scan on a GPU: while one part is converted, the next is read and copied in.
 
 A part ends where a record does (split_points.py), so nothing is carried over. Its text goes from the source through pinned memory
-into one of two GPU buffers, on a thread and a stream of their own. In ParPaRaw's terms (section 4.4), T(p) is that copy, P(p) the
-conversion and R(p) the copy of the results to the host. There is no K(p), because a part has whole records only. The order:
+into one of two GPU buffers, on a thread and a stream of their own. In ParPaRaw's terms (section 4.4), T(p) is that copy, P(p) is
+the conversion, and R(p) is the copy of the results to the host. There is no K(p), because a part has whole records only. The
+order:
 
     T(p) after P(p-2), which read the buffer        the buffer's event `read`, which the copying stream waits for
     P(p) after T(p)                                 its event `filled`, which the converting stream waits for
@@ -40,7 +41,7 @@ from headrace.structure.survey import record_begin
 MakeBuffers = Callable[[OpenSource], TextBuffers]
 
 
-def why_not(files: Sequence[ScannedFile], options: CsvOptions) -> str:
+def obstacle_to_gpu(files: Sequence[ScannedFile], options: CsvOptions) -> str:
     """Return why a text cannot be scanned on a GPU; empty if it can.
 
     Whether a lenient quote opens a field may depend on everything that follows. Such a text is cut only where it does not. The

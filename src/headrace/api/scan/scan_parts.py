@@ -33,7 +33,7 @@ Change = Callable[[LoadPlan], LoadPlan]
 
 @dataclass(frozen=True, slots=True)
 class BatchCut:
-    """How a text is cut into batches.
+    """The cut of a text into batches.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class ScanParts(ABC):
 
     @property
     def copied_by(self) -> str:
-        """Which hardware copies the text to a GPU; empty if none does, or none has yet."""
+        """Description of what copies the text to a GPU; empty if nothing does, or has yet."""
         return ""
 
     def encoded(self, column: Column, given: DataType | None) -> Column:

@@ -1,4 +1,4 @@
-"""Who cuts a text into parts and sends them to where kernels run, one ahead, on a thread of its own."""
+"""Cuts a text into parts and sends them to the memory of a GPU, one part ahead, on a thread of its own."""
 
 from __future__ import annotations
 
@@ -18,33 +18,41 @@ from headrace.structure.dialect import Dialect
 
 
 class TextBuffers(Protocol):
-    """Two buffers for text where kernels run, and who may touch them when."""
+    """Two buffers for text in the memory that kernels read.
+
+    A buffer is filled by `send`, passed to the converting thread by `hold`, and reused after `free`.
+    """
 
     @property
     def copied_by(self) -> str:
-        """Who copies text into them, as far as that is known."""
+        """Description of what copies text into them; empty as long as that is unknown."""
 
     def send(self, text: HostText, part: range) -> Room:
-        """Fill the next buffer, behind all that read it, with a part of a text, or begin to; the part's room. Called by one
-        thread, which waits until a buffer is free. The text stays what it is until the buffers are closed.
+        """Fill the next buffer with a part of a text, or begin to; return the part's memory.
+
+        Called by one thread, which waits until a buffer is free. The copy is ordered after the kernels that read the buffer. The
+        text must not change until the buffers are closed.
         """
 
     def hold(self, room: Room) -> Launcher:
-        """What runs kernels behind the filling of a buffer, and what went wrong with that. Called by another thread."""
+        """Return a launcher whose kernels run after the buffer has been filled. Called by another thread.
+
+        An error of the copy is raised here.
+        """
 
     def free(self, room: Room) -> None:
-        """All kernels that read the buffer have been launched: from then on it may be filled anew, behind them."""
+        """Allow the buffer to be filled again, after the kernels that read it; all of them have been launched."""
 
     def shrink(self) -> None:
-        """Give back the memory of the buffers, all of which are free: what comes is smaller. Called while nobody sends."""
+        """Free the memory of the buffers, because later parts are smaller. All buffers are free, and no thread sends."""
 
     def close(self) -> None:
-        """Wait for what is under way, and give the memory back."""
+        """Wait for the copies in progress, and free the memory."""
 
 
 @dataclass(slots=True)
 class Sent:
-    """A part of the text, where it is, and whether the text ends with it."""
+    """A part of the text, the memory with its bytes, and whether the text ends with it."""
 
     part: range
     room: Room
@@ -52,18 +60,18 @@ class Sent:
 
 
 class Sender:
-    """Cuts a text into parts and sends them, one ahead, on a thread of its own.
+    """Cuts a text into parts and sends them, one part ahead, on a thread of its own.
 
     Parameters
     ----------
     text, dialect
-        What is cut.
+        The text and its dialect.
     buffers
-        Where parts go.
+        Buffers that the parts are sent to.
     begin
-        Of the first part.
+        Byte at which the first part begins.
     cut
-        Their bytes, and who notes the time.
+        Size of a part, and the timeline.
     """
 
     def __init__(self, text: TextStream, dialect: Dialect, buffers: TextBuffers, begin: int, cut: BatchCut) -> None:
@@ -75,7 +83,7 @@ class Sender:
         self._start()
 
     def next(self) -> Sent | None:
-        """The next part, or that which comes again; None behind the last. What ended the thread is raised here."""
+        """Return the next part, None after the last. An exception that ended the thread is raised here."""
         if self._now is not None:
             self._at = self._now.part.stop
             self._tried.clear()
@@ -83,20 +91,20 @@ class Sender:
         return self._same()
 
     def again(self) -> Sent | None:
-        """The part did not end where a record does: the same with another end; what was sent behind it is let go of."""
+        """Return the current part with another end, because it did not end at the end of a record. Later parts are discarded."""
         if self._now is None or self._now.is_last:
-            raise HeadraceError("a text ends in the middle of a record, and has an end")
+            raise HeadraceError("the last part of a text cannot end inside a record")
         self._tried.add(self._now.part.stop)
         self._restart()
         return self._same()
 
     @property
     def is_smallest(self) -> bool:
-        """Whether parts have so few bytes that fewer would not help."""
+        """Whether parts are too small to be halved."""
         return self._size <= MIN_PART_BYTES
 
     def smaller(self) -> Sent | None:
-        """The part that was asked for last with half the bytes; those behind it have no more."""
+        """Return the current part with half the bytes; later parts are as small."""
         self._size //= 2
         self._tried.clear()
         self._restart(shrink=True)
@@ -126,7 +134,7 @@ class Sender:
         self._start()
 
     def _taken(self) -> Sent | BaseException | None:
-        """What was put, which makes place for the next."""
+        """Take what the thread has put, so that it can put the next."""
         found = self._sent.get()
         self._place.release()
         return found
@@ -139,12 +147,12 @@ class Sender:
         while not self._sent.empty():
             found = self._taken()
             if isinstance(found, Sent):
-                with suppress(Exception):  # nobody wants the part, nor to know what went wrong with it
+                with suppress(Exception):  # the part is discarded, and so are its errors
                     self._buffers.hold(found.room)
                 self._buffers.free(found.room)
 
     def _start(self) -> None:
-        # A queue of one: `queue.Queue` takes and gives back ten locks for each item, and the threads wait for each other there.
+        # A queue of one item. `queue.Queue` acquires and releases ten locks an item, on which the threads contend.
         self._sent: queue.SimpleQueue[Sent | BaseException | None] = queue.SimpleQueue()
         self._place = threading.Lock()
         self._is_closed = threading.Event()
@@ -166,11 +174,11 @@ class Sender:
                     self._put(Sent(part, room, is_last))
                 begin = end
             self._put(None)
-        except BaseException as error:  # noqa: BLE001  # whatever it is, who waits for a part is to see it
+        except BaseException as error:  # noqa: BLE001  # every exception is passed to the thread that waits for a part
             self._put(error)
 
     def _cut(self, begin: int) -> tuple[int, bool]:
-        """The end of the part that begins there, which nobody has tried yet, and whether that is the text's."""
+        """Return an end of the part that begins at `begin`, not tried before, and whether it is the end of the text."""
         size = self._size
         while True:
             end, is_last = self._text.reach(begin + size)

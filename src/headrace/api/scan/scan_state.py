@@ -1,4 +1,4 @@
-"""A scan that has begun: its files looked at, its types settled, its parts made tables."""
+"""Holds the state of a scan that has begun: its files, its types, and how parts become tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headrace.api.report import Position
 from headrace.api.scan.scan_account import Account
 from headrace.api.scan.scan_cpu import CpuParts
 from headrace.api.scan.scan_parts import BatchCut, ScanParts
-from headrace.api.scan.scan_types import SettledTypes, settle_types, types_of
+from headrace.api.scan.scan_types import ScanTypes, infer_types, types_of
 from headrace.api.scan.scanned_files import ScannedFile, held_if_needed, scanned_file
 from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
@@ -29,12 +29,28 @@ from headrace.sources.reopen import KEPT_BYTES, Keeping
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanRequest:
-    """What is asked of a scan: the sources, how they are read, and how they are cut."""
+    """A request for a scan.
+
+    Parameters
+    ----------
+    sources, several
+        The sources, and whether rejects name the file: more than one source was given.
+    options, cut
+        How they are read, and how they are cut into batches.
+    sniff
+        Proposes a dialect from the files; None if all options are given.
+    infer
+        ``"all"`` or ``"first"``, as for `scan_csv`.
+    resume
+        Position at which to begin; None for the beginning.
+    to
+        Device of the batches; None for that of the context.
+    """
 
     sources: Sequence[SourceLike]
     several: bool
     options: CsvOptions
-    settle: Callable[..., tuple[Sniffed | None, CsvOptions]] | None
+    sniff: Callable[..., tuple[Sniffed | None, CsvOptions]] | None
     cut: BatchCut
     infer: str
     resume: Position | None
@@ -43,7 +59,21 @@ class ScanRequest:
 
 @dataclass(slots=True)
 class ScanState:
-    """A scan that has begun."""
+    """A scan that has begun.
+
+    Parameters
+    ----------
+    closing
+        Closes the files.
+    options, sniffed, plans
+        The options, the proposal that they are from, and the plans of the files.
+    parts, device
+        Loads the parts, and the description of where.
+    scan_types
+        Types of the columns, once they are known.
+    empty
+        Columns without rows, once they have been asked for.
+    """
 
     closing: ExitStack
     options: CsvOptions
@@ -52,25 +82,25 @@ class ScanState:
     parts: ScanParts
     several: bool
     device: str
-    settled: SettledTypes | None = None
+    scan_types: ScanTypes | None = None
     empty: dict[str, Column] | None = None
 
-    def settle(self) -> None:
-        """Types that the whole text calls for, by passes over it."""
-        self.settled = settle_types(self.plans, self.parts)
+    def infer_types(self) -> None:
+        """Infer types from the whole text, by passes over it."""
+        self.scan_types = infer_types(self.plans, self.parts)
 
-    def settle_by(self, part: FilePart, from_first: bool) -> SettledTypes:
-        """The part's types for all, of which there may be no more."""
-        self.settled = SettledTypes(types_of(self.plans, part), from_first, 0)
-        return self.settled
+    def take_types_of(self, part: FilePart, from_first: bool) -> ScanTypes:
+        """Take the types of a part for all parts, of which it may be the only one."""
+        self.scan_types = ScanTypes(types_of(self.plans, part), from_first, 0)
+        return self.scan_types
 
-    def table(self, part: FilePart, settled: SettledTypes, account: Account) -> Table:
-        """The rows of a part."""
+    def table(self, part: FilePart, scan_types: ScanTypes, account: Account) -> Table:
+        """Return the rows of a part as a table."""
         plans, planned = self.plans, self.plans.planned
         columns = self._row_index([] if part.row_index is None else [part.row_index])
         at = {place: position for position, place in enumerate(part.places)}
         for place in planned.wanted:
-            name, kind = planned.names[place], settled.types[place]
+            name, kind = planned.names[place], scan_types.types[place]
             if name in columns:
                 raise OptionError(f"row_index_name={name!r} is the name of a column; choose another")
             piece = part.give(at.get(place), kind)
@@ -81,12 +111,12 @@ class ScanState:
             columns[name] = column
             of_paths[name] = None if is_given else found
         rejects = self._rejects(part.rejects, part.plan.file)
-        return Table(columns, rejects=Table(rejects), report=account.batch(part, columns, settled, of_paths))
+        return Table(columns, rejects=Table(rejects), report=account.batch(part, columns, scan_types, of_paths))
 
     def empty_columns(self) -> dict[str, Column]:
-        """The table's columns without a row."""
+        """Return the table's columns without rows."""
         plans, planned = self.plans, self.plans.planned
-        types = self.settled.types if self.settled else [given and given.loaded_as for given in planned.types]
+        types = self.scan_types.types if self.scan_types else [given and given.loaded_as for given in planned.types]
         columns = self._row_index([])
         for place in planned.wanted:
             column = plans.shared.join([0], types[place] or parse_type("string"))[0]
@@ -94,23 +124,23 @@ class ScanState:
         return columns | {name: column for name, column, _, _ in plans.of_paths([])}
 
     def describe_empty(self, account: Account) -> None:
-        """Account for the columns of a text that gave no batch."""
+        """Report the columns of a text that gave no batch."""
         of_paths = {name: None if is_given else found for name, _, found, is_given in self.plans.of_paths([])}
         account.describe(self.empty_columns(), of_paths)
 
     def empty_rejects(self) -> Mapping[str, Column]:
-        """The table of rejects without a row."""
+        """Return the columns of rejects without rows."""
         return self._rejects(no_rejects(), 0)
 
     def _rejects(self, found: Mapping[str, Column], file: int) -> Mapping[str, Column]:
-        """Rejects of a file; of several, with its name."""
+        """Return the rejects of a file, with its name if there are several."""
         if not self.several:
             return found
         names, _ = column_of_texts("file", self.plans.names, parse_type("large_string"), self.options)
         return {"file": self.plans.shared.join([(names, file, len(found["record"]))], names.type)[0], **found}
 
     def joined(self, parts: Sequence[Column], like: Column) -> Column:
-        """Columns of batches below each other."""
+        """Concatenate a column of all batches."""
         if len(parts) < 2:
             return parts[0] if parts else like
         if like.type.name in ("string_view", "dictionary"):
@@ -123,7 +153,7 @@ class ScanState:
 
 
 def start(request: ScanRequest) -> ScanState:
-    """Look at all files, and settle types where that takes the whole text."""
+    """Look at all files, and infer types if that takes the whole text."""
     options, sniffed = request.options, None
     limit = options.context.memory_limit
     with ExitStack() as closing:
@@ -131,10 +161,10 @@ def start(request: ScanRequest) -> ScanState:
         files = [scanned_file(number, source, options, keeping) for number, source in enumerate(request.sources, 1)]
         for file in files:
             closing.callback(file.close)
-        if request.settle is not None:
+        if request.sniff is not None:
             for file in files:
                 file.look_at(options)
-            sniffed, options = request.settle(files, options=options)
+            sniffed, options = request.sniff(files, options=options)
             files = [held_if_needed(file, options) for file in files]
         for file in files:
             file.look(options)
@@ -142,24 +172,24 @@ def start(request: ScanRequest) -> ScanState:
         parts, device = _parts(plans, files, options, request.cut)
         state = ScanState(closing, options, sniffed, plans, parts, request.several, device)
         if request.infer == "all" and not _is_one_batch(files, request):
-            state.settle()
+            state.infer_types()
         state.closing = closing.pop_all()
         return state
 
 
 def _parts(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, cut: BatchCut) -> tuple[ScanParts, str]:
-    """How the text is read, and what is said of where."""
+    """Return what loads the parts, and a description of the device for reports."""
     device = options.context.device
     if device.kind == "cpu":
         return CpuParts(plans, files, options, cut), "cpu"
-    from headrace.api.scan.scan_gpu import GpuParts, why_not  # it needs the packages of a GPU
+    from headrace.api.scan.scan_gpu import GpuParts, obstacle_to_gpu  # needs the packages of a GPU
 
-    why = why_not(files, options)
+    why = obstacle_to_gpu(files, options)
     if not why:
         return GpuParts(plans, files, options, cut), str(device)
     return CpuParts(plans, files, options, cut), f"cpu, because of {why}; then {device}"
 
 
 def _is_one_batch(files: Sequence[ScannedFile], request: ScanRequest) -> bool:
-    """Whether a part of the text is all of it, so that its types are those of all, unless too little memory cuts it smaller."""
+    """Whether one part is the whole text, so that its types are those of all, unless too little memory makes parts smaller."""
     return len(files) == 1 and not files[0].comes_in_order and files[0].size <= request.cut.nbytes and request.resume is None

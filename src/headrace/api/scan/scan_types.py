@@ -1,8 +1,8 @@
-"""The types of a scan's columns: settled by a pass over the whole text before the first batch is given, or by the first part.
+"""Determines the types of a scan's columns, by a pass over the whole text before the first batch, or from the first part.
 
-The pass converts the columns whose types are not given, part by part, and keeps nothing but the kinds of text that it met. Parts
-that were converted by other types than all call for in the end are converted once more, because only a conversion tells whether
-each value fits (text holds all); so types are those of `read_csv`, to the letter, and the evidence as well.
+The pass converts the columns without given types, part by part, and keeps only the kinds of text that it found. If the final
+types differ from those that a part was converted with, the part is converted again. Only a conversion shows whether each value
+fits; a string column holds every value. Types and evidence are therefore exactly those of `read_csv`.
 """
 
 from __future__ import annotations
@@ -18,25 +18,35 @@ from headrace.columns.types import DataType
 
 
 @dataclass(slots=True)
-class SettledTypes:
-    """The types of all columns, by their places in the plan; `from_first`: those of the first part, which others may not fit."""
+class ScanTypes:
+    """The types of all columns.
+
+    Parameters
+    ----------
+    types
+        In the order of the plan.
+    from_first
+        Whether they are those of the first part, which values of other parts may not fit.
+    passes
+        Passes over the text that determined them.
+    """
 
     types: list[DataType]
     from_first: bool
     passes: int
 
 
-def settle_types(plans: PlannedFiles, parts: ScanParts) -> SettledTypes:
-    """Go over the whole text until types are settled.
+def infer_types(plans: PlannedFiles, parts: ScanParts) -> ScanTypes:
+    """Read the whole text until the types are final.
 
-    A pass begins with the types that earlier passes found, and a type moves only up the lattice of kinds (rules/infer.hpp), which
-    is finite. A pass that changes no type is the last: what is stale then are columns with a value that the type cannot hold, and
-    `SharedLoads.settle` makes them text.
+    A pass begins with the types that earlier passes found. A type moves only up the lattice of kinds (rules/infer.hpp), which is
+    finite. A pass that changes no type is the last. A column that is stale even then has a value that its type cannot hold, and
+    `SharedLoads.settle` makes it a string column.
 
     Raises
     ------
     SourceError, MemoryLimitError
-        As a load.
+        As for a load.
     """
     planned = plans.planned
     passes = 0
@@ -51,11 +61,11 @@ def settle_types(plans: PlannedFiles, parts: ScanParts) -> SettledTypes:
             for part in parts.all(_only_inferred, keep=True):
                 seen.add(part)
         plans.shared.settle()
-    return SettledTypes(_types(plans), False, passes)
+    return ScanTypes(_types(plans), False, passes)
 
 
 def types_of(plans: PlannedFiles, part: FilePart) -> list[DataType]:
-    """The types that a part was loaded with; those of columns that it lacks, by what is known."""
+    """Return the types that a part was loaded with; for columns that it lacks, the types known so far."""
     types = _types(plans)
     for place, column in zip(part.places, part.columns, strict=True):
         if column is not None and plans.planned.types[place] is None:
@@ -69,7 +79,7 @@ def _types(plans: PlannedFiles) -> list[DataType]:
 
 
 def as_given(types: list[DataType]) -> Callable[[LoadPlan], LoadPlan]:
-    """Makes plans by which these types are taken as if the caller had given them."""
+    """Return a function that changes plans as if the caller had given these types."""
 
     def change(plan: LoadPlan) -> LoadPlan:
         pairs = zip(plan.columns, plan.share_columns, strict=True)
@@ -80,7 +90,7 @@ def as_given(types: list[DataType]) -> Callable[[LoadPlan], LoadPlan]:
 
 
 def _only_inferred(plan: LoadPlan) -> LoadPlan:
-    """No more than the columns without a type, and no fault ends it: those are told when rows are given."""
+    """Return a plan of the columns without a type only. No fault ends the load: faults are raised when rows are loaded."""
     rows = plan.rows
     outcomes = {name: "reject" for name in ("on_short", "on_long", "on_malformed") if getattr(rows, name) == "raise"}
     return replace(
@@ -93,25 +103,25 @@ def _only_inferred(plan: LoadPlan) -> LoadPlan:
 
 
 class _Seen:
-    """By which types each part has been converted, where it has values."""
+    """The types that each part was converted with, for columns that have values in it."""
 
     def __init__(self, plans: PlannedFiles) -> None:
         self._plans = plans
         self._loaded: list[dict[int, DataType]] = []
 
     def begin(self) -> None:
-        """Another pass."""
+        """Begin another pass."""
         self._loaded = []
 
     def add(self, part: FilePart) -> None:
-        """A part was converted."""
+        """Add a part that was converted."""
         columns = zip(part.places, part.columns, strict=True)
         valued = {place: column.type for place, column in columns if column is not None and column.null_count < part.rows}
         if not self._loaded or valued != self._loaded[-1]:
             self._loaded.append(valued)
 
     def are_stale(self) -> bool:
-        """Whether a part has values of another type than all parts together call for."""
+        """Whether a part has values of another type than the type inferred from all parts."""
         types = _types(self._plans)
         return any(
             not same_type(kind, types[place]) and not types[place].is_string

@@ -1,4 +1,4 @@
-"""Lets several threads take the batches of a scan."""
+"""Lets several threads share the batches of a scan."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from headrace.core.errors import HeadraceError
 
 
 class SharedBatches:
-    """An iterator over the batches of a scan. Threads that share it, or the scan, take turns: each batch goes to one of them.
+    """An iterator over the batches of a scan. Threads that share it, or the scan, take turns; each batch goes to one of them.
 
     Parameters
     ----------
     batches
         A generator of the batches.
     lock
-        The scan's: held while a batch is made.
+        Lock of the scan, held while a batch is made.
     is_closed
         Whether the scan is closed.
     """

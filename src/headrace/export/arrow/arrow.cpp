@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t NULLABLE = 2;
 
-// What an exported structure points to; freed by its release callback.
+// Storage that an exported structure points to; its release callback frees it.
 struct SchemaParts {
     std::string format, name;
     std::vector<std::unique_ptr<ArrowSchema>> owned;
@@ -25,7 +25,7 @@ struct ArrayParts {
     std::unique_ptr<ArrowArray> dictionary;
 };
 
-// A consumer may have moved a child out, whose release is null then.
+// Releases an exported structure. A child whose `release` is null was moved out by the consumer.
 template <class Arrow, class Parts>
 void release(Arrow* exported) {
     auto* parts = static_cast<Parts*>(exported->private_data);
@@ -79,7 +79,7 @@ void export_column_array(const ArrowColumn& column, std::int64_t length, ArrowAr
 
 void export_struct(const ArrowBatch& batch, ArrowArray* out) {
     auto parts = std::make_unique<ArrayParts>();
-    parts->buffers.push_back(nullptr);  // a struct's validity: none
+    parts->buffers.push_back(nullptr);  // no validity: the struct has no nulls
     for (const ArrowColumn& column : batch.columns) {
         parts->owned.push_back(std::make_unique<ArrowArray>());
         export_column_array(column, batch.length, parts->owned.back().get());
@@ -95,7 +95,7 @@ struct StreamParts {
 
 StreamParts& parts_of(ArrowArrayStream* stream) { return *static_cast<StreamParts*>(stream->private_data); }
 
-// The interface is C: no exception may leave it.
+// Calls `work` and returns an errno value: the interface is C, so no exception may leave it.
 template <class Work>
 int guarded(StreamParts& parts, Work work) {
     try {
@@ -118,7 +118,7 @@ int stream_schema(ArrowArrayStream* stream, ArrowSchema* out) {
 int stream_next(ArrowArrayStream* stream, ArrowArray* out) {
     StreamParts& parts = parts_of(stream);
     return guarded(parts, [&] {
-        *out = ArrowArray{};  // released: the end
+        *out = ArrowArray{};  // a released array marks the end of the stream
         if (const std::shared_ptr<const ArrowBatch> batch = parts.next()) export_struct(*batch, out);
     });
 }

@@ -1,5 +1,5 @@
-// Arrow's C data interface, made from a description of columns; no Arrow library is needed. The structures are those of
-// the published interface.
+// Exports columns through Arrow's C data interface, from a description of them; no Arrow library is needed. The
+// structures are those of the published interface.
 #pragma once
 
 #include <cstdint>
@@ -45,33 +45,34 @@ struct ArrowArrayStream {
 
 namespace headrace {
 
-// One column as it goes out: `buffers` are those that its format asks for, null for none.
+// A column to export. `buffers`: the buffers that its format requires, null where one is absent.
 struct ArrowColumn {
     std::string name;
     std::string format;
     std::int64_t null_count = 0;
     std::int64_t offset = 0;
     std::vector<std::shared_ptr<const Region>> buffers;
-    std::shared_ptr<const ArrowColumn> dictionary;  // what codes stand for
+    std::shared_ptr<const ArrowColumn> dictionary;  // the values that codes index
     std::int64_t dictionary_length = 0;
 };
 
-// Columns of one length.
+// Columns of equal length.
 struct ArrowBatch {
     std::vector<ArrowColumn> columns;
     std::int64_t length = 0;
 };
 
-// Each fills `out`; the receiver calls out->release.
+// Each function fills `out`; the receiver calls out->release.
 void export_schema(const ArrowBatch& batch, ArrowSchema* out);  // a struct of all columns
 void export_column_schema(const ArrowColumn& column, ArrowSchema* out);
 void export_column(const ArrowBatch& batch, ArrowArray* out);                        // the batch's only column
-void export_stream(std::shared_ptr<const ArrowBatch> batch, ArrowArrayStream* out);  // one batch
+void export_stream(std::shared_ptr<const ArrowBatch> batch, ArrowArrayStream* out);  // a single batch
 
-// The next batch of a stream, null behind the last; may throw a std::exception, whose text the receiver sees.
+// Returns the next batch of a stream, null after the last. The receiver gets the message of a std::exception that it
+// throws.
 using NextBatch = std::function<std::shared_ptr<const ArrowBatch>()>;
 
-// Batches as they are asked for; `schema` is a batch with columns like theirs.
+// Exports a stream whose batches are made on request; `schema` is a batch with the same types.
 void export_stream(std::shared_ptr<const ArrowBatch> schema, NextBatch next, ArrowArrayStream* out);
 
 }  // namespace headrace

@@ -1,4 +1,4 @@
-"""Columns to Arrow consumers, through the C data interface: nothing is copied, and no Arrow library is needed here."""
+"""Exports columns through the Arrow C data interface. Nothing is copied, and no Arrow library is needed."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from headrace.core.errors import OptionError
 
 
 def stream_capsule(columns: Mapping[str, Column], length: int) -> object:
-    """Capsule of an ``ArrowArrayStream`` with one batch of all columns; it keeps their memory alive."""
+    """Return a capsule of an ``ArrowArrayStream`` with one batch of all columns; it keeps their memory alive."""
     return _native.arrow_stream([column.arrow_description(name) for name, column in columns.items()], length)
 
 
 def stream_of_batches(like: Mapping[str, Column], batches: Iterator[tuple[Mapping[str, Column], int]]) -> object:
-    """Capsule of an ``ArrowArrayStream`` of batches, each made when it is asked for; `like` are columns of the same types."""
+    """Return a capsule of an ``ArrowArrayStream`` of batches, each made on request; `like`: columns of the same types."""
 
     def following() -> tuple[list[tuple[Any, ...]], int] | None:
         batch = next(batches, None)
@@ -28,30 +28,30 @@ def stream_of_batches(like: Mapping[str, Column], batches: Iterator[tuple[Mappin
 
 
 def schema_capsule(columns: Mapping[str, Column]) -> object:
-    """Capsule of an ``ArrowSchema``: a struct of all columns, each nullable."""
+    """Return a capsule of an ``ArrowSchema``: a struct of all columns, each nullable."""
     return _native.arrow_schema([_without_buffers(column.arrow_description(name)) for name, column in columns.items()])
 
 
 def _without_buffers(description: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a schema says of a column, wherever its buffers lie."""
+    """Return the description of a column without its buffers, as a schema needs it."""
     *said, _, dictionary = description
     return *said, [], dictionary and (_without_buffers(dictionary[0]), dictionary[1])
 
 
 def device_batch(columns: Mapping[str, Column], length: int, device: Device) -> tuple[object, object]:
-    """Capsules of a struct of all columns and of the event that is done when they are filled, by Arrow's device interface.
+    """Return capsules of a struct of all columns for Arrow's device interface; its event is recorded once they are filled.
 
     Raises
     ------
     OptionError
-        The columns lie on several devices.
+        The columns are on several devices.
     """
     from headrace.arrays.arrow_device import DeviceColumn, device_capsules  # seldom needed
 
     elsewhere = next((name for name, column in columns.items() if column.device != device), None)
     if elsewhere is not None:
         raise OptionError(
-            f"column {elsewhere!r} lies on {columns[elsewhere].device} and others on {device}; bring all to one with .to()"
+            f"column {elsewhere!r} is on {columns[elsewhere].device} and others are on {device}; move all to one with .to()"
         )
     children = [describe(column, name) for name, column in columns.items()]
     event = filled(columns.values())

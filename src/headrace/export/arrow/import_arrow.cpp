@@ -51,7 +51,7 @@ ArrowKind plain_kind(char letter) {
         case 'Z':
             return ArrowKind::text64;
         default:
-            return ArrowKind::dictionary;  // no letter's kind
+            return ArrowKind::dictionary;  // for letters that name no kind
     }
 }
 
@@ -59,7 +59,7 @@ Unit unit_of(char letter) {
     return letter == 's' ? Unit::s : letter == 'm' ? Unit::ms : letter == 'u' ? Unit::us : Unit::ns;
 }
 
-// "d:19,10" or "d:19,10,256"
+// Parses "d:19,10" or "d:19,10,256".
 void set_decimal(ColumnFormat& column, const std::string& format) {
     int precision = 0, scale = 0, bits = 128;
     if (std::sscanf(format.c_str(), "d:%d,%d,%d", &precision, &scale, &bits) < 2) malformed(column, format);
@@ -71,7 +71,7 @@ void set_decimal(ColumnFormat& column, const std::string& format) {
     column.scale = scale;
 }
 
-// "tdD", "ttu", "tsn:Europe/Berlin", "tDs", ...
+// Parses "tdD", "ttu", "tsn:Europe/Berlin", "tDs" and the like.
 void set_temporal(ColumnFormat& column, const std::string& format) {
     const std::string_view family = std::string_view(format).substr(0, 2);
     const char unit = format.size() > 2 ? format[2] : '\0';
@@ -153,7 +153,7 @@ ColumnView::ColumnView(const ColumnFormat& of, const ArrowArray& array, i64 firs
     values = static_cast<const u8*>(buffer(array, 1));
     if (of.kind == ArrowKind::text_view) {
         buffers = array.buffers + 2;
-        buffer_count = array.n_buffers - 3;  // the last one holds the others' sizes
+        buffer_count = array.n_buffers - 3;  // the last buffer contains the sizes of the others
         buffer_sizes = static_cast<const i64*>(buffer(array, array.n_buffers - 1));
     } else if (needed == 3) {
         data = static_cast<const u8*>(buffer(array, 2));
@@ -172,7 +172,8 @@ i64 ColumnView::last_offset() const {
                                              : reinterpret_cast<const i64*>(values)[end];
 }
 
-// A view: size, then up to 12 bytes themselves, or 4 bytes, number of the buffer, offset in it.
+// Returns the text of a view. A view is a size, followed by the text if that has at most 12 bytes. Otherwise the first
+// 4 bytes follow, the buffer's index and the offset in it.
 Text view_at(const ColumnView& column, i64 row) {
     const i64 at = column.offset + row;
     const u8* view = column.values + at * 16;

@@ -1,5 +1,5 @@
-// Tables of any Arrow library, read through the C data interface: what a column's format text means, and where the
-// values of one batch lie.
+// Imports tables of any Arrow library through the C data interface. It parses the format strings of columns, and gives
+// access to the values of one batch.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace headrace {
 
-// The producer of a stream failed, or what it gave breaks the interface.
+// The producer of a stream failed, or violated the interface.
 class StreamFailure : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -39,7 +39,7 @@ enum class ArrowKind : u8 {
     time64,
     timestamp,
     duration,
-    text32,  // strings and binary, by the width of their offsets
+    text32,  // strings and binary with 32-bit offsets; the next has 64-bit ones
     text64,
     text_view,
     text_fixed,
@@ -48,26 +48,27 @@ enum class ArrowKind : u8 {
 
 enum class Unit : u8 { s, ms, us, ns };
 
-// A column's type, from its schema.
+// The type of a column, parsed from its schema.
 struct ColumnFormat {
     std::string name;
     ArrowKind kind = ArrowKind::null;
     Unit unit = Unit::s;
-    bool instant = false;                  // of a timestamp: it has a zone
-    int decimal_words = 0;                 // 64-bit words; 32-bit decimals have one, too
-    int width = 0;                         // bytes of a decimal or a text_fixed
-    i32 scale = 0;                         // of a decimal
-    ArrowKind index = ArrowKind::null;     // of a dictionary
-    std::unique_ptr<ColumnFormat> values;  // of a dictionary
+    bool instant = false;                  // a timestamp with a zone
+    int decimal_words = 0;                 // 64-bit words of a decimal; one for 32-bit decimals too
+    int width = 0;                         // bytes of a value: decimal, text_fixed
+    i32 scale = 0;                         // decimal only
+    ArrowKind index = ArrowKind::null;     // type of a dictionary's codes
+    std::unique_ptr<ColumnFormat> values;  // type of a dictionary's values
 };
 
-// Throws std::invalid_argument, which names the column, for types that are no text: nested ones, intervals.
+// Returns the type of a column. Throws std::invalid_argument with the column's name for types without text: nested
+// types, intervals.
 ColumnFormat column_format(const ArrowSchema& schema);
 std::vector<ColumnFormat> table_format(const ArrowSchema& schema);
 
 inline bool is_text(ArrowKind kind) { return kind >= ArrowKind::text32 && kind <= ArrowKind::text_fixed; }
 
-// A column's values in one batch; borrowed.
+// The values of a column in one batch. The batch owns the memory.
 struct ColumnView {
     ColumnView(const ColumnFormat& format, const ArrowArray& array, i64 first);
 
@@ -82,14 +83,14 @@ struct ColumnView {
         return loaded;
     }
 
-    i64 last_offset() const;  // of texts: where the last one ends
+    i64 last_offset() const;  // strings: end of the last one
 
     const ColumnFormat* format;
     const u8* validity = nullptr;
-    const u8* values = nullptr;            // or offsets, or views
-    const u8* data = nullptr;              // of texts with offsets
-    i64 data_size = 0;                     // bytes of it that are there for sure
-    const void* const* buffers = nullptr;  // of text views, from the first data buffer on
+    const u8* values = nullptr;            // values, offsets or views
+    const u8* data = nullptr;              // bytes of strings with offsets
+    i64 data_size = 0;                     // bytes of `data` known to exist
+    const void* const* buffers = nullptr;  // data buffers of string views
     const i64* buffer_sizes = nullptr;
     i64 buffer_count = 0;
     i64 offset = 0;
@@ -97,7 +98,7 @@ struct ColumnView {
     std::unique_ptr<ColumnView> dictionary;
 };
 
-// Of what lies at `begin`, `size` bytes are the text; `readable` may be read, so that vector code need not stop at its
+// A text of `size` bytes. `readable` bytes from `begin` on may be read, so that vector code may read past the text's
 // end.
 struct Text {
     const u8* begin;
@@ -105,7 +106,7 @@ struct Text {
     i64 readable;
 };
 
-Text view_at(const ColumnView& column, i64 row);  // of a text_view
+Text view_at(const ColumnView& column, i64 row);  // for kind text_view
 
 inline Text text_at(const ColumnView& column, i64 row) {
     const i64 at = column.offset + row;
@@ -125,9 +126,9 @@ inline Text text_at(const ColumnView& column, i64 row) {
     return {column.data + begin, end - begin, column.data_size - begin};
 }
 
-i64 dictionary_index(const ColumnView& column, i64 row);  // checked: within the dictionary
+i64 dictionary_index(const ColumnView& column, i64 row);  // throws if it is outside the dictionary
 
-// One batch of a stream; gives it back at its end.
+// One batch of a stream; the destructor releases it.
 class Batch {
 public:
     Batch() = default;
@@ -140,10 +141,10 @@ public:
     i64 rows = 0;
 };
 
-// A stream that somebody else made; owned from here on.
+// A stream of another library, owned by this object.
 class ImportedStream {
 public:
-    explicit ImportedStream(ArrowArrayStream* stream);  // takes it out of `stream`
+    explicit ImportedStream(ArrowArrayStream* stream);  // moves the stream out of `stream`
     ~ImportedStream();
     ImportedStream(const ImportedStream&) = delete;
     ImportedStream& operator=(const ImportedStream&) = delete;

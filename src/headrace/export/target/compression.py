@@ -1,4 +1,4 @@
-"""Text compressed on its way out, block by block on several threads."""
+"""Compresses output text block by block, on several threads."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 
 _GZIP_LEVEL = 6
 _BATCH_BYTES = 4 << 20
-"""Text of one member: enough that its header and its empty dictionary cost nothing."""
+"""Bytes of text in a member, enough that the cost of its header and its empty dictionary is negligible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """A way to compress.
+    """A compression format.
 
-    Every format here lets compressed files follow each other: the file of ``ab`` may be that of ``a`` and then that of ``b``.
-    So each piece is compressed alone, several at once.
+    In every format here, compressed files can be concatenated: the file of ``a`` followed by the file of ``b`` decompresses to
+    ``ab``. So pieces are compressed independently, several at once.
 
     Parameters
     ----------
     name
-        As the caller names it.
+        Name of the format, a value of the option ``compression=``.
     member
-        Bytes to a compressed file of them; it lets go of the GIL.
+        Compresses bytes to a complete compressed file; releases the GIL.
     """
 
     name: str
     member: Callable[[bytes], bytes]
 
     def compressed(self, blocks: Iterable[bytes], threads: int) -> Iterator[bytes]:
-        """Compressed files of the blocks, in order; at least one, also of no text."""
-        from concurrent.futures import ThreadPoolExecutor  # slow to import, like the compressors below
+        """Yield compressed files of the blocks, in order; one even if there is no text."""
+        from concurrent.futures import ThreadPoolExecutor  # slow to import, as are the compressors below
 
         with ThreadPoolExecutor(threads) as pool:
             waiting: deque[Future[bytes]] = deque()
@@ -52,7 +52,7 @@ class Compression:
                 yield future.result()
 
     def _begun(self, piece: bytes, pool: Executor) -> Future[bytes]:
-        """A piece under way on the pool. If the system has no thread for it, the calling thread compresses it."""
+        """Start to compress a piece on the pool. If the system has no thread left, the calling thread compresses it."""
         from concurrent.futures import Future
 
         try:
@@ -83,7 +83,7 @@ def _gzip() -> Callable[[bytes], bytes]:
 
 def _zstd() -> Callable[[bytes], bytes]:
     try:
-        compress = import_module("compression.zstd").compress  # from Python 3.14 on
+        compress = import_module("compression.zstd").compress  # Python 3.14 and later
     except ImportError:
         try:
             compress = import_module("zstandard").compress
@@ -99,18 +99,18 @@ _MAKERS: dict[str, Callable[[], Callable[[bytes], bytes]]] = {
     "xz": lambda: import_module("lzma").compress,
 }
 COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
-"""Suffix of a path to the compression that it asks for."""
+"""Compression by suffix of a path."""
 
 
 def compression_of(option: object, target: object) -> Compression | None:
-    """What the option ``compression=`` asks for, ``"infer"`` by the target's suffix if that is a path.
+    """Return the format that the option ``compression=`` names; ``"infer"``: by the target's suffix, if the target is a path.
 
     Raises
     ------
     OptionError
-        It names none.
+        The option names no format.
     MissingDependencyError
-        Its package is not installed.
+        The format's package is not installed.
     """
     if isinstance(option, str) and option == "infer":
         path = os.fspath(target) if isinstance(target, str | os.PathLike) else ""

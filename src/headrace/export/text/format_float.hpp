@@ -1,11 +1,12 @@
-// Floats as the shortest decimal text that reads back as the same bits, and of the shortest ones the nearest; laid out
-// as Python does: 1.0, 0.1, 1e+16, 1.5e-07, NaN, inf, -0.0.
+// Formats floats as the shortest decimal text that reads back as the same bits; of several shortest texts, the nearest.
+// The layout is Python's: 1.0, 0.1, 1e+16, 1.5e-07, NaN, inf, -0.0.
 //
-// Source: Raffaello Giulietti, "The Schubfach way to render doubles" (2021). A float v = c 2^q stands for all reals
-// nearer to it than to its neighbours. Choose k so that this interval is between 1 and 10 units of 10^k wide: it then
-// holds a multiple of 10^k, and at most one of 10^(k+1), which is shorter. The interval's ends and v are needed as
-// multiples of 10^k / 4 only, each by one multiplication with a power of ten of 128 bits (those that parsing has as
-// well), rounded "to odd": the last bit says whether anything was cut off, so that comparisons still come out right.
+// Source: Raffaello Giulietti, "The Schubfach way to render doubles" (2021). A float v = c 2^q represents
+// all reals nearer to it than to its neighbours. The exponent k is chosen so that this interval is between 1 and 10
+// units of 10^k wide. It then contains a multiple of 10^k, and at most one of 10^(k+1), which is shorter. The
+// interval's ends and v are needed only as multiples of 10^k / 4. Each takes one multiplication by a 128-bit power of
+// ten from the table that parsing uses too. The product is rounded "to odd": its last bit is set if anything was cut
+// off, so that comparisons remain exact.
 #pragma once
 
 #include <charconv>
@@ -15,13 +16,13 @@
 
 HR_BEGIN_NAMESPACE
 
-// digits * 10^exponent
+// The value digits * 10^exponent.
 struct Decimal {
     u64 digits;
     i32 exponent;
 };
 
-// 10^power as a multiple of a power of two in [2^127, 2^128), rounded up.
+// Returns 10^power, scaled by a power of two into [2^127, 2^128) and rounded up.
 HR_FN PowerOfFive power_rounded_up(i32 power) {
     PowerOfFive five = POWERS_OF_FIVE[power - LOWEST_POWER_OF_FIVE];
     if (power < 0 || power > LARGEST_EXACT_POWER_OF_FIVE) {
@@ -31,7 +32,7 @@ HR_FN PowerOfFive power_rounded_up(i32 power) {
     return five;
 }
 
-// factor * c / 2^128; the last bit is set if anything but the least was cut off.
+// Returns factor * c / 2^128; the last bit is set if more than the least amount was cut off.
 HR_FN u64 multiply_to_odd(PowerOfFive factor, u64 c) {
     const Product below = multiply_wide(factor.low, c);
     const Product above = multiply_wide(factor.high, c);
@@ -41,13 +42,13 @@ HR_FN u64 multiply_to_odd(PowerOfFive factor, u64 c) {
 
 constexpr i32 LARGEST_POWER_OF_TEN = 308;
 
-// The shortest decimal in the interval of c 2^q; `closer_below` says that the neighbour below is at half the distance.
+// Returns the shortest decimal in the interval of c 2^q. `closer_below`: the neighbour below is at half the distance.
 HR_FN Decimal shortest_decimal(u64 c, i32 q, bool closer_below) {
-    const i32 k = (q * 1262611 - (closer_below ? 524031 : 0)) >> 22;  // floor(log10(2^q)), or of 3/4 of it
+    const i32 k = (q * 1262611 - (closer_below ? 524031 : 0)) >> 22;  // floor(log10(2^q)), or floor(log10(3/4 * 2^q))
     const i32 shift = q + floor_log2_of_power_of_ten(-k) + 1;
     const PowerOfFive power = power_rounded_up(-k);
     const u64 value = multiply_to_odd(power, 4 * c << shift);
-    // The interval's ends belong to it if c is even, as ties read back to even.
+    // The interval includes its ends if c is even, because ties are read back as the even neighbour.
     const u64 odd = c & 1;
     const u64 lower = multiply_to_odd(power, (4 * c - 2 + (closer_below ? 1 : 0)) << shift) + odd;
     const u64 upper = multiply_to_odd(power, (4 * c + 2) << shift) - odd;
@@ -67,7 +68,7 @@ HR_FN Decimal shortest_decimal(u64 c, i32 q, bool closer_below) {
     return {whole + (up ? 1 : 0), k};
 }
 
-// Digits and exponent as text; `decimal.digits` is not 0 and has at most 17 digits.
+// Writes digits and exponent as text. `decimal.digits` is not 0 and has at most 17 digits.
 HR_FN u8* lay_out(u8* out, Decimal decimal) {
     u8 text[40];
     u8* end = write_unsigned(text, decimal.digits);
@@ -103,15 +104,15 @@ template <class T>
 struct HundredthsOf;
 template <>
 struct HundredthsOf<double> {
-    static constexpr double most = 1e15;  // 15 digits identify a double: two decimals of so many are two doubles
+    static constexpr double most = 1e15;  // different decimals of at most 15 digits are different doubles
 };
 template <>
 struct HundredthsOf<float> {
     static constexpr float most = 1e6f;
 };
 
-// Most columns of floats are prices, or whole: value * 100 is a whole number of few digits, which is found by rounding
-// and proved by dividing, since a quotient of exact numbers is what the text would read as.
+// Most float columns contain prices or whole numbers: value * 100 is an integer of few digits. Rounding finds the
+// integer, and a division proves it, because the text would be read as the same quotient of exact numbers.
 template <class T>
 HR_FN u8* write_hundredths(u8* out, T value) {
     if (!(value < HundredthsOf<T>::most / 100)) return nullptr;
@@ -125,9 +126,9 @@ HR_FN u8* write_hundredths(u8* out, T value) {
     return out + 2 + (rest % 10 != 0);
 }
 
-constexpr usize LONGEST_FLOAT = 26;  // -1.7976931348623157e+308 has 24
+constexpr usize LONGEST_FLOAT = 26;  // -1.7976931348623157e+308 has 24 bytes
 
-// Overwrites at most 24 bytes behind its longest text.
+// Overwrites at most 24 bytes after its longest text.
 template <class T>
 HR_FN u8* write_float(u8* out, T value) {
     using Bits = typename FloatFormat<T>::Bits;
@@ -151,7 +152,7 @@ HR_FN u8* write_float(u8* out, T value) {
 
     const u64 c = exponent == 0 ? fraction : fraction | Bits{1} << fraction_bits;
     const i32 q = (exponent == 0 ? 1 : exponent) + FloatFormat<T>::smallest_exponent - 1 - fraction_bits;
-    constexpr i32 smallest_q = -1022;  // below it, 10^-k may be larger than the largest power of the table
+    constexpr i32 smallest_q = -1022;  // below it, 10^-k may exceed the table's largest power
     if (q < smallest_q) {
         char* begin = reinterpret_cast<char*>(out);
         return reinterpret_cast<u8*>(std::to_chars(begin, begin + LONGEST_FLOAT, magnitude).ptr);

@@ -1,6 +1,6 @@
-// Integers as decimal text. Eight digits are made at once within one word, and leading zeros are shifted out, so that a
-// number of any width below 10^8 costs the same and no branch depends on it. Each function writes from `out` on,
-// returns the end, and may overwrite up to 8 bytes behind that.
+// Formats integers as decimal text. Eight digits are made at once in one word, and leading zeros are shifted out. A
+// number below 10^8 therefore takes the same time whatever its width, without a branch. Each function writes from `out`
+// on, returns the end, and may overwrite up to 8 bytes after it.
 #pragma once
 
 #include "core/cpu/portable.hpp"
@@ -10,8 +10,8 @@ HR_BEGIN_NAMESPACE
 constexpr u64 ASCII_ZEROS = 0x3030303030303030;
 constexpr u32 TEN_TO_8 = 100000000;
 
-// The digits of value < 10^8 as eight bytes, the first at the lowest address: 1234 -> 00 00 00 00 01 02 03 04.
-// Dividing by 100 and by 10 is done in all lanes at once: 10486 / 2^20 and 103 / 2^10 are close enough for their
+// Returns the digits of value < 10^8 as eight bytes, the first at the lowest address. Example: 1234 -> 00 00 00 00 01
+// 02 03 04. All lanes are divided by 100 and by 10 at once: 10486 / 2^20 and 103 / 2^10 are exact enough for their
 // ranges.
 HR_FN u64 spread_digits(u32 value) {
     const u64 fours = value / 10000 | static_cast<u64>(value % 10000) << 32;
@@ -23,13 +23,13 @@ HR_FN u64 spread_digits(u32 value) {
 
 HR_FN void store_word(u8* out, u64 word) { __builtin_memcpy(out, &word, 8); }
 
-// Exactly eight digits, zeros in front included.
+// Writes exactly eight digits, with leading zeros.
 HR_FN u8* write_eight_digits(u8* out, u32 value) {
     store_word(out, spread_digits(value) + ASCII_ZEROS);
     return out + 8;
 }
 
-// The last `digits` (1 to 8) of value < 10^8, zeros in front included: (out, 7, 3) -> "007".
+// Writes the last `digits` (1 to 8) digits of value < 10^8, with leading zeros: (out, 7, 3) -> "007".
 HR_FN u8* write_padded(u8* out, u32 value, int digits) {
     store_word(out, (spread_digits(value) + ASCII_ZEROS) >> (8 * (8 - digits)));
     return out + digits;
@@ -37,7 +37,7 @@ HR_FN u8* write_padded(u8* out, u32 value, int digits) {
 
 HR_FN u8* write_below_ten_to_8(u8* out, u32 value) {
     const u64 digits = spread_digits(value);
-    const int leading = trailing_zeros(digits | u64{1} << 56) / 8;  // the last digit stays, also of 0
+    const int leading = trailing_zeros(digits | u64{1} << 56) / 8;  // the last digit remains, also for 0
     store_word(out, (digits + ASCII_ZEROS) >> (8 * leading));
     return out + 8 - leading;
 }
@@ -63,9 +63,10 @@ HR_FN u8* write_signed(u8* out, i64 value) {
 
 constexpr usize LONGEST_INTEGER = 20;
 
-// An integer of `words` 64-bit words (two's complement, the lowest first) divided by 10^scale, all its digits kept:
-// 1200 with scale 2 is "12.00", with scale -2 "120000". Takes at most `decimal_width(words, scale)` bytes.
-constexpr int MOST_DECIMAL_WORDS = 4;
+// Decimals are integers of `words` 64-bit words (two's complement, lowest first) divided by 10^scale. All digits are
+// written: 1200 with scale 2 is "12.00", with scale -2 "120000". The text has at most `decimal_width(words, scale)`
+// bytes.
+constexpr int MAX_DECIMAL_WORDS = 4;
 
 HR_FN usize decimal_width(int words, i32 scale) {
     return static_cast<usize>(words) * 20 + static_cast<usize>(scale < 0 ? -scale : scale) + 3;
@@ -81,7 +82,7 @@ HR_FN bool negate_if_negative(u64* words, int count) {
     return true;
 }
 
-// Divides by 10^8 and returns the rest; 32 bits at a time, so that every step fits 64 bits.
+// Divides by 10^8 and returns the remainder. It divides 32 bits at a time, so that every step fits in 64 bits.
 HR_FN u32 divide_by_ten_to_8(u64* words, int count) {
     u64 rest = 0;
     for (int i = count - 1; i >= 0; --i) {
@@ -95,7 +96,7 @@ HR_FN u32 divide_by_ten_to_8(u64* words, int count) {
 
 HR_FN u8* write_decimal(u8* out, u64* words, int count, i32 scale) {
     if (negate_if_negative(words, count)) *out++ = '-';
-    u8 digits[80];  // 2^256 has 78
+    u8 digits[80];  // 2^256 has 78 digits
     int begin = static_cast<int>(sizeof digits);
     for (bool more = true; more;) {
         begin -= 8;
@@ -105,7 +106,7 @@ HR_FN u8* write_decimal(u8* out, u64* words, int count, i32 scale) {
     }
     const int end = static_cast<int>(sizeof digits);
     while (begin < end - 1 && digits[begin] == '0') ++begin;
-    const int whole = end - begin - scale;  // digits before the point, if positive
+    const int whole = end - begin - scale;  // digits before the decimal point, if positive
     const bool zero = digits[begin] == '0';
     if (scale <= 0) {
         for (; begin < end; ++begin) *out++ = digits[begin];

@@ -1,13 +1,13 @@
-// Dates, times, timestamps and durations as text. Each function writes from `out` on and returns the end; it may
-// overwrite up to 8 bytes behind that. A date whose year has no four digits has no text that reads back: the end is
-// null.
+// Formats dates, times, timestamps and durations. Each function writes from `out` on and returns the end; it may
+// overwrite up to 8 bytes after it. A date whose year does not have four digits has no text that can be read back: the
+// function returns null.
 #pragma once
 
 #include "export/text/format_number.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// "00", "01", ... "99"
+// The texts "00", "01", ... "99".
 alignas(64) HR_CONSTANT struct TwoDigits {
     u8 text[100][2];
     constexpr TwoDigits() : text{} {
@@ -23,7 +23,7 @@ HR_FN u8* write_two_digits(u8* out, u32 value) {
     return out + 2;
 }
 
-// Rounded down, also below zero: (-1, 10) -> {-1, 9}.
+// A quotient rounded down, also below zero, and the remainder: (-1, 10) -> {-1, 9}.
 struct Quotient {
     i64 whole;
     i64 rest;
@@ -37,16 +37,16 @@ HR_FN Quotient divide_down(i64 value) {
 
 constexpr i64 SECONDS_OF_DAY = 86400;
 constexpr i64 FIRST_DAY = -719528, LAST_DAY = 2932896;  // 0000-01-01, 9999-12-31
-constexpr usize LONGEST_TIME = 48;                      // 37 are needed: -106751991167301 days +23:59:59.nnnnnnnnn
+constexpr usize LONGEST_TIME = 48;                      // the longest has 37: -106751991167301 days +23:59:59.nnnnnnnnn
 
-// YYYY-MM-DD from days since 1970-01-01. The calendar is the inverse of days_from_civil
-// (columns/rules/dates/parse_date.hpp): years begin in March, 400 of them have 146097 days.
+// Writes YYYY-MM-DD from days since 1970-01-01. This is the inverse of days_from_civil
+// (columns/rules/dates/parse_date.hpp): years begin in March, and 400 years have 146097 days.
 HR_FN u8* write_date(u8* out, i64 days) {
     if (days < FIRST_DAY || days > LAST_DAY) [[unlikely]]
         return nullptr;
     const Quotient era = divide_down<146097>(days + 719468);
     const u32 day_of_era = static_cast<u32>(era.rest);
-    // Leap days within the era are taken off, so that every year has 365 days.
+    // Leap days within the era are subtracted, so that every year has 365 days.
     const u32 year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
     const u32 day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     const u32 months_since_march = (5 * day_of_year + 2) / 153;
@@ -61,7 +61,7 @@ HR_FN u8* write_date(u8* out, i64 days) {
     return write_two_digits(out, day);
 }
 
-// The part below a second: nothing for 0, else as many digits as the unit has.
+// Writes the fraction of a second: nothing for 0, else all digits of the unit.
 template <i64 UNITS_PER_SECOND>
 HR_FN u8* write_fraction(u8* out, u32 units) {
     if (UNITS_PER_SECOND == 1 || units == 0) return out;
@@ -73,7 +73,7 @@ HR_FN u8* write_fraction(u8* out, u32 units) {
     return out;
 }
 
-// HH:MM:SS[.f] of a day
+// Writes a time within a day as HH:MM:SS[.f].
 template <i64 UNITS_PER_SECOND>
 HR_FN u8* write_time_of_day(u8* out, i64 units) {
     const u32 seconds = static_cast<u32>(units / UNITS_PER_SECOND);
@@ -85,7 +85,7 @@ HR_FN u8* write_time_of_day(u8* out, i64 units) {
     return write_fraction<UNITS_PER_SECOND>(out, static_cast<u32>(units % UNITS_PER_SECOND));
 }
 
-// YYYY-MM-DD HH:MM:SS[.f][Z]
+// Writes YYYY-MM-DD HH:MM:SS[.f][Z].
 template <i64 UNITS_PER_SECOND>
 HR_FN u8* write_timestamp(u8* out, i64 units, bool instant) {
     const Quotient day = divide_down<SECONDS_OF_DAY * UNITS_PER_SECOND>(units);
@@ -98,8 +98,8 @@ HR_FN u8* write_timestamp(u8* out, i64 units, bool instant) {
     return out + instant;
 }
 
-// N days HH:MM:SS[.f], or below zero -N days +HH:MM:SS[.f] as Python and pandas write it: days are rounded down and the
-// clock goes forward from there, so that one second back is "-1 days +23:59:59".
+// Writes N days HH:MM:SS[.f], or -N days +HH:MM:SS[.f] below zero, as Python and pandas do. Days are rounded down and
+// the time is added: minus one second is "-1 days +23:59:59".
 template <i64 UNITS_PER_SECOND>
 HR_FN u8* write_duration(u8* out, i64 units) {
     const Quotient day = divide_down<SECONDS_OF_DAY * UNITS_PER_SECOND>(units);
@@ -108,8 +108,8 @@ HR_FN u8* write_duration(u8* out, i64 units) {
     return write_time_of_day<UNITS_PER_SECOND>(out + 6 + (units < 0), day.rest);
 }
 
-// HH:MM:SS[.f]. A value outside the day (DuckDB has 24:00:00) is written as a duration, which no reader takes for a
-// time.
+// Writes a time as HH:MM:SS[.f]. A value outside the day (DuckDB has 24:00:00) is written as a duration, which no
+// reader takes for a time.
 template <i64 UNITS_PER_SECOND>
 HR_FN u8* write_time(u8* out, i64 units) {
     const bool in_day = units >= 0 && units < SECONDS_OF_DAY * UNITS_PER_SECOND;

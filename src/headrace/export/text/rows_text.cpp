@@ -16,11 +16,12 @@ std::string special_bytes(const TextOptions& options) {
 
 bool is_blank(u8 byte) { return byte == ' ' || byte == '\t'; }
 
-// Bytes that tell an encoding or a compression at the start of a file, so that no text may begin the file with them.
+// Bytes that mark an encoding or a compression at the start of a file. A text that begins with them cannot begin the
+// file unquoted.
 constexpr std::string_view FIRST_BYTES[] = {"\xEF\xBB\xBF", "\xFE\xFF",         "\xFF\xFE",         "\x1F\x8B",  "BZh",
                                             "\xFD\x37\x7A", "\x28\xB5\x2F\xFD", "\x04\x22\x4D\x18", "PK\x03\x04"};
 
-// A short text, copied as a whole word where there is room behind it.
+// Copies a short text, as a whole word if there is room after it.
 u8* put_short(u8* out, const std::string& text) {
     if (text.size() == 1) {
         *out = static_cast<u8>(text[0]);
@@ -98,7 +99,7 @@ void RowsText::add_rows(const Batch& batch, i64 begin, i64 end, i64 first) {
     }
 }
 
-// There is room for the fixed parts of the rest of the row, before and after.
+// Adds one field. Before and after, there is room for the fixed-width parts of the rest of the row.
 inline void RowsText::add_cell(const ColumnView& column, usize number, i64 row) {
     if (column.is_null(row) || column.format->kind == ArrowKind::null) {
         add_null();
@@ -134,7 +135,7 @@ void RowsText::add_checked(const ColumnView& column, usize number, i64 row) {
     add_text({scratch_.data(), end - scratch_.data(), static_cast<i64>(scratch_.size())}, number);
 }
 
-// Whether a text that holds no special byte needs quotes all the same.
+// Returns whether a text without special bytes needs quotes.
 RowsText::Need RowsText::need_of_quotes(const Text& text, usize column) const {
     const TextOptions& options = plan_.options;
     if (text.size == 0) return options.null.empty() || plan_.columns.size() == 1 ? Need::must : Need::better;
@@ -153,8 +154,8 @@ bool RowsText::begins_specially(std::string_view text) const {
                                     [&](std::string_view first) { return text.starts_with(first); });
 }
 
-// The common case without a call: up to 16 bytes, and nothing in them that asks for a second look. False if there may
-// be.
+// Adds a text of up to 16 bytes that needs no further examination, the common case, without a call. Returns false if
+// the text may need it.
 inline bool RowsText::add_short_text(const Text& text, usize column) {
     const usize n = static_cast<usize>(text.size);
     if (n - 1 >= 16 || text.readable < 16 || !plan_.plans[column].plain) return false;

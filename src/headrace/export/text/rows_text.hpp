@@ -1,4 +1,4 @@
-// Rows of a batch as delimited text: fields, and which of them need quotes so that they read back as they are.
+// Formats rows of a batch as delimited text, and decides which fields need quotes to be read back unchanged.
 #pragma once
 
 #include <memory>
@@ -12,26 +12,26 @@ namespace headrace {
 
 enum class Quoting : u8 { minimal, all, none };
 
-// How the text is written. Texts are bytes.
+// How the text is written. All strings are bytes.
 struct TextOptions {
     std::string sep;
     std::string line_end;
     std::string null;
-    std::string comment;  // empty for none
+    std::string comment;  // empty if there is none
     u8 quote = '"';
     bool has_quote = true;
     Quoting quoting = Quoting::minimal;
     bool header = true;
 };
 
-// What all workers need to know of one column.
+// Properties of one column, shared by all workers.
 struct ColumnPlan {
-    usize width = 0;       // the longest text of a value of fixed width, and what may be overwritten behind it
-    bool plain = false;    // of texts: those without special bytes and without blanks at their ends need no quotes
-    bool checked = false;  // values are to be looked at like texts: the dialect may give their bytes a meaning
+    usize width = 0;       // longest text of a fixed-width value, plus the bytes that may be overwritten after it
+    bool plain = false;    // strings without special bytes and without blanks at their ends need no quotes
+    bool checked = false;  // values are examined like strings: their bytes may be special in the dialect
 };
 
-// What all workers need to know.
+// The options and columns of the output, shared by all workers.
 struct TextPlan {
     TextPlan(TextOptions options, const std::vector<ColumnFormat>& columns);
 
@@ -39,22 +39,22 @@ struct TextPlan {
     SpecialBytes special;
     const std::vector<ColumnFormat>& columns;
     std::vector<ColumnPlan> plans;
-    usize row_width = 0;  // without texts: the most that one row takes
+    usize row_width = 0;  // largest size of a row, without strings
 };
 
-// A worker's buffer, used again for every piece of rows.
+// The text buffer of one worker, reused for every piece.
 class RowsText {
 public:
     explicit RowsText(const TextPlan& plan) : plan_(plan) {}
 
     void clear() { end_ = begin_.get(); }
     void add_header();
-    // Rows [begin, end) of a batch whose first row is number `first` of the table.
+    // Adds rows [begin, end) of a batch; `first`: the table's number of the batch's first row.
     void add_rows(const Batch& batch, i64 begin, i64 end, i64 first);
 
     const u8* data() const { return begin_.get(); }
     usize size() const { return static_cast<usize>(end_ - begin_.get()); }
-    std::unique_ptr<u8[]> release();  // the text itself; this one starts anew
+    std::unique_ptr<u8[]> release();  // returns the text and leaves this empty
 
 private:
     enum class Need : u8 { none, better, must };
@@ -75,9 +75,9 @@ private:
     std::unique_ptr<u8[]> begin_;
     u8* end_ = nullptr;
     u8* limit_ = nullptr;
-    bool at_start_ = false;  // of the whole text
+    bool at_start_ = false;  // whether nothing precedes in the whole text
     std::vector<u8> scratch_;
-    i64 row_ = 0;  // of the table, for messages; -1 is the header
+    i64 row_ = 0;  // row of the table, for messages; -1 is the header
 };
 
 }  // namespace headrace

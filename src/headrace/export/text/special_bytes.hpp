@@ -1,6 +1,6 @@
-// Text copied and looked at in one go: does it hold a byte that has a meaning in a dialect? Sixteen bytes at a time by
-// GCC's vectors, which every processor has; four comparisons each, as most dialects have four such bytes (separator,
-// quote, CR, LF).
+// Copies text and searches it for the special bytes of a dialect in one pass. It handles sixteen bytes at a time with
+// GCC's vectors, which every processor supports. Each step makes four comparisons, because most dialects have four
+// special bytes (separator, quote, CR, LF).
 #pragma once
 
 #include <string_view>
@@ -19,7 +19,7 @@ HR_FN Bytes16 load_bytes(const u8* p) {
 
 HR_FN void store_bytes(u8* out, Bytes16 bytes) { __builtin_memcpy(out, &bytes, 16); }
 
-// 0xFF in the first n <= 16 bytes, else 0.
+// Returns 0xFF in the first n <= 16 bytes, else 0.
 HR_FN Bytes16 first_bytes(usize n) {
     alignas(32) static constexpr u8 ones_and_zeros[32] = {255, 255, 255, 255, 255, 255, 255, 255,
                                                           255, 255, 255, 255, 255, 255, 255, 255};
@@ -48,7 +48,7 @@ public:
 
     bool listed(u8 byte) const { return listed_[byte]; }
 
-    // Copies p[0, n) and says whether none of it is special. p[0, readable) may be read, and out[0, n + 16) written.
+    // Copies p[0, n) and returns whether no byte is special. It may read p[0, readable) and write out[0, n + 16).
     bool copy_plain(const u8* p, usize n, usize readable, u8* out) const {
         if (!few()) return copy_listed(p, n, out);
         Bytes16 found{};
@@ -64,7 +64,7 @@ public:
         return !any_set(found | (special_in(bytes) & first_bytes(n - at)));
     }
 
-    // Whether the first n <= 16 bytes hold a special one; only for dialects of `few` of them.
+    // Returns whether one of the first n <= 16 bytes is special; only for dialects with `few` special bytes.
     bool any_in(Bytes16 bytes, usize n) const { return any_set(special_in(bytes) & first_bytes(n)); }
     bool few() const { return count_ <= 4; }
 
@@ -87,7 +87,7 @@ private:
     bool listed_[256] = {};
 };
 
-// Copies p[0, n) with every `quote` doubled, and returns the end. Room as for copy_plain, for 2 n bytes.
+// Copies p[0, n) with every `quote` doubled, and returns the end. Room as for copy_plain, with 2 n bytes of output.
 HR_FN u8* copy_doubled(const u8* p, usize n, usize readable, u8 quote, u8* out) {
     usize at = 0;
     const Bytes16 quotes = Bytes16{} + quote;

@@ -1,4 +1,4 @@
-"""The options of `write_csv`: what other writers call them, and their values checked."""
+"""Validates the options of `write_csv`, also under the names that other writers use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ALIASES = {
     "line_terminator": "line_end",
     "eol": "line_end",
 }
-"""What other writers call an option, and what it is called here."""
+"""Option by the name that other writers use."""
 
 _DEFAULTS: dict[str, object] = {
     "sep": ",",
@@ -44,18 +44,18 @@ _DEFAULTS: dict[str, object] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextOptions:
-    """How the text is written; all texts are bytes.
+    """The format of the text; all strings are bytes.
 
     Parameters
     ----------
     sep, line_end, null
         As for `write_csv`.
     comment, quote
-        As for `write_csv`; empty for none.
+        As for `write_csv`; empty if there is none.
     quoting
         ``"minimal"``, ``"all"`` or ``"none"``.
     header
-        Whether the names come first.
+        Whether the first record contains the names.
     """
 
     sep: bytes
@@ -69,16 +69,16 @@ class TextOptions:
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """All that a call of `write_csv` was told, checked.
+    """The validated options of a call of `write_csv`.
 
     Parameters
     ----------
     text
         How the text is written.
     compression
-        How it is compressed; None for not at all.
+        Compression format; None for no compression.
     threads
-        At most so many.
+        Largest number of threads.
     """
 
     text: TextOptions
@@ -87,12 +87,12 @@ class WriteOptions:
 
     @classmethod
     def of(cls, given: dict[str, object], aliases: Mapping[str, object], path_or_file: object) -> WriteOptions:
-        """Options by name, some under the names that other writers use.
+        """Return the options, given by name or by the names that other writers use.
 
         Raises
         ------
         OptionError
-            A value is none that its option takes, or two options contradict each other.
+            A value is invalid, or two options contradict each other.
         """
         values = resolve_aliases(given, aliases, ALIASES, _DEFAULTS)
         checked = Given(values)
@@ -134,8 +134,8 @@ def _text_options(values: dict[str, object], given: Given) -> TextOptions:
     )
     special = set(options.sep + options.line_end + options.quote + b"\r\n")
     if (shared := special & set(options.null)) or (options.comment and options.null.startswith(options.comment)):
-        what = repr(bytes(sorted(shared)[:1])) if shared else "the comment's beginning"
+        what = repr(bytes(sorted(shared)[:1])) if shared else "the beginning of a comment"
         null = shown(options.null.decode(errors="replace"))
-        raise OptionError(f"null={null} holds {what}, which means something else in this text")
+        raise OptionError(f"null={null} contains {what}, which has another meaning in this text")
 
     return options

@@ -10,19 +10,19 @@ u8* write_boolean(const ColumnView& column, i64 row, u8* out) {
     return out + 5 - set;
 }
 
-// Every half is a float: 5 bits of exponent, 10 of fraction.
+// Converts a half-precision float (5 bits of exponent, 10 of fraction), exactly.
 float widen_half(u16 half) {
     const u32 sign = static_cast<u32>(half & 0x8000) << 16;
     const u32 exponent = half >> 10 & 31, fraction = half & 1023;
     if (exponent == 31) return bits_as<float>(sign | 0x7F800000 | fraction << 13);
     if (exponent != 0) return bits_as<float>(sign | (exponent + 112) << 23 | fraction << 13);
-    const float subnormal = static_cast<float>(fraction) / 16777216.0f;  // units of 2^-24
+    const float subnormal = static_cast<float>(fraction) / 16777216.0f;  // in units of 2^-24
     return sign != 0 ? -subnormal : subnormal;
 }
 
 u8* write_decimal_at(const ColumnView& column, i64 row, u8* out) {
     const ColumnFormat& format = *column.format;
-    u64 words[MOST_DECIMAL_WORDS];
+    u64 words[MAX_DECIMAL_WORDS];
     if (format.width == 4) {
         words[0] = static_cast<u64>(static_cast<i64>(column.value<i32>(row)));
     } else {
@@ -31,7 +31,7 @@ u8* write_decimal_at(const ColumnView& column, i64 row, u8* out) {
     return write_decimal(out, words, format.decimal_words, format.scale);
 }
 
-// Calls `write` with the unit as a constant, so that divisions by it are multiplications.
+// Calls `write` with the unit as a compile-time constant, so that divisions become multiplications.
 template <class Write>
 u8* with_unit(Unit unit, const Write& write) {
     switch (unit) {
@@ -132,7 +132,7 @@ u8* write_value(const ColumnView& column, i64 row, u8* out) {
             return with_unit(format.unit, [&]<i64 UNITS>() { return write_duration<UNITS>(out, units); });
         }
         default:
-            return out;  // texts and dictionaries are written elsewhere, nulls have no text
+            return out;  // strings and dictionaries are written elsewhere, and nulls have no text
     }
 }
 

@@ -1,4 +1,4 @@
-// A value of a column as text: everything but texts themselves.
+// Formats a value of a column as text; strings are handled in rows_text.hpp.
 #pragma once
 
 #include "export/arrow/import_arrow.hpp"
@@ -8,16 +8,16 @@
 
 namespace headrace {
 
-// What may be overwritten behind a value's text.
+// Bytes that may be overwritten after a value's text.
 constexpr usize VALUE_SLACK = 32;
 
-// The longest text of a value, 0 for texts.
+// Returns the size of a value's longest text, 0 for strings.
 usize value_width(const ColumnFormat& format);
 
-// Every byte that the text of a value may have.
+// Returns all bytes that the text of a value may contain.
 std::string_view value_alphabet(const ColumnFormat& format);
 
-// Writes the value of a row that is not null, and returns the end; null for a date that no text reads back as.
+// Writes the value of a row that is not null, and returns the end. It returns null for a date that no text represents.
 u8* write_value(const ColumnView& column, i64 row, u8* out);
 
 }  // namespace headrace

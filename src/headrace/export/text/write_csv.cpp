@@ -33,7 +33,8 @@ CsvWriter::CsvWriter(ArrowArrayStream* stream, TextOptions options)
       plan_(std::move(options), stream_.format()),
       bytes_per_row_(16.0 * static_cast<double>(std::max<usize>(1, plan_.columns.size()))) {}
 
-// The first piece is the header, with the rows that come with it; so a table without rows has a piece, too.
+// Returns the next piece, none at the end. The first piece includes the header, so a table without rows has a piece
+// too.
 std::optional<Piece> CsvWriter::take() {
     const std::lock_guard lock(mutex_);
     while (!ended_ && (rest_.batch == nullptr || rest_.begin == rest_.end)) {
@@ -65,7 +66,8 @@ void CsvWriter::learn(const Piece& piece, usize bytes) {
     bytes_per_row_ = std::max(1.0, static_cast<double>(bytes) / static_cast<double>(piece.end - piece.begin));
 }
 
-// False at the end. A piece that fails waits for its turn as well, so that of several faults the first one is told.
+// Writes the next piece; returns false at the end. A piece that fails waits for its turn too, so that the first of
+// several faults is reported.
 bool CsvWriter::write_next(RowsText& text, OrderedGate& gate, u64& total, const Put& put) {
     const std::optional<Piece> piece = take();
     if (!piece) return false;

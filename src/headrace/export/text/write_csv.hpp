@@ -1,6 +1,6 @@
-// A stream of Arrow batches as delimited text. Pieces of rows are formatted by several threads at once; each piece
-// learns its place in the text when it is its turn (OrderedGate) and is handed over there, so that the text never
-// depends on threads. Memory: one piece's text per thread.
+// Writes a stream of Arrow batches as delimited text. Several threads format pieces of rows at once. A piece gets its
+// offset in the text when it is its turn (OrderedGate), so the text does not depend on threads. Memory: the text of one
+// piece a thread.
 #pragma once
 
 #include <functional>
@@ -12,18 +12,18 @@
 
 namespace headrace {
 
-// The system refused to write.
+// A write to the file failed.
 struct WriteFailure {
     int code;  // errno
 };
 
-// Rows [begin, end) of a batch.
+// Rows [begin, end) of a batch, formatted by one thread.
 struct Piece {
     u64 number = 0;
     std::shared_ptr<const Batch> batch;
     i64 begin = 0;
     i64 end = 0;
-    i64 first = 0;  // the table's row that is the batch's first
+    i64 first = 0;  // the table's number of the batch's first row
 };
 
 struct TextBlock {
@@ -35,14 +35,14 @@ class CsvWriter {
 public:
     CsvWriter(ArrowArrayStream* stream, TextOptions options);
 
-    // Everything to an open file, from its start. `interrupted` is called now and then on the calling thread and may
-    // throw.
+    // Writes all text to an open file, from its start. `interrupted` is called between pieces on the calling thread and
+    // may throw.
     void write_to_file(int descriptor, unsigned threads, const std::function<void()>& interrupted);
 
-    // Everything as blocks of text, in order.
+    // Returns all text as blocks, in order.
     std::vector<TextBlock> all_blocks(unsigned threads, const std::function<void()>& interrupted);
 
-    // The next few blocks, one for each thread; none at the end.
+    // Returns the next blocks, one a thread; none at the end.
     std::vector<TextBlock> next_blocks(unsigned threads);
 
 private:
@@ -56,8 +56,8 @@ private:
 
     ImportedStream stream_;
     TextPlan plan_;
-    std::mutex mutex_;  // guards what follows
-    Piece rest_;        // of the batch that is being handed out
+    std::mutex mutex_;  // protects the members below
+    Piece rest_;        // rows of the current batch not yet taken
     u64 next_number_ = 0;
     bool ended_ = false;
     double bytes_per_row_;

@@ -1,4 +1,4 @@
-"""`write_csv`: any Arrow table as delimited text that reads back the same, by several threads."""
+"""Defines `write_csv`, which writes any Arrow table as delimited text that reads back the same, on several threads."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from headrace.sources.kinds.file_object import is_to_open, opened_anew
 
 @runtime_checkable
 class ArrowStream(Protocol):
-    """A table that any Arrow library takes: ours, PyArrow's, Polars', DuckDB's."""
+    """A table with an Arrow stream: of headrace, PyArrow, Polars or DuckDB."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Capsule of an ``ArrowArrayStream``."""
+        """Return a capsule of an ``ArrowArrayStream``."""
 
 
 @runtime_checkable
 class Writable(Protocol):
-    """A file object that takes bytes: what ``open(path, "wb")``, `io.BytesIO` or a socket's `makefile` give."""
+    """A file object that accepts bytes: the result of ``open(path, "wb")``, `io.BytesIO` or a socket's `makefile`."""
 
     def write(self, data: bytes, /) -> object:
-        """Take bytes; give the number taken, or None for all."""
+        """Write bytes; return the number written, or None for all."""
 
 
 def write_csv(
@@ -49,45 +49,48 @@ def write_csv(
     threads: int | None = None,
     **aliases: object,
 ) -> bytes | None:
-    r"""Write a table as delimited text that `read_csv`, told the types, reads back to the same bits.
+    r"""Write a table as delimited text that `read_csv`, given the types, reads back to the same bits.
 
-    The text does not depend on threads. Floats are the shortest text of the same bits (``1.0``, ``1e-07``, ``inf``), and every
-    NaN is ``NaN``, without its sign and payload; timestamps ``2020-01-31 23:59:58.500``, those of a zone in UTC with ``Z`` at the
-    end; durations ``1 days 02:03:04`` or ``-1 days +23:59:59`` (one second back), as Python and pandas write them; binary its
-    bytes. Fractions of a second have all digits of the unit, or are left out where they are 0.
+    The text does not depend on the number of threads. Floats are written as the shortest text of the same bits (``1.0``,
+    ``1e-07``, ``inf``). Every NaN is ``NaN``, without its sign and payload. Timestamps are ``2020-01-31 23:59:58.500``; those
+    with a zone are in UTC and end with ``Z``. Durations are ``1 days 02:03:04``, or ``-1 days +23:59:59`` for minus one second,
+    as Python and pandas write them. Binary values are written as their bytes. Fractions of a second have all digits of the unit,
+    and are omitted if they are 0.
 
-    A null is written as `null`, by default nothing; an empty text is ``""``. Quotes enclose text that holds a byte of the
-    dialect, has a blank at an end or equals `null`, and what a reader would take for a comment or for a mark of the file.
+    A null is written as `null`, by default nothing; an empty string is ``""``. A string is quoted if it contains a byte of the
+    dialect, begins or ends with a blank, or equals `null`. It is also quoted where a reader would mistake it for a comment or for
+    the mark of a file format.
 
     Parameters
     ----------
     table
-        Anything with ``__arrow_c_stream__``: a table of headrace, PyArrow, Polars, pandas or DuckDB. Its batches are taken as
-        they come and need not fit memory together. The index of a pandas frame is written if it has a name.
+        Anything with ``__arrow_c_stream__``: a table of headrace, PyArrow, Polars, pandas or DuckDB. Its batches are written one
+        by one, and need not fit in memory together. The index of a pandas frame is written if it has a name.
     path_or_file
-        Where the text goes: a path, or a file object that takes bytes, also one of ``fsspec.open(url, "wb")``; None to have the
-        text returned. A file at a path is written beside its place and moved there when it is whole.
+        A path, or a file object that accepts bytes, such as that of ``fsspec.open(url, "wb")``; None to return the text. A file
+        is written under another name in the same folder and renamed when it is complete.
     sep
-        What separates fields, 1 to 8 bytes.
+        Separator of fields, 1 to 8 bytes.
     header
-        Whether the first record holds the names.
+        Whether the first record contains the names.
     quote_char
-        What encloses fields that need it, and is doubled inside; None for ``quoting="none"``.
+        Quoting character, doubled inside a quoted field; None for ``quoting="none"``.
     quoting
-        ``"minimal"``: where needed; ``"all"``: all but nulls; ``"none"``: never, and what needs them is an error.
+        ``"minimal"``: only where needed; ``"all"``: every field except nulls; ``"none"``: never, and a field that needs quotes
+        is an error.
     null
         Text of a null.
     line_end
-        What ends each record, 1 to 8 bytes.
+        Line end after each record, 1 to 8 bytes.
     comment
-        What a reader will take for the beginning of a comment, so that no record begins with it.
+        Comment prefix of the reader; no record is written so that it begins with it.
     compression
-        ``"gzip"``, ``"zstd"``, ``"bz2"``, ``"xz"`` or None; ``"infer"``: what the path's suffix says (``.gz``, ``.zst``,
-        ``.bz2``, ``.xz``).
+        ``"gzip"``, ``"zstd"``, ``"bz2"``, ``"xz"`` or None; ``"infer"``: by the path's suffix (``.gz``, ``.zst``, ``.bz2``,
+        ``.xz``).
     context
-        Threads that the call may use.
+        Context of the call, which gives the number of threads.
     threads
-        At most so many threads; instead of those of `context`.
+        Largest number of threads; replaces that of `context`.
     **aliases
         Names that other writers use: ``delimiter``, ``na_rep``, ``lineterminator``, ...
 
@@ -99,9 +102,9 @@ def write_csv(
     Raises
     ------
     OptionError
-        An option has a wrong value; a column is nested or an interval; a value needs quotes and may not have them; a date or
-        timestamp lies outside the years 0000 to 9999; a null that is alone in its row would leave a blank line, which readers
-        skip.
+        An option has an invalid value; a column is nested or an interval; a value needs quotes and ``quoting="none"``; a date or
+        timestamp is outside the years 0000 to 9999; or a null that is the only field of its row would be a blank line, which
+        readers skip.
     MissingDependencyError
         The compression needs a package.
     SourceError
@@ -142,7 +145,7 @@ def write_csv(
 
 
 def _without_unnamed_index(table: Any) -> Any:
-    """A pandas frame without the parts of its index that have no name. Its Arrow stream would call them ``__index_level_0__``."""
+    """Return a pandas frame without unnamed index levels, which its Arrow stream would call ``__index_level_0__``."""
     if type(table).__module__.partition(".")[0] != "pandas" or not hasattr(table, "reset_index"):
         return table
     names = list(table.index.names)
@@ -156,7 +159,7 @@ def _writer(table: ArrowStream, options: WriteOptions) -> _native.CsvWriter:
 
 
 def _blocks(table: ArrowStream, options: WriteOptions) -> Iterator[bytes]:
-    """The text in order, a few hundred KB each, a thread's worth of them at a time."""
+    """Yield the text in order, in blocks of a few hundred KB; one block a thread is made at a time."""
     with _Faults():
         writer = _writer(table, options)
         while blocks := writer.next_blocks(options.threads):
@@ -199,7 +202,7 @@ def _to_file_object(table: ArrowStream, file: object, options: WriteOptions) -> 
 
 
 def _write_whole(file: Writable, block: bytes) -> None:
-    """All of a block; a file object that is not buffered may take a part at a time."""
+    """Write all of a block; an unbuffered file object may accept a part at a time."""
     rest = block
     while rest:
         try:
@@ -209,12 +212,12 @@ def _write_whole(file: Writable, block: bytes) -> None:
         if not isinstance(taken, int):
             return
         if not 0 < taken <= len(rest):
-            raise OSError(errno.EIO, f"the file object took {taken} of {len(rest)} bytes")
+            raise OSError(errno.EIO, f"the file object wrote {taken} of {len(rest)} bytes")
         rest = rest[taken:]
 
 
 class _Faults:
-    """What the native part raises, as this package's errors."""
+    """Translates exceptions of the native part to errors of this package."""
 
     def __enter__(self) -> None:
         pass

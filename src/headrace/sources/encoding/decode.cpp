@@ -1,10 +1,10 @@
-// UTF-16 and code pages to UTF-8, compiled once for each instruction set.
+// Decodes UTF-16 and code pages to UTF-8; compiled once for each instruction set.
 //
-// Vectors take runs of ASCII, and longer characters: each one's bytes are made in a lane of its own, and one shuffle
-// (AVX2) or compression (AVX-512) closes the gaps between them. With AVX2 surrogates go one by one.
-// Cost: each byte of the source is read once, each byte of the text is written once.
-// Source: the idea of shuffles chosen by the characters' lengths is that of Lemire and Mula, "Transcoding billions of
-// Unicode characters per second with SIMD instructions" (2022).
+// Vector code handles runs of ASCII and longer characters. The bytes of each character are made in a lane of its own,
+// and one shuffle (AVX2) or compression (AVX-512) closes the gaps between lanes. With AVX2, surrogates are decoded one
+// by one. Cost: each byte of the source is read once, and each byte of the text is written once. Source: Lemire and
+// Mula, "Transcoding billions of Unicode characters per second with SIMD instructions" (2022), for shuffles that are
+// chosen by the lengths of the characters.
 #include "sources/encoding/decode.hpp"
 
 #include "sources/encoding/decode_rules.hpp"
@@ -16,7 +16,7 @@
 HR_BEGIN_NAMESPACE
 namespace {
 
-// The character at the front of p[0, n), n > 0; returns how many bytes it has there.
+// Writes the first character of p[0, n), n > 0; returns its size in the source.
 template <bool Big>
 HR_FN usize put_character(const u8* p, usize n, u8*& to) {
     const DecodedCharacter character = utf16_character(p, n, Big);
@@ -35,13 +35,13 @@ HR_FN __m512i load_units(const u8* p) {
     return Big ? _mm512_or_si512(_mm512_slli_epi16(bytes, 8), _mm512_srli_epi16(bytes, 8)) : bytes;
 }
 
-// Which of sixteen units begin a pair, end one, or are a lone half of one.
+// Masks of sixteen units: the first of a pair, the second of one, or a lone surrogate.
 struct Halves {
     __mmask16 first, second, lone;
 };
 
-// Sixteen units, each in a lane of four bytes that the unit behind it helps to fill where the two are a pair.
-HR_FN void put_lanes(__m256i units, __m256i behind, Halves halves, u8*& to) {
+// Writes sixteen units. Each has a lane of four bytes; the lane of a pair also needs the next unit, in `next`.
+HR_FN void put_lanes(__m256i units, __m256i next, Halves halves, u8*& to) {
     const auto trail = [](__m512i bits) {
         return _mm512_or_si512(_mm512_and_si512(bits, _mm512_set1_epi32(0x3F)), _mm512_set1_epi32(0x80));
     };
@@ -50,7 +50,7 @@ HR_FN void put_lanes(__m256i units, __m256i behind, Halves halves, u8*& to) {
     const __m512i ten_bits = _mm512_set1_epi32(0x3FF);
     const __m512i pair = _mm512_add_epi32(_mm512_set1_epi32(0x10000),
                                           _mm512_or_si512(_mm512_slli_epi32(_mm512_and_si512(c, ten_bits), 10),
-                                                          _mm512_and_si512(_mm512_cvtepu16_epi32(behind), ten_bits)));
+                                                          _mm512_and_si512(_mm512_cvtepu16_epi32(next), ten_bits)));
     c = _mm512_mask_mov_epi32(c, halves.first, pair);
     const __mmask16 two = _mm512_cmpgt_epu32_mask(c, _mm512_set1_epi32(0x7F));
     const __mmask16 three = _mm512_cmpgt_epu32_mask(c, _mm512_set1_epi32(0x7FF));
@@ -76,16 +76,16 @@ HR_FN void put_lanes(__m256i units, __m256i behind, Halves halves, u8*& to) {
     to += __builtin_popcountll(bytes);
 }
 
-// Any 32 units; returns how many bytes of them were taken: one unit fewer if the last one begins a pair.
+// Writes any 32 units; returns the bytes consumed, which are one unit fewer if the last one begins a pair.
 template <bool Big>
 HR_FN usize put_any(const u8* p, __m512i units, u8*& to) {
-    const __m512i behind = load_units<Big>(p + 2);
+    const __m512i next = load_units<Big>(p + 2);
     const __m512i half = _mm512_set1_epi16(static_cast<short>(0xFC00));
     const auto are = [&](__m512i some, int top) {
         return _mm512_cmpeq_epi16_mask(_mm512_and_si512(some, half), _mm512_set1_epi16(static_cast<short>(top)));
     };
     const u32 high = are(units, 0xD800), low = are(units, 0xDC00);
-    const u32 first = high & are(behind, 0xDC00);
+    const u32 first = high & are(next, 0xDC00);
     const u32 cut = first & 0x80000000;
     const u32 second = first << 1;
     const u32 lone = (high & ~first) | (low & ~second);
@@ -93,12 +93,12 @@ HR_FN usize put_any(const u8* p, __m512i units, u8*& to) {
         return Halves{static_cast<__mmask16>((first & ~cut) >> shift), static_cast<__mmask16>((second | cut) >> shift),
                       static_cast<__mmask16>(lone >> shift)};
     };
-    put_lanes(_mm512_castsi512_si256(units), _mm512_castsi512_si256(behind), halves(0), to);
-    put_lanes(_mm512_extracti64x4_epi64(units, 1), _mm512_extracti64x4_epi64(behind, 1), halves(16), to);
+    put_lanes(_mm512_castsi512_si256(units), _mm512_castsi512_si256(next), halves(0), to);
+    put_lanes(_mm512_extracti64x4_epi64(units, 1), _mm512_extracti64x4_epi64(next, 1), halves(16), to);
     return cut != 0 ? STEP - 2 : STEP;
 }
 
-// 32 units, and one more that is looked at.
+// Writes 32 units; reads one more.
 template <bool Big>
 HR_FN usize put_step(const u8* p, u8*& to) {
     const __m512i units = load_units<Big>(p);
@@ -122,13 +122,13 @@ HR_FN usize put_step(const u8* p, u8*& to) {
 
 constexpr usize STEP = 64, LOOKED_AT = STEP, SLOW_STEP = 16;
 
-// For each choice of lengths, the shuffle that closes the gaps, and how many bytes stay.
+// For each combination of lengths: the shuffle that closes the gaps, and the number of bytes that remain.
 struct Shuffles {
     u8 from[256][16];
     u8 size[256];
 };
 
-// Eight lanes of two bytes: bit i is set if character i has two.
+// For eight lanes of two bytes: bit i of the index is set if character i has two.
 constexpr Shuffles shuffles_of_pairs() {
     Shuffles made{};
     for (usize lengths = 0; lengths < 256; ++lengths) {
@@ -142,7 +142,8 @@ constexpr Shuffles shuffles_of_pairs() {
     return made;
 }
 
-// Four lanes of four bytes: bit i is set if character i has two or more, bit 4 + i if it has three.
+// For four lanes of four bytes: bit i of the index is set if character i has two or more. Bit 4 + i is set if it has
+// three.
 constexpr Shuffles shuffles_of_lanes() {
     Shuffles made{};
     for (usize lengths = 0; lengths < 256; ++lengths) {
@@ -165,7 +166,7 @@ HR_FN void put_shuffled(__m128i bytes, const Shuffles& shuffles, usize lengths, 
     to += shuffles.size[lengths];
 }
 
-// Four characters of up to three bytes.
+// Writes four characters of up to three bytes.
 HR_FN void put_lanes(__m128i c, u8*& to) {
     const __m128i two = _mm_cmpgt_epi32(c, _mm_set1_epi32(0x7F));
     const __m128i three = _mm_cmpgt_epi32(c, _mm_set1_epi32(0x7FF));
@@ -181,7 +182,7 @@ HR_FN void put_lanes(__m128i c, u8*& to) {
     put_shuffled(lanes, LANES, static_cast<usize>(lengths), to);
 }
 
-// Eight units; false if there are surrogates among them.
+// Writes eight units; returns false, and writes nothing, if one is a surrogate.
 HR_FN bool put_eight(__m128i units, u8*& to) {
     const __m128i above = _mm_and_si128(units, _mm_set1_epi16(static_cast<short>(0xF800)));
     const __m128i zero = _mm_setzero_si128();
@@ -207,7 +208,7 @@ HR_FN __m256i load_units(const u8* p) {
     return Big ? _mm256_or_si256(_mm256_slli_epi16(bytes, 8), _mm256_srli_epi16(bytes, 8)) : bytes;
 }
 
-// 32 units, or as many before the first eight that have surrogates among them.
+// Writes 32 units, or those before the first eight with a surrogate.
 template <bool Big>
 HR_FN usize put_step(const u8* p, u8*& to) {
     const __m256i first = load_units<Big>(p), second = load_units<Big>(p + 32);
@@ -228,7 +229,7 @@ HR_FN usize put_step(const u8* p, u8*& to) {
 
 constexpr usize STEP = 8, LOOKED_AT = STEP, SLOW_STEP = STEP;
 
-// Four units, or none if any is beyond ASCII.
+// Writes four units, or none if one is not ASCII.
 template <bool Big>
 HR_FN usize put_step(const u8* p, u8*& to) {
     u64 units;
@@ -244,7 +245,8 @@ HR_FN usize put_step(const u8* p, u8*& to) {
 
 #endif
 
-// put_step takes up to STEP bytes of LOOKED_AT and returns how many; if none, SLOW_STEP go one by one.
+// put_step reads LOOKED_AT bytes, decodes at most STEP of them and returns how many. If that is 0, SLOW_STEP bytes are
+// decoded one character at a time.
 
 template <bool Big>
 usize decode_utf16(const u8* p, usize n, u8* to) {

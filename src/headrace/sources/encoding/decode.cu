@@ -1,5 +1,6 @@
-// Text in UTF-16 or a code page to UTF-8, where it lies on a GPU. A block has a tile of the source; the bytes of text
-// that its characters make are counted first, so that each tile knows where its text goes, and the second time written.
+// Decodes text in UTF-16 or a code page to UTF-8 in GPU memory, one tile of the source a block. The first kernel counts
+// the text bytes of each tile. The host scans the counts, which gives each tile its offset. The second kernel writes
+// the text.
 //
 // Bytes moved: the source twice, the text once.
 #include "gpu/block/block.cuh"
@@ -8,21 +9,21 @@
 using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
-constexpr u32 own_bytes = 32;
-constexpr u32 tile_bytes = threads * own_bytes;
+constexpr u32 thread_bytes = 32;
+constexpr u32 tile_bytes = threads * thread_bytes;
 
 enum class Coding : u32 { single_byte, utf16_le, utf16_be };
 
-// A code page: byte b stands for the first `length[b]` bytes of `text[b]`, lowest first.
+// A code page. The text of byte b is the first `length[b]` bytes of `text[b]`, lowest byte first.
 struct CodePage {
     u32 text[256];
     u8 length[256];
 };
 
-// Calls put(text, length) for each character that begins in this thread's part of the tile.
+// Calls put(text, length) for each character that begins in this thread's bytes of the tile.
 template <class Put>
 HR_FN void for_each_character(const u8* source, u64 bytes, const CodePage* page, Coding coding, Put put) {
-    const u64 begin = u64{blockIdx.x} * tile_bytes + threadIdx.x * own_bytes, end = min(begin + own_bytes, bytes);
+    const u64 begin = u64{blockIdx.x} * tile_bytes + threadIdx.x * thread_bytes, end = min(begin + thread_bytes, bytes);
     if (coding == Coding::single_byte) {
         for (u64 at = begin; at < end; ++at) put(page->text[source[at]], u32{page->length[source[at]]});
         return;
@@ -35,7 +36,7 @@ HR_FN void for_each_character(const u8* source, u64 bytes, const CodePage* page,
     }
 }
 
-// sizes[tile]: bytes of text.
+// Writes sizes[tile], the text bytes of each tile.
 extern "C" __global__ void __launch_bounds__(threads)
     size_decoded(const u8* source, u64 bytes, const CodePage* page, Coding coding, u64* sizes) {
     __shared__ u32 parts[threads / tile::lanes];
@@ -45,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (threadIdx.x == 0) sizes[blockIdx.x] = size;
 }
 
-// begins[tile]: where the tile's text goes.
+// Writes the text. begins[tile]: offset of the tile's text.
 extern "C" __global__ void __launch_bounds__(threads)
     put_decoded(const u8* source, u64 bytes, const CodePage* page, Coding coding, const u64* begins, u8* text) {
     __shared__ u32 parts[threads / tile::lanes];

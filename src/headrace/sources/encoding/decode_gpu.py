@@ -1,4 +1,4 @@
-"""Text in another encoding on a GPU, decoded to UTF-8 there: sources/encoding/decode.cu. And the way between places of both."""
+"""Decodes text in another encoding to UTF-8 in GPU memory (decode.cu), and maps positions between text and source."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from headrace.sources.encoding.encoding import code_page
 _SIZE = Entry("sources/encoding/decode.cu", "size_decoded", "PQPIP")
 _PUT = Entry("sources/encoding/decode.cu", "put_decoded", "PQPIPP")
 _THREADS = 256
-_OWN_BYTES = 32
+_THREAD_BYTES = 32
 _CODINGS = ("", "utf-16-le", "utf-16-be")
 _PAGE = np.dtype([("text", "S4", 256), ("length", "u1", 256)])
 
 
 @dataclass(frozen=True, slots=True)
 class DecodeShape:
-    """Threads of a block."""
+    """Launch configuration: threads of a block."""
 
     threads: int = _THREADS
 
     @property
     def tile(self) -> int:
         """Bytes of the source in a tile."""
-        return self.threads * _OWN_BYTES
+        return self.threads * _THREAD_BYTES
 
 
 DECODE_SHAPE = DecodeShape()
@@ -37,18 +37,18 @@ DECODE_SHAPE = DecodeShape()
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """Bytes of a source where kernels run.
+    """Bytes of a source in the memory that kernels read.
 
     Parameters
     ----------
     room
-        Where they are.
+        The memory.
     source
-        All of the source on the host, or a view of it.
+        The whole source for native readers.
     codec
-        ``"utf-16-le"``, ``"utf-16-be"``, or that of a code page.
+        ``"utf-16-le"``, ``"utf-16-be"``, or the codec of a code page.
     begin
-        The byte of the source that the room begins with.
+        Offset in the source of the first byte of `room`.
     """
 
     room: Room
@@ -58,28 +58,28 @@ class Encoded:
 
     @property
     def end(self) -> int:
-        """The byte of the source behind them."""
+        """Offset in the source of the end of `room`."""
         return self.begin + self.room.nbytes
 
     @property
     def coding(self) -> int:
-        """The encoding's number among the kernels'."""
+        """Number of the encoding for the kernels (`Coding` in decode.cu)."""
         return _CODINGS.index(self.codec) if self.codec in _CODINGS else 0
 
 
 class Decoded:
-    """A text in UTF-8, and where its characters are in the source.
+    """A text in UTF-8, and the map from its characters to the source.
 
     Parameters
     ----------
     text
-        The text, where it was decoded.
+        The text, in the memory of kernels.
     begins
-        Where the text of each tile begins, and where the last ends.
+        Offset of the text of each tile, and the end of the last.
     tile
         Bytes of the source in a tile.
     encoded
-        What was decoded.
+        The bytes that were decoded.
     """
 
     def __init__(self, text: Room, begins: NDArray[np.uint64], tile: int, encoded: Encoded) -> None:
@@ -90,9 +90,9 @@ class Decoded:
         self.read: Callable[[int, int], bytes] = lambda begin, count: b""
 
     def origins(self, places: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """The bytes of the source at which characters of the text begin; the end of what was decoded for the text's.
+        """Return the source offsets of the characters at `places` of the text; for the text's end, the end of the decoded bytes.
 
-        What is read of the text is their tiles.
+        Only the text of their tiles is read.
         """
         found: NDArray[np.uint64] = np.full(len(places), self._end, np.uint64)
         numbers: NDArray[np.intp] = np.searchsorted(self._begins, places, "right") - 1
@@ -106,7 +106,7 @@ class Decoded:
         return found
 
     def place_of(self, origin: int) -> int:
-        """The place of the first character that begins at a byte of the source or behind it."""
+        """Return the offset in the text of the first character that begins at byte `origin` of the source or after it."""
         if origin >= self._end:
             return self.text.nbytes
         if origin <= self._first_byte:
@@ -119,7 +119,7 @@ class Decoded:
         return begin + int(found[0]) if len(found) else end
 
     def _first(self, tile: int) -> int:
-        """The byte of the source at which the first of a tile's characters begins."""
+        """Return the source offset of the first character of a tile."""
         at = self._first_byte + tile * self._tile
         if not self._coding or not tile:
             return at
@@ -127,7 +127,7 @@ class Decoded:
         return at + 2 if units.tolist() == [0xD8, 0xDC] else at
 
     def _lengths(self, text: bytes) -> NDArray[np.int64]:
-        """Of each byte of the text, how many bytes of the source the character has that begins there."""
+        """Return, for each byte of the text, the source bytes of the character that begins there; 0 if none does."""
         found = np.frombuffer(text, np.uint8)
         begins = (found & 0xC0) != 0x80
         if not self._coding:
@@ -136,18 +136,18 @@ class Decoded:
 
 
 def decode_on_gpu(launcher: Launcher, encoded: Encoded, shape: DecodeShape = DECODE_SHAPE) -> Decoded:
-    """Decode a text; the host waits once, for the sizes of its tiles.
+    """Decode a text; the host waits once, for the sizes of the tiles.
 
-    Memory: the text, and 8 bytes for each tile of the source.
+    Memory: the text, and 8 bytes a tile of the source.
 
     Parameters
     ----------
     launcher
-        Where kernels run.
+        Launches the kernels.
     encoded
-        What is decoded.
+        The bytes to decode.
     shape
-        Of the kernels.
+        Launch configuration.
     """
     coding, room = encoded.coding, encoded.room
     page = None if coding else launcher.put(np.frombuffer(_page(encoded.codec), np.uint8))
@@ -167,9 +167,9 @@ def decode_on_gpu(launcher: Launcher, encoded: Encoded, shape: DecodeShape = DEC
 
 
 def _page(codec: str) -> bytes:
-    """The code page as the kernels have it."""
+    """Return the code page in the layout of `CodePage` in decode.cu."""
     characters = code_page(codec)
-    assert characters is not None  # the codecs that are decoded whole are decoded before
+    assert characters is not None  # text in other codecs was decoded as a whole before
     page: NDArray[np.void] = np.zeros(1, _PAGE)
     page["text"][0], page["length"][0] = characters, [len(character) for character in characters]
     return bytes(page.tobytes())

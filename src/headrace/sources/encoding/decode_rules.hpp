@@ -1,15 +1,15 @@
-// What other encodings mean in UTF-8, character by character: the rule that decode.cpp's vectors and decode.cu's
-// threads are held to.
+// Defines how other encodings decode to UTF-8, character by character: the reference for decode.cpp and decode.cu.
 #pragma once
 
 #include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// Stands for what cannot be decoded; no UTF-8 has it.
+// Replaces what cannot be decoded; valid UTF-8 never contains it.
 constexpr u8 UNDECODABLE = 0xFF;
 
-// A character of the text, its first byte lowest, and how many bytes of the source it stands for.
+// A decoded character: its UTF-8 bytes (the first is the lowest), their number, and the bytes of the source that were
+// used.
 struct DecodedCharacter {
     u32 text;
     u8 length;
@@ -18,8 +18,8 @@ struct DecodedCharacter {
 
 HR_FN u32 utf16_unit(const u8* p, bool big) { return static_cast<u32>(p[big ? 0 : 1] << 8 | p[big ? 1 : 0]); }
 
-// The character at the front of p[0, n), n > 0. A lone surrogate and an odd last byte are undecodable; the latter is
-// one with a first half of a pair before it.
+// Returns the first character of p[0, n), n > 0. A lone surrogate and an odd last byte cannot be decoded. An odd last
+// byte after the first unit of a pair forms one undecodable character with it.
 HR_FN DecodedCharacter utf16_character(const u8* p, u64 n, bool big) {
     if (n < 2) return {UNDECODABLE, 1, static_cast<u8>(n)};
     const u32 unit = utf16_unit(p, big);
@@ -35,7 +35,7 @@ HR_FN DecodedCharacter utf16_character(const u8* p, u64 n, bool big) {
     return {UNDECODABLE, 1, static_cast<u8>(unit < 0xDC00 && n == 3 ? 3 : 2)};
 }
 
-// Whether the unit before p, of which there is one, takes what begins at p[0, n) with it.
+// Returns whether the unit before p, which must exist, is the first half of a character that continues at p[0, n).
 HR_FN bool is_behind_first_half(const u8* p, u64 n, bool big) {
     if ((utf16_unit(p - 2, big) & 0xFC00) != 0xD800) return false;
     return n < 2 || (utf16_unit(p, big) & 0xFC00) == 0xDC00;

@@ -1,7 +1,7 @@
-"""The encodings of texts: which one a source has, and how the native readers decode it.
+"""Determines the encoding of a text, and how it is decoded.
 
-UTF-16 and code pages of one byte are decoded by the native readers, tile by tile, and places stay places in the source. Any
-other codec of Python decodes the whole text into memory first, and places are places in the decoded text, in UTF-8.
+The native readers decode UTF-16 and single-byte code pages tile by tile, and report positions in the source. Any other codec of
+Python decodes the whole text into memory first; positions are then positions in the decoded text, in UTF-8.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ _MARKS = {
     b"\xff\xfe": "utf-16-le",
     b"\xfe\xff": "utf-16-be",
 }
-"""Byte-order marks; a longer one comes before the one that begins like it."""
+"""Codec by byte-order mark. A mark precedes the shorter mark that it begins with."""
 _ALL_MARKS = tuple(_MARKS)
 _COMMON = ("utf-8", "utf8-lossy", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252", "ascii", "utf-32")
 
 UNDECODABLE = b"\xff"
-"""What stands in the decoded text for what cannot be decoded: no UTF-8 has it, so that its field is found to be at fault."""
+"""Replaces what cannot be decoded. Valid UTF-8 never contains it, so the field that contains it is reported as a fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextEncoding:
-    """How a text is encoded.
+    """The encoding of a text.
 
     Parameters
     ----------
     codec
-        Python's name of the codec; None for UTF-8, unless a byte-order mark says otherwise.
+        Python's name of the codec; None for that of the byte-order mark, or UTF-8.
     replace
-        Whether what cannot be decoded becomes U+FFFD in strings, and is no fault.
+        Whether what cannot be decoded becomes U+FFFD in strings instead of a fault.
     """
 
     codec: str | None = None
@@ -49,12 +49,12 @@ class TextEncoding:
 
     @classmethod
     def parse(cls, encoding: object, errors: str) -> TextEncoding:
-        """An encoding by any name that Python knows; ``"utf8-lossy"`` is UTF-8 with ``errors="replace"``.
+        """Return the encoding of any name that Python knows; ``"utf8-lossy"`` is UTF-8 with ``errors="replace"``.
 
         Raises
         ------
         OptionError
-            There is no such text encoding.
+            Python has no text encoding of that name.
 
         Examples
         --------
@@ -69,13 +69,13 @@ class TextEncoding:
             return cls(None, True)
         try:
             codec = codecs.lookup(encoding).name
-            b"a".decode(codec, "replace")  # refuses codecs of bytes, such as hex
+            b"a".decode(codec, "replace")  # fails for codecs from bytes to bytes, such as hex
         except (LookupError, ValueError):
             raise OptionError.unknown("encoding", encoding, _COMMON) from None
         return cls(None if codec in _UTF8 else codec, errors == "replace")
 
     def of_text(self, start: bytes) -> tuple[str, int]:
-        """The codec of a text that begins with `start`, and how many bytes its byte-order mark has.
+        """Return the codec of a text that begins with `start`, and the size of its byte-order mark in bytes.
 
         Examples
         --------
@@ -89,17 +89,29 @@ class TextEncoding:
         if self.codec in ("utf-16", "utf-32"):
             if mark and marked.startswith(self.codec):
                 return marked, len(mark)
-            # FF FE 00 00 is the mark of UTF-32, and also that of UTF-16 before a NUL.
+            # FF FE 00 00 is the mark of UTF-32, and also that of UTF-16 followed by a NUL.
             if self.codec == "utf-16" and marked == "utf-32-le":
                 return "utf-16-le", 2
             return f"{self.codec}-{'le' if sys.byteorder == 'little' else 'be'}", 0
-        own_mark = next((mark for mark, codec in _MARKS.items() if codec == self.codec), b"")
-        return self.codec, len(own_mark) if own_mark and start.startswith(own_mark) else 0
+        codec_mark = next((mark for mark, codec in _MARKS.items() if codec == self.codec), b"")
+        return self.codec, len(codec_mark) if codec_mark and start.startswith(codec_mark) else 0
 
 
 @dataclass(frozen=True, slots=True)
 class DecodedText:
-    """A source that the native readers read as UTF-8 from byte `begin` on; its bytes are in `codec`, and `held` in memory."""
+    """A source that the native readers read as UTF-8.
+
+    Parameters
+    ----------
+    native
+        The source.
+    begin
+        First byte of the text, after a byte-order mark.
+    held
+        Bytes of text in memory, if the whole text was decoded.
+    codec
+        Codec of the bytes of `native`.
+    """
 
     native: _native.Source
     begin: int
@@ -108,12 +120,12 @@ class DecodedText:
 
 
 def decoded(source: _native.Source, encoding: TextEncoding, *, isa: str = "", memory_limit: int | None = None) -> DecodedText:
-    """The text of `source`.
+    """Return the text of `source`.
 
     Raises
     ------
     MemoryLimitError
-        It has to be decoded into memory, and is longer than `memory_limit`.
+        The text has to be decoded into memory, and is longer than `memory_limit`.
     """
     codec, begin = encoding.of_text(source.read(0, 4))
     if codec == "utf-8":
@@ -127,18 +139,18 @@ def decoded(source: _native.Source, encoding: TextEncoding, *, isa: str = "", me
 
 
 def decode_as(source: _native.Source, codec: str, isa: str) -> None:
-    """Have the native readers decode the source's bytes, in a codec for which `is_decoded_whole` is false."""
+    """Let the native readers decode the source, whose codec is one for which `is_decoded_whole` is false."""
     source.decode_as(codec, [] if codec.startswith("utf-16") else code_page(codec) or [], isa)
 
 
 def is_decoded_whole(codec: str) -> bool:
-    """Whether `decoded` needs the whole text in memory."""
+    """Whether `decoded` decodes the whole text into memory."""
     return codec not in ("utf-8", "utf-16-le", "utf-16-be") and code_page(codec) is None
 
 
 @cache
 def code_page(codec: str) -> list[bytes] | None:
-    """What each byte stands for, in UTF-8, FF for nothing; None if the codec is not one of single bytes.
+    """Return the UTF-8 text of each byte, FF for an undefined byte; None if the codec is not a single-byte codec.
 
     Examples
     --------
@@ -154,11 +166,11 @@ def code_page(codec: str) -> list[bytes] | None:
         except UnicodeError:
             characters.append(UNDECODABLE)
             continue
-        if len(character) != 1:  # the first of several bytes, or one that only changes a state
+        if len(character) != 1:  # the first of several bytes, or a byte that only changes the decoder's state
             return None
         known += one
         characters.append(in_utf8(character))
-    # A codec that takes bytes one by one, and yet not each for itself (punycode), gives itself away here.
+    # Some codecs accept single bytes but do not decode each independently (punycode): the whole then differs.
     try:
         whole = in_utf8(known.decode(codec))
     except UnicodeError:
@@ -177,7 +189,7 @@ def _decoded_whole(source: _native.Source, codec: str, begin: int, memory_limit:
 
 
 def in_utf8(text: str) -> bytes:
-    """Decoded text, in which `MARK_UNDECODABLE` may have left its marks."""
+    """Return decoded text as UTF-8, with the marks that `MARK_UNDECODABLE` may have left."""
     try:
         return text.encode()
     except UnicodeEncodeError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from headrace.gpu.kernels.source import Programs
 
 PROGRAMS: Programs = (
-    # Other encodings.
+    # Decoding of other encodings.
     (
         "decode.cu",
         {

@@ -97,7 +97,7 @@ def view_of_room(room: Room, device: Device, stream: int, crossings: Crossings) 
 
 
 _HEAD_BYTES, _LARGE_HEAD_BYTES, _LARGE_TEXT = 16 << 10, 64 << 10, 64 << 20
-MOST_HEAD_BYTES = 128 << 10
+_MAX_HEAD_BYTES = 128 << 10
 """Bytes of the beginning that are fetched as soon as a read within them extends past the first fetch."""
 
 
@@ -129,11 +129,11 @@ def host_view(text: Array, crossings: Crossings) -> _native.Source:
 
     def read(offset: int, count: int, address: int) -> None:
         nonlocal head
-        if len(head) < offset + count <= MOST_HEAD_BYTES:
-            head = fetched(text.address, min(MOST_HEAD_BYTES, size))
+        if len(head) < offset + count <= _MAX_HEAD_BYTES:
+            head = fetched(text.address, min(_MAX_HEAD_BYTES, size))
         if offset + count <= len(head):
             ctypes.memmove(address, head[offset : offset + count], count)
-        elif count <= MOST_HEAD_BYTES:
+        elif count <= _MAX_HEAD_BYTES:
             ctypes.memmove(address, fetched(text.address + offset, count), count)
         else:
             target: Any = (ctypes.c_char * count).from_address(address)

@@ -1,4 +1,4 @@
-"""Batches taken to another device, one ahead, so that the way there overlaps with what makes the next."""
+"""Copies batches to another device, one batch ahead, so that the copy overlaps with the loading of the next batch."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from headrace.columns.buffers.fetch_gpu import FetchWay
 
 
-def moved_ahead(batches: Iterator[Table], device: Device, context: Context, cut: BatchCut) -> Iterator[Table]:
-    """Each batch on `device`; while one is on its way, the next is made."""
+def copied_ahead(batches: Iterator[Table], device: Device, context: Context, cut: BatchCut) -> Iterator[Table]:
+    """Yield each batch on `device`; while one is copied, the next is loaded."""
     before: Future[Table] | None = None
     mover: _Mover | None = None
     timeline = cut.timeline
@@ -44,7 +44,7 @@ def moved_ahead(batches: Iterator[Table], device: Device, context: Context, cut:
 
 
 class _Mover:
-    """Threads that take batches to a device."""
+    """Threads that copy batches to a device."""
 
     def __init__(self, device: Device, context: Context, cut: BatchCut) -> None:
         self._device, self._context, self._timeline = device, context, cut.timeline
@@ -53,7 +53,7 @@ class _Mover:
         self._fetch: _Fetch | None = None
 
     def submit(self, batch: Table) -> Future[Table]:
-        """The batch there, when it is."""
+        """Return a future of the batch on the device."""
         move = self._ways_to(batch)
 
         def moved() -> Table:
@@ -63,7 +63,7 @@ class _Mover:
         return self._workers.submit(moved)
 
     def close(self) -> None:
-        """Wait for what is under way."""
+        """Wait for the copies in progress."""
         self._workers.shutdown()
         if self._fetch is not None:
             self._fetch.close()
@@ -79,10 +79,10 @@ class _Mover:
 
 
 class _Fetch:
-    """The ways from a GPU to the host."""
+    """Pinned memory and streams for copies from a GPU to the host, one set a thread."""
 
     def __init__(self, device: Device, context: Context, cut: BatchCut) -> None:
-        from headrace.columns.buffers.fetch_gpu import FETCH_SHAPE, FetchWay  # of a GPU alone
+        from headrace.columns.buffers.fetch_gpu import FETCH_SHAPE, FetchWay  # needs the packages of a GPU
         from headrace.gpu.device.device import gpu
         from headrace.gpu.memory.pinned import take_ring
         from headrace.gpu.memory.pinned_results import pinned_results
@@ -96,7 +96,7 @@ class _Fetch:
         self._crossings = context.crossings
 
     def of(self, batch: Table) -> Callable[[], Table]:
-        """Fetches a batch that the work given to the card so far has filled."""
+        """Return a function that copies a batch, once the work enqueued so far has filled it."""
         from headrace.columns.buffers.fetch_gpu import fetch_columns
         from headrace.gpu.device.event import Event
 
@@ -122,6 +122,6 @@ class _Fetch:
 
 
 def _is_whole(column: Column, device: Device) -> bool:
-    """Whether a column of a GPU is its buffers, as they are."""
+    """Whether a column is in GPU memory and consists of its buffers as they are: no offset, no dictionary, no views."""
     plain = column.offset == 0 and column.null_count >= 0 and not column.data and column.dictionary is None
     return plain and column.device == device and device.kind != "cpu"
