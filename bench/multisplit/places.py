@@ -21,12 +21,13 @@ from headrace import buckets
 from headrace.arrange.bucket.functions import BucketFunction, rule_for
 from headrace.arrange.bucket.key_types import key_type
 from headrace.arrange.multisplit.gpu import planner
-from headrace.arrange.multisplit.gpu.launches import DIGIT_BITS, Column, Shapes, Splitter, bits_pass
+from headrace.arrange.multisplit.gpu.launches import Column, Splitter, bits_pass
+from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS, SMALL_TUNING, SplitTuning
 from headrace.arrange.multisplit.multisplit import Split
+from headrace.arrange.multisplit.paper.strategies import strategy_named
 from headrace.arrays.arrays import take
 from headrace.gpu.kernels.launcher import Entry, Launcher, Shape
 from headrace.testing.fibers.launcher import FiberLauncher
-from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
 
 KINDS = ("uniform", "0.25-uniform", "binomial", "constant")
 STAGES = {
@@ -34,7 +35,6 @@ STAGES = {
     "split_warps": "post-scan",
 }  # fmt: skip
 """Of the dissertation's table 3.4, by kernels."""
-"""Shapes that the harness is not slow with."""
 Work = Callable[[], Any]
 
 
@@ -60,14 +60,14 @@ class Place(Protocol):
 
 
 def split_with(
-    launcher: Launcher, shapes: Shapes, arrays: list[Any], function: BucketFunction, strategy: str | None
+    launcher: Launcher, tuning: SplitTuning, arrays: list[Any], function: BucketFunction, strategy: str | None
 ) -> list[Any]:
     """Rooms of the result for arrays of 4 bytes, keys first, and of the offsets."""
     rule = rule_for(function, np.dtype("u4"))
     columns = [Column(array, launcher.room(array.nbytes), 4) for array in arrays]
     offsets = launcher.room((rule.count + 1) * 8)
-    splitter = Splitter(launcher, arrays[0].nbytes // 4, shapes)
-    planner.split(splitter, (key_type("<u4"), rule), columns, offsets, strategy)
+    splitter = Splitter(launcher, arrays[0].nbytes // 4, tuning)
+    planner.split(splitter, (key_type("<u4"), rule), columns, offsets, strategy_named(strategy))
     return [*(column.target for column in columns), offsets]
 
 
@@ -104,18 +104,18 @@ class Harness:
         """A multisplit."""
         launcher = FiberLauncher()
         arrays = [launcher.put(array) for array in (keys, values) if array is not None]
-        rooms = split_with(launcher, SPLIT_SHAPES, arrays, function, strategy)
+        rooms = split_with(launcher, SMALL_TUNING, arrays, function, strategy)
         found = [launcher.fetch(room) for room in rooms]
         return Split(found[0].view("u4"), None if values is None else found[1].view("u4"), found[-1].view("i8"))
 
-    def unordered(self, width: int, kind: str, shapes: Shapes = SPLIT_SHAPES) -> tuple[float, float]:
+    def unordered(self, width: int, kind: str, tuning: SplitTuning = SMALL_TUNING) -> tuple[float, float]:
         """10^9 keys a second that a partition by the highest 8 bits has, twice the call."""
         keys = self.keys(kind, 256, self.n).astype(f"u{width // 8}") << np.uint64(width - 32).astype(f"u{width // 8}")
         begin = perf_counter()
         launcher = FiberLauncher()
-        by = replace(bits_pass(f"u{width}", width - 8, width), least_bits=DIGIT_BITS)
+        by = replace(bits_pass(f"u{width}", width - 8, width), min_bits=DIGIT_BITS)
         given, made, offsets = launcher.put(keys), launcher.room(keys.nbytes), launcher.room(257 * 8)
-        splitter = Splitter(launcher, len(keys), shapes)
+        splitter = Splitter(launcher, len(keys), tuning)
         starts, _ = splitter.starts(by, given, offsets)
         splitter.run_by_reserving(by, Column(given, made, keys.itemsize), starts)
         found, digits = launcher.fetch(made).view(keys.dtype), keys >> keys.dtype.type(width - 8)
@@ -149,7 +149,7 @@ class Harness:
                 found[stage] = found.get(stage, 0) + (perf_counter() - begin) * 1e3
 
         launcher = Staged()
-        split_with(launcher, SPLIT_SHAPES, [launcher.put(a) for a in (keys, values) if a is not None], function, strategy)
+        split_with(launcher, SMALL_TUNING, [launcher.put(a) for a in (keys, values) if a is not None], function, strategy)
         return found
 
     def called(self, work: Work, count: int) -> tuple[float, float]:
@@ -271,7 +271,7 @@ class Card:
             marks.clear()
             self._torch.cuda._sleep(3_000_000)  # noqa: SLF001 (there is no other)
             launcher = Staged(card, stream=arrays[0].stream, budget=context.new_budget(), crossings=context.crossings)
-            split_with(launcher, planner.shapes_of(card.multiprocessors, card.capability), arrays, function, strategy)
+            split_with(launcher, planner.device_tuning(card.multiprocessors, card.capability), arrays, function, strategy)
             self._torch.cuda.synchronize()
             rounds.append({})
             for stage, begin, end in marks:

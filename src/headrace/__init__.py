@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from headrace.api.scan.scan import Scan
     from headrace.api.scan.scan_csv import scan_csv
     from headrace.arrange.bucket import functions as buckets
-    from headrace.core.expressions.expression import Expression, key
     from headrace.arrange.histogram.histogram import histogram
     from headrace.arrange.multisplit.multisplit import multisplit
     from headrace.arrange.sort.sort import argsort, is_sorted, sort, sort_pairs, top_k
     from headrace.arrays.device_array import DeviceArray
+    from headrace.core.expressions.expression import Expression, key
     from headrace.primitives.scan import reduce, scan
     from headrace.primitives.select import select
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import headrace
 from headrace import buckets, key
-from headrace.arrange.multisplit.multisplit_sort import multisplit_sort
+from headrace.arrange.multisplit.paper.multisplit_sort import multisplit_sort
 from headrace.arrange.multisplit.partition import partition
 from headrace.core.errors import OptionError
 from tests.arrange.multisplit_cases import DTYPES, cases, check, columns_of, keys_of, odd_columns_of, wide_cases, wide_keys_of
@@ -126,8 +126,8 @@ U4, F4 = np.zeros(3, "u4"), np.array([0.5, np.nan, 2], "f4")
         (U4, lambda: key % 3, None, "give it a number of buckets"),
         (U4, lambda: 7, None, "must be a function of headrace.buckets"),
         (U4, lambda: buckets.where(True), None, "must be an expression"),
-        (F4, lambda: buckets.modulo(3), None, "function of whole numbers"),
-        (F4, lambda: buckets.computed(3, key % 3), None, "whole numbers"),
+        (F4, lambda: buckets.modulo(3), None, "function of integers"),
+        (F4, lambda: buckets.computed(3, key % 3), None, "is for integers"),
         (F4, lambda: buckets.computed(3, key), None, "1 key is in none"),
         (np.array([-1, 0], "i8"), lambda: buckets.computed(3, key), None, "1 key is in none"),
         (np.zeros((3, 2), "u8"), lambda: buckets.even(0, 4, 2), None, "not for keys of 16 bytes"),
@@ -145,7 +145,7 @@ U4, F4 = np.zeros(3, "u4"), np.array([0.5, np.nan, 2], "f4")
         (U4, lambda: buckets.hash(3), np.zeros((3, 1, 1)), "one dimension"),
         (U4, lambda: buckets.hash(3), np.zeros((3, 0)), "one dimension"),
         (U4, lambda: buckets.hash(3), np.zeros(3, object), "items of type"),
-        (U4, lambda: buckets.even(0, 0, 2), None, "two whole numbers"),
+        (U4, lambda: buckets.even(0, 0, 2), None, "two integers"),
         (U4, lambda: buckets.splitters([3, 1, 2]), None, "must ascend"),
     ],
 )
@@ -177,7 +177,7 @@ def test_partition() -> None:
     [
         (lambda: multisplit_sort(np.zeros(2, "i4")), "unsigned"),
         (lambda: multisplit_sort(np.zeros(2, "u4"), digit_bits=9), "1 to 8"),
-        (lambda: partition(np.zeros(2, "u2"), 0, 8), "4 and 8 can be taken"),
+        (lambda: partition(np.zeros(2, "u2"), 0, 8), "partition takes 4 and 8"),
         (lambda: partition(np.zeros(2, "u4"), 0, 9), "8 bits at most"),
         (lambda: partition(np.zeros(2, "u4"), 30, 33), "8 bits at most"),
     ],

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from headrace.arrange.multisplit.gpu.launches import Column, Pass, Shapes, Splitter, bits_pass
-from headrace.arrange.multisplit.gpu.planner import shapes_of
+from headrace.arrange.multisplit.gpu.launches import Column, Pass, Splitter, bits_pass
+from headrace.arrange.multisplit.gpu.planner import device_tuning
+from headrace.arrange.multisplit.gpu.tuning import SplitTuning
+from headrace.arrange.multisplit.paper.launches import run_by_look_back, run_by_warps
 from headrace.gpu.kernels.source import Variant
 
 pytestmark = pytest.mark.pure
@@ -42,19 +44,19 @@ class Lister:
 def test_launches_are_listed(key: str, rule: str, count: int, capability: tuple[int, int]) -> None:
     size = {"BitsOf": 16, "Computed": 16, "AnyOf": 32 if key == "u32" else 48}[rule]
     by = Pass(key, rule, bytes(size), count, "(key >> 3u)" if rule == "Computed" else "")
-    splitter = Splitter(Lister(capability), 1_000_000, shapes_of(132, capability))
+    splitter = Splitter(Lister(capability), 1_000_000, device_tuning(132, capability))
     for columns in ([Column(Room(), Room(), 4)], [Column(Room(), Room(), 4)] * 3):
         if len(columns) > 1 or key in {"u32", "u64"}:  # labels never go alone
             splitter.run(by, columns, None)
         if (key, rule) == ("u32", "BitsOf"):
-            splitter.run_by_look_back(by, columns, Room())
+            run_by_look_back(splitter, by, columns, Room())
             for reorders in (False, True) if by.bits <= 5 else ():
-                splitter.run_by_warps(by, columns, None, reorders=reorders)
+                run_by_warps(splitter, by, columns, None, reorders=reorders)
 
 
 @pytest.mark.parametrize("key", ["u32", "u64"])
 def test_reserving_is_listed(key: str) -> None:
-    by = replace(bits_pass(key, 0, 3), least_bits=8)
-    splitter = Splitter(Lister(), 1_000_000, Shapes())
+    by = replace(bits_pass(key, 0, 3), min_bits=8)
+    splitter = Splitter(Lister(), 1_000_000, SplitTuning())
     splitter.starts(by, Room())
     splitter.run_by_reserving(by, Column(Room(), Room(), 8), Room())

@@ -1,1 +1,1 @@
-"""Text columns in other forms: views and dictionaries."""
+"""Converts text columns to string views and dictionaries, and back."""

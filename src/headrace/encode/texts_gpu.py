@@ -14,6 +14,7 @@ from headrace.columns.native_columns import type_named
 from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError
 from headrace.encode.texts import wanted_form
+from headrace.encode.tuning import ROWS_PER_THREAD, TEXT_THREADS
 from headrace.gpu.kernels.launcher import Entry, Launcher, Part, Room, Shape
 
 PLAIN_TEXTS = np.dtype(
@@ -31,8 +32,6 @@ _COUNT = Entry("encode/dictionary.cu", "count_firsts", "80sP")
 _NUMBER = Entry("encode/dictionary.cu", "number_firsts", "80sPPPP")
 _CODES = Entry("encode/dictionary.cu", "put_codes", "80sPP")
 _GATHER = Entry("encode/dictionary.cu", "gather_texts", "40sPPQQPP")
-_THREADS = 256
-_TURNS = 8
 _FEWEST_SLOTS, _MORE_SLOTS = 1 << 16, 16
 _MOST_INT32 = 0x7FFFFFFF
 _SEED = int.from_bytes(os.urandom(8), "little") | 1
@@ -42,14 +41,14 @@ _SEED = int.from_bytes(os.urandom(8), "little") | 1
 class TextShape:
     """Threads of a block, slots of the first table of distinct texts, and bytes of a buffer of views at most."""
 
-    threads: int = _THREADS
+    threads: int = TEXT_THREADS
     slots: int = _FEWEST_SLOTS
     most_viewed: int = MOST_VIEWED_BYTES
 
     @property
     def rows(self) -> int:
         """Of a block."""
-        return self.threads * _TURNS
+        return self.threads * ROWS_PER_THREAD
 
 
 TEXT_SHAPE = TextShape()

@@ -1,1 +1,1 @@
-"""Primitives on arrays, on both devices: scan, reduce, select, sums of floats, copies."""
+"""Scans, reduces, selects, sums and copies arrays on both devices."""

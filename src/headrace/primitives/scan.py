@@ -13,16 +13,14 @@ from headrace.core.options import flag
 from headrace.gpu.device.device import Gpu, gpu
 from headrace.gpu.kernels.kernel import kernel
 from headrace.gpu.memory.scratch import COUNTERS, Scratch
+from headrace.primitives.copy import fill
 from headrace.primitives.operators import Joining
+from headrace.primitives.tuning import FLOAT_SUM, REDUCE, SCAN_LARGE, SCAN_SMALL, has_large_ring
 
-_THREADS, _ROWS = 256, 4
-_TILE_BYTES = _THREADS * _ROWS * 16
+_TILE_BYTES = REDUCE["HR_THREADS"] * REDUCE["HR_ROWS"] * 16
 _BLOCKS_PER_MULTIPROCESSOR = 16
-_LARGE = {"HR_THREADS": 192, "HR_ROWS": 9, "HR_STAGES": 8, "HR_REDUCERS": 6, "HR_LOOK": 5}
-_SMALL = {"HR_THREADS": 128, "HR_ROWS": 9, "HR_STAGES": 4, "HR_REDUCERS": 4, "HR_LOOK": 5}
 _PIECE = 4096
-_SUM_THREADS, _SUM_ROWS = 256, 16
-_MOST_SUMMED = 2**36
+_MAX_SUMMED = 2**36
 
 
 def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context: Context | None = None) -> Any:
@@ -140,8 +138,8 @@ def reduce(items: Any, operator: str = "sum", *, context: Context | None = None)
     joining = Joining.of(operator, source)
     if source.length == 0 and operator != "sum":
         raise OptionError(f"there are no items, so there is no {operator}")
-    if joining.is_float_sum and source.length > _MOST_SUMMED:
-        raise OptionError(f"{source.length:_} floats are more than can be summed, {_MOST_SUMMED:_}")
+    if joining.is_float_sum and source.length > _MAX_SUMMED:
+        raise OptionError(f"{source.length:_} floats are more than can be summed, {_MAX_SUMMED:_}")
     widened = Joining.widened(operator, source)
     result = empty_like(source, 1, None if widened is None else widened[1], budget)
     if source.device.kind == "cpu":
@@ -155,17 +153,18 @@ def reduce(items: Any, operator: str = "sum", *, context: Context | None = None)
             _native.reduce(*items_at, context.thread_count, context.isa)
     elif joining.is_float_sum and source.length > 0:
         _sum_floats_on_gpu(source, result, joining.item)
+    elif source.length == 0:
+        fill(result, bytes(result.width))
     elif widened is not None:
         _reduce_on_gpu(source, result, Joining(joining.join, "u64"), widened[0])
     else:
-        # Nothing at all is summed as integers: the bits of 0 are those of 0.0.
-        _reduce_on_gpu(source, result, joining if source.length else Joining("Sum", f"u{8 * source.width}"))
+        _reduce_on_gpu(source, result, joining)
     return result.owner
 
 
 def scan_shape(card: Gpu) -> dict[str, int]:
-    """Shape of a scan, one block on each multiprocessor. Cards of data centres since 9.0 have 227 KiB of shared memory."""
-    return _LARGE if card.capability[0] in {9, 10} else _SMALL
+    """Return the sizes of a scan, which runs one block per multiprocessor."""
+    return SCAN_LARGE if has_large_ring(card.capability) else SCAN_SMALL
 
 
 def _reduce_on_gpu(source: Array, result: Array, joining: Joining, widened: str | None = None) -> None:
@@ -176,20 +175,21 @@ def _reduce_on_gpu(source: Array, result: Array, joining: Joining, widened: str 
     found = kernel("primitives/reduce.cu", "reduce", "PqPPP", defines, card)
     with in_stream_of(source, result), Scratch(card, COUNTERS + blocks * result.width, source.stream, 0) as (memory, _):
         args = (source.address, source.length, memory.address + COUNTERS, memory.address, result.address)
-        found.launch(blocks, _THREADS, args, stream=source.stream)
+        found.launch(blocks, REDUCE["HR_THREADS"], args, stream=source.stream)
 
 
 def _sum_floats_on_gpu(source: Array, result: Array, item: str) -> None:
     card = gpu(source.device)
     firsts = -(-source.length // _PIECE)
     seconds = -(-firsts // _PIECE)
-    defines: dict[str, int | str] = {"HR_ITEM": item, "HR_THREADS": _SUM_THREADS, "HR_ROWS": _SUM_ROWS}
+    defines: dict[str, int | str] = {"HR_ITEM": item, **FLOAT_SUM}
     found = kernel("primitives/float_sum.cu", "float_sum", "PqPPP", defines, card)
     partial_sums = COUNTERS + (firsts + 3 + seconds) * source.width
     with in_stream_of(source, result), Scratch(card, partial_sums, source.stream, 0) as (memory, _):
         args = (source.address, source.length, memory.address + COUNTERS, memory.address, result.address)
-        found.launch(-(-firsts * 32 // _SUM_THREADS), _SUM_THREADS, args, stream=source.stream)
+        threads = FLOAT_SUM["HR_THREADS"]
+        found.launch(-(-firsts * 32 // threads), threads, args, stream=source.stream)
 
 
 def _defines(joining: Joining) -> dict[str, int | str]:
-    return {"HR_OPERATOR": joining.join, "HR_ITEM": joining.item, "HR_THREADS": _THREADS, "HR_ROWS": _ROWS}
+    return {"HR_OPERATOR": joining.join, "HR_ITEM": joining.item, **REDUCE}

@@ -15,10 +15,8 @@ from headrace.gpu.device.device import Gpu, gpu
 from headrace.gpu.kernels.kernel import kernel
 from headrace.gpu.memory.pool import device_pool
 from headrace.gpu.memory.scratch import Scratch
+from headrace.primitives.tuning import SELECT_LARGE, SELECT_SMALL, WIDTHS, has_large_ring
 
-_LARGE = {"HR_THREADS": 768, "HR_ROWS": 3, "HR_STAGES": 3, "HR_COUNTERS": 6, "HR_LOOK": 5, "HR_BATCH": 8, "HR_BLOCKS": 1}
-_SMALL = {"HR_THREADS": 256, "HR_ROWS": 3, "HR_STAGES": 3, "HR_COUNTERS": 2, "HR_LOOK": 5, "HR_BATCH": 8, "HR_BLOCKS": 1}
-_WIDTHS = (1, 2, 4, 8, 16)
 _FLAGS = {"|b1", "|u1", "|i1"}
 
 
@@ -60,7 +58,7 @@ def select(items: Any, mask: Any, *, context: Context | None = None) -> Any:
         raise OptionError(f"mask must be of bools or bytes, not of {flags.typestr!r}")
     if flags.length != source.length:
         raise OptionError(f"mask has {flags.length} flags for {source.length} items")
-    if source.width not in _WIDTHS:
+    if source.width not in WIDTHS:
         raise OptionError(f"items have {source.width} bytes; 1, 2, 4, 8 and 16 can be taken")
     if source.device.kind != "cpu":
         return _select_on_gpu(source, flags, context, budget)
@@ -95,5 +93,5 @@ def _select_on_gpu(source: Array, flags: Array, context: Context, budget: Budget
 
 
 def select_shape(card: Gpu) -> dict[str, int]:
-    """Shape of a selection. Cards of data centres since 9.0 have 227 KiB of shared memory."""
-    return _LARGE if card.capability[0] in {9, 10} else _SMALL
+    """Return the sizes of a selection."""
+    return SELECT_LARGE if has_large_ring(card.capability) else SELECT_SMALL

@@ -1,1 +1,1 @@
-"""Bucket functions: as values, as rules shared by both devices, as expressions of a user's own."""
+"""Defines bucket functions: as Python values, and as rules that CPU and GPU share."""

@@ -1,1 +1,1 @@
-"""Items and columns gathered by row numbers."""
+"""Gathers items and columns by row numbers."""

@@ -1,1 +1,1 @@
-"""Counts of keys by bucket."""
+"""Counts the keys of each bucket."""

@@ -1,1 +1,1 @@
-"""Keys and values in the order of their buckets."""
+"""Sorts keys and values by bucket."""

@@ -1,1 +1,1 @@
-"""Rows of tables by buckets or by hashes."""
+"""Partitions the rows of tables by bucket or by hash."""

@@ -1,1 +1,1 @@
-"""Variants of multisplit as published (dissertation of Ashkiani 2017)."""
+"""Implements published variants of multisplit, for comparison (dissertation of Ashkiani 2017)."""
