@@ -94,7 +94,7 @@ def test_items_of_16_bytes_may_begin_at_multiples_of_8():
     target = upload(np.zeros(64, np.uint8))
     device_copy.copy(array_at(source, 8, 3, 16), array_at(target, 0, 3, 16))
     assert download(target)[:49].tolist() == [*range(8, 56), 0]
-    with pytest.raises(OptionError, match="no multiple of 16"):
+    with pytest.raises(OptionError, match="not a multiple of 16"):
         device_copy.fill(array_at(target, 8, 1, 16), bytes(16))
 
 

@@ -62,7 +62,7 @@ def test_views(rows, large, few):
 def test_views_in_several_buffers(most):
     launcher = FiberLauncher("random", most)
     column = column_of(random.Random(most), 700, False, False)
-    found = string_views(launcher, rooms_of(launcher, column), TextShape(threads=64, most_viewed=most))
+    found = string_views(launcher, rooms_of(launcher, column), TextShape(threads=64, max_viewed=most))
     if most == 200:
         assert found is None  # one text is longer
         return
