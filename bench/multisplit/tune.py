@@ -1,9 +1,9 @@
-"""Multisplit in several shapes (split_tile.cuh), beside CUB: which are to be the listed ones.
+"""Measures block sizes of multisplit's split kernel beside CUB, to choose those of the tuning table (multisplit/gpu/tuning.py).
 
 Needs what bench.multisplit.tables needs. Programs are compiled first, on all cores; each is checked on 2^21 + 777 keys against a
-stable sort before it is timed. A row: threads of a block, keys of a thread, blocks of a multiprocessor; 10^9 items a
-second with counting, uniform and constant keys, by the highest 1, 5 and 8 bits (of long keys 8). One that does not fit the card
-says so. With --harness few of them, small, in the fiber harness, to see that the table is made.
+stable sort before it is timed. A row has threads per block, keys per thread and blocks per multiprocessor; then 10^9 items per
+second with counting, for uniform and constant keys, by the highest 1, 5 and 8 bits (8 for long keys). Sizes that do not fit the
+device are marked. With --harness, a few small sizes run in the fiber harness to test that the table is complete.
 
     python -m bench.multisplit.tune [--what keys,pairs,long,long_pairs] [--bits 1,5,8]
         [--out FILE] [--harness]
@@ -39,11 +39,11 @@ SETS: dict[str, tuple[int, bool, list[BlockTuning]]] = {
     "long": (8, False, [BlockTuning(512, 12, 2), BlockTuning(384, 16, 2), BlockTuning(512, 16, 2), BlockTuning(256, 16, 3)]),
     "long_pairs": (8, True, [BlockTuning(512, 12, 1), BlockTuning(384, 10, 2), BlockTuning(512, 8, 2), BlockTuning(384, 12, 2)]),
 }
-"""Bytes of a key, whether with values as wide, and shapes."""
+"""Bytes per key, whether values of the same width move with them, and block sizes."""
 
 
 def shapes_with(base: SplitTuning, shape: BlockTuning) -> SplitTuning:
-    """One shape for all."""
+    """Return a tuning with the same block sizes for all kernels."""
     return replace(
         base, keys=shape, with_values=shape, long_keys=shape, long_keys_with_values=shape,
         together=shape, alone=shape,
@@ -51,14 +51,14 @@ def shapes_with(base: SplitTuning, shape: BlockTuning) -> SplitTuning:
 
 
 def highest(width: int, bits: int) -> Any:
-    """By the highest bits of keys of so many bytes; of 8 bits by the kernels of 8."""
+    """Return the pass by the highest bits of keys of `width` bytes."""
     from headrace.arrange.multisplit.gpu.launches import bits_pass
 
     return replace(bits_pass(f"u{8 * width}", 8 * width - bits, 8 * width), min_bits=bits)
 
 
 class Tuner:
-    """Runs a shape on a card."""
+    """Measures block sizes on a device."""
 
     def __init__(self, bits: tuple[int, ...]) -> None:
         from headrace.gpu.device.device import gpu
@@ -123,7 +123,7 @@ class Tuner:
         return found
 
     def compile(self, sets: list[str]) -> None:
-        """All programs, on all cores, into the cache of kernels."""
+        """Compile all programs on all cores into the kernel cache."""
         from headrace.arrange.multisplit.gpu.launches import Column, Splitter
         from headrace.gpu.device.device import ARCHITECTURES
         from headrace.gpu.kernels.compile import cubin_of
@@ -155,13 +155,13 @@ class Tuner:
 
 
 class SmallTuner:
-    """Runs small shapes in the fiber harness."""
+    """Runs small block sizes in the fiber harness."""
 
     def __init__(self) -> None:
         self.place = Harness(1500)
 
     def compile(self, sets: list[str]) -> None:
-        """Nothing: the harness compiles what it runs."""
+        """Do nothing: the harness compiles programs when it runs them."""
 
     def row(self, width: int, pairs: bool, shapes: SplitTuning) -> list[str]:
         from bench.multisplit.places import split_with

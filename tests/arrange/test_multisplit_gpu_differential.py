@@ -8,7 +8,7 @@ import pytest
 import headrace
 from headrace import buckets, key
 from headrace.arrange.multisplit.multisplit import STRATEGIES
-from headrace.arrange.multisplit.paper.multisplit_sort import multisplit_sort
+from headrace.arrange.multisplit.multisplit_sort import multisplit_sort
 from headrace.arrange.multisplit.partition import partition
 from headrace.core.errors import OptionError
 from tests.arrange.multisplit_cases import DTYPES, cases, check, columns_of, keys_of, odd_columns_of, wide_cases, wide_keys_of

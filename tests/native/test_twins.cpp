@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "core/expressions/expression_kernels.hpp"
 #include "arrange/histogram/histogram.hpp"
 #include "check.hpp"
+#include "core/expressions/expression_kernels.hpp"
 #include "core/operators.hpp"
 #include "primitives/cpu/scan.hpp"
 #include "primitives/cpu/select.hpp"

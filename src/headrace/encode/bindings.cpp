@@ -50,7 +50,7 @@ const char* form_name(TextForm form) {
     return form == TextForm::small ? "string" : form == TextForm::large ? "large_string" : "string_view";
 }
 
-// None where a text is too long for a view.
+// Returns None if a text is too long for a view.
 nb::object string_views(nb::handle column, unsigned threads, u64 most_bytes) {
     const TextColumn texts = text_column(column);
     EncodedTexts made;

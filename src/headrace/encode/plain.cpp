@@ -3,7 +3,7 @@
 namespace headrace {
 namespace {
 
-// Where each piece's texts begin, and behind the last where they end.
+// Returns the position of each piece's first text, and the end of the last.
 std::vector<u64> text_begins(const TextColumn& texts, unsigned threads) {
     const usize pieces = piece_count(texts.length);
     std::vector<u64> begins(pieces + 1, 0);

@@ -3,10 +3,10 @@
 namespace headrace {
 namespace {
 
-// Rows whose long texts lie together in one buffer.
+// Rows whose long texts are in one buffer.
 struct ViewPiece {
     RowRange rows;
-    u64 bytes = 0;  // of texts that are not inline
+    u64 bytes = 0;  // bytes of texts that are not inline
     u32 buffer = 0;
     u64 offset = 0;
 };
@@ -17,7 +17,7 @@ u64 long_bytes(const TextColumn& texts, u64 row) {
     return size > View::INLINE_BYTES ? size : 0;
 }
 
-// Pieces of at most `most_bytes`: a piece with more is cut where the next text would not fit.
+// Divides a piece into parts of at most `most_bytes` bytes, each cut where the next text would not fit.
 std::vector<ViewPiece> measured_pieces(const TextColumn& texts, unsigned threads, u64 most_bytes) {
     std::vector<std::vector<ViewPiece>> found(piece_count(texts.length));
     run_pieces(found.size(), threads, [&](usize piece) {
@@ -39,7 +39,7 @@ std::vector<ViewPiece> measured_pieces(const TextColumn& texts, unsigned threads
     return pieces;
 }
 
-// Gives each piece its place, and each buffer its size.
+// Assigns a position to each piece, and a size to each buffer.
 std::vector<u64> place_pieces(std::vector<ViewPiece>& pieces, u64 most_bytes) {
     std::vector<u64> sizes;
     for (ViewPiece& piece : pieces) {

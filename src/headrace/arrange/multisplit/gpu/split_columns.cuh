@@ -1,4 +1,4 @@
-// What goes with keys: a few columns of values, each of items of one width.
+// Describes the columns of values that move with the keys; the items of a column have one width.
 #pragma once
 #include "core/cpu/portable.hpp"
 

@@ -28,7 +28,9 @@ struct FindShared {
 };
 
 // Of the hash, one for each try.
-static __device__ __forceinline__ Key multiplier_of(u32 trial) { return static_cast<Key>(mix_bits(u64{trial + 1}) | 1); }
+static __device__ __forceinline__ Key multiplier_of(u32 trial) {
+    return static_cast<Key>(mix_bits(u64{trial + 1}) | 1);
+}
 
 // A cell holds a place of the sample, from 1 on, and above how many keys are as that one.
 static __device__ __forceinline__ void count_alike(const Key* code, u32 place, u32* cell) {
