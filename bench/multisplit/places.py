@@ -1,7 +1,7 @@
-"""Where bench.multisplit.tables makes its tables: a GPU beside CUB; or the fiber harness, to see that they are made to their end.
+"""Runs the measurements of bench.multisplit.tables: on a GPU beside CUB, or in the fiber harness, which tests the tables.
 
-A place has arrays of its own, gives keys, splits them, checks an answer, and tells rates. Times of the harness are of this
-machine's processor, which follows every thread of a GPU one by one: they say nothing of a GPU.
+A place generates keys, splits them, checks answers and measures rates. Times of the harness are those of the host's processor,
+which simulates every GPU thread, and say nothing about a GPU.
 """
 
 from __future__ import annotations

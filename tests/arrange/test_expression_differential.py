@@ -1,4 +1,4 @@
-"""Bucket expressions: the kernel, the CPU and plain Python agree."""
+"""Tests that kernels, the CPU and plain Python evaluate expressions alike."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_expression(name: str) -> None:
 
 
 def drawn(random: np.random.Generator, depth: int) -> tuple[Any, Any]:
-    """An expression, and a function of plain Python."""
+    """Return an expression and the same function in plain Python."""
     if depth == 0:
         return key, lambda k: k
     symbol = random.choice(["+", "-", "*", "&", "|", "^", "//", "%", "<<", ">>"])

@@ -1,4 +1,4 @@
-"""The public histogram on the CPU, against NumPy."""
+"""Tests the public histogram on the CPU against NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Histogram kernels under the fiber harness, against NumPy and whole numbers of Python."""
+"""Tests the histogram kernels in the fiber harness against NumPy and Python integers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def keys_of(dtype: str, kind: str, count: int, low: float, high: float) -> Array
 
 
 def edge_keys(dtype: str, low: float, high: float) -> Array:
-    """Around a range's ends and the type's."""
+    """Return keys around the ends of a range and of its type."""
     if dtype[0] == "f":
         around = np.array([low, high, (low + high) / 2, 0], dtype)
         inf = dtype_inf = np.array([np.inf, -np.inf, np.nan], dtype)
@@ -78,7 +78,7 @@ def tile(dtype: str) -> int:
 
 
 def launched_even(keys: Array, buckets: int, description: bytes, window: int = 0, blocks: int = 3) -> Array:
-    """By packed counters where a window is given. A block that is alone has to write all of the result."""
+    """Count keys, with packed counters if a window is given. A single block must write the whole result."""
     alone = blocks == 1 and (not window or len(keys) <= tile(keys.dtype.str))
     result = np.full(buckets, 77, "u8") if alone else np.zeros(buckets, "u8")
     if window:
@@ -145,7 +145,7 @@ def test_packed(dtype: str, kind: str, window: int) -> None:
 
 
 def edges_of(dtype: str, buckets: int, kind: str) -> Array:
-    """From the type's least value to its greatest; `crowded`, most of them in few cells; `narrow`, as near as can be."""
+    """Return edges over the range of a type; `crowded`: most in few cells; `narrow`: as close as possible."""
     random = np.random.default_rng(buckets)
     if dtype[0] == "f":
         if kind == "narrow":

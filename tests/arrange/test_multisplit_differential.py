@@ -1,4 +1,4 @@
-"""The public multisplit on the CPU, against NumPy's stable sort, and what it says of misuse."""
+"""Tests the public multisplit on the CPU against NumPy's stable sort, and its errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The public multisplit on a GPU, every strategy, against NumPy's stable sort."""
+"""Tests the public multisplit on a GPU, with every strategy, against NumPy's stable sort."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_multisplit(dtype: str, kind: str) -> None:
 
 
 MOST = {"direct": 32, "warp": 32, "iterative": 256}
-"""Buckets of strategies that have such a limit."""
+"""Maximum number of buckets, for strategies with a limit."""
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

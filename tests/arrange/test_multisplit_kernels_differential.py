@@ -1,4 +1,4 @@
-"""Multisplit's kernels and passes under the fiber harness, against NumPy's stable sort, around a tile's edges."""
+"""Tests multisplit's kernels and passes in the fiber harness against NumPy's stable sort, around the edges of a tile."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def launched(keys, values, function, *, strategy=None, shapes=SMALL_TUNING, orde
 
 
 def few(function, own, count):
-    """Cases whose offsets are not most of the work."""
+    """Return whether a case has few buckets, so that offsets are not most of the work."""
     return function.count <= max(256, count)
 
 

@@ -1,4 +1,4 @@
-"""The benchmark of multisplit makes its tables to their end: in the fiber harness, with few keys."""
+"""Tests that the benchmark of multisplit completes its tables, in the fiber harness with few keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables partitioned on a GPU, and items taken there, against the CPU."""
+"""Tests the partition of tables and the gather of items on a GPU against the CPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every program that a multisplit may launch is listed in programs.py, and fits the shared memory of its card."""
+"""Checks that every program that a multisplit launches is listed, and fits the shared memory of its device."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headrace.gpu.kernels.source import Variant
 pytestmark = pytest.mark.pure
 
 ROOM = {(8, 0): 163 << 10, (9, 0): 227 << 10, (12, 0): 99 << 10}
-"""Shared memory of a block, by compute capability."""
+"""Shared memory per block, by compute capability."""
 RULES = [("u8", "BitsOf"), ("u16", "BitsOf"), ("u32", "BitsOf"), ("u32", "AnyOf"), ("u32", "Computed"), ("u64", "BitsOf"),
          ("u64", "AnyOf")]  # fmt: skip
 
@@ -25,7 +25,7 @@ class Room:
 
 
 class Lister:
-    """A launcher that looks programs up and runs nothing."""
+    """Launcher that looks up programs and runs nothing."""
 
     def __init__(self, capability=(12, 0)):
         self.most = ROOM[capability]

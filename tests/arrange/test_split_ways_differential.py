@@ -1,4 +1,4 @@
-"""Every way to split a tile: keys alone, values together with them, alone or following, places of 32 and of 64 bits."""
+"""Tests every way to split a tile: keys alone, values together with keys or after them, positions of 32 and of 64 bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Items taken by their places on the CPU, against NumPy, and what is said of misuse."""
+"""Tests the gather of items by row numbers on the CPU against NumPy, and its errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows taken and tables partitioned by kernels under the fiber harness, against the CPU to the bit."""
+"""Tests the kernels that gather rows and partition tables in the fiber harness against the CPU, to the bit."""
 
 from __future__ import annotations
 

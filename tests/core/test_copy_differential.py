@@ -1,4 +1,4 @@
-"""Fill, copy and read against NumPy: every width, the sizes around each edge, and addresses that no vector may begin at."""
+"""Tests fill, copy and read against NumPy: every width, sizes around each edge, and unaligned addresses."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def download(buffer):
 
 
 def array_at(buffer, shift, count, width):
-    """`count` items from byte `shift` of a buffer on."""
+    """Return `count` items that start at byte `shift` of a buffer."""
     typestr = f"|V{width}" if width == 16 else f"<u{width}"
     return Array(buffer.address + shift, count, typestr, buffer.device, "headrace", buffer.stream, True, buffer)
 

@@ -1,4 +1,4 @@
-"""Scan, reduce and select kernels under the fiber harness, against NumPy and plain Python, at sizes around a tile's edge."""
+"""Tests the scan, reduce and select kernels in the fiber harness against NumPy and Python, at sizes around a tile's edge."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def items_of(operator: str, item: str, count: int) -> NDArray[np.generic]:
 
 
 def scanned(operator: str, items: NDArray[np.generic]) -> NDArray[np.generic]:
-    """The inclusive scan, by NumPy; of maps, one by one."""
+    """Return the inclusive scan by NumPy; for maps, one by one."""
     if operator == "Compose":
         result, scale, offset = np.empty_like(items), 1, 0
         for i, (a, b) in enumerate(items.tolist()):

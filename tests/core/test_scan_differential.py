@@ -1,4 +1,4 @@
-"""The public scan, reduce and select on the CPU, against NumPy; with every number of threads the same."""
+"""Tests the public scan, reduce and select on the CPU against NumPy, with several numbers of threads."""
 
 from __future__ import annotations
 

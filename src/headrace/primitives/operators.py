@@ -62,5 +62,5 @@ class Joining:
 
     @property
     def is_float_sum(self) -> bool:
-        """Whether the result depends on the grouping of the items."""
+        """True if the result depends on the grouping of the items."""
         return self.join == "Sum" and self.item in {"float", "double"}

@@ -48,12 +48,12 @@ class Expression:
 
     @property
     def is_comparison(self) -> bool:
-        """Whether the expression is a comparison, with values 0 and 1."""
+        """True if the expression is a comparison, with values 0 and 1."""
         return self.symbol in COMPARISONS
 
     @property
     def is_truth(self) -> bool:
-        """Whether the expression is a comparison, or comparisons combined by ``&``, ``|`` and ``^``."""
+        """True if the expression is a comparison, or comparisons combined by ``&``, ``|`` and ``^``."""
         return self.is_comparison or (self.symbol in _JOINS and all(part.is_truth for part in self.parts))
 
     @property

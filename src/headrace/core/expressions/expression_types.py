@@ -62,7 +62,7 @@ class Values:
 
     @property
     def is_float(self) -> bool:
-        """Whether values are floats."""
+        """True if values are floats."""
         return self.letter in "fd"
 
     def check_number(self, value: Any) -> Any:

@@ -12,7 +12,7 @@
 HR_BEGIN_NAMESPACE
 namespace {
 
-// Whether items fill the lanes of a vector; maps are pairs, and are combined one by one.
+// True if items fill the lanes of a vector; maps are pairs, and are combined one by one.
 template <class Op>
 constexpr bool has_lanes = true;
 template <class T>

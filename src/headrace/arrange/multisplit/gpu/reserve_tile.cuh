@@ -36,7 +36,7 @@ constexpr u32 aligned_keys = 32 / key_bytes;
 static_assert(items % group == 0);
 static_assert(warp_digits * warps == digits && warp_digits <= tile::lanes && items <= 32 && bin_keys_most % 2 == 1);
 
-// Of 32 lanes with uniform digits from 256, six are equal in one of 40,000 warps.
+// Six of 32 lanes with uniform digits from 256 are equal in one of 40,000 warps.
 constexpr u32 few_alike = 5;
 constexpr u32 no_digit = ~0u;
 

@@ -37,7 +37,7 @@ constexpr u32 room_bytes = together || sizeof(Key) > value_bytes || !with_values
 constexpr u32 item_bytes = room_bytes + (together ? only : with_values ? 1 : 0);
 constexpr u32 item_words = (sizeof(Key) + 3) / 4 + (together ? only / 4 : 0);  // registers per item during ranking
 
-// Whether the next tile is loaded while this one is written.
+// True if the next tile is loaded while this one is written.
 constexpr bool loads_ahead = !with_values || together;
 
 // Output positions. 32 bits suffice for at most 2^32 - 2^17 keys, and halve the loads of `to` and the cost of address
@@ -133,7 +133,7 @@ static __device__ __forceinline__ u32 start_of(u32 count, Shared& shared) {
 static __device__ __forceinline__ Found scan_digits(const Work& work, const Tile& tile) {
     Shared& shared = work.shared;
     const u32 d = threadIdx.x;
-    // Whether a thread has registers for the counts of all warps besides its items, of 65,536 per multiprocessor.
+    // True if a thread has registers for the counts of all warps besides its items, of 65,536 per multiprocessor.
     constexpr bool keeps_counts = 65536 / (threads * HR_BLOCKS) >= warps + items * item_words + 36;
     u32 count = 0, of_warp[warps] = {};
     if (d < digits) {

@@ -66,7 +66,7 @@ static __device__ __forceinline__ void move_values(const Work& work, u32 column,
     }
 }
 
-// Whether columns have one common width that shared memory takes at once. Then the values of a column are loaded while
+// True if columns have one common width that shared memory takes at once. Then the values of a column are loaded while
 // the keys or the previous column are written.
 constexpr bool alike = only != 0 && !together;
 static_assert(only <= room_bytes || together);
