@@ -38,7 +38,7 @@ def test_multisplit(dtype: str, kind: str) -> None:
                 check(keys, some, own, function.count, fetched(split))
 
 
-MOST = {"direct": 32, "warp": 32, "iterative": 256}
+MAX_COUNTS = {"direct": 32, "warp": 32, "iterative": 256}
 """Maximum number of buckets, for strategies with a limit."""
 
 
@@ -50,7 +50,7 @@ def test_strategies(strategy: str, dtype: str) -> None:
         values = columns_of(count)[:1]
         for function, own in cases(keys)[:7]:
             given = on_card(keys), function, [on_card(column) for column in values]
-            if function.count > MOST.get(strategy, 2**24):
+            if function.count > MAX_COUNTS.get(strategy, 2**24):
                 with pytest.raises(OptionError, match="strategy"):
                     headrace.multisplit(*given, strategy=strategy)
                 continue

@@ -101,15 +101,15 @@ static __device__ __forceinline__ void post(Item* to, Item sum) {
 static __device__ __forceinline__ i64 at_most(i64 a, i64 b) { return a < b ? a : b; }
 
 // Returns to the whole block whether it is the last of `all` arrivals; if so, the stores of all others are visible.
-static __device__ __forceinline__ bool is_last(u32* ended, u32 all, bool& told) {
+static __device__ __forceinline__ bool is_last(u32* ended, u32 all, bool& is_last_block) {
     __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();
-        told = atomicInc(ended, all - 1) == all - 1;
+        is_last_block = atomicInc(ended, all - 1) == all - 1;
         __threadfence();
     }
     __syncthreads();
-    return told;
+    return is_last_block;
 }
 
 // `pieces`: one item per piece of level 1, their number rounded up to a multiple of 4, then one per piece of level 2.
@@ -117,7 +117,7 @@ static __device__ __forceinline__ bool is_last(u32* ended, u32 all, bool& told) 
 // per `threads` / 32 pieces.
 extern "C" __global__ void __launch_bounds__(threads)
     float_sum(const Item* in, i64 count, Item* pieces, u32* ended, Item* result) {
-    __shared__ bool told;
+    __shared__ bool is_last_block;
     constexpr i64 piece = SumOrder::piece;
     const i64 firsts = (count + piece - 1) / piece, seconds = (firsts + piece - 1) / piece;
     const i64 mine = static_cast<i64>(blockIdx.x) * warps + tile::warp();
@@ -127,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     const i64 second = static_cast<i64>(blockIdx.x) * warps / piece;
     const i64 here = at_most(firsts - second * piece, piece);
-    if (!is_last(&ended[second], static_cast<u32>((here + warps - 1) / warps), told)) return;
+    if (!is_last(&ended[second], static_cast<u32>((here + warps - 1) / warps), is_last_block)) return;
     Item* const sums = pieces + (firsts + 3) / 4 * 4;
     if (tile::warp() == 0) {
         const Item sum = sum_piece<true>(pieces + second * piece, here, true);
@@ -136,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(threads)
             if (seconds == 1) *result = one_nan(sum);
         }
     }
-    if (seconds == 1 || !is_last(&ended[seconds], static_cast<u32>(seconds), told)) return;
+    if (seconds == 1 || !is_last(&ended[seconds], static_cast<u32>(seconds), is_last_block)) return;
     if (tile::warp() == 0) {
         const Item sum = sum_piece<true>(sums, seconds, true);
         if (tile::lane() == 0) *result = one_nan(sum);

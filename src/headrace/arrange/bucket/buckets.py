@@ -11,7 +11,7 @@ from typing import Any
 from headrace.core.errors import OptionError, shown
 from headrace.core.options import integer, number
 
-LEAST, MOST = 2, 1 << 16
+MIN_BUCKETS, MAX_BUCKETS = 2, 1 << 16
 KEYS = {
     "|u1": "u8", "|i1": "u8", "<u2": "u16", "<i2": "u16", "<u4": "u32", "<i4": "u32", "<u8": "u64", "<i8": "u64",
     "<f4": "float", "<f8": "double",
@@ -28,8 +28,10 @@ def check_bins(bins: object) -> int:
         `bins` is not such a number. For edges, which NumPy accepts as `bins`, the message names `splitters`.
     """
     if not isinstance(bins, int | str | bytes) and hasattr(type(bins), "__len__"):
-        raise OptionError(f"bins must be an integer from {LEAST} to {MOST}, not {shown(bins)}; pass edges as splitters=")
-    return integer("bins", bins, f"an integer from {LEAST} to {MOST}", LEAST, MOST)
+        raise OptionError(
+            f"bins must be an integer from {MIN_BUCKETS} to {MAX_BUCKETS}, not {shown(bins)}; pass edges as splitters="
+        )
+    return integer("bins", bins, f"an integer from {MIN_BUCKETS} to {MAX_BUCKETS}", MIN_BUCKETS, MAX_BUCKETS)
 
 
 def range_of(given: object) -> tuple[float, float]:
@@ -161,8 +163,8 @@ def ascending(dtype: Any, given: Any) -> Any:
         raise OptionError.wrong("splitters", "ascending numbers, one more than there are buckets", given) from None
     if getattr(given, "mask", None) is not None and np.any(given.mask):
         raise OptionError("splitters has nulls; fill them or drop them first")
-    if wanted.ndim != 1 or wanted.dtype.kind not in "iuf" or not LEAST < len(wanted) <= MOST + 1:
-        raise OptionError(f"splitters must be {LEAST + 1} to {MOST + 1} numbers, one more than there are buckets")
+    if wanted.ndim != 1 or wanted.dtype.kind not in "iuf" or not MIN_BUCKETS < len(wanted) <= MAX_BUCKETS + 1:
+        raise OptionError(f"splitters must be {MIN_BUCKETS + 1} to {MAX_BUCKETS + 1} numbers, one more than there are buckets")
     with np.errstate(all="ignore"):
         edges = np.ascontiguousarray(wanted.astype(dtype))
     if dtype.kind != "f" and not np.array_equal(edges, wanted):
@@ -194,8 +196,8 @@ def between_wide(given: Any) -> Edges:
         if items.ndim != 2 or items.shape[1] != 2 or items.dtype != np.uint64:
             raise OptionError("splitters of keys of 16 bytes must be integers below 2 ** 128, or an array of such keys")
         words = np.ascontiguousarray(items)
-    if not LEAST < len(words) <= MOST + 1:
-        raise OptionError(f"splitters must be {LEAST + 1} to {MOST + 1} numbers, one more than there are buckets")
+    if not MIN_BUCKETS < len(words) <= MAX_BUCKETS + 1:
+        raise OptionError(f"splitters must be {MIN_BUCKETS + 1} to {MAX_BUCKETS + 1} numbers, one more than there are buckets")
     low, high = words[:, 0], words[:, 1]
     rises = (high[1:] > high[:-1]) | ((high[1:] == high[:-1]) & (low[1:] >= low[:-1]))
     if not rises.all() or (words[0] == words[-1]).all():

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.arrange.bucket.buckets import MOST, Edges, between, between_wide
+from headrace.arrange.bucket.buckets import MAX_BUCKETS, Edges, between, between_wide
 from headrace.arrange.bucket.described import described
 from headrace.arrange.bucket.key_types import WIDE
 from headrace.core.errors import OptionError, shown
@@ -110,7 +110,7 @@ def even(low: float, high: float, m: int) -> BucketFunction:
         `m` is out of range. The split raises it for a range that the type of its keys cannot represent.
     """
     low, high = number("low", low, "a number"), number("high", high, "a number")
-    return BucketFunction("even", _checked(m, MOST), (low, high))
+    return BucketFunction("even", _checked(m, MAX_BUCKETS), (low, high))
 
 
 def splitters(edges: Sequence[float] | Any) -> BucketFunction:

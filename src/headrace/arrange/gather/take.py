@@ -82,7 +82,7 @@ def check_outside(outside: int, there: int) -> None:
         raise OptionError(f"{rows} outside of the {there:_} items; nothing was taken")
 
 
-def most_places(places: Array, there: int) -> int:
+def row_limit(places: Array, there: int) -> int:
     """Return the limit of row numbers as the kernels read them: negative numbers of 4 bytes are read as 2**31 or more."""
     return min(there, 1 << 31) if places.typestr == "<i4" else there
 

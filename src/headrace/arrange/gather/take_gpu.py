@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
-from headrace.arrange.gather.take import MOST_INT32, WIDTHS, check_outside, most_places, too_long
+from headrace.arrange.gather.take import MOST_INT32, WIDTHS, check_outside, row_limit, too_long
 from headrace.arrange.gather.tuning import TAKE_THREADS
 from headrace.arrays.arrays import Array
 from headrace.arrays.placement import in_stream_of
@@ -51,7 +51,7 @@ def take_on_gpu(source: Array, places: Array, result: Array, context: Context, b
     with card.current(), in_stream_of(source, places, result):
         launcher = GpuLauncher(card, stream=source.stream, budget=budget, crossings=context.crossings)
         taker = Taker(launcher, places, places.length, places.width)
-        taker.check(most_places(places, source.length), source.length)
+        taker.check(row_limit(places, source.length), source.length)
         taker.items(source, source.width, result)
 
 
@@ -99,8 +99,8 @@ class Taker:
         taker._launch(_NUMBER, taker.rows, count)
         return taker
 
-    def check(self, most: int, there: int) -> None:
-        """Wait for a check that all row numbers are below `most`.
+    def check(self, limit: int, there: int) -> None:
+        """Wait for a check that all row numbers are below `limit`.
 
         Raises
         ------
@@ -108,7 +108,7 @@ class Taker:
             Row numbers are out of range; `there` is the number of rows for the message.
         """
         outside = self.launcher.room(8, fill=0)
-        self._launch(_CHECK, self.rows, self.count, most, outside)
+        self._launch(_CHECK, self.rows, self.count, limit, outside)
         check_outside(int(self.launcher.fetch(outside).view(np.uint64)[0]), there)
 
     def items(self, source: Room, width: int, target: Room | None = None) -> Room:

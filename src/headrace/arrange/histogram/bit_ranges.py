@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.arrange.bucket.buckets import MOST, Edges, between
+from headrace.arrange.bucket.buckets import MAX_BUCKETS, Edges, between
 from headrace.core.errors import OptionError
 
 
@@ -44,7 +44,7 @@ def bit_edges(edges: Any) -> Edges:
     """
     import numpy as np
 
-    max_buckets = MOST // 2 - 1
+    max_buckets = MAX_BUCKETS // 2 - 1
     if len(edges) - 1 > max_buckets:
         raise OptionError(
             f"splitters whose difference is not finite in {edges.dtype} have at most {max_buckets} buckets, not {len(edges) - 1}"

@@ -4,12 +4,12 @@
 
 namespace headrace {
 
-constexpr u32 most_columns = 8;
+constexpr u32 max_columns = 8;
 
 struct Columns {
-    const void* from[most_columns];
-    void* to[most_columns];
-    u32 width[most_columns];
+    const void* from[max_columns];
+    void* to[max_columns];
+    u32 width[max_columns];
     u32 count;
     u32 unused;
 };

@@ -207,12 +207,14 @@ def bin_keys(tile_keys: int, digits: int) -> int:
 
 _WIDTHS = ((), (4,), (4, 4), (8,), (1,))
 """Columns of values, one example of each kind that kernels distinguish."""
-_COUNTS = (1, 1 << 33)
-"""Numbers of keys, one on each side of every limit."""
 
 
 def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
-    """Yield each program that `multisplit`, `partition` and the row partition can launch."""
+    """Yield each program that `multisplit`, `partition` and the row partition can launch.
+
+    Rows with `ANY` are compiled when they are first used: programs for more keys than 32-bit positions reach, look-back, user
+    expressions, and the block sizes that bench.multisplit.tune tries.
+    """
     tunings = [tuning_for(132, has_large_blocks) for has_large_blocks in (True, False)]
     for key, rule in product(("u8", "u16", "u32", "u64"), (*RULES[:2], "Computed")):
         if key in {"u8", "u16"} and rule != "BitsOf":
@@ -221,14 +223,12 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
         for bits in KERNEL_BITS if key == "u32" else (DIGIT_BITS,):
             named = {**rule_defines(key, rule, bits), **({"HR_BUCKET": buckets} if buckets else {})}
             yield "count.cu", _listed({**named, **count_defines(tunings[0])})
-            for tuning, places, widths, count in product(tunings, (BY_CHUNKS, BY_LOOK_BACK), _WIDTHS, _COUNTS):
-                if places == BY_LOOK_BACK and (rule != "BitsOf" or key not in {"u32", "u64"}):
-                    continue  # look-back splits keys by their bits
+            for tuning, widths in product(tunings, _WIDTHS):
                 if key in {"u8", "u16"} and not widths:
                     continue  # labels are never split alone
-                yield "split.cu", _listed({**named, **split_defines(tuning, (key, rule, bits), places, widths, count)})
-    for key, count in product(("u32", "u64"), _COUNTS):
-        sizes = reserve_defines(tunings[0], key, 1 << DIGIT_BITS, count)
+                yield "split.cu", _listed({**named, **split_defines(tuning, (key, rule, bits), BY_CHUNKS, widths, 1)})
+    for key in ("u32", "u64"):
+        sizes = {**reserve_defines(tunings[0], key, 1 << DIGIT_BITS, 1), "HR_TO": ["u32", ANY]}
         yield "reserve.cu", _listed({**rule_defines(key, "BitsOf", DIGIT_BITS), **sizes})
     for key, rule in product(LABEL_KEYS, RULES):
         if rule != "BitsOf" or key not in {"float", "double"}:  # bits of floats are bits of words
@@ -237,7 +237,6 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
         buckets = [SAMPLE_BUCKET, ANY] if key == "u32" else [ANY]
         label = {"HR_KEY": key, "HR_RULE": "Computed", "HR_BUCKET": buckets, "HR_THREADS": LABEL_THREADS}
         yield "label.cu", _listed(label)
-    # bench.multisplit.tune tries other sizes, which are compiled when it asks for them.
     sizes = {"HR_THREADS": ANY, "HR_ITEMS": ANY, "HR_BLOCKS": ANY}
     keys = {"HR_KEY": ["u32", "u64"], "HR_RULE": "BitsOf", "HR_BITS": [*KERNEL_BITS], "HR_PLACES": BY_CHUNKS}
     yield "split.cu", _listed({**keys, **sizes, "HR_VALUES": [0, 1, 4, 8], "HR_TOGETHER": [0, 1], "HR_TO": ["u32", "u64"]})
