@@ -30,12 +30,7 @@ ORDER: dict[str, tuple[str, ...]] = {
 }
 """Folders of a stage (or of a folder in it), lowest first. To add a folder: its name, at its place."""
 
-EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
-    {
-        ("arrange/multisplit/gpu/planner.py", "arrange/multisplit/multisplit.py"),
-        ("arrange/multisplit/gpu/planner.py", "arrange/multisplit/paper/iterative.py"),
-    }
-)
+EXCEPTIONS: frozenset[tuple[str, str]] = frozenset({})
 """Pairs of a file and what it imports although the order forbids it, relative to src/headrace."""
 
 MAX_FILES = 20

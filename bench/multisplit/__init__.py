@@ -1,1 +1,1 @@
-"""Splitting by buckets."""
+"""Benchmarks of multisplit."""

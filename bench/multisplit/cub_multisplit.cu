@@ -28,7 +28,7 @@ __global__ void fill(uint32_t* p, size_t n, int bits, int kind) {
     }
 }
 
-// Whether a key, or the key of a pair, has this highest bit.
+// Returns true if a key, or the key of a pair, has this highest bit.
 template <uint32_t Bit>
 struct HasBit {
     __host__ __device__ bool operator()(uint32_t key) const { return key >> 31 == Bit; }

@@ -1,7 +1,7 @@
-"""Where bench.multisplit.tables makes its tables: a GPU beside CUB; or the fiber harness, to see that they are made to their end.
+"""Runs the measurements of bench.multisplit.tables: on a GPU beside CUB, or in the fiber harness, which tests the tables.
 
-A place has arrays of its own, gives keys, splits them, checks an answer, and tells rates. Times of the harness are of this
-machine's processor, which follows every thread of a GPU one by one: they say nothing of a GPU.
+A place generates keys, splits them, checks answers and measures rates. Times of the harness are those of the host's processor,
+which simulates every GPU thread, and say nothing about a GPU.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from headrace import buckets
 from headrace.arrange.bucket.functions import BucketFunction, rule_for
 from headrace.arrange.bucket.key_types import key_type
 from headrace.arrange.multisplit.gpu import planner
-from headrace.arrange.multisplit.gpu.launches import DIGIT_BITS, Column, Shapes, Splitter, bits_pass
+from headrace.arrange.multisplit.gpu.launches import Column, Splitter, bits_pass
+from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS, SMALL_TUNING, SplitTuning
 from headrace.arrange.multisplit.multisplit import Split
+from headrace.arrange.multisplit.paper.strategies import strategy_named
 from headrace.arrays.arrays import take
 from headrace.gpu.kernels.launcher import Entry, Launcher, Shape
 from headrace.testing.fibers.launcher import FiberLauncher
-from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
 
 KINDS = ("uniform", "0.25-uniform", "binomial", "constant")
 STAGES = {
     "split_count": "pre-scan", "count_warps": "pre-scan", "label": "labelling", "split_bases": "scan", "split": "post-scan",
     "split_warps": "post-scan",
 }  # fmt: skip
-"""Of the dissertation's table 3.4, by kernels."""
-"""Shapes that the harness is not slow with."""
+"""Stages of the dissertation's table 3.4, by kernel."""
 Work = Callable[[], Any]
 
 
 class Place(Protocol):
-    """Where tables are made; keys are of 4 bytes, and their highest bits the bucket."""
+    """Runs the measurements of a table; keys have 4 bytes, and their highest bits are the bucket."""
 
     n: int
     paper_n: int
     copied: float
-    """Bytes a second that a copy moves."""
+    """Bytes per second that a copy moves."""
 
     def keys(self, kind: str, m: int, count: int) -> Any: ...
     def values(self, count: int) -> Any: ...
@@ -60,19 +60,19 @@ class Place(Protocol):
 
 
 def split_with(
-    launcher: Launcher, shapes: Shapes, arrays: list[Any], function: BucketFunction, strategy: str | None
+    launcher: Launcher, tuning: SplitTuning, arrays: list[Any], function: BucketFunction, strategy: str | None
 ) -> list[Any]:
-    """Rooms of the result for arrays of 4 bytes, keys first, and of the offsets."""
+    """Return the result buffers for arrays of 4 bytes, keys first, and the buffer of the offsets."""
     rule = rule_for(function, np.dtype("u4"))
     columns = [Column(array, launcher.room(array.nbytes), 4) for array in arrays]
     offsets = launcher.room((rule.count + 1) * 8)
-    splitter = Splitter(launcher, arrays[0].nbytes // 4, shapes)
-    planner.split(splitter, (key_type("<u4"), rule), columns, offsets, strategy)
+    splitter = Splitter(launcher, arrays[0].nbytes // 4, tuning)
+    planner.split(splitter, (key_type("<u4"), rule), columns, offsets, strategy_named(strategy))
     return [*(column.target for column in columns), offsets]
 
 
 class Harness:
-    """The fiber harness, with few keys. CUB's figures are not there."""
+    """The fiber harness, with few keys and without CUB."""
 
     def __init__(self, n: int) -> None:
         self.n = self.paper_n = n
@@ -82,11 +82,11 @@ class Harness:
         self.copied = 2 * source.nbytes / (perf_counter() - begin)
 
     def about(self) -> str:
-        """What it is."""
+        """Return a description."""
         return "fiber harness: no figure here is a GPU's"
 
     def keys(self, kind: str, m: int, count: int) -> np.ndarray[Any, Any]:
-        """As `Card.keys`."""
+        """Return keys, as `Card.keys`."""
         random, shift = np.random.default_rng(1), 32 - (m.bit_length() - 1)
         words = random.integers(0, 2**32, count, np.uint32)
         low = words & np.uint32((1 << shift) - 1)
@@ -101,21 +101,21 @@ class Harness:
         return np.arange(count, dtype=np.uint32)
 
     def split(self, keys: Any, function: BucketFunction, values: Any, strategy: str | None) -> Split:
-        """A multisplit."""
+        """Run a multisplit."""
         launcher = FiberLauncher()
         arrays = [launcher.put(array) for array in (keys, values) if array is not None]
-        rooms = split_with(launcher, SPLIT_SHAPES, arrays, function, strategy)
+        rooms = split_with(launcher, SMALL_TUNING, arrays, function, strategy)
         found = [launcher.fetch(room) for room in rooms]
         return Split(found[0].view("u4"), None if values is None else found[1].view("u4"), found[-1].view("i8"))
 
-    def unordered(self, width: int, kind: str, shapes: Shapes = SPLIT_SHAPES) -> tuple[float, float]:
-        """10^9 keys a second that a partition by the highest 8 bits has, twice the call."""
+    def unordered(self, width: int, kind: str, tuning: SplitTuning = SMALL_TUNING) -> tuple[float, float]:
+        """Return 10^9 keys per second of a partition by the highest 8 bits, twice for the call."""
         keys = self.keys(kind, 256, self.n).astype(f"u{width // 8}") << np.uint64(width - 32).astype(f"u{width // 8}")
         begin = perf_counter()
         launcher = FiberLauncher()
-        by = replace(bits_pass(f"u{width}", width - 8, width), least_bits=DIGIT_BITS)
+        by = replace(bits_pass(f"u{width}", width - 8, width), min_bits=DIGIT_BITS)
         given, made, offsets = launcher.put(keys), launcher.room(keys.nbytes), launcher.room(257 * 8)
-        splitter = Splitter(launcher, len(keys), shapes)
+        splitter = Splitter(launcher, len(keys), tuning)
         starts, _ = splitter.starts(by, given, offsets)
         splitter.run_by_reserving(by, Column(given, made, keys.itemsize), starts)
         found, digits = launcher.fetch(made).view(keys.dtype), keys >> keys.dtype.type(width - 8)
@@ -132,13 +132,13 @@ class Harness:
             raise RuntimeError(f"{m} buckets: wrong")
 
     def rate(self, work: Work, count: int) -> float:
-        """10^9 items a second, once."""
+        """Return 10^9 items per second of one run."""
         begin = perf_counter()
         work()
         return count / (perf_counter() - begin) / 1e9
 
     def stages(self, keys: Any, function: BucketFunction, values: Any, strategy: str) -> dict[str, float]:
-        """Milliseconds by stage, once."""
+        """Return milliseconds by stage, of one run."""
         found: dict[str, float] = {}
 
         class Staged(FiberLauncher):
@@ -149,11 +149,11 @@ class Harness:
                 found[stage] = found.get(stage, 0) + (perf_counter() - begin) * 1e3
 
         launcher = Staged()
-        split_with(launcher, SPLIT_SHAPES, [launcher.put(a) for a in (keys, values) if a is not None], function, strategy)
+        split_with(launcher, SMALL_TUNING, [launcher.put(a) for a in (keys, values) if a is not None], function, strategy)
         return found
 
     def called(self, work: Work, count: int) -> tuple[float, float]:
-        """See `Card.called`; here once, and the same twice."""
+        """Return the rate of one run, twice; see `Card.called`."""
         rate = self.rate(work, count)
         return rate, rate
 
@@ -167,7 +167,7 @@ class Harness:
 
 
 class Card:
-    """The first GPU, by PyTorch's arrays, with CUB of the toolkit."""
+    """The first GPU, with PyTorch arrays, and CUB of the toolkit."""
 
     n, paper_n = 1 << 28, 1 << 25
 
@@ -183,19 +183,19 @@ class Card:
         self.copied = 2 * source.nbytes / median_ms(lambda: target.copy_(source)) * 1e3
 
     def about(self) -> str:
-        """Card and versions."""
+        """Return the device and versions."""
         torch, query = self._torch, ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
         driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.strip()
         return f"{torch.cuda.get_device_name()}, driver {driver}, CUDA {torch.version.cuda}, PyTorch {torch.__version__}"
 
     def drawn(self, dtype: Any, count: int, seed: int) -> Any:
-        """Any words."""
+        """Return random words."""
         torch = self._torch
         info, generator = torch.iinfo(dtype), torch.Generator("cuda").manual_seed(seed)
         return torch.empty(count, dtype=dtype, device="cuda").random_(info.min, info.max, generator=generator)
 
     def keys(self, kind: str, m: int, count: int) -> Any:
-        """Words whose highest bits are the bucket: uniform, a quarter uniform and the rest in one bucket, binomial, constant."""
+        """Return words whose highest bits are uniform, a quarter uniform and the rest in one bucket, binomial, or constant."""
         torch, shift = self._torch, 32 - (m.bit_length() - 1)
         words = self.drawn(torch.int32, count, 1)
         low = words & ((1 << shift) - 1)
@@ -214,11 +214,11 @@ class Card:
         return self._torch.arange(count, dtype=self._torch.int32, device="cuda")
 
     def split(self, keys: Any, function: BucketFunction, values: Any, strategy: str | None) -> Split:
-        """The public multisplit."""
+        """Run the public multisplit."""
         return headrace.multisplit(keys, function, values, strategy=strategy)
 
     def unordered(self, width: int, kind: str) -> tuple[float, float]:
-        """10^9 keys a second that a partition by the highest 8 bits has, the pass alone, and the call with its counting."""
+        """Return 10^9 keys per second of a partition by the highest 8 bits: of the pass, and of the call with its counting."""
         from headrace.arrange.multisplit.partition import partition
 
         torch = self._torch
@@ -247,11 +247,11 @@ class Card:
             raise RuntimeError(f"{m} buckets: wrong")
 
     def rate(self, work: Work, count: int) -> float:
-        """10^9 items a second, the median of nine."""
+        """Return 10^9 items per second, the median of nine runs."""
         return float(count / self._median_ms(work, 9, busy=3_000_000) / 1e6)
 
     def stages(self, keys: Any, function: BucketFunction, values: Any, strategy: str) -> dict[str, float]:
-        """Milliseconds by stage, medians of nine, between events around each kernel."""
+        """Return milliseconds by stage, medians of nine runs, between events around each kernel."""
         from headrace.gpu.device.device import gpu
         from headrace.gpu.device.event import Event
         from headrace.gpu.kernels.launcher import GpuLauncher
@@ -271,7 +271,7 @@ class Card:
             marks.clear()
             self._torch.cuda._sleep(3_000_000)  # noqa: SLF001 (there is no other)
             launcher = Staged(card, stream=arrays[0].stream, budget=context.new_budget(), crossings=context.crossings)
-            split_with(launcher, planner.shapes_of(card.multiprocessors, card.capability), arrays, function, strategy)
+            split_with(launcher, planner.device_tuning(card.multiprocessors, card.capability), arrays, function, strategy)
             self._torch.cuda.synchronize()
             rounds.append({})
             for stage, begin, end in marks:
@@ -279,20 +279,20 @@ class Card:
         return {stage: statistics.median(each[stage] for each in rounds[2:]) for stage in rounds[-1]}
 
     def called(self, work: Work, count: int) -> tuple[float, float]:
-        """10^9 items a second by the kernel and by the call."""
+        """Return 10^9 items per second of the kernel and of the call."""
         return self._rates_of(work, count)
 
     def cub(self, asked: list[tuple[str, str, int, int, int]]) -> list[float | None]:
-        """10^9 items a second by the kernel."""
+        """Return 10^9 items per second of CUB's kernels."""
         return [found.rates.kernel for found in self.cub_called(asked)]
 
     def cub_called(self, asked: list[tuple[str, str, int, int, int]]) -> list[Any]:
-        """`bench.gpu_timing.Better` of each."""
+        """Return the `bench.gpu_timing.Better` of each CUB call."""
         return list(self._cub.better(asked))
 
 
 def sorted_by_digits(place: Place, keys: Any, values: Any, digit_bits: int) -> Split:
-    """A sort of multisplits, a digit at a time, the lowest first."""
+    """Return keys sorted by multisplits, lowest digit first."""
     split = Split(keys, values, None)
     for low in range(0, 32, digit_bits):
         split = place.split(split.keys, buckets.bits(low, min(32, low + digit_bits)), split.values, None)
@@ -300,7 +300,7 @@ def sorted_by_digits(place: Place, keys: Any, values: Any, digit_bits: int) -> S
 
 
 def prepared(place: Place, keys: Any, values: Any, m: int, strategy: str | None) -> Work:
-    """A multisplit by the highest bits, of which one answer has been found right."""
+    """Return a multisplit by the highest bits, after a check of one answer."""
     low = 32 - (m.bit_length() - 1)
     work = partial(place.split, keys, buckets.bits(low, 32), values, strategy)
     place.check(work(), keys, values, low, m)

@@ -1,14 +1,14 @@
-"""Multisplit on a GPU: the targets, the paper's tables 3.4 to 3.8 of stages, methods, skewed keys and of its sort, beside CUB.
+"""Measures multisplit on a GPU beside CUB: the targets, and the paper's tables 3.4 to 3.8 (stages, methods, skewed keys, sort).
 
-Needs the package, nvcc, PyTorch and a GPU; with --harness none of them: then few keys go through the fiber harness, to see that
-all tables are made. Every answer is checked before it is timed. A figure is the median of device events around a whole call,
-counting and allocations included; the stream is kept busy before, so that what the host takes to launch is not in it. The limit
-is primitives/copy.cu's copy in the same run, for the bytes that must be moved: keys are read twice and written once, values
-read and written. Two to three minutes.
+Needs the package, nvcc, PyTorch and a GPU, and takes two to three minutes. With --harness it needs none of them, and runs few
+keys in the fiber harness to test that all tables are complete. Every answer is checked before it is timed. A figure is the median
+of device events around a whole call, with counting and allocations. The stream is kept busy before, so the time excludes launch
+overhead of the host. The limit is primitives/copy.cu's copy in the same run, for the bytes that must be moved: keys are read
+twice and written once, values are read and written once.
 
-The table *called* has the public function by the kernel and by the call: on a card that is idle when the call begins, so that the
-host's work is in the time. Of 2 buckets CUB has three ways: its sort by one bit, its partition, which reverses the second bucket,
-and two selections, which keep the order. Each is the better of CUB's kernels for a 32-bit and a 64-bit number of items.
+The table *called* times the public function by the kernel and by the call. The device is idle when the call begins, so the time
+includes the host's work. For 2 buckets CUB has three methods: its sort by one bit, its partition, which reverses the second
+bucket, and two selections, which keep the order. Each is the better of CUB's kernels for 32-bit and for 64-bit item counts.
 
     python -m bench.multisplit.tables [--tables called,targets,3.4,3.5,3.6,3.7,3.8,partition] [--out FILE] [--harness]
 """
@@ -36,11 +36,11 @@ PAPER = {
     ("pairs", "block"): (11.67, 11.62, 11.57, 11.40, 11.04, 10.64, 9.78, 5.85),
     ("pairs", "reduced_bit"): (3.44, 3.44, 3.42, 3.40, 3.34, 3.19, 2.83, 2.31),
 }
-"""Table 3.5 of the dissertation, GTX 1080, 10^9 keys or pairs a second."""
+"""Table 3.5 of the dissertation, GTX 1080, 10^9 keys or pairs per second."""
 PAPER_SKEWED = {"keys": (7.05, 7.36, 7.89), "pairs": (5.85, 6.71, 7.28)}
 """Table 3.6, block-level, GTX 1080: uniform, 0.25-uniform, binomial."""
 PAPER_SORT = {"keys": (2.368, 2.654, 2.933, 2.994, 2.300, 3.397), "pairs": (1.441, 1.619, 1.852, 2.101, 1.863, 1.911)}
-"""Table 3.8, GTX 1080: digits of 4 to 8 bits, CUB then."""
+"""Table 3.8, GTX 1080: digits of 4 to 8 bits, then CUB."""
 PAPER_STAGES = {
     ("keys", "direct"): ((0.61, 0.10, 1.19), (0.72, 0.31, 2.02), (1.80, 1.16, 3.10)),
     ("keys", "warp"): ((0.58, 0.04, 1.15), (0.60, 0.06, 1.20), (0.93, 0.31, 1.51)),
@@ -66,7 +66,7 @@ say, head = page.say, page.head
 
 
 def limit_of(place: Place, mode: str) -> float:
-    """10^9 items a second at most."""
+    """Return the limit in 10^9 items per second."""
     return place.copied / (12e9 if mode == "keys" else 20e9)
 
 
@@ -79,7 +79,7 @@ def cells(values: list[float | None]) -> str:
 
 
 def shares(values: list[float | None], limit: float) -> str:
-    """Rates, and the share of the limit that each has."""
+    """Return rates, each with its share of the limit."""
     return " | ".join("" if value is None else f"{cells([value])} ({value / limit:.0%})" for value in values)
 
 

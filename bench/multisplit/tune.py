@@ -1,9 +1,9 @@
-"""Multisplit in several shapes (split_tile.cuh), beside CUB: which are to be the listed ones.
+"""Measures block sizes of multisplit's split kernel beside CUB, to choose those of the tuning table (multisplit/gpu/tuning.py).
 
 Needs what bench.multisplit.tables needs. Programs are compiled first, on all cores; each is checked on 2^21 + 777 keys against a
-stable sort before it is timed. A row: threads of a block, keys of a thread, blocks of a multiprocessor; 10^9 items a
-second with counting, uniform and constant keys, by the highest 1, 5 and 8 bits (of long keys 8). One that does not fit the card
-says so. With --harness few of them, small, in the fiber harness, to see that the table is made.
+stable sort before it is timed. A row has threads per block, keys per thread and blocks per multiprocessor; then 10^9 items per
+second with counting, for uniform and constant keys, by the highest 1, 5 and 8 bits (8 for long keys). Sizes that do not fit the
+device are marked. With --harness, a few small sizes run in the fiber harness to test that the table is complete.
 
     python -m bench.multisplit.tune [--what keys,pairs,long,long_pairs] [--bits 1,5,8]
         [--out FILE] [--harness]
@@ -25,27 +25,25 @@ import headrace
 from bench.multisplit.places import Card, Harness
 from bench.tables import Page
 from headrace import buckets
-from headrace.arrange.multisplit.gpu.launches import Shapes
-from headrace.arrange.multisplit.gpu.planner import shapes_of
+from headrace.arrange.multisplit.gpu.planner import device_tuning
+from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING, BlockTuning, SplitTuning
 from headrace.core.errors import HeadraceError
-from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
 
-Shape = tuple[int, int, int]
 CHECKED = (1 << 21) + 777
 BITS = (1, 5, 8)
-_KEYS = [(512, 24, 2), (384, 32, 2), (256, 32, 3), (768, 24, 1), (768, 32, 1)]
-_PAIRS = [(512, 16, 2), (512, 20, 2), (384, 20, 2), (768, 20, 1), (768, 24, 1)]
-SETS: dict[str, tuple[int, bool, list[Shape]]] = {
+_KEYS = [BlockTuning(*sizes) for sizes in ((512, 24, 2), (384, 32, 2), (256, 32, 3), (768, 24, 1), (768, 32, 1))]
+_PAIRS = [BlockTuning(*sizes) for sizes in ((512, 16, 2), (512, 20, 2), (384, 20, 2), (768, 20, 1), (768, 24, 1))]
+SETS: dict[str, tuple[int, bool, list[BlockTuning]]] = {
     "keys": (4, False, _KEYS),
     "pairs": (4, True, _PAIRS),
-    "long": (8, False, [(512, 12, 2), (384, 16, 2), (512, 16, 2), (256, 16, 3)]),
-    "long_pairs": (8, True, [(512, 12, 1), (384, 10, 2), (512, 8, 2), (384, 12, 2)]),
+    "long": (8, False, [BlockTuning(512, 12, 2), BlockTuning(384, 16, 2), BlockTuning(512, 16, 2), BlockTuning(256, 16, 3)]),
+    "long_pairs": (8, True, [BlockTuning(512, 12, 1), BlockTuning(384, 10, 2), BlockTuning(512, 8, 2), BlockTuning(384, 12, 2)]),
 }
-"""Bytes of a key, whether with values as wide, and shapes."""
+"""Bytes per key, whether values of the same width move with them, and block sizes."""
 
 
-def shapes_with(base: Shapes, shape: Shape) -> Shapes:
-    """One shape for all."""
+def shapes_with(base: SplitTuning, shape: BlockTuning) -> SplitTuning:
+    """Return a tuning with the same block sizes for all kernels."""
     return replace(
         base, keys=shape, with_values=shape, long_keys=shape, long_keys_with_values=shape,
         together=shape, alone=shape,
@@ -53,14 +51,14 @@ def shapes_with(base: Shapes, shape: Shape) -> Shapes:
 
 
 def highest(width: int, bits: int) -> Any:
-    """By the highest bits of keys of so many bytes; of 8 bits by the kernels of 8."""
+    """Return the pass by the highest bits of keys of `width` bytes."""
     from headrace.arrange.multisplit.gpu.launches import bits_pass
 
-    return replace(bits_pass(f"u{8 * width}", 8 * width - bits, 8 * width), least_bits=bits)
+    return replace(bits_pass(f"u{8 * width}", 8 * width - bits, 8 * width), min_bits=bits)
 
 
 class Tuner:
-    """Runs a shape on a card."""
+    """Measures block sizes on a device."""
 
     def __init__(self, bits: tuple[int, ...]) -> None:
         from headrace.gpu.device.device import gpu
@@ -68,7 +66,7 @@ class Tuner:
         self.bits = bits
         self.place = Card()
         self.card = gpu(0)
-        self.base = shapes_of(self.card.multiprocessors, self.card.capability)
+        self.base = device_tuning(self.card.multiprocessors, self.card.capability)
 
     def keys(self, width: int, kind: str, count: int) -> Any:
         words = self.place.keys(kind, 256, count)
@@ -80,7 +78,7 @@ class Tuner:
     def values(self, width: int, count: int) -> Any:
         return self.place.values(count) if width == 4 else self.place.values(count).long()
 
-    def launched(self, keys: Any, values: Any, bits: int, shapes: Shapes) -> tuple[Any, Any]:
+    def launched(self, keys: Any, values: Any, bits: int, shapes: SplitTuning) -> tuple[Any, Any]:
         from headrace.arrange.bucket.functions import rule_for
         from headrace.arrange.bucket.key_types import key_type
         from headrace.arrange.multisplit.gpu.launches import Column, Splitter
@@ -98,10 +96,10 @@ class Tuner:
         rule = rule_for(buckets.bits(width - bits, width), np.dtype(arrays[0].typestr))
         columns = [Column(a, b, a.width) for a, b in zip(arrays, made, strict=True)]
         offsets = launcher.room((rule.count + 1) * 8)
-        split(Splitter(launcher, arrays[0].length, shapes), (key_type(arrays[0].typestr), rule), columns, offsets, "block")
+        split(Splitter(launcher, arrays[0].length, shapes), (key_type(arrays[0].typestr), rule), columns, offsets)
         return made[0].owner, made[-1].owner if values is not None else None
 
-    def check(self, width: int, pairs: bool, bits: int, shapes: Shapes) -> None:
+    def check(self, width: int, pairs: bool, bits: int, shapes: SplitTuning) -> None:
         torch = __import__("torch")
         keys = self.keys(width, "uniform", CHECKED)
         values = self.values(width, CHECKED) if pairs else None
@@ -111,7 +109,7 @@ class Tuner:
         if not torch.equal(found.view(words.dtype), words[order]) or (pairs and not torch.equal(moved, values[order])):
             raise RuntimeError(f"{bits} bits: wrong")
 
-    def row(self, width: int, pairs: bool, shapes: Shapes) -> list[str]:
+    def row(self, width: int, pairs: bool, shapes: SplitTuning) -> list[str]:
         found, count = [], self.place.n * 4 // width
         values = self.values(width, count) if pairs else None
         for bits in self.bits if width == 4 else BITS[-1:]:
@@ -125,7 +123,7 @@ class Tuner:
         return found
 
     def compile(self, sets: list[str]) -> None:
-        """All programs, on all cores, into the cache of kernels."""
+        """Compile all programs on all cores into the kernel cache."""
         from headrace.arrange.multisplit.gpu.launches import Column, Splitter
         from headrace.gpu.device.device import ARCHITECTURES
         from headrace.gpu.kernels.compile import cubin_of
@@ -157,15 +155,15 @@ class Tuner:
 
 
 class SmallTuner:
-    """Runs small shapes in the fiber harness."""
+    """Runs small block sizes in the fiber harness."""
 
     def __init__(self) -> None:
         self.place = Harness(1500)
 
     def compile(self, sets: list[str]) -> None:
-        """Nothing: the harness compiles what it runs."""
+        """Do nothing: the harness compiles programs when it runs them."""
 
-    def row(self, width: int, pairs: bool, shapes: Shapes) -> list[str]:
+    def row(self, width: int, pairs: bool, shapes: SplitTuning) -> list[str]:
         from bench.multisplit.places import split_with
         from headrace.testing.fibers.launcher import FiberLauncher
 
@@ -173,7 +171,7 @@ class SmallTuner:
         keys = self.place.keys("uniform", 256, 1500)
         values = self.place.values(1500) if pairs else None
         arrays = [launcher.put(array) for array in (keys, values) if array is not None]
-        rooms = split_with(launcher, SPLIT_SHAPES, arrays, buckets.bits(24, 32), "block")
+        rooms = split_with(launcher, SMALL_TUNING, arrays, buckets.bits(24, 32), "block")
         order = np.argsort(keys >> 24, kind="stable")
         if (launcher.fetch(rooms[0]).view("u4") != keys[order]).any():
             raise RuntimeError("wrong")
@@ -200,7 +198,7 @@ def main() -> None:
         page.say(f"\n## {title}\n\n| shape | rates |\n| --- | --- |")
         for shape in shapes:
             try:
-                base = SPLIT_SHAPES if isinstance(tuner, SmallTuner) else tuner.base
+                base = SMALL_TUNING if isinstance(tuner, SmallTuner) else tuner.base
                 wanted = shapes_with(base, shape)
                 found = "; ".join(tuner.row(width, pairs, wanted))
             except HeadraceError as error:  # it does not fit the card

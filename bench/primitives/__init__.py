@@ -1,1 +1,1 @@
-"""Limits of a machine, and what is built on: scans, reductions, selections, histograms."""
+"""Benchmarks of a machine's limits, and of scans, reductions, selections and histograms."""

@@ -1,4 +1,4 @@
-"""Time scan, reduce, select and histogram on the CPU beside NumPy, and beside what the machine's memory gives.
+"""Measures scan, reduce, select and histogram on the CPU beside NumPy, and beside the machine's memory rate.
 
 usage: python -m bench.primitives.cpu [--cases scan,select] [--items N] [--threads 1,2] [--repeat N] [--out FILE]
 
@@ -33,7 +33,7 @@ from headrace.arrange.histogram.histogram import histogram
 
 ITEMS = 1 << 26
 SLOW = 1 << 3
-"""Of cases for which NumPy takes seconds, so many times fewer items."""
+"""Factor by which cases that take NumPy seconds have fewer items."""
 Run = Callable[[], Any]
 LIBC = ctypes.CDLL(None)
 for name in ("memcpy", "memchr"):
@@ -42,7 +42,7 @@ for name in ("memcpy", "memchr"):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One operation: what it moves, how headrace does it with some threads, and NumPy; each gives its answer."""
+    """An operation: the bytes it moves, and functions that return the answer of headrace and of NumPy."""
 
     name: str
     items: int
@@ -59,7 +59,7 @@ def _seconds(run: Run) -> float:
 
 
 def _best(runs: list[Run], repeat: int) -> list[float]:
-    """In turns, so that a noisy machine is noisy for all."""
+    """Time functions in turns, so that noise of the machine affects all of them."""
     times = [[_seconds(run) for run in runs] for _ in range(repeat)]
     return [min(column) for column in zip(*times, strict=True)]
 
@@ -70,7 +70,7 @@ def _parallel(work: Callable[[int, int], Any], nbytes: int, threads: int, pool: 
 
 
 class Memory:
-    """The C library's memcpy and memchr over large arrays, by several threads."""
+    """Time the C library's memcpy and memchr over large arrays, on several threads."""
 
     def __init__(self, nbytes: int) -> None:
         self.nbytes = nbytes
@@ -128,7 +128,7 @@ def _count(name: str, keys: Any, plain: Run, **how: Any) -> Case:
 
 
 def cases(items: int) -> list[Case]:
-    """All of them; 32-bit items mostly."""
+    """Return all cases, mostly of 32-bit items."""
     random = np.random.default_rng(6)
     u32 = random.integers(0, 2**32, items, dtype="u4")
     f32, f64 = random.standard_normal(items, dtype="f4"), random.standard_normal(items // 2)
@@ -185,14 +185,14 @@ def _timed(case: Case, threads: list[int], memory: Memory, repeat: int, pool: Th
 
 
 def _as_called(items: int, threads: int, repeat: int) -> list[str]:
-    """Scan as it is called, with a new result each time, beside NumPy's."""
+    """Time the public scan, with a new result each time, beside NumPy's."""
     keys = np.random.default_rng(1).integers(0, 2**32, items, dtype="u4")
     ours, theirs = _best([lambda: headrace.scan(keys, context=_context(threads)), lambda: np.cumsum(keys, dtype="u4")], repeat)
     return [f"| scan sum uint32 | {threads} | {items / ours / 1e9:.2f} | {items / theirs / 1e9:.2f} | {theirs / ours:.1f} |"]
 
 
 def main() -> int:
-    """Print the tables, and write them."""
+    """Print the tables and write them to a file."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--cases", default="", help="begins of names, by commas; all if empty")
     parser.add_argument("--items", type=int, default=ITEMS)

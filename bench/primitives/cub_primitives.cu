@@ -17,7 +17,7 @@ __global__ void flag(uint8_t* p, size_t n, unsigned share) {
         p[i] = (uint32_t)mix(i * 3 + 1) % 100 < share;
 }
 
-// Microseconds of a call, one behind the other.
+// Returns the microseconds of a call, for consecutive calls.
 template <class Call>
 double us_per_call(Call call) {
     size_t bytes = 0;

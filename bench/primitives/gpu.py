@@ -1,4 +1,4 @@
-"""Scan, reduce and select on a GPU: variants of the kernels, each answer checked, medians of device events.
+"""Measures variants of the scan, reduce and select kernels on a GPU: each answer is checked, figures are medians of events.
 
 Needs nvcc, PyTorch and a GPU; the package need not be installed. Each line: what, variant, giga-items a second, and the bytes
 that must move as a share of what a copy or a read of the same memory reaches. CUB's figures come from cub_primitives.cu
@@ -79,7 +79,7 @@ class Kernel:
 def in_epochs(
     launch: Callable[..., None], before: list[bytes | torch.Tensor], after: list[bytes | torch.Tensor], shared: int
 ) -> Callable[[], None]:
-    """Launches with the arguments before an epoch, the next epoch, and those behind it."""
+    """Launches a kernel with the arguments before the epoch, the next epoch, and the arguments after it."""
     epochs = itertools.count(1)
     return lambda: launch([*before, u32(next(epochs)), *after], shared)
 
@@ -111,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(256) read_all(const uint4* a, unsig
 
 
 def limits() -> tuple[float, float]:
-    """Bytes a second of a copy (read and written) and a read."""
+    """Return the bytes per second of a copy (read and written) and of a read."""
     (WORK / "copy.cu").write_text(COPY)
     subprocess.run(["nvcc", "-arch=sm_90", "-cubin", "-o", WORK / "copy.cubin", WORK / "copy.cu"], check=True)
     cubin = (WORK / "copy.cubin").read_bytes()
@@ -237,7 +237,7 @@ def float_sums(cubins: dict[str, bytes], limit: float) -> None:
 
 
 def sum_in_order(items: torch.Tensor) -> torch.Tensor:
-    """As float_sum.hpp has it, of a whole number of pieces of pieces; additions of PyTorch are those of one item each."""
+    """Return the sum in the order of float_sum.hpp, for a multiple of 2^24 items, by PyTorch additions of single items."""
     while len(items) > 1:
         whole = torch.full((-(-len(items) // 4096) * 4096,), -0.0, dtype=items.dtype, device=items.device)
         whole[: len(items)] = items

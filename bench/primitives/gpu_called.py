@@ -1,4 +1,4 @@
-"""Scan, reduce and select on a GPU as public functions, by the kernel and by the call, beside CUB.
+"""Measures the public scan, reduce and select on a GPU, by the kernel and by the call, beside CUB.
 
 Needs the package, nvcc, PyTorch and a GPU. Every answer is checked before it is timed. *Kernel*: the card is kept busy until all
 is launched. *Call*: the card is idle when the call begins, so the host's work and the allocation of the result are in the time. A
@@ -25,12 +25,12 @@ from headrace.gpu.device.device import gpu
 from headrace.primitives.copy import copy, fold_buffer, start_reading
 
 PERCENT = 50
-"""Of the items are selected."""
+"""Share of the items that is selected."""
 NAMES = ("scan", "reduce", "select")
 
 
 def limits(count: int) -> dict[str, float]:
-    """Items a second, in 10^9, if a function moved its bytes as a copy or a read of 4 bytes an item does."""
+    """Return 10^9 items per second of a function that moves its bytes at the rate of a copy or a read of 4-byte items."""
     items = torch.empty(count, dtype=torch.int32, device="cuda")
     words, target = take(items, "items"), take(torch.empty_like(items), "target")
     folded = fold_buffer(gpu(words.device), words.stream)
@@ -39,7 +39,7 @@ def limits(count: int) -> dict[str, float]:
 
 
 def works(count: int) -> dict[str, Callable[[], Any]]:
-    """Calls of the public functions, of which one answer each has been found right."""
+    """Return calls of the public functions, after a check of one answer of each."""
     generator = torch.Generator("cuda").manual_seed(1)
     items = torch.randint(-(2**31), 2**31, (count,), dtype=torch.int32, device="cuda", generator=generator)
     mask = torch.rand(count, device="cuda", generator=generator) < PERCENT / 100
@@ -56,7 +56,7 @@ def works(count: int) -> dict[str, Callable[[], Any]]:
 
 
 def main() -> None:
-    """Time the functions, and print and keep a table."""
+    """Time the functions, and print and write a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="65536,1048576,16777216,268435456")
     parser.add_argument("--out")

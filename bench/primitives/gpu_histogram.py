@@ -1,4 +1,4 @@
-"""The histogram on a GPU: the targets, the paper's table, types of keys, and what small inputs cost, beside CUB.
+"""Measures the histogram on a GPU beside CUB: the targets, the paper's table, types of keys, and the cost of small inputs.
 
 Needs the package, nvcc, PyTorch and a GPU. Every answer is checked before it is timed. A figure is the median of device
 events around the clearing of the result and the launch; the stream is kept busy before, so that what the host takes to launch
@@ -43,7 +43,7 @@ PAPER = {
     ("range", "GTX 1080, CUB then"): (42.4, 35.2, 30.9, 27.1, 24.4, 22.3, 19.3, 14.8),
     ("range", "K40c, paper"): (28.0, 22.1, 18.4, 14.6, 11.9, 9.0, 7.7, 7.3),
 }
-"""Table 3.11 of the dissertation, 10^9 keys a second."""
+"""Table 3.11 of the dissertation, 10^9 keys per second."""
 KINDS = ("uniform", "skewed", "constant")
 NUMPY = {torch.uint8: "u1", torch.int16: "i2", torch.int32: "u4", torch.int64: "i8", torch.float32: "f4", torch.float64: "f8"}
 page = Page()
@@ -51,7 +51,7 @@ say, head = page.say, page.head
 
 
 def keys_of(kind: str, dtype: torch.dtype, count: int) -> torch.Tensor:
-    """Whole numbers over all of their type, each bit of skewed ones 1 in 8 times; floats over [0, 1024)."""
+    """Return integers over the range of their type, or skewed ones whose bits are 1 in 8 times; floats are in [0, 1024)."""
     generator = torch.Generator("cuda").manual_seed(count)
     if dtype.is_floating_point:
         keys = torch.rand(count, device="cuda", dtype=dtype, generator=generator)
@@ -68,12 +68,12 @@ def keys_of(kind: str, dtype: torch.dtype, count: int) -> torch.Tensor:
 
 
 def as_given(keys: torch.Tensor) -> Any:
-    """Words of 4 bytes are counted as uint32; PyTorch has few operations for those."""
+    """Return words of 4 bytes as uint32, for which PyTorch has few operations."""
     return keys.view(torch.uint32) if keys.dtype == torch.int32 else keys
 
 
 def edges_of(dtype: str, buckets: int) -> np.ndarray:
-    """Random ones, from the lowest number to the highest, or from 0 to 1024."""
+    """Return random edges, from the lowest number to the highest, or from 0 to 1024."""
     random = np.random.default_rng(buckets)
     if dtype[0] == "f":
         return np.sort(np.concatenate([[0, 1024], random.uniform(0, 1024, buckets - 1)])).astype(dtype)
@@ -83,7 +83,7 @@ def edges_of(dtype: str, buckets: int) -> np.ndarray:
 
 
 def expected(keys: torch.Tensor, how: tuple[str, int], edges: np.ndarray) -> torch.Tensor:
-    """By PyTorch: shifts of whole numbers, products of floats, searches among edges."""
+    """Return the counts by PyTorch: shifts of integers, products of floats, searches among edges."""
     way, bins = how
     counts = torch.zeros(bins, dtype=torch.int64, device="cuda")
     unsigned = NUMPY[keys.dtype][0] == "u" and keys.dtype != torch.uint8
@@ -106,7 +106,7 @@ def expected(keys: torch.Tensor, how: tuple[str, int], edges: np.ndarray) -> tor
 
 
 def prepared(keys: torch.Tensor, way: str, bins: int) -> Callable[[], None]:
-    """The launch, of which one result has been found right."""
+    """Return the launch, after a check of one result."""
     dtype = np.dtype(NUMPY[keys.dtype])
     edges = edges_of(dtype.str[1:], bins)
     given = as_given(keys)
@@ -121,7 +121,7 @@ def prepared(keys: torch.Tensor, way: str, bins: int) -> Callable[[], None]:
 
 
 def read_rate(count: int) -> float:
-    """Bytes a second of primitives/copy.cu's read of so many words."""
+    """Return the bytes per second of primitives/copy.cu's read."""
     words = take(keys_of("uniform", torch.int32, count), "words")
     folded = fold_buffer(gpu(words.device), words.stream)
     return count * 4 / median_ms(lambda: start_reading(words, folded)) * 1e3
@@ -178,7 +178,7 @@ def called(cub: Cub, limit: float) -> None:
 
 
 def called_rates(keys: torch.Tensor, way: str, bins: int) -> Times:
-    """By the kernel as `prepared`, with the table of cells made before; by the call of the public function, with it."""
+    """Time the kernel, with the table of cells built before, and the call of the public function, which builds it."""
     count = len(keys)
     kernel = count / median_ms(prepared(keys, way, bins)) / 1e6
     given, dtype = as_given(keys), np.dtype(NUMPY[keys.dtype])
@@ -222,7 +222,7 @@ def types(limit: float) -> None:
 
 
 def odd(keys: torch.Tensor, name: str) -> Callable[[], None]:
-    """100 parts of 7/8 of the range: no shift, and keys outside. Some of them are counted on the CPU too."""
+    """Time 100 buckets of 7/8 of the range: no shift, and keys outside. Some cases are counted on the CPU too."""
     info = None if name[0] == "f" else np.iinfo(name)
     limits = (0, 896) if info is None else (int(info.min), int(info.max) - (int(info.max) - int(info.min)) // 8)
     some = as_given(keys[: 1 << 20])
@@ -259,7 +259,7 @@ def small() -> None:
 
 
 def profile() -> None:
-    """One launch of each, for ncu."""
+    """Launch each kernel once, for ncu."""
     for dtype in (torch.int32, torch.float32):
         for kind in ("uniform", "skewed"):
             keys = keys_of(kind, dtype, N)

@@ -1,4 +1,4 @@
-"""What a GPU allows, measured: copy, read and fill of its memory, launches, first calls, and the bus.
+"""Measures the limits of a GPU: copy, read and fill of its memory, launches, first calls, and the bus.
 
 Every other table of a GPU compares with these. Answers are checked before anything is timed; peers run in the same process.
 
@@ -45,7 +45,7 @@ from headrace.primitives.copy import (
 SIZES = (1 << 30, 4 << 30)
 REPEAT = 21
 
-# A process that has what any program with a GPU has, a context, and then uses this package for the first time.
+# A process that has a context, as any GPU program does, and then uses this package for the first time.
 FIRST_CALL = """
 import os
 import time
@@ -76,7 +76,7 @@ print(imported - begin, ready - imported, package - ready, done - package)
 
 
 def seconds_of(work, stream: int, repeat: int = REPEAT) -> float:
-    """Median by the card's own clock; `work` starts one run."""
+    """Return the median time by device events; `work` starts one run."""
     card = gpu()
     work()
     card.synchronize()
@@ -91,7 +91,7 @@ def seconds_of(work, stream: int, repeat: int = REPEAT) -> float:
 
 
 def memory_table(nbytes: int) -> list[dict]:
-    """GB/s of bytes read plus written."""
+    """Return GB/s of bytes read plus written."""
     card, functions = gpu(), driver()
     stream = card.stream
     source = DeviceArray.from_host(np.random.default_rng(0).integers(0, 2**63, nbytes // 8, np.int64), card)
@@ -122,7 +122,7 @@ def memory_table(nbytes: int) -> list[dict]:
 
 
 def microseconds_of(call, batch: int = 200, repeat: int = 50) -> float:
-    """Median time of a call that starts work and does not wait; the queue is emptied between batches."""
+    """Return the median time of a call that starts work without waiting; the queue is emptied between batches."""
     times = []
     for _ in range(repeat):
         gpu().synchronize()
@@ -135,7 +135,7 @@ def microseconds_of(call, batch: int = 200, repeat: int = 50) -> float:
 
 
 def launch_table() -> list[dict]:
-    """Microseconds that Python needs to start a kernel that is there already."""
+    """Return the microseconds that Python needs to launch a loaded kernel."""
     import cuda.core
     from cuda.core import LaunchConfig
 
@@ -171,7 +171,7 @@ def launch_table() -> list[dict]:
 
 
 def first_call_table() -> list[dict]:
-    """Milliseconds of a new process, medians of 5: with the kernel in the package, in the user's cache, and nowhere."""
+    """Return milliseconds of a new process, medians of 5: with the kernel in the package, in the user's cache, in neither."""
     names = ("import cuda.core", "context", "import headrace", "first call")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
@@ -191,7 +191,7 @@ def first_call_table() -> list[dict]:
 
 
 def new_process(environment: dict[str, str]) -> list[float]:
-    """Milliseconds that `FIRST_CALL` prints."""
+    """Return the milliseconds that `FIRST_CALL` prints."""
     done = subprocess.run(
         [sys.executable, "-c", FIRST_CALL], env=os.environ | environment, capture_output=True, text=True, check=True
     )
@@ -199,7 +199,7 @@ def new_process(environment: dict[str, str]) -> list[float]:
 
 
 def bus_table(nbytes: int = 1 << 30) -> list[dict]:
-    """GB/s between host and card, by the wall clock."""
+    """Return GB/s between host and device, by the wall clock."""
     card, functions = gpu(), driver()
     host, buffer = np.random.default_rng(1).integers(0, 256, nbytes, np.uint8), device_pool(card).take(nbytes)
     back, moved, counted = np.zeros(nbytes, np.uint8), staging(card), Crossings()

@@ -1,4 +1,4 @@
-"""Columns of every form, their copies where kernels run, and their parts compared to the bit."""
+"""Builds columns of every layout, copies them to a launcher and back, and compares them to the bit."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def _line(i: int) -> bytes:
 
 @cache
 def table_of(form: str, rows: int = 3000) -> headrace.Table:
-    """A table of most types, with nulls, texts in one form."""
+    """Return a table of most types, with nulls, and texts in one layout."""
     text = b"n,m,w,x,y,day,ok,none,price,large,city\n" + b"".join(map(_line, range(rows)))
     return headrace.read_csv(text, dtypes=TYPES, strings=form)
 
 
 def on_fibers(launcher: FiberLauncher, column: Column) -> Column:
-    """The column with rooms of the launcher as its buffers."""
+    """Return the column with buffers of the launcher."""
 
     def put(buffer: Any) -> Any:
         return None if buffer is None else launcher.put(np.frombuffer(bytes(memoryview(buffer)), np.uint8))
@@ -55,7 +55,7 @@ def on_fibers(launcher: FiberLauncher, column: Column) -> Column:
 
 
 def fetched(column: Column) -> Column:
-    """The column with buffers of the host, of what a launcher gave as results or has in rooms."""
+    """Return the column with host buffers, from results or buffers of a launcher."""
 
     def get(buffer: Any) -> Any:
         return copy_of(buffer.array.data) if hasattr(buffer, "array") else buffer
@@ -72,7 +72,7 @@ def _bits(buffer: Any, count: int) -> Any:
 
 
 def check_same(found: Column, expected: Column) -> None:
-    """Of two columns from row 0 on: every part, bits as far as there are rows."""
+    """Compare every buffer of two columns from row 0; bits up to the number of rows."""
     assert (found.type, found.length, found.null_count, found.offset) == (
         expected.type, expected.length, expected.null_count, 0,
     )  # fmt: skip

@@ -34,7 +34,7 @@ def keys_of(dtype: str, kind: str, count: int, low: float, high: float) -> Array
 
 
 def edge_keys(dtype: str, low: float, high: float) -> Array:
-    """Around a range's ends and the type's."""
+    """Return keys around the ends of a range and of its type."""
     if dtype[0] == "f":
         around = np.array([low, high, (low + high) / 2, 0], dtype)
         inf = dtype_inf = np.array([np.inf, -np.inf, np.nan], dtype)
@@ -64,7 +64,7 @@ def expected_between(keys: Array, edges: Array) -> NDArray[np.int64]:
 
 
 def edges_of(dtype: str, buckets: int, kind: str) -> Array:
-    """From the type's least value to its greatest; `crowded`, most of them in few cells; `narrow`, as near as can be."""
+    """Return edges over the range of a type; `crowded`: most in few cells; `narrow`: as close as possible."""
     random = np.random.default_rng(buckets)
     if dtype[0] == "f":
         if kind == "narrow":

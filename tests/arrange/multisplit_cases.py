@@ -1,4 +1,4 @@
-"""Bucket functions for the tests of multisplit, and by NumPy which buckets they give."""
+"""Defines bucket functions for the tests of multisplit, with their buckets by NumPy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def words(keys: Array) -> Array:
 
 
 def mixed(word: int, width: int) -> int:
-    """MurmurHash3's finaliser, by whole numbers of Python."""
+    """Return MurmurHash3's finaliser in Python integers; of 64 bits the upper half."""
     if width == 8:
         steps, mask = ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53), (33, 1)), 2**64 - 1
     else:
@@ -48,7 +48,7 @@ def hashed(keys: Array, m: int) -> Array:
 
 
 def cases(keys: Array) -> list[tuple[BucketFunction, Array]]:
-    """Functions of such keys, with the bucket of each of them."""
+    """Return functions of keys, each with the bucket of every key."""
     dtype, width = keys.dtype, keys.itemsize * 8
     found: list[tuple[BucketFunction, Any]] = [
         (buckets.bits(1, 7), words(keys) >> 1 & 63),
@@ -96,7 +96,7 @@ def cases(keys: Array) -> list[tuple[BucketFunction, Array]]:
 
 
 def expressions(keys: Array) -> list[tuple[int, Any, Any]]:
-    """Expressions of whole numbers, by Python's: modulo 2 to the number of their bits, of narrow ones 32."""
+    """Return integer expressions with their values in Python: modulo 2 to the number of bits, at least 32."""
     bits = max(32, keys.itemsize * 8)
 
     def wrapped(number: int) -> int:
@@ -114,7 +114,7 @@ def expressions(keys: Array) -> list[tuple[int, Any, Any]]:
 
 
 def wide_keys_of(kind: str, count: int) -> Array:
-    """Keys of 16 bytes as pairs of words, many of them alike in one."""
+    """Return keys of 16 bytes as pairs of words; many share one of their words."""
     random = np.random.default_rng(count)
     keys = random.integers(0, 2**64, (count, 2), "u8")
     if kind == "few":
@@ -125,7 +125,7 @@ def wide_keys_of(kind: str, count: int) -> Array:
 
 
 def wide_cases(keys: Array) -> list[tuple[BucketFunction, Array]]:
-    """Functions of such keys, by Python's whole numbers."""
+    """Return functions of keys of 16 bytes, with their buckets in Python integers."""
     plain = [low | high << 64 for low, high in keys.tolist()]
 
     def hashed_wide(k: int, m: int) -> int:
@@ -151,14 +151,14 @@ def wide_cases(keys: Array) -> list[tuple[BucketFunction, Array]]:
 
 
 def _all_mixed(word: int) -> int:
-    """All bits of what `mixed` gives the upper half of."""
+    """Return all bits of the finaliser of which `mixed` returns the upper half."""
     for shift, factor in ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53), (33, 1)):
         word = (word ^ word >> shift) * factor & 2**64 - 1
     return word
 
 
 def columns_of(count: int) -> list[Array]:
-    """Values of each width; of 1 and 2 bytes they repeat."""
+    """Return columns of values of each width; values of 1 and 2 bytes repeat."""
     wide = np.arange(count).astype(np.longdouble)
     return [
         np.arange(count, dtype="u4"),
@@ -170,7 +170,7 @@ def columns_of(count: int) -> list[Array]:
 
 
 def odd_columns_of(count: int) -> list[Array]:
-    """Values that are no single numbers, of widths that there are kernels for, and of others."""
+    """Return columns whose items are not single numbers, of widths with kernels and of others."""
     words = np.arange(count * 6, dtype="u4")
     return [
         words[: count * 3].reshape(count, 3),
@@ -183,7 +183,7 @@ def odd_columns_of(count: int) -> list[Array]:
 
 
 def check(keys: Array, values: list[Array], own: Array, m: int, split: Any) -> None:
-    """Against NumPy's stable sort."""
+    """Compare a split with NumPy's stable sort."""
     order = np.argsort(own, kind="stable")
     flat = words if keys.ndim == 1 else np.asarray  # pairs of words are compared as they are
     np.testing.assert_array_equal(flat(split.keys), flat(keys)[order])

@@ -8,12 +8,13 @@ from headrace.arrange.bucket.functions import rule_for
 from headrace.arrange.bucket.key_types import key_dtype, key_type
 from headrace.arrange.multisplit.gpu.launches import Column, Splitter
 from headrace.arrange.multisplit.gpu.planner import split_any
+from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING
 from headrace.arrange.multisplit.multisplit import Split
+from headrace.arrange.multisplit.paper.strategies import strategy_named
 from headrace.testing.fibers.launcher import FiberLauncher
-from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
 
 
-def launched(keys, values, function, *, strategy=None, shapes=SPLIT_SHAPES, order="random", seed=0, resident=4):
+def launched(keys, values, function, *, strategy=None, shapes=SMALL_TUNING, order="random", seed=0, resident=4):
     launcher = FiberLauncher(order, seed, resident)
     dtype = keys.dtype if keys.ndim == 1 else np.dtype(f"V{keys.nbytes // len(keys)}")
     rule = rule_for(function, key_dtype(dtype.str), function.parameters[0] if function.kind == "splitters" else None)
@@ -22,6 +23,6 @@ def launched(keys, values, function, *, strategy=None, shapes=SPLIT_SHAPES, orde
     offsets = launcher.room((rule.count + 1) * 8)
     widths = [dtype.itemsize, *(array.nbytes // len(array) for array in values)]
     columns = [Column(a, b, width) for a, b, width in zip(given, made, widths, strict=True)]
-    split_any(Splitter(launcher, len(keys), shapes), (key_type(dtype.str), rule), columns, offsets, strategy)
+    split_any(Splitter(launcher, len(keys), shapes), (key_type(dtype.str), rule), columns, offsets, strategy_named(strategy))
     found = [room.array.view(array.dtype).reshape(array.shape) for room, array in zip(made, (keys, *values), strict=True)]
     return Split(found[0], found[1:], offsets.array.view("i8"))

@@ -1,4 +1,4 @@
-"""Bucket expressions: the kernel, the CPU and plain Python agree."""
+"""Tests that kernels, the CPU and plain Python evaluate expressions alike."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_expression(name: str) -> None:
 
 
 def drawn(random: np.random.Generator, depth: int) -> tuple[Any, Any]:
-    """An expression, and a function of plain Python."""
+    """Return an expression and the same function in plain Python."""
     if depth == 0:
         return key, lambda k: k
     symbol = random.choice(["+", "-", "*", "&", "|", "^", "//", "%", "<<", ">>"])
@@ -85,18 +85,18 @@ def split_by(dtype: str, expression: Any) -> Any:
         (lambda: key >> 64, "from 0 to 63"),
         (lambda: key >> key, "from 0 to 63"),
         (lambda: key % 0, "positive number"),
-        (lambda: key + "1", "whole ones or finite floats"),
-        (lambda: key + math.inf, "whole ones or finite floats"),
-        (lambda: (key + 1).low, "no expression of it"),
+        (lambda: key + "1", "integers or finite floats"),
+        (lambda: key + math.inf, "integers or finite floats"),
+        (lambda: (key + 1).low, "not an expression of it"),
         (lambda: headrace.histogram(KEYS, bucket=key >> 32), "from 0 to 31"),
-        (lambda: headrace.histogram(KEYS, bucket=key + 1.5), "whole, from 0"),
-        (lambda: headrace.histogram(KEYS, bucket=key + -1), "whole, from 0"),
+        (lambda: headrace.histogram(KEYS, bucket=key + 1.5), "integers from 0"),
+        (lambda: headrace.histogram(KEYS, bucket=key + -1), "integers from 0"),
         (lambda: headrace.histogram(KEYS, bucket=key / 2), "for floats"),
         (lambda: split_by("u8", key >> 64), "from 0 to 63"),
-        (lambda: split_by("i4", key + 2**31), "whole, from -2"),
-        (lambda: split_by("f4", key % 3), "for whole numbers"),
-        (lambda: split_by("f8", key & 3), "joins comparisons"),
-        (lambda: split_by("f4", key + 1e300), "finite there"),
+        (lambda: split_by("i4", key + 2**31), "integers from -2"),
+        (lambda: split_by("f4", key % 3), "for integers"),
+        (lambda: split_by("f8", key & 3), "combines comparisons"),
+        (lambda: split_by("f4", key + 1e300), "finite in that type"),
         (lambda: split_by("f8", key.low), "part of keys of 16 bytes"),
         (lambda: split_by("V16", key + 1), "key.low and key.high"),
         (lambda: headrace.histogram(KEYS, bucket=lambda k: k), "built from headrace.key"),

@@ -1,4 +1,4 @@
-"""Histogram kernels under the fiber harness, against NumPy and whole numbers of Python."""
+"""Tests the histogram kernels in the fiber harness against NumPy and Python integers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def tile(dtype: str) -> int:
 
 
 def launched_even(keys: Array, buckets: int, description: bytes, window: int = 0, blocks: int = 3) -> Array:
-    """By packed counters where a window is given. A block that is alone has to write all of the result."""
+    """Count keys, with packed counters if a window is given. A single block must write the whole result."""
     alone = blocks == 1 and (not window or len(keys) <= tile(keys.dtype.str))
     result = np.full(buckets, 77, "u8") if alone else np.zeros(buckets, "u8")
     if window:

@@ -1,4 +1,4 @@
-"""The histogram's CPU twin: each instruction set and number of threads against NumPy."""
+"""Tests the CPU histogram with each instruction set and number of threads against NumPy."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_splitters(isa: str, dtype: str, buckets: int) -> None:
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_type(isa: str, dtype: str) -> None:
-    """Parts by shift and by multiplication, edges apart and crowded; within the type and at its ends."""
+    """Return buckets by shift and by multiplication, and distant and crowded edges, inside a type and at its ends."""
     lowest, highest = (-1000, 1000) if dtype[0] == "f" else limits(dtype)
     middle = (lowest + highest) // 2
     for low, high, bins in ((lowest, highest, 128), (middle - 64, middle + 64, 32), (lowest + 1, middle + 3, 100)):

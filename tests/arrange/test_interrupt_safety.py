@@ -1,4 +1,4 @@
-"""Ctrl-C ends a long call on arrays within a fraction of a second, and the next call is as if it had not been."""
+"""Tests that Ctrl-C ends a long call on arrays within a fraction of a second, and does not affect the next call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The public multisplit on the CPU, against NumPy's stable sort, and what it says of misuse."""
+"""Tests the public multisplit on the CPU against NumPy's stable sort, and its errors."""
 
 from __future__ import annotations
 
@@ -127,8 +127,8 @@ U4, F4 = np.zeros(3, "u4"), np.array([0.5, np.nan, 2], "f4")
         (U4, lambda: key % 3, None, "give it a number of buckets"),
         (U4, lambda: 7, None, "must be a function of headrace.buckets"),
         (U4, lambda: buckets.where(True), None, "must be an expression"),
-        (F4, lambda: buckets.modulo(3), None, "function of whole numbers"),
-        (F4, lambda: buckets.computed(3, key % 3), None, "whole numbers"),
+        (F4, lambda: buckets.modulo(3), None, "function of integers"),
+        (F4, lambda: buckets.computed(3, key % 3), None, "is for integers"),
         (F4, lambda: buckets.computed(3, key), None, "1 key is in none"),
         (np.array([-1, 0], "i8"), lambda: buckets.computed(3, key), None, "1 key is in none"),
         (np.zeros((3, 2), "u8"), lambda: buckets.even(0, 4, 2), None, "not for keys of 16 bytes"),
@@ -146,7 +146,7 @@ U4, F4 = np.zeros(3, "u4"), np.array([0.5, np.nan, 2], "f4")
         (U4, lambda: buckets.hash(3), np.zeros((3, 1, 1)), "one dimension"),
         (U4, lambda: buckets.hash(3), np.zeros((3, 0)), "one dimension"),
         (U4, lambda: buckets.hash(3), np.zeros(3, object), "items of type"),
-        (U4, lambda: buckets.even(0, 0, 2), None, "two whole numbers"),
+        (U4, lambda: buckets.even(0, 0, 2), None, "two integers"),
         (U4, lambda: buckets.splitters([3, 1, 2]), None, "must ascend"),
     ],
 )
@@ -178,9 +178,9 @@ def test_partition() -> None:
     [
         (lambda: multisplit_sort(np.zeros(2, "i4")), "unsigned"),
         (lambda: multisplit_sort(np.zeros(2, "u4"), digit_bits=9), "1 to 8"),
-        (lambda: partition(np.zeros(2, "u2"), 0, 8), "4 and 8 can be taken"),
-        (lambda: partition(np.zeros(2, "u4"), 0, 9), "8 bits at most"),
-        (lambda: partition(np.zeros(2, "u4"), 30, 33), "8 bits at most"),
+        (lambda: partition(np.zeros(2, "u2"), 0, 8), "partition takes 4 and 8"),
+        (lambda: partition(np.zeros(2, "u4"), 0, 9), "at most 8"),
+        (lambda: partition(np.zeros(2, "u4"), 30, 33), "at most 8"),
     ],
 )
 def test_misuse_of_sort_and_partition(call, said: str) -> None:

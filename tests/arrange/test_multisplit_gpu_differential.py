@@ -1,4 +1,4 @@
-"""The public multisplit on a GPU, every strategy, against NumPy's stable sort."""
+"""Tests the public multisplit on a GPU, with every strategy, against NumPy's stable sort."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def test_multisplit(dtype: str, kind: str) -> None:
                 check(keys, some, own, function.count, fetched(split))
 
 
-MOST = {"direct": 32, "warp": 32, "iterative": 256}
-"""Buckets of strategies that have such a limit."""
+MAX_COUNTS = {"direct": 32, "warp": 32, "iterative": 256}
+"""Maximum number of buckets, for strategies with a limit."""
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -50,7 +50,7 @@ def test_strategies(strategy: str, dtype: str) -> None:
         values = columns_of(count)[:1]
         for function, own in cases(keys)[:7]:
             given = on_card(keys), function, [on_card(column) for column in values]
-            if function.count > MOST.get(strategy, 2**24):
+            if function.count > MAX_COUNTS.get(strategy, 2**24):
                 with pytest.raises(OptionError, match="strategy"):
                     headrace.multisplit(*given, strategy=strategy)
                 continue

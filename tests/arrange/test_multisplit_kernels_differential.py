@@ -1,4 +1,4 @@
-"""Multisplit's kernels and passes under the fiber harness, against NumPy's stable sort, around a tile's edges."""
+"""Tests multisplit's kernels and passes in the fiber harness against NumPy's stable sort, around the edges of a tile."""
 
 from __future__ import annotations
 
@@ -8,37 +8,38 @@ import numpy as np
 import pytest
 
 from headrace import buckets, key
-from headrace.arrange.multisplit.gpu.launches import Column, Shapes, Splitter, bits_pass
+from headrace.arrange.multisplit.gpu.launches import Column, Splitter, bits_pass
+from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING, BlockTuning, SplitTuning
 from headrace.arrange.multisplit.multisplit import STRATEGIES
 from headrace.core.errors import OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
-from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
 from tests.arrange.multisplit_cases import cases, check, columns_of, keys_of, odd_columns_of, wide_cases, wide_keys_of
 from tests.arrange.multisplit_kernels_cases import launched
 
 pytestmark = pytest.mark.fibers
 
-SMALL = Shapes(
-    keys=(64, 6, 1),
-    with_values=(64, 2, 1),
-    long_keys=(64, 2, 1),
-    long_keys_with_values=(64, 2, 1),
-    reserving=(64, 2, 1),
-    reserving_long=(64, 2, 1),
+_TILE = BlockTuning(64, 2, 1)
+SMALL = SplitTuning(
+    keys=BlockTuning(64, 6, 1),
+    with_values=_TILE,
+    long_keys=_TILE,
+    long_keys_with_values=_TILE,
+    reserving=_TILE,
+    reserving_long=_TILE,
     counting=(64, 1),
     warps=(64, 1),
     multiprocessors=1,
-    groups_of_multiprocessor=2,
-    warps_of_multiprocessor=5,
-    keys_of_chunk=(1152, 1, 1),
-    together=(64, 2, 1),
-    alone=(64, 2, 1),
+    groups_per_multiprocessor=2,
+    warps_per_multiprocessor=5,
+    chunk_keys=(1152, 1, 1),
+    together=_TILE,
+    alone=_TILE,
 )
-"""For 32 digits at most: a block has a thread for each."""
+"""For at most 32 digits: a block has one thread per digit."""
 
 
 def few(function, own, count):
-    """Cases whose offsets are not most of the work."""
+    """Return whether a case has few buckets, so that offsets are not most of the work."""
     return function.count <= max(256, count)
 
 
@@ -75,7 +76,7 @@ def test_strategies(order: str, strategy: str, kind: str) -> None:
         for low, high in ((31, 32), (2, 5), (0, 5)):
             function = buckets.bits(low, high)
             own = (keys >> low & (function.count - 1)).astype("i8")
-            shapes = SPLIT_SHAPES if strategy in {"reduced_bit", "iterative"} else SMALL  # labels of a byte have 256 digits
+            shapes = SMALL_TUNING if strategy in {"reduced_bit", "iterative"} else SMALL  # labels of a byte have 256 digits
             found = launched(keys, values, function, strategy=strategy, shapes=shapes, order=order, seed=count)
             check(keys, values, own, function.count, found)
 
@@ -138,7 +139,7 @@ def test_reserving_keeps_the_keys_of_each_digit(dtype: str, kind: str) -> None:
         launcher = FiberLauncher("random", count)
         given, made = launcher.put(keys), launcher.room(keys.nbytes)
         by = bits_pass(f"u{keys.itemsize * 8}", 5, 13)
-        splitter = Splitter(launcher, count, SPLIT_SHAPES)
+        splitter = Splitter(launcher, count, SMALL_TUNING)
         starts, _ = splitter.starts(by, given)
         begins = starts.array.view("u8").copy()
         splitter.run_by_reserving(by, Column(given, made, keys.itemsize), starts)

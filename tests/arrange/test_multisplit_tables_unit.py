@@ -1,4 +1,4 @@
-"""The benchmark of multisplit makes its tables to their end: in the fiber harness, with few keys."""
+"""Tests that the benchmark of multisplit completes its tables, in the fiber harness with few keys."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from bench.multisplit import tables as gpu_multisplit
 from bench.multisplit import tune as tune_multisplit
 from bench.multisplit.places import Harness
-from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
+from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING
 
 pytestmark = pytest.mark.fibers
 
@@ -27,5 +27,5 @@ def test_wrong_answers_are_found() -> None:
 
 
 def test_a_shape_is_taken_for_all_keys() -> None:
-    shapes = tune_multisplit.shapes_with(SPLIT_SHAPES, (512, 12, 2))
+    shapes = tune_multisplit.shapes_with(SMALL_TUNING, (512, 12, 2))
     assert {shapes.with_values, shapes.together, shapes.long_keys} == {(512, 12, 2)}

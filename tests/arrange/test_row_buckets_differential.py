@@ -1,4 +1,4 @@
-"""Tables in the order of buckets, against Python's own lists and NumPy."""
+"""Tests the partition of tables against Python lists and NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables partitioned on a GPU, and items taken there, against the CPU."""
+"""Tests the partition of tables and the gather of items on a GPU against the CPU."""
 
 from __future__ import annotations
 
@@ -52,5 +52,5 @@ def test_take() -> None:
     for dtype in ("i4", "u4", "i8", "u8"):
         found = take(items, headrace.DeviceArray.from_host(rows.astype(dtype)))
         np.testing.assert_array_equal(found.to_numpy(), rows * 1.5)
-    with pytest.raises(OptionError, match="2 places are outside"):
+    with pytest.raises(OptionError, match="2 row numbers are outside"):
         take(items, headrace.DeviceArray.from_host(np.array([-1, 0, 5000])))

@@ -1,4 +1,4 @@
-"""Every program that a multisplit may launch is listed in programs.py, and fits the shared memory of its card."""
+"""Checks that every program that a multisplit launches is listed, and fits the shared memory of its device."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from headrace.arrange.multisplit.gpu.launches import Column, Pass, Shapes, Splitter, bits_pass
-from headrace.arrange.multisplit.gpu.planner import shapes_of
+from headrace.arrange.multisplit.gpu.launches import Column, Pass, Splitter, bits_pass
+from headrace.arrange.multisplit.gpu.planner import device_tuning
+from headrace.arrange.multisplit.gpu.tuning import SplitTuning
+from headrace.arrange.multisplit.paper.launches import run_by_look_back, run_by_warps
 from headrace.gpu.kernels.source import Variant
 
 pytestmark = pytest.mark.pure
 
 ROOM = {(8, 0): 163 << 10, (9, 0): 227 << 10, (12, 0): 99 << 10}
-"""Shared memory of a block, by compute capability."""
+"""Shared memory per block, by compute capability."""
 RULES = [("u8", "BitsOf"), ("u16", "BitsOf"), ("u32", "BitsOf"), ("u32", "AnyOf"), ("u32", "Computed"), ("u64", "BitsOf"),
          ("u64", "AnyOf")]  # fmt: skip
 
@@ -23,7 +25,7 @@ class Room:
 
 
 class Lister:
-    """A launcher that looks programs up and runs nothing."""
+    """Launcher that looks up programs and runs nothing."""
 
     def __init__(self, capability=(12, 0)):
         self.most = ROOM[capability]
@@ -42,19 +44,19 @@ class Lister:
 def test_launches_are_listed(key: str, rule: str, count: int, capability: tuple[int, int]) -> None:
     size = {"BitsOf": 16, "Computed": 16, "AnyOf": 32 if key == "u32" else 48}[rule]
     by = Pass(key, rule, bytes(size), count, "(key >> 3u)" if rule == "Computed" else "")
-    splitter = Splitter(Lister(capability), 1_000_000, shapes_of(132, capability))
+    splitter = Splitter(Lister(capability), 1_000_000, device_tuning(132, capability))
     for columns in ([Column(Room(), Room(), 4)], [Column(Room(), Room(), 4)] * 3):
         if len(columns) > 1 or key in {"u32", "u64"}:  # labels never go alone
             splitter.run(by, columns, None)
         if (key, rule) == ("u32", "BitsOf"):
-            splitter.run_by_look_back(by, columns, Room())
+            run_by_look_back(splitter, by, columns, Room())
             for reorders in (False, True) if by.bits <= 5 else ():
-                splitter.run_by_warps(by, columns, None, reorders=reorders)
+                run_by_warps(splitter, by, columns, None, reorders=reorders)
 
 
 @pytest.mark.parametrize("key", ["u32", "u64"])
 def test_reserving_is_listed(key: str) -> None:
-    by = replace(bits_pass(key, 0, 3), least_bits=8)
-    splitter = Splitter(Lister(), 1_000_000, Shapes())
+    by = replace(bits_pass(key, 0, 3), min_bits=8)
+    splitter = Splitter(Lister(), 1_000_000, SplitTuning())
     splitter.starts(by, Room())
     splitter.run_by_reserving(by, Column(Room(), Room(), 8), Room())

@@ -1,4 +1,4 @@
-"""Items taken by their places on the CPU, against NumPy, and what is said of misuse."""
+"""Tests the gather of items by row numbers on the CPU against NumPy, and its errors."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def test_rows_of_any_slice(data: st.DataObject, length: int, threads: int) -> No
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: take(np.arange(3), np.array([3])), "1 place is outside of the 3 items"),
-        (lambda: take(np.arange(3), np.array([-1, 0, -2])), "2 places are outside"),
-        (lambda: take(np.arange(3), np.array([-1], "i4")), "1 place is outside"),
-        (lambda: take(np.arange(3), np.array([0.0])), "tell places"),
-        (lambda: take(np.arange(3), np.array([0], "u1")), "tell places"),
+        (lambda: take(np.arange(3), np.array([3])), "1 row number is outside of the 3 items"),
+        (lambda: take(np.arange(3), np.array([-1, 0, -2])), "2 row numbers are outside"),
+        (lambda: take(np.arange(3), np.array([-1], "i4")), "1 row number is outside"),
+        (lambda: take(np.arange(3), np.array([0.0])), "row numbers are integers"),
+        (lambda: take(np.arange(3), np.array([0], "u1")), "row numbers are integers"),
         (lambda: take([1, 2], np.array([0])), "must be an array"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Rows taken and tables partitioned by kernels under the fiber harness, against the CPU to the bit."""
+"""Tests the kernels that gather rows and partition tables in the fiber harness against the CPU, to the bit."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from headrace import buckets
 from headrace.arrange.bucket.functions import rule_for
 from headrace.arrange.bucket.key_types import key_type
 from headrace.arrange.gather.take_gpu import Taker, Texts
+from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING
 from headrace.arrange.partition_rows.rows import take_rows
 from headrace.arrange.partition_rows.rows_gpu import partition_columns, partition_columns_by_hash
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
-from headrace.testing.fibers.split_shapes import SPLIT_SHAPES
 from tests.arrange.columns_cases import check_same, fetched, on_fibers, table_of
 
 pytestmark = pytest.mark.fibers
@@ -68,7 +68,7 @@ def test_places_that_are_not_there() -> None:
     launcher = FiberLauncher()
     taker = taker_of(launcher, np.array([3, 4, 7, 0], "u4"))
     taker.check(8, 8)
-    with pytest.raises(OptionError, match="2 places are outside of the 4 items"):
+    with pytest.raises(OptionError, match="2 row numbers are outside of the 4 items"):
         taker.check(4, 4)
 
 
@@ -80,7 +80,7 @@ def test_partition(form: str) -> None:
             columns = {name: on_fibers(launcher, column) for name, column in part.columns.items()}
             dtype = part[name].to_numpy().dtype
             rule = rule_for(function, dtype, function.parameters[0] if function.kind == "splitters" else None)
-            found, offsets = partition_columns(launcher, columns, (name, key_type(dtype.str), rule), SPLIT_SHAPES)
+            found, offsets = partition_columns(launcher, columns, (name, key_type(dtype.str), rule), SMALL_TUNING)
             expected, places = part.partition(name, function)
             assert offsets.tolist() == places.tolist()
             for each in found:
@@ -94,7 +94,7 @@ def test_partition_by_hash(form: str) -> None:
         for names in (["n"], ["x"], ["y", "none"], ["city", "x"], ["ok", "day", "price", "large", "m", "w"]):
             launcher = FiberLauncher("random", len(names))
             columns = {name: on_fibers(launcher, column) for name, column in part.columns.items()}
-            found, offsets = partition_columns_by_hash(launcher, columns, (names, buckets.hash(37)), SPLIT_SHAPES)
+            found, offsets = partition_columns_by_hash(launcher, columns, (names, buckets.hash(37)), SMALL_TUNING)
             expected, places = part.partition_by_hash(names, 37, context=Context(threads=1))
             assert offsets.tolist() == places.tolist()
             for each in found:
@@ -108,7 +108,7 @@ def test_nulls_of_a_slice_are_found() -> None:
     launcher = FiberLauncher()
     columns = {"x": replace(on_fibers(launcher, part["x"]), null_count=-1)}
     with pytest.raises(OptionError, match="has nulls"):
-        partition_columns(launcher, columns, ("x", "double", rule_for(buckets.hash(3), np.dtype("f8"))), SPLIT_SHAPES)
+        partition_columns(launcher, columns, ("x", "double", rule_for(buckets.hash(3), np.dtype("f8"))), SMALL_TUNING)
     whole = replace(on_fibers(launcher, part["n"]), null_count=-1, validity=launcher.put(np.full(16, 255, "u1")))
-    _, offsets = partition_columns(launcher, {"n": whole}, ("n", "u32", rule_for(buckets.hash(3), np.dtype("i4"))), SPLIT_SHAPES)
+    _, offsets = partition_columns(launcher, {"n": whole}, ("n", "u32", rule_for(buckets.hash(3), np.dtype("i4"))), SMALL_TUNING)
     assert offsets[-1] == 100

@@ -27,7 +27,7 @@ def items_of(operator: str, item: str, count: int) -> NDArray[np.generic]:
 
 
 def scanned(operator: str, items: NDArray[np.generic]) -> NDArray[np.generic]:
-    """The inclusive scan, by NumPy; of maps, one by one."""
+    """Return the inclusive scan by NumPy; for maps, one by one."""
     if operator == "Compose":
         result, scale, offset = np.empty_like(items), 1, 0
         for i, (a, b) in enumerate(items.tolist()):

@@ -1,4 +1,4 @@
-"""Fill, copy and read against NumPy: every width, the sizes around each edge, and addresses that no vector may begin at."""
+"""Tests fill, copy and read against NumPy: every width, sizes around each edge, and unaligned addresses."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def download(buffer):
 
 
 def array_at(buffer, shift, count, width):
-    """`count` items from byte `shift` of a buffer on."""
+    """Return `count` items that start at byte `shift` of a buffer."""
     typestr = f"|V{width}" if width == 16 else f"<u{width}"
     return Array(buffer.address + shift, count, typestr, buffer.device, "headrace", buffer.stream, True, buffer)
 
@@ -94,7 +94,7 @@ def test_items_of_16_bytes_may_begin_at_multiples_of_8():
     target = upload(np.zeros(64, np.uint8))
     device_copy.copy(array_at(source, 8, 3, 16), array_at(target, 0, 3, 16))
     assert download(target)[:49].tolist() == [*range(8, 56), 0]
-    with pytest.raises(OptionError, match="no multiple of 16"):
+    with pytest.raises(OptionError, match="not a multiple of 16"):
         device_copy.fill(array_at(target, 8, 1, 16), bytes(16))
 
 

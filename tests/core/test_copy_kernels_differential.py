@@ -1,4 +1,4 @@
-"""The kernels of copy.cu under the fiber harness, against NumPy: every width, each edge of a tile, any address."""
+"""Tests the kernels of copy.cu in the fiber harness against NumPy: every width, each edge of a tile, any address."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def counts_of(tile: int, width: int) -> list[int]:
 
 
 def items_at(shift: int, count: int, width: int) -> np.ndarray:
-    """Random items that begin `shift` bytes behind a boundary of 16 bytes."""
+    """Return random items that start `shift` bytes after a boundary of 16 bytes."""
     random = np.random.default_rng(100 * count + width)
     memory = np.zeros(count * width + 32, np.uint8)
     first = -memory.ctypes.data % 16 + shift

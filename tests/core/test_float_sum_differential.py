@@ -1,4 +1,4 @@
-"""Sums of floating point: the order of float_sum.hpp, by NumPy, against `reduce` and the kernel under the fiber harness."""
+"""Tests sums of floats: the order of float_sum.hpp in NumPy against `reduce` and the kernel in the fiber harness."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZES = (1, 2, 127, 129, 4095, 4096, 4097, 3 * 4096 + 77, 40_000)
 
 
 def summed(items: NDArray[np.floating]) -> NDArray[np.floating]:
-    """One item: the sum in the order that primitives/float_sum.hpp promises."""
+    """Return the sum in the order of primitives/float_sum.hpp, as an array of one item."""
     while True:
         pieces = -(-len(items) // PIECE)
         padded = np.full(pieces * PIECE, -0.0, items.dtype)

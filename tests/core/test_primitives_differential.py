@@ -1,4 +1,4 @@
-"""Scan, reduce and select kernels under the fiber harness, against NumPy and plain Python, at sizes around a tile's edge."""
+"""Tests the scan, reduce and select kernels in the fiber harness against NumPy and Python, at sizes around a tile's edge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The public scan, reduce, select and histogram on a GPU: the same answers as on the CPU, to the bit."""
+"""Tests the public scan, reduce, select and histogram on a GPU against the CPU, to the bit."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_select(dtype, share):
 
 @pytest.mark.parametrize("count", [1, 1000, 30_000])
 def test_few_items(count):
-    """What memory checkers look at: all that these kernels do, in little time."""
+    """Run every path of these kernels in little time, for memory checkers."""
     random = np.random.default_rng(count)
     for dtype in ("u4", "i8"):
         items = random.integers(0, 100, count).astype(dtype)

@@ -1,4 +1,4 @@
-"""Ranks within a digit: by match in the keys' order, by atomics in any."""
+"""Tests ranks inside a digit: by match in the order of the keys, by atomics in any order."""
 
 from __future__ import annotations
 

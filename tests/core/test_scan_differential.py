@@ -1,4 +1,4 @@
-"""The public scan, reduce and select on the CPU, against NumPy; with every number of threads the same."""
+"""Tests the public scan, reduce and select on the CPU against NumPy, with several numbers of threads."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_of_nothing() -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: headrace.scan(np.zeros(3)), "items are floats, whose sums depend on how they are grouped"),
+        (lambda: headrace.scan(np.zeros(3)), "items are floats, whose running sums depend on their grouping"),
         (lambda: headrace.scan(np.zeros(3, "i2")), "of type '<i2'"),
         (lambda: headrace.scan(np.zeros(3, "i4"), "mean"), "unknown operator 'mean'"),
         (lambda: headrace.scan([1, 2]), "items must be an array"),

@@ -1,4 +1,4 @@
-"""The CPU twins of scan, reduce and select: each instruction set and number of threads against NumPy, to the bit."""
+"""Tests the CPU scan, reduce and select with each instruction set and number of threads against NumPy, to the bit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def sizes(width: int) -> list[int]:
 
 
 def odd_floats(count: int, dtype: str, draw: int) -> NDArray[np.generic]:
-    """Zeros of both signs, infinities, and behind the middle NaNs of several payloads."""
+    """Return zeros of both signs, infinities, and after the middle NaNs with several payloads."""
     random = np.random.default_rng((count, draw))
     items = random.choice(np.array([0.0, -0.0, 1.5, -1.5, np.inf, -np.inf], dtype), count)
     if random.integers(2):
@@ -40,7 +40,7 @@ def odd_floats(count: int, dtype: str, draw: int) -> NDArray[np.generic]:
 
 
 def ordered(join: str, items: NDArray[np.generic]) -> NDArray[np.generic]:
-    """The inclusive scan to the bit: of equal floats the first, and a NaN wins, the first of them."""
+    """Return the inclusive scan to the bit: the first of equal floats is taken, and the first NaN wins."""
     if join == "Sum":
         return np.cumsum(items, dtype=items.dtype)
     with np.errstate(invalid="ignore"):
@@ -57,7 +57,7 @@ def ordered(join: str, items: NDArray[np.generic]) -> NDArray[np.generic]:
 
 
 def placed(items: NDArray[np.generic], past: int) -> NDArray[np.uint8]:
-    """The items' bytes, `past` bytes past a 64-byte boundary."""
+    """Return the bytes of the items, `past` bytes after a 64-byte boundary."""
     memory = np.zeros(items.nbytes + 192, "u1")
     first = -memory.ctypes.data % 64 + past
     room = memory[first : first + items.nbytes]
@@ -66,12 +66,12 @@ def placed(items: NDArray[np.generic], past: int) -> NDArray[np.uint8]:
 
 
 def same(found: NDArray[np.generic], expected: NDArray[np.generic]) -> None:
-    """NumPy's own assertion looks for NaNs in bytes too, which takes longer than all else."""
+    """Compare arrays of bytes; NumPy's assertion also searches NaNs in bytes, which takes longer than the test."""
     assert np.array_equal(found, expected), np.flatnonzero(found != expected)[:10]
 
 
 def check(join: str, item: str, items: NDArray[np.generic], threads: tuple[int, ...], past: tuple[int, int] = (0, 0)) -> None:
-    """Of every instruction set; input and result lie `past` bytes past a 64-byte boundary."""
+    """Test every instruction set, with input and result `past` bytes after a 64-byte boundary."""
     expected = ordered(join, items)
     before = np.concatenate([np.array([identity(join, items)], items.dtype), expected[:-1]])
     given, out, one = placed(items, past[0]), placed(np.zeros_like(items), past[1]), np.empty(1, items.dtype)

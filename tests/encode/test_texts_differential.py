@@ -1,4 +1,4 @@
-"""Texts as views and as dictionaries, against PyArrow's; and plain again."""
+"""Tests the conversion of texts to views, dictionaries and plain strings against PyArrow."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FORMS = ["string", "large_string"]
 
 
 def column_with(texts: list[str | None], kind: str = "string") -> Column:
-    """A loaded column of these texts."""
+    """Return a loaded column of texts."""
     quoted = "".join(("" if text is None else '"' + text.replace('"', '""') + '"') + "\n" for text in texts)
     table = read_csv(("x\n" + quoted).encode(), schema={"x": kind}, header=True, skip_blank_lines=False, sep="\t", threads=2)
     assert table["x"].to_pylist() == texts
@@ -71,14 +71,14 @@ def test_any_texts(texts: list[str | None], kind: str, threads: int, data: Any) 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("rows", [65535, 65536, 65537, 200_000])
 def test_many_rows(seed: int, rows: int) -> None:
-    """More than one piece of rows, and pieces that end at a word of bits."""
+    """Test several pieces of rows, and pieces that end at a word of bits."""
     texts = big_texts(seed, rows)
     check(column_with(texts), texts, 1 + seed)
 
 
 @given(texts=TEXTS, most=st.integers(120, 300))
 def test_several_buffers(texts: list[str | None], most: int) -> None:
-    """Buffers of views are never larger than they may be, and hold nothing that no row refers to."""
+    """Test that buffers of views do not exceed their limit, and contain only bytes of rows."""
     column = column_with(texts)
     parts = _native.string_views(column, 2, most)
     assert parts is not None
@@ -92,7 +92,7 @@ def test_several_buffers(texts: list[str | None], most: int) -> None:
 
 
 def test_large_texts_in_the_end() -> None:
-    """Plain texts are ``string`` up to as many bytes as its offsets reach, and ``large_string`` beyond."""
+    """Test that plain texts are ``string`` up to the limit of its offsets, and ``large_string`` beyond."""
     column = column_with(["abc", None, "defg"])
     views = as_views(column, 1)
     assert [_native.plain_strings(views, 1, most)[0] for most in (6, 7)] == ["large_string", "string"]

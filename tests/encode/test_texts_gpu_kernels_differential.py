@@ -1,4 +1,4 @@
-"""Texts in other forms on a GPU, under the fiber harness, against those on the CPU."""
+"""Tests the conversion of texts on a GPU, in the fiber harness, against the CPU."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROWS = [0, 1, 31, 32, 33, 64, 511, 512, 513, 1100]
 
 
 def column_of(rng: random.Random, rows: int, large: bool, few: bool) -> Column:
-    """Texts of all lengths around what a view holds, some null."""
+    """Return texts of all lengths around the inline size of a view, some null."""
     letters = ["", "a", "b", "ab", "x" * 11, "x" * 12, "x" * 13, "y" * 12 + "z", "ä" * 30, "long text " * 20]
     texts = [rng.choice(letters) + ("" if few else str(rng.randrange(rows * 3 + 1))) for _ in range(rows)]
     quoted = ['"' + text + '"' if rng.random() < 0.9 or few else "" for text in texts]
@@ -62,7 +62,7 @@ def test_views(rows, large, few):
 def test_views_in_several_buffers(most):
     launcher = FiberLauncher("random", most)
     column = column_of(random.Random(most), 700, False, False)
-    found = string_views(launcher, rooms_of(launcher, column), TextShape(threads=64, most_viewed=most))
+    found = string_views(launcher, rooms_of(launcher, column), TextShape(threads=64, max_viewed=most))
     if most == 200:
         assert found is None  # one text is longer
         return

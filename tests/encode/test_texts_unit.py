@@ -1,4 +1,4 @@
-"""``strings=`` and given types of texts in other forms, through to the libraries that take them."""
+"""Tests ``strings=`` and given text types, up to the libraries that import the columns."""
 
 from __future__ import annotations
 

@@ -50,24 +50,24 @@ const char* form_name(TextForm form) {
     return form == TextForm::small ? "string" : form == TextForm::large ? "large_string" : "string_view";
 }
 
-// None where a text is too long for a view.
-nb::object string_views(nb::handle column, unsigned threads, u64 most_bytes) {
+// Returns None if a text is too long for a view.
+nb::object string_views(nb::handle column, unsigned threads, u64 max_bytes) {
     const TextColumn texts = text_column(column);
     EncodedTexts made;
     {
         const GilRelease release;
-        if (longest_text(texts, threads) > most_bytes) return nb::none();
-        made = make_views(texts, threads, most_bytes);
+        if (longest_text(texts, threads) > max_bytes) return nb::none();
+        made = make_views(texts, threads, max_bytes);
     }
     return parts_of(made, form_name(made.form));
 }
 
-nb::tuple plain_strings(nb::handle column, unsigned threads, u64 most_small) {
+nb::tuple plain_strings(nb::handle column, unsigned threads, u64 max_small) {
     const TextColumn texts = text_column(column);
     EncodedTexts made;
     {
         const GilRelease release;
-        made = make_plain(texts, threads, most_small);
+        made = make_plain(texts, threads, max_small);
     }
     return parts_of(made, form_name(made.form));
 }

@@ -21,7 +21,7 @@ private:
     u64 seed_;
 };
 
-// Texts numbered in the order in which they come; linear probing, at most half full.
+// Numbers texts in the order of their first occurrence, by a hash table with linear probing that is at most half full.
 class TextNumbers {
 public:
     explicit TextNumbers(const TextHash& hash) : hash_(hash), slots_(64, EMPTY) {}
@@ -67,7 +67,7 @@ private:
     std::vector<u64> hashes_;
 };
 
-// Texts that somebody holds, as a small column. `length_error` where they are too long for that.
+// Returns texts as a column with offsets of 32 bits. Throws `length_error` if they have too many bytes.
 EncodedTexts small_texts(const std::vector<std::string_view>& texts, const TextColumn& budget) {
     u64 bytes = 0;
     for (const std::string_view text : texts) bytes += text.size();
@@ -87,8 +87,8 @@ EncodedTexts small_texts(const std::vector<std::string_view>& texts, const TextC
 
 }  // namespace
 
-// Each share of the rows is numbered by itself; then the shares' texts are numbered in the order of the shares, which
-// is that of the first rows, and codes are translated.
+// Numbers the texts of each share of the rows separately. Then the texts of all shares are numbered in the order of the
+// shares, which is the order of first rows, and codes are translated.
 TextDictionary make_dictionary(const TextColumn& texts, unsigned threads) {
     const usize pieces = piece_count(texts.length);
     const usize shares = std::clamp<usize>(pieces, 1, threads);

@@ -1,8 +1,10 @@
-// Strings to codes, numbered by the first rows of their texts, as dictionary.cpp. All rows look for their text in one
-// table at once (DistinctTexts); a slot's row becomes the smallest of its text, so that which row came first does not
-// hang on who was first. The rows that are left in slots are numbered in their order.
+// Converts strings to codes, numbered by the first row of each text, as dictionary.cpp.
 //
-// Bytes moved: each text once, and once more that of the row in its slot; 12 bytes a row of codes and slots.
+// All rows search for their text in one hash table concurrently (DistinctTexts). A slot keeps the smallest row of its
+// text, so the result does not depend on the order of insertion. The rows in the slots are then numbered in their
+// order.
+//
+// Bytes moved: each text once, and the text of the row in its slot once; 12 bytes per row for codes and slots.
 #include "core/hash.hpp"
 #include "encode/texts_task.hpp"
 #include "gpu/block/block.cuh"
@@ -33,12 +35,12 @@ extern "C" __global__ void __launch_bounds__(threads) insert_texts(const __grid_
     for (u32 turn = 0; turn < TURNS; ++turn) {
         const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
         if (row >= texts.rows || !has_text(texts, row)) continue;
-        if (2 * tile::load_relaxed(task.taken) >= task.mask) return;  // the table is to be larger
+        if (2 * tile::load_relaxed(task.taken) >= task.mask) return;  // the table is too small
         const u8* const text = texts.bytes + text_begin(texts, row);
         const u64 size = text_begin(texts, row + 1) - text_begin(texts, row);
         u64 slot = hash_text(text, size, task.seed) & task.mask;
         for (u32 probes = 1;; slot = (slot + 1) & task.mask, ++probes) {
-            // All slots may be taken by those who began when half of them were free.
+            // Threads that started when half of the slots were free may take all of them.
             if (probes % 32 == 0 && 2 * tile::load_relaxed(task.taken) >= task.mask) return;
             u64 known = tile::load_relaxed(&task.slots[slot]);
             if (known == empty) {
@@ -61,7 +63,7 @@ HR_FN bool is_first(const DistinctTexts& task, u64 row) {
     return row < task.texts.rows && has_text(task.texts, row) && task.slots[task.where[row]] == row;
 }
 
-// counts[block]: distinct texts whose first row is among its rows.
+// counts[block]: distinct texts whose first row is in the block.
 extern "C" __global__ void __launch_bounds__(threads)
     count_firsts(const __grid_constant__ DistinctTexts task, u64* counts) {
     __shared__ u32 parts[threads / tile::lanes];
@@ -73,7 +75,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (threadIdx.x == 0) counts[blockIdx.x] = count;
 }
 
-// `begins[block]`: distinct texts before. Of the k-th distinct text: its code, by slot; its first row; its size.
+// Writes the code of each slot, and the first row and the size of the k-th distinct text. `begins[block]`: distinct
+// texts of earlier blocks.
 extern "C" __global__ void __launch_bounds__(threads)
     number_firsts(const __grid_constant__ DistinctTexts task, const u64* begins, u32* codes, u64* rows, u64* sizes) {
     __shared__ u32 parts[threads / tile::lanes];
@@ -91,11 +94,11 @@ extern "C" __global__ void __launch_bounds__(threads)
             sizes[k] = text_begin(task.texts, row + 1) - text_begin(task.texts, row);
         }
         before += warps.total;
-        __syncthreads();  // `parts` is used again
+        __syncthreads();  // `parts` is reused
     }
 }
 
-// A null row has code 0.
+// Writes the code of each row; null rows have code 0.
 extern "C" __global__ void __launch_bounds__(threads)
     put_codes(const __grid_constant__ DistinctTexts task, const u32* codes, u32* made) {
     for (u32 turn = 0; turn < TURNS; ++turn) {
@@ -104,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
 }
 
-// The distinct texts as a column: `begins` are scanned sizes. A warp for each text, and one for the last offset.
+// Writes the distinct texts as a column, one warp per text and one for the last offset. `begins`: scanned sizes.
 extern "C" __global__ void __launch_bounds__(threads)
     gather_texts(const __grid_constant__ PlainTexts texts, const u64* rows, const u64* begins, u64 count, u64 bytes,
                  u32* offsets, u8* made) {

@@ -1,4 +1,4 @@
-// Rows of a column cut into pieces that threads take one after the other.
+// Divides the rows of a column into pieces for threads.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-constexpr u64 PIECE_ROWS = u64{1} << 16;  // a multiple of 64, so that a piece begins with a word of bits
+constexpr u64 PIECE_ROWS = u64{1} << 16;  // a multiple of 64, so that a piece starts at a word of bits
 
 struct RowRange {
     u64 begin = 0;
@@ -22,7 +22,7 @@ inline RowRange piece_rows(usize piece, u64 rows) {
     return {piece * PIECE_ROWS, std::min<u64>((piece + 1) * PIECE_ROWS, rows)};
 }
 
-// work(i) for every i below `count`, by several threads, each of which takes the next that nobody has.
+// Calls work(i) for every i below `count` on several threads; each thread takes the next free i.
 template <class Work>
 void run_pieces(usize count, unsigned threads, const Work& work) {
     std::atomic<usize> next{0};
@@ -37,7 +37,7 @@ inline Region region_of(usize bytes, const TextColumn& texts) {
     return region;
 }
 
-// Validity from the first row on; an empty region where every row has a value.
+// Copies validity from the first row; returns an empty region if no row is null.
 Region copied_validity(const TextColumn& texts, unsigned threads);
 
 }  // namespace headrace

@@ -3,7 +3,7 @@
 namespace headrace {
 namespace {
 
-// Where each piece's texts begin, and behind the last where they end.
+// Returns the position of each piece's first text, and the end of the last.
 std::vector<u64> text_begins(const TextColumn& texts, unsigned threads) {
     const usize pieces = piece_count(texts.length);
     std::vector<u64> begins(pieces + 1, 0);
@@ -54,10 +54,10 @@ Region copied_validity(const TextColumn& texts, unsigned threads) {
     return bits;
 }
 
-EncodedTexts make_plain(const TextColumn& texts, unsigned threads, u64 most_small) {
+EncodedTexts make_plain(const TextColumn& texts, unsigned threads, u64 max_small) {
     const std::vector<u64> begins = text_begins(texts, threads);
     EncodedTexts made;
-    made.form = begins.back() <= most_small ? TextForm::small : TextForm::large;
+    made.form = begins.back() <= max_small ? TextForm::small : TextForm::large;
     made.values = region_of(begins.back(), texts);
     const usize width = made.form == TextForm::small ? sizeof(i32) : sizeof(i64);
     made.offsets = region_of((texts.length + 1) * width, texts);

@@ -1,4 +1,4 @@
-// Texts of a column, wherever they lie: behind offsets of 32 or 64 bits, or behind views. And what is made of them.
+// Reads text columns with offsets of 32 or 64 bits or with views, and converts them to views, codes or plain strings.
 #pragma once
 
 #include <cstring>
@@ -13,7 +13,7 @@ namespace headrace {
 
 enum class TextForm : u8 { small, large, view };  // Arrow's string, large_string, string_view
 
-// Arrow's view: the size, then up to 12 bytes themselves; or 4 bytes, number of the buffer, offset in it.
+// Arrow's view: the size, then up to 12 bytes of text; or 4 bytes of text, the number of a buffer and an offset in it.
 struct View {
     static constexpr u32 INLINE_BYTES = 12;
     u32 size = 0;
@@ -22,15 +22,15 @@ struct View {
     u32 offset = 0;
 };
 
-// `places` are offsets or views, both from the buffers' first row on; `offset` rows are left out in front.
+// `places`: offsets or views, from the first row of the buffers; the column starts `offset` rows later.
 struct TextColumn {
     TextForm form = TextForm::small;
     u64 length = 0;
     u64 offset = 0;
     const u8* places = nullptr;
-    const u64* validity = nullptr;   // or null: every row has a value
-    std::vector<const u8*> bytes;    // one buffer, or those of the views
-    std::shared_ptr<Budget> budget;  // of the column; what is made of it is charged to the same
+    const u64* validity = nullptr;   // bits; null if no row is null
+    std::vector<const u8*> bytes;    // one buffer, or the buffers of the views
+    std::shared_ptr<Budget> budget;  // budget of the column, which results are charged to
 
     bool is_null(u64 row) const {
         const u64 bit = offset + row;
@@ -60,16 +60,16 @@ private:
     }
 };
 
-// What one of the functions below makes; `validity` of all of them is that of the texts, without the rows left out.
+// Result of the functions below; `validity` is that of the texts, from row `offset`.
 struct EncodedTexts {
     TextForm form = TextForm::small;
     Region values;             // bytes, views, or codes
-    Region offsets;            // of small and large texts
-    Region validity;           // empty where every row has a value
-    std::vector<Region> data;  // of views
+    Region offsets;            // offsets of small and large texts
+    Region validity;           // empty if no row is null
+    std::vector<Region> data;  // buffers of views
 };
 
-// A column of codes (i32), and the texts that they are the indexes of, in the order of their first rows.
+// Codes (i32), and the texts that they index, in the order of their first rows.
 struct TextDictionary {
     EncodedTexts codes;
     EncodedTexts texts;
@@ -78,14 +78,14 @@ struct TextDictionary {
 
 constexpr u64 MOST_INT32 = 0x7FFFFFFF;
 
-// Views whose buffers hold what the rows refer to and nothing else, each of at most `most_bytes`. No text may be
+// Converts texts to views. Their buffers have only bytes of the rows, and at most `max_bytes` each; no text may be
 // longer.
-EncodedTexts make_views(const TextColumn& texts, unsigned threads, u64 most_bytes = MOST_INT32);
+EncodedTexts make_views(const TextColumn& texts, unsigned threads, u64 max_bytes = MOST_INT32);
 
-// The texts one behind the other: small if that is at most `most_small` bytes.
-EncodedTexts make_plain(const TextColumn& texts, unsigned threads, u64 most_small = MOST_INT32);
+// Concatenates the texts, with offsets of 32 bits if they have at most `max_small` bytes, else of 64.
+EncodedTexts make_plain(const TextColumn& texts, unsigned threads, u64 max_small = MOST_INT32);
 
-// Codes and distinct texts. `length_error` for more of these than codes reach.
+// Returns codes and distinct texts. Throws `length_error` if there are more texts than codes.
 TextDictionary make_dictionary(const TextColumn& texts, unsigned threads);
 
 u64 longest_text(const TextColumn& texts, unsigned threads);

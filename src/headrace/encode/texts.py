@@ -1,4 +1,4 @@
-"""Text columns in other forms: string views, dictionaries, and plain strings again."""
+"""Converts text columns to string views, to dictionaries, and back to plain strings."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from headrace.columns.types import ENCODED, DataType
 
 StringForm = Literal["plain", "view", "dictionary"]
 FORMS: dict[StringForm, DataType | None] = {"plain": None, "view": DataType("string_view"), "dictionary": DataType("dictionary")}
-"""What ``strings=`` may be, and the type that inferred text becomes."""
+"""Values of ``strings=``, with the type that inferred text gets."""
 
 
 def encoded(column: Column, given: DataType | None, inferred: DataType | None, threads: int) -> Column:
-    """A loaded column of texts in another form, if its given type is one, or without a given type `inferred`; else as it is.
+    """Return a loaded text column in the form of its given type, or of `inferred` if no type was given.
 
-    Texts of 2^31 bytes and more have no views; such a column stays ``large_string``.
+    Other columns are returned as they are. Texts of 2^31 bytes and more have no views, so such a column stays ``large_string``.
 
     Raises
     ------
     HeadraceError
-        A dictionary of more texts or bytes than an Arrow dictionary of strings holds.
+        The dictionary would have more texts or bytes than an Arrow dictionary of strings can have.
     MemoryLimitError
-        There is no room for both forms.
+        Both forms together exceed the memory limit.
     """
     form = wanted_form(column, given, inferred)
     if form == "string_view":
@@ -34,25 +34,25 @@ def encoded(column: Column, given: DataType | None, inferred: DataType | None, t
 
 
 def wanted_form(column: Column, given: DataType | None, inferred: DataType | None) -> str:
-    """The name of the type, of `ENCODED`, that a loaded column is to have; empty if it is to stay as it is."""
+    """Return the name of the `ENCODED` type for a loaded column; empty if the column keeps its type."""
     wanted = given or inferred
     return wanted.name if wanted is not None and column.type.is_string and wanted.name in ENCODED else ""
 
 
 def as_views(column: Column, threads: int) -> Column:
-    """A column of texts as string views, or as it is where a text is too long for that."""
+    """Return a text column as string views, or unchanged if a text is too long for a view."""
     with native_errors():
         made = _native.string_views(column, threads, MOST_VIEWED_BYTES)
     return column if made is None else column_of_texts(made, column)
 
 
 def as_dictionary(column: Column, threads: int) -> Column:
-    """A column of texts as codes, and the distinct texts in the order of their first rows.
+    """Return a text column as codes with a dictionary of distinct texts, in the order of their first rows.
 
     Raises
     ------
     HeadraceError
-        The texts are too many or too long.
+        The dictionary has too many texts or bytes.
     """
     with native_errors():
         codes, texts, count = _native.text_dictionary(column, threads)
@@ -61,7 +61,7 @@ def as_dictionary(column: Column, threads: int) -> Column:
 
 
 def as_plain(column: Column, threads: int = 1) -> Column:
-    """Views as ``string``, or ``large_string`` from 2^31 bytes on; another column as it is."""
+    """Return string views as ``string``, or as ``large_string`` from 2^31 bytes; other columns unchanged."""
     if column.type.name != "string_view":
         return column
     with native_errors():

@@ -1,4 +1,4 @@
-"""Text columns on a GPU in other forms, as encode/texts.py has them: encode/views.cu and encode/dictionary.cu."""
+"""Launches views.cu and dictionary.cu: converts text columns on a GPU to string views and dictionaries."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from headrace.columns.native_columns import type_named
 from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError
 from headrace.encode.texts import wanted_form
+from headrace.encode.tuning import ROWS_PER_THREAD, TEXT_THREADS
 from headrace.gpu.kernels.launcher import Entry, Launcher, Part, Room, Shape
 
 PLAIN_TEXTS = np.dtype(
@@ -22,34 +23,44 @@ PLAIN_TEXTS = np.dtype(
 DISTINCT_TEXTS = np.dtype(
     [("texts", PLAIN_TEXTS), ("slots", "u8"), ("mask", "u8"), ("where", "u8"), ("seed", "u8"), ("taken", "u8")]
 )
-"""The structs of encode/texts_task.hpp, byte for byte."""
+"""Layouts of ``PlainTexts`` and ``DistinctTexts`` (texts_task.hpp)."""
+_PLAIN, _DISTINCT = f"{PLAIN_TEXTS.itemsize}s", f"{DISTINCT_TEXTS.itemsize}s"
 
-_MEASURE_VIEWS = Entry("encode/views.cu", "measure_views", "40sP")
-_PUT_VIEWS = Entry("encode/views.cu", "put_views", "40sPPPIP")
-_INSERT = Entry("encode/dictionary.cu", "insert_texts", "80s")
-_COUNT = Entry("encode/dictionary.cu", "count_firsts", "80sP")
-_NUMBER = Entry("encode/dictionary.cu", "number_firsts", "80sPPPP")
-_CODES = Entry("encode/dictionary.cu", "put_codes", "80sPP")
-_GATHER = Entry("encode/dictionary.cu", "gather_texts", "40sPPQQPP")
-_THREADS = 256
-_TURNS = 8
-_FEWEST_SLOTS, _MORE_SLOTS = 1 << 16, 16
+_MEASURE_VIEWS = Entry("encode/views.cu", "measure_views", f"{_PLAIN}P")
+_PUT_VIEWS = Entry("encode/views.cu", "put_views", f"{_PLAIN}PPPIP")
+_INSERT = Entry("encode/dictionary.cu", "insert_texts", _DISTINCT)
+_COUNT = Entry("encode/dictionary.cu", "count_firsts", f"{_DISTINCT}P")
+_NUMBER = Entry("encode/dictionary.cu", "number_firsts", f"{_DISTINCT}PPPP")
+_CODES = Entry("encode/dictionary.cu", "put_codes", f"{_DISTINCT}PP")
+_GATHER = Entry("encode/dictionary.cu", "gather_texts", f"{_PLAIN}PPQQPP")
+_INITIAL_SLOTS, _SLOT_GROWTH = 1 << 16, 16
+"""Slots of the first hash table, and the factor of each larger table."""
 _MOST_INT32 = 0x7FFFFFFF
 _SEED = int.from_bytes(os.urandom(8), "little") | 1
 
 
 @dataclass(frozen=True, slots=True)
 class TextShape:
-    """Threads of a block, slots of the first table of distinct texts, and bytes of a buffer of views at most."""
+    """Sizes of the text kernels.
 
-    threads: int = _THREADS
-    slots: int = _FEWEST_SLOTS
-    most_viewed: int = MOST_VIEWED_BYTES
+    Parameters
+    ----------
+    threads
+        Threads per block.
+    slots
+        Slots of the first hash table.
+    max_viewed
+        Maximum bytes of a buffer of views.
+    """
+
+    threads: int = TEXT_THREADS
+    slots: int = _INITIAL_SLOTS
+    max_viewed: int = MOST_VIEWED_BYTES
 
     @property
     def rows(self) -> int:
-        """Of a block."""
-        return self.threads * _TURNS
+        """Rows per block."""
+        return self.threads * ROWS_PER_THREAD
 
 
 TEXT_SHAPE = TextShape()
@@ -57,14 +68,14 @@ TEXT_SHAPE = TextShape()
 
 @dataclass(frozen=True, slots=True)
 class TextRooms:
-    """A column of strings in memory.
+    """Buffers of a string column.
 
     Parameters
     ----------
     offsets, values, validity
-        Its parts; None where every row has a value.
+        The buffers; `validity` is None if no row is null.
     rows
-        How many.
+        Number of rows.
     width
         Bytes of an offset.
     """
@@ -76,7 +87,7 @@ class TextRooms:
     width: int
 
     def packed(self) -> np.void:
-        """For the kernels."""
+        """Return the buffers as a ``PlainTexts``."""
         task: NDArray[np.void] = np.zeros(1, PLAIN_TEXTS)
         validity = 0 if self.validity is None else self.validity.address
         task[0] = (self.offsets.address, self.values.address, validity, self.rows, self.width, 0)
@@ -85,14 +96,14 @@ class TextRooms:
 
 
 def encoded_on_gpu(launcher: Launcher, column: Column, given: DataType | None, inferred: DataType | None) -> Column:
-    """As `headrace.encode.texts.encoded`, of a column that was just loaded on a GPU.
+    """Encode a column that was just loaded on a GPU, as `headrace.encode.texts.encoded`.
 
     Raises
     ------
     HeadraceError
-        A dictionary of more texts or bytes than an Arrow dictionary of strings holds.
+        The dictionary would have more texts or bytes than an Arrow dictionary of strings can have.
     MemoryLimitError
-        There is no room for both forms.
+        Both forms together exceed the memory limit.
     """
     form = wanted_form(column, given, inferred)
     if not form:
@@ -113,9 +124,9 @@ def encoded_on_gpu(launcher: Launcher, column: Column, given: DataType | None, i
 
 
 def string_views(launcher: Launcher, texts: TextRooms, shape: TextShape = TEXT_SHAPE) -> tuple[Room, list[Room]] | None:
-    """Views, and the buffers of texts that do not fit into them; None where a text is too long for any.
+    """Return views, and the buffers of texts of more than 12 bytes; None if a text is too long for a buffer.
 
-    The host waits once. Memory: 16 bytes a row, the long texts, and 8 bytes a block of rows.
+    The host waits once. Memory: 16 bytes per row, the long texts, and 8 bytes per block of rows.
     """
     blocks = -(-texts.rows // shape.rows)
     views = launcher.room(texts.rows * 16)
@@ -132,43 +143,43 @@ def string_views(launcher: Launcher, texts: TextRooms, shape: TextShape = TEXT_S
         return None
     ends = [*limits[1:], int(begins[-1])]
     buffers = [launcher.room(end - begin) for begin, end in zip(limits, ends, strict=True)]
-    told = [launcher.put(np.array(each, np.uint64)) for each in (limits, [room.address for room in buffers])]
-    launcher.launch(_PUT_VIEWS, grid, [packed, launcher.put(begins[:-1]), *told, len(limits), views])
+    tables = [launcher.put(np.array(table, np.uint64)) for table in (limits, [room.address for room in buffers])]
+    launcher.launch(_PUT_VIEWS, grid, [packed, launcher.put(begins[:-1]), *tables, len(limits), views])
     return views, [room for room in buffers if room.nbytes]
 
 
 def _limits(launcher: Launcher, texts: TextRooms, begins: NDArray[np.uint64], shape: TextShape) -> list[int] | None:
-    """Where each buffer begins among all long texts: as late as it may, and at none's inside."""
+    """Return where each buffer begins among the bytes of all long texts: as late as possible, and never inside a text."""
     limits = [0]
-    while int(begins[-1]) - limits[-1] > shape.most_viewed:
-        most = limits[-1] + shape.most_viewed
-        block = int(np.searchsorted(begins, most, "right")) - 1
+    while int(begins[-1]) - limits[-1] > shape.max_viewed:
+        limit = limits[-1] + shape.max_viewed
+        block = int(np.searchsorted(begins, limit, "right")) - 1
         first = block * shape.rows
         count = min(shape.rows, texts.rows - first)
         found = launcher.fetch(Part(texts.offsets, first * texts.width, (count + 1) * texts.width))
         sizes = np.diff(found.view(np.uint64 if texts.width == 8 else np.uint32).astype(np.int64))
         places = int(begins[block]) + np.cumsum(np.where(sizes > 12, sizes, 0))
-        fits = [int(begins[block]), *places[places <= most].tolist()]
+        fits = [int(begins[block]), *places[places <= limit].tolist()]
         if fits[-1] == limits[-1]:
-            return None  # one text alone is longer
+            return None  # a single text is longer than a buffer
         limits.append(fits[-1])
     return limits
 
 
 def text_dictionary(launcher: Launcher, texts: TextRooms, shape: TextShape = TEXT_SHAPE) -> tuple[Room, TextRooms, int]:
-    """Codes, the distinct texts in the order of their first rows, and how many they are.
+    """Return codes, the distinct texts in the order of their first rows, and their number.
 
-    The host waits three times, and once more each time that the table of distinct texts was too small. Memory: 8 bytes a row,
-    24 to 500 a distinct text.
+    The host waits three times, and once more for each hash table that was too small. Memory: 8 bytes per row, and 24 to 500
+    bytes per distinct text.
 
     Raises
     ------
     HeadraceError
-        The texts are too many or too long.
+        The dictionary has too many texts or bytes.
     """
     if not texts.rows:
         return launcher.room(0), TextRooms(launcher.put(np.zeros(1, np.int32)), launcher.room(0), None, 0, 4), 0
-    table = _Distinct(launcher, texts, shape)
+    table = _DistinctTable(launcher, texts, shape)
     counts = launcher.room(table.blocks * 8)
     launcher.launch(_COUNT, table.grid, [table.packed, counts])
     begins: NDArray[np.uint64] = np.zeros(table.blocks + 1, np.uint64)
@@ -192,8 +203,8 @@ def text_dictionary(launcher: Launcher, texts: TextRooms, shape: TextShape = TEX
     return codes, made, count
 
 
-class _Distinct:
-    """The table of distinct texts, as large as it has to be."""
+class _DistinctTable:
+    """Hash table of distinct texts, which is enlarged until at most half of its slots are taken."""
 
     def __init__(self, launcher: Launcher, texts: TextRooms, shape: TextShape) -> None:
         self.blocks = -(-texts.rows // shape.rows)
@@ -210,5 +221,5 @@ class _Distinct:
             found = int(launcher.fetch(taken).view(np.uint64)[0])
             if 2 * found < self.slots:
                 break
-            self.slots *= _MORE_SLOTS
+            self.slots *= _SLOT_GROWTH
         self._held = table, where, taken

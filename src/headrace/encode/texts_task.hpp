@@ -1,18 +1,18 @@
-// What the kernels are told that give texts another form (views.cu, dictionary.cu); texts_gpu.py packs the same
-// structs. Pointers are to device memory.
+// Declares the arguments of views.cu and dictionary.cu; texts_gpu.py packs the same structs. Pointers are to device
+// memory.
 #pragma once
 
 #include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// A column of strings.
+// A column of strings in Arrow's layout.
 struct PlainTexts {
     const u8* offsets;
     const u8* bytes;
-    const u32* validity;  // or null: every row has a value
+    const u32* validity;  // bits; null if no row is null
     u64 rows;
-    u32 width;  // bytes of an offset
+    u32 width;  // bytes per offset
     u32 reserved;
 };
 static_assert(sizeof(PlainTexts) == 40);
@@ -26,18 +26,18 @@ HR_FN bool has_text(const PlainTexts& texts, u64 row) {
     return texts.validity == nullptr || (texts.validity[row / 32] >> (row % 32) & 1) != 0;
 }
 
-// Rows that a block takes, in turns of one a thread.
+// Rows per thread, one in each turn of the block.
 constexpr u32 TURNS = 8;
 
-// Distinct texts by a table of slots with linear probing. A slot holds the first row of its text that was met so far,
-// and in the end the first of all; ~0 where it is empty.
+// Hash table of distinct texts with linear probing. A slot has the smallest row number of its text among those inserted
+// so far, or ~0 if it is empty.
 struct DistinctTexts {
     PlainTexts texts;
     u64* slots;
-    u64 mask;    // slots, less one; they are at most 2^32
-    u32* where;  // of each row with a text its slot
-    u64 seed;    // differs from process to process, so that nobody can prepare texts that collide
-    u64* taken;  // slots that are; more than half of all means that the table is to be larger
+    u64 mask;    // number of slots minus 1; at most 2^32 slots
+    u32* where;  // slot of each row that is not null
+    u64 seed;    // differs from process to process, so that colliding texts cannot be prepared
+    u64* taken;  // number of taken slots; if it exceeds half of all, the table is too small
 };
 static_assert(sizeof(DistinctTexts) == 80);
 

@@ -3,10 +3,10 @@
 namespace headrace {
 namespace {
 
-// Rows whose long texts lie together in one buffer.
+// Rows whose long texts are in one buffer.
 struct ViewPiece {
     RowRange rows;
-    u64 bytes = 0;  // of texts that are not inline
+    u64 bytes = 0;  // bytes of texts that are not inline
     u32 buffer = 0;
     u64 offset = 0;
 };
@@ -17,15 +17,15 @@ u64 long_bytes(const TextColumn& texts, u64 row) {
     return size > View::INLINE_BYTES ? size : 0;
 }
 
-// Pieces of at most `most_bytes`: a piece with more is cut where the next text would not fit.
-std::vector<ViewPiece> measured_pieces(const TextColumn& texts, unsigned threads, u64 most_bytes) {
+// Divides a piece into parts of at most `max_bytes` bytes, each cut where the next text would not fit.
+std::vector<ViewPiece> measured_pieces(const TextColumn& texts, unsigned threads, u64 max_bytes) {
     std::vector<std::vector<ViewPiece>> found(piece_count(texts.length));
     run_pieces(found.size(), threads, [&](usize piece) {
         const RowRange rows = piece_rows(piece, texts.length);
         ViewPiece part{{rows.begin, rows.begin}, 0, 0, 0};
         for (u64 row = rows.begin; row < rows.end; ++row) {
             const u64 bytes = long_bytes(texts, row);
-            if (part.bytes + bytes > most_bytes) {
+            if (part.bytes + bytes > max_bytes) {
                 found[piece].push_back(part);
                 part = {{row, row}, 0, 0, 0};
             }
@@ -39,12 +39,12 @@ std::vector<ViewPiece> measured_pieces(const TextColumn& texts, unsigned threads
     return pieces;
 }
 
-// Gives each piece its place, and each buffer its size.
-std::vector<u64> place_pieces(std::vector<ViewPiece>& pieces, u64 most_bytes) {
+// Assigns a position to each piece, and a size to each buffer.
+std::vector<u64> place_pieces(std::vector<ViewPiece>& pieces, u64 max_bytes) {
     std::vector<u64> sizes;
     for (ViewPiece& piece : pieces) {
         if (piece.bytes == 0) continue;
-        if (sizes.empty() || sizes.back() + piece.bytes > most_bytes) sizes.push_back(0);
+        if (sizes.empty() || sizes.back() + piece.bytes > max_bytes) sizes.push_back(0);
         piece.buffer = static_cast<u32>(sizes.size() - 1);
         piece.offset = sizes.back();
         sizes.back() += piece.bytes;
@@ -91,11 +91,11 @@ u64 longest_text(const TextColumn& texts, unsigned threads) {
     return longest.empty() ? 0 : *std::max_element(longest.begin(), longest.end());
 }
 
-EncodedTexts make_views(const TextColumn& texts, unsigned threads, u64 most_bytes) {
-    std::vector<ViewPiece> pieces = measured_pieces(texts, threads, most_bytes);
+EncodedTexts make_views(const TextColumn& texts, unsigned threads, u64 max_bytes) {
+    std::vector<ViewPiece> pieces = measured_pieces(texts, threads, max_bytes);
     EncodedTexts made;
     made.form = TextForm::view;
-    for (const u64 size : place_pieces(pieces, most_bytes)) made.data.push_back(region_of(size, texts));
+    for (const u64 size : place_pieces(pieces, max_bytes)) made.data.push_back(region_of(size, texts));
     made.values = region_of(texts.length * sizeof(View), texts);
     run_pieces(pieces.size(), threads, [&](usize piece) { write_piece(texts, pieces[piece], made); });
     made.validity = copied_validity(texts, threads);

@@ -1,7 +1,7 @@
-// Strings to string views: texts of up to 12 bytes stand in their views, the others one behind the other in buffers of
-// less than 2^31 bytes. As views.cpp.
+// Converts strings to string views, as views.cpp: texts of up to 12 bytes are inline, the others are concatenated in
+// buffers of less than 2^31 bytes.
 //
-// Bytes moved: offsets twice, 16 a row, and the texts of more than 12 bytes once in and once out.
+// Bytes moved: offsets twice, 16 per row, and texts of more than 12 bytes once in and once out.
 #include "encode/texts_task.hpp"
 #include "gpu/block/block.cuh"
 
@@ -17,7 +17,7 @@ HR_FN u64 size_of(const PlainTexts& texts, u64 row) {
 
 HR_FN u64 long_size(u64 size) { return size > inline_bytes ? size : 0; }
 
-// sizes[block]: bytes of its rows' long texts.
+// sizes[block]: bytes of the long texts of the block's rows.
 extern "C" __global__ void __launch_bounds__(threads)
     measure_views(const __grid_constant__ PlainTexts texts, u64* sizes) {
     __shared__ u64 parts[threads / tile::lanes];
@@ -29,7 +29,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (threadIdx.x == 0) sizes[blockIdx.x] = size;
 }
 
-// `begins[block]`: where its long texts go among all; `limits[k]`: where buffer k begins among them, ascending.
+// `begins[block]`: position of the block's first long text among the bytes of all long texts. `limits[k]`: position of
+// the start of buffer k among them, ascending.
 extern "C" __global__ void __launch_bounds__(threads)
     put_views(const __grid_constant__ PlainTexts texts, const u64* begins, const u64* limits, u8* const* buffers,
               u32 count, uint4* views) {
@@ -56,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(threads)
             to = buffers[number] + view[3];
         }
         if (row < texts.rows) views[row] = {view[0], view[1], view[2], view[3]};
-        // A lane's text is copied by the warp.
+        // The whole warp copies the text of each lane.
         for (u32 left = __ballot_sync(tile::all_lanes, own != 0); left != 0; left &= left - 1) {
             const u32 lane = static_cast<u32>(__ffs(static_cast<int>(left))) - 1;
             const u8* const lane_from = reinterpret_cast<const u8*>(tile::shuffle(reinterpret_cast<u64>(from), lane));
@@ -64,6 +65,6 @@ extern "C" __global__ void __launch_bounds__(threads)
             const u64 bytes = tile::shuffle(own, lane);
             for (u64 i = tile::lane(); i < bytes; i += tile::lanes) lane_to[i] = lane_from[i];
         }
-        __syncthreads();  // `parts` is used again
+        __syncthreads();  // `parts` is reused
     }
 }

@@ -11,7 +11,7 @@ using namespace nb::literals;
 namespace headrace {
 namespace {
 
-// Addresses and their extents are what arrays/arrays.py vouches for.
+// Addresses and sizes are checked by arrays/arrays.py.
 void scan_at(std::string_view join, std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count,
              bool exclusive, unsigned threads, std::string_view isa) {
     const Isa chosen = choose_isa(isa);
@@ -40,7 +40,7 @@ void float_sum_at(std::string_view item, std::uintptr_t in, std::uintptr_t out, 
     float_sum(item, {reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count}, threads);
 }
 
-// `room`: a function of the number of items that gives their address.
+// `room`: function that allocates memory for a number of items and returns its address.
 void select_at(std::uintptr_t items, std::uintptr_t flags, u64 count, unsigned width, const nb::callable& room,
                unsigned threads, std::string_view isa) {
     const Isa chosen = choose_isa(isa);

@@ -1,17 +1,19 @@
-// Fill, copy and read of device memory by the width of an item: the limit that every other kernel is measured against.
+// Fills, copies and reads device memory by items of one width: the limit that every other kernel is compared with.
 //
-// What hides the latency of memory is the number of blocks and the bytes that each has under way; nothing is kept
-// between blocks. (Volkov, "Better performance at lower occupancy", GTC 2010, is the usual advice of few blocks with
-// much work: a copy does not want it.) Neighbouring threads have neighbouring vectors of 16 bytes, and the cache is
-// told that nothing is used twice (.cs).
+// The latency of memory is hidden by the number of blocks and the bytes that each has in flight; blocks share no state.
+// (The usual advice of few blocks with much work, Volkov, "Better performance at lower occupancy", GTC 2010, does not
+// apply to copies.) Adjacent threads have adjacent vectors of 16 bytes, and accesses are marked as streaming (.cs).
 //
-// Copy: one vector a thread, 2 KiB a block of 128. On an H200 4296 GB/s (4 GiB), the driver's own copy 4285.
-// Fill: two vectors a thread, 4678 GB/s; with one, 3382 whatever the store: blocks of 2 KiB cannot begin as fast, it
-// seems. Read: eight vectors a thread, added up within the block, and one atomic operation a block: 4585 GB/s. With one
-// for each warp of four vectors a thread it was 1350: operations on one address go one by one.
-// bench/results/h200/2026-11-21-limits.md has what is shipped, *-copy-shapes.md and *-fill-and-read-shapes.md the rest.
+// Rates on an H200:
+//   Copy, one vector per thread, 2 KiB per block of 128: 4296 GB/s (4 GiB); the driver's copy: 4285 GB/s.
+//   Fill, two vectors per thread: 4678 GB/s; with one vector 3382 GB/s for every kind of store, probably because blocks
+//   of 2 KiB cannot start faster.
+//   Read, eight vectors per thread, combined in the block, one atomic operation per block: 4585 GB/s. With one atomic
+//   operation per warp of four vectors per thread 1350 GB/s, since operations on one address are serialised.
+// bench/results/h200/2026-11-21-limits.md has the chosen sizes, *-copy-shapes.md and *-fill-and-read-shapes.md the
+// rest.
 //
-// Items before the first and behind the last 16-byte boundary are moved one by one, by the first block.
+// Items before the first and after the last 16-byte boundary are moved one by one, by the first block.
 //
 // Bytes moved per item of width w: fill w, copy 2 w, read w (and 8 for each block).
 #include "gpu/block/block.cuh"
@@ -19,9 +21,9 @@
 
 namespace headrace {
 
-// primitives/copy.py has these numbers too.
-constexpr u32 copy_threads = 128;  // of a fill, too
-constexpr u32 fill_vectors = 2;    // of a thread
+// primitives/copy.py repeats these numbers.
+constexpr u32 copy_threads = 128;  // also for fills
+constexpr u32 fill_vectors = 2;    // vectors per thread
 constexpr u32 read_threads = 256;
 constexpr u32 read_vectors = 8;
 
@@ -35,7 +37,7 @@ struct alignas(16) Vector {
     u64 high;
 };
 
-// Load and store of what is touched once.
+// Streaming loads and stores, for memory that is accessed once.
 HR_FN Vector load_once(const Vector* from) {
 #ifdef __CUDACC__
     const ulonglong2 loaded = __ldcs(reinterpret_cast<const ulonglong2*>(from));
@@ -56,8 +58,8 @@ HR_FN void store_once(Vector* to, Vector value) {
 using Item = tile::ItemOf<HR_WIDTH>::type;
 constexpr i64 items_per_vector = 16 / HR_WIDTH;
 
-// How `count` items from `address` on fall apart: items before the first 16-byte boundary, whole vectors, items behind
-// the last. Three items of 4 bytes at address 12, for example, are 1 + 0 + 2; seven are 1 + 1 + 2.
+// Divides `count` items at `address` into items before the first 16-byte boundary, whole vectors, and items after the
+// last boundary. Three items of 4 bytes at address 12, for example, are 1 + 0 + 2; seven are 1 + 1 + 2.
 struct Parts {
     i64 head;
     i64 vectors;
@@ -70,7 +72,7 @@ HR_FN Parts parts_of(const Item* address, i64 count) {
     return {head, (count - head) / items_per_vector};
 }
 
-// Value of type `Item` in every place of a vector.
+// Returns a vector with `value` in every item.
 HR_FN Vector repeated(Item item) {
 #if HR_WIDTH == 16
     return bits_as<Vector>(item);
@@ -85,7 +87,7 @@ HR_FN Vector repeated(Item item) {
 
 using namespace headrace;
 
-// Every item of `out` becomes `value`. Blocks: one for each 4 KiB of the items, and one at least.
+// Sets every item of `out` to `value`. Blocks: one per 4 KiB of items, at least one.
 extern "C" __global__ void __launch_bounds__(128) fill_items(Item* out, i64 count, Item value) {
     const Parts parts = parts_of(out, count);
     const i64 at = static_cast<i64>(blockIdx.x) * copy_threads * fill_vectors + threadIdx.x;
@@ -99,8 +101,8 @@ extern "C" __global__ void __launch_bounds__(128) fill_items(Item* out, i64 coun
     if (tail + at < count && at < items_per_vector) out[tail + at] = value;
 }
 
-// The items of `in` to `out`, which must not overlap. Blocks: one for each 2 KiB, and one at least. Where in and out
-// lie differently within 16 bytes, items go one by one.
+// Copies the items of `in` to `out`, which must not overlap. Blocks: one per 2 KiB, at least one. If the addresses
+// differ modulo 16, items are copied one by one.
 extern "C" __global__ void __launch_bounds__(128) copy_items(const Item* in, Item* out, i64 count) {
     const bool alike = (reinterpret_cast<u64>(in) - reinterpret_cast<u64>(out)) % 16 == 0;
     const i64 at = static_cast<i64>(blockIdx.x) * copy_threads + threadIdx.x;
@@ -119,8 +121,8 @@ extern "C" __global__ void __launch_bounds__(128) copy_items(const Item* in, Ite
     if (tail + at < count && at < items_per_vector) out[tail + at] = in[tail + at];
 }
 
-// Exclusive or of all bytes of `in`, folded to 8 bytes that repeat every 8 bytes of memory from address 0 on, into
-// `*out`, which is 0 before: what must be read to know it is every item. Blocks: one for each 32 KiB, and one at least.
+// Combines all bytes of `in` by exclusive or into the 8 bytes of `*out`, each byte at its address modulo 8, so that
+// every item must be read. `*out` must be 0 before. Blocks: one per 32 KiB, at least one.
 extern "C" __global__ void __launch_bounds__(256) read_items(const Item* in, u64* out, i64 count) {
     const Parts parts = parts_of(in, count);
     const Vector* vectors = reinterpret_cast<const Vector*>(in + parts.head);
@@ -134,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(256) read_items(const Item* in, u64
     u64 folded = 0;
 #pragma unroll
     for (u32 i = 0; i < read_vectors; ++i) folded ^= held[i].low ^ held[i].high;
-#if HR_WIDTH < 16  // an item of 16 bytes lies on a boundary: neither head nor tail
+#if HR_WIDTH < 16  // items of 16 bytes are aligned, so they have neither head nor tail
     const i64 tail = parts.head + parts.vectors * items_per_vector;
     if (blockIdx.x == 0 && threadIdx.x < parts.head)
         folded ^= static_cast<u64>(in[threadIdx.x]) << (reinterpret_cast<u64>(in + threadIdx.x) % 8 * 8);

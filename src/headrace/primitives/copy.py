@@ -1,6 +1,6 @@
-"""Fill, copy and read of memory where it lies: on a GPU by ``primitives/copy.cu``, on the CPU by NumPy.
+"""Fills, copies and reads memory on its device: on a GPU by ``primitives/copy.cu``, on the CPU by NumPy.
 
-What they reach is the limit that every other kernel is compared with.
+The rates of these kernels are the limits that all other kernels are compared with.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ from headrace.gpu.transfer.staging import Copier
 COPY_THREADS, COPY_TILE = 128, 2 << 10
 FILL_THREADS, FILL_TILE = 128, 4 << 10
 READ_THREADS, READ_TILE = 256, 32 << 10
-"""Threads of a block and bytes that it moves; primitives/copy.cu has these numbers too."""
+"""Threads per block and bytes per block; primitives/copy.cu repeats these numbers."""
 
 _FILE = "primitives/copy.cu"
 _VALUES = {1: "B", 2: "H", 4: "I", 8: "Q", 16: "16s"}
 
 
 def copy_kernel(width: int, card: Gpu) -> Kernel:
-    """``copy_items(in, out, count)``."""
+    """Return the kernel ``copy_items(in, out, count)`` for items of `width` bytes."""
     return kernel(_FILE, "copy_items", "PPq", {"HR_WIDTH": width}, card)
 
 
 def copier(card: Gpu) -> Copier:
-    """Copies little where others copy much meanwhile: a copy engine does one copy after the other, of whatever stream, and what
-    is told already may take 5 ms.
+    """Return a function that copies a few bytes by a kernel, without waiting for large copies of other streams.
+
+    A copy engine runs the copies of all streams one after another, and those already enqueued may take 5 ms.
     """
     byte_copy = copy_kernel(1, card)
 
@@ -43,17 +44,17 @@ def copier(card: Gpu) -> Copier:
 
 
 def fill_kernel(width: int, card: Gpu) -> Kernel:
-    """``fill_items(out, count, value)``."""
+    """Return the kernel ``fill_items(out, count, value)`` for items of `width` bytes."""
     return kernel(_FILE, "fill_items", "Pq" + _VALUES[width], {"HR_WIDTH": width}, card)
 
 
 def read_kernel(width: int, card: Gpu) -> Kernel:
-    """``read_items(in, out, count)``."""
+    """Return the kernel ``read_items(in, out, count)`` for items of `width` bytes."""
     return kernel(_FILE, "read_items", "PPq", {"HR_WIDTH": width}, card)
 
 
 def blocks_of(nbytes: int, tile: int) -> int:
-    """Blocks for so many bytes; one at least.
+    """Return the number of blocks for `nbytes` bytes, at least 1.
 
     Examples
     --------
@@ -64,12 +65,12 @@ def blocks_of(nbytes: int, tile: int) -> int:
 
 
 def copy(source: Array, target: Array) -> None:
-    """The items of one array to another of the same type and length, on the same device; they must not overlap.
+    """Copy the items of an array to another of the same type and length, on the same device; they must not overlap.
 
     Raises
     ------
     OptionError
-        They differ in type, length or device, or the target is read-only.
+        The arrays differ in type, length or device, or the target is read-only.
     """
     if (source.typestr, source.length) != (target.typestr, target.length):
         raise OptionError(f"cannot copy {source.length} of {source.typestr!r} to {target.length} of {target.typestr!r}")
@@ -79,7 +80,7 @@ def copy(source: Array, target: Array) -> None:
         _bytes_of(target)[:] = _bytes_of(source)
         return
     width = source.width
-    while (source.address | target.address) % width:  # 16-byte decimals of Arrow may begin at any multiple of 8
+    while (source.address | target.address) % width:  # Arrow decimals of 16 bytes may begin at any multiple of 8
         width //= 2
     args = (source.address, target.address, source.nbytes // width)
     blocks = blocks_of(source.nbytes, COPY_TILE)
@@ -89,12 +90,12 @@ def copy(source: Array, target: Array) -> None:
 
 
 def fill(target: Array, value: bytes) -> None:
-    """Every item becomes `value`, which is as wide as an item.
+    """Set every item to `value`, the bytes of one item.
 
     Raises
     ------
     OptionError
-        It is not, or the array is read-only, or on a GPU its address is no multiple of the width.
+        `value` has another width, the array is read-only, or on a GPU its address is not a multiple of the width.
     """
     if len(value) != target.width:
         raise OptionError(f"a value of {len(value)} bytes does not fit items of {target.width}")
@@ -103,7 +104,7 @@ def fill(target: Array, value: bytes) -> None:
         _bytes_of(target).reshape(-1, target.width)[:] = list(value)
         return
     if target.address % target.width:
-        raise OptionError(f"the array begins at an address that is no multiple of {target.width}")
+        raise OptionError(f"the address of the array is not a multiple of {target.width}")
     card = gpu(target.device)
     given = value if target.width == 16 else int.from_bytes(value, "little")
     blocks = blocks_of(target.nbytes, FILL_TILE)
@@ -112,14 +113,14 @@ def fill(target: Array, value: bytes) -> None:
 
 
 def start_reading(source: Array, folded: DeviceBuffer) -> None:
-    """Add (by exclusive or) every byte of an array on a GPU to the 8 bytes of `folded`, at its address modulo 8."""
+    """Combine all bytes of an array on a GPU by exclusive or into the 8 bytes of `folded`, at their address modulo 8."""
     card = gpu(source.device)
     args = (source.address, folded.address, source.length)
     read_kernel(source.width, card).launch(blocks_of(source.nbytes, READ_TILE), READ_THREADS, args, stream=source.stream)
 
 
 def fold_buffer(card: Gpu, stream: int | None = None) -> DeviceBuffer:
-    """Eight bytes of zeros for `start_reading`."""
+    """Return 8 bytes of zeros for `start_reading`."""
     buffer = device_pool(card).take(8, stream)
     fill_kernel(8, card).launch(1, FILL_THREADS, (buffer.address, 1, 0), stream=stream)
     return buffer

@@ -1,9 +1,10 @@
-// Sum of floating point in the order of primitives/float_sum.hpp. A warp sums a piece: its lane has neighbouring
-// items, 16 bytes a row, and so the same lanes of the piece in every row; the piece's lanes are added by halves with
-// shuffles. The last block to end of those that share 4,096 pieces sums their sums, and the last of these the rest, so
-// one launch does all.
+// Sums floats in the order of primitives/float_sum.hpp.
 //
-// Bytes moved per item of width w: w, and for each piece two items more.
+// A warp sums a piece. Each of its lanes has 16 bytes of adjacent items per row, and so the same lanes of the piece in
+// every row. The piece's lanes are added by halves with shuffles. Of the blocks that share 4,096 pieces, the last to
+// end adds up their sums, and the last of those blocks adds up the remaining sums, so one launch suffices.
+//
+// Bytes moved per item of width w: w, and two items per piece.
 #include "gpu/block/tile_rows.cuh"
 #include "primitives/float_sum.hpp"
 
@@ -16,11 +17,11 @@ constexpr u32 warps = threads / tile::lanes;
 constexpr u32 width = tile::per_vector<Item>;
 constexpr u32 held = SumOrder::lanes / tile::lanes / width;  // vectors with a sum for each of this thread's lanes
 constexpr u32 row_items = tile::lanes * width;
-constexpr u32 batch = HR_ROWS;  // rows on their way at a time
+constexpr u32 batch = HR_ROWS;  // rows in flight at a time
 static_assert(SumOrder::piece % (row_items * batch) == 0 && batch % held == 0 && SumOrder::piece % warps == 0);
 
-// Rows of a piece, of whose items the first `there` are; written by other blocks if `shared`. One branch for all rows,
-// so that their loads are on their way together.
+// Loads rows of a piece, of which the first `there` items exist; `shared`: other blocks wrote them. There is one branch
+// for all rows, so that their loads are in flight together.
 template <bool shared>
 static __device__ __forceinline__ void load(tile::Vector<Item> (&rows)[batch], const Item* piece, i64 there, u32 first,
                                             bool whole) {
@@ -51,7 +52,7 @@ static __device__ __forceinline__ void load(tile::Vector<Item> (&rows)[batch], c
     }
 }
 
-// The sum of a piece, in lane 0.
+// Returns the sum of a piece in lane 0.
 template <bool shared>
 static __device__ __forceinline__ Item sum_piece(const Item* piece, i64 there, bool aligned) {
     const bool whole = aligned && there >= SumOrder::piece;
@@ -99,24 +100,24 @@ static __device__ __forceinline__ void post(Item* to, Item sum) {
 
 static __device__ __forceinline__ i64 at_most(i64 a, i64 b) { return a < b ? a : b; }
 
-// The whole block: are these the last of `all` that have come? Then all that the others stored before is seen.
-static __device__ __forceinline__ bool is_last(u32* ended, u32 all, bool& told) {
+// Returns to the whole block whether it is the last of `all` arrivals; if so, the stores of all others are visible.
+static __device__ __forceinline__ bool is_last(u32* ended, u32 all, bool& is_last_block) {
     __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();
-        told = atomicInc(ended, all - 1) == all - 1;
+        is_last_block = atomicInc(ended, all - 1) == all - 1;
         __threadfence();
     }
     __syncthreads();
-    return told;
+    return is_last_block;
 }
 
-// `pieces`: an item for each piece of level 1, their number rounded up to a multiple of 4, and one for each of level 2.
-// `ended`: a word for each of level 2 and one more, 0 when it begins and again when it ends. At least one item, at most
-// 2^36; a block for each `threads` / 32 pieces.
+// `pieces`: one item per piece of level 1, their number rounded up to a multiple of 4, then one per piece of level 2.
+// `ended`: one word per piece of level 2 and one more, 0 at the start and again at the end. 1 to 2^36 items; one block
+// per `threads` / 32 pieces.
 extern "C" __global__ void __launch_bounds__(threads)
     float_sum(const Item* in, i64 count, Item* pieces, u32* ended, Item* result) {
-    __shared__ bool told;
+    __shared__ bool is_last_block;
     constexpr i64 piece = SumOrder::piece;
     const i64 firsts = (count + piece - 1) / piece, seconds = (firsts + piece - 1) / piece;
     const i64 mine = static_cast<i64>(blockIdx.x) * warps + tile::warp();
@@ -126,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     const i64 second = static_cast<i64>(blockIdx.x) * warps / piece;
     const i64 here = at_most(firsts - second * piece, piece);
-    if (!is_last(&ended[second], static_cast<u32>((here + warps - 1) / warps), told)) return;
+    if (!is_last(&ended[second], static_cast<u32>((here + warps - 1) / warps), is_last_block)) return;
     Item* const sums = pieces + (firsts + 3) / 4 * 4;
     if (tile::warp() == 0) {
         const Item sum = sum_piece<true>(pieces + second * piece, here, true);
@@ -135,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(threads)
             if (seconds == 1) *result = one_nan(sum);
         }
     }
-    if (seconds == 1 || !is_last(&ended[seconds], static_cast<u32>(seconds), told)) return;
+    if (seconds == 1 || !is_last(&ended[seconds], static_cast<u32>(seconds), is_last_block)) return;
     if (tile::warp() == 0) {
         const Item sum = sum_piece<true>(sums, seconds, true);
         if (tile::lane() == 0) *result = one_nan(sum);

@@ -1,4 +1,4 @@
-"""What scans and reductions join items with, by name; core/operators.hpp has their rules."""
+"""Names the operators that scans and reductions combine items with; core/operators.hpp defines them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from headrace.core.errors import OptionError
 from headrace.core.options import choice
 
 OPERATORS = {"sum": "Sum", "min": "Min", "max": "Max"}
-"""Name in a call to name in the sources."""
+"""Names in the kernels, by the names in a call."""
 
 _ITEMS = {"<u4": "u32", "<i4": "i32", "<u8": "u64", "<i8": "i64", "<f4": "float", "<f8": "double"}
 _UNSIGNED = {"i32": "u32", "i64": "u64"}
@@ -18,14 +18,14 @@ _WIDENED = {"<u4": ("u32", "<u8"), "<i4": ("i32", "<i8")}
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """An operator for items of one type, as the sources name both.
+    """Operator for items of one type, as the kernels name both.
 
     Parameters
     ----------
     join
-        Such as ``"Sum"``.
+        Operator, such as ``"Sum"``.
     item
-        Such as ``"u32"``.
+        Type of the items, such as ``"u32"``.
     """
 
     join: str
@@ -33,12 +33,12 @@ class Joining:
 
     @classmethod
     def of(cls, operator: str, items: Array) -> Joining:
-        """The operator of a call.
+        """Return the operator of a call.
 
         Raises
         ------
         OptionError
-            Nothing is called that, or it does not join such items.
+            The operator has no such name, or does not combine such items.
 
         Examples
         --------
@@ -49,7 +49,7 @@ class Joining:
         """
         operator = choice("operator", operator, OPERATORS)
         if items.typestr not in _ITEMS:
-            raise OptionError(f"items are of type {items.typestr!r}; taken are integers and floats of 4 and 8 bytes")
+            raise OptionError(f"items are of type {items.typestr!r}; supported are integers and floats of 4 and 8 bytes")
         item = _ITEMS[items.typestr]
         if operator == "sum":
             item = _UNSIGNED.get(item, item)
@@ -57,10 +57,10 @@ class Joining:
 
     @classmethod
     def widened(cls, operator: str, items: Array) -> tuple[str, str] | None:
-        """Of a sum of 32-bit integers, which has 64 bits: the items as the sources name them, and the type of the sum."""
+        """Return item type and result type of a sum of 32-bit integers, whose result has 64 bits; None for other operators."""
         return _WIDENED.get(items.typestr) if operator == "sum" else None
 
     @property
     def is_float_sum(self) -> bool:
-        """Whether the answer depends on how items are grouped."""
+        """True if the result depends on the grouping of the items."""
         return self.join == "Sum" and self.item in {"float", "double"}

@@ -1,10 +1,10 @@
-// All items of an array joined into one. A block takes neighbouring tiles, in order, and leaves one item; the block
-// that ends last joins those, also in order, so the operator need not commute. (Harris 2007, "Optimizing parallel
-// reduction in CUDA", with the last block found by a counter as in CUDA's threadFenceReduction sample.)
+// Reduces an array to one item. Each block reduces adjacent tiles in order to one item, and the block that ends last
+// combines these items, also in order, so the operator need not commute. (Harris 2007, "Optimizing parallel reduction
+// in CUDA", with the last block found by a counter as in CUDA's threadFenceReduction sample.)
 //
-// Sums of 32-bit items have 64 bits (HR_SOURCE is u32 or i32, HR_ITEM u64): each item is widened before it is joined.
+// Sums of 32-bit items have 64 bits (HR_SOURCE is u32 or i32, HR_ITEM u64): each item is widened before it is added.
 //
-// Bytes moved per item of width w: w, and for each block two items.
+// Bytes moved per item of width w: w, and two items per block.
 #include "gpu/block/block.cuh"
 #include "gpu/block/tile_rows.cuh"
 
@@ -21,7 +21,7 @@ constexpr u32 threads = HR_THREADS;
 constexpr u32 rows = HR_ROWS;
 constexpr u32 tile_items = threads * rows * tile::per_vector<Source>;
 
-// The thread's items of a tile joined; in the order of the tile, lane 0 gets the warp's where the operator needs order.
+// Combines the thread's items of a tile. If the operator does not commute, lane 0 returns those of the warp, in order.
 static __device__ __forceinline__ Item join_rows(const tile::Rows<Source, rows>& items) {
     Item joined = Op::identity();
 #pragma unroll
@@ -37,7 +37,7 @@ static __device__ __forceinline__ Item join_rows(const tile::Rows<Source, rows>&
     return joined;
 }
 
-// All items joined, in thread 0.
+// Combines all items; thread 0 has the result.
 static __device__ __forceinline__ Item join_tiles(const Source* in, i64 count, i64 first, i64 last,
                                                   Item (&totals)[threads / tile::lanes]) {
     Item joined = Op::identity();
@@ -58,7 +58,7 @@ static __device__ __forceinline__ Item join_tiles(const Source* in, i64 count, i
     return joined;
 }
 
-// `parts`: an item for each block. `finished` is 0 when it begins, and again when it ends.
+// `parts`: one item per block. `finished` is 0 at the start, and again at the end.
 extern "C" __global__ void __launch_bounds__(threads)
     reduce(const Source* in, i64 count, Item* parts, u32* finished, Item* result) {
     __shared__ Item totals[threads / tile::lanes];

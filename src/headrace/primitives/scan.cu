@@ -1,18 +1,18 @@
-// Scan of an array in one pass, by blocks that stay and whose warps have roles. A tile goes through a ring of stages in
-// shared memory, and each role waits only for what it needs:
+// Scans an array in one pass, by persistent blocks with specialised warps. A tile passes through a ring of stages in
+// shared memory, and each kind of warp waits only for its own inputs:
 //
-// - The mover takes a tile by ticket, has the copy engine bring it, and stores the stages that are scanned.
-// - The reducers find what a tile comes to, and post it for the other blocks.
-// - The looker joins what the tiles before come to (gpu/block/look_back.cuh).
-// - The scanners scan the tile in place, from what came before it.
+// - The mover takes a tile by ticket, loads it by the copy engine, and stores the stages that are scanned.
+// - The reducers compute the total of a tile, and post it for the other blocks.
+// - The looker combines the totals of the preceding tiles (gpu/block/look_back.cuh).
+// - The scanners scan the tile in place, from the total of the preceding tiles.
 //
-// So the stages hold tiles on their way, tiles that wait for others' totals and tiles on their way back, in whatever
-// share the moment needs: a late tile stops a block only when all its stages wait. A thread scans neighbouring items,
-// an odd number of 16-byte vectors, which lie in different banks for the 8 threads that are served at once. Items keep
-// their order, so the operator need not commute. Forward progress: a tile's total is posted before its block waits for
-// any tile before it, and tickets are taken by blocks that run.
+// The stages contain tiles being loaded, tiles that wait for totals of other blocks, and tiles being stored, in any
+// proportion: a late tile stops a block only when all of its stages wait. A thread scans adjacent items, an odd number
+// of 16-byte vectors, which are in different banks for the 8 threads that are served at once. Items keep their order,
+// so the operator need not commute. Forward progress: the total of a tile is posted before its block waits for any
+// preceding tile, and only running blocks take tickets.
 //
-// Bytes moved per item of width w: 2 w, and for each tile a state of 8 or 16 bytes.
+// Bytes moved per item of width w: 2 w, and a state of 8 or 16 bytes per tile.
 #include "gpu/block/bulk_copy.cuh"
 #include "gpu/block/look_back.cuh"
 #include "gpu/block/tile_rows.cuh"
@@ -24,8 +24,8 @@ using Item = Op::Item;
 using Vector = tile::Vector<Item>;
 using Place = tile::Place<HR_STAGES>;
 using Totals = tile::Totals<Item, Op, HR_LOOK>;
-constexpr u32 threads = HR_THREADS;  // that scan
-constexpr u32 rows = HR_ROWS;        // vectors of a thread
+constexpr u32 threads = HR_THREADS;  // scanning threads
+constexpr u32 rows = HR_ROWS;        // vectors per thread
 constexpr u32 stages = HR_STAGES;
 constexpr u32 scanners = threads / tile::lanes;
 constexpr u32 reducers = HR_REDUCERS;
@@ -37,8 +37,8 @@ static_assert(rows % 2 == 1 && scanners <= tile::lanes);
 
 struct Ring {
     tile::Gate full[stages], reduced[stages], known[stages], scanned[stages];
-    Item totals[stages][scanners], before[stages][scanners];  // of each scanner's part
-    u32 number[stages];                                       // of the tile in a stage; beyond the last: nothing more
+    Item totals[stages][scanners], before[stages][scanners];  // for each scanner's part of the tile
+    u32 number[stages];                                       // tile in a stage; a number beyond the last ends the work
 };
 
 struct Arrays {
@@ -56,7 +56,7 @@ static __device__ __forceinline__ Item join_vector(const Vector& items) {
     return joined;
 }
 
-// Where the mover cannot move, because an array begins at no 16-byte boundary, reducers load and scanners store.
+// If an array does not begin at a 16-byte boundary, the copy engine cannot be used: reducers load and scanners store.
 static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals, Ring& ring, Vector* stage) {
     Place place;
     const auto store = [&] {
@@ -103,7 +103,7 @@ static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals,
 // them neighbours.
 static __device__ __forceinline__ u32 first_vector(u32 part) { return (part * tile::lanes + tile::lane()) * rows; }
 
-// A part item by item, by its warp.
+// Copies a part item by item, by its warp.
 static __device__ __forceinline__ void load_part(const Arrays& arrays, u32 number, u32 part, Vector* stage) {
     const i64 begin = static_cast<i64>(number) * stage_items + part * part_items;
     Item* const to = reinterpret_cast<Item*>(stage) + part * part_items;
@@ -146,14 +146,14 @@ static __device__ __forceinline__ void reduce(const Arrays& arrays, Totals total
                     tile::lane() < scanners ? ring.totals[place.stage][tile::lane()] : Op::identity());
                 if (tile::lane() == 0) totals.post(number, joined);
             }
-            ring.known[place.stage].arrive_warp();  // its totals may be overwritten
+            ring.known[place.stage].arrive_warp();  // the totals of the stage may be overwritten
         }
         if (number >= arrays.tiles) return;
     }
 }
 
 static __device__ __forceinline__ void look_back(u32 tiles, Totals totals, Ring& ring) {
-    Item joined = Op::identity();  // of all tiles before `next`
+    Item joined = Op::identity();  // total of all tiles before `next`
     u32 next = 0;
     for (Place place;; place.step()) {
         ring.reduced[place.stage].wait(place.parity);
@@ -207,9 +207,9 @@ static __device__ __forceinline__ void scan_tiles(const Arrays& arrays, bool exc
     }
 }
 
-// `memory`: tile::Counters and a state for each tile, in which `epoch` was never; zero when it first serves.
-// `exclusive`: item i of the result joins the items before i, otherwise i too. `out` may not overlap `in`. Blocks of
-// `threads` + 32 (reducers + 2) threads, as many as fit; dynamic shared memory: the stages.
+// `memory`: tile::Counters and a state per tile, none of which has `epoch`; zero before its first use. `exclusive`:
+// result i combines the items before i, otherwise also item i. `out` must not overlap `in`. Launch: blocks of `threads`
+// + 32 (reducers + 2) threads, as many as are resident; dynamic shared memory: the stages.
 extern "C" __global__ void __launch_bounds__(block)
     scan(const Item* in, Item* out, i64 count, tile::Counters* memory, u32 epoch, u32 exclusive) {
     HR_DYNAMIC_SHARED(Vector, stage);

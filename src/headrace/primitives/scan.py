@@ -1,4 +1,4 @@
-"""Scan and reduction of arrays, where they lie: scan.cu, reduce.cu, float_sum.cu, and their CPU twins."""
+"""Scans and reduces arrays on the device where they lie."""
 
 from __future__ import annotations
 
@@ -13,47 +13,45 @@ from headrace.core.options import flag
 from headrace.gpu.device.device import Gpu, gpu
 from headrace.gpu.kernels.kernel import kernel
 from headrace.gpu.memory.scratch import COUNTERS, Scratch
+from headrace.primitives.copy import fill
 from headrace.primitives.operators import Joining
+from headrace.primitives.tuning import FLOAT_SUM, REDUCE, SCAN_LARGE, SCAN_SMALL, has_large_ring
 
-_THREADS, _ROWS = 256, 4
-_TILE_BYTES = _THREADS * _ROWS * 16
+_TILE_BYTES = REDUCE["HR_THREADS"] * REDUCE["HR_ROWS"] * 16
 _BLOCKS_PER_MULTIPROCESSOR = 16
-_LARGE = {"HR_THREADS": 192, "HR_ROWS": 9, "HR_STAGES": 8, "HR_REDUCERS": 6, "HR_LOOK": 5}
-_SMALL = {"HR_THREADS": 128, "HR_ROWS": 9, "HR_STAGES": 4, "HR_REDUCERS": 4, "HR_LOOK": 5}
-_PIECE = 4096
-_SUM_THREADS, _SUM_ROWS = 256, 16
-_MOST_SUMMED = 2**36
+_CHUNK = 4096
+"""Items that are summed at the first level (float_sum.hpp)."""
+_MAX_SUMMED = 2**36
 
 
 def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context: Context | None = None) -> Any:
-    """All items up to each item, joined.
+    """Combine all items up to each item: a prefix sum, minimum or maximum.
 
     Parameters
     ----------
     items
-        Array of one dimension: integers or floats of 4 or 8 bytes. Work runs where it lies.
+        Array of one dimension: integers or floats of 4 or 8 bytes. The work runs on its device.
     operator
-        ``"sum"`` (of integers, modulo 2 to the number of their bits: pass int64 items where NumPy's `cumsum` would make them),
-        ``"min"`` or ``"max"``. Of floats that are equal the first is taken, and a NaN wins. Floats have no running sum here:
-        each item of one would be rounded as its neighbours happen to be grouped, and in one pass over a GPU that is a matter of
-        timing.
+        ``"sum"``, ``"min"`` or ``"max"``. Sums of integers are modulo 2 to the number of their bits; pass int64 items where
+        NumPy's `cumsum` would widen them. Of equal floats the first is taken, and a NaN wins. Floats have no running sum: its
+        rounding would depend on the grouping of the items, which in a single pass on a GPU depends on timing.
     exclusive
-        Whether result `i` joins the items before `i`, and the first is the operator's identity: 0, the largest or the smallest
-        value. Otherwise item `i` is joined too.
+        Whether result `i` combines only the items before `i`. The first result is then the operator's identity: 0, the largest
+        or the smallest value.
     context
-        Threads, instruction set and memory that may be used, and the GPU that an array of the host goes to.
+        Threads, instruction set and memory that may be used, and the GPU to which a host array is copied.
 
     Returns
     -------
     array
-        Of the same library, length and type. It does not depend on the device or the number of threads.
+        Array of the same library, length and type. It does not depend on the device or the number of threads.
 
     Raises
     ------
     OptionError
-        `items` is no such array, or nothing is called `operator`.
+        `items` has another type, or `operator` is not the name of an operator.
     MemoryLimitError
-        The result does not fit the context's limit.
+        The result exceeds the context's limit.
 
     Examples
     --------
@@ -70,8 +68,8 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
     exclusive = flag("exclusive", exclusive)
     if joining.is_float_sum:
         raise OptionError(
-            "items are floats, whose sums depend on how they are grouped, and in a scan that is a matter of timing; "
-            "`reduce` sums them in a fixed order, and integers (fixed point) can be scanned"
+            "items are floats, whose running sums depend on their grouping, which in a scan depends on timing; "
+            "`reduce` sums floats in a fixed order, and integers (fixed point) can be scanned"
         )
     result = empty_like(source, source.length, budget=budget)
     if source.length == 0:
@@ -94,7 +92,7 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
 
 
 def reduce(items: Any, operator: str = "sum", *, context: Context | None = None) -> Any:
-    """All items joined into one.
+    """Combine all items into one.
 
     Parameters
     ----------
@@ -102,29 +100,29 @@ def reduce(items: Any, operator: str = "sum", *, context: Context | None = None)
         As in `scan`.
     operator
         ``"sum"``, ``"min"`` or ``"max"`` as in `scan`; floats have a sum too. The sum of 32-bit integers is int64 or uint64, as
-        NumPy's is; sums of 64-bit integers are modulo 2 to the 64.
+        in NumPy; sums of 64-bit integers are modulo 2**64.
     context
         As in `scan`.
 
     Returns
     -------
     array
-        One item, of the same library and type, but of 64 bits for a sum of 32-bit integers; of an empty array 0 for a sum. It
-        does not depend on the device or the number of threads.
+        Array of one item, of the same library and type, but of 64 bits for a sum of 32-bit integers. The sum of an empty array
+        is 0. The result does not depend on the device or the number of threads.
 
     Raises
     ------
     OptionError
-        `items` is no such array, nothing is called `operator`, there is no smallest or largest because there are no items, or
-        there are more than 2**36 floats to sum.
+        `items` has another type, `operator` is not the name of an operator, an empty array has no minimum or maximum, or there
+        are more than 2**36 floats to sum.
 
     Notes
     -----
-    Floats are summed in one order, whatever runs it: in pieces of 4,096 items, in each of which lane `l` adds items `l`,
-    `l` + 128, `l` + 256, .. one by one, and the 128 lanes are added by halves, `l` and `l` + 64 first; the sums of the pieces
-    by the same rule, up to twice. So an item is rounded at most 38 times a level, and a sum is off by at most
-    ``38 * levels * u`` times the sum of the absolute values (`u` is 2**-24 for 4 bytes, 2**-53 for 8; 1, 2 and 3 levels reach
-    2**12, 2**24 and 2**36 items). A result that is not a number is the quiet NaN with no sign.
+    Floats are summed in the same order on every device. Items form chunks of 4,096, in which lane `l` of 128 adds items `l`,
+    `l` + 128, `l` + 256, .. one by one. The lanes are then added by halves, `l` and `l` + 64 first. The sums of the chunks are
+    added by the same rule, at most twice more. So an item is rounded at most 38 times per level, and the error of a sum is at
+    most ``38 * levels * u`` times the sum of the absolute values. Here `u` is 2**-24 for 4 bytes and 2**-53 for 8; 1, 2 and 3
+    levels sum up to 2**12, 2**24 and 2**36 items. A NaN result is the quiet NaN without a sign.
 
     Examples
     --------
@@ -140,8 +138,8 @@ def reduce(items: Any, operator: str = "sum", *, context: Context | None = None)
     joining = Joining.of(operator, source)
     if source.length == 0 and operator != "sum":
         raise OptionError(f"there are no items, so there is no {operator}")
-    if joining.is_float_sum and source.length > _MOST_SUMMED:
-        raise OptionError(f"{source.length:_} floats are more than can be summed, {_MOST_SUMMED:_}")
+    if joining.is_float_sum and source.length > _MAX_SUMMED:
+        raise OptionError(f"{source.length:_} floats are too many to sum; the maximum is {_MAX_SUMMED:_}")
     widened = Joining.widened(operator, source)
     result = empty_like(source, 1, None if widened is None else widened[1], budget)
     if source.device.kind == "cpu":
@@ -155,17 +153,18 @@ def reduce(items: Any, operator: str = "sum", *, context: Context | None = None)
             _native.reduce(*items_at, context.thread_count, context.isa)
     elif joining.is_float_sum and source.length > 0:
         _sum_floats_on_gpu(source, result, joining.item)
+    elif source.length == 0:
+        fill(result, bytes(result.width))
     elif widened is not None:
         _reduce_on_gpu(source, result, Joining(joining.join, "u64"), widened[0])
     else:
-        # Nothing at all is summed as integers: the bits of 0 are those of 0.0.
-        _reduce_on_gpu(source, result, joining if source.length else Joining("Sum", f"u{8 * source.width}"))
+        _reduce_on_gpu(source, result, joining)
     return result.owner
 
 
 def scan_shape(card: Gpu) -> dict[str, int]:
-    """Shape of a scan, one block on each multiprocessor. Cards of data centres since 9.0 have 227 KiB of shared memory."""
-    return _LARGE if card.capability[0] in {9, 10} else _SMALL
+    """Return the sizes of a scan, which runs one block per multiprocessor."""
+    return SCAN_LARGE if has_large_ring(card.capability) else SCAN_SMALL
 
 
 def _reduce_on_gpu(source: Array, result: Array, joining: Joining, widened: str | None = None) -> None:
@@ -176,20 +175,21 @@ def _reduce_on_gpu(source: Array, result: Array, joining: Joining, widened: str 
     found = kernel("primitives/reduce.cu", "reduce", "PqPPP", defines, card)
     with in_stream_of(source, result), Scratch(card, COUNTERS + blocks * result.width, source.stream, 0) as (memory, _):
         args = (source.address, source.length, memory.address + COUNTERS, memory.address, result.address)
-        found.launch(blocks, _THREADS, args, stream=source.stream)
+        found.launch(blocks, REDUCE["HR_THREADS"], args, stream=source.stream)
 
 
 def _sum_floats_on_gpu(source: Array, result: Array, item: str) -> None:
     card = gpu(source.device)
-    firsts = -(-source.length // _PIECE)
-    seconds = -(-firsts // _PIECE)
-    defines: dict[str, int | str] = {"HR_ITEM": item, "HR_THREADS": _SUM_THREADS, "HR_ROWS": _SUM_ROWS}
+    firsts = -(-source.length // _CHUNK)
+    seconds = -(-firsts // _CHUNK)
+    defines: dict[str, int | str] = {"HR_ITEM": item, **FLOAT_SUM}
     found = kernel("primitives/float_sum.cu", "float_sum", "PqPPP", defines, card)
     partial_sums = COUNTERS + (firsts + 3 + seconds) * source.width
     with in_stream_of(source, result), Scratch(card, partial_sums, source.stream, 0) as (memory, _):
         args = (source.address, source.length, memory.address + COUNTERS, memory.address, result.address)
-        found.launch(-(-firsts * 32 // _SUM_THREADS), _SUM_THREADS, args, stream=source.stream)
+        threads = FLOAT_SUM["HR_THREADS"]
+        found.launch(-(-firsts * 32 // threads), threads, args, stream=source.stream)
 
 
 def _defines(joining: Joining) -> dict[str, int | str]:
-    return {"HR_OPERATOR": joining.join, "HR_ITEM": joining.item, "HR_THREADS": _THREADS, "HR_ROWS": _ROWS}
+    return {"HR_OPERATOR": joining.join, "HR_ITEM": joining.item, **REDUCE}

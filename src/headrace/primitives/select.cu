@@ -1,11 +1,12 @@
-// The items whose flag is set, in their order, and how many they are, in one pass by blocks that stay and whose warps
-// have roles, as in primitives/scan.cu. Only flags go through the ring of shared memory; a gatherer lists the
-// places of its part's set flags and loads those items while the block still learns how many come before, so that
-// stores are coalesced and only memory near a selected item is read. (Stream compaction by scan: Blelloch 1990,
-// section 1.4.)
+// Selects the items whose flag is set, in order, and counts them, in one pass by persistent blocks with specialised
+// warps, as in primitives/scan.cu.
 //
-// Bytes moved per item of width w: its flag, and 2 w if it is selected; in truth memory comes in sectors, of 64 bytes
-// on an H200: of items of 4 bytes, 1 % of them selected at random, 1.63 bytes an item and not 1.08.
+// Only flags pass through the ring in shared memory. A gatherer lists the positions of the set flags in its part, and
+// loads those items while the block waits for the number of selected items in preceding tiles. So stores are coalesced,
+// and only memory near selected items is read. (Stream compaction by scan: Blelloch 1990, section 1.4.)
+//
+// Bytes moved per item of width w: its flag, and 2 w if it is selected. Memory is read in sectors, of 64 bytes on an
+// H200: with 1 % of items of 4 bytes selected at random, 1.63 bytes per item, not 1.08.
 #include "gpu/block/bulk_copy.cuh"
 #include "gpu/block/look_back.cuh"
 #include "gpu/block/tile_rows.cuh"
@@ -15,24 +16,24 @@ using namespace headrace;
 using Item = tile::ItemOf<HR_WIDTH>::type;
 using Place = tile::Place<HR_STAGES>;
 using Totals = tile::Totals<u32, Sum<u64>, HR_LOOK>;
-constexpr u32 threads = HR_THREADS;  // that gather
-constexpr u32 rows = HR_ROWS;        // vectors of 16 flags of a thread
+constexpr u32 threads = HR_THREADS;  // gathering threads
+constexpr u32 rows = HR_ROWS;        // vectors of 16 flags per thread
 constexpr u32 stages = HR_STAGES;
 constexpr u32 gatherers = threads / tile::lanes;
 constexpr u32 counters = HR_COUNTERS;
 constexpr u32 block = threads + (counters + 2) * tile::lanes;
 constexpr u32 stage_flags = threads * rows * 16;
 constexpr u32 part_flags = tile::lanes * rows * 16;
-constexpr u32 batch = HR_WIDTH <= 4 ? HR_BATCH : 4 * HR_BATCH / HR_WIDTH;  // items that a thread holds, twice
+constexpr u32 batch = HR_WIDTH <= 4 ? HR_BATCH : 4 * HR_BATCH / HR_WIDTH;  // items in a thread's registers, twice
 constexpr i32 step = batch * tile::lanes;
-constexpr u32 words = (rows + 1) / 2;  // of 32 flags, for the bits of a thread's
+constexpr u32 words = (rows + 1) / 2;  // words of 32 flags per thread, one bit per flag
 static_assert(rows % 2 == 1 && gatherers <= tile::lanes);
 
 struct Ring {
     tile::Gate full[stages], counted[stages], known[stages], done[stages];
     u32 totals[stages][gatherers];
-    u64 before[stages][gatherers];  // of each gatherer's part
-    u32 number[stages];             // of the tile in a stage; beyond the last: nothing more
+    u64 before[stages][gatherers];  // for each gatherer's part of the tile
+    u32 number[stages];             // tile in a stage; a number beyond the last ends the work
 };
 
 struct Arrays {
@@ -44,16 +45,16 @@ struct Arrays {
     u32 tiles;
 };
 
-// A bit for each of four flags that is not 0, in the highest bits of its bytes.
+// Returns a bit for each of four flags that is not 0, as the highest bit of its byte.
 static __device__ __forceinline__ u32 set_bytes(u32 flags) {
     return (((flags & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | flags) & 0x80808080u;
 }
 
-// The same in the lowest four bits: the product brings bits 0, 8, 16 and 24 to 28, 29, 30 and 31.
+// Returns the same in the lowest four bits: the product moves bits 0, 8, 16 and 24 to 28, 29, 30 and 31.
 static __device__ __forceinline__ u32 set_bits(u32 flags) { return (set_bytes(flags) >> 7) * 0x10204080u >> 28; }
 
 static __device__ __forceinline__ u32 count_set(uint4 flags) {
-    // Each byte has its own bit of the word: one count for all four words.
+    // Each of the four words uses its own bit of each byte, so one population count counts all of them.
     const u32 all =
         set_bytes(flags.x) >> 7 | set_bytes(flags.y) >> 6 | set_bytes(flags.z) >> 5 | set_bytes(flags.w) >> 4;
     return static_cast<u32>(__popc(all));
@@ -116,14 +117,14 @@ static __device__ __forceinline__ void count(u32 tiles, Totals totals, Ring& rin
                     tile::all_lanes, tile::lane() < gatherers ? ring.totals[place.stage][tile::lane()] : 0u);
                 if (tile::lane() == 0) totals.post(number, total);
             }
-            ring.known[place.stage].arrive_warp();  // its totals may be overwritten
+            ring.known[place.stage].arrive_warp();  // the totals of the stage may be overwritten
         }
         if (number >= tiles) return;
     }
 }
 
 static __device__ __forceinline__ void look_back(const Arrays& arrays, Totals totals, Ring& ring) {
-    u64 joined = 0;  // of all tiles before `next`
+    u64 joined = 0;  // selected items of all tiles before `next`
     u32 next = 0;
     for (Place place;; place.step()) {
         ring.counted[place.stage].wait(place.parity);
@@ -142,7 +143,7 @@ static __device__ __forceinline__ void look_back(const Arrays& arrays, Totals to
     }
 }
 
-// The places of a part's set flags behind each other. Of few flags each lane lists its own, from `to` on.
+// Lists the positions of a part's set flags. If few flags are set, each lane lists its own, starting at `to`.
 static __device__ __forceinline__ void list_bits(const u32 (&bits)[words], u16* to) {
 #pragma unroll
     for (u32 word = 0; word < words; ++word) {
@@ -153,7 +154,7 @@ static __device__ __forceinline__ void list_bits(const u32 (&bits)[words], u16* 
     }
 }
 
-// Of many, rows of 32 flags: nothing waits for the row before, and what is written lies side by side.
+// If many flags are set, the warp lists rows of 32 flags: no row waits for the preceding one, and stores are adjacent.
 static __device__ __forceinline__ void list_rows(const u8* flags, u16* to) {
     const u32 lanes_before = (1u << tile::lane()) - 1;
 #pragma unroll 16
@@ -165,8 +166,8 @@ static __device__ __forceinline__ void list_rows(const u8* flags, u16* to) {
     }
 }
 
-// `batch` rows of listed items, row 0 with item number `at` in this lane, to registers and from there: those of the
-// numbers 0 to `total` - 1. `list` and `out` are for number `at`.
+// Copies `batch` rows of listed items through registers; this lane's item of row 0 has number `at`. Items with numbers
+// 0 to `total` - 1 are copied. `list` and `out` point to number `at`.
 static __device__ __forceinline__ void load(Item (&held)[batch], const Item* in, const u16* list, i32 at, i32 total) {
     if (at - static_cast<i32>(tile::lane()) >= total) return;
 #pragma unroll
@@ -203,7 +204,7 @@ static __device__ __forceinline__ void gather(const Arrays& arrays, Ring& ring, 
             list_bits(bits, mine + upto - own);
         } else {
             list_rows(reinterpret_cast<const u8*>(stage) + first_flag, mine);
-            // Rows begin where a line of the result does, or each store would touch a line more.
+            // Rows start at cache lines of the result, since each store would otherwise touch one more line.
             ring.known[place.stage].wait(place.parity);
             const u64 to = reinterpret_cast<u64>(arrays.out + ring.before[place.stage][tile::warp()]);
             at -= static_cast<i32>(to / sizeof(Item) % tile::lanes);
@@ -224,13 +225,13 @@ static __device__ __forceinline__ void gather(const Arrays& arrays, Ring& ring, 
             store(second, out + step, at + step, total);
             load(second, in, from + 3 * step, at + 3 * step, total);
         }
-        __syncwarp();  // the list is read
+        __syncwarp();  // the list is read completely
     }
 }
 
-// `memory`: tile::Counters and a state for each tile, in which `epoch` was never; zero when it first serves. Blocks of
-// `threads` + 32 (counters + 2) threads, as many as fit; dynamic shared memory: the stages, and two bytes for each flag
-// of one. At least one item.
+// `memory`: tile::Counters and a state per tile, none of which has `epoch`; zero before its first use. Launch: at least
+// one item; blocks of `threads` + 32 (counters + 2) threads, as many as are resident; dynamic shared memory: the
+// stages, and two bytes per flag of a stage.
 extern "C" __global__ void __launch_bounds__(block, HR_BLOCKS)
     select_items(const Item* in, const u8* flags, Item* out, u64 size, tile::Counters* memory, u32 epoch,
                  u64* selected) {

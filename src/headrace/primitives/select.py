@@ -1,4 +1,4 @@
-"""The items of an array that a mask selects, where they lie: primitives/select.cu and its CPU twin."""
+"""Selects the items of an array by a mask, on the device where they lie."""
 
 from __future__ import annotations
 
@@ -15,36 +15,34 @@ from headrace.gpu.device.device import Gpu, gpu
 from headrace.gpu.kernels.kernel import kernel
 from headrace.gpu.memory.pool import device_pool
 from headrace.gpu.memory.scratch import Scratch
+from headrace.primitives.tuning import SELECT_LARGE, SELECT_SMALL, WIDTHS, has_large_ring
 
-_LARGE = {"HR_THREADS": 768, "HR_ROWS": 3, "HR_STAGES": 3, "HR_COUNTERS": 6, "HR_LOOK": 5, "HR_BATCH": 8, "HR_BLOCKS": 1}
-_SMALL = {"HR_THREADS": 256, "HR_ROWS": 3, "HR_STAGES": 3, "HR_COUNTERS": 2, "HR_LOOK": 5, "HR_BATCH": 8, "HR_BLOCKS": 1}
-_WIDTHS = (1, 2, 4, 8, 16)
 _FLAGS = {"|b1", "|u1", "|i1"}
 
 
 def select(items: Any, mask: Any, *, context: Context | None = None) -> Any:
-    """The items whose flag is set, in their order.
+    """Return the items whose flag is set, in their order.
 
     Parameters
     ----------
     items
-        Array of one dimension, of items of 1, 2, 4, 8 or 16 bytes. Work runs where it lies.
+        Array of one dimension, of items of 1, 2, 4, 8 or 16 bytes. The work runs on its device.
     mask
-        Array of as many bools, or bytes that are 0 or not, on the same device.
+        Array of the same length on the same device: bools, or bytes of which any value but 0 is true.
     context
-        Threads, instruction set and memory that may be used, and the GPU that arrays of the host go to.
+        Threads, instruction set and memory that may be used, and the GPU to which host arrays are copied.
 
     Returns
     -------
     array
-        Of the same library and type. On a GPU the host waits once, for the number of items.
+        Array of the same library and type. On a GPU the host waits once, for the number of items.
 
     Raises
     ------
     OptionError
-        They are no such arrays.
+        The arrays have other types or lengths.
     MemoryLimitError
-        The result does not fit the context's limit; on a GPU, where it is made before it is known, as many items as `items` has.
+        The result exceeds the context's limit. On a GPU the result has the size of `items` until it is counted.
 
     Examples
     --------
@@ -60,8 +58,8 @@ def select(items: Any, mask: Any, *, context: Context | None = None) -> Any:
         raise OptionError(f"mask must be of bools or bytes, not of {flags.typestr!r}")
     if flags.length != source.length:
         raise OptionError(f"mask has {flags.length} flags for {source.length} items")
-    if source.width not in _WIDTHS:
-        raise OptionError(f"items have {source.width} bytes; 1, 2, 4, 8 and 16 can be taken")
+    if source.width not in WIDTHS:
+        raise OptionError(f"items have {source.width} bytes; supported are 1, 2, 4, 8 and 16")
     if source.device.kind != "cpu":
         return _select_on_gpu(source, flags, context, budget)
     made: list[Array] = []
@@ -95,5 +93,5 @@ def _select_on_gpu(source: Array, flags: Array, context: Context, budget: Budget
 
 
 def select_shape(card: Gpu) -> dict[str, int]:
-    """Shape of a selection. Cards of data centres since 9.0 have 227 KiB of shared memory."""
-    return _LARGE if card.capability[0] in {9, 10} else _SMALL
+    """Return the sizes of a selection."""
+    return SELECT_LARGE if has_large_ring(card.capability) else SELECT_SMALL

@@ -1,23 +1,24 @@
-// Which bucket a key is in, for CPU and GPU alike, even parts of a range; what is between edges is in cells.hpp. Keys
-// are of u8, u16, u32, u64, float or double; signed ones are the unsigned ones of their width, since all that is asked
-// of a whole number is how far it is past the lowest, modulo 2^width.
+// Computes buckets of equal width over a range, for CPU and GPU; buckets between edges are in cells.hpp.
 //
-// m buckets of the same width over [low, high); whatever is outside, NaN too, is in bucket m. Whole numbers are exact,
-// floor((key - low) m / r) for r = high - low. Where r / m is a power of two that is a shift. Otherwise, of 32 bits,
-// let M = ceil(2^64 m / r): the high word of (key - low) M errs by less than (key - low) / 2^64 < 1 / r, which is less
-// than what the fraction lacks of 1; and from high on it is m or more. Of 64 bits the same with 2^128. Floating point
-// is one subtraction and one multiplication, rounded.
+// Keys are u8, u16, u32, u64, float or double. Signed integers are read as unsigned, since buckets only depend on the
+// distance from the lowest key, modulo 2^width.
+//
+// There are m buckets over [low, high); all other keys, and NaN, are in bucket m. Buckets of integers are exact:
+// floor((key - low) m / r) for r = high - low. If r / m is a power of two, this is a shift. Otherwise, for 32 bits, let
+// M = ceil(2^64 m / r). The high word of (key - low) M has an error below (key - low) / 2^64 < 1 / r, which is less
+// than the distance of the fraction from 1; for keys from high on it is at least m. 64 bits work likewise with 2^128.
+// Buckets of floats take one subtraction and one multiplication, each rounded.
 #pragma once
 #include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// What keys are compared as.
+// The type that keys are compared in.
 template <class Key>
 struct Widened {
     using Type = u32;
     static constexpr bool whole = true;
-    // How far the key is past `low`; of floating point the key itself.
+    // Returns the distance of the key from `low`; for floats the key itself.
     HR_FN u32 of(Key key, u32 low) { return static_cast<Key>(key - low); }
 };
 template <>
@@ -39,7 +40,7 @@ struct Widened<double> {
     HR_FN double of(double key, double) { return key; }
 };
 
-// The high word of x M, where M has 64 bits and x 32; of 128 bits, M's words high and below, and 64.
+// Returns the high word of x M: for x of 32 bits and M of 64, or for x of 64 bits and M of two words, high and below.
 HR_FN u32 high_word(u32 x, u64 multiplier) {
     return static_cast<u32>(
         (static_cast<u64>(x) * (multiplier >> 32) + (static_cast<u64>(x) * (multiplier & 0xFFFFFFFF) >> 32)) >> 32);
@@ -52,7 +53,7 @@ HR_FN u64 high_word(u64 x, u64 high, u64 below) {
 
 HR_FN u32 at_most(u32 x, u32 most) { return x < most ? x : most; }
 
-// How keys fall into even parts. `multiplier`: M, or 0 where parts are found by `shift`.
+// Buckets of equal width. `multiplier`: M, or 0 if the bucket is found by `shift`.
 template <class Key>
 struct Even {
     u64 multiplier;

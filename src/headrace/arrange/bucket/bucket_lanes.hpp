@@ -1,5 +1,5 @@
-// The rules of bucket.hpp and cells.hpp for a vector of keys, lane by lane the same to the bit: keys of 4 bytes, and
-// narrower whole numbers, which become lanes of 4.
+// Evaluates the rules of bucket.hpp and cells.hpp for a vector of keys, with identical results in each lane. Keys have
+// 4 bytes; narrower integers are widened to lanes of 4.
 #pragma once
 
 #include "arrange/bucket/cells.hpp"
@@ -9,7 +9,7 @@ HR_BEGIN_NAMESPACE
 
 HR_HOT Vector<u32> smaller(Vector<u32> a, Vector<u32> b) { return a < b ? a : b; }
 
-// Keys as they are compared (Widened::of).
+// Loads keys as they are compared (Widened::of).
 template <class Key>
 HR_HOT Vector<u32> load_past(const Key* keys, Vector<u32> low) {
     if constexpr (sizeof(Key) == 4) {
@@ -22,7 +22,7 @@ HR_HOT Vector<u32> load_past(const Key* keys, Vector<u32> low) {
     }
 }
 
-// The high and the low words of products, lane by lane.
+// Products of lanes, as high and low words.
 struct Products {
     Vector<u64> even, odd;
 
@@ -33,7 +33,7 @@ struct Products {
     Vector<u32> low() const { return bits_as<Vector<u32>>((even & 0xFFFFFFFF) | (odd << 32)); }
 };
 
-// Even parts of whole numbers of 4 bytes and less.
+// Buckets of equal width for integers of at most 4 bytes.
 template <class Key>
 class EvenLanes {
 public:
@@ -70,7 +70,7 @@ public:
           parts_per_unit_(broadcast(even.parts_per_unit)),
           count_(broadcast(count)) {}
 
-    // There are 65,536 parts at most; a key below all of them makes a negative number, which is a large one.
+    // There are at most 65,536 buckets. A key below the range gives a negative number, which is large as an unsigned.
     template <bool by_shift>
     Vector<u32> parts(const float* at) const {
         const Vector<float> keys = load(at), most = broadcast(65536.0f);
@@ -84,7 +84,7 @@ private:
     Vector<u32> count_;
 };
 
-// whole_part of numbers that are 0 or more, or NaN, which is the greatest here.
+// whole_part of non-negative numbers; NaN gives the greatest value.
 HR_HOT Vector<u32> whole_parts(Vector<float> x) {
     const Vector<float> half = broadcast(2147483648.0f), all = broadcast(4294967296.0f);
     const auto fits = x < all, upper = x >= half;
@@ -94,7 +94,7 @@ HR_HOT Vector<u32> whole_parts(Vector<float> x) {
     return fits ? bits_as<Vector<u32>>(whole) + top : ~Vector<u32>{};
 }
 
-// Where keys are in the table of cells.
+// Positions of keys in the table of cells.
 struct Spots {
     Vector<u32> cell, within;
 };

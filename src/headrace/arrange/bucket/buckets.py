@@ -1,4 +1,4 @@
-"""Which keys a bucket has, as the sources have it: bucket.hpp's ``Even`` and cells.hpp's ``Cells``."""
+"""Validates ranges and edges of buckets, and packs them as bucket.hpp's ``Even`` and cells.hpp's ``Cells``."""
 
 from __future__ import annotations
 
@@ -11,36 +11,38 @@ from typing import Any
 from headrace.core.errors import OptionError, shown
 from headrace.core.options import integer, number
 
-LEAST, MOST = 2, 1 << 16
+MIN_BUCKETS, MAX_BUCKETS = 2, 1 << 16
 KEYS = {
     "|u1": "u8", "|i1": "u8", "<u2": "u16", "<i2": "u16", "<u4": "u32", "<i4": "u32", "<u8": "u64", "<i8": "u64",
     "<f4": "float", "<f8": "double",
 }  # fmt: skip
-"""The types of keys that the sources are compiled for; signed whole numbers are unsigned ones there."""
+"""Types of keys that kernels are compiled for, by NumPy type; kernels read signed integers as unsigned ones."""
 
 
 def check_bins(bins: object) -> int:
-    """A number of buckets.
+    """Return a number of buckets.
 
     Raises
     ------
     OptionError
-        It is something else. Edges are `splitters` here, and `bins` in NumPy.
+        `bins` is not such a number. For edges, which NumPy accepts as `bins`, the message names `splitters`.
     """
     if not isinstance(bins, int | str | bytes) and hasattr(type(bins), "__len__"):
-        raise OptionError(f"bins must be an integer from {LEAST} to {MOST}, not {shown(bins)}; pass edges as splitters=")
-    return integer("bins", bins, f"an integer from {LEAST} to {MOST}", LEAST, MOST)
+        raise OptionError(
+            f"bins must be an integer from {MIN_BUCKETS} to {MAX_BUCKETS}, not {shown(bins)}; pass edges as splitters="
+        )
+    return integer("bins", bins, f"an integer from {MIN_BUCKETS} to {MAX_BUCKETS}", MIN_BUCKETS, MAX_BUCKETS)
 
 
 def range_of(given: object) -> tuple[float, float]:
-    """The lowest key of a range, and its end.
+    """Return the lowest key of a range, and its end.
 
     Raises
     ------
     OptionError
-        They are not two numbers.
+        `given` is not a pair of numbers.
     """
-    expected = "two numbers: the lowest key and the end, which is not counted"
+    expected = "two numbers: the lowest key and the end, which is excluded"
     is_pair = isinstance(given, tuple | list) or (type(given).__module__ == "numpy" and getattr(given, "ndim", 0) == 1)
     if not is_pair or len(given) != 2:  # type: ignore[arg-type]
         raise OptionError.wrong("range", expected, given)
@@ -50,7 +52,7 @@ def range_of(given: object) -> tuple[float, float]:
 
 @lru_cache(256)
 def even(dtype: Any, bins: int, given: tuple[float, float] | None) -> bytes:
-    """An ``Even``: `bins` parts of a range; None for all values of a type of whole numbers.
+    """Return the bytes of an ``Even``: `bins` buckets over a range, or over all values of an integer type if it is None.
 
     Examples
     --------
@@ -62,7 +64,7 @@ def even(dtype: Any, bins: int, given: tuple[float, float] | None) -> bytes:
 
     if dtype.kind == "f":
         if given is None:
-            raise OptionError("keys are floats, so range must be given: the lowest key and the end, which is not counted")
+            raise OptionError("keys are floats, so range must be given: the lowest key and the end, which is excluded")
         low, high = _floats(dtype, *given)
         with np.errstate(over="ignore"):
             parts_per_unit = dtype.type(bins / (float(high) - float(low)))
@@ -73,7 +75,7 @@ def even(dtype: Any, bins: int, given: tuple[float, float] | None) -> bytes:
     low, high = (int(limits.min), int(limits.max) + 1) if given is None else given
     whole = math.isfinite(low) and math.isfinite(high) and low == int(low) and high == int(high)
     if not whole or not int(limits.min) <= low < high <= int(limits.max) + 1:
-        raise OptionError(f"range must be two whole numbers of {dtype}, the lower first, not ({shown(low)}, {shown(high)})")
+        raise OptionError(f"range must be two integers of {dtype}, the lower first, not ({shown(low)}, {shown(high)})")
     low, width = int(low), int(high) - int(low)
     if width < bins:
         raise OptionError(f"range ({low}, {high}) has fewer numbers than there are buckets ({bins})")
@@ -88,21 +90,21 @@ def even(dtype: Any, bins: int, given: tuple[float, float] | None) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Buckets between edges.
+    """Edges of buckets.
 
     Parameters
     ----------
     given
-        One more than there are buckets, of the keys' type.
+        Edges of the keys' type, one more than there are buckets.
     wide
-        The same as the sources compare them: whole numbers as they are past the first.
+        Edges as the kernels compare them: integers are distances from the first edge.
     """
 
     given: Any
     wide: Any
 
     def cells(self, count: int) -> bytes:
-        """A ``Cells`` of so many."""
+        """Return the bytes of a ``Cells`` with `count` cells."""
         import numpy as np
 
         buckets, dtype = len(self.given) - 1, self.given.dtype
@@ -125,7 +127,7 @@ class Edges:
 
 
 def between(dtype: Any, given: Any) -> Edges:
-    """Buckets between ascending edges.
+    """Return buckets between ascending edges.
 
     Examples
     --------
@@ -148,11 +150,11 @@ def ascending(dtype: Any, given: Any) -> Any:
     Raises
     ------
     OptionError
-        They do not ascend, are too few or many, or are no numbers of the type.
+        The edges do not ascend, are too few or too many, or are not numbers of the type.
     """
     import numpy as np
 
-    try:  # NumPy would make floats of 0 and 2 ** 64 - 1 together
+    try:  # NumPy converts a list with 0 and 2 ** 64 - 1 to floats
         exact = dtype.kind != "f" and isinstance(given, (list, tuple)) and all(isinstance(edge, int) for edge in given)
         wanted = np.array(given, dtype) if exact else np.asarray(given)
     except OverflowError:
@@ -161,8 +163,8 @@ def ascending(dtype: Any, given: Any) -> Any:
         raise OptionError.wrong("splitters", "ascending numbers, one more than there are buckets", given) from None
     if getattr(given, "mask", None) is not None and np.any(given.mask):
         raise OptionError("splitters has nulls; fill them or drop them first")
-    if wanted.ndim != 1 or wanted.dtype.kind not in "iuf" or not LEAST < len(wanted) <= MOST + 1:
-        raise OptionError(f"splitters must be {LEAST + 1} to {MOST + 1} numbers, one more than there are buckets")
+    if wanted.ndim != 1 or wanted.dtype.kind not in "iuf" or not MIN_BUCKETS < len(wanted) <= MAX_BUCKETS + 1:
+        raise OptionError(f"splitters must be {MIN_BUCKETS + 1} to {MAX_BUCKETS + 1} numbers, one more than there are buckets")
     with np.errstate(all="ignore"):
         edges = np.ascontiguousarray(wanted.astype(dtype))
     if dtype.kind != "f" and not np.array_equal(edges, wanted):
@@ -173,7 +175,7 @@ def ascending(dtype: Any, given: Any) -> Any:
 
 
 def between_wide(given: Any) -> Edges:
-    """Buckets between ascending edges of 16 bytes: whole numbers below 2 ** 128, pairs of words with the lower first, or items.
+    """Return buckets between ascending edges of 16 bytes: integers below 2 ** 128, pairs of words with the lower first, or items.
 
     Examples
     --------
@@ -192,10 +194,10 @@ def between_wide(given: Any) -> Edges:
         if items.dtype.itemsize == 16 and items.dtype.kind == "V":
             items = np.ascontiguousarray(items).view(np.uint64).reshape(-1, 2)
         if items.ndim != 2 or items.shape[1] != 2 or items.dtype != np.uint64:
-            raise OptionError("splitters of keys of 16 bytes must be whole numbers below 2 ** 128, or an array of such keys")
+            raise OptionError("splitters of keys of 16 bytes must be integers below 2 ** 128, or an array of such keys")
         words = np.ascontiguousarray(items)
-    if not LEAST < len(words) <= MOST + 1:
-        raise OptionError(f"splitters must be {LEAST + 1} to {MOST + 1} numbers, one more than there are buckets")
+    if not MIN_BUCKETS < len(words) <= MAX_BUCKETS + 1:
+        raise OptionError(f"splitters must be {MIN_BUCKETS + 1} to {MAX_BUCKETS + 1} numbers, one more than there are buckets")
     low, high = words[:, 0], words[:, 1]
     rises = (high[1:] > high[:-1]) | ((high[1:] == high[:-1]) & (low[1:] >= low[:-1]))
     if not rises.all() or (words[0] == words[-1]).all():
@@ -211,6 +213,6 @@ def _floats(dtype: Any, low: Any, high: Any) -> tuple[Any, Any]:
         fit = np.isfinite(low) and np.isfinite(high) and low < high and np.isfinite(high - low)
     if not fit:
         raise OptionError(
-            f"range must be two finite numbers, the lower first, and not further apart than {dtype} goes, not ({low}, {high})"
+            f"range must be two finite numbers, the lower first, whose difference is finite in {dtype}, not ({low}, {high})"
         )
     return low, high

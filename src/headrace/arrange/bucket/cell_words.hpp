@@ -1,4 +1,4 @@
-// The table of cells.hpp in host memory.
+// Builds the table of cells.hpp in host memory.
 #pragma once
 #include <vector>
 
@@ -6,7 +6,7 @@
 
 namespace headrace {
 
-// The words of all cells: edges ascend, so each is met once.
+// Returns the words of all cells, in one pass over the edges, which ascend.
 template <class Key>
 std::vector<u32> words_of(const Cells<Key>& cells, const typename Cells<Key>::Wide* edges) {
     std::vector<u32> words(cells.count + 1);

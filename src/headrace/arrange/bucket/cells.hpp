@@ -1,13 +1,14 @@
-// Which bucket a key is in, between m + 1 ascending edges: [edge 0, edge 1) is the first, and what is outside of all,
-// NaN too, is in bucket m. One look into a table and one addition tell, for nearly every key.
+// Computes buckets between m + 1 ascending edges: [edge 0, edge 1) is bucket 0; keys outside of all edges, and NaN, are
+// in bucket m. For nearly every key this takes one table lookup and one addition.
 //
-// A key has a place from 0 to 2^32 - 1, which ascends with it; the range of places is cut into cells, and a place is
-// the number of its cell and a fraction of it. A word for each cell holds how many edges lie before it, and below that
-// in `fraction` bits 1 - f, where f is the fraction of the one edge that lies in it: so the word and a key's fraction
-// add up to the number of edges that are not above the key. With 14,500 cells few have two edges, and a cell is known
-// beforehand where the fraction is too coarse to tell the edge from the key before it; such `crowded` cells have only
-// the edges before them, and edges are compared. (Dissertation of Ashkiani 2017, section 3.7.3, searches all edges;
-// cells are what interpolation search becomes with a table.)
+// Each key has a place from 0 to 2^32 - 1 that ascends with the key. The range of places is divided into cells, and a
+// place consists of the number of its cell and a fraction of the cell. The table has a word for each cell: the number
+// of edges in earlier cells, and below that, in `fraction` bits, 1 - f, where f is the fraction of the one edge in the
+// cell. So the sum of the word and a key's fraction is the number of edges that are not above the key. Of 14,500 cells
+// few have two edges. A cell is `crowded` if it has more than one edge, or if the fraction is too coarse to separate
+// its edge from the preceding key. The word of a crowded cell only has the edges before it, and keys there are compared
+// with edges. (Dissertation of Ashkiani 2017, section 3.7.3, searches all edges; cells are an interpolation search by
+// table.)
 #pragma once
 #include "arrange/bucket/bucket.hpp"
 
@@ -15,7 +16,7 @@ HR_BEGIN_NAMESPACE
 
 constexpr u32 crowded = 1u << 31;
 
-// `low`: edge 0. `scale`: of floating point places per unit; of whole numbers of 64 bits how far they are shifted.
+// `low`: edge 0. `scale`: for floats places per unit; for integers of 64 bits the shift.
 template <class Key>
 struct Cells {
     using Wide = typename Widened<Key>::Type;
@@ -32,7 +33,7 @@ struct Spot {
     u32 within;
 };
 
-// Keys below edge 0, and NaN, have the last place of all or, of whole numbers, one that is above the last edge.
+// Returns the place of a key. Keys below edge 0, and NaN, have the last place, or for integers one above the last edge.
 template <class Key, class Wide = typename Widened<Key>::Type>
 HR_FN u32 place(const Cells<Key>& cells, Wide key) {
     if constexpr (Widened<Key>::whole && sizeof(Key) <= 4) {
@@ -51,7 +52,7 @@ HR_FN Spot spot(const Cells<Key>& cells, u32 place) {
     return {at_most(static_cast<u32>(product >> 32), cells.count), static_cast<u32>(product) >> (32 - cells.fraction)};
 }
 
-// Edges 1 to m, `edges` as widened keys, that lie in cells before `cell`.
+// Returns how many of the edges 1 to m are in cells before `cell`; `edges` are widened keys.
 template <class Key, class Wide>
 HR_FN u32 edges_before(const Cells<Key>& cells, const Wide* edges, u32 cell) {
     u32 low = 0;
@@ -67,7 +68,7 @@ HR_FN u32 edges_before(const Cells<Key>& cells, const Wide* edges, u32 cell) {
     return low;
 }
 
-// The greatest key below `edge`, which is above edge 0.
+// Returns the greatest key below `edge`, which is above edge 0.
 HR_FN u32 key_before(u32 edge) { return edge - 1; }
 HR_FN u64 key_before(u64 edge) { return edge - 1; }
 template <class Float, class Bits>
@@ -79,7 +80,7 @@ HR_FN Float float_before(Float edge) {
 HR_FN float key_before(float edge) { return float_before<float, u32>(edge); }
 HR_FN double key_before(double edge) { return float_before<double, u64>(edge); }
 
-// The word of a cell with `inside` edges in it and `before` edges before it.
+// Returns the word of a cell with `inside` edges in it and `before` edges in earlier cells.
 template <class Key, class Wide>
 HR_FN u32 word_of_edges(const Cells<Key>& cells, const Wide* edges, u32 before, u32 inside) {
     if (inside == 0) return before << cells.fraction;
@@ -92,14 +93,14 @@ HR_FN u32 word_of_edges(const Cells<Key>& cells, const Wide* edges, u32 before, 
     return inside == 1 ? ((before + 1) << cells.fraction) - at.within : crowded | before;
 }
 
-// The word of a cell from 0 to `count`; the last has no edge.
+// Returns the word of a cell from 0 to `count`; cell `count` has no edge.
 template <class Key, class Wide>
 HR_FN u32 word_of_cell(const Cells<Key>& cells, const Wide* edges, u32 cell) {
     const u32 before = edges_before(cells, edges, cell);
     return word_of_edges(cells, edges, before, edges_before(cells, edges, cell + 1) - before);
 }
 
-// The bucket of a key in a cell that is crowded; `next` is the word of the cell behind it.
+// Returns the bucket of a key in a crowded cell; `next`: word of the following cell.
 template <class Wide>
 HR_FN u32 bucket_in_crowd(u32 word, u32 next, u32 fraction, const Wide* edges, Wide key) {
     u32 low = word & ~crowded;

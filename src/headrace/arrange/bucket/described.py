@@ -1,4 +1,4 @@
-"""Bucket functions as the sources have them: rules.hpp's ``AnyOf``."""
+"""Packs bucket functions into the bytes of rules.hpp's ``AnyOf``."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from headrace.arrange.bucket.buckets import even as even_parts
 from headrace.core.errors import OptionError
 
 _KINDS = {"identity": 0, "modulo": 1, "hash": 2, "even": 3}
-"""As rules.hpp has them."""
+"""Values of rules.hpp's ``Kind``."""
 
 
 def described(kind: str, count: int, parameters: tuple[Any, ...], dtype: Any) -> bytes:
-    """The bytes of an ``AnyOf`` for keys of a type, of voids as numbers of 16 bytes.
+    """Return the bytes of an ``AnyOf`` for keys of a type; voids are numbers of 16 bytes.
 
     Raises
     ------
     OptionError
-        There are no such parts of their range.
+        The type cannot represent these buckets.
     """
     number = _KINDS[kind]
     if dtype.kind == "V":
         return struct.pack("<Q2I", 2**64 % count, count, number)
     if kind == "even":
         if count == 1:
-            raise OptionError("even() has 2 parts or more; all keys are in one bucket of hash(1)")
+            raise OptionError("even() has 2 buckets or more; pass hash(1) to put all keys into one bucket")
         part = even_parts(dtype, count, parameters)
         if dtype.kind == "f":
             return part + struct.pack("<II", count, number)

@@ -1,6 +1,6 @@
-"""Bucket functions as values: which bucket of `count` a key is in, for GPU and CPU alike (rules.hpp).
+"""Defines bucket functions as values, the same for GPU and CPU (rules.hpp).
 
-They are `headrace.buckets`:
+This module is `headrace.buckets`:
 
 >>> import headrace
 >>> headrace.buckets.bits(4, 8)
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.arrange.bucket.buckets import MOST, Edges, between, between_wide
+from headrace.arrange.bucket.buckets import MAX_BUCKETS, Edges, between, between_wide
 from headrace.arrange.bucket.described import described
 from headrace.arrange.bucket.key_types import WIDE
 from headrace.core.errors import OptionError, shown
@@ -23,23 +23,23 @@ from headrace.core.options import integer, number
 
 __all__ = ["BucketFunction", "bits", "computed", "even", "hash", "identity", "modulo", "splitters", "where"]
 
-MOST_BITS = 24
-"""Of a bucket's number."""
+MAX_BITS = 24
+"""Maximum number of bits of a bucket number."""
 _LAST_BIT = 127
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BucketFunction:
-    """Which bucket a key is in. Made by the functions of `headrace.buckets`.
+    """Function from keys to bucket numbers, created by the functions of `headrace.buckets`.
 
     Parameters
     ----------
     kind
         Name of the rule.
     count
-        How many buckets there are.
+        Number of buckets.
     parameters
-        What the rule needs besides.
+        Other arguments of the rule.
     """
 
     kind: str
@@ -51,17 +51,17 @@ class BucketFunction:
 
 
 def identity(m: int) -> BucketFunction:
-    """The key itself.
+    """Return the function whose bucket is the key itself.
 
     Parameters
     ----------
     m
-        How many buckets, 1 to 2**24. Keys are whole numbers from 0 to below `m`; another one is an error of the split.
+        Number of buckets, 1 to 2**24. Keys are integers from 0 to `m` - 1; the split raises an error for any other key.
 
     Raises
     ------
     OptionError
-        `m` is no such number.
+        `m` is out of range.
 
     Examples
     --------
@@ -72,57 +72,60 @@ def identity(m: int) -> BucketFunction:
 
 
 def bits(low: int, high: int) -> BucketFunction:
-    """Some bits of a key: ``bits(4, 8)`` of 0x1234 is 3. Floats are taken by the bits that they have in memory.
+    """Return the function whose bucket is a range of bits of the key: ``bits(4, 8)`` of 0x1234 is 3.
+
+    Floats are split by the bits of their representation in memory.
 
     Parameters
     ----------
     low, high
-        From which bit on, and to before which; 24 bits at most.
+        First bit, and first bit after the range; at most 24 bits.
 
     Raises
     ------
     OptionError
-        There are no such bits.
+        The range is empty, too long, or outside of the key.
     """
     low = integer("low", low, "the number of a bit, 0 to 127", 0, _LAST_BIT)
     high = integer("high", high, "the number of a bit, 1 to 128", 1, _LAST_BIT + 1)
-    if not (low < high and high - low <= MOST_BITS):
-        raise OptionError(f"bits from low={low} to high={high}: low must be below high, by {MOST_BITS} bits at most")
+    if not (low < high and high - low <= MAX_BITS):
+        raise OptionError(f"bits from low={low} to high={high}: low must be below high, by {MAX_BITS} bits at most")
     return BucketFunction("bits", 1 << (high - low), (low, high))
 
 
 def even(low: float, high: float, m: int) -> BucketFunction:
-    """Parts of equal width, as in `headrace.histogram`.
+    """Return the function of buckets of equal width, as in `headrace.histogram`.
 
     Parameters
     ----------
     low, high
-        The lowest key, and the one that is just in no bucket. A key outside, or NaN, is an error of the split.
+        Lowest key of the first bucket, and end of the last bucket, which is excluded. The split raises an error for keys outside
+        of this range, and for NaN.
     m
-        How many parts, 2 to 65,536.
+        Number of buckets, 2 to 65,536.
 
     Raises
     ------
     OptionError
-        `m` is no such number; the split tells of a range that its keys' type does not have.
+        `m` is out of range. The split raises it for a range that the type of its keys cannot represent.
     """
     low, high = number("low", low, "a number"), number("high", high, "a number")
-    return BucketFunction("even", _checked(m, MOST), (low, high))
+    return BucketFunction("even", _checked(m, MAX_BUCKETS), (low, high))
 
 
 def splitters(edges: Sequence[float] | Any) -> BucketFunction:
-    """Between which two edges, as in `headrace.histogram`.
+    """Return the function of buckets between edges, as in `headrace.histogram`.
 
     Parameters
     ----------
     edges
         Ascending numbers of the keys' type, one more than there are buckets: bucket `i` has the keys from edge `i` up to, and
-        without, edge `i` + 1. A key outside of all, or NaN, is an error of the split.
+        without, edge `i` + 1. The split raises an error for keys outside of all buckets, and for NaN.
 
     Raises
     ------
     OptionError
-        They are not a sequence or an array.
+        `edges` is not a sequence or an array.
     """
     is_text = isinstance(edges, str | bytes | bytearray)
     is_array = any(hasattr(edges, name) for name in ("__array_interface__", "__cuda_array_interface__", "__dlpack__"))
@@ -132,50 +135,50 @@ def splitters(edges: Sequence[float] | Any) -> BucketFunction:
 
 
 def modulo(m: int) -> BucketFunction:
-    """What is left of a whole number that is divided, from 0 on, as Python's ``%`` has it.
+    """Return the function whose bucket is the non-negative remainder of an integer, as Python's ``%``.
 
     Parameters
     ----------
     m
-        By what: how many buckets, 1 to 2**24.
+        Divisor and number of buckets, 1 to 2**24.
 
     Raises
     ------
     OptionError
-        `m` is no such number.
+        `m` is out of range.
     """
     return BucketFunction("modulo", _checked(m))
 
 
 def hash(m: int) -> BucketFunction:  # noqa: A001 (it is a name in a module of such)
-    """By a hash of the key's value: -0.0 and 0.0 share a bucket, and so do all NaN.
+    """Return the function of a hash of the key's value: -0.0 and 0.0 share a bucket, and so do all NaN.
 
     Parameters
     ----------
     m
-        How many buckets, 1 to 2**24.
+        Number of buckets, 1 to 2**24.
 
     Raises
     ------
     OptionError
-        `m` is no such number.
+        `m` is out of range.
     """
     return BucketFunction("hash", _checked(m))
 
 
 def where(predicate: Expression) -> BucketFunction:
-    """Two buckets: keys for which an expression is true, and the others behind them.
+    """Return the function of two buckets: keys for which an expression is true, then all others.
 
     Parameters
     ----------
     predicate
-        A function of keys such as ``headrace.key < 100``; it is true where it is not 0. Keys of 16 bytes have the parts
+        Function of keys such as ``headrace.key < 100``; a value other than 0 is true. Keys of 16 bytes have the parts
         ``headrace.key.low`` and ``headrace.key.high``.
 
     Raises
     ------
     OptionError
-        It is no expression.
+        `predicate` is not an expression.
     """
     if not isinstance(predicate, Expression):
         raise OptionError.wrong("predicate", "an expression such as headrace.key < 100", predicate)
@@ -183,20 +186,20 @@ def where(predicate: Expression) -> BucketFunction:
 
 
 def computed(m: int, expression: Expression) -> BucketFunction:
-    """The value of an expression.
+    """Return the function whose bucket is the value of an expression.
 
     Parameters
     ----------
     m
-        How many buckets, 1 to 2**24; another value is an error of the split.
+        Number of buckets, 1 to 2**24. The split raises an error for values outside of 0 to `m` - 1.
     expression
-        A function of keys such as ``headrace.key % 7``; of floats, such as ``headrace.key / 0.25``, the whole part is the
-        bucket. Numbers are of the keys' type (of narrower whole numbers those of 4 bytes), and a value may not be below 0.
+        Function of keys such as ``headrace.key % 7``. For floats, such as ``headrace.key / 0.25``, the bucket is the integer
+        part. Numbers have the keys' type; integers narrower than 4 bytes are widened to 4.
 
     Raises
     ------
     OptionError
-        `m` is no such number, or the other no expression.
+        `m` is out of range, or `expression` is not an expression.
     """
     if not isinstance(expression, Expression):
         raise OptionError.wrong("expression", "built from headrace.key, such as headrace.key % 7", expression)
@@ -205,18 +208,18 @@ def computed(m: int, expression: Expression) -> BucketFunction:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A bucket function for keys of one type.
+    """Bucket function for keys of one type.
 
     Parameters
     ----------
     name
-        Of its structure in rules.hpp, ``"BitsOf"`` or ``"AnyOf"``; ``"BetweenOf"``, ``"Computed"``.
+        Name of the struct in rules.hpp: ``"BitsOf"``, ``"AnyOf"``, ``"BetweenOf"`` or ``"Computed"``.
     count
-        How many buckets there are.
+        Number of buckets.
     is_total
-        Whether every key is in one.
+        Whether every key is in a bucket.
     description
-        The structure's bytes; of ``"BetweenOf"`` the edges, of ``"Computed"`` the expression.
+        Bytes of the struct; for ``"BetweenOf"`` the edges, for ``"Computed"`` the expression.
     """
 
     name: str
@@ -227,27 +230,34 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Computing:
-    """An expression of keys of one type, as NumPy writes it without byte order."""
+    """Expression for keys of one type, which is written as in NumPy but without byte order."""
 
     expression: Expression
     keys: str
 
     def as_c(self) -> str:
-        """The bucket, for a kernel."""
+        """Return the bucket as C, for a kernel."""
         return self.expression.bucket_as_c(self.keys)
 
     def as_program(self) -> bytes:
-        """For the CPU."""
+        """Return the program for the CPU (expression.hpp)."""
         return self.expression.as_program(self.keys)
 
 
 def rule_for(function: BucketFunction, dtype: Any, edges: Any = None) -> Rule:
-    """The rule of a bucket function; `edges` are those on the host of one that has them.
+    """Return the rule of a bucket function for keys of a type.
+
+    Parameters
+    ----------
+    function, dtype
+        The function and the NumPy type of the keys.
+    edges
+        Edges in host memory, if the function has edges.
 
     Raises
     ------
     OptionError
-        It is no function of keys of this type.
+        The function does not take keys of this type.
     """
     if not isinstance(function, BucketFunction):
         hint = "; give it a number of buckets: buckets.computed(m, expression)" if isinstance(function, Expression) else ""
@@ -268,15 +278,21 @@ def rule_for(function: BucketFunction, dtype: Any, edges: Any = None) -> Rule:
         if high > dtype.itemsize * 8:
             raise OptionError(f"keys of {dtype} have {dtype.itemsize * 8} bits; bits({low}, {high}) is beyond")
         return Rule("BitsOf", count, True, struct.pack("<II", low, count - 1))
-    if count == 1 and kind == "modulo":  # nothing to be divided by
+    if count == 1 and kind == "modulo":  # the division by a multiplication needs a divisor above 1
         kind = "hash"
     if dtype.kind == "V" and kind == "even":
         raise OptionError("even() is not for keys of 16 bytes; splitters(), bits() or an expression of key.high cut their range")
     if dtype.kind == "f" and kind in {"identity", "modulo"}:
-        raise OptionError(f"{kind}() is a function of whole numbers, and keys are of {dtype}")
+        raise OptionError(f"{kind}() is a function of integers, and keys are of {dtype}")
     description = described(kind, count, function.parameters, dtype)
     return Rule("AnyOf", count, kind in {"modulo", "hash"}, description)
 
 
-def _checked(m: object, most: int = 1 << MOST_BITS, name: str = "m") -> int:
-    return integer(name, m, f"a number of buckets, an integer from 1 to {most}", 1, most)
+def unbucketed_error(rule: Rule, count: int) -> OptionError:
+    """Return the error for `count` keys that are in no bucket of a rule."""
+    keys = "1 key is" if count == 1 else f"{count:_} keys are"
+    return OptionError(f"{keys} in none of the {rule.count} buckets (outside of their range, or NaN); nothing was split")
+
+
+def _checked(m: object, max_count: int = 1 << MAX_BITS, name: str = "m") -> int:
+    return integer(name, m, f"a number of buckets, an integer from 1 to {max_count}", 1, max_count)

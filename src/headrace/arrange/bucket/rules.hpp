@@ -1,6 +1,6 @@
-// Bucket functions of a key as values, for CPU and GPU alike; even parts are in bucket.hpp, what is between edges in
-// cells.hpp. `of(key)` is the key's bucket; of a rule that is not `total` it may be `count` or more, for a key that is
-// in none. Signed keys are the unsigned ones of their width with a bit flipped where that matters.
+// Defines bucket functions of a key for CPU and GPU; buckets of equal width are in bucket.hpp, those between edges in
+// cells.hpp. `of(key)` returns the key's bucket. A rule that is not `total` returns `count` or more for a key in no
+// bucket. Signed keys are read as unsigned, with the sign bit flipped where order matters.
 //
 // (Dissertation of Ashkiani 2017, section 3.6, has delta-buckets, identity and predicates; 3.7.1 the bits of a sort.)
 #pragma once
@@ -9,7 +9,7 @@
 
 HR_BEGIN_NAMESPACE
 
-// A key's bits as a whole number of 32 or 64 bits.
+// Reads a key's bits as an integer of 32 or 64 bits.
 template <class Key>
 struct BitsAs {
     using Type = u32;
@@ -31,14 +31,14 @@ struct BitsAs<double> {
     HR_FN u64 of(double key) { return bits_as<u64>(key); }
 };
 
-// Keys of 16 bytes: unsigned whole numbers of two words.
+// Keys of 16 bytes: unsigned integers of two words.
 struct Wide {
     u64 low, high;
 };
 
 HR_FN bool is_below(const Wide& a, const Wide& b) { return a.high != b.high ? a.high < b.high : a.low < b.low; }
 
-// Each bit `by` places lower, modulo 32.
+// Rotates a word right by `by` bits, modulo 32.
 HR_FN u32 turned(u32 word, u32 by) { return word >> (by & 31) | word << ((0 - by) & 31); }
 
 // (key >> shift) & mask: 0x1234 with shift 4 and mask 0xFF is in bucket 0x23.
@@ -48,7 +48,7 @@ struct BitsOf {
     u32 shift;
     u32 mask;
     HR_MEMBER u32 of(Key key) const { return static_cast<u32>(BitsAs<Key>::of(key) >> shift) & mask; }
-    // Four times that, of keys of 4 bytes.
+    // Returns four times the bucket, for keys of 4 bytes.
     HR_MEMBER u32 offset_of(u32 key) const { return turned(key, shift - 2) & mask << 2; }
 };
 
@@ -64,7 +64,7 @@ struct BitsOf<Wide> {
     }
 };
 
-// The key itself.
+// The bucket is the key itself.
 template <class Key>
 struct IdentityOf {
     static constexpr bool total = false;
@@ -76,9 +76,9 @@ struct IdentityOf {
     }
 };
 
-// The remainder, from 0 on, of a division by d > 1. With M = ceil(2^64 / d) the high word of x M is x / d, since it
-// errs by less than x / 2^64 < 1 / d; of 64 bits the same with 2^128. A signed key k is x - 2^(w - 1) for the x that
-// has its highest bit flipped, so `plus` = -2^(w - 1) mod d belongs to its remainder.
+// The bucket is the non-negative remainder of a division by d > 1. With M = ceil(2^64 / d), the high word of x M is
+// floor(x / d), since its error is below x / 2^64 < 1 / d; 64 bits work likewise with 2^128. A signed key k of w bits
+// is x - 2^(w - 1), where x is k with its highest bit flipped, so `plus` = -2^(w - 1) mod d is added to the remainder.
 template <class Key>
 struct ModuloOf {
     static constexpr bool total = true;
@@ -108,7 +108,7 @@ struct ModuloOf<u64> {
     }
 };
 
-// Keys that compare equal are the same bits: -0.0 is 0.0, and there is one NaN.
+// Maps keys that compare equal to the same bits: -0.0 to 0.0, and every NaN to one NaN.
 template <class Key>
 HR_FN Key one_of_equals(Key key) {
     if constexpr (Widened<Key>::whole) return key;
@@ -117,7 +117,7 @@ HR_FN Key one_of_equals(Key key) {
     if constexpr (sizeof(Key) == 8) return key == key ? key : bits_as<Key>(u64{0x7FF8000000000000});
 }
 
-// By 32 bits of the key's hash, of which `count` even parts are the buckets.
+// The buckets are `count` equal ranges of the high 32 bits of the key's hash.
 template <class Key>
 struct HashOf {
     static constexpr bool total = true;
@@ -142,7 +142,7 @@ struct EvenOf {
     }
 };
 
-// `words`: those of the cells. `edges`: widened keys, one more than there are buckets.
+// Buckets between edges. `words`: table of the cells. `edges`: widened keys, one more than there are buckets.
 template <class Key>
 struct BetweenOf {
     static constexpr bool total = false;
@@ -159,7 +159,7 @@ struct BetweenOf {
     }
 };
 
-// Edges of wide keys are searched.
+// Edges of wide keys are found by binary search.
 template <>
 struct BetweenOf<Wide> {
     static constexpr bool total = false;
@@ -182,7 +182,7 @@ struct BetweenOf<Wide> {
     }
 };
 
-// One of the rules above by its number, which all keys of a launch share.
+// One of the rules above, selected by a number that is the same for all keys of a launch.
 enum class Kind : u32 { identity, modulo, hash, even };
 
 template <class Key>
@@ -236,7 +236,7 @@ struct AnyOf<float> : AnyOfFloats<float> {};
 template <>
 struct AnyOf<double> : AnyOfFloats<double> {};
 
-// The remainder of high 2^64 + low by those of its words; counts are below 2^25, so nothing overflows.
+// The remainder of high 2^64 + low from the remainders of its words; counts are below 2^25, so nothing overflows.
 template <>
 struct AnyOf<Wide> {
     static constexpr bool total = false;

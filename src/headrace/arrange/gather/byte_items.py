@@ -1,4 +1,4 @@
-"""Arrays whose items are no single numbers: rows of two dimensions, NumPy's voids and structures. They are moved as bytes."""
+"""Views arrays whose items are not single numbers as bytes: rows of two dimensions, NumPy voids and structures."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from headrace.core.context import Context
 from headrace.core.errors import OptionError
 
 Restored = Callable[[Any], Any]
-"""Makes of bytes what the caller's array was."""
+"""Converts bytes to the type and shape of the caller's array."""
 
 
 def placed_items(value: Any, name: str, context: Context, budget: Budget) -> tuple[Array, Restored | None]:
-    """As `headrace.arrays.placement.placed`, of items of any width; and what makes a result of such an array's bytes.
+    """Return an array of items of any width, and a function that restores its type and shape in results.
 
     Parameters
     ----------
     value
-        An array of one dimension; or one of two of NumPy, CuPy or PyTorch, whose rows are items, or NumPy's of voids or
-        structures, as which the array has the type ``"|V12"``, say.
+        Array of one dimension; or of two dimensions of NumPy, CuPy or PyTorch, whose rows are the items; or of NumPy voids or
+        structures. Items that are not numbers get a type such as ``"|V12"``.
     name, context, budget
-        As there.
+        As `headrace.arrays.placement.placed` has them.
 
     Raises
     ------
     OptionError
-        As there.
+        As `headrace.arrays.placement.placed`.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def placed_items(value: Any, name: str, context: Context, budget: Budget) -> tup
 
 
 def are_items(keys: Any) -> bool:
-    """Whether keys are items of several numbers: rows of unsigned whole numbers, or voids."""
+    """Return whether keys are items of several numbers: rows of unsigned integers, or voids."""
     if isinstance(keys, DeviceArray):
         return keys.typestr[1] == "V"
     shape, dtype = _shape(keys), getattr(keys, "dtype", None)
@@ -61,7 +61,7 @@ def are_items(keys: Any) -> bool:
 
 
 def new_like(array: Array, budget: Budget) -> Array:
-    """A new array as long, whose owner is one of bytes where items are no numbers."""
+    """Return a new array of the same length; if items are not numbers, its owner is an array of bytes."""
     if array.typestr[1] != "V":
         return empty_like(array, array.length, budget=budget)
     nbytes = array.nbytes
@@ -78,7 +78,7 @@ def _is_void(dtype: Any) -> bool:
 
 
 def _as_bytes(value: Any, name: str) -> tuple[Any, int, Restored] | None:
-    """Its bytes, those of an item, and the way back; None for an array of numbers, or of another library."""
+    """Return the array as bytes, the bytes per item and the restoring function; None for arrays of numbers or other libraries."""
     if isinstance(value, DeviceArray):
         if value.typestr[1] != "V":
             return None
@@ -99,7 +99,7 @@ def _as_bytes(value: Any, name: str) -> tuple[Any, int, Restored] | None:
 
 
 def _restoring(width: int, of_library: Restored | None) -> Restored:
-    """Arrays of the host that went to a GPU come back as a `DeviceArray`, which has one dimension."""
+    """Return the restoring function. Host arrays that were copied to a GPU return as a `DeviceArray` of one dimension."""
 
     def restored(found: Any) -> Any:
         if of_library is not None and not isinstance(found, DeviceArray):

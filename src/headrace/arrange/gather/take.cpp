@@ -68,7 +68,7 @@ void take_items(const RowNumbers& rows, const void* from, void* to, unsigned wid
 }
 
 u64 take_bits(const RowNumbers& rows, const u8* bits, u64 first, u8* to, unsigned threads) {
-    const Pieces pieces(rows.count, sizeof(u64));  // of whole bytes of bits
+    const Pieces pieces(rows.count, sizeof(u64));  // whole bytes of bits
     std::atomic<u64> set{0};
     for_each_piece(pieces.number(), threads, [&](u64 piece) {
         const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);

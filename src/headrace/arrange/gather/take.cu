@@ -1,9 +1,9 @@
-// Rows of columns by their numbers: items, bits and texts in another order. Nothing is known of the order, so what is
-// read lies anywhere, and each thread has several reads on their way; what is written is side by side.
+// Gathers rows of columns by their numbers: items, bits and texts. Row numbers are in any order, so reads are
+// scattered, and each thread has several reads in flight; writes are coalesced.
 //
-// Bytes moved per row with numbers of width r: of items of width w r + 2 w, a sector of 32 bytes for each w where rows
-// lie far apart; of bits r and a sector; of texts r twice, their offsets' sectors twice, 2 of the result's, and the
-// texts' bytes in and out.
+// Bytes moved per row, with row numbers of width r. Items of width w: r + 2 w, where each read is a sector of 32 bytes
+// if rows are far apart. Bits: r and a sector. Texts: 2 r, the sectors of their offsets twice, two offsets of the
+// result, and the bytes of the text in and out.
 #include "arrange/gather/take.hpp"
 #include "gpu/block/block.cuh"
 
@@ -18,7 +18,7 @@ static __device__ __forceinline__ u64 row_of_turn(u32 turn) {
     return static_cast<u64>(blockIdx.x) * block_rows + turn * threads + threadIdx.x;
 }
 
-// The numbers from 0 on.
+// Writes the row numbers 0, 1, 2, ...
 extern "C" __global__ void __launch_bounds__(threads) number_rows(Row* rows, u64 count) {
     for (u32 turn = 0; turn < turns; ++turn) {
         const u64 i = row_of_turn(turn);
@@ -26,7 +26,7 @@ extern "C" __global__ void __launch_bounds__(threads) number_rows(Row* rows, u64
     }
 }
 
-// `outside` is added to: numbers that are not below `there`.
+// Adds the count of row numbers that are not below `there` to `outside`.
 extern "C" __global__ void __launch_bounds__(threads) check_rows(const Row* rows, u64 count, u64 there, u64* outside) {
     u32 found = 0;
     for (u32 turn = 0; turn < turns; ++turn) {
@@ -65,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     take<uint4>(rows, count, from, to);
 }
 
-// Items of less than 16 bytes with zeros behind them.
+// Pads items of fewer than 16 bytes with zeros.
 extern "C" __global__ void __launch_bounds__(threads) pad_items(const u8* items, u64 count, u32 width, uint4* to) {
     const u64 i = static_cast<u64>(blockIdx.x) * threads + threadIdx.x;
     if (i >= count) return;
@@ -87,7 +87,7 @@ static __device__ __forceinline__ void take_words(const Row* rows, u64 words, co
     }
 }
 
-// Items of `each` words of `width` bytes; a thread takes words.
+// Gathers items of `each` words of `width` bytes; a thread copies words.
 extern "C" __global__ void __launch_bounds__(threads)
     take_long_items(const Row* rows, u64 count, const void* from, void* to, u32 each, u32 width) {
     const u64 words = count * each;
@@ -98,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     take_words<uint4>(rows, words, from, to, each);
 }
 
-// Bits as take_bits of take_host.hpp, in words; how many are set is added to `set`.
+// Gathers bits as take_bits of take_host.hpp, into words; adds the number of set bits to `set`.
 extern "C" __global__ void __launch_bounds__(threads)
     take_bits(const Row* rows, u64 count, const u8* bits, u64 first, u32* to, u64* set) {
     u32 found = 0;
@@ -111,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (tile::lane() == 0 && found != 0) atomicAdd(set, static_cast<u64>(found));
 }
 
-// sizes[block]: bytes of its rows' texts.
+// sizes[block]: bytes of the texts of the block's rows.
 extern "C" __global__ void __launch_bounds__(threads)
     measure_texts(const Row* rows, u64 count, Texts texts, u64* sizes) {
     __shared__ u64 parts[threads / tile::lanes];
@@ -131,7 +131,7 @@ static __device__ __forceinline__ void put_offset(void* offsets, u32 width, u64 
     }
 }
 
-// `begins[block]`: where its rows' texts go. Offsets of the same width as those of `texts`, with the end.
+// Writes offsets, in the width of those of `texts`, and the end. `begins[block]`: position of the block's first text.
 extern "C" __global__ void __launch_bounds__(threads)
     place_texts(const Row* rows, u64 count, Texts texts, const u64* begins, void* offsets) {
     __shared__ u64 parts[threads / tile::lanes];
@@ -145,11 +145,12 @@ extern "C" __global__ void __launch_bounds__(threads)
         if (i < count) put_offset(offsets, texts.width, i, end - size);
         if (i + 1 == count) put_offset(offsets, texts.width, count, end);
         before += warps.total;
-        __syncthreads();  // `parts` is used again
+        __syncthreads();  // `parts` is reused
     }
 }
 
-// The last of the rows `low` to `high` that begins at or before a place of the result; rows without text end before it.
+// Returns the last of the rows `low` to `high` that begins at or before a position of the result; empty texts are
+// skipped.
 static __device__ __forceinline__ u64 row_at(const Texts& made, u64 low, u64 high, u64 at) {
     while (low < high) {
         const u64 middle = high - (high - low) / 2;
@@ -162,10 +163,10 @@ static __device__ __forceinline__ u64 row_at(const Texts& made, u64 low, u64 hig
     return low;
 }
 
-constexpr u32 piece = 16;  // bytes of the result that a thread writes
+constexpr u32 piece = 16;  // bytes of the result per thread
 constexpr u32 block_bytes = threads * piece;
 
-// Bytes of the result one after the other, from where they are taken.
+// Iterates over the bytes of the result with their source addresses.
 class Reader {
 public:
     __device__ __forceinline__ Reader(const Row* rows, const Texts& texts, const Texts& made, u64 low, u64 high, u64 at)
@@ -191,8 +192,8 @@ private:
     const u8* from_ = nullptr;
 };
 
-// The texts of `made`, whose bytes are 16-byte aligned and `bytes` in number, from `texts`. Work is cut by bytes of the
-// result, so that one long text is shared by many blocks, and many short ones by the threads of one.
+// Copies the texts of `made`, whose `bytes` bytes are 16-byte aligned, from `texts`. Work is divided by bytes of the
+// result, so that many blocks share a long text, and the threads of one block share many short texts.
 extern "C" __global__ void __launch_bounds__(threads)
     take_texts(const Row* rows, u64 count, Texts texts, Texts made, u8* to, u64 bytes) {
     __shared__ u64 ends[2];

@@ -1,4 +1,4 @@
-"""Items and columns by the numbers of their rows, in that order, where they lie: arrange/gather/take.cu and its CPU twin."""
+"""Gathers items and columns by row numbers, on the device where they lie."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "take()") from None
 
 WIDTHS = (1, 2, 4, 8, 16)
-"""Bytes of items that kernels take as they are."""
+"""Bytes of items that have kernels."""
 MOST_INT32 = 0x7FFFFFFF
 _NUMBERS = {"<u4", "<i4", "<u8", "<i8"}
 
 
 def take(items: Any, rows: Any, *, context: Context | None = None) -> Any:
-    """The items of an array at some places, in the order of the places; a place may come several times.
+    """Return the items at given row numbers, in the order of the numbers, which may repeat.
 
     Parameters
     ----------
     items
-        Array of one dimension, or of two, whose rows are the items, or NumPy's of voids or structures. Work runs where it lies.
+        Array of one dimension, of two dimensions (its rows are the items), or of NumPy voids or structures. The work runs on its
+        device.
     rows
-        Places from 0 on: an array of whole numbers of 4 or 8 bytes, on the same device.
+        Row numbers from 0: an array of integers of 4 or 8 bytes, on the same device.
     context
-        Threads and memory that may be used, and the GPU that arrays of the host go to.
+        Threads and memory that may be used, and the GPU to which host arrays are copied.
 
     Returns
     -------
     array
-        As many items as there are places, of the library of `items`. On a GPU the host waits once, to know that all places
-        are there.
+        One item for each row number, of the library of `items`. On a GPU the host waits once, to check the row numbers.
 
     Raises
     ------
     OptionError
-        They are no such arrays, or places are outside of `items`; nothing is taken then.
+        The arrays have other types, or row numbers are out of range; then nothing is gathered.
     MemoryLimitError
-        The result does not fit the context's limit.
+        The result exceeds the context's limit.
 
     Examples
     --------
@@ -61,39 +61,39 @@ def take(items: Any, rows: Any, *, context: Context | None = None) -> Any:
     places = placed(rows, "rows", context, budget)
     same_device(source, places)
     if places.typestr not in _NUMBERS:
-        raise OptionError(f"rows are of type {places.typestr!r}; whole numbers of 4 or 8 bytes tell places")
+        raise OptionError(f"rows are of type {places.typestr!r}; row numbers are integers of 4 or 8 bytes")
     result = new_like(replace(source, length=places.length), budget)
     if source.device.kind == "cpu":
-        numbers = places.as_numpy().astype(np.uint64, copy=False)  # a negative one becomes one that is outside
+        numbers = places.as_numpy().astype(np.uint64, copy=False)  # negative numbers become numbers out of range
         check_outside(int(np.count_nonzero(numbers >= source.length)), source.length)
         at = numbers.__array_interface__["data"][0], len(numbers)
         _native.take_items(at, source.address, result.address, source.width, context.thread_count)
     else:
-        from headrace.arrange.gather.take_gpu import take_on_gpu  # not needed on the host
+        from headrace.arrange.gather.take_gpu import take_on_gpu  # needs cuda-core
 
         take_on_gpu(source, places, result, context, budget)
     return result.owner if restored is None else restored(result.owner)
 
 
 def check_outside(outside: int, there: int) -> None:
-    """Raise OptionError if some places are not there."""
+    """Raise OptionError if `outside` row numbers, the count of those out of range, is not 0."""
     if outside:
-        places = "1 place is" if outside == 1 else f"{outside:_} places are"
-        raise OptionError(f"{places} outside of the {there:_} items; nothing was taken")
+        rows = "1 row number is" if outside == 1 else f"{outside:_} row numbers are"
+        raise OptionError(f"{rows} outside of the {there:_} items; nothing was taken")
 
 
-def most_places(places: Array, there: int) -> int:
-    """Below what a place as the kernels read it must be: a negative one of 4 bytes is read as one of 2**31 or more."""
+def row_limit(places: Array, there: int) -> int:
+    """Return the limit of row numbers as the kernels read them: negative numbers of 4 bytes are read as 2**31 or more."""
     return min(there, 1 << 31) if places.typestr == "<i4" else there
 
 
 def take_rows(column: Column, rows: Any, threads: int = 1) -> Column:
-    """The rows of a column of the host by their numbers, all of which are there, in that order.
+    """Return the rows of a host column at given row numbers, in that order; all numbers are in range.
 
     Raises
     ------
     OptionError
-        Texts would become more than offsets of 4 bytes can tell.
+        The texts have more bytes than offsets of 4 bytes can represent.
 
     Examples
     --------
@@ -120,8 +120,8 @@ def take_rows(column: Column, rows: Any, threads: int = 1) -> Column:
 
 
 def too_long(nbytes: int) -> OptionError:
-    """What is said of texts that become too many bytes."""
-    return OptionError(f"texts of {nbytes:_} bytes are more than offsets of 4 bytes tell; read them as large_string")
+    """Return the error for texts with more bytes than their offsets can represent."""
+    return OptionError(f"texts of {nbytes:_} bytes are too long for offsets of 4 bytes; read them as large_string")
 
 
 def _take_bits(bits: Buffer, first: int, at: tuple[int, int], threads: int) -> tuple[Buffer, int]:
@@ -143,7 +143,7 @@ def _take_texts(column: Column, made: Column, at: tuple[int, int], threads: int)
 
 
 def address_of(buffer: Any) -> int:
-    """Where a buffer of the host, or a view of one, begins; 0 for None."""
+    """Return the address of a host buffer, or of a view of one; 0 for None."""
     if buffer is None:
         return 0
     found: int = np.frombuffer(memoryview(buffer), np.uint8).__array_interface__["data"][0]

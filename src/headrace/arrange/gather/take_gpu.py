@@ -1,4 +1,4 @@
-"""Rows of columns on a GPU by their numbers: launches of arrange/gather/take.cu."""
+"""Launches take.cu: gathers rows of columns on a GPU by their numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
-from headrace.arrange.gather.take import MOST_INT32, WIDTHS, check_outside, most_places, too_long
+from headrace.arrange.gather.take import MOST_INT32, WIDTHS, check_outside, row_limit, too_long
+from headrace.arrange.gather.tuning import TAKE_THREADS
 from headrace.arrays.arrays import Array
 from headrace.arrays.placement import in_stream_of
 from headrace.columns.column import Column
@@ -22,37 +23,40 @@ from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
 
 _FILE = "arrange/gather/take.cu"
+_TEXTS_BYTES = 32
+"""Size of a ``Texts`` (take.hpp)."""
 _NUMBER = Entry(_FILE, "number_rows", "PQ")
 _CHECK = Entry(_FILE, "check_rows", "PQQP")
 _ITEMS = Entry(_FILE, "take_items", "PQPPI")
 _LONG = Entry(_FILE, "take_long_items", "PQPPII")
 _BITS = Entry(_FILE, "take_bits", "PQPQPP")
-_MEASURE = Entry(_FILE, "measure_texts", "PQ32sP")
-_PLACE = Entry(_FILE, "place_texts", "PQ32sPP")
-_TEXTS = Entry(_FILE, "take_texts", "PQ32s32sPQ")
-_THREADS = 256
+_MEASURE = Entry(_FILE, "measure_texts", f"PQ{_TEXTS_BYTES}sP")
+_PLACE = Entry(_FILE, "place_texts", f"PQ{_TEXTS_BYTES}sPP")
+_TEXTS = Entry(_FILE, "take_texts", f"PQ{_TEXTS_BYTES}s{_TEXTS_BYTES}sPQ")
 _TURNS = 8
-_PIECE = 16
+"""Rows per thread (take.cu)."""
+_CHUNK_BYTES = 16
+"""Bytes of text per thread (take.cu)."""
 
 
 def take_on_gpu(source: Array, places: Array, result: Array, context: Context, budget: Budget) -> None:
-    """Items at places, which are checked, to `result`.
+    """Gather items into `result`, after a check of the row numbers.
 
     Raises
     ------
     OptionError
-        Places are outside.
+        Row numbers are out of range.
     """
     card = gpu(source.device)
     with card.current(), in_stream_of(source, places, result):
         launcher = GpuLauncher(card, stream=source.stream, budget=budget, crossings=context.crossings)
         taker = Taker(launcher, places, places.length, places.width)
-        taker.check(most_places(places, source.length), source.length)
+        taker.check(row_limit(places, source.length), source.length)
         taker.items(source, source.width, result)
 
 
 class Texts(NamedTuple):
-    """Texts in memory of the GPU: offsets of `width` bytes, those of row 0 from offset `first` on, and bytes."""
+    """Texts in device memory: offsets of `width` bytes, of which the one of row 0 is number `first`, and bytes."""
 
     offsets: Room
     values: Room
@@ -61,24 +65,24 @@ class Texts(NamedTuple):
 
     @property
     def packed(self) -> bytes:
-        """As kernels take it."""
+        """Bytes of take.hpp's ``Texts``."""
         return struct.pack("<3Q2I", self.offsets.address, self.values.address, self.first, self.width, 0)
 
 
 class Taker:
-    """Takes rows by their numbers.
+    """Gathers rows by their numbers.
 
     Parameters
     ----------
     launcher
-        Where it runs.
+        Launcher of the device.
     rows, count, width
-        The numbers, how many they are, and bytes of one, 4 or 8.
+        Row numbers, their count, and bytes per number, 4 or 8.
     threads
-        Of a block; tests have fewer.
+        Threads per block; tests use fewer.
     """
 
-    def __init__(self, launcher: Launcher, rows: Room, count: int, width: int, *, threads: int = _THREADS) -> None:
+    def __init__(self, launcher: Launcher, rows: Room, count: int, width: int, *, threads: int = TAKE_THREADS) -> None:
         self.launcher = launcher
         self.rows = rows
         self.count = count
@@ -88,27 +92,27 @@ class Taker:
         self._defines = _known_defines(width, threads)
 
     @classmethod
-    def of_all(cls, launcher: Launcher, count: int, *, threads: int = _THREADS) -> Taker:
-        """Of the numbers from 0 on, which are made."""
+    def of_all(cls, launcher: Launcher, count: int, *, threads: int = TAKE_THREADS) -> Taker:
+        """Return a taker of the row numbers 0 to `count` - 1, which a kernel writes."""
         width = row_width(count)
         taker = cls(launcher, launcher.room(count * width), count, width, threads=threads)
         taker._launch(_NUMBER, taker.rows, count)
         return taker
 
-    def check(self, most: int, there: int) -> None:
-        """Wait for whether all numbers are below `most`.
+    def check(self, limit: int, there: int) -> None:
+        """Wait for a check that all row numbers are below `limit`.
 
         Raises
         ------
         OptionError
-            They are not.
+            Row numbers are out of range; `there` is the number of rows for the message.
         """
         outside = self.launcher.room(8, fill=0)
-        self._launch(_CHECK, self.rows, self.count, most, outside)
+        self._launch(_CHECK, self.rows, self.count, limit, outside)
         check_outside(int(self.launcher.fetch(outside).view(np.uint64)[0]), there)
 
     def items(self, source: Room, width: int, target: Room | None = None) -> Room:
-        """Items of so many bytes."""
+        """Gather items of `width` bytes."""
         made = self.launcher.room(self.count * width) if target is None else target
         if width in WIDTHS:
             self._launch(_ITEMS, self.rows, self.count, source, made, width)
@@ -120,34 +124,35 @@ class Taker:
         return made
 
     def bits(self, source: Room, first: int, is_set: Room) -> Room:
-        """Bits from bit `first` on, as whole words; how many are set is added to `is_set`."""
+        """Gather bits, whose row 0 is bit `first`, into whole words; the number of set bits is added to `is_set`."""
         made = self.launcher.room(-(-self.count // 32) * 4)
         self._launch(_BITS, self.rows, self.count, source, first, made, is_set)
         return made
 
     def texts(self, source: Texts) -> tuple[Room, Room]:
-        """Offsets and bytes of texts. The host waits once: for how many bytes they are.
+        """Gather texts; return offsets and bytes. The host waits once, for the number of bytes.
 
         Raises
         ------
         OptionError
-            More than their offsets tell.
+            The texts have more bytes than their offsets can represent.
         """
         return self._put_texts(source, self._measured([source])[0])
 
     def _measured(self, sources: Sequence[Texts]) -> NDArray[np.uint64]:
-        """Of each column of texts where the bytes of each block begin, and how many there are. The host waits once, for all."""
-        own = self._blocks * 8
-        sizes = self.launcher.room(own * len(sources))
+        """Return where the bytes of each block begin, and their total, for each column. The host waits once for all columns."""
+        column_bytes = self._blocks * 8
+        sizes = self.launcher.room(column_bytes * len(sources))
         for number, source in enumerate(sources):
-            self._launch(_MEASURE, self.rows, self.count, source.packed, Part(sizes, number * own, own))
+            part = Part(sizes, number * column_bytes, column_bytes)
+            self._launch(_MEASURE, self.rows, self.count, source.packed, part)
         begins: NDArray[np.uint64] = np.zeros((len(sources), self._blocks + 1), np.uint64)
         if begins.shape[1] > 1:
             np.cumsum(self.launcher.fetch(sizes).view(np.uint64).reshape(len(sources), -1), axis=1, out=begins[:, 1:])
         return begins
 
     def _put_texts(self, source: Texts, begins: NDArray[np.uint64]) -> tuple[Room, Room]:
-        """What has been measured."""
+        """Gather texts whose blocks begin at the measured positions."""
         launcher, given, width, nbytes = self.launcher, source.packed, source.width, int(begins[-1])
         if width == 4 and nbytes > MOST_INT32:
             raise too_long(nbytes)
@@ -156,19 +161,26 @@ class Taker:
         placed, made = launcher.room((self.count + 1) * width), launcher.room(nbytes)
         self._launch(_PLACE, self.rows, self.count, given, launcher.put(begins[:-1]), placed)
         if nbytes:
-            told = struct.pack("<3Q2I", placed.address, 0, 0, width, 0)
-            shape = Shape(self._defines, -(-nbytes // (self._threads * _PIECE)), self._threads)
-            launcher.launch(_TEXTS, shape, (self.rows, self.count, given, told, made, nbytes))
+            target = struct.pack("<3Q2I", placed.address, 0, 0, width, 0)
+            shape = Shape(self._defines, -(-nbytes // (self._threads * _CHUNK_BYTES)), self._threads)
+            launcher.launch(_TEXTS, shape, (self.rows, self.count, given, target, made, nbytes))
         return placed, made
 
     def columns(self, columns: Mapping[str, Column], *, are_all: bool = False) -> dict[str, Column]:
-        """Rows of columns; `are_all`: each of them once, so that as many are null as were.
+        """Gather rows of columns.
 
-        The host waits for the bytes of all texts, and at the end for how many rows are null where that is not known.
+        The host waits for the bytes of all texts, and at the end for null counts that are not known.
+
+        Parameters
+        ----------
+        columns
+            The columns by name.
+        are_all
+            Whether each row is gathered exactly once, so that null counts do not change.
         """
         texts = [(name, _texts_of(column)) for name, column in columns.items() if column.offsets is not None]
-        begins = self._measured([one for _, one in texts]) if texts else ()
-        taken = {name: self._put_texts(one, own) for (name, one), own in zip(texts, begins, strict=True)}
+        begins = self._measured([column for _, column in texts]) if texts else ()
+        taken = {name: self._put_texts(column, begin) for (name, column), begin in zip(texts, begins, strict=True)}
         masked = [name for name, column in columns.items() if column.validity is not None]
         there = self.launcher.room(8 * len(masked), fill=0)
         made = {}
@@ -183,7 +195,7 @@ class Taker:
         return made
 
     def _column(self, column: Column, is_set: Room | None, texts: tuple[Room, Room] | None) -> Column:
-        """Of which nulls are not counted yet; `texts`: of a column of these, offsets and bytes."""
+        """Return a gathered column without its null count; `texts`: offsets and bytes of a text column."""
         launcher, parts = self.launcher, _parts(column)
         made = replace(column, length=self.count, offset=0)
         if column.type.name == "null":
@@ -205,12 +217,12 @@ class Taker:
 
 
 def row_width(count: int) -> int:
-    """Bytes of a row's number among so many."""
+    """Return the bytes of a row number for `count` rows."""
     return 4 if count <= 1 << 32 else 8
 
 
 def _parts(column: Column) -> Any:
-    """Its buffers as rooms, which those of a GPU are."""
+    """Return the column for access to its buffers, which are device buffers."""
     return column
 
 

@@ -1,6 +1,6 @@
-"""Counts floats between edges that reach further than a float's difference goes, such as -inf, 0 and inf, by their bits.
+"""Counts floats by their bits, for edges whose difference is not finite, such as -inf, 0 and inf.
 
-The bits of positive floats, as unsigned whole numbers, ascend with the floats. Those of negative floats lie above and descend. So
+The bits of positive floats, as unsigned integers, ascend with the floats. The bits of negative floats lie above and descend. So
 the keys of a bucket are one range of bits if they are positive and another if they are negative. A NaN is in neither range, and
 -0.0 is counted with 0.0.
 """
@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.arrange.bucket.buckets import MOST, Edges, between
+from headrace.arrange.bucket.buckets import MAX_BUCKETS, Edges, between
 from headrace.core.errors import OptionError
 
 
 def reaches_far(edges: Any) -> bool:
-    """Whether the first and the last edge are further apart than their type goes.
+    """Return whether the difference of the last and the first edge is not finite.
 
     Examples
     --------
@@ -29,12 +29,12 @@ def reaches_far(edges: Any) -> bool:
 
 
 def bit_edges(edges: Any) -> Edges:
-    """Edges of unsigned whole numbers: m + 1 of the positive keys of m buckets, then m + 1 of the negative keys, in reverse.
+    """Return unsigned edges: m + 1 for the positive keys of m buckets, then m + 1 for the negative keys, in reverse.
 
     Raises
     ------
     OptionError
-        There would be too many.
+        There are too many buckets.
 
     Examples
     --------
@@ -44,10 +44,10 @@ def bit_edges(edges: Any) -> Edges:
     """
     import numpy as np
 
-    most = MOST // 2 - 1
-    if len(edges) - 1 > most:
+    max_buckets = MAX_BUCKETS // 2 - 1
+    if len(edges) - 1 > max_buckets:
         raise OptionError(
-            f"splitters further apart than {edges.dtype} goes may have {most} buckets at most, not {len(edges) - 1}"
+            f"splitters whose difference is not finite in {edges.dtype} have at most {max_buckets} buckets, not {len(edges) - 1}"
         )
     unsigned = np.dtype(f"u{edges.itemsize}")
     magnitudes = np.abs(edges).view(unsigned)
@@ -58,7 +58,7 @@ def bit_edges(edges: Any) -> Edges:
 
 
 def folded(counts: Any) -> Any:
-    """The counts of buckets from those between `bit_edges`.
+    """Return the counts of the buckets from the counts between `bit_edges`.
 
     Examples
     --------

@@ -1,12 +1,12 @@
-// How a block counts: keys come in tiles, counters are in shared memory and are added to the result at the end.
+// Counts keys by block: keys are read in tiles, counters are in shared memory and are added to the result at the end.
 //
-// Replicated: a counter of 32 bits has several replicas, of which lanes take different ones, up to one for each bank.
-// Additions of 1 by lanes that meet in one word are one operation of the hardware (ATOMS.POPC.INC), so few replicas
-// are nearly as good as many and equal keys cost nothing.
+// Replicated: a counter of 32 bits has several replicas, and lanes use different ones, up to one per bank. The hardware
+// merges additions of 1 to the same word into one operation (ATOMS.POPC.INC). So few replicas are nearly as good as
+// many, and equal keys cost nothing extra.
 //
-// Packed: counters are 16 bits wide, two in a word, and before one can overflow the block moves large ones to the
-// result. Here lanes that meet in a word take their turns, so equal keys that follow each other in a thread are added
-// at once, and the bank depends on all bits of a bucket: of skewed keys the low ones are often the same.
+// Packed: counters have 16 bits, two in a word, and the block moves large counts to the result before one can overflow.
+// Here additions to the same word are serialised, so adjacent equal keys of a thread are added at once. The bank
+// depends on all bits of a bucket, since skewed keys often share their low bits.
 #pragma once
 #include "arrange/bucket/cells.hpp"
 #include "gpu/block/tile_rows.cuh"
@@ -16,18 +16,18 @@ namespace headrace {
 using Key = HR_KEY;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 per = tile::per_vector<Key>;
-constexpr u32 group = per < 4 ? per : 4;  // so many keys of a vector are looked up together
+constexpr u32 group = per < 4 ? per : 4;  // keys of a vector that are looked up together
 constexpr u32 tile_keys = threads * HR_ROWS * per;
-// Blocks that a multiprocessor is to have: registers for 2048 threads, where it can have so many.
+// Minimum blocks per multiprocessor: registers for 2048 threads, if the device allows that many.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
 constexpr u32 resident = 1536 / threads;
 #else
 constexpr u32 resident = 2048 / threads;
 #endif
 
-// Calls `add` with groups of the block's keys, or with single ones, and `end` after those of a tile or a single key;
-// all threads come to each `end`. `ahead`: a tile is loaded before the one before it is counted, at the price of its
-// registers.
+// Calls `add` with groups of the block's keys, or with single keys, and `end` after each tile or single key; all
+// threads reach each `end`. `ahead`: each tile is loaded before the previous tile is counted, which needs registers for
+// both.
 template <u32 rows, bool ahead, class Add, class End>
 static __device__ __forceinline__ void visit(const Key* keys, i64 count, Add& add, End end) {
     constexpr u32 tile_keys = threads * rows * per;
@@ -61,7 +61,7 @@ static __device__ __forceinline__ void visit(const Key* keys, i64 count, Add& ad
         }
         end();
     }
-    // What is before the first tile and behind the last: less than two tiles, shared by all blocks.
+    // Keys before the first and after the last tile: fewer than two tiles, shared by all blocks.
     const i64 rest = head + count - tail;
     for (i64 i = static_cast<i64>(blockIdx.x) * threads; i < rest; i += static_cast<i64>(gridDim.x) * threads) {
         const i64 at = i + threadIdx.x;
@@ -73,7 +73,7 @@ static __device__ __forceinline__ void visit(const Key* keys, i64 count, Add& ad
     }
 }
 
-// Adds keys to the replicas of a lane.
+// Counts keys in the replicas of a lane.
 template <class Find>
 struct Replicated {
     u32* mine;
@@ -89,9 +89,9 @@ struct Replicated {
     }
 };
 
-// `find.all(b, keys)` gives the buckets of a vector of keys, `buckets` for those that are in none. `replicas`: a power
-// of two; counter b, `buckets` + 1 of them, has its own at b * replicas. A block that is alone writes the result,
-// others add to it.
+// Counts with replicated counters. `find.all(b, keys)` computes the buckets of a vector of keys, `buckets` for keys in
+// no bucket. `replicas`: a power of two; those of counter b, of `buckets` + 1, start at b * replicas. A single block
+// writes the result, several blocks add to it.
 template <u32 rows, class Find>
 static __device__ __forceinline__ void count_replicated(const Key* keys, i64 count, u64* result, u32* counters,
                                                         u32 buckets, u32 replicas, const Find& find) {
@@ -112,14 +112,14 @@ static __device__ __forceinline__ void count_replicated(const Key* keys, i64 cou
     }
 }
 
-// Counters are swept while none can have come to 2^16: after a sweep all are below this.
+// Counters are swept before one can reach 2^16; after a sweep all are below this.
 constexpr u32 swept = 0x4000;
 static_assert(tile_keys + swept <= 0x10000);
 
-// The word that has the counters of buckets 2 * word and the next; its own inverse.
+// Maps a word to the one with the counters of buckets 2 * word and 2 * word + 1; the mapping is its own inverse.
 static __device__ __forceinline__ u32 place_of(u32 word) { return word ^ ((word >> 5) * 0x9E37 >> 8 & 31); }
 
-// Moves counters of `swept` and more to the result, with their neighbour in the word.
+// Moves counters of at least `swept` to the result, together with the other counter of the word.
 static __device__ __forceinline__ void sweep(u32* counters, u64* result, u32 window) {
     constexpr u32 mask = 0x10001 * (0x10000 - swept);
     for (u32 i = threadIdx.x * 4; i < window / 2; i += threads * 4) {
@@ -136,13 +136,13 @@ static __device__ __forceinline__ void sweep(u32* counters, u64* result, u32 win
     }
 }
 
-// Adds keys to counters of the buckets `first` to `first` + `size`, runs of equal ones at once.
+// Counts keys of the buckets from `first` up to, and without, `first` + `size`; runs of equal keys are added at once.
 template <class Find>
 struct Packed {
     u32* counters;
     u32 first;
     u32 size;
-    u32 last;  // the run's bucket; first - 1 is in no window
+    u32 last;  // bucket of the run; first - 1 is in no window
     u32 run;
     const Find& find;
 
@@ -170,8 +170,8 @@ struct Packed {
     }
 };
 
-// The buckets `first` to `first` + `window` of `buckets`; `window` is a multiple of 64. A block that is alone with less
-// than a tile writes the result, others add to it.
+// Counts with packed counters the buckets from `first` up to, and without, `first` + `window`, a multiple of 64, of
+// `buckets`. A single block with less than a tile writes the result, all others add to it.
 template <class Find>
 static __device__ __forceinline__ void count_packed(const Key* keys, i64 count, u64* result, u32* counters, u32 buckets,
                                                     u32 first, u32 window, const Find& find) {

@@ -18,8 +18,9 @@ HR_FOR_EACH_ISA(CountKeys(KeyType), count_keys)
 
 namespace {
 
-// Eight copies keep up with keys that are all the same; where they would fill L1, which also holds keys on their way,
-// four are half as fast with such keys, and better than one with any. Copies that few keys would pay for are not made.
+// Chooses the number of counter copies. With eight copies, equal keys are as fast as any others. If eight would fill
+// L1, which also has the keys in flight, four are used: half as fast with equal keys, and faster than one with all
+// keys. With few keys, one copy is used, since clearing and adding copies would cost more.
 constexpr u32 counter_bytes = 32 << 10;
 
 u32 copies_for(u32 buckets, u64 keys) {
@@ -29,12 +30,12 @@ u32 copies_for(u32 buckets, u64 keys) {
 
 constexpr u64 most_of_u32 = u64{1} << 31;
 
-// One thread's counters. They hold 32 bits and are added to the result before one can be full.
+// Counters of one thread: 32 bits each, added to the result before one can overflow.
 class Tally {
 public:
     Tally(u32 buckets, u32 copies) : buckets_(buckets) {
-        // An odd number of lines: no two copies of a bucket are a multiple of 4 KB apart, which loads and stores take
-        // for the same place.
+        // An odd number of cache lines, so that no two copies of a bucket are a multiple of 4 KB apart: processors take
+        // such addresses for the same address when they order loads after stores.
         const u32 stride = ((buckets / 16 + 1) | 1) * 16;
         memory_.resize(static_cast<usize>(copies) * stride);
         counters_ = {memory_.data(), copies, stride};
@@ -63,14 +64,14 @@ private:
     u64 counted_ = 0;
 };
 
-// Calls a thread's count_piece(keys, n, counters) for each piece of keys; `begin` makes it.
+// Calls count_piece(keys, n, counters) for each piece of keys; `begin` creates that function for each thread.
 template <class Key, class Begin>
 void count_all(const KeysToCount& input, const BucketsGiven& how, unsigned threads, const Begin& begin) {
     struct State {
         Tally tally;
         decltype(begin()) count_piece;
     };
-    const auto* const keys = static_cast<const u8*>(input.keys);  // they may lie anywhere
+    const auto* const keys = static_cast<const u8*>(input.keys);  // at any alignment
     const Pieces pieces(input.count, sizeof(Key));
     const u32 copies = copies_for(how.buckets, input.count);
     std::mutex adding;
@@ -111,7 +112,7 @@ void histogram_of(KeyType type, const KeysToCount& input, const BucketsGiven& ho
     count_by({&cells, how.buckets, edges, words.data()});
 }
 
-// A key's value is its bucket: parts of width 1 from 0 on.
+// Buckets of width 1 from 0, so that a value is its own bucket.
 void histogram_computed(const KeysToCount& input, const BucketsGiven& how, Isa isa, unsigned threads) {
     const auto expression = Expression::of(how.description, "u32", isa);
     const CountKeys kernel = count_keys_for(isa)(KeyType::u32);

@@ -1,17 +1,17 @@
-// How many keys are in each bucket. Each block counts in shared memory and adds what it counted to the result when it
-// has seen its keys. (Dissertation of Ashkiani 2017, section 3.7.3: a block's own histogram, added atomically;
-// replicas against contention: Gomez-Luna et al. 2013, "An optimized approach to histogram computation on GPU".)
+// Counts the keys of each bucket: each block counts its keys in shared memory and adds the counts to the result at the
+// end. (Dissertation of Ashkiani 2017, section 3.7.3: one histogram per block, added atomically; replicas against
+// contention: Gomez-Luna et al. 2013, "An optimized approach to histogram computation on GPU".)
 //
-// Bytes moved per key of width w: w, and for each block 8 a bucket. Read at the rate of memory a multiprocessor of an
-// H200 gets 4 keys of 4 bytes a clock, so it has 32 instructions for each: even parts take 10 to 14 and an addition
-// without conflicts, and memory is the bound; 16-bit counters take 34 to 38, and are bound by them
-// (docs/decisions/0011-histogram.md).
+// Bytes moved per key of width w: w, and 8 for each block and bucket. At the rate of memory, a multiprocessor of an
+// H200 receives 4 keys of 4 bytes per clock, so it has 32 instructions per key. Buckets of equal width take 10 to 14
+// and an addition without conflicts, so memory is the bound. 16-bit counters take 34 to 38, so instructions are the
+// bound (docs/decisions/0011-histogram.md).
 #include "arrange/histogram/count.cuh"
 
 using namespace headrace;
 
 #if defined(HR_BUCKET)
-// By an expression of the caller's (expression.py), such as (key >> 24u).
+// Evaluates an expression of the caller (expression.py), such as (key >> 24u).
 template <bool>
 struct Parts {
     Even<Key> unused;
@@ -38,7 +38,7 @@ struct Parts {
 };
 #endif
 
-// Shared memory: `buckets` + 1 counters of 4 bytes times replicas.
+// Dynamic shared memory: `buckets` + 1 counters of 4 bytes, times replicas.
 extern "C" __global__ void __launch_bounds__(threads, resident)
     histogram(const Key* keys, i64 count, u64* result, u32 buckets, u32 replicas, Even<Key> even) {
     HR_DYNAMIC_SHARED(u32, counters);
@@ -49,7 +49,8 @@ extern "C" __global__ void __launch_bounds__(threads, resident)
     count_replicated<HR_ROWS>(keys, count, result, counters, buckets, replicas, Parts<false>{even, buckets});
 }
 
-// Blocks with the same y count the `window` buckets from y * window on. Shared memory: 2 bytes a bucket of the window.
+// Blocks with the same y count the `window` buckets from y * window. Dynamic shared memory: 2 bytes per bucket of the
+// window.
 extern "C" __global__ void __launch_bounds__(threads)
     histogram_packed(const Key* keys, i64 count, u64* result, u32 buckets, u32 window, Even<Key> even) {
     HR_DYNAMIC_SHARED(u32, counters);

@@ -1,4 +1,4 @@
-// How many keys are in each bucket, in host memory: the twin of arrange/histogram/histogram.cu.
+// Counts the keys of each bucket in host memory: the CPU counterpart of arrange/histogram/histogram.cu.
 #pragma once
 #include <string_view>
 
@@ -13,9 +13,10 @@ struct KeysToCount {
     u64 count;
 };
 
-// How keys fall into buckets. `description`: by even parts the bytes of an Even<Key>; where `edges` is not null, those
-// of a Cells<Key>, and `edges` are `buckets` + 1 widened keys; where `computed`, those of an Expression of u32 keys,
-// and a key whose value is `buckets` or more is in none. `result` has `buckets` counts. Bytes moved per key: its own.
+// Counts keys by one of three rules, whose bytes are `description`. If `edges` is not null, it is a Cells<Key>, and
+// `edges` are `buckets` + 1 widened keys. If `computed`, it is an Expression of u32 keys, and keys whose value is
+// `buckets` or more are not counted. Otherwise it is an Even<Key>. `result`: `buckets` counts. Bytes moved per key: its
+// width.
 struct BucketsGiven {
     u32 buckets;
     std::string_view description;

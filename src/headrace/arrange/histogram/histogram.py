@@ -1,4 +1,4 @@
-"""How many keys are in each bucket, counted where they lie: arrange/histogram/histogram.cu and its CPU twin."""
+"""Counts the keys of each bucket on the device where they lie."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from headrace import _native
 from headrace.arrange.bucket.buckets import KEYS, Edges, ascending, between, check_bins, even, range_of
 from headrace.arrange.histogram.bit_ranges import bit_edges, folded, reaches_far
+from headrace.arrange.histogram.tuning import CELLS_GPU, CELLS_SMALL, ROWS, THREADS, histogram_defines, rows_for
 from headrace.arrays.arrays import Array, needed_numpy, take
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like, in_stream_of, placed, same_device
@@ -22,22 +23,19 @@ from headrace.gpu.kernels.kernel import kernel
 from headrace.gpu.memory.pool import device_pool
 
 _CELLS = 4096
-_CELLS_OF_GPU = 14_500
-"""No multiple of a power of two: the low bits of skewed keys are often the same, and would choose the same bank."""
-_CELLS_OF_SMALL = 7001
-"""On cards with 99 KB of shared memory a block, where the counters take most of it."""
-_EDGES_KEPT = 2048
-_THREADS, _ROWS = 1024, 4
+_MAX_SHARED_EDGES = 2048
+"""Maximum number of buckets whose edges a block keeps in shared memory."""
 _REPLICAS = 32
 _REPLICATED_BYTES = 33 << 10
 _SINGLE_BYTES = 64 << 10
 _WINDOW_OF_LARGE = 1 << 16
 _WINDOW_OF_SMALL = 1 << 15
 _NO_EVEN = bytes(16)
-"""What the kernel of an expression does not look at."""
-_OF_EVERY_CARD = 99 << 10
+"""Placeholder for the ``Even`` that the kernel of an expression does not read."""
+_MIN_SHARED_BYTES = 99 << 10
+"""Shared memory per block that every device has."""
 _ALONE_BYTES = 128 << 10
-"""Keys that one block counts, which then writes the result: nothing has to be cleared before."""
+"""Maximum size of keys that a single block counts. It writes the result, so the counts need not be cleared first."""
 
 
 def histogram(
@@ -49,28 +47,27 @@ def histogram(
     bucket: Expression | None = None,
     context: Context | None = None,
 ) -> Any:
-    """How many keys are in each bucket. Keys outside of all buckets, and NaN, are not counted.
+    """Count the keys of each bucket. Keys outside of all buckets, and NaN, are not counted.
 
     Parameters
     ----------
     keys
-        Array of one dimension of whole numbers of 1, 2, 4 or 8 bytes, float32 or float64. Work runs where it lies.
+        Array of one dimension: integers of 1, 2, 4 or 8 bytes, float32 or float64. The work runs on its device.
     bins
         Buckets of equal width, 2 to 65,536; not used with `splitters`.
     range
-        The lowest key, and the one that is just not counted. None for all values of an integer type; floats need it. A range of
-        whole numbers has at least `bins` of them. Buckets of whole numbers are exact; those of floats are ``(key - low) * (bins /
-        (high - low))``, each step rounded to the keys' type.
+        Lowest key, and end of the range, which is excluded. None means all values of an integer type; floats need a range. A
+        range of integers has at least `bins` values. Buckets of integers are exact. The bucket of a float is
+        ``(key - low) * (bins / (high - low))``, with each step rounded to the keys' type.
     splitters
         Ascending edges, one more than there are buckets: bucket `i` has the keys from edge `i` up to, and without, edge `i` + 1.
-        The host looks at them: those on the keys' GPU are copied to it, and it waits for them. Edges of floats may be -inf and
-        inf; where they are further apart than the keys' type goes, there are at most 32,767 buckets, and the host adds up
-        their counts.
+        The host reads the edges: if they lie on the keys' GPU, it copies them and waits. Edges of floats may be -inf and inf.
+        If their difference is not finite, there are at most 32,767 buckets, and the host adds up their counts.
     bucket
-        A function of a uint32 key instead, built from `headrace.key` by operators; a key whose value is `bins` or more is not
-        counted.
+        Function of a uint32 key, built from `headrace.key` by operators, in place of a range. Keys whose value is `bins` or more
+        are not counted.
     context
-        Threads, instruction set and memory that may be used, and the GPU that arrays of the host go to.
+        Threads, instruction set and memory that may be used, and the GPU to which host arrays are copied.
 
     Returns
     -------
@@ -80,9 +77,9 @@ def histogram(
     Raises
     ------
     OptionError
-        `keys` is no such array, or there are no such buckets.
+        `keys` has another type, or the buckets are not valid for it.
     MemoryLimitError
-        The result, and on a GPU the table of the edges, do not fit the context's limit.
+        The result, and on a GPU the table of the edges, exceed the context's limit.
 
     Examples
     --------
@@ -101,10 +98,10 @@ def histogram(
     budget = context.new_budget()
     source = placed(keys, "keys", context, budget)
     if source.typestr not in KEYS:
-        raise OptionError(f"keys are of type {source.typestr!r}; taken are whole numbers of 1 to 8 bytes, float32 and float64")
+        raise OptionError(f"keys are of type {source.typestr!r}; supported are integers of 1 to 8 bytes, float32 and float64")
     dtype = np.dtype(source.typestr)
     if sum(given is not None for given in (range, splitters, bucket)) > 1:
-        raise OptionError("range, splitters and bucket say each which keys a bucket has; pass one of them")
+        raise OptionError("range, splitters and bucket each define the buckets; pass one of them")
     how: bytes | Edges | Expression
     bins = check_bins(bins)
     if splitters is not None:
@@ -127,7 +124,7 @@ def histogram(
 
 
 def on_host(splitters: Any, source: Array, context: Context, budget: Budget) -> Any:
-    """Edges as they are given, or a copy if they lie on the keys' GPU, made in the order of their own stream."""
+    """Return edges as they are, or a host copy if they lie on the keys' GPU, copied in the order of their own stream."""
     if isinstance(splitters, Sequence):
         return splitters
     try:
@@ -135,13 +132,13 @@ def on_host(splitters: Any, source: Array, context: Context, budget: Budget) -> 
     except OptionError:
         if hasattr(type(splitters), "__cuda_array_interface__"):
             raise
-        return splitters  # no array, but NumPy may make one of it
+        return splitters  # not an array, but NumPy may convert it
     if given.device.kind == "cpu":
         return given.as_numpy()
     same_device(source, given)
     card = gpu(given.device)
     seen = DeviceArray(device_pool(card).take(given.nbytes, given.stream, budget), given.typestr, given.length)
-    with card.current():  # the stream may be the default one, of which each card has its own
+    with card.current():  # the stream may be the default stream, which each device has its own of
         checked(driver().cuMemcpyDtoDAsync(seen.address, given.address, given.nbytes, seen.stream))
     return seen.to_numpy(counted=context.crossings)
 
@@ -156,7 +153,7 @@ def _checked(dtype: Any, bins: int, bucket: object) -> Expression:
 
 
 def _by_bits(source: Array, edges: Any, context: Context, budget: Budget) -> Any:
-    """Counts of floats as whole numbers of the same bits; those of a GPU come to the host to be folded, and go back."""
+    """Count floats by their bits (bit_ranges.py); counts of a GPU are folded on the host and copied back."""
     how = bit_edges(edges)
     bits = replace(source, typestr=how.given.dtype.str)
     result = empty_like(source, len(edges) - 1, "<i8", budget)
@@ -172,7 +169,7 @@ def _by_bits(source: Array, edges: Any, context: Context, budget: Budget) -> Any
     launcher(bits, take(there, "counts"), how, context, budget)()
     made = folded(there.to_numpy(counted=context.crossings))
     back = DeviceArray.from_host(made, card, stream=stream, counted=context.crossings, budget=budget)
-    with card.current():  # the stream may be the default one, of which each card has its own
+    with card.current():  # the stream may be the default stream, which each device has its own of
         checked(driver().cuMemcpyDtoDAsync(result.address, back.address, result.nbytes, stream))
     return result.owner
 
@@ -190,19 +187,19 @@ def _on_cpu(source: Array, result: Array, how: bytes | Edges | Expression, conte
 def launcher(
     source: Array, result: Array, how: bytes | Edges | Expression, context: Context, budget: Budget | None = None
 ) -> Callable[[], None]:
-    """What counts keys into `result` when it is called, any number of times; the table of the cells is made before.
+    """Return a function that counts keys into `result`, any number of times; the table of the cells is made here.
 
-    The keys' card must be current for this thread, here and where the result is called.
+    The keys' device must be current for this thread, here and when the function is called.
     """
     card = gpu(source.device)
     stream = card.stream if source.stream is None else source.stream
-    defines: dict[str, int | str] = {"HR_KEY": KEYS[source.typestr], "HR_THREADS": _THREADS, "HR_ROWS": rows_for(source.width)}
+    defines: dict[str, int | str] = histogram_defines(KEYS[source.typestr])
     if isinstance(how, Expression):
         defines["HR_BUCKET"] = how.as_c()
         how = _NO_EVEN
     plan = plan_for(card.capability, result.length, None if isinstance(how, bytes) else how.wide.itemsize)
     grid = _grid(card, plan, source, result.length)
-    tile = _THREADS * rows_for(source.width) * 16 // source.width
+    tile = THREADS * rows_for(source.width) * 16 // source.width
     adds = grid[0] > 1 or (plan.packed and source.length > tile)
     entry = "histogram_packed" if plan.packed else "histogram"
     args: tuple[Any, ...]
@@ -215,7 +212,7 @@ def launcher(
         edges = DeviceArray.from_host(how.wide, card, stream=stream, counted=context.crossings, budget=budget)
         words = device_pool(card).take((plan.cells + 1) * 4, stream, budget)
         prepare = kernel("arrange/histogram/histogram_between.cu", "histogram_cells", f"{len(cells)}sPP", defines, card)
-        prepare.launch(plan.cells // _THREADS + 1, _THREADS, (cells, edges.address, words.address), stream=stream)
+        prepare.launch(plan.cells // THREADS + 1, THREADS, (cells, edges.address, words.address), stream=stream)
         kept = () if plan.packed else (int(plan.kept),)
         letters = f"PqPI{'I' * len(kept)}{len(cells)}sPP"
         found = kernel("arrange/histogram/histogram_between.cu", f"{entry}_between", letters, defines, card)
@@ -225,32 +222,27 @@ def launcher(
     def count(_held: tuple[Any, ...] = held) -> None:
         if adds:
             checked(driver().cuMemsetD8Async(result.address, 0, result.nbytes, stream))
-        found.launch(grid, _THREADS, args, shared=plan.nbytes, stream=stream)
+        found.launch(grid, THREADS, args, shared=plan.nbytes, stream=stream)
 
     return count
 
 
-def rows_for(size: int) -> int:
-    """Vectors that a thread has of a tile, for keys of so many bytes."""
-    return 2 if size == 1 else _ROWS
-
-
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How blocks count.
+    """Shared memory of a counting block.
 
     Parameters
     ----------
     packed
         Whether counters are 16 bits wide.
     factor
-        Replicas of each counter; of packed ones, how many buckets a block counts.
+        Replicas of each counter; for packed counters, the number of buckets that a block counts.
     cells
-        Of the table between edges, 0 without.
+        Cells of the edge table, 0 without edges.
     kept
-        Whether a block has the edges in shared memory.
+        Whether a block keeps the edges in shared memory.
     nbytes
-        Shared memory of a block.
+        Bytes of shared memory.
     """
 
     packed: bool
@@ -262,7 +254,7 @@ class Plan:
 
 @lru_cache(1024)
 def plan_for(capability: tuple[int, int], buckets: int, edge_size: int | None = None) -> Plan:
-    """The plan for so many buckets; each fits the 99 KB that every card has, where it must.
+    """Return the plan for a number of buckets; on devices with 99 KiB of shared memory per block it fits into that.
 
     Examples
     --------
@@ -282,23 +274,23 @@ def plan_for(capability: tuple[int, int], buckets: int, edge_size: int | None = 
     counters = (buckets + 1) * replicas * 4
     if edge_size is None:
         return Plan(False, replicas, 0, False, counters)
-    kept = buckets <= _EDGES_KEPT
+    kept = buckets <= _MAX_SHARED_EDGES
     edges = -(-(buckets + 1) * edge_size // 16) * 16 * kept
-    cells = _CELLS_OF_GPU
-    if capability not in LARGE_BLOCKS and _words(cells) + edges + counters > _OF_EVERY_CARD:
-        cells = _CELLS_OF_SMALL
+    cells = CELLS_GPU
+    if capability not in LARGE_BLOCKS and _words(cells) + edges + counters > _MIN_SHARED_BYTES:
+        cells = CELLS_SMALL
     return Plan(False, replicas, cells, kept, _words(cells) + edges + counters)
 
 
 def _words(cells: int) -> int:
-    """Bytes of a table of so many cells, as the kernel pads them."""
+    """Return the bytes of a table of cells, as the kernel pads it."""
     return (cells + 4) // 4 * 16 if cells else 0
 
 
 def _grid(card: Gpu, plan: Plan, source: Array, buckets: int) -> tuple[int, int, int]:
-    """As many blocks as can be resident and have a tile; in y, the windows of packed counters."""
-    memory = 227 << 10 if card.capability in LARGE_BLOCKS else _OF_EVERY_CARD
-    resident = max(1, min(2048 // _THREADS, memory // (plan.nbytes + 1024)))
+    """Return the grid: in x as many blocks as can be resident and have a tile, in y the windows of packed counters."""
+    memory = 227 << 10 if card.capability in LARGE_BLOCKS else _MIN_SHARED_BYTES
+    resident = max(1, min(2048 // THREADS, memory // (plan.nbytes + 1024)))
     windows = -(-buckets // plan.factor) if plan.packed else 1
-    tiles = 1 if source.nbytes <= _ALONE_BYTES else -(-source.nbytes // (_THREADS * _ROWS * 16))
+    tiles = 1 if source.nbytes <= _ALONE_BYTES else -(-source.nbytes // (THREADS * ROWS * 16))
     return max(1, min(tiles, card.multiprocessors * resident // windows)), windows, 1

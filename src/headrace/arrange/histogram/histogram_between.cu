@@ -1,15 +1,15 @@
-// How many keys are between each two of m + 1 edges: histogram.cu with the table of cells.hpp, in shared memory.
+// Counts the keys between each two of m + 1 edges: histogram.cu with the table of cells.hpp in shared memory.
 //
-// Bytes moved per key of width w: w, and for each block 8 a bucket and 4 a cell. 20 instructions a key of 4 bytes, 27
-// of floating point, of the 32 that reading leaves; and 3.5 rounds of shared memory for the table, as lanes meet in its
-// banks (docs/decisions/0011-histogram.md).
+// Bytes moved per key of width w: w, and for each block 8 per bucket and 4 per cell. A key of 4 bytes takes 20
+// instructions, a float 27, of the 32 that the rate of memory allows. Lookups take 3.5 wavefronts of shared memory,
+// because of bank conflicts (docs/decisions/0011-histogram.md).
 #include "arrange/histogram/count.cuh"
 
 using namespace headrace;
 
 using Wide = Widened<Key>::Type;
 
-// Between edges: `words` are those of the cells.
+// Computes buckets between edges; `words`: table of the cells.
 struct Between {
     Cells<Key> cells;
     const u32* words;
@@ -24,7 +24,7 @@ struct Between {
             any |= word;
             b[k] = (word + at.within) >> cells.fraction;
         }
-        if ((any & crowded) == 0) return;  // of a crowded cell the sum is greater than any bucket
+        if ((any & crowded) == 0) return;  // in a crowded cell the sum is greater than any bucket
 #pragma unroll
         for (u32 k = 0; k < n; ++k) {
             if (b[k] <= cells.buckets) continue;
@@ -35,13 +35,13 @@ struct Between {
     }
 };
 
-// Copies the words of the cells, 4 bytes each and padded to 16, to shared memory and returns what is behind them.
+// Copies the words of the cells, 4 bytes each and padded to 16, to shared memory; returns the memory after them.
 static __device__ __forceinline__ u32* take_words(u32* shared, const Cells<Key>& cells, const u32* words) {
     for (u32 i = threadIdx.x; i <= cells.count; i += threads) shared[i] = words[i];
     return shared + (cells.count + 4) / 4 * 4;
 }
 
-// Shared memory: the words of the cells, padded to 16 bytes; the edges, padded likewise, where `kept`; counters.
+// Dynamic shared memory: the words of the cells, padded to 16 bytes; if `kept`, the edges, padded likewise; counters.
 extern "C" __global__ void __launch_bounds__(threads, resident)
     histogram_between(const Key* keys, i64 count, u64* result, u32 replicas, u32 kept, Cells<Key> cells,
                       const u32* words, const Wide* edges) {
@@ -57,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident)
                                   Between{cells, shared, edges});
 }
 
-// As histogram_packed; the words of the cells come first in shared memory.
+// Counts like histogram_packed; shared memory has the words of the cells before the counters.
 extern "C" __global__ void __launch_bounds__(threads)
     histogram_packed_between(const Key* keys, i64 count, u64* result, u32 window, Cells<Key> cells, const u32* words,
                              const Wide* edges) {
@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(threads)
                  Between{cells, shared, edges});
 }
 
-// The words of the cells, `cells.count` + 1 of them; `edges` widened, `cells.buckets` + 1 of them.
+// Writes the words of the cells, `cells.count` + 1 of them; `edges`: `cells.buckets` + 1 widened keys.
 extern "C" __global__ void __launch_bounds__(threads) histogram_cells(Cells<Key> cells, const Wide* edges, u32* words) {
     const u32 cell = blockIdx.x * threads + threadIdx.x;
     if (cell <= cells.count) words[cell] = word_of_cell(cells, edges, cell);

@@ -1,11 +1,11 @@
-// Counting one piece of keys, compiled once for each instruction set.
+// Counts one piece of keys; compiled once per instruction set.
 //
-// A block of keys becomes a block of buckets, vector by vector; then the buckets are counted one by one, which is a
-// load, an addition and a store each. (Lanes that scatter to counters of their own are slower: 16 stores as well, and
-// 16 loads that wait for each other.) Between edges, a look into the table of cells tells the bucket of nearly every
-// key; where a block has keys in crowded cells, all of its keys search in step: a round halves what is left of each
-// key's cell. Keys of 8 bytes are found one by one; of 1 byte, their values are.
-// Cost per key: its bytes read, and one store to L1, of which a core does one a cycle.
+// Blocks of keys are converted to blocks of buckets, vector by vector. The buckets are then counted one by one, with a
+// load, an addition and a store each. (Scattering lanes to separate counters is slower: it also takes 16 stores, and 16
+// dependent loads.) Between edges, one lookup in the table of cells gives the bucket of nearly every key. If a block
+// has keys in crowded cells, all of its keys search in step: each round halves the rest of each key's cell. Keys of 8
+// bytes are looked up one by one. Keys of 1 byte are counted by value, and the 256 values are then looked up. Cost per
+// key: its bytes read, and one store to L1, of which a core executes one per cycle.
 #include "arrange/histogram/histogram_kernels.hpp"
 
 #include "arrange/bucket/bucket_lanes.hpp"
@@ -26,7 +26,7 @@ HR_HOT void tally(const Bucket* buckets, u64 n, const Counters& counters) {
     for (; i < n; ++i) ++at[0][buckets[i]];
 }
 
-// Calls find(keys, buckets) for one block of keys after the other.
+// Calls find(keys, buckets) for each block of keys.
 template <u32 copies, class Key, class Find>
 HR_HOT void count_blocks(const Key* keys, u64 n, const Counters& counters, const Find& find) {
     u32 buckets[block];
@@ -57,8 +57,8 @@ void count_even(const Key* keys, u64 n, const BucketSearch& search, const Counte
     }
 }
 
-// A round of bucket_in_crowd (cells.hpp) in each lane, without branches: where nothing is left, an edge is read, edge 0
-// or another, and nothing changes. `edges`: from edge 1 on.
+// Runs a round of bucket_in_crowd (cells.hpp) in each lane, without branches: a lane that is done reads some edge and
+// changes nothing. `edges`: starts at edge 1.
 template <class Wide>
 HR_HOT void halve(Vector<Wide> keys, const Wide* edges, Vector<u32>& buckets, Vector<u32>& left) {
     const Vector<u32> half = (left + 1) >> 1, none = {};
@@ -121,7 +121,7 @@ u32 bucket_between(Key key, const Cells<Key>& cells, const u32* words, const Wid
     return bucket_in_crowd(word, words[at.cell + 1], cells.fraction, edges, wide);
 }
 
-// Of keys of 8 bytes. The crowded ones of a block come last: their sums are greater than any bucket.
+// The same for keys of 8 bytes. Keys in crowded cells are searched last: their sums are greater than any bucket.
 template <u32 copies, class Key>
 void count_between_long(const Key* keys, u64 n, const BucketSearch& search, const Counters& counters) {
     const Cells<Key> cells = *static_cast<const Cells<Key>*>(search.description);
@@ -141,7 +141,7 @@ void count_between_long(const Key* keys, u64 n, const BucketSearch& search, cons
     });
 }
 
-// Bytes are counted as they are, and then each of the 256 has its bucket.
+// Counts bytes by value, then adds each of the 256 counts to its bucket.
 void count_bytes(const void* keys, u64 n, const BucketSearch& search, const Counters& counters) {
     constexpr u32 copies = 8, stride = 272;
     u32 counted[copies * stride] = {};

@@ -1,12 +1,12 @@
-"""Keys, and values with them, in the order of their buckets, where they lie: arrange/multisplit/gpu/split.cu and its CPU twin."""
+"""Sorts keys, and values with them, by their buckets, on the device where they lie."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _native
-from headrace.arrange.bucket.functions import BucketFunction, Computing, Rule, rule_for
+from headrace.arrange.bucket.functions import BucketFunction, Computing, Rule, rule_for, unbucketed_error
 from headrace.arrange.bucket.key_types import key_dtype, key_type, word_of
 from headrace.arrange.gather.byte_items import are_items, new_like, placed_items
 from headrace.arrange.histogram.histogram import on_host
@@ -17,24 +17,27 @@ from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
 from headrace.core.options import choice
 
+if TYPE_CHECKING:
+    from headrace.arrange.multisplit.gpu.strategy import BlockStrategy
+
 _CELLS = 4096
 _DIGIT_BITS = 16
 _WIDTHS = {1, 2, 4, 8, 16}
-"""Of keys that are looked at as they are."""
-STRATEGIES = ("direct", "warp", "block", "look_back", "reduced_bit", "recursive", "iterative")
+"""Bytes of keys that need no padding."""
+STRATEGIES: tuple[str, ...] = ("direct", "warp", "block", "look_back", "reduced_bit", "recursive", "iterative")
 
 
 class Split(NamedTuple):
-    """What a multisplit gives.
+    """Result of a multisplit.
 
     Parameters
     ----------
     keys
-        The keys, those of bucket 0 first, each bucket's in their order before.
+        The keys, sorted by bucket; keys of one bucket are in their original order.
     values
-        What was given as values, in the same order: one array, a list of arrays, or None.
+        The values in the same order: one array, a list of arrays, or None, as they were given.
     offsets
-        Where each bucket begins, and at the end how many keys there are: int64, one more than there are buckets.
+        Start of each bucket, and at the end the number of keys: int64, one more than there are buckets.
     """
 
     keys: Any
@@ -50,43 +53,43 @@ def multisplit(
     strategy: str | None = None,
     context: Context | None = None,
 ) -> Split:
-    """Put keys into the order of their buckets; within a bucket they keep their order.
+    """Sort keys by their bucket; keys of one bucket keep their order.
 
     Parameters
     ----------
     keys
-        Array of one dimension of whole numbers of 1, 2, 4 or 8 bytes, float32 or float64. Or items of 1 to 16 bytes, which are
-        unsigned numbers with the lowest byte first: rows of a uint64 array of shape ``(n, 2)``, say, or of uint32 of
-        ``(n, 3)``, or NumPy's voids or structures. Work runs where it lies.
+        Array of one dimension: integers of 1, 2, 4 or 8 bytes, float32 or float64. Items of 1 to 16 bytes are unsigned numbers
+        with the lowest byte first: rows of a uint64 array of shape ``(n, 2)`` or of a uint32 array of shape ``(n, 3)``, NumPy
+        voids or structures. The work runs on the device of the keys.
     buckets
-        Which bucket a key is in: a function of `headrace.buckets`, of 1 to 2**24 buckets.
+        Function of `headrace.buckets` that gives the bucket of a key, with 1 to 2**24 buckets.
     values
-        An array, or a list of arrays, as long as `keys` and on the same device, which go where their keys go. Items have any
-        width: numbers, rows of an array of two dimensions, NumPy's voids and structures.
+        Array, or list of arrays, as long as `keys` and on the same device; values move with their keys. Items have any width:
+        numbers, rows of an array of two dimensions, NumPy voids and structures.
     strategy
-        How it is done on a GPU; None chooses. ``"block"``: keys are counted, and each block puts its own to their places, by
-        up to 256 buckets at a time. ``"look_back"``: blocks learn their places from each other on the way. ``"warp"`` and
-        ``"direct"``: a warp does as a block does, with and without bringing keys of a bucket together first (up to 32
-        buckets). ``"reduced_bit"``: labels are sorted, whatever the function. ``"recursive"``: by halves, a bit of the bucket
-        at a time. ``"iterative"``: a bucket at a time (up to 256). A strategy without kernels for the keys as they are splits
-        labels of them.
+        Kernels to use on a GPU; None chooses. ``"block"`` counts the keys, then each block moves its keys, by up to 256 buckets
+        at a time. The others are published variants, kept for comparison. ``"look_back"``: blocks find their output positions
+        by decoupled look-back. ``"warp"`` and ``"direct"``: each warp works alone, with and without bringing keys of a bucket
+        together first (up to 32 buckets). ``"reduced_bit"``: labels are sorted, whatever the function. ``"recursive"``: one bit
+        of the bucket number at a time. ``"iterative"``: one bucket at a time (up to 256). A strategy that has no kernels for
+        the type of the keys splits labels instead.
     context
-        Threads, instruction set and memory that may be used, and the GPU that arrays of the host go to.
+        Threads, instruction set and memory that may be used, and the GPU to which host arrays are copied.
 
     Returns
     -------
     Split
-        Keys, values and offsets, of the library of `keys` and of each array of values. They do not depend on the device,
-        the strategy or the number of threads. On a GPU the host waits once for functions that may have no bucket for a
-        key (`identity`, `even`, `splitters`, `computed`), and not for others.
+        Keys, values and offsets, each of the library of its input. They do not depend on the device, the strategy or the number
+        of threads. On a GPU the host waits once for functions that may have no bucket for a key (`identity`, `even`,
+        `splitters`, `computed`), and not for others.
 
     Raises
     ------
     OptionError
-        They are no such arrays, `buckets` is no function of such keys, or some keys are in none of its buckets (of `even` and
-        `splitters` NaN is in none).
+        The arrays have another type or length, `buckets` is not a function of such keys, or some keys are in no bucket (NaN is
+        in no bucket of `even` and `splitters`).
     MemoryLimitError
-        The results, and what is needed on the way, do not fit the context's limit.
+        The results and temporary buffers exceed the context's limit.
 
     Examples
     --------
@@ -102,15 +105,16 @@ def multisplit(
     budget = context.new_budget()
     if strategy is not None:
         choice("strategy", strategy, STRATEGIES)
-    how = context, budget
-    source, restored = placed_items(keys, "keys", *how) if are_items(keys) else (placed(keys, "keys", *how), None)
+    source, restored = (
+        placed_items(keys, "keys", context, budget) if are_items(keys) else (placed(keys, "keys", context, budget), None)
+    )
     key_type(source.typestr)
-    given = [] if values is None else list(values) if isinstance(values, (list, tuple)) else [values]
-    columns, ways_back = [], [restored]
-    for column in given:
-        array, restored = placed_items(column, "values", *how)
+    value_list = [] if values is None else list(values) if isinstance(values, (list, tuple)) else [values]
+    columns, restorers = [], [restored]
+    for column in value_list:
+        array, restored = placed_items(column, "values", context, budget)
         columns.append(array)
-        ways_back.append(restored)
+        restorers.append(restored)
     same_device(source, *columns)
     for column in columns:
         if column.length != source.length:
@@ -122,50 +126,55 @@ def multisplit(
     if source.device.kind == "cpu":
         results, offsets = _on_cpu([source, *columns], rule, context, budget)
     else:
-        from headrace.arrange.multisplit.gpu.planner import split_on_gpu  # not needed on the host
+        from headrace.arrange.multisplit.gpu.planner import split_on_gpu  # needs cuda-core
 
-        results, offsets = split_on_gpu([source, *columns], rule, strategy, context, budget)
+        results, offsets = split_on_gpu([source, *columns], rule, _strategy(strategy), context, budget)
     moved = [
-        result.owner if restored is None else restored(result.owner) for result, restored in zip(results, ways_back, strict=True)
+        result.owner if restored is None else restored(result.owner) for result, restored in zip(results, restorers, strict=True)
     ]
     if values is None:
         return Split(moved[0], None, offsets.owner)
     return Split(moved[0], moved[1:] if isinstance(values, (list, tuple)) else moved[1], offsets.owner)
 
 
-def strays_error(rule: Rule, strays: int) -> OptionError:
-    """What is said of keys that are in no bucket."""
-    keys = "1 key is" if strays == 1 else f"{strays:_} keys are"
-    return OptionError(f"{keys} in none of the {rule.count} buckets (outside of their range, or NaN); nothing was split")
+def _strategy(name: str | None) -> BlockStrategy:
+    """Return the strategy of a name; published variants are imported when they are asked for."""
+    from headrace.arrange.multisplit.gpu.strategy import BLOCK_STRATEGY  # needs cuda-core
+
+    if name is None or name == BLOCK_STRATEGY.name:
+        return BLOCK_STRATEGY
+    from headrace.arrange.multisplit.paper.strategies import PAPER_STRATEGIES
+
+    return PAPER_STRATEGIES[name]
 
 
 def _on_cpu(arrays: Sequence[Array], rule: Rule, context: Context, budget: Budget) -> tuple[list[Array], Array]:
-    """By digits of 16 bits, the lowest first, since each pass is stable."""
+    """Split on the CPU by digits of 16 bits, the lowest first; each pass is stable."""
     source, is_padded = arrays[0], arrays[0].width not in _WIDTHS
     if is_padded:
         arrays = [_padded(source, budget), *arrays]
     offsets = empty_like(source, rule.count + 1, "<i8", budget)
-    described = _described(rule)
+    rule_fields = _rule_fields(rule)
     name = word_of(key_type(source.typestr)) if rule.name == "Computed" else key_type(source.typestr)
     passes = max(1, -(-(rule.count - 1).bit_length() // _DIGIT_BITS))
     starts = offsets if passes == 1 else empty_like(source, (1 << _DIGIT_BITS) + 1, "<i8", budget)
-    how = context.thread_count, context.isa
+    limits = context.thread_count, context.isa
     for number in range(passes):
         results = [new_like(array, budget) for array in arrays]
         moved = [(array.address, result.address, array.width) for array, result in zip(arrays, results, strict=True)]
-        by = name, *described, rule.count, number * _DIGIT_BITS, (1 << _DIGIT_BITS) - 1 if passes > 1 else 2**32 - 1
-        strays = _native.multisplit(by, arrays[0].address, source.length, moved, starts.address, *how)
-        if strays:
-            raise strays_error(rule, strays)
+        by = name, *rule_fields, rule.count, number * _DIGIT_BITS, (1 << _DIGIT_BITS) - 1 if passes > 1 else 2**32 - 1
+        unbucketed = _native.multisplit(by, arrays[0].address, source.length, moved, starts.address, *limits)
+        if unbucketed:
+            raise unbucketed_error(rule, unbucketed)
         arrays = results
     if passes > 1:
-        by = name, *described, rule.count, 0, 2**32 - 1
-        _native.find_buckets(by, results[0].address, source.length, offsets.address, *how)
+        by = name, *rule_fields, rule.count, 0, 2**32 - 1
+        _native.find_buckets(by, results[0].address, source.length, offsets.address, *limits)
     return results[is_padded:], offsets
 
 
 def _padded(keys: Array, budget: Budget) -> Array:
-    """Keys of the host as numbers of 16 bytes."""
+    """Return keys in host memory as numbers of 16 bytes."""
     import numpy as np
 
     budget.charge(16 * keys.length)
@@ -174,12 +183,12 @@ def _padded(keys: Array, budget: Budget) -> Array:
     return placed_items(wide, "keys", Context(), budget)[0]
 
 
-def _described(rule: Rule) -> tuple[str, bytes, int]:
-    """Name, description and address of edges, as multisplit.hpp's ``SplitBy`` has them."""
-    what = rule.description
-    if isinstance(what, bytes):
-        return rule.name, what, 0
-    if isinstance(what, Computing):
-        return rule.name, what.as_program(), 0
-    cells = b"" if what.wide.ndim == 2 else what.cells(_CELLS)
-    return rule.name, cells, what.wide.__array_interface__["data"][0]
+def _rule_fields(rule: Rule) -> tuple[str, bytes, int]:
+    """Return name, description and address of the edges, as multisplit.hpp's ``SplitBy`` has them."""
+    described = rule.description
+    if isinstance(described, bytes):
+        return rule.name, described, 0
+    if isinstance(described, Computing):
+        return rule.name, described.as_program(), 0
+    cells = b"" if described.wide.ndim == 2 else described.cells(_CELLS)
+    return rule.name, cells, described.wide.__array_interface__["data"][0]

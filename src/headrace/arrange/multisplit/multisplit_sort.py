@@ -1,4 +1,4 @@
-"""A radix sort of multisplits, a digit of the keys at a time, the lowest first (dissertation of Ashkiani 2017, section 3.7.1)."""
+"""Sorts keys by stable multisplits, lowest digit first (dissertation of Ashkiani 2017, section 3.7.1)."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from headrace.core.context import Context
 from headrace.core.errors import OptionError
 
 _UNSIGNED = {"|u1", "<u2", "<u4", "<u8"}
-_MOST_DIGIT_BITS = 8
+_MAX_DIGIT_BITS = 8
 
 
 def multisplit_sort(keys: Any, values: Any = None, *, digit_bits: int = 8, context: Context | None = None) -> Split:
-    """Sort unsigned whole numbers, and values with them, by stable multisplits.
+    """Sort unsigned integers, and values with them, by stable multisplits.
 
     Parameters
     ----------
     keys
-        Array of one dimension of unsigned whole numbers. Work runs where it lies.
+        Array of one dimension of unsigned integers. The work runs on its device.
     values
         As in `multisplit`.
     digit_bits
-        Bits of a digit, 1 to 8; the last digit has what is left.
+        Bits of a digit, 1 to 8; the last digit has the remaining bits.
     context
         As in `multisplit`.
 
     Returns
     -------
     Split
-        Keys and values in order; keys that are equal keep theirs. Its offsets are those of the last digit.
+        Sorted keys and values; equal keys keep their order. The offsets are those of the last digit.
 
     Raises
     ------
     OptionError
-        They are no such arrays, or there are no such digits.
+        The keys are not unsigned integers, or `digit_bits` is out of range.
     MemoryLimitError
         As in `multisplit`.
 
@@ -48,9 +48,9 @@ def multisplit_sort(keys: Any, values: Any = None, *, digit_bits: int = 8, conte
     """
     taken = take(keys, "keys")
     if taken.typestr not in _UNSIGNED:
-        raise OptionError(f"keys are of type {taken.typestr!r}; unsigned whole numbers are sorted by their bits")
-    if isinstance(digit_bits, bool) or not isinstance(digit_bits, int) or not 1 <= digit_bits <= _MOST_DIGIT_BITS:
-        raise OptionError(f"digit_bits must be a whole number from 1 to {_MOST_DIGIT_BITS}, not {digit_bits!r}")
+        raise OptionError(f"keys are of type {taken.typestr!r}; multisplit_sort takes unsigned integers")
+    if isinstance(digit_bits, bool) or not isinstance(digit_bits, int) or not 1 <= digit_bits <= _MAX_DIGIT_BITS:
+        raise OptionError(f"digit_bits must be an integer from 1 to {_MAX_DIGIT_BITS}, not {digit_bits!r}")
     split = Split(keys, values, None)
     for low in range(0, 8 * taken.width, digit_bits):
         digit = bits(low, min(8 * taken.width, low + digit_bits))

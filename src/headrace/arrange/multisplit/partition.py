@@ -1,4 +1,4 @@
-"""Keys by a digit of their bits, in no order within a digit: the step that a sort from the highest bits down builds on."""
+"""Partitions keys by a digit of their bits, without an order inside a digit: one step of an MSD radix sort."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ _DIGIT_BITS = 8
 
 
 def partition(keys: Any, low: int, high: int, *, context: Context | None = None) -> tuple[Any, Any]:
-    """Keys of 4 or 8 bytes by their bits `low` to below `high`, at most 8 of them; each digit's keys in any order.
+    """Partition keys by the bits from `low` up to, and without, `high`; keys of one digit are in any order.
 
     Parameters
     ----------
     keys
-        Array of one dimension of whole numbers or floats of 4 or 8 bytes. Work runs where it lies.
+        Array of one dimension of integers or floats of 4 or 8 bytes. The work runs on its device.
     low, high
-        The digit's bits.
+        First bit of the digit and first bit after it; at most 8 bits.
     context
-        Threads, instruction set and memory that may be used, and the GPU that an array of the host goes to.
+        Threads, instruction set and memory that may be used, and the GPU to which a host array is copied.
 
     Returns
     -------
     tuple
-        The keys, and int64 offsets: where each digit begins, and at the end how many keys there are. On a GPU the order within
-        a digit is another each time.
+        The keys, and int64 offsets: the start of each digit, and at the end the number of keys. On a GPU the order inside a
+        digit differs from call to call.
 
     Raises
     ------
     OptionError
-        They are no such keys, or no such bits.
+        The keys have another type, or the bits are out of range.
     MemoryLimitError
-        The results do not fit the context's limit.
+        The results exceed the context's limit.
 
     Examples
     --------
@@ -52,13 +52,13 @@ def partition(keys: Any, low: int, high: int, *, context: Context | None = None)
     source = placed(keys, "keys", context, budget)
     key_type(source.typestr)
     if source.width < 4:
-        raise OptionError(f"keys have {source.width} bytes; 4 and 8 can be taken")
+        raise OptionError(f"keys have {source.width} bytes; partition takes 4 and 8")
     if high - low > _DIGIT_BITS or high > 8 * source.width:
-        raise OptionError(f"a digit has 8 bits at most, of the key's {8 * source.width}, not {low} to {high}")
+        raise OptionError(f"a digit has at most 8 of the key's {8 * source.width} bits, not bits {low} to {high}")
     if source.device.kind == "cpu":
         found = multisplit(source.owner, by_bits, context=context)
         return found.keys, found.offsets
-    from headrace.arrange.multisplit.gpu.planner import partition_on_gpu  # not needed on the host
+    from headrace.arrange.multisplit.gpu.planner import partition_on_gpu  # needs cuda-core
 
     result = empty_like(source, source.length, budget=budget)
     offsets = empty_like(source, by_bits.count + 1, "<i8", budget)

@@ -1,5 +1,5 @@
-// Hashes of rows, a thread a row: arrange/partition_rows/hash_rows.cpp's twin. Bytes moved per row: its value, and 16
-// of the hash.
+// Hashes rows, one thread per row: the GPU counterpart of arrange/partition_rows/hash_rows.cpp. Bytes moved per row:
+// its value, and 16 for the hash.
 #include "arrange/partition_rows/hash_rows.hpp"
 
 using namespace headrace;

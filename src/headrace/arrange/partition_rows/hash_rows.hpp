@@ -1,23 +1,23 @@
-// A hash of each row of a table, column by column, for CPU and GPU alike: equal rows have equal ones on every machine,
-// whatever the form of their texts.
+// Hashes the rows of a table, column by column, for CPU and GPU. Equal rows have equal hashes on every machine,
+// whatever the layout of their texts.
 #pragma once
 #include "arrange/bucket/rules.hpp"
 #include "core/hash.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// Values of one column as Arrow has them. `width`: bytes of a value, 0 for one bit, or of an offset where `offsets` is
-// not null. Of string views `data` has their buffers. Of a dictionary, values are codes and `words` has the word of
-// each of its texts. Null values are alike.
+// Values of one column in Arrow's layout. `width`: bytes per value, 0 for bits; bytes per offset if `offsets` is not
+// null. `data`: buffers of string views. `words`: for a dictionary, whose values are codes, the word of each text. All
+// null values have the same word.
 struct HashedColumn {
     const void* values;
     const void* offsets;
     const u8* validity;  // bits, or null
     const u8* const* data;
     const u64* words;
-    u64 first;  // row that is the first here
+    u64 first;  // number of the first row in the buffers
     u32 width;
-    u32 is_float;  // of 4 or 8 bytes: -0.0 is 0.0 and all NaN are one
+    u32 is_float;  // float of 4 or 8 bytes: -0.0 equals 0.0, and all NaN are equal
 };
 static_assert(sizeof(HashedColumn) == 56);
 
@@ -35,7 +35,8 @@ HR_FN u64 word_of_text(const HashedColumn& column, u64 row) {
     return hash_bytes(static_cast<const u8*>(column.values) + begin, item_at_any(offsets + row + 1) - begin);
 }
 
-// A view: 4 bytes of size; up to 12 bytes of text, or 4 of them, 4 of the buffer's number and 4 of the place there.
+// A view has a size of 4 bytes, then up to 12 bytes of text; or a prefix, the number of a buffer and an offset in it,
+// of 4 bytes each.
 HR_FN u64 word_of_view(const HashedColumn& column, u64 row) {
     const u8* const view = static_cast<const u8*>(column.values) + row * 16;
     const u32* const words = reinterpret_cast<const u32*>(view);
@@ -60,7 +61,7 @@ HR_FN u64 word_of_row(const HashedColumn& column, u64 row) {
     return column.is_float != 0 ? word_of_value<double>(column, row) : word_of_value<u64>(column, row);
 }
 
-// What a row adds to its hash.
+// Returns the word of a row that is combined with its hash.
 HR_FN u64 word_at(const HashedColumn& column, u64 row) {
     row += column.first;
     const bool is_null = column.validity != nullptr && (column.validity[row / 8] >> (row % 8) & 1) == 0;

@@ -1,14 +1,14 @@
-// Hashes of rows of host memory.
+// Hashes rows in host memory.
 #pragma once
 #include "arrange/partition_rows/hash_rows.hpp"
 
 namespace headrace {
 
-// Joins each row's value with what `hashes` has of it; before the first column all are equal. Bytes moved per row: its
-// value, 16 of the hash.
+// Combines each row's value with its hash in `hashes`, which is the same for all rows before the first column. Bytes
+// moved per row: its value, and 16 for the hash.
 void hash_rows(const HashedColumn& column, u64 count, u64* hashes, unsigned threads);
 
-// The words of rows by themselves: what a dictionary's texts add.
+// Writes the words of rows without hashes, for the texts of a dictionary.
 void hash_words(const HashedColumn& column, u64 count, u64* words, unsigned threads);
 
 }  // namespace headrace

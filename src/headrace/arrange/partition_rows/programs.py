@@ -1,14 +1,5 @@
-"""Lists the programs that the kernels of this folder are compiled to (docs/writing-a-kernel.md, section 6)."""
+"""Lists the programs that the kernels of this folder are compiled to, as computed from the tuning table."""
 
-from __future__ import annotations
+from headrace.arrange.partition_rows.tuning import PROGRAMS
 
-from headrace.gpu.kernels.source import Programs
-
-PROGRAMS: Programs = (
-    (
-        "hash_rows.cu",
-        {
-            "HR_THREADS": [256],
-        },
-    ),
-)
+__all__ = ["PROGRAMS"]

@@ -1,4 +1,4 @@
-"""Rows of a table in the order of buckets: keys from columns, or hashes of their rows; and where they lie."""
+"""Partitions the rows of a table by the buckets of a column, or of hashes of columns, on the device where they lie."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ except ImportError:
 __all__ = ["Parts", "partition_rows", "partition_rows_by_hash", "take_rows"]
 
 Parts = tuple[dict[str, Column], Any]
-"""Columns in their new order, and where each bucket begins, on the host."""
+"""Columns in their new order, and the start of each bucket in host memory."""
 
 
 def partition_rows(columns: Mapping[str, Column], by: str, buckets: BucketFunction, context: Context) -> Parts:
-    """Rows in the order of the buckets of one column's values, which keep their order within each."""
+    """Sort rows by the buckets of one column's values; rows of a bucket keep their order."""
     column = columns[by]
     if not column.type.is_numeric:
         raise OptionError(f"column {by!r} is of {column.type}; rows are partitioned by numbers, or by a hash of any columns")
     if column.null_count > 0:
         raise nulls_error(by)
     if _on_gpu(columns):
-        from headrace.arrange.partition_rows.rows_gpu import partition_on_gpu  # not needed on the host
+        from headrace.arrange.partition_rows.rows_gpu import partition_on_gpu  # needs cuda-core
 
         return partition_on_gpu(columns, by, buckets, context)
     return _ordered(columns, column.to_numpy(), buckets, context)
 
 
 def partition_rows_by_hash(columns: Mapping[str, Column], by: Iterable[str], count: int, context: Context) -> Parts:
-    """Rows in the order of the buckets of a hash of some of their values."""
+    """Sort rows by the buckets of a hash of their values in the columns `by`."""
     function = hash_of(count)
     if _on_gpu(columns):
-        from headrace.arrange.partition_rows.rows_gpu import partition_by_hash_on_gpu  # not needed on the host
+        from headrace.arrange.partition_rows.rows_gpu import partition_by_hash_on_gpu  # needs cuda-core
 
         return partition_by_hash_on_gpu(columns, by, function, context)
     rows = len(next(iter(columns.values()))) if columns else 0
@@ -56,22 +56,22 @@ def partition_rows_by_hash(columns: Mapping[str, Column], by: Iterable[str], cou
 
 
 def nulls_error(name: str) -> OptionError:
-    """What is said of a column whose nulls are in no bucket."""
+    """Return the error for a column with nulls, which are in no bucket."""
     return OptionError(f"column {name!r} has nulls, which are in no bucket; partition_by_hash() takes them")
 
 
 def hashed_width(column: Column) -> tuple[int, bool]:
-    """Bytes of a value as hash_rows.hpp has them, or of an offset; and whether values are floats."""
+    """Return the bytes of a value, or of an offset, as hash_rows.hpp has them; and whether values are floats."""
     return column.type.bits // 8, column.type.name in {"float32", "float64"}
 
 
 def is_all_null(column: Column) -> bool:
-    """Whether no row has a value: an empty dictionary is one of nulls."""
+    """Return whether every row is null; this holds for a column with an empty dictionary."""
     return column.type.name == "null" or (column.dictionary is not None and not len(column.dictionary))
 
 
 def _on_gpu(columns: Mapping[str, Column]) -> bool:
-    """Whether they lie on a GPU; raises OptionError if some do not."""
+    """Return whether the columns lie on a GPU; raise OptionError if they lie on several devices."""
     devices = {column.device for column in columns.values()}
     if len(devices) > 1:
         raise OptionError(f"columns lie on {' and '.join(sorted(map(str, devices)))}; bring the table to one of them: table.to()")
@@ -85,7 +85,7 @@ def _ordered(columns: Mapping[str, Column], keys: Any, buckets: BucketFunction, 
 
 
 def _hashed(column: Column, context: Context) -> tuple[tuple[int, int, int, int, int, int, int, bool], Any]:
-    """A ``HashedColumn``, and what holds its memory."""
+    """Return the fields of a ``HashedColumn``, and the objects that own its memory."""
     if is_all_null(column):
         none: np.ndarray[Any, Any] = np.zeros(len(column) // 8 + 1, np.uint8)
         return (0, 0, none.__array_interface__["data"][0], 0, 0, 0, 1, False), none

@@ -1,4 +1,4 @@
-"""Rows of a table on a GPU in the order of buckets: their numbers are split there, and columns taken by them."""
+"""Partitions the rows of a table on a GPU: splits row numbers by bucket, then gathers the columns."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from headrace.arrange.bucket.key_types import key_type
 from headrace.arrange.gather.take_gpu import Taker
 from headrace.arrange.histogram.histogram import on_host
 from headrace.arrange.multisplit.gpu.launches import Column as Moved
-from headrace.arrange.multisplit.gpu.launches import Shapes, Splitter
-from headrace.arrange.multisplit.gpu.planner import shapes_of, split
+from headrace.arrange.multisplit.gpu.launches import Splitter
+from headrace.arrange.multisplit.gpu.planner import device_tuning, split
+from headrace.arrange.multisplit.gpu.tuning import SplitTuning
 from headrace.arrange.partition_rows.rows import Parts, hashed_width, is_all_null, nulls_error
+from headrace.arrange.partition_rows.tuning import HASH_THREADS
 from headrace.arrays.arrays import take
 from headrace.arrays.device_array import DeviceArray
 from headrace.columns.column import Column
@@ -28,13 +30,15 @@ from headrace.gpu.kernels.launcher import Entry, GpuLauncher, Launcher, Part, Ro
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_HASH = Entry("arrange/partition_rows/hash_rows.cu", "hash_rows", "56sQP")
-_WORDS = Entry("arrange/partition_rows/hash_rows.cu", "hash_words", "56sQP")
-_HASH_DEFINES = {"HR_THREADS": 256}
+_HASHED_COLUMN_BYTES = 56
+"""Size of a ``HashedColumn`` (hash_rows.hpp)."""
+_HASH = Entry("arrange/partition_rows/hash_rows.cu", "hash_rows", f"{_HASHED_COLUMN_BYTES}sQP")
+_WORDS = Entry("arrange/partition_rows/hash_rows.cu", "hash_words", f"{_HASHED_COLUMN_BYTES}sQP")
+_HASH_DEFINES = {"HR_THREADS": HASH_THREADS}
 
 
 def partition_on_gpu(columns: Mapping[str, Column], by: str, buckets: BucketFunction, context: Context) -> Parts:
-    """As `headrace.arrange.partition_rows.rows.partition_rows`, of a table on a GPU."""
+    """Partition a table on a GPU by one column, as `headrace.arrange.partition_rows.rows.partition_rows`."""
     column, budget = columns[by], context.new_budget()
     values: Any = column.values
     source = take(DeviceArray(values, np.dtype(column.type.numpy_name).str, column.length, column.offset))
@@ -42,21 +46,21 @@ def partition_on_gpu(columns: Mapping[str, Column], by: str, buckets: BucketFunc
     if isinstance(buckets, BucketFunction) and buckets.kind == "splitters":
         edges = on_host(buckets.parameters[0], source, context, budget)
     rule = rule_for(buckets, np.dtype(source.typestr), edges)
-    with _launcher(columns, context) as (launcher, shapes):
-        return partition_columns(launcher, columns, (by, key_type(source.typestr), rule), shapes)
+    with _launcher(columns, context) as (launcher, tuning):
+        return partition_columns(launcher, columns, (by, key_type(source.typestr), rule), tuning)
 
 
 def partition_by_hash_on_gpu(
     columns: Mapping[str, Column], by: Iterable[str], function: BucketFunction, context: Context
 ) -> Parts:
-    """As `headrace.arrange.partition_rows.rows.partition_rows_by_hash`, of a table on a GPU."""
-    with _launcher(columns, context) as (launcher, shapes):
-        return partition_columns_by_hash(launcher, columns, (by, function), shapes)
+    """Partition a table on a GPU by hashes, as `headrace.arrange.partition_rows.rows.partition_rows_by_hash`."""
+    with _launcher(columns, context) as (launcher, tuning):
+        return partition_columns_by_hash(launcher, columns, (by, function), tuning)
 
 
 @contextmanager
-def _launcher(columns: Mapping[str, Column], context: Context) -> Iterator[tuple[GpuLauncher, Shapes]]:
-    """For the stream of the first column, behind what fills the others."""
+def _launcher(columns: Mapping[str, Column], context: Context) -> Iterator[tuple[GpuLauncher, SplitTuning]]:
+    """Yield a launcher for the stream of the first column, ordered after the work that fills the other columns."""
     buffers: list[Any] = [buffer for column in columns.values() for buffer in _buffers(column)]
     card = gpu(buffers[0].device)
     stream = buffers[0].stream
@@ -65,7 +69,7 @@ def _launcher(columns: Mapping[str, Column], context: Context) -> Iterator[tuple
     with card.current():
         yield (
             GpuLauncher(card, stream=stream, budget=context.new_budget(), crossings=context.crossings),
-            shapes_of(card.multiprocessors, card.capability),
+            device_tuning(card.multiprocessors, card.capability),
         )
     for buffer in buffers:
         buffer.used_by(stream)
@@ -76,8 +80,8 @@ def _buffers(column: Column) -> list[Any]:
     return own if column.dictionary is None else [*own, *_buffers(column.dictionary)]
 
 
-def partition_columns(launcher: Launcher, columns: Mapping[str, Column], by: tuple[str, str, Rule], shapes: Shapes) -> Parts:
-    """By a column's name, the type of its keys in the sources, and a rule for them.
+def partition_columns(launcher: Launcher, columns: Mapping[str, Column], by: tuple[str, str, Rule], tuning: SplitTuning) -> Parts:
+    """Partition rows; `by`: name of a column, type of its keys as the kernels name it, and the rule of the buckets.
 
     Raises
     ------
@@ -86,7 +90,7 @@ def partition_columns(launcher: Launcher, columns: Mapping[str, Column], by: tup
     """
     name, key, rule = by
     column = columns[name]
-    if column.null_count < 0 and column.validity is not None:  # nobody has counted the nulls of a slice
+    if column.null_count < 0 and column.validity is not None:  # the nulls of a slice are not counted yet
         there = launcher.room(8, fill=0)
         validity: Any = column.validity
         Taker.of_all(launcher, column.length).bits(validity, column.offset, there)
@@ -94,13 +98,13 @@ def partition_columns(launcher: Launcher, columns: Mapping[str, Column], by: tup
             raise nulls_error(name)
     values: Any = column.values
     width = column.type.bits // 8
-    return _ordered(launcher, columns, (Part(values, column.offset * width), key, width, rule), shapes)
+    return _ordered(launcher, columns, (Part(values, column.offset * width), key, width, rule), tuning)
 
 
 def partition_columns_by_hash(
-    launcher: Launcher, columns: Mapping[str, Column], by: tuple[Iterable[str], BucketFunction], shapes: Shapes
+    launcher: Launcher, columns: Mapping[str, Column], by: tuple[Iterable[str], BucketFunction], tuning: SplitTuning
 ) -> Parts:
-    """By a hash of some columns, into the buckets of a function of hashes."""
+    """Partition rows; `by`: names of the columns to hash, and the bucket function of the hashes."""
     names, function = by
     rows = len(next(iter(columns.values())))
     hashes = launcher.room(rows * 8, fill=0)
@@ -108,29 +112,28 @@ def partition_columns_by_hash(
         if rows:
             described, _held = _hashed(launcher, columns[name])
             _hash(launcher, _HASH, described, rows, hashes)
-    return _ordered(launcher, columns, (hashes, "u64", 8, rule_for(function, np.dtype("u8"))), shapes)
+    return _ordered(launcher, columns, (hashes, "u64", 8, rule_for(function, np.dtype("u8"))), tuning)
 
 
-def _ordered(launcher: Launcher, columns: Mapping[str, Column], by: tuple[Room, str, int, Rule], shapes: Shapes) -> Parts:
+def _ordered(launcher: Launcher, columns: Mapping[str, Column], by: tuple[Room, str, int, Rule], tuning: SplitTuning) -> Parts:
     keys, key, width, rule = by
     count = len(next(iter(columns.values())))
     taker = Taker.of_all(launcher, count)
     ordered = launcher.room(taker.rows.nbytes)
     moved = [Moved(keys, launcher.room(count * width), width), Moved(taker.rows, ordered, taker.width)]
     offsets = launcher.room((rule.count + 1) * 8)
-    split(Splitter(launcher, count, shapes), (key, rule), moved, offsets, None)
+    split(Splitter(launcher, count, tuning), (key, rule), moved, offsets)
     del moved
     found = Taker(launcher, ordered, count, taker.width).columns(columns, are_all=True)
     return found, launcher.fetch(offsets).view(np.int64)
 
 
 def _hash(launcher: Launcher, entry: Entry, column: bytes, rows: int, results: Room) -> None:
-    threads = _HASH_DEFINES["HR_THREADS"]
-    launcher.launch(entry, Shape(_HASH_DEFINES, -(-rows // threads), threads), (column, rows, results))
+    launcher.launch(entry, Shape(_HASH_DEFINES, -(-rows // HASH_THREADS), HASH_THREADS), (column, rows, results))
 
 
 def _hashed(launcher: Launcher, column: Column) -> tuple[bytes, list[Room]]:
-    """A ``HashedColumn``, and what must be held as long as it is used."""
+    """Return the bytes of a ``HashedColumn``, and the buffers that must stay alive while it is used."""
     if is_all_null(column):
         none = launcher.room(len(column) // 8 + 1, fill=0)
         return struct.pack("<6Q2I", 0, 0, none.address, 0, 0, 0, 1, 0), [none]

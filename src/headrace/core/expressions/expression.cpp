@@ -21,7 +21,7 @@ struct Head {
 struct Step {
     Operation operation;
     u32 unused;
-    u64 number;  // its lowest bytes are a value
+    u64 number;  // a value, in its lowest bytes
 };
 
 std::vector<Step> steps_of(std::string_view program) {
@@ -30,7 +30,7 @@ std::vector<Step> steps_of(std::string_view program) {
     return steps;
 }
 
-// The most values that are on the stack at once; throws if the program is none.
+// Returns the maximum depth of the stack; throws if the program is not valid.
 usize deepest(const std::vector<Step>& steps) {
     usize depth = 0, most = 0;
     Step before{Operation::key, 0, 0};
@@ -50,7 +50,7 @@ usize deepest(const std::vector<Step>& steps) {
     return most;
 }
 
-// Item `at` of each key, which has `items` of them, as values.
+// Converts item `at` of each key, which has `items` items, to a value.
 template <class Item, class Value>
 void widen(const void* keys, u64 n, u32 items, u32 at, Value* values) {
     const auto* const bytes = static_cast<const u8*>(keys) + at * sizeof(Item);
@@ -114,9 +114,9 @@ private:
     }
 
     std::vector<Step> steps_;
-    usize most_;  // values on the stack
+    usize most_;  // maximum depth of the stack
     Widen widen_;
-    u32 words_;  // of a key
+    u32 words_;  // words per key
     ApplyOperation<Value> apply_;
 };
 

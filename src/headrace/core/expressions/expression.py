@@ -1,7 +1,7 @@
-"""A bucket function as a value: built from `key` by Python's operators, for a kernel as C, for the CPU as a stack program.
+"""Represents functions of a key, built from `key` by Python operators, and translates them for both devices.
 
-Numbers are of the keys' type; of whole ones everything is modulo 2 to the number of their bits, so a kernel and the CPU agree to
-the bit (expression_types.py).
+A kernel takes an expression as C, the CPU as a program for a stack machine. Values have the type of the keys, and integers wrap
+modulo 2 to the number of their bits, so both devices agree to the bit (expression_types.py).
 """
 
 from __future__ import annotations
@@ -17,19 +17,21 @@ _MODULUS = 2**32
 _SHIFTS = {"<<", ">>"}
 _DIVISIONS = {"//", "%"}
 _JOINS = {"&", "|", "^"}
-_DEEPEST = 100
+_MAX_DEPTH = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expression:
-    """A function of a key. A comparison is one too, 1 where it holds and 0 where not.
+    """Function of a key. The value of a comparison is 1 if it is true, else 0.
 
     Parameters
     ----------
     symbol
-        ``"key"``, ``"low"`` or ``"high"`` (its words, of keys of 16 bytes), a number, or a Python operator.
+        ``"key"``, ``"low"`` or ``"high"`` (the words of a key of 16 bytes), a number, or a Python operator.
     parts
-        What the operator is applied to.
+        Operands of the operator.
+    depth
+        Number of nested operators.
 
     Examples
     --------
@@ -46,12 +48,12 @@ class Expression:
 
     @property
     def is_comparison(self) -> bool:
-        """Whether its values are 0 and 1."""
+        """True if the expression is a comparison, with values 0 and 1."""
         return self.symbol in COMPARISONS
 
     @property
     def is_truth(self) -> bool:
-        """Whether it is a comparison, or comparisons joined."""
+        """True if the expression is a comparison, or comparisons combined by ``&``, ``|`` and ``^``."""
         return self.is_comparison or (self.symbol in _JOINS and all(part.is_truth for part in self.parts))
 
     @property
@@ -66,108 +68,108 @@ class Expression:
 
     def _word(self, name: str) -> Expression:
         if self.symbol != "key":
-            raise OptionError(f"a key has the part {name!r}, and no expression of it")
+            raise OptionError(f"only the key itself has the part {name!r}, not an expression of it")
         return Expression(name)
 
     def check(self, keys: str) -> None:
-        """Raise OptionError unless it is a function of keys of a type, as NumPy writes it: ``"i4"``."""
+        """Raise OptionError if the expression does not take keys of a type, as NumPy writes it: ``"i4"``."""
         check(self, keys)
 
     def as_c(self, keys: str = "u4") -> str:
-        """The expression for a kernel: the key's word is ``key``."""
+        """Return the expression as C for a kernel, in which ``key`` is the word of the key."""
         return as_c(self, keys)
 
     def bucket_as_c(self, keys: str) -> str:
-        """The bucket that its value is, for a kernel."""
+        """Return the bucket as C for a kernel: the value as a bucket number."""
         return bucket_as_c(self, keys)
 
     def as_program(self, keys: str = "u4") -> bytes:
-        """The expression for expression.hpp."""
+        """Return the program for the CPU (expression.hpp)."""
         return as_program(self, keys)
 
     def of(self, keys: Any) -> Any:
-        """Its value of a number from 0 to 2 ** 32 - 1, or of each item of a NumPy array of uint64 that holds such."""
+        """Return the value for a number from 0 to 2 ** 32 - 1, or for each such number of a NumPy array of uint64."""
         if not self.parts:
             return keys if self.symbol == "key" else self.symbol
         left, right = (part.of(keys) for part in self.parts)
         return _APPLY[str(self.symbol)](left, right) % _MODULUS
 
     def __add__(self, other: object) -> Expression:
-        return _joined("+", self, other)
+        return _combined("+", self, other)
 
     def __radd__(self, other: object) -> Expression:
-        return _joined("+", other, self)
+        return _combined("+", other, self)
 
     def __sub__(self, other: object) -> Expression:
-        return _joined("-", self, other)
+        return _combined("-", self, other)
 
     def __rsub__(self, other: object) -> Expression:
-        return _joined("-", other, self)
+        return _combined("-", other, self)
 
     def __mul__(self, other: object) -> Expression:
-        return _joined("*", self, other)
+        return _combined("*", self, other)
 
     def __rmul__(self, other: object) -> Expression:
-        return _joined("*", other, self)
+        return _combined("*", other, self)
 
     def __and__(self, other: object) -> Expression:
-        return _joined("&", self, other)
+        return _combined("&", self, other)
 
     def __rand__(self, other: object) -> Expression:
-        return _joined("&", other, self)
+        return _combined("&", other, self)
 
     def __or__(self, other: object) -> Expression:
-        return _joined("|", self, other)
+        return _combined("|", self, other)
 
     def __ror__(self, other: object) -> Expression:
-        return _joined("|", other, self)
+        return _combined("|", other, self)
 
     def __xor__(self, other: object) -> Expression:
-        return _joined("^", self, other)
+        return _combined("^", self, other)
 
     def __rxor__(self, other: object) -> Expression:
-        return _joined("^", other, self)
+        return _combined("^", other, self)
 
     def __floordiv__(self, other: object) -> Expression:
-        return _joined("//", self, other)
+        return _combined("//", self, other)
 
     def __mod__(self, other: object) -> Expression:
-        return _joined("%", self, other)
+        return _combined("%", self, other)
 
     def __truediv__(self, other: object) -> Expression:
-        return _joined("/", self, other)
+        return _combined("/", self, other)
 
     def __rtruediv__(self, other: object) -> Expression:
-        return _joined("/", other, self)
+        return _combined("/", other, self)
 
     def __lshift__(self, other: object) -> Expression:
-        return _joined("<<", self, other)
+        return _combined("<<", self, other)
 
     def __rshift__(self, other: object) -> Expression:
-        return _joined(">>", self, other)
+        return _combined(">>", self, other)
 
     def __lt__(self, other: object) -> Expression:
-        return _joined("<", self, other)
+        return _combined("<", self, other)
 
     def __le__(self, other: object) -> Expression:
-        return _joined("<=", self, other)
+        return _combined("<=", self, other)
 
     def __gt__(self, other: object) -> Expression:
-        return _joined(">", self, other)
+        return _combined(">", self, other)
 
     def __ge__(self, other: object) -> Expression:
-        return _joined(">=", self, other)
+        return _combined(">=", self, other)
 
     def __eq__(self, other: object) -> Expression:  # type: ignore[override]
-        return _joined("==", self, other)
+        return _combined("==", self, other)
 
     def __ne__(self, other: object) -> Expression:  # type: ignore[override]
-        return _joined("!=", self, other)
+        return _combined("!=", self, other)
 
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
-        raise OptionError("an expression is a function of keys and neither true nor false; join comparisons by & and |")
+        raise OptionError("an expression is a function of keys and neither true nor false; combine comparisons by & and |")
 
 
 _APPLY = {
@@ -190,15 +192,15 @@ _APPLY = {
 }
 
 
-def _joined(symbol: str, left: object, right: object) -> Expression:
+def _combined(symbol: str, left: object, right: object) -> Expression:
     if symbol in _SHIFTS and not (isinstance(right, int) and 0 <= right < 64):
         raise OptionError(f"keys are shifted by a number from 0 to 63, not by {right!r}")
     if symbol in _DIVISIONS and not (isinstance(right, int) and right > 0):
         raise OptionError(f"keys are divided by a positive number, not by {right!r}")
     parts = _part(left), _part(right)
     depth = 1 + max(part.depth for part in parts)
-    if depth > _DEEPEST:
-        raise OptionError(f"an expression may be {_DEEPEST} operators deep at most")
+    if depth > _MAX_DEPTH:
+        raise OptionError(f"an expression may nest at most {_MAX_DEPTH} operators")
     return Expression(symbol, parts, depth)
 
 
@@ -207,9 +209,9 @@ def _part(value: object) -> Expression:
         return value
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number or (isinstance(value, float) and not math.isfinite(value)):
-        raise OptionError(f"numbers in an expression are whole ones or finite floats, not {value!r}")
+        raise OptionError(f"numbers in an expression are integers or finite floats, not {value!r}")
     return Expression(value)  # type: ignore[arg-type]
 
 
 key = Expression("key")
-"""The key itself, from which bucket functions are built."""
+"""The key itself, from which expressions are built."""

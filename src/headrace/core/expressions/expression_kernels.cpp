@@ -1,4 +1,4 @@
-// The operations of expression.hpp, compiled once for each instruction set: loops that compilers vectorise.
+// Runs the operations of expression.hpp, compiled once per instruction set: loops that compilers vectorise.
 #include "core/expressions/expression_kernels.hpp"
 
 #include "core/cpu/vectors.hpp"
@@ -7,7 +7,7 @@
 HR_BEGIN_NAMESPACE
 namespace {
 
-// An item depends on its own alone, so results may take the place of operands.
+// Each result depends only on the operands at the same index, so results may overwrite operands.
 template <class Value, class Function>
 void each(Operand<Value> a, Operand<Value> b, Value* to, usize count, Function function) {
     if (a.values != nullptr && b.values != nullptr) {
@@ -22,7 +22,7 @@ void each(Operand<Value> a, Operand<Value> b, Value* to, usize count, Function f
     }
 }
 
-// Quotients by multiplication, for d > 1: with M = ceil(2^64 / d) the high word of x M errs by less than
+// Divides by multiplication, for d > 1: with M = ceil(2^64 / d), the error of the high word of x M is below
 // x / 2^64 < 1 / d.
 struct Divisor {
     u32 high, low;

@@ -1,4 +1,4 @@
-// One operation of an expression over a piece of values: the kernels' interface.
+// Declares the CPU kernels that run one operation of an expression over a piece of values.
 #pragma once
 
 #include "core/cpu/portable.hpp"
@@ -6,8 +6,8 @@
 namespace headrace {
 
 enum class Operation : u32 {
-    key,   // of 16 bytes, their lower word
-    high,  // the upper one
+    key,   // for keys of 16 bytes the lower word
+    high,  // the upper word
     number,
     add,
     subtract,
@@ -25,20 +25,21 @@ enum class Operation : u32 {
     at_least,
     equal,
     unequal,
-    divide  // of floating point
+    divide  // floats only
 };
 
 template <class Value>
 struct Operand {
-    const Value* values;  // null: all are `number`
+    const Value* values;  // null if all values are `number`
     Value number;
 };
 
-// Not both operands are a number; what is divided or shifted by is one. `to` may be where a or b has its values.
+// Applies an operation. At most one operand is a number; divisors and shifts are numbers. `to` may be the values of a
+// or b.
 template <class Value>
 using ApplyOperation = void (*)(Operation operation, Operand<Value> a, Operand<Value> b, Value* to, usize count);
 
-// The types of values, in the order of their numbers in a program.
+// One kernel per type of values, in the order of their numbers in a program.
 struct ExpressionKernels {
     ApplyOperation<u32> of_u32;
     ApplyOperation<i32> of_i32;

@@ -1,7 +1,7 @@
-"""What the numbers of an expression are, by the type of the keys; and its text for a kernel and program for the CPU.
+"""Checks expressions for a type of keys, and translates them to C for a kernel and to a program for the CPU.
 
-An expression is a tree of operators whose leaves are keys and numbers (expression.py). It is computed in the type that its keys
-have: whole numbers of 4 bytes for narrower ones, too; words of 8 for keys of 16 bytes; floats for floats.
+An expression is a tree of operators whose leaves are keys and numbers (expression.py). It is evaluated in the type of its keys:
+integers narrower than 4 bytes are widened to 4, keys of 16 bytes are words of 8, and floats are floats.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ _SHIFTS = {"<<", ">>"}
 _OPERATIONS: tuple[str, ...] = (
     "key", "high", "number", "+", "-", "*", "&", "|", "^", "//", "%", "<<", ">>", "<", "<=", ">", ">=", "==", "!=", "/",
 )  # fmt: skip
-"""In the order of expression_kernels.hpp."""
+"""Operations in the order of expression_kernels.hpp."""
 _FUNCTIONS = {
     "+": "added", "-": "subtracted", "*": "multiplied", "&": "conjoined", "|": "disjoined", "^": "differing",
     "//": "quotient_of", "%": "remainder_of", "<<": "shifted_left", ">>": "shifted_right",
 }  # fmt: skip
-"""Of expression_values.hpp."""
+"""Functions of expression_values.hpp."""
 _LEAVES = {
     "u1": "static_cast<u32>(key)", "u2": "static_cast<u32>(key)", "u4": "key", "u8": "key",
     "i1": "static_cast<i32>(static_cast<i8>(key))", "i2": "static_cast<i32>(static_cast<i16>(key))",
     "i4": "static_cast<i32>(key)", "i8": "static_cast<i64>(key)", "f4": "bits_as<float>(key)", "f8": "bits_as<double>(key)",
     "V16": "key",
 }  # fmt: skip
-"""A key by its word, which is all that kernels know of it."""
+"""A key as C, from its word: kernels read keys as unsigned words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """The type of an expression's values.
+    """Type of an expression's values.
 
     Parameters
     ----------
     number
-        Of the type in a program (expression_kernels.hpp).
+        Number of the type in a program (expression_kernels.hpp).
     name
-        Of the type in the sources.
+        Name of the type in the kernels.
     letter
-        Of a number in a program, as `struct` has it.
+        Code of the type in the `struct` module.
     """
 
     number: int
@@ -57,21 +57,21 @@ class Values:
 
     @property
     def bits(self) -> int:
-        """Of a value."""
+        """Bits of a value."""
         return 8 * struct.calcsize(self.letter)
 
     @property
     def is_float(self) -> bool:
-        """Whether it is no whole number."""
+        """True if values are floats."""
         return self.letter in "fd"
 
     def check_number(self, value: Any) -> Any:
-        """A number as such a value.
+        """Return a number as a value of this type.
 
         Raises
         ------
         OptionError
-            There is none.
+            The type cannot represent the number.
         """
         if self.is_float:
             try:
@@ -80,20 +80,20 @@ class Values:
                 found = math.inf
             if math.isfinite(found):
                 return found
-            raise OptionError(f"numbers in an expression of {self.name} keys are finite there, not {value!r}")
+            raise OptionError(f"numbers in an expression of {self.name} keys must be finite in that type, not {value!r}")
         signed = self.name[0] == "i"
         low, above = (-(1 << (self.bits - 1)), 1 << (self.bits - 1)) if signed else (0, 1 << self.bits)
         if not isinstance(value, int) or not low <= value < above:
-            least = f"-2 ** {self.bits - 1}" if signed else "0"
+            lowest = f"-2 ** {self.bits - 1}" if signed else "0"
             kind = {"u": "unsigned", "i": "signed"}[self.name[0]]
-            most = f"2 ** {self.bits - signed} - 1"
+            highest = f"2 ** {self.bits - signed} - 1"
             raise OptionError(
-                f"numbers in an expression of {kind} keys of {self.bits} bits are whole, from {least} to {most}, not {value!r}"
+                f"numbers in an expression of {kind} {self.bits}-bit keys are integers from {lowest} to {highest}, not {value!r}"
             )
         return value
 
     def as_c(self, value: Any) -> str:
-        """A number in a kernel, exact."""
+        """Return a number as C, exactly."""
         if not self.is_float:
             return f"{value}u" if self.name == "u32" else f"static_cast<{self.name}>({value % (1 << self.bits)}ull)"
         word = struct.pack(f"<{self.letter}", value)
@@ -109,12 +109,12 @@ _VALUES = {
 
 
 def values_of(keys: str) -> Values:
-    """The type of values for keys of a type, as NumPy writes it without byte order."""
+    """Return the type of values for keys of a type, which is written as in NumPy but without byte order."""
     return _VALUES[keys]
 
 
 def check(expression: Expression, keys: str) -> None:
-    """Raise OptionError unless it is a function of such keys."""
+    """Raise OptionError if the expression does not take such keys."""
     values = values_of(keys)
     symbol = expression.symbol
     if not expression.parts:
@@ -130,11 +130,11 @@ def check(expression: Expression, keys: str) -> None:
         if not (isinstance(by, int) and by < values.bits):
             raise OptionError(f"keys are shifted by a number from 0 to {values.bits - 1}, not by {by!r}")
     elif values.is_float and (symbol in {"//", "%"} | _SHIFTS):
-        raise OptionError(f"{symbol} is for whole numbers; of {values.name} keys the whole part of the value is the bucket")
+        raise OptionError(f"{symbol} is for integers; for {values.name} keys the bucket is the integer part of the value")
     elif values.is_float and symbol in _JOINS and not all(part.is_truth for part in expression.parts):
-        raise OptionError(f"{symbol} of {values.name} keys joins comparisons, such as (key > 0) {symbol} (key < 1)")
+        raise OptionError(f"{symbol} of {values.name} keys combines comparisons, such as (key > 0) {symbol} (key < 1)")
     elif symbol == "/" and not values.is_float:
-        raise OptionError("/ is for floats; whole numbers are divided by //")
+        raise OptionError("/ is for floats; integers are divided by //")
 
 
 def _check_leaf(symbol: str, keys: str) -> None:
@@ -145,7 +145,7 @@ def _check_leaf(symbol: str, keys: str) -> None:
 
 
 def as_c(expression: Expression, keys: str) -> str:
-    """The value for a kernel, whose key is ``key``."""
+    """Return the value as C for a kernel, in which ``key`` is the word of the key."""
     values, symbol = values_of(keys), expression.symbol
     if not expression.parts:
         if isinstance(symbol, str):
@@ -162,14 +162,14 @@ def as_c(expression: Expression, keys: str) -> str:
 
 
 def truth_as_c(expression: Expression, keys: str) -> str:
-    """A comparison, or comparisons joined, as a truth: to join values of 0 and 1 would be products of floating point."""
+    """Return a combination of comparisons as a C condition, which avoids floating-point products of the values 0 and 1."""
     of = as_c if expression.is_comparison else truth_as_c
     left, right = (of(part, keys) for part in expression.parts)
     return f"({left} {expression.symbol} {right})"
 
 
 def bucket_as_c(expression: Expression, keys: str) -> str:
-    """Its bucket for a kernel."""
+    """Return the bucket as C for a kernel."""
     if expression.is_truth:
         return f"({truth_as_c(expression, keys)} ? 1u : 0u)"
     text = as_c(expression, keys)
@@ -177,7 +177,7 @@ def bucket_as_c(expression: Expression, keys: str) -> str:
 
 
 def as_program(expression: Expression, keys: str) -> bytes:
-    """For expression.hpp: the type of its values, and what to do and a number, in the order in which a stack needs them.
+    """Return the program for expression.hpp: the type of the values, then operations and numbers in postfix order.
 
     Examples
     --------

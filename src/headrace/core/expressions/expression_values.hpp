@@ -1,12 +1,14 @@
-// What an expression's operators mean for each type of values, on CPU and GPU alike. Whole numbers are modulo 2 to the
-// number of their bits; what is divided by is above 0, and quotients are rounded down, as Python has it. Of floating
-// point each step is rounded. A comparison's value is 1 or 0; &, | and ^ of floating point join comparisons alone.
+// Defines the operators of expressions for each type of values, for CPU and GPU.
+//
+// Integers wrap modulo 2 to the number of their bits. Divisors are positive, and quotients are rounded down, as in
+// Python. For floats each step is rounded. The value of a comparison is 1 or 0; &, | and ^ of floats only combine
+// comparisons.
 #pragma once
 #include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// Sums of signed numbers are those of unsigned ones.
+// The type that sums are computed in: signed integers wrap like unsigned ones.
 template <class Value>
 struct Modular {
     using Type = Value;
@@ -88,7 +90,7 @@ HR_FN Value shifted_right(Value a, Value by) {
     return a >> static_cast<u32>(by);
 }
 
-// A value as a bucket's number: its whole part, or one that is no bucket's for what is below 0, above all, or NaN.
+// Returns a value as a bucket number: its integer part, or ~0 for negative or too large values and NaN.
 HR_FN u32 bucket_of(u32 value) { return value; }
 HR_FN u32 bucket_of(u64 value) { return value >> 32 == 0 ? static_cast<u32>(value) : ~0u; }
 HR_FN u32 bucket_of(i32 value) { return value < 0 ? ~0u : static_cast<u32>(value); }

@@ -1,4 +1,4 @@
-// The CPU's twin of primitives/float_sum.cu. Bytes moved per item of width w: w.
+// Sums floats on the CPU: the counterpart of primitives/float_sum.cu. Bytes moved per item of width w: w.
 #include "primitives/float_sum.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace headrace {
 namespace {
 
-// A piece's sum; `count` is 1 to 4,096. The twin of what a warp does in primitives/float_sum.cu.
+// Returns the sum of a piece of 1 to 4,096 items, as a warp of primitives/float_sum.cu computes it.
 template <class T>
 T sum_piece(const T* in, u32 count) {
     T lanes[SumOrder::lanes];
@@ -27,7 +27,7 @@ T sum_piece(const T* in, u32 count) {
     return lanes[0];
 }
 
-// The sums of all pieces, by several threads.
+// Computes the sums of all pieces on several threads.
 template <class T>
 std::vector<T> sum_pieces(const T* in, u64 count, unsigned threads) {
     const u64 pieces = (count + SumOrder::piece - 1) / SumOrder::piece;

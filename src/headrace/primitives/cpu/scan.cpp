@@ -39,7 +39,7 @@ const ScanKernels& kernels_of(const Joined& what, Isa isa) {
     return *found;
 }
 
-// What all pieces before one give, once it is known.
+// The total of all pieces before a piece, once it is known.
 class Before {
 public:
     void set(u64 word) {
@@ -47,18 +47,17 @@ public:
         known_.store(true, std::memory_order_release);
     }
 
-    // The thread of the piece before is about to set it, and with all threads at work one does so every few us. So what
-    // core/cpu/spin_wait.hpp says of sleeping goes for giving the core away too, until this has looked for as long as a
-    // piece.
+    // The thread of the preceding piece is about to set the total; with all threads running, one is set every few us.
+    // So this thread neither sleeps nor yields (core/cpu/spin_wait.hpp) until it has spun for the time of a piece.
     u64 get() {
-        for (u32 looks = 0; !known_.load(std::memory_order_acquire); ++looks) {
-            if (looks > most_looks) std::this_thread::yield();
+        for (u32 spins = 0; !known_.load(std::memory_order_acquire); ++spins) {
+            if (spins > max_spins) std::this_thread::yield();
         }
         return word_;
     }
 
 private:
-    static constexpr u32 most_looks = 1 << 16;
+    static constexpr u32 max_spins = 1 << 16;
     u64 word_ = 0;
     std::atomic<bool> known_{false};
 };

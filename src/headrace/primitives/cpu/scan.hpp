@@ -1,4 +1,4 @@
-// Scan and reduction of arrays in host memory: the twins of primitives/scan.cu and primitives/reduce.cu.
+// Scans and reduces arrays in host memory: the CPU counterparts of primitives/scan.cu and primitives/reduce.cu.
 #pragma once
 #include <string_view>
 
@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-// Names, such as "Sum" and "u32", as the kernels' variants have them.
+// Operator and item type, such as "Sum" and "u32", as the GPU kernels name them.
 struct Joined {
     std::string_view join;
     std::string_view item;
@@ -19,17 +19,17 @@ struct ArrayPair {
     u64 count;
 };
 
-// Bytes moved per item of width w: 2 w. Several threads look at each piece twice, the second time in their cache;
-// `in` and `out` may not overlap.
+// Bytes moved per item of width w: 2 w. With several threads each piece is read twice, the second time from cache; `in`
+// and `out` must not overlap.
 void scan(const Joined& what, ArrayPair arrays, bool exclusive, Isa isa, unsigned threads);
 
-// `out` gets one item. Bytes moved per item of width w: w.
+// Writes one item to `out`. Bytes moved per item of width w: w.
 void reduce(const Joined& what, ArrayPair arrays, Isa isa, unsigned threads);
 
-// `out` gets the sum of items that are "u32" or "i32" as one item of 64 bits. Bytes moved per item: 4.
+// Writes the sum of items of type "u32" or "i32" to `out`, as one item of 64 bits. Bytes moved per item: 4.
 void sum_widened(std::string_view item, ArrayPair arrays, Isa isa, unsigned threads);
 
-// The sum of items that are "float" or "double", in the order of primitives/float_sum.hpp; 0 if there are none.
+// Writes the sum of items of type "float" or "double", in the order of primitives/float_sum.hpp; 0 for no items.
 void float_sum(std::string_view item, const ArrayPair& arrays, unsigned threads);
 
 }  // namespace headrace

@@ -1,10 +1,10 @@
-// Scan and reduction of one piece, compiled once for each instruction set.
+// Scans and reduces one piece; compiled once per instruction set.
 //
-// Scan: within a vector each lane joins the one 1, 2, 4, ... lanes before it (Hillis and Steele 1986, "Data parallel
-// algorithms"). What came before is joined last, so that from one vector to the next there is a single join to wait
-// for. Reduction: four vectors gather lane by lane, whatever the order, which shows only where floats are equal but not
-// the same. NaNs are looked for apart, so that minima and maxima are one instruction. Cost per item of width w: 2 w by
-// scan, w by reduce, as fast as one core copies and reads.
+// Scan: inside a vector each lane is combined with the lane 1, 2, 4, ... lanes before it (Hillis and Steele 1986, "Data
+// parallel algorithms"). The total of preceding vectors is combined last, so that each vector waits for a single
+// operation of the preceding vector. Reduction: four vectors accumulate lane by lane, in any order, which only matters
+// for equal floats with different bits. NaNs are searched separately, so that minimum and maximum are one instruction.
+// Cost per item of width w: 2 w for a scan, w for a reduction, at the rate at which one core copies and reads.
 #include "primitives/cpu/scan_kernels.hpp"
 
 #include "core/cpu/vectors.hpp"
@@ -12,13 +12,14 @@
 HR_BEGIN_NAMESPACE
 namespace {
 
-// Whether items fill the lanes of a vector; maps are pairs, and are joined one by one.
+// True if items fill the lanes of a vector; maps are pairs, and are combined one by one.
 template <class Op>
 constexpr bool has_lanes = true;
 template <class T>
 constexpr bool has_lanes<Compose<T>> = false;
 
-// Joins lane by lane, where `b` has no NaN: of equal values, and of unordered ones, the first. It is one instruction.
+// Combines lanes if `b` has no NaN: of equal values, and of unordered ones, the first is taken. This is one
+// instruction.
 template <class T>
 HR_HOT Vector<T> join_numbers(Sum<T>, Vector<T> a, Vector<T> b) {
     return a + b;
@@ -34,7 +35,7 @@ HR_HOT Vector<T> join_numbers(Max<T>, Vector<T> a, Vector<T> b) {
     return b > a ? b : a;
 }
 
-// Where `b` may have some.
+// Combines lanes if `b` may have NaNs.
 template <class Op, class T>
 HR_HOT Vector<T> join_any(Vector<T> a, Vector<T> b) {
     return (a == a) & (b != b) ? b : join_numbers(Op(), a, b);
@@ -54,7 +55,7 @@ HR_HOT Item item_of(u64 word) {
     return item;
 }
 
-// Each lane joined with those before it, from `by` lanes apart on.
+// Combines each lane with the lanes before it, for distances of `by` lanes and more.
 template <class Op, bool nans, int by = 1, class T>
 HR_HOT Vector<T> joined_within(Vector<T> v, Vector<T> identity) {
     if constexpr (by >= static_cast<int>(lanes<T>)) {
@@ -130,7 +131,7 @@ u64 scan(const void* source, void* target, u64 count, u64 word, Stores stores) {
     }
 }
 
-// Equal floats of different bits are zeros of two signs, and NaNs: of those the first has to be looked for.
+// Equal floats with different bits are zeros of two signs, and NaNs: of those the first must be found.
 template <class T>
 HR_FN T first_zero(const T* in) {
     while (item_at(in) != 0) ++in;
@@ -174,8 +175,8 @@ u64 reduce_lanes(const void* source, u64 count) {
     return word_of(joined);
 }
 
-// Where items may not change their order, runs of them are joined side by side, so that a step need not wait for the
-// one before it.
+// If the operator does not commute, several runs of items are combined concurrently, so that a step does not wait for
+// the preceding step.
 template <class Op>
 u64 reduce_runs(const void* source, u64 count) {
     constexpr u64 runs = 8;
@@ -257,7 +258,7 @@ const ScanKernels* scan_kernels(Join join, ItemType item) {
     return nullptr;
 }
 
-// Null for items that are not of 32 bits.
+// Null for items that do not have 32 bits.
 WidenedSum widened_sum(ItemType item) {
     if (item == ItemType::u32) return widened_sum_of<u32>;
     return item == ItemType::i32 ? widened_sum_of<i32> : nullptr;

@@ -1,4 +1,4 @@
-// The items of an array whose flag is set, in host memory: the twin of primitives/select.cu.
+// Selects the items whose flag is set in host memory: the CPU counterpart of primitives/select.cu.
 #pragma once
 #include <functional>
 
@@ -11,11 +11,11 @@ struct Flagged {
     const void* items;
     const u8* flags;
     u64 count;
-    unsigned width;  // bytes of an item: 1, 2, 4, 8 or 16
+    unsigned width;  // bytes per item: 1, 2, 4, 8 or 16
 };
 
-// `room` is called once, with the number of items selected, and gives their memory. Bytes moved per item of width w, a
-// share s of them selected: 2 + 2 s w, for the flags are read twice.
+// `room` is called once with the number of selected items, and returns their memory. Bytes moved per item of width w,
+// if a share s is selected: 2 + 2 s w, since flags are read twice.
 void select(const Flagged& input, const std::function<void*(u64)>& room, Isa isa, unsigned threads);
 
 }  // namespace headrace

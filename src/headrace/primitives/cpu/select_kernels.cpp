@@ -1,9 +1,9 @@
-// Selecting from one piece, compiled once for each instruction set.
+// Selects from one piece; compiled once per instruction set.
 //
-// 64 flags become a mask; the items of a vector whose bits are set move to its low end in one instruction (AVX-512), by
-// a permutation that their mask spells (AVX2), or one by one without a branch. The vector is stored whole and the next
-// one begins where the selected items end. They gather in a buffer in L1, which leaves in whole lines, so nothing is
-// written behind the last item, and large results need not pass through the cache.
+// 64 flags are converted to a mask. The selected items of a vector move to its low end in one instruction (AVX-512), by
+// a permutation computed from the mask (AVX2), or one by one without a branch. The whole vector is stored, and the next
+// vector is stored where the selected items end. Items are collected in a buffer in L1 that is written in whole lines.
+// So nothing is written after the last item, and large results can bypass the cache.
 #include "primitives/cpu/select_kernels.hpp"
 
 #include "core/cpu/simd.hpp"
@@ -16,7 +16,7 @@ struct Wide {
     u64 low, high;
 };
 
-// Bytes are copied where they are whole vectors, `to` on a vector's boundary if they are streamed.
+// Copies bytes that are whole vectors; if they are streamed, `to` is aligned to a vector.
 HR_FN void move_bytes(const u8* from, u8* to, u64 n, Stores stores) {
     u64 i = 0;
     if (stores == Stores::streamed) {
@@ -27,7 +27,7 @@ HR_FN void move_bytes(const u8* from, u8* to, u64 n, Stores stores) {
     __builtin_memcpy(to + i, from + i, n - i);
 }
 
-// Items on their way out. The buffer's begin stands for a place on a vector's boundary at or before the first item's.
+// Output buffer for items. Its start corresponds to the vector boundary at or before the first item.
 template <class Item>
 class Outgoing {
 public:
@@ -39,7 +39,7 @@ public:
         to_ = static_cast<u8*>(out) - first_ * sizeof(Item);
     }
 
-    // Where the next items go: there is room for 64, and a vector.
+    // Returns the position of the next items: there is space for 64 items and a vector.
     Item* next() { return staged_ + filled_; }
 
     void add(u64 items) {
@@ -74,7 +74,7 @@ private:
 
 #if defined(HR_ISA_AVX512)
 
-// The items of a vector whose bit in `mask` is set, side by side.
+// Moves the items of a vector whose bit in `mask` is set to its low end.
 template <class Item>
 HR_HOT __m512i packed(__m512i v, u64 mask) {
     if constexpr (sizeof(Item) == 1) return _mm512_maskz_compress_epi8(mask, v);
@@ -100,7 +100,7 @@ HR_HOT u64 gather_block(const Item* in, u64 mask, Item* out) {
 
 #elif defined(HR_ISA_AVX2)
 
-// The numbers of the set bits, a byte each and each repeated as `unit` numbers: of 0b0101 and unit 2, 0 1 4 5.
+// Returns the numbers of the set bits, one per byte, each expanded to `unit` numbers: for 0b0101 and unit 2, 0 1 4 5.
 template <u64 unit>
 HR_HOT u64 numbers_of(u64 mask) {
     constexpr u64 each = unit == 1 ? 0x0101010101010101 : unit == 2 ? 0x0001000100010001 : 0x0000000100000001;

@@ -1,4 +1,4 @@
-// Selecting from one piece of an array: the kernels' interface.
+// Declares the CPU kernels that select from one piece of an array.
 #pragma once
 
 #include "core/cpu/streaming_stores.hpp"
@@ -6,10 +6,10 @@
 namespace headrace {
 
 struct SelectKernels {
-    // How many flags are set.
+    // Returns the number of set flags.
     u64 (*count)(const u8* flags, u64 n);
 
-    // The n items' selected ones to `out`; of each width of items (1, 2, 4, 8 and 16 bytes).
+    // Writes the selected items of n to `out`; one function per item width (1, 2, 4, 8 and 16 bytes).
     void (*gather[5])(const void* items, const u8* flags, u64 n, void* out, Stores stores);
 };
 

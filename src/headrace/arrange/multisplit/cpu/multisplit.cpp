@@ -24,7 +24,7 @@ namespace {
 
 constexpr u64 piece = Expression::piece;
 constexpr u64 chunks_of_thread = 4;
-constexpr u64 checked = 256 * piece;  // keys between two looks at interrupts
+constexpr u64 checked = 256 * piece;  // keys between two checks for interrupts
 
 using Find = Expression::Find;
 
@@ -37,7 +37,7 @@ usize key_number(std::string_view name) {
     return static_cast<usize>(found - key_names.begin());
 }
 
-// What is known of a rule before any thread begins.
+// Prepared form of a rule, shared by all threads.
 class Finder {
 public:
     Finder(const SplitBy& by, Isa isa) : by_(by) {
@@ -101,7 +101,7 @@ private:
     std::vector<u32> words_;
 };
 
-// Neighbouring keys that one thread takes: whole pieces.
+// Splits keys into chunks of adjacent keys for threads; a chunk is a multiple of a piece.
 struct Chunks {
     u64 count, length, number;
 
@@ -127,7 +127,7 @@ void each_piece(const Chunks& chunks, u64 chunk, const Finder& finder, const voi
     }
 }
 
-// Where each chunk's keys of each digit go, from how many they are.
+// Scans the counts of each chunk and digit to output positions.
 void scan_counts(std::vector<u64>& counts, u64 chunks, u32 digits, u64* starts) {
     u64 at = 0;
     for (u32 digit = 0; digit < digits; ++digit) {
@@ -140,7 +140,7 @@ void scan_counts(std::vector<u64>& counts, u64 chunks, u32 digits, u64* starts) 
     starts[digits] = at;
 }
 
-// Items of a width that there is no kernel for, to their places.
+// Scatters items of a width without a kernel.
 void put_bytes(const SplitColumn& column, const u8* from, u64 n, const u64* places) {
     auto* const to = static_cast<u8*>(column.to);
     for (u64 i = 0; i < n; ++i) std::memcpy(to + places[i] * column.width, from + i * column.width, column.width);
@@ -196,7 +196,7 @@ void find_buckets(const SplitBy& by, const void* keys, u64 count, u64* starts, I
         finder.begin()(static_cast<const u8*>(keys) + i * finder.width(), 1, &bucket);
         return bucket;
     };
-    // A chunk fills what lies behind the bucket of the key before it, up to that of its last key.
+    // A chunk writes the starts of the buckets after that of the preceding key, up to that of its last key.
     for_each_piece(chunks.number, threads, [&](u64 chunk) {
         const u64 begin = chunk * chunks.length;
         u64 next = begin == 0 ? 0 : u64{bucket_of(begin - 1)} + 1;

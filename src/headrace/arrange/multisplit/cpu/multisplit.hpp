@@ -1,5 +1,4 @@
-// Keys, and values with them, in the order of their buckets, in host memory: the twin of
-// arrange/multisplit/gpu/split.cu.
+// Sorts keys, and values with them, by bucket in host memory: the CPU counterpart of arrange/multisplit/gpu/split.cu.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -9,9 +8,9 @@
 
 namespace headrace {
 
-// How keys fall into buckets. `rule`: "BitsOf", "AnyOf", "BetweenOf" or "Computed"; `description`: its bytes, of
-// BetweenOf those of a Cells<Key>, whose widened `edges` are buckets + 1 (of Wide keys none), of Computed those of an
-// Expression. Digits are the `mask` bits of a bucket from `shift` on.
+// Bucket function and digit of a pass. `rule`: "BitsOf", "AnyOf", "BetweenOf" or "Computed". `description`: bytes of
+// the rule's struct; for BetweenOf of a Cells<Key> (empty for Wide keys), for Computed of an Expression. `edges`: for
+// BetweenOf, buckets + 1 widened keys. The digit is (bucket >> shift) & mask.
 struct SplitBy {
     std::string_view key;  // "u8", "u16", "u32", "u64", "float", "double" or "Wide"
     std::string_view rule;
@@ -25,16 +24,16 @@ struct SplitBy {
 struct SplitColumn {
     const void* from;
     void* to;
-    unsigned width;  // bytes of an item
+    unsigned width;  // bytes per item
 };
 
-// `columns`: the keys, and what goes with them. `starts`: where each digit begins in the result, and the end. Returns
-// how many keys are in no bucket; if there are such, nothing is written but `starts`. Bytes moved per key of width w
-// and values of width v: 3 w + 2 v, for keys are read twice.
+// Sorts `columns`, the keys followed by values, by digit. `starts`: start of each digit in the result, and the end.
+// Returns the number of keys in no bucket; if it is not 0, only `starts` is written. Bytes moved per key of width w
+// with values of width v: 3 w + 2 v, since keys are read twice.
 u64 multisplit(const SplitBy& by, const void* keys, u64 count, const std::vector<SplitColumn>& columns, u64* starts,
                Isa isa, unsigned threads);
 
-// Where each bucket begins in keys that are in the order of their buckets, and the end: buckets + 1 `starts`.
+// Finds the start of each bucket, and the end, in keys sorted by bucket: buckets + 1 `starts`.
 void find_buckets(const SplitBy& by, const void* keys, u64 count, u64* starts, Isa isa, unsigned threads);
 
 }  // namespace headrace

@@ -1,5 +1,5 @@
-// The rules of rules.hpp over pieces of keys, compiled once for each instruction set: loops that compilers vectorise.
-// Bytes moved per key: its own, and 4 of a bucket in the first cache.
+// Evaluates the rules of rules.hpp over chunks of keys, compiled once per instruction set: loops that compilers
+// vectorise. Bytes moved per key: its width, and 4 for its bucket in L1.
 #include "arrange/multisplit/cpu/multisplit_kernels.hpp"
 
 #include "arrange/bucket/rules.hpp"

@@ -1,9 +1,10 @@
-// How many keys of each chunk have each digit: a multisplit's first reading (dissertation of Ashkiani 2017, section
-// 3.4, "pre-scan"), and where the keys of a group of chunks go ("scan"). A chunk is what a block splits later; it finds
-// its own place in the group. Counters are in shared memory, in replicas against contention, as in
-// arrange/histogram/count.cuh.
+// Counts the digits of each chunk, and scans the counts to output positions for each group of chunks.
 //
-// Bytes moved per key of width w: w, and for each chunk 4 a digit.
+// These are the "pre-scan" and the "scan" of a multisplit (dissertation of Ashkiani 2017, section 3.4). A chunk is the
+// work of one block of the split kernel, which finds its position inside the group. Counters are in shared memory, in
+// replicas against contention, as in arrange/histogram/count.cuh.
+//
+// Bytes moved per key of width w: w, and 4 for each chunk and digit.
 #include "arrange/multisplit/gpu/split_rule.cuh"
 #include "gpu/block/block.cuh"
 
@@ -17,13 +18,13 @@ constexpr u32 replicas = digits >= 256 ? 8 : 32;
 static_assert(threads >= digits);
 
 struct Chunks {
-    u64 count;   // of keys
-    u64 length;  // of a chunk; the last may be shorter
-    u32 group;   // chunks of a block
+    u64 count;   // keys
+    u64 length;  // keys per chunk; the last chunk may be shorter
+    u32 group;   // chunks per block
     u32 unused;
 };
 
-// Adds some rows of keys to this thread's replicas; returns how many are in no bucket.
+// Counts some rows of keys in this thread's replicas; returns the number of keys in no bucket.
 template <u32 some, bool whole>
 static __device__ __forceinline__ u32 count_rows(const Key* keys, i64 count, const Digit& digit, u32* mine) {
     tile::Rows<Key, some> loaded;
@@ -42,7 +43,7 @@ static __device__ __forceinline__ u32 count_rows(const Key* keys, i64 count, con
     return outside;
 }
 
-// The same of a chunk, which is seldom a multiple of `rows` rows and often one of a row.
+// Counts a chunk likewise. Its length is seldom a multiple of `rows` rows, and often a multiple of one row.
 static __device__ __forceinline__ u32 count_chunk(const Key* keys, u64 count, const Digit& digit, u32* mine) {
     const bool aligned = tile::aligned(keys);
     u32 outside = 0;
@@ -59,9 +60,9 @@ static __device__ __forceinline__ u32 count_chunk(const Key* keys, u64 count, co
     return outside;
 }
 
-// `counts`: u32 for each chunk and digit, chunk after chunk, what its group has of the digit before it; and
-// `of_groups`, what a group has in all. Null: nobody asks for them. `totals`: for each digit, and behind them for keys
-// in no bucket; all added to. A block a group.
+// Counts digits, one block per group. `counts`: for each chunk and digit, the keys in earlier chunks of its group; or
+// null. `of_groups`: the counts of each group; or null. `totals`: the counts of each digit, then the number of keys in
+// no bucket; the kernel adds to them.
 extern "C" __global__ void __launch_bounds__(threads)
     split_count(const Key* keys, Chunks chunks, Digit digit, u32* counts, u32* of_groups, u64* totals) {
     __shared__ u32 counters[digits * replicas];
@@ -102,10 +103,10 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (d == 0 && strays != 0) atomicAdd(&totals[digits], static_cast<u64>(strays));
 }
 
-// Where each group's keys of a digit begin: behind those of lower digits, and of this one in groups before. 32 digits a
-// block, of 32 x 32 threads: a column of threads takes a digit, each of its threads neighbouring groups. `bases` as
-// `counts`, which are those of the groups; null where there are none. `starts`: of each digit in all.
-// `offsets`: of the first `buckets` of them, and where the last ends; or null.
+// Computes the output position of each group's first key of each digit: after all lower digits, and after this digit's
+// keys in earlier groups. A block of 32 x 32 threads takes 32 digits: one column of threads per digit, whose threads
+// take adjacent groups. `counts`: counts of the groups. `bases`: the positions in the same layout; or null. `starts`:
+// position of each digit. `offsets`: the first `buckets` positions, and the end of the last; or null.
 extern "C" __global__ void __launch_bounds__(1024)
     split_bases(const u32* counts, const u64* totals, u32 groups, u64* bases, u64* starts, u64* offsets, u32 buckets) {
     __shared__ u64 sums[32][33];
@@ -133,7 +134,7 @@ extern "C" __global__ void __launch_bounds__(1024)
     }
     sums[row][column] = sum;
     __syncthreads();
-    const u64 turned = sums[column][row];  // a warp scans a digit
+    const u64 turned = sums[column][row];  // transposed, so that a warp scans one digit
     const u64 upto = tile::scan_warp<Sum<u64>>(turned);
     __syncthreads();
     sums[column][row] = upto - turned + begins[row];

@@ -1,9 +1,10 @@
-// The bucket of each key as a label of 1, 2 or 4 bytes, for keys and rules that arrange/multisplit/gpu/split.cu is not
-// compiled for, and for more buckets than one digit has: labels are split, with keys and values as theirs.
-// (Dissertation of Ashkiani 2017, section 3.3.3, "reduced-bit sort".) And where buckets begin in keys that are in their
-// order.
+// Writes the bucket of each key as a label of 1, 2 or 4 bytes, and finds the start of each bucket in sorted keys.
 //
-// Bytes moved per key of width w: w, and those of the label.
+// Labels serve keys and rules that arrange/multisplit/gpu/split.cu is not compiled for, and functions of more than 256
+// buckets: labels are split as keys, and keys and values move with them. (Dissertation of Ashkiani 2017, section 3.3.3,
+// "reduced-bit sort".)
+//
+// Bytes moved per key of width w: w, and the bytes of the label.
 #include "arrange/multisplit/gpu/split_rule.cuh"
 
 using namespace headrace;
@@ -22,7 +23,7 @@ static __device__ __forceinline__ u32 write_labels(const Key* keys, u64 count, c
     return strays;
 }
 
-// `strays` counts keys that are in no bucket; it is added to.
+// Writes labels; adds the number of keys in no bucket to `strays`.
 extern "C" __global__ void __launch_bounds__(threads)
     label(const Key* keys, u64 count, Digit digit, void* labels, u32 width, u64* strays) {
     u32 found;
@@ -36,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (found != 0) atomicAdd(strays, static_cast<u64>(found));
 }
 
-// Keys in the order of their buckets: where each of `buckets` begins, and the end; a search each.
+// Finds the start of each of `buckets` buckets, and the end, in keys sorted by bucket: one binary search per bucket.
 extern "C" __global__ void __launch_bounds__(threads)
     find_buckets(const Key* keys, u64 count, Digit digit, u32 buckets, u64* starts) {
     for (u32 bucket = blockIdx.x * threads + threadIdx.x; bucket <= buckets; bucket += gridDim.x * threads) {

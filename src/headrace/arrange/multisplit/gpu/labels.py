@@ -1,4 +1,4 @@
-"""Launches label.cu: the bucket of each key as a label, and where each bucket begins in sorted keys."""
+"""Launches label.cu: writes the bucket of each key as a label, and finds the start of each bucket in sorted keys."""
 
 from __future__ import annotations
 
@@ -8,71 +8,75 @@ from typing import Any
 
 from headrace.arrange.bucket.buckets import Edges
 from headrace.arrange.bucket.functions import Computing, Rule
-from headrace.arrange.multisplit.gpu.launches import DIGIT_BITS, Column, Splitter
+from headrace.arrange.histogram.tuning import CELLS_GPU, THREADS, histogram_defines
+from headrace.arrange.multisplit.gpu.launches import Column, Splitter
+from headrace.arrange.multisplit.gpu.strategy import BlockStrategy
+from headrace.arrange.multisplit.gpu.tuning import LABEL_THREADS
 from headrace.gpu.kernels.launcher import Entry, Room, Shape
 
-_CELLS = 14_500
-_LABEL_THREADS = 256
-_BLOCKS_OF_MULTIPROCESSOR = 16
-_CELLS_THREADS = 1024
+_BLOCKS_PER_MULTIPROCESSOR = 16
 
 
 def text_of(rule: Rule) -> str:
-    """Of a ``Computed`` its expression for a kernel."""
+    """Return the C expression of a rule ``"Computed"``."""
     assert isinstance(rule.description, Computing)
     return rule.description.as_c()
 
 
-def labelled(splitter: Splitter, by: tuple[str, Rule], columns: list[Column], strategy: str | None) -> tuple[list[Column], Room]:
-    """The bucket of each key as a column before the others; and how many keys are in none."""
+def labelled(
+    splitter: Splitter, by: tuple[str, Rule], columns: list[Column], strategy: BlockStrategy
+) -> tuple[list[Column], Room]:
+    """Return a column of labels followed by `columns`, and the number of keys in no bucket."""
     key, rule = by
-    bits = max(1, (rule.count - 1).bit_length())
-    # Those that are not split by blocks are words of 4 bytes, for which there are kernels of every strategy.
-    width = 4 if strategy not in {None, "block", "reduced_bit"} or bits > 16 else 2 if bits > DIGIT_BITS else 1
+    width = strategy.label_bytes(max(1, (rule.count - 1).bit_length()))
     launcher = splitter.launcher
     labels, ordered = (launcher.room(splitter.count * width) for _ in range(2))
-    strays = launcher.room(8, fill=0)
+    unbucketed = launcher.room(8, fill=0)
     digit, _held = _digit(splitter, key, rule)
     bucket = text_of(rule) if rule.name == "Computed" else ""
-    shape = Shape(_label_defines(key, rule.name, bucket), _blocks(splitter, splitter.count), _LABEL_THREADS)
-    args = (columns[0].source, splitter.count, digit, labels, width, strays)
+    shape = Shape(_label_defines(key, rule.name, bucket), _blocks(splitter, splitter.count), LABEL_THREADS)
+    args = (columns[0].source, splitter.count, digit, labels, width, unbucketed)
     launcher.launch(_entry("label", f"PQ{len(digit)}sPIP"), shape, args)
-    return [Column(labels, ordered, width), *columns], strays
+    return [Column(labels, ordered, width), *columns], unbucketed
 
 
 def _digit(splitter: Splitter, key: str, rule: Rule) -> tuple[bytes, list[Room]]:
-    """A ``Digit``, and what must be held as long as it is used."""
-    what, tail = rule.description, struct.pack("<2I", rule.count - 1, 0)
-    if isinstance(what, bytes):
-        return what + tail, []
-    if not isinstance(what, Edges):
-        return struct.pack("<2I", rule.count, 0) + tail, []
-    edges = splitter.launcher.put(what.wide)
+    """Return the bytes of a ``Digit``, and the buffers that must stay alive while it is used."""
+    described, last_bucket = rule.description, struct.pack("<2I", rule.count - 1, 0)
+    if isinstance(described, bytes):
+        return described + last_bucket, []
+    if not isinstance(described, Edges):
+        return struct.pack("<2I", rule.count, 0) + last_bucket, []
+    edges = splitter.launcher.put(described.wide)
     if key == "Wide":
-        return struct.pack("<Q2I", edges.address, rule.count, 0) + tail, [edges]
-    cells = what.cells(_CELLS)
-    words = splitter.launcher.room((_CELLS + 1) * 4)
-    shape = Shape(_cells_defines(key), _CELLS // _CELLS_THREADS + 1, _CELLS_THREADS)
+        return struct.pack("<Q2I", edges.address, rule.count, 0) + last_bucket, [edges]
+    cells = described.cells(CELLS_GPU)
+    words = splitter.launcher.room((CELLS_GPU + 1) * 4)
+    shape = Shape(_cells_defines(key), CELLS_GPU // THREADS + 1, THREADS)
     splitter.launcher.launch(_cells_entry(len(cells)), shape, (cells, edges, words))
-    return cells + struct.pack("<2Q", words.address, edges.address) + tail, [edges, words]
+    return cells + struct.pack("<2Q", words.address, edges.address) + last_bucket, [edges, words]
 
 
 def find_buckets(splitter: Splitter, by: tuple[str, str, bytes], keys: Room, count: int, offsets: Room) -> None:
-    """Where each of `count` buckets begins in keys that are in their order, and the end, to `offsets`.
+    """Find the start of each bucket, and the end, in keys that are sorted by bucket.
 
     Parameters
     ----------
-    splitter, by, keys, count, offsets
-        `by`: type of the keys and name of the rule in the sources, and a ``Digit``.
+    splitter
+        Launcher and number of keys.
+    by
+        Type of the keys and name of the rule, as the kernels name them, and the bytes of a ``Digit``.
+    keys, count, offsets
+        The keys, the number of buckets, and the buffer for the result.
     """
     key, rule, digit = by
-    shape = Shape(_label_defines(key, rule, ""), _blocks(splitter, count + 1), _LABEL_THREADS)
+    shape = Shape(_label_defines(key, rule, ""), _blocks(splitter, count + 1), LABEL_THREADS)
     args = (keys, splitter.count, digit, count, offsets)
     splitter.launcher.launch(_entry("find_buckets", f"PQ{len(digit)}sIP"), shape, args)
 
 
 def _blocks(splitter: Splitter, items: int) -> int:
-    return min(-(-items // _LABEL_THREADS), splitter.shapes.multiprocessors * _BLOCKS_OF_MULTIPROCESSOR)
+    return min(-(-items // LABEL_THREADS), splitter.tuning.multiprocessors * _BLOCKS_PER_MULTIPROCESSOR)
 
 
 @cache
@@ -87,10 +91,10 @@ def _cells_entry(nbytes: int) -> Entry:
 
 @cache
 def _cells_defines(key: str) -> dict[str, Any]:
-    return {"HR_KEY": key, "HR_THREADS": _CELLS_THREADS, "HR_ROWS": 2 if key == "u8" else 4}
+    return histogram_defines(key)
 
 
 @lru_cache(256)
 def _label_defines(key: str, rule: str, bucket: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"HR_KEY": key, "HR_RULE": rule, "HR_THREADS": _LABEL_THREADS}
+    found: dict[str, Any] = {"HR_KEY": key, "HR_RULE": rule, "HR_THREADS": LABEL_THREADS}
     return {**found, "HR_BUCKET": bucket} if bucket else found

@@ -1,14 +1,14 @@
-// Keys alone in the order of their digits, in no order within one: each tile takes room for its keys of a digit where
-// the next ones go (reserve_tile.cuh), and the next tile's keys are loaded while these go out.
+// Partitions keys by digit, without an order inside a digit: each tile reserves its output range for each digit by an
+// atomic addition (reserve_tile.cuh), and the keys of the next tile are loaded while this tile is written.
 //
 // Bytes moved per key of width w: 2 w.
 #include "arrange/multisplit/gpu/split_rule.cuh"
-// Behind the digit that it is made for.
+// Must be included after split_rule.cuh, which defines Key and digits.
 #include "arrange/multisplit/gpu/reserve_tile.cuh"
 
 using namespace headrace;
 
-// Numbers of keys: of 32 bits where there are fewer than 2^32.
+// Output positions: 32 bits for fewer than 2^32 keys.
 using To = HR_TO;
 
 struct DigitOf {
@@ -23,7 +23,7 @@ struct Work {
     DigitOf digit_of;
     u64* next;
 
-    // Keys of the tile that begins at `at`.
+    // Returns the number of keys of the tile that starts at `at`.
     __device__ __forceinline__ u32 keys_at(u64 at) const {
         const u64 left = at < count ? count - at : 0;
         return left < tile_keys ? static_cast<u32>(left) : tile_keys;
@@ -39,7 +39,7 @@ static __device__ __forceinline__ void load_tile(Key (&key)[items], const Work& 
     }
 }
 
-// The tile at `at`, whose keys are loaded; then the one at `next` is.
+// Writes the tile at `at`, whose keys are loaded, and loads the tile at `next`.
 static __device__ __forceinline__ void split_tile(Key (&key)[items], const Work& work, u64 at, u64 next,
                                                   Bins<To, DigitOf>& bins, Key* room) {
     const Left left = bin_keys(key, work.keys_at(at), work.digit_of, bins, room);
@@ -56,7 +56,7 @@ static __device__ __forceinline__ void split_tile(Key (&key)[items], const Work&
     }
 }
 
-// `next`: where each digit's next key goes. Dynamic shared memory: the bins.
+// `next`: output position of each digit's next key. Dynamic shared memory: the bins.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     split_reserve(const Key* in, Key* out, u64 count, Digit digit, u64* next) {
     HR_DYNAMIC_SHARED(uint4, memory);

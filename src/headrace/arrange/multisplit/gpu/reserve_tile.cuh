@@ -1,12 +1,15 @@
-// A tile of keys alone to the runs of their digits, in no order within a run, as a sort from the highest digit down and
-// an unordered partition want it. Each digit has a bin in shared memory: one addition a key tells where in its bin it
-// goes, and it goes there at once. Then a warp takes room for each of its digits in the result, by one addition in
-// device memory, and writes the bins. (Stehle and Jacobsen 2017, "A memory bandwidth-efficient hybrid radix sort on
-// GPUs", sections 4.3 and 4.4, which makes the bins as large as they must be: that takes a scan, two barriers, and for
-// each key two looks more at shared memory and ten instructions.)
+// Moves a tile of keys to the output ranges of their digits, without an order inside a digit, for MSD radix sorts and
+// unordered partitions.
 //
-// What finds its bin full stays in its register, and goes behind the others straight to device memory: of digits drawn
-// alike a key in some tiles. Where many lanes of a warp have one digit its keys all go that way, side by side.
+// Each digit has a bin in shared memory. One atomic addition per key gives its position in the bin, and the key is
+// stored at once. Then each warp reserves output ranges for its digits, by one addition in device memory per digit, and
+// writes the bins. (Stehle and Jacobsen 2017, "A memory bandwidth-efficient hybrid radix sort on GPUs", sections 4.3
+// and 4.4. Their bins have exact sizes, which takes a scan, two barriers, and two more accesses to shared memory and
+// ten instructions per key.)
+//
+// A key whose bin is full stays in its register and is written to device memory directly, after the bin. With uniformly
+// distributed digits this happens to one key in some tiles. If many lanes of a warp have the same digit, all keys of
+// that digit are written this way, side by side.
 //
 // A tile takes two barriers: bin_keys | write_bins | bin_keys of the next tile ..
 //
@@ -22,29 +25,29 @@ constexpr u32 items = HR_ITEMS;
 constexpr u32 warps = threads / tile::lanes;
 constexpr u32 tile_keys = threads * items;
 constexpr u32 key_bytes = sizeof(Key);
-// Keys that a bin has room for: odd, so that bins which fill alike are in different banks.
+// Keys per bin: odd, so that bins of equal fill are in different banks.
 constexpr u32 bin_keys_most = HR_BIN;
 constexpr u32 bin_bytes = bin_keys_most * key_bytes;
 constexpr u32 warp_digits = digits / warps;
-constexpr u32 group = items % 4 == 0 ? 4 : items % 3 == 0 ? 3 : 2;  // additions on their way together
-// A warp's stores begin at multiples of so many keys in the result, but for a bin's first and last: so each covers
-// whole sectors of memory, which two stores would else share.
+constexpr u32 group = items % 4 == 0 ? 4 : items % 3 == 0 ? 3 : 2;  // additions in flight at a time
+// Stores of a warp start at multiples of this many keys in the result, except a bin's first store. So each store covers
+// whole sectors of memory, which two stores would otherwise share.
 constexpr u32 aligned_keys = 32 / key_bytes;
 static_assert(items % group == 0);
 static_assert(warp_digits * warps == digits && warp_digits <= tile::lanes && items <= 32 && bin_keys_most % 2 == 1);
 
-// Of 32 lanes with digits drawn alike from 256, six are the same in one of 40,000 warps.
+// Six of 32 lanes with uniform digits from 256 are equal in one of 40,000 warps.
 constexpr u32 few_alike = 5;
 constexpr u32 no_digit = ~0u;
 
-// `DigitOf` gives a key's digit; from shared memory, so that digits are made anew where they are needed again: the
-// compiler would keep them in registers, which it has not.
+// State of a block's bins. `DigitOf` computes a key's digit. It is in shared memory so that digits are recomputed: the
+// compiler would otherwise keep them in registers, which are short.
 template <class To, class DigitOf>
 struct Bins {
-    u32 next[digits];    // where a bin's next key goes, in bytes from the first bin on
-    u32 beside[digits];  // keys that are not to go to their bins
-    u32 behind[digits];  // keys of the bin, and of those that are left how many have found their place
-    To to[digits];       // where the bin's first key goes in the result
+    u32 next[digits];    // position of a bin's next key, in bytes from the first bin
+    u32 beside[digits];  // keys that bypass their bins
+    u32 behind[digits];  // keys of the bin, plus the remaining keys that already have an output position
+    To to[digits];       // output position of the bin's first key
     DigitOf digit_of;
 
     // A barrier must follow.
@@ -57,12 +60,12 @@ struct Bins {
     }
 };
 
-// Item j of a lane, from the tile's first.
+// Returns the position in the tile of item j of this lane.
 static __device__ __forceinline__ u32 item_place(u32 j) {
     return (tile::warp() * items + j) * tile::lanes + tile::lane();
 }
 
-// The first `count` keys of a tile.
+// Loads the first `count` keys of a tile.
 template <bool whole>
 static __device__ __forceinline__ void load_keys(Key (&key)[items], const Key* in, u32 count) {
     const Key* const mine = in + item_place(0);
@@ -72,22 +75,22 @@ static __device__ __forceinline__ void load_keys(Key (&key)[items], const Key* i
     }
 }
 
-// The digit that most lanes of the warp have, if more than a few do; else `no_digit`.
+// Returns the most frequent digit of the warp if more than `few_alike` lanes have it, else `no_digit`.
 static __device__ __forceinline__ u32 common_digit(u32 digit) {
     const u32 alike = static_cast<u32>(__popc(__match_any_sync(tile::all_lanes, digit)));
     const u32 most = __reduce_max_sync(tile::all_lanes, alike << 16 | digit);
     return most >> 16 > few_alike ? most & 0xFFFF : no_digit;
 }
 
-// A lane's keys that are in no bin, a bit for each: those whose bins were full, and those of the digit that its warp
-// has many of.
+// Keys of a lane that are in no bin, one bit per key: `full`, keys whose bins were full; `alike`, keys of the warp's
+// most frequent digit `common`.
 struct Left {
     u32 full;
     u32 alike;
     u32 common;
 };
 
-// Keys to their bins in `room`. A barrier must follow.
+// Stores keys in their bins in `room`. A barrier must follow.
 template <class To, class DigitOf>
 static __device__ __forceinline__ Left bin_keys(const Key (&key)[items], u32 count, const DigitOf& digit_of,
                                                 Bins<To, DigitOf>& bins, Key* room) {
@@ -129,8 +132,7 @@ static __device__ __forceinline__ Left bin_keys(const Key (&key)[items], u32 cou
     return left;
 }
 
-// Of the digit whose number in the warp is the lane's: its keys go to the `ahead`-th place behind `to`, which is
-// aligned, and so on.
+// Output range of the digit with the lane's number in the warp: it starts `ahead` keys after `to`, which is aligned.
 template <class To>
 struct Run {
     To to;
@@ -138,7 +140,7 @@ struct Run {
     u32 count;
 };
 
-// Room in the result for the warp's digits, which `take(digit, count)` gives; bins are empty again.
+// Reserves output ranges for the warp's digits by `take(digit, count)`, and empties the bins.
 template <class To, class DigitOf, class Take>
 static __device__ __forceinline__ Run<To> take_room(Bins<To, DigitOf>& bins, const Take& take) {
     Run<To> run = {};
@@ -156,7 +158,7 @@ static __device__ __forceinline__ Run<To> take_room(Bins<To, DigitOf>& bins, con
     return run;
 }
 
-// The warp's bins to where they belong, as what `given` makes of their keys; so many digits' code side by side.
+// Writes the warp's bins to the output; `given` converts a key. `together`: number of digits to unroll.
 template <u32 together, class To, class Given>
 static __device__ __forceinline__ void write_bins(const Key* room, const Run<To>& run, Key* out, const Given& given) {
     const Key* const own = room + tile::warp() * warp_digits * bin_keys_most + tile::lane();
@@ -174,7 +176,7 @@ static __device__ __forceinline__ void write_bins(const Key* room, const Run<To>
     }
 }
 
-// The keys that are left, behind their bins. A barrier before.
+// Writes the remaining keys after their bins. A barrier must precede.
 template <class To, class DigitOf, class Given>
 static __device__ __forceinline__ void write_left(const Key (&key)[items], const Left& left, Bins<To, DigitOf>& bins,
                                                   Key* out, const Given& given) {
@@ -184,7 +186,7 @@ static __device__ __forceinline__ void write_left(const Key (&key)[items], const
     u32 first = 0;
     if (alike != 0 && tile::lane() == 0) first = atomicAdd(&bins.behind[left.common], alike);
     first = tile::shuffle(first, 0);
-    To next = alike == 0 ? 0 : static_cast<To>(bins.to[left.common] + first);  // where the next of them goes
+    To next = alike == 0 ? 0 : static_cast<To>(bins.to[left.common] + first);  // output position of the next key
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         const bool is_alike = (left.alike >> j & 1) != 0;

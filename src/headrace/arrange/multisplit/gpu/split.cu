@@ -1,10 +1,10 @@
-// Keys, and values with them, in the order of their digits: what a block does with a tile, again and again.
+// Sorts keys, and values with them, by digit: each block processes its tiles one after another.
 //
-// A tile's keys are in registers, a warp's side by side. Each warp counts its digits in shared memory; a scan over the
-// digits and the warps tells where in the tile each warp's keys of a digit begin; ballots tell the rest
-// (split_rank.cuh). Keys go to their places in shared memory, so that those of a digit lie side by side, and from there
-// to the result, while the next tile's keys are on their way. (Dissertation of Ashkiani 2017, section 3.5, block-level
-// multisplit. What is counted before it is ranked: Adinets and Merrill 2022, "Onesweep", section 4.)
+// The keys of a tile are in registers, those of a warp side by side. Each warp counts its digits in shared memory. A
+// scan over digits and warps gives the first position in the tile for each warp's keys of a digit, and ballots rank the
+// keys inside a digit (split_rank.cuh). Keys are sorted in shared memory, so that the keys of a digit are adjacent, and
+// are then written to the result while the keys of the next tile are loaded. (Dissertation of Ashkiani 2017, section
+// 3.5, block-level multisplit. Counting before ranking: Adinets and Merrill 2022, "Onesweep", section 4.)
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
 #include "arrange/multisplit/gpu/split_pairs.cuh"
@@ -12,9 +12,9 @@
 
 using namespace headrace;
 
-// The tiles of a block, one after the other. By chunks a block takes one: blocks begin in the order of their numbers,
-// so those that run at the same time write near each other, and what is left of a sector at the end of a run is written
-// soon. (Blocks that stay and take every so many chunks drift apart, and lose a quarter.)
+// The tiles of a block, in order. With chunks, each block takes one chunk. Blocks start in the order of their numbers,
+// so concurrent blocks write near each other, and partly written sectors are completed soon. (Persistent blocks that
+// take every n-th chunk drift apart and lose a quarter of the rate.)
 class Tiles {
 public:
     __device__ __forceinline__ explicit Tiles(const Work& work)
@@ -39,7 +39,7 @@ public:
         const u64 left = at_ < end_ ? end_ - at_ : 0;
         return {at_, left < tile_keys ? static_cast<u32>(left) : tile_keys};
     }
-    // Asks for the next one, takes what was asked for, and goes there, behind a barrier.
+    // The next tile in three steps: request a ticket, publish it to the block, and after a barrier move to its tile.
     __device__ __forceinline__ void ask() {
         if (HR_PLACES != by_chunks && threadIdx.x == 0) ticket_ = look_back_.take_tile();
     }
@@ -53,11 +53,11 @@ public:
         if (HR_PLACES != by_chunks && threadIdx.x == 0) look_back_.end();
     }
 
-    // Tells others what the tile has of a digit.
+    // Publishes the tile's count of the thread's digit to other blocks.
     __device__ __forceinline__ void announce(const Tile& tile, const Found& found) {
         if (HR_PLACES == by_look_back && threadIdx.x < digits) look_back_.post(number(tile), threadIdx.x, found.count);
     }
-    // Where the tile's keys of a digit go.
+    // Computes the output position of the tile's keys of the thread's digit.
     __device__ __forceinline__ void find(const Tile& tile, const Found& found) {
         const u32 d = threadIdx.x;
         if (d >= digits) return;
@@ -71,7 +71,7 @@ public:
     }
 
 private:
-    // Of the thread's digit. `counts` are those of the chunks before in the group.
+    // Output position of the chunk's first key of the thread's digit. `counts`: keys in earlier chunks of the group.
     __device__ __forceinline__ To base_of_chunk() const {
         const u32 d = threadIdx.x;
         if (d >= digits) return 0;
@@ -85,10 +85,10 @@ private:
     LookBack look_back_;
     u64 at_ = 0, end_ = 0;
     u32 ticket_ = 0;
-    To base_ = 0;  // of the chunk's next key of the thread's digit
+    To base_ = 0;  // output position of the chunk's next key of the thread's digit
 };
 
-// One tile, which is loaded; the next one may follow while it goes out.
+// Splits a tile whose keys are loaded. The next tile may be loaded while this one is written.
 template <bool whole>
 static __device__ __forceinline__ void split_tile(Loaded& loaded, const Work& work, Tiles& tiles) {
     const Tile tile = tiles.current();
@@ -123,7 +123,7 @@ static __device__ __forceinline__ void load_and_split(const Work& work, Tiles& t
     split_tile<whole>(loaded, work, tiles);
 }
 
-// Blocks of `threads`; dynamic shared memory: `item_bytes` for each of a tile's keys, and Shared.
+// Launch: blocks of `threads`; dynamic shared memory: `item_bytes` for each key of a tile, and Shared.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     split(const Key* in, Key* out, u64 count, Digit digit, Places places, Columns columns) {
     HR_DYNAMIC_SHARED(uint4, memory);

@@ -1,15 +1,15 @@
-// What goes with keys: a few columns of values, each of items of one width.
+// Describes the columns of values that move with the keys; the items of a column have one width.
 #pragma once
 #include "core/cpu/portable.hpp"
 
 namespace headrace {
 
-constexpr u32 most_columns = 8;
+constexpr u32 max_columns = 8;
 
 struct Columns {
-    const void* from[most_columns];
-    void* to[most_columns];
-    u32 width[most_columns];
+    const void* from[max_columns];
+    void* to[max_columns];
+    u32 width[max_columns];
     u32 count;
     u32 unused;
 };

@@ -1,6 +1,8 @@
-// Keys of a tile in registers, and the values of one column beside them where they move together: both loaded at once,
-// put to one place of shared memory, as one word where they are equally wide, and written from there. Against values
-// that follow keys a pair has half the addresses to compute, two barriers less a tile, and one wait for memory.
+// Moves the keys of a tile through registers and shared memory, together with the values of one column.
+//
+// Keys and values are loaded at once, stored at one position of shared memory (as one word if they have equal widths),
+// and written from there. Compared with values that move after their keys, a pair needs half the address computations,
+// two barriers less per tile, and one wait for memory.
 #pragma once
 #include "arrange/multisplit/gpu/split_tile.cuh"
 
@@ -34,7 +36,7 @@ static __device__ __forceinline__ void put_pair(const Work& work, u32 at, Key ke
     }
 }
 
-// All of a thread to their places in the tile, which `place` remembers where values follow.
+// Stores the items of a thread at their positions in the tile; `place` keeps the positions for values that follow.
 template <bool whole>
 static __device__ __forceinline__ void put_items(Loaded& loaded, const Work& work, const Tile& tile,
                                                  u32 (&place)[items / 2]) {
@@ -56,7 +58,7 @@ static __device__ __forceinline__ KeyAndValue read_pair(const Work& work, u32 j)
     return {read(work.room, j), read(work.value_room<Value>(), j)};
 }
 
-// `given(key)` is what is written of a key that was moved; or values alone.
+// Writes pairs, or values alone; `given(key)` converts a key that was moved to the key that is written.
 template <bool whole, bool writes_keys = true, class Given>
 static __device__ __forceinline__ void write_pairs(const Work& work, const Tile& tile, const Given& given) {
     Value* const out = static_cast<Value*>(work.columns.to[0]);

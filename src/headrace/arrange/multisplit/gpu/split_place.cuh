@@ -1,5 +1,5 @@
-// Where a tile's digits begin in the result, two ways: after the chunk's own beginnings, which were counted before; or
-// behind what the tiles before come to, by decoupled look-back.
+// Finds the output position of a tile's digits in one of two ways: from chunk positions that an earlier kernel counted,
+// or from the counts of preceding tiles by decoupled look-back.
 #pragma once
 #include "arrange/multisplit/gpu/split_rule.cuh"
 #include "gpu/block/look_back.cuh"
@@ -9,24 +9,24 @@ namespace headrace {
 constexpr u32 by_chunks = 0, by_look_back = 1;
 
 struct Places {
-    u64* starts;        // of each digit: `digits` for each group of chunks; or for all
-    const u32* counts;  // of each chunk and digit, in the chunks before in its group
-    u64 chunk;          // keys of a chunk, a multiple of a tile
-    void* memory;       // tile::Counters; of look-back also a state for each tile and digit, in which `epoch` was never
+    u64* starts;        // output position of each digit, for each group of chunks; with look-back for the whole input
+    const u32* counts;  // keys of each digit in earlier chunks of the group, for each chunk
+    u64 chunk;          // keys per chunk, a multiple of a tile
+    void* memory;       // look-back: tile::Counters, and a state for each tile and digit, none of which has `epoch`
     u32 epoch;
-    u32 group;  // chunks of a group
+    u32 group;  // chunks per group
 };
 
-// Decoupled look-back (Merrill and Garland 2016, section 4), a thread a digit: a state holds the epoch and a count,
-// below `whole` of the tile alone, above of all tiles from `first` up to it, which are those of the launch or of the
-// tile's bucket. A count is below 2^31, so a launch has fewer keys. A tile's own counts are posted before its keys are
-// ranked, so that others seldom wait.
+// Decoupled look-back (Merrill and Garland 2016, section 4), one thread per digit. A state has the epoch and a count.
+// Without the flag `whole` it is the count of the tile alone; with it, of all tiles from `first` up to the tile, where
+// `first` is the first tile of the launch or of the tile's bucket. Counts are below 2^31, which limits the keys of a
+// launch. A tile posts its counts before it ranks its keys, so that other blocks seldom wait.
 class LookBack {
 public:
     static constexpr u32 whole = 1u << 31;
     static constexpr u32 window = 8;
 
-    // `memory`: tile::Counters, and a state for each tile and digit, in which `epoch` was never.
+    // `memory`: tile::Counters, and a state for each tile and digit, none of which has `epoch`.
     __device__ __forceinline__ LookBack(void* memory, u32 epoch)
         : counters_(static_cast<tile::Counters*>(memory)),
           states_(reinterpret_cast<u64*>(counters_ + 1)),
@@ -39,7 +39,7 @@ public:
     __device__ __forceinline__ void post(u32 tile, u32 digit, u32 count, u32 first = 0) {
         store(tile, digit, tile == first ? count | whole : count);
     }
-    // Keys of the digit in the tiles from `first` up to this one, whose own count is `count`.
+    // Returns the keys of the digit in the tiles from `first` up to, and without, this tile, which has `count`.
     __device__ __forceinline__ u32 before(u32 tile, u32 digit, u32 count, u32 first = 0) {
         if (tile == first) return 0;
         u32 sum = 0;

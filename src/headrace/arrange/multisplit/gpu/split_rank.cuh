@@ -1,15 +1,16 @@
-// Where each key of a warp goes in its tile, behind the keys of its digit that came before: ballots of the digit's bits
-// tell which lanes have the same one (dissertation of Ashkiani 2017, section 3.5.4, algorithms 3 and 4), so it is
-// stable and costs the same whatever the keys are. Up to 32 digits a lane holds what one of them has come to, and makes
-// its mask for all lanes: both are fetched by shuffles, and shared memory is not touched. Above, they are in shared
-// memory, and the lowest five bits are still shared work.
+// Ranks the keys of a warp: computes the position of each key in its tile, after earlier keys of the same digit.
+//
+// Ballots of the digit's bits find the lanes with the same digit (dissertation of Ashkiani 2017, section 3.5.4,
+// algorithms 3 and 4), so ranking is stable and its cost does not depend on the keys. For up to 32 digits, each lane
+// has the counter and the lane mask of one digit; other lanes fetch both by shuffles, without shared memory. For more
+// digits, counters are in shared memory, and masks of the lowest five bits are still computed once for all lanes.
 #pragma once
 #include "arrange/multisplit/gpu/split_rule.cuh"
 #include "gpu/block/warp.cuh"
 
 namespace headrace {
 
-// The lanes whose digit has a bit; one test and one vote, which the compiler would make three of.
+// Returns the lanes whose digit has a bit: one test and one vote, where the compiler emits three instructions.
 template <u32 bit>
 static __device__ __forceinline__ u32 lanes_with_bit(u32 digit) {
 #if defined(__CUDACC__)
@@ -25,7 +26,7 @@ static __device__ __forceinline__ u32 lanes_with_bit(u32 digit) {
 #endif
 }
 
-// The lanes whose digit has the bit as this lane's has it.
+// Returns the lanes whose digit agrees with this lane's digit in a bit.
 template <u32 bit>
 static __device__ __forceinline__ u32 lanes_alike(u32 digit) {
 #if defined(__CUDACC__)
@@ -43,7 +44,7 @@ static __device__ __forceinline__ u32 lanes_alike(u32 digit) {
 #endif
 }
 
-// What a lane keeps for ballots: for each of five bits 0 where the lane's own number has it, else all ones.
+// Masks of a lane for ballots: for each of five bits 0 if the lane's number has the bit, else all ones.
 struct OwnBits {
     u32 without[5];
     __device__ __forceinline__ OwnBits() {
@@ -52,7 +53,7 @@ struct OwnBits {
     }
 };
 
-// The lanes whose digit has this lane's number as its lowest bits.
+// Returns the lanes whose digit has this lane's number as its lowest bits.
 template <u32 low>
 static __device__ __forceinline__ u32 lanes_of_own(u32 digit, const OwnBits& own) {
     u32 same = tile::all_lanes;
@@ -64,7 +65,7 @@ static __device__ __forceinline__ u32 lanes_of_own(u32 digit, const OwnBits& own
     return same;
 }
 
-// Which lanes have this lane's digit, five of its bits by shared work.
+// Returns the lanes with this lane's digit; masks of five of its bits are computed once for all lanes.
 static __device__ __forceinline__ u32 lanes_of_digit(u32 digit, const OwnBits& own) {
     u32 same = tile::shuffle(lanes_of_own<5>(digit, own), digit);
     if constexpr (bits > 5) same &= lanes_alike<5>(digit);
@@ -83,21 +84,20 @@ static __device__ __forceinline__ u32 highest_lane(u32 some) {
 #endif
 }
 
-// How counters of more than 32 digits move, by the highest lane of each: by a load of all and a store; or by one
-// addition whose result it hands to the others by a shuffle, two wavefronts of shared memory less. The others add to a
-// spare word of their own, since an addition of some lanes is a branch.
+// Ways to advance the counters of more than 32 digits, by the highest lane of each digit. `by_stores`: all lanes load,
+// one stores. `by_additions`: one lane adds, and passes the old value to the others by a shuffle, which saves two
+// wavefronts of shared memory. The other lanes add to a spare word, since an addition of some lanes is a branch.
 constexpr u32 by_stores = 0, by_additions = 1;
 
-// Calls put(j, place) for item j of each lane, j < items. `digit_of(j)` is called once for each. `next`: the warp's
-// own counters, one a digit, where its first key of that digit goes, and then where its next one would. `spare`: a word
-// for each lane, whatever is in them.
+// Calls put(j, position) for item j of each lane, j < items. `digit_of(j)` is called once per item. `next`: the warp's
+// counters, the position of the next key of each digit. `spare`: one word per lane with any content.
 template <u32 items, u32 how = by_stores, class DigitOf, class Put>
 static __device__ __forceinline__ void rank_items(u32* next, const DigitOf& digit_of, const Put& put,
                                                   [[maybe_unused]] u32* spare = nullptr) {
     const OwnBits own;
     const u32 before = (1u << tile::lane()) - 1;
     if constexpr (bits <= 5) {
-        u32 at = next[tile::lane() % digits];  // of the digit with the lane's number
+        u32 at = next[tile::lane() % digits];  // counter of the digit with the lane's number
 #pragma unroll
         for (u32 j = 0; j < items; ++j) {
             const u32 digit = digit_of(j);

@@ -1,5 +1,5 @@
-// Which digit a key has: its bucket of 256 at most, by the rule that HR_RULE names (rules.hpp) or, where that is
-// Computed, by an expression of the caller's.
+// Computes the digit of a key: its bucket, one of at most 256, by the rule HR_RULE (rules.hpp). The rule Computed
+// evaluates an expression of the caller.
 #pragma once
 #include "arrange/bucket/rules.hpp"
 #include "core/expressions/expression_values.hpp"
@@ -14,7 +14,7 @@ constexpr u32 digits = 1u << bits;
 #endif
 
 #if defined(HR_BUCKET)
-// A function of keys' words, such as (key >> 24u) or bucket_of(multiplied(bits_as<float>(key), ..)).
+// HR_BUCKET is an expression of the key's word, such as (key >> 24u) or bucket_of(multiplied(bits_as<float>(key), ..)).
 template <class Key>
 struct Computed {
     static constexpr bool total = false;
@@ -26,7 +26,7 @@ struct Computed {
 
 using Rule = HR_RULE<Key>;
 
-// `last`: the highest bucket, which a key that is in none gets, so that nothing goes out of bounds.
+// `last`: the highest bucket. Keys in no bucket get this digit, so that all positions stay in bounds.
 struct Digit {
     Rule rule;
     u32 last;
@@ -37,8 +37,8 @@ struct Digit {
         const u32 bucket = rule.of(key);
         return Rule::total ? bucket : at_most(bucket, last);
     }
-    // Four times that, where a rule knows how by other instructions: then the compiler does not keep each key's digit
-    // from when it is counted to when it is ranked, for which there are no registers.
+    // Returns four times the digit, by different instructions if the rule has some. The compiler then does not keep the
+    // digits in registers from counting to ranking, where registers are short.
     template <class Word>
     __device__ __forceinline__ u32 offset_of(Word key) const {
         return offset_by(rule, key);

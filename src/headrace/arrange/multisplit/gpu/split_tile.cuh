@@ -1,12 +1,12 @@
-// What a block does with one tile of keys in registers: counts its digits, tells each key its place in the tile, and
-// writes out what lies in shared memory at those places. Bytes moved: values in, keys and values out.
+// Processes one tile of keys in registers: counts the digits, computes the position of each key in the tile, and writes
+// sorted items from shared memory. Bytes moved: values in, keys and values out.
 #pragma once
 #include "arrange/multisplit/gpu/split_columns.cuh"
 #include "arrange/multisplit/gpu/split_place.cuh"
 #include "arrange/multisplit/gpu/split_rank.cuh"
 #include "gpu/block/block.cuh"
 
-// What is not told: values follow their keys, places have 64 bits, and counters move by stores.
+// Defaults: values move after their keys, positions have 64 bits, and counters are advanced by stores.
 #if !defined(HR_TO)
 #define HR_TO u64
 #endif
@@ -23,36 +23,36 @@ constexpr u32 threads = HR_THREADS;
 constexpr u32 items = HR_ITEMS;
 constexpr u32 warps = threads / tile::lanes;
 constexpr u32 tile_keys = threads * items;
-// HR_VALUES: 0 without values, 1 of any widths, or the width that all of them have. Code for five widths costs 200
-// loads and stores of local memory a tile.
+// HR_VALUES: 0 without values, 1 for values of any widths, else their common width. Code for all five widths costs 200
+// loads and stores of local memory per tile.
 constexpr bool with_values = HR_VALUES != 0;
 constexpr u32 only = HR_VALUES > 1 ? HR_VALUES : 0;
-constexpr u32 value_bytes = 4;  // of shared memory for each key
+constexpr u32 value_bytes = 4;  // shared memory per key for a value
 
-// The values of one column are loaded with the keys and move with them: nothing has to be known later, and a pair of
-// equal widths is one word in shared memory. Otherwise values follow, take the keys' room, and find the digit of each
-// place in a byte beside it.
+// With `together`, the values of one column are loaded and moved with their keys: no state is needed afterwards, and a
+// pair of equal widths is one word in shared memory. Otherwise values move after the keys and reuse their shared
+// memory, where a byte for each position has its digit.
 constexpr bool together = HR_TOGETHER != 0;
 constexpr u32 room_bytes = together || sizeof(Key) > value_bytes || !with_values ? sizeof(Key) : value_bytes;
 constexpr u32 item_bytes = room_bytes + (together ? only : with_values ? 1 : 0);
-constexpr u32 item_words = (sizeof(Key) + 3) / 4 + (together ? only / 4 : 0);  // of registers, while keys are ranked
+constexpr u32 item_words = (sizeof(Key) + 3) / 4 + (together ? only / 4 : 0);  // registers per item during ranking
 
-// The next tile is loaded while this one goes out.
+// True if the next tile is loaded while this one is written.
 constexpr bool loads_ahead = !with_values || together;
 
-// Numbers of keys: of 32 bits where there are 2^17 less than 2^32 at most, which saves half the loads of `to`, and half
-// of what addresses cost: `bias` keeps sums from going below 0.
+// Output positions. 32 bits suffice for at most 2^32 - 2^17 keys, and halve the loads of `to` and the cost of address
+// computation; `bias` keeps sums from going below 0.
 using To = HR_TO;
 constexpr u32 bias = sizeof(To) == 4 ? tile_keys : 0;
 static_assert(!together || only == 4 || only == 8);
 static_assert(threads >= digits && items % 2 == 0 && tile_keys <= 1 << 16);
 
 struct Shared {
-    To to[digits];            // `bias` behind where place 0 of the tile would go, were it of this digit
-    u64 base[digits];         // where the chunk's next key of a digit goes in the result
-    u32 next[warps][digits];  // where a warp's next key of a digit goes in the tile
+    To to[digits];            // output position of a digit's key, minus its position in the tile, plus `bias`
+    u64 base[digits];         // output position of the chunk's next key of a digit
+    u32 next[warps][digits];  // position in the tile of a warp's next key of a digit
     u32 totals[warps];
-    u32 spare[tile::lanes];  // as rank_items has it
+    u32 spare[tile::lanes];  // scratch words of rank_items
     u32 tile;
 };
 
@@ -66,7 +66,7 @@ struct Work {
     Shared& shared;
     Key* room;
 
-    // Of the values' type; what stands beside keys that are not alone.
+    // Shared memory for values that move together with their keys.
     template <class Value>
     __device__ __forceinline__ Value* value_room() const {
         return reinterpret_cast<Value*>(room + tile_keys);
@@ -74,8 +74,8 @@ struct Work {
     __device__ __forceinline__ u8* digit_bytes() const { return reinterpret_cast<u8*>(room) + tile_keys * room_bytes; }
 };
 
-// What the compiler knows of a word is forgotten, so that it computes anew what it would otherwise keep in a register:
-// each key's digit, say.
+// Hides the value of a word from the compiler, so that derived values such as digits are recomputed and not kept in
+// registers.
 template <class Word>
 static __device__ __forceinline__ void forget([[maybe_unused]] Word& word) {
 #if defined(__CUDACC__)
@@ -84,20 +84,20 @@ static __device__ __forceinline__ void forget([[maybe_unused]] Word& word) {
 #endif
 }
 
-// Of a digit that begins at `start` in the tile and goes to `at`.
+// Returns Shared::to of a digit that starts at `start` in the tile and at `at` in the output.
 static __device__ __forceinline__ To target(u64 at, u32 start) { return static_cast<To>(at - start + bias); }
 
 struct Tile {
     u64 begin;
-    u32 count;  // of its keys
+    u32 count;  // keys
 };
 
-// Item j of a lane, from the tile's first.
+// Returns the position in the tile of item j of this lane.
 static __device__ __forceinline__ u32 item_place(u32 j) {
     return (tile::warp() * items + j) * tile::lanes + tile::lane();
 }
 
-// One item of each lane's, those that are not there left as they are.
+// Loads the items of each lane; items beyond the end of the tile stay unchanged.
 template <bool whole, class Item>
 static __device__ __forceinline__ void load_items(Item (&item)[items], const Item* in, const Tile& tile) {
     const Item* const mine = in + tile.begin + item_place(0);
@@ -107,7 +107,7 @@ static __device__ __forceinline__ void load_items(Item (&item)[items], const Ite
     }
 }
 
-// Of keys that are not there the last, so they go behind all.
+// Returns the digit of key j. Keys beyond the end of the tile get the last digit, so they are sorted last.
 template <bool whole>
 static __device__ __forceinline__ u32 digit_at(const Key (&key)[items], u32 j, const Digit& digit, const Tile& tile) {
     if (!whole && item_place(j) >= tile.count) return digits - 1;
@@ -115,11 +115,11 @@ static __device__ __forceinline__ u32 digit_at(const Key (&key)[items], u32 j, c
 }
 
 struct Found {
-    u32 start;  // of the thread's digit in the tile
+    u32 start;  // position of the thread's digit in the tile
     u32 count;
 };
 
-// Where a thread's digit begins, of which there are `count`: those of the threads before it added up.
+// Returns the position of the thread's digit, which has `count` keys: the sum of the counts of preceding threads.
 static __device__ __forceinline__ u32 start_of(u32 count, Shared& shared) {
     const u32 upto = tile::scan_warp<Sum<u32>>(count);
     if (tile::lane() == tile::lanes - 1) shared.totals[tile::warp()] = upto;
@@ -128,12 +128,12 @@ static __device__ __forceinline__ u32 start_of(u32 count, Shared& shared) {
     return __reduce_add_sync(tile::all_lanes, before) + upto - count;
 }
 
-// For each thread below `digits`, its digit: how many the tile has, from those of each warp. Then `next` is where each
-// warp's keys begin in the tile.
+// Sums the counts of all warps for each digit, one thread per digit. Afterwards `next` has the position in the tile of
+// each warp's first key of each digit.
 static __device__ __forceinline__ Found scan_digits(const Work& work, const Tile& tile) {
     Shared& shared = work.shared;
     const u32 d = threadIdx.x;
-    // What a thread has room for besides its items, of 65,536 registers.
+    // True if a thread has registers for the counts of all warps besides its items, of 65,536 per multiprocessor.
     constexpr bool keeps_counts = 65536 / (threads * HR_BLOCKS) >= warps + items * item_words + 36;
     u32 count = 0, of_warp[warps] = {};
     if (d < digits) {
@@ -142,7 +142,7 @@ static __device__ __forceinline__ Found scan_digits(const Work& work, const Tile
     }
     const u32 start = start_of(count, shared);
     u32 own = d;
-    forget(own);  // or the compiler makes two of all that follows, for threads with a digit and without
+    forget(own);  // or the compiler duplicates the code below for threads with and without a digit
     if (own < digits) {
         u32 at = start;
 #pragma unroll
@@ -155,7 +155,7 @@ static __device__ __forceinline__ Found scan_digits(const Work& work, const Tile
     return {start, d == digits - 1 ? count - (tile_keys - tile.count) : count};
 }
 
-// Once, before a barrier.
+// Called once, before a barrier.
 static __device__ __forceinline__ void clear_spare(Shared& shared) {
     if (threadIdx.x < tile::lanes) shared.spare[threadIdx.x] = 0;
 }
@@ -187,15 +187,15 @@ static __device__ __forceinline__ Found count_digits(const Key (&key)[items], co
     return scan_digits(work, tile);
 }
 
-// Item j of those that a thread writes, every `threads`-th of the tile. `to`: of its digit. `which` array it is: with
-// one index for two arrays the compiler would share the product and add it to both, in four instructions and not in
-// two.
+// Writes the thread's item j, of every `threads`-th position of the tile. `to`: Shared::to of its digit. `which`:
+// number of the output array. With one index for two arrays, the compiler shares the product and adds it to both, which
+// takes four instructions instead of two.
 template <u32 which = 0, class Item>
 static __device__ __forceinline__ void write(Item* out, To to, u32 j, Item item) {
     (out + static_cast<To>(to + threadIdx.x + which))[static_cast<i64>(j * threads) - bias - which] = item;
 }
 
-// Item j likewise of what lies at the places of the tile.
+// Returns the thread's item j from the sorted tile in shared memory.
 template <class Item>
 static __device__ __forceinline__ Item read(const Item* there, u32 j) {
     return (there + threadIdx.x)[j * threads];

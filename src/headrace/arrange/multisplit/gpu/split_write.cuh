@@ -1,11 +1,11 @@
-// What a block does with a tile whose keys lie at their places in shared memory: writes them out, digit by digit side
-// by side, and then values, which come to the same places. Bytes moved: values in, keys and values out.
+// Writes a tile that is sorted in shared memory to the result, then sorts and writes the values at the same positions.
+// Bytes moved: values in, keys and values out.
 #pragma once
 #include "arrange/multisplit/gpu/split_tile.cuh"
 
 namespace headrace {
 
-// A tile's keys, which lie at their places, to where they belong; and if values follow, the digit of each place.
+// Writes the sorted keys of a tile; if values follow, also keeps the digit of each position.
 template <bool whole>
 static __device__ __forceinline__ void write_keys(const Work& work, const Tile& tile) {
 #pragma unroll
@@ -18,7 +18,7 @@ static __device__ __forceinline__ void write_keys(const Work& work, const Tile& 
     }
 }
 
-// What lies at the places [first, end) of the tile likewise; `values_there` is for place `first`.
+// Writes the sorted values at positions [first, end) of the tile; `values_there` has the value of position `first`.
 template <bool whole, bool all, class Value>
 static __device__ __forceinline__ void write_values(const Work& work, const Value* values_there, Value* out,
                                                     const Tile& tile, u32 first, u32 end) {
@@ -31,14 +31,14 @@ static __device__ __forceinline__ void write_values(const Work& work, const Valu
     }
 }
 
-// A column's values, as many at a time as there is room for; each thread holds a few at a time.
+// Moves the values of a column, as many at a time as shared memory has space for; each thread loads a few at a time.
 template <bool whole, class Value>
 static __device__ __forceinline__ void move_values(const Work& work, u32 column, const Tile& tile,
                                                    const u32 (&place)[items / 2]) {
     constexpr bool all = sizeof(Value) <= room_bytes;
     constexpr u32 held = all ? tile_keys : tile_keys * room_bytes / sizeof(Value);
     constexpr u32 group = all ? items : 2;
-    u32 own[items / 2];  // made anew for each column: what the compiler would keep of all columns has no room
+    u32 own[items / 2];  // a fresh copy per column: the compiler would keep derived values in registers across columns
 #pragma unroll
     for (u32 i = 0; i < items / 2; ++i) forget(own[i] = place[i]);
     const Value* const in = static_cast<const Value*>(work.columns.from[column]) + tile.begin + item_place(0);
@@ -66,8 +66,8 @@ static __device__ __forceinline__ void move_values(const Work& work, u32 column,
     }
 }
 
-// Columns of one width that the room takes at once: a thread's values of one are on their way while what comes before
-// them is written, the keys or the column before.
+// True if columns have one common width that shared memory takes at once. Then the values of a column are loaded while
+// the keys or the previous column are written.
 constexpr bool alike = only != 0 && !together;
 static_assert(only <= room_bytes || together);
 
@@ -80,7 +80,7 @@ struct Ahead {
     }
 };
 
-// Column 0 is on its way.
+// Moves all columns; the load of column 0 was issued before.
 template <bool whole>
 static __device__ __forceinline__ void move_alike(const Work& work, const Tile& tile, const u32 (&place)[items / 2],
                                                   Ahead& ahead) {

@@ -1,72 +1,75 @@
-"""A multisplit by one bucket after the other: what is left is split into the next bucket and the rest.
+"""Splits keys one bucket at a time: each round separates the next bucket from the remaining keys.
 
-(Dissertation of Ashkiani 2017, section 3.3, "iterative split": a baseline that moves keys as often as there are buckets.)
+This is the "iterative split" of Ashkiani's dissertation (2017, section 3.3), a baseline that moves each key once per bucket.
 """
 
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from functools import cache
 
 import numpy as np  # a dependency of cuda-core
 
-from headrace.arrange.multisplit.gpu.launches import DIGIT_BITS, Column, Pass, Splitter, bits_pass
+from headrace.arrange.multisplit.gpu.launches import Column, Pass, Splitter, bits_pass
+from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS
 from headrace.gpu.kernels.launcher import Entry, Part, Room, Shape
 from headrace.primitives.copy import COPY_THREADS, COPY_TILE, blocks_of
 
 _COPY = Entry("primitives/copy.cu", "copy_items", "PPq")
 _EVEN = 3
-"""As rules.hpp has it."""
+"""``Kind::even`` of rules.hpp."""
 
 
 def split_iteratively(splitter: Splitter, columns: list[Column], count: int, offsets: Room) -> None:
-    """Split `columns`, the first of which are labels of 4 bytes below `count`, 256 at most; the host waits once, for offsets.
+    """Split columns by labels; the host waits once, for the offsets.
 
     Parameters
     ----------
-    splitter, columns, count
-        What is split, and by how many buckets.
+    splitter
+        Launcher and number of keys.
+    columns
+        Labels of 4 bytes, followed by the columns that move with them.
+    count
+        Number of buckets, at most 256.
     offsets
-        Where the buckets' places go.
+        Buffer for the start of each bucket and the end.
     """
     launcher = splitter.launcher
-    by_bits = bits_pass("u32", 0, DIGIT_BITS)
-    splitter.starts(_counted(by_bits, count), columns[0].source, offsets)
+    counting = replace(bits_pass("u32", 0, DIGIT_BITS), count=count, min_bits=DIGIT_BITS)
+    splitter.starts(counting, columns[0].source, offsets)
     starts = launcher.fetch(offsets).view(np.int64).tolist()
-    rooms = [column.target for column in columns], [launcher.room(column.target.nbytes) for column in columns]
-    at = [column.source for column in columns]
+    buffers = [column.target for column in columns], [launcher.room(column.target.nbytes) for column in columns]
+    sources = [column.source for column in columns]
     for bucket in range(max(1, count - 1)):
         left = starts[-1] - starts[bucket]
         if not left:
             break
-        to = rooms[bucket % 2]
-        moved = [_behind(Column(a, b, column.width), starts[bucket]) for a, b, column in zip(at, to, columns, strict=True)]
-        Splitter(launcher, left, splitter.shapes).run(_peeling(bucket), moved, None)
-        at = list(to)
-    # A bucket lies where its round put it, and the last where the round before did.
+        targets = buffers[bucket % 2]
+        pairs = zip(sources, targets, columns, strict=True)
+        moved = [_from_item(Column(source, target, column.width), starts[bucket]) for source, target, column in pairs]
+        Splitter(launcher, left, splitter.tuning).run(_first_bucket_pass(bucket), moved, None)
+        sources = list(targets)
+    # Round `bucket` wrote that bucket to one of two sets of buffers; the last bucket is in the set of the last round.
     for bucket in range(1, count):
         if min(bucket, count - 2) % 2 and starts[bucket + 1] > starts[bucket]:
-            for column, room in zip(columns, rooms[1], strict=True):
-                _copy(splitter, Column(room, column.target, column.width), starts[bucket], starts[bucket + 1])
+            for column, buffer in zip(columns, buffers[1], strict=True):
+                _copy(splitter, Column(buffer, column.target, column.width), starts[bucket], starts[bucket + 1])
 
 
-def _counted(by: Pass, count: int) -> Pass:
-    return Pass(by.key, by.rule, by.digit, count, least_bits=DIGIT_BITS)
-
-
-def _peeling(bucket: int) -> Pass:
-    """Labels from a bucket on: the bucket is digit 0, all others are 1. A part of width 1, and what is outside of it."""
+def _first_bucket_pass(bucket: int) -> Pass:
+    """Return the pass that gives labels of `bucket` digit 0 and all higher labels digit 1: an even part of width 1."""
     return Pass("u32", "AnyOf", struct.pack("<Q4I2I", 0, bucket, 0, 1, _EVEN, 1, 0), 2)
 
 
-def _behind(column: Column, first: int) -> Column:
+def _from_item(column: Column, first: int) -> Column:
     begin = first * column.width
     return Column(Part(column.source, begin), Part(column.target, begin), column.width)
 
 
 def _copy(splitter: Splitter, column: Column, first: int, end: int) -> None:
     nbytes = (end - first) * column.width
-    part = _behind(column, first)
+    part = _from_item(column, first)
     shape = Shape(_copy_defines(column.width), blocks_of(nbytes, COPY_TILE), COPY_THREADS)
     splitter.launcher.launch(_COPY, shape, (part.source, part.target, end - first))
 

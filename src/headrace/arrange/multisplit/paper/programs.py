@@ -1,11 +1,14 @@
-"""Lists the programs that the kernels of this folder are compiled to (docs/writing-a-kernel.md, section 6)."""
+"""Lists the programs that the kernels of this folder are compiled to, as computed from the tuning table."""
 
 from __future__ import annotations
 
+from headrace.arrange.multisplit.gpu.tuning import SplitTuning
 from headrace.gpu.kernels.source import Programs
 
+_THREADS, _ITEMS = SplitTuning().warps
+
 PROGRAMS: Programs = (
-    # Warp by warp, up to 32 buckets: directly, and reordered.
+    # Warp-level multisplit takes up to 32 buckets.
     (
         "warp_level.cu",
         {
@@ -13,8 +16,8 @@ PROGRAMS: Programs = (
             "HR_RULE": ["BitsOf"],
             "HR_BITS": [1, 5],
             "HR_REORDER": [0, 1],
-            "HR_THREADS": [256],
-            "HR_ITEMS": [8],
+            "HR_THREADS": [_THREADS],
+            "HR_ITEMS": [_ITEMS],
         },
     ),
 )

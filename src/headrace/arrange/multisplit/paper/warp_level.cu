@@ -1,10 +1,12 @@
-// Direct and warp-level multisplit: a warp has a chunk of keys to itself, so nothing waits for another warp, and up to
-// 32 digits (dissertation of Ashkiani 2017, sections 3.5.2 and 3.5.3). Ballots count a warp's digits first (algorithm
-// 3), arrange/multisplit/gpu/count.cu's scan over the warps follows, and ballots again tell each key its place
-// (algorithm 4). Directly, keys go there as they come; reordered, those of a tile go to their places in shared memory
-// first, so that those of a digit lie side by side when they go out.
+// Splits keys warp by warp: the direct and the warp-level multisplit, for up to 32 digits (dissertation of Ashkiani
+// 2017, sections 3.5.2 and 3.5.3).
 //
-// Bytes moved per key of width w, with values of width v: 3 w + 2 v; directly each key's sector for itself.
+// Each warp has its own chunk of keys, so warps never wait for each other. Ballots count a warp's digits (algorithm 3),
+// the scan of arrange/multisplit/gpu/count.cu follows, and ballots compute the position of each key (algorithm 4). The
+// direct variant writes keys in input order. The reordering variant sorts a tile in shared memory first, so that keys
+// of a digit are written side by side.
+//
+// Bytes moved per key of width w, with values of width v: 3 w + 2 v; the direct variant writes one sector per key.
 #include "arrange/multisplit/gpu/split_columns.cuh"
 #include "arrange/multisplit/gpu/split_rank.cuh"
 
@@ -13,7 +15,7 @@ using namespace headrace;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 items = HR_ITEMS;
 constexpr u32 warps = threads / tile::lanes;
-constexpr u32 tile_keys = tile::lanes * items;  // of a warp
+constexpr u32 tile_keys = tile::lanes * items;  // keys of a warp's tile
 constexpr bool reorders = HR_REORDER != 0;
 static_assert(bits <= 5);
 
@@ -28,12 +30,12 @@ static __device__ __forceinline__ Chunk chunk_of_warp(u64 count, u64 length) {
     return {begin, begin + length < count ? begin + length : count, number};
 }
 
-// Keys of the digit with the lane's number among a row of keys; of lanes that have none, `there` is not set.
+// Returns the keys of a row whose digit is the lane's number. `there`: whether the lane has a key.
 static __device__ __forceinline__ u32 count_row(u32 digit, bool there, const OwnBits& own) {
     return static_cast<u32>(__popc(lanes_of_own<bits>(digit, own) & __ballot_sync(tile::all_lanes, there)));
 }
 
-// `counts`: of each warp's chunk and digit. `totals` as in split_count. `length`: keys of a chunk, a multiple of a
+// `counts`: keys of each warp's chunk and digit. `totals`: as in split_count. `length`: keys per chunk, a multiple of a
 // tile.
 extern "C" __global__ void __launch_bounds__(threads)
     count_warps(const Key* keys, u64 count, Digit digit, u64 length, u32* counts, u64* totals) {
@@ -58,17 +60,18 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 struct Shared {
-    u64 base[warps][digits];  // where place 0 of a warp's tile would go, were it of this digit
+    u64 base[warps][digits];  // output position of a digit's key, minus its position in the warp's tile
     u32 next[warps][digits];
 };
 
-// What a warp needs to move a tile's items: in registers each item's rank, in its digit or, reordered, in the tile.
+// State of a warp that moves a tile. The rank of an item, in registers, counts in its digit, or in the tile if the
+// variant reorders.
 struct Move {
     u64 begin;
     u32 count;
     const Digit& digit;
     const u64* base;
-    const Key* room;  // the tile's keys, reordered
+    const Key* room;  // sorted keys of the tile
 };
 
 template <class Item>
@@ -120,7 +123,7 @@ static __device__ __forceinline__ void move_columns(const Columns& columns, cons
     }
 }
 
-// One tile of a warp. `start`: of the lane's digit in the tile, 0 where keys go directly.
+// Splits one tile of a warp. `start`: position of the lane's digit in the tile, 0 in the direct variant.
 static __device__ __forceinline__ void split_tile(const Key* in, Key* out, const Columns& columns, const Move& tile,
                                                   u64* base, u32* next, Key* room) {
     const OwnBits own;
@@ -138,7 +141,7 @@ static __device__ __forceinline__ void split_tile(const Key* in, Key* out, const
         base[tile::lane()] -= start;
     }
     __syncwarp();
-    // Keys that are not there have the last digit, and so the last places.
+    // Keys beyond the end of the tile get the last digit, and so the last positions.
     rank_items<items>(
         next, [&](u32 j) { return j * tile::lanes + tile::lane() < tile.count ? tile.digit.of(key[j]) : digits - 1; },
         [&](u32 j, u32 at) { rank[j] = at; });
@@ -165,8 +168,8 @@ static __device__ __forceinline__ void split_tile(const Key* in, Key* out, const
     __syncwarp();
 }
 
-// `bases`: where each warp's first key of each digit goes. Dynamic shared memory: where tiles are reordered, for each
-// warp a tile's keys and as many values of `widest` bytes, 8 or 16.
+// `bases`: output position of each warp's first key of each digit. Dynamic shared memory, if the variant reorders: for
+// each warp the keys of a tile, and as many values of `widest` bytes, 8 or 16.
 extern "C" __global__ void __launch_bounds__(threads)
     split_warps(const Key* in, Key* out, u64 count, Digit digit, u64 length, const u64* bases, Columns columns,
                 u32 widest) {

@@ -1,0 +1,11 @@
+"""Lists the sizes of the gather kernels; launches and the program list are computed from it."""
+
+from __future__ import annotations
+
+from headrace.gpu.kernels.source import Programs
+
+TAKE_THREADS = 256
+ROW_TYPES = ("u32", "u64")
+"""Types of row numbers."""
+
+PROGRAMS: Programs = (("take.cu", {"HR_ROW": ROW_TYPES, "HR_THREADS": [TAKE_THREADS]}),)

@@ -1,0 +1,259 @@
+"""Lists the block sizes of the multisplit kernels for each kind of pass; launches and the program list are computed from it.
+
+This module imports nothing native, so the program list can be read before the extension is built.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
+from typing import Any, NamedTuple
+
+from headrace.gpu.kernels.source import ANY, Programs
+
+BY_CHUNKS, BY_LOOK_BACK = 0, 1
+"""Values of HR_PLACES, as in split_place.cuh."""
+MOST_BY_U32 = (1 << 32) - (1 << 17)
+"""Maximum number of keys whose output positions fit in 32 bits (split_tile.cuh)."""
+DIGIT_BITS = 8
+KERNEL_BITS = (1, 5, DIGIT_BITS)
+"""Digit widths that kernels for keys of 4 bytes are compiled for; all others are compiled for 8 bits."""
+KEY_BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8}
+LABEL_THREADS = 256
+RULES = ("BitsOf", "AnyOf", "BetweenOf")
+LABEL_KEYS = ("u8", "u16", "u32", "u64", "float", "double", "Wide")
+SAMPLE_BUCKET = "(key >> 24u)"
+"""User expression that is compiled ahead of time, as an example; any other is compiled when it is first used."""
+
+
+class BlockTuning(NamedTuple):
+    """Sizes that a split kernel is compiled for.
+
+    Parameters
+    ----------
+    threads
+        Threads per block.
+    items
+        Keys per thread.
+    blocks
+        Blocks per multiprocessor, which bounds the registers of a thread.
+    """
+
+    threads: int
+    items: int
+    blocks: int
+
+
+_KEYS = BlockTuning(512, 24, 2)
+_WITH_VALUES = BlockTuning(384, 16, 2)
+_LONG_KEYS = BlockTuning(512, 12, 2)
+_LONG_KEYS_WITH_VALUES = BlockTuning(512, 12, 1)
+_TOGETHER = BlockTuning(512, 20, 2)
+_ALONE = BlockTuning(768, 24, 1)
+_RESERVING = BlockTuning(512, 30, 2)
+_RESERVING_LONG = BlockTuning(512, 14, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class SplitTuning:
+    """Sizes of all multisplit kernels.
+
+    Parameters
+    ----------
+    keys, with_values, long_keys, long_keys_with_values
+        Tiles of the split kernel, by key width (at most 4 bytes, or 8) and by the presence of values.
+    together
+        Tiles for keys of 4 bytes with one column of 4-byte values and at most 5 bits: pairs move together.
+    alone
+        Tiles for keys of 4 bytes with 4-byte values in all other cases.
+    reserving, reserving_long
+        Tiles of the unordered partition, for keys of 4 and of 8 bytes.
+    counting
+        Threads per block, and vectors per thread and tile, of the counting kernel.
+    warps
+        Threads per block, and keys per thread, of the warp-level kernels.
+    multiprocessors
+        Multiprocessors of the device.
+    groups_per_multiprocessor, warps_per_multiprocessor
+        Maximum number of counted groups and of warp chunks for each multiprocessor.
+    chunk_keys
+        Keys per chunk for digits of 1, 5 and 8 bits; a chunk has at least one tile. Small chunks keep blocks that run at the same
+        time writing to neighbouring addresses.
+    max_keys_u32
+        Maximum number of keys that kernels with 32-bit positions take.
+    """
+
+    keys: BlockTuning = _KEYS
+    with_values: BlockTuning = _WITH_VALUES
+    long_keys: BlockTuning = _LONG_KEYS
+    long_keys_with_values: BlockTuning = _LONG_KEYS_WITH_VALUES
+    together: BlockTuning = _TOGETHER
+    alone: BlockTuning = _ALONE
+    reserving: BlockTuning = _RESERVING
+    reserving_long: BlockTuning = _RESERVING_LONG
+    counting: tuple[int, int] = (256, 4)
+    warps: tuple[int, int] = (256, 8)
+    multiprocessors: int = 132
+    groups_per_multiprocessor: int = 4
+    warps_per_multiprocessor: int = 64
+    chunk_keys: tuple[int, int, int] = (36864, 49152, 1)
+    max_keys_u32: int = MOST_BY_U32
+
+    def split(self, key: str, rule: str, bits: int, places: int, widths: Sequence[int]) -> BlockTuning:
+        """Return the tile of a split; `widths`: bytes of each column that moves with the keys."""
+        if key == "u64":
+            return self.long_keys_with_values if widths else self.long_keys
+        if places == BY_CHUNKS and moves_together(key, rule, bits, widths):
+            return self.together
+        if places == BY_CHUNKS and (key, rule, set(widths)) == ("u32", "BitsOf", {4}):
+            return self.alone
+        return self.with_values if widths else self.keys
+
+
+_ALONE_SMALL = BlockTuning(512, 16, 2)
+"""`SplitTuning.alone` for devices whose blocks have 99 KiB of shared memory."""
+
+
+@cache
+def tuning_for(multiprocessors: int, has_large_blocks: bool) -> SplitTuning:
+    """Return the sizes for a device; `has_large_blocks`: its capability is one of `LARGE_BLOCKS`."""
+    tuning = replace(SplitTuning(), multiprocessors=multiprocessors)
+    return tuning if has_large_blocks else replace(tuning, alone=_ALONE_SMALL)
+
+
+_SMALL_TILE = BlockTuning(256, 4, 1)
+SMALL_TUNING = SplitTuning(
+    keys=_SMALL_TILE, with_values=_SMALL_TILE, long_keys=_SMALL_TILE, long_keys_with_values=_SMALL_TILE, together=_SMALL_TILE,
+    alone=_SMALL_TILE, reserving=_SMALL_TILE, reserving_long=_SMALL_TILE, counting=(256, 1), warps=(64, 2), multiprocessors=2,
+    groups_per_multiprocessor=2, warps_per_multiprocessor=3, chunk_keys=(2048, 2048, 1),
+)  # fmt: skip
+"""Sizes for the fiber harness: a few tiles of few keys reach every edge case."""
+
+
+def kernel_bits(key: str, count: int, min_bits: int = 1) -> int:
+    """Return the digit width of the kernels that split keys of a type into `count` buckets.
+
+    Examples
+    --------
+    >>> kernel_bits("u32", 3), kernel_bits("u64", 3)
+    (5, 8)
+    """
+    needed = max((count - 1).bit_length(), min_bits)
+    return DIGIT_BITS if key != "u32" else next(bits for bits in KERNEL_BITS if bits >= needed)
+
+
+def moves_together(key: str, rule: str, bits: int, widths: Sequence[int]) -> bool:
+    """Return whether a column of values moves together with its keys, instead of after them."""
+    return (key, rule, list(widths)) == ("u32", "BitsOf", [4]) and bits < DIGIT_BITS
+
+
+def value_mode(key: str, rule: str, places: int, widths: Sequence[int]) -> int:
+    """Return HR_VALUES: 0 without values, their common width if there is a kernel for it, else 1."""
+    if has_wide_and_narrow_positions(key, rule, places) and len(set(widths)) == 1 and widths[0] in {4, KEY_BYTES[key]}:
+        return widths[0]
+    return int(bool(widths))
+
+
+def has_wide_and_narrow_positions(key: str, rule: str, places: int) -> bool:
+    """Return whether split kernels exist for output positions of 32 and of 64 bits, and not of 64 alone."""
+    return places == BY_CHUNKS and rule == "BitsOf" and key in {"u32", "u64"}
+
+
+def rule_defines(key: str, rule: str, bits: int, bucket: str = "") -> dict[str, Any]:
+    """Return the macros that name keys and digits; `bucket`: the expression of the rule ``"Computed"``."""
+    found = {"HR_KEY": key, "HR_RULE": rule, "HR_BITS": bits}
+    return {**found, "HR_BUCKET": bucket} if bucket else found
+
+
+def count_defines(tuning: SplitTuning) -> dict[str, Any]:
+    """Return the macros of the counting kernels' sizes."""
+    threads, rows = tuning.counting
+    return {"HR_THREADS": threads, "HR_ROWS": rows}
+
+
+def split_defines(
+    tuning: SplitTuning, pass_key: tuple[str, str, int], places: int, widths: Sequence[int], count: int
+) -> dict[str, Any]:
+    """Return the macros of a split kernel's sizes for `count` keys; `pass_key`: type of the keys, rule and digit width."""
+    key, rule, bits = pass_key
+    threads, items, blocks = tuning.split(key, rule, bits, places, widths)
+    found: dict[str, Any] = {"HR_VALUES": value_mode(key, rule, places, widths), "HR_PLACES": places}
+    found |= {"HR_THREADS": threads, "HR_ITEMS": items, "HR_BLOCKS": blocks}
+    if has_wide_and_narrow_positions(key, rule, places):
+        found["HR_TOGETHER"] = int(moves_together(key, rule, bits, widths))
+        found["HR_TO"] = "u32" if count <= tuning.max_keys_u32 else "u64"
+    return found
+
+
+def reserve_defines(tuning: SplitTuning, key: str, digits: int, count: int) -> dict[str, Any]:
+    """Return the macros of an unordered partition's sizes."""
+    threads, items, blocks = tuning.reserving_long if key == "u64" else tuning.reserving
+    bin_size = bin_keys(threads * items, digits)
+    to = "u32" if count < 1 << 32 else "u64"
+    return {"HR_THREADS": threads, "HR_ITEMS": items, "HR_BLOCKS": blocks, "HR_BIN": bin_size, "HR_TO": to}
+
+
+def bin_keys(tile_keys: int, digits: int) -> int:
+    """Return the capacity of a digit's bin (reserve_tile.cuh), odd.
+
+    Of uniformly distributed digits, 1 in 10,000 has more keys than this in a tile.
+    """
+    mean = tile_keys / digits
+    return int(mean + 3.75 * math.sqrt(mean)) | 1
+
+
+_WIDTHS = ((), (4,), (4, 4), (8,), (1,))
+"""Columns of values, one example of each kind that kernels distinguish."""
+
+
+def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
+    """Yield each program that `multisplit`, `partition` and the row partition can launch.
+
+    Rows with `ANY` are compiled when they are first used: programs for more keys than 32-bit positions reach, look-back, user
+    expressions, and the block sizes that bench.multisplit.tune tries.
+    """
+    tunings = [tuning_for(132, has_large_blocks) for has_large_blocks in (True, False)]
+    for key, rule in product(("u8", "u16", "u32", "u64"), (*RULES[:2], "Computed")):
+        if key in {"u8", "u16"} and rule != "BitsOf":
+            continue  # labels alone have these widths
+        buckets = [SAMPLE_BUCKET, ANY] if (key, rule) == ("u32", "Computed") else [ANY] if rule == "Computed" else []
+        for bits in KERNEL_BITS if key == "u32" else (DIGIT_BITS,):
+            named = {**rule_defines(key, rule, bits), **({"HR_BUCKET": buckets} if buckets else {})}
+            yield "count.cu", _listed({**named, **count_defines(tunings[0])})
+            for tuning, widths in product(tunings, _WIDTHS):
+                if key in {"u8", "u16"} and not widths:
+                    continue  # labels are never split alone
+                yield "split.cu", _listed({**named, **split_defines(tuning, (key, rule, bits), BY_CHUNKS, widths, 1)})
+    for key in ("u32", "u64"):
+        sizes = {**reserve_defines(tunings[0], key, 1 << DIGIT_BITS, 1), "HR_TO": ["u32", ANY]}
+        yield "reserve.cu", _listed({**rule_defines(key, "BitsOf", DIGIT_BITS), **sizes})
+    for key, rule in product(LABEL_KEYS, RULES):
+        if rule != "BitsOf" or key not in {"float", "double"}:  # bits of floats are bits of words
+            yield "label.cu", _listed({"HR_KEY": key, "HR_RULE": rule, "HR_THREADS": LABEL_THREADS})
+    for key in ("u8", "u16", "u32", "u64", "Wide"):
+        buckets = [SAMPLE_BUCKET, ANY] if key == "u32" else [ANY]
+        label = {"HR_KEY": key, "HR_RULE": "Computed", "HR_BUCKET": buckets, "HR_THREADS": LABEL_THREADS}
+        yield "label.cu", _listed(label)
+    sizes = {"HR_THREADS": ANY, "HR_ITEMS": ANY, "HR_BLOCKS": ANY}
+    keys = {"HR_KEY": ["u32", "u64"], "HR_RULE": "BitsOf", "HR_BITS": [*KERNEL_BITS], "HR_PLACES": BY_CHUNKS}
+    yield "split.cu", _listed({**keys, **sizes, "HR_VALUES": [0, 1, 4, 8], "HR_TOGETHER": [0, 1], "HR_TO": ["u32", "u64"]})
+    yield "split.cu", _listed({**keys, **sizes, "HR_VALUES": [0, 1], "HR_PLACES": BY_LOOK_BACK})
+
+
+def _listed(defines: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
+    """Return macros as a row of a program list, in which each value is a list."""
+    return {name: value if isinstance(value, list) else [value] for name, value in defines.items()}
+
+
+def _distinct() -> Programs:
+    found: list[tuple[str, Mapping[str, Sequence[Any]]]] = []
+    for row in programs():
+        if row not in found:
+            found.append(row)
+    return tuple(found)
+
+
+PROGRAMS: Programs = _distinct()
