@@ -85,6 +85,7 @@ ODD_DECIMALS = [
 ]  # fmt: skip
 
 
+@pytest.mark.long_except("*-bare-*", "*-mixed-avx2")
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("quoting", QUOTING)
 @pytest.mark.parametrize("type_name", DECIMALS)

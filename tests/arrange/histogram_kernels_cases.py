@@ -51,9 +51,14 @@ def expected_even(keys: Array, low: float, high: float, buckets: int) -> NDArray
         inside = keys[(keys >= low) & (keys < high)]
         scale = keys.dtype.type(buckets / (float(high) - float(low)))
         places = np.minimum(((inside - low) * scale).astype("i8"), buckets - 1)
+    elif keys.itemsize <= 4:  # products of 33 and 17 bits
+        wide = keys.astype("i8")
+        places = (wide[(wide >= low) & (wide < high)] - int(low)) * buckets // int(high - low)
     else:
-        wide = [key for key in keys.tolist() if low <= key < high]
-        places = np.array([(key - low) * buckets // (high - low) for key in wide], "i8")
+        values, counts = np.unique(keys, return_counts=True)
+        inside = [low <= value < high for value in values.tolist()]
+        bins = [(value - low) * buckets // (high - low) for value in values[inside].tolist()]
+        places = np.repeat(np.array(bins, "i8"), counts[inside])
     return np.bincount(places, minlength=buckets)
 
 

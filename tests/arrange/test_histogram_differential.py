@@ -22,6 +22,7 @@ from tests.arrange.histogram_kernels_cases import (
 DTYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"]
 
 
+@pytest.mark.long_except("*-uniform-*", "256-*")
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("kind", ["uniform", "skewed", "constant"])
 @pytest.mark.parametrize("bins", [2, 32, 100, 256, 5000, 65536])

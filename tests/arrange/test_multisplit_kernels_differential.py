@@ -42,7 +42,7 @@ def few(function, own, count):
     return function.count <= max(256, count)
 
 
-@pytest.mark.long_except("u1", "f4")
+@pytest.mark.long_except("f4")
 @pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "i8", "f4", "f8"])
 def test_functions(dtype: str) -> None:
     for count in (1, 1023, 2049):
@@ -80,7 +80,7 @@ def test_strategies(order: str, strategy: str, kind: str) -> None:
             check(keys, values, own, function.count, found)
 
 
-@pytest.mark.long_except("u2-*")
+@pytest.mark.long_except("u2-look_back", "u2-recursive", "u2-reduced_bit")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("dtype", ["u2", "u8", "f4", "V16"])
 def test_strategies_for_any_function(strategy: str, dtype: str) -> None:

@@ -26,6 +26,7 @@ def compare(data: bytes, options: dict[str, Any], shape: GpuShape, seed: int) ->
     return True
 
 
+@pytest.mark.long_except("*-0", "{}-*")
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("given", DIALECTS, ids=str)
 def test_dialects(given: dict[str, Any], seed: int) -> None:

@@ -23,6 +23,7 @@ from tests.columns.load_gpu_faults_cases import check, spoiled
 pytestmark = pytest.mark.fibers
 
 
+@pytest.mark.long_except("*-reject", "None-*")
 @pytest.mark.parametrize("on_error", ["raise", "null", "reject"])
 @pytest.mark.parametrize("short_records", [None, "null", "error", "reject"])
 @pytest.mark.parametrize("long_records", [None, "error", "truncate", "reject", "widen", "collect"])

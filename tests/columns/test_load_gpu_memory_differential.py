@@ -104,7 +104,7 @@ def before(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(FiberLauncher, "room", poisoned)
 
 
-@pytest.mark.long_except("1-*")
+@pytest.mark.long_except("1-*-given")
 @pytest.mark.usefixtures("before")
 @pytest.mark.parametrize("inferred", [False, True], ids=["given", "inferred"])
 @pytest.mark.parametrize("case", CASES)
