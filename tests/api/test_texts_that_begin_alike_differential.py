@@ -113,6 +113,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.long_except("no*", "comments", "a header", "lenient quotes", "types by name")
 @pytest.mark.parametrize("options", OPTIONS)
 def test_each_text_is_read_as_if_it_were_the_first(options):
     kept = random.Random(options).sample(sorted(TEXTS), len(TEXTS))

@@ -87,7 +87,6 @@ def test_partition(form: str) -> None:
                 check_same(fetched(found[each]), expected[each])
 
 
-@pytest.mark.long_except("plain")
 @pytest.mark.parametrize("form", FORMS)
 def test_partition_by_hash(form: str) -> None:
     for part in (table_of(form), table_of(form)[3:1999], table_of(form)[5:5]):
