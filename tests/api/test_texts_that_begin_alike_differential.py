@@ -26,7 +26,7 @@ from headrace.sources.decode_gpu import DecodeShape
 from headrace.sources.open import open_source
 from headrace.structure.dialect import CSV, Dialect
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.columns.load_gpu_cases import SHAPE, same_table, view_of
+from tests.columns.load.load_gpu_cases import SHAPE, same_table, view_of
 
 pytestmark = pytest.mark.fibers
 
