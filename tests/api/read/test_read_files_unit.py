@@ -72,6 +72,21 @@ def test_patterns(folder: Path, pattern: str, rows: list[int]) -> None:
     assert read([f"{folder}/{pattern}", folder / "a.csv"])["a"].to_pylist() == [*rows, 1, 2]
 
 
+def test_a_folder_is_read_without_hidden_files_and_those_of_unfinished_writes(tmp_path: Path) -> None:
+    for name in (
+        "k=1/part.csv",
+        "k=2/part.csv",
+        "_temporary/k=3/part.csv",
+        "k=1/_attempt/part.csv",
+        ".git/k=4/part.csv",
+        "_SUCCESS",
+    ):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("a\n1\n")
+    assert read(tmp_path, hive_partitioning=True).to_pydict() == {"a": [1, 1], "k": [1, 2]}
+
+
 def test_pattern_in_the_current_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     assert match_files("*.csv") == ["a.csv", "b.csv"]
