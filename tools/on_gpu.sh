@@ -31,19 +31,19 @@ step() {
 checked() {
     local options=(--tool "$1" --error-exitcode 9) pytest=(python3 -m pytest -q -x -p no:cacheprovider -m gpu)
     [[ $1 != memcheck ]] || options+=(--report-api-errors no)
-    compute-sanitizer "${options[@]}" "${pytest[@]}" tests/core/test_copy_differential.py -k "4 or 16" || return
+    compute-sanitizer "${options[@]}" "${pytest[@]}" tests/gpu/transfer/test_copy_differential.py -k "4 or 16" || return
     [[ $1 != initcheck ]] || options+=(--check-api-memory-access no)
-    compute-sanitizer "${options[@]}" "${pytest[@]}" tests/core/test_primitives_gpu_differential.py::test_few_items || return
-    compute-sanitizer "${options[@]}" "${pytest[@]}" tests/api/test_read_csv_gpu_differential.py -k "test_given_types or (test_forms and 300)" || return
-    compute-sanitizer "${options[@]}" "${pytest[@]}" tests/arrange/test_multisplit_gpu_differential.py tests/arrange/test_sort_gpu_differential.py -k "few or top_k"
+    compute-sanitizer "${options[@]}" "${pytest[@]}" tests/primitives/test_primitives_gpu_differential.py::test_few_items || return
+    compute-sanitizer "${options[@]}" "${pytest[@]}" tests/api/read/test_read_csv_gpu_differential.py -k "test_given_types or (test_forms and 300)" || return
+    compute-sanitizer "${options[@]}" "${pytest[@]}" tests/arrange/multisplit/test_multisplit_gpu_differential.py tests/arrange/sort/test_sort_gpu_differential.py -k "few or top_k"
 }
 [[ -n ${BUILT:-} ]] || step build python3 -m pip install --quiet --no-build-isolation --no-deps --no-index -C cmake.define.HEADRACE_CUBINS=OFF --target "$site" .
 step card python3 -c 'from headrace.gpu.device.device import gpu; print(gpu(), gpu().architecture)'  # without one, every test would be skipped
 [[ $failed -eq 0 ]] || exit 1
 step kernels python3 -m headrace kernels build
-tests=(tests/core tests/arrange tests/columns/test_column_placement_unit.py tests/testing/test_fibers_gpu_differential.py)
-tests+=(tests/structure/test_find_tiles_differential.py tests/api/test_read_csv_gpu_differential.py)
-tests+=(tests/api/test_scan_csv_gpu_differential.py tests/api/test_read_csv_gpu_extremes_differential.py)
+tests=(tests/core tests/gpu tests/arrays tests/primitives tests/arrange tests/columns/test_column_placement_unit.py tests/testing/test_fibers_gpu_differential.py)
+tests+=(tests/structure/gpu/test_find_tiles_differential.py tests/api/read/test_read_csv_gpu_differential.py)
+tests+=(tests/api/scan/test_scan_csv_gpu_differential.py tests/api/read/test_read_csv_gpu_extremes_differential.py)
 LINES_SHOWN=40 step tests python3 -m pytest -q -p no:cacheprovider -m gpu "${tests[@]}"
 LINES_SHOWN=60 step limits python3 -m bench.primitives.gpu_limits --out "$out/limits"
 if command -v compute-sanitizer > /dev/null; then

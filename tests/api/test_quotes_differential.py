@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import headrace
 from headrace.structure.gpu.launches import FindShape
-from tests.columns.load_gpu_cases import read_on_fibers, same_table, shape_of
+from tests.columns.load.load_gpu_cases import read_on_fibers, same_table, shape_of
 from tests.examples import examples
 
 TOKENS = [",", '"', '"', '""', "a", "bc", '"d', 'e"', "\n", "\n", ',"', '",', '"\n', "x" * 70]

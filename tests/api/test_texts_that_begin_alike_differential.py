@@ -26,7 +26,7 @@ from headrace.sources.encoding.decode_gpu import DecodeShape
 from headrace.sources.open import open_source
 from headrace.structure.dialect import CSV, Dialect
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.columns.load_gpu_cases import SHAPE, same_table, view_of
+from tests.columns.load.load_gpu_cases import SHAPE, same_table, view_of
 
 pytestmark = pytest.mark.fibers
 
@@ -113,6 +113,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.long_except("no*", "comments", "a header", "lenient quotes", "types by name")
 @pytest.mark.parametrize("options", OPTIONS)
 def test_each_text_is_read_as_if_it_were_the_first(options):
     kept = random.Random(options).sample(sorted(TEXTS), len(TEXTS))

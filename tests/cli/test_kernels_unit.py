@@ -16,7 +16,7 @@ def test_list_names_every_program(capsys):
 
 
 def test_build_compiles_what_is_not_there(tmp_path, capsys, monkeypatch):
-    """A few small programs: all of them are tests/core/test_kernels_rules.py's, and take minutes."""
+    """A few small programs: all of them are tests/gpu/kernels/test_kernels_rules.py's, and take minutes."""
     pytest.importorskip("cuda.core", reason="NVRTC comes with the extra cuda13", exc_type=ImportError)
     small = [variant for variant in all_variants() if variant.file == "primitives/copy.cu"]
     monkeypatch.setattr(build, "all_variants", lambda: small)

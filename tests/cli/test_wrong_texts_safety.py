@@ -64,6 +64,7 @@ def options() -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.long_except("load-*")
 @pytest.mark.parametrize(("command", "option"), options())
 def test_one_wrong_value(
     command: str, option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -95,6 +95,7 @@ def test_a_stream_that_was_read_already() -> None:
         write_csv(once)
 
 
+@pytest.mark.long_except("4")
 @pytest.mark.parametrize("threads", [1, 4])
 def test_a_stream_that_fails_leaves_what_was_there(tmp_path: Path, threads: int) -> None:
     def batches() -> Any:

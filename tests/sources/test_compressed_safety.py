@@ -86,6 +86,7 @@ def test_something_else_behind_the_end(form: str) -> None:
             headrace.read_csv(whole + behind)
 
 
+@pytest.mark.long_except("gzip", "zstd", "lz4")
 @ALL
 def test_a_bomb_is_bounded_by_the_memory_limit(form: str) -> None:
     bomb = COMPRESS[form](b"a\n" + bytes(200_000_000))

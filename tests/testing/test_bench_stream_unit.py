@@ -13,7 +13,7 @@ import pytest
 
 import headrace
 from bench.read import data, stream
-from tests.api.scan_gpu_cases import FiberBuffers, run_on_fibers
+from tests.api.scan.scan_gpu_cases import FiberBuffers, run_on_fibers
 
 
 def small(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

@@ -1,0 +1,85 @@
+"""Runs scans under the fiber harness, with two buffers of the host in place of a GPU's."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+
+import headrace
+from headrace.api.scan import scan_state
+from headrace.api.scan.scan_gpu import GpuParts, obstacle_to_gpu
+from headrace.gpu.kernels.launcher import Room
+from headrace.gpu.memory.pinned import HostText
+from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
+from tests.api.outcomes import outcome
+from tests.columns.load.load_gpu_cases import SHAPE, view_of
+
+
+class FiberBuffers:
+    """Two buffers of the host, and a note of who did what to the text of which part."""
+
+    copied_by = "the test"
+    notes: list[tuple[str, int]] = []  # noqa: RUF012  # of the last scan
+
+    def __init__(self, source: Any = None) -> None:
+        self._free = threading.Semaphore(2)
+        self._launcher = FiberLauncher()
+        self._rooms: dict[int, int] = {}
+        self._held: dict[int, HostRoom] = {}
+        FiberBuffers.notes = []
+
+    def send(self, text: HostText, part: range) -> Room:
+        self._free.acquire()
+        self.notes.append(("fill", part.start))
+        room = self._launcher.room(len(part))
+        text.read_into(part.start, len(part), room.address, 2)
+        time.sleep(0.001)
+        self._rooms[id(room)] = part.start
+        self._held[id(room)] = room
+        self.notes.append(("filled", part.start))
+        return room
+
+    def hold(self, room: Room) -> FiberLauncher:
+        self.notes.append(("parse", self._rooms[id(room)]))
+        return self._launcher
+
+    def free(self, room: Room) -> None:
+        self.notes.append(("parsed", self._rooms.pop(id(room))))
+        array = self._held.pop(id(room)).array
+        array[:] = 0xEE  # whoever still reads it would see that
+        self._free.release()
+
+    def shrink(self) -> None:
+        assert not self._rooms
+        self.notes.append(("shrink", 0))
+
+    def close(self) -> None:
+        assert not self._rooms
+
+
+def run_on_fibers(monkeypatch: pytest.MonkeyPatch, buffers: Any) -> None:
+    def parts(plans: Any, files: Any, options: Any, cut: Any) -> Any:
+        assert obstacle_to_gpu(files, options) == ""
+        return GpuParts(plans, files, options, cut, buffers=buffers, shape=SHAPE, view=lambda _: view_of), "fibers"
+
+    monkeypatch.setattr(scan_state, "_parts", parts)
+
+
+@pytest.fixture
+def on_fibers(monkeypatch: pytest.MonkeyPatch) -> None:
+    run_on_fibers(monkeypatch, FiberBuffers)
+
+
+def check(data: Any, batch_bytes: int, **options: Any) -> headrace.Table:
+    expected = outcome(lambda: headrace.read_csv(data, **options))
+    made: list[headrace.Table] = []
+
+    def scanned() -> headrace.Table:
+        made.append(headrace.scan_csv(data, batch_bytes=batch_bytes, **options).read())
+        return made[-1]
+
+    assert outcome(scanned) == expected
+    return made[-1] if made else headrace.Table({})

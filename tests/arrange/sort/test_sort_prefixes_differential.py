@@ -1,0 +1,100 @@
+"""Tests plans from prefix counts: when they are made, and that counts and decisions are right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from headrace.arrange.sort.gpu.common.launch import KeyType, SortContext
+from headrace.arrange.sort.gpu.lsd.lsd import DevicePlan, MsdUse, PlanInputs
+from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING
+from headrace.arrange.sort.key_order import KeyOrder
+from headrace.testing.fibers.launcher import FiberLauncher
+from tests.arrange.sort.sort_gpu_cases import entropy_keys, keys_of, words
+
+pytestmark = pytest.mark.fibers
+
+HOW = {"undecided": 0, "straight": 1, "reversed": 2, "by_digits": 3, "by_parts": 4}
+MOST_IN_ONE = 256
+
+
+def planned(keys, *, order=None, how=("random", 0)):
+    """Return the method, the digits of passes, whether prefixes were counted and made the plan, and their counts."""
+    launcher = FiberLauncher(*how)
+    order = order or KeyOrder.of(keys.dtype.str)
+    of_keys = KeyType(keys.itemsize, order.packed)
+    zeros = launcher.room(DevicePlan.nbytes(of_keys, HARNESS_TUNING.lsd, counts_prefixes=True), fill=0)
+    context = SortContext(launcher, len(keys), 2)
+    plan = DevicePlan(context, of_keys, HARNESS_TUNING.lsd, zeros, counts_prefixes=True)
+    plan.make(launcher.put(keys), PlanInputs(False, False, MsdUse.IF_CHEAPER, MOST_IN_ONE))
+    made = launcher.fetch(plan.plan).view(np.uint32)
+    steps = made[4:].reshape(-1, 4)[: made[1], 0].tolist()
+    return int(made[0]), steps, bool(made[2]), bool(made[3]), launcher.fetch(plan.prefix_counts).view(np.uint32)
+
+
+def heads_of(keys, order, bits=8):
+    codes = np.array([order.code(word) for word in words(keys).tolist()], np.uint64)
+    return np.bincount((codes >> np.uint64(8 * keys.itemsize - bits)).astype(np.int64), minlength=1 << bits)
+
+
+@pytest.mark.parametrize("dtype", ["u4", "i4", "f4", "u8", "f8"])
+@pytest.mark.parametrize("descending", [False, True])
+def test_heads_are_counted_in_any_order_of_keys(dtype: str, descending: bool) -> None:
+    for count in (900, 2600, 5001):
+        drawn = np.random.default_rng(count).integers(0, 2**64, count, np.uint64)
+        keys = drawn.astype(f"u{np.dtype(dtype).itemsize}").view(dtype)
+        order = KeyOrder.of(np.dtype(dtype).str, descending=descending, total_order=True)
+        how, steps, _, made, heads = planned(keys, order=order)
+        digits = 2 * keys.itemsize
+        assert (how, made, steps[:3]) == (HOW["by_parts"], True, [digits - 1, digits - 2, digits - 3])
+        np.testing.assert_array_equal(heads, heads_of(keys, order))
+
+
+def test_counters_that_fill_up_are_emptied_in_time() -> None:
+    """One head for most keys of a tile, again and again, so that counters are drained between and others are not."""
+    random = np.random.default_rng(3)
+    keys = random.integers(0, 2**32, 9000, np.uint64).astype("u4")
+    for first in range(0, 9000, 1000):
+        keys[first : first + 800] = (keys[first : first + 800] & 0xFFFFFF) | (first % 7 << 24)
+    _, _, taken, _, heads = planned(keys)
+    assert taken
+    np.testing.assert_array_equal(heads, heads_of(keys, KeyOrder.of("<u4")))
+
+
+@pytest.mark.parametrize("kind", ["sorted", "reversed", "constant", "few"])
+def test_keys_that_are_not_worth_it(kind: str) -> None:
+    how, _, taken, made, _ = planned(keys_of("u4", 3000, kind))
+    assert (taken, made) == (False, False)
+    expected = {"sorted": "straight", "constant": "straight", "reversed": "reversed", "few": "by_digits"}
+    assert how == HOW[expected[kind]]
+
+
+def test_skew_that_a_sample_sees() -> None:
+    for ands in (5, 9):
+        assert planned(entropy_keys("u4", 5000, ands))[2:4] == (False, False)
+
+
+def test_parts_that_would_not_take_one_pass() -> None:
+    """Heads are even, what is below them is not: parts would go digit by digit."""
+    keys = entropy_keys("u4", 9000, 0)
+    assert planned(keys)[2:4] == (True, True)
+    crowded = np.where(np.arange(9000) % 20 == 0, keys, keys & np.uint32(0xFF0FFFFF))
+    how, steps, taken, made, _ = planned(crowded)
+    assert (how, steps, taken, made) == (HOW["by_digits"], list(range(8)), False, False)
+
+
+def test_heads_that_are_alike_after_all() -> None:
+    """What the sample has not seen: all digits are counted then, and the answer is as good."""
+    keys = np.full(5000, 0x01020304, "u4")
+    sampled = 5000 * np.arange(256) // 256
+    keys[sampled] = np.random.default_rng(1).integers(0, 2**32, 256, np.uint64).astype("u4")
+    how, steps, taken, made, _ = planned(keys)
+    assert (how, steps, taken, made) == (HOW["by_digits"], list(range(8)), True, False)
+
+
+def test_a_digit_behind_heads_that_does_not_differ_is_no_step() -> None:
+    keys = entropy_keys("u4", 3000, 0) & np.uint32(0xFFFF0F0F)
+    how, steps, _, made, _ = planned(keys)
+    assert (how, steps, made) == (HOW["by_parts"], [7, 6, 5, 4, 2, 0], True)
+    how, _, _, made, _ = planned(keys >> np.uint32(4))
+    assert not made

@@ -1,0 +1,91 @@
+"""Texts of other dialects by rows: where an automaton read the text, all tiles but those with bytes that rows cannot read. Under
+the fiber harness against `read_csv` on the CPU.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headrace.structure.gpu.launches import FindShape
+from headrace.testing.fibers.launcher import FiberLauncher
+from tests.columns.load.load_gpu_cases import check, shape_of
+
+pytestmark = pytest.mark.fibers
+
+TYPES = ["string", "int32", "string", "float64"]
+
+
+def shape(*, threads: int = 32, only_steps: bool = False):
+    find = FindShape(threads=32, rows=4, blocks=1, scan_threads=32, only_steps=only_steps)
+    return shape_of(find, threads=threads, window=96, row_threads=threads)
+
+
+@pytest.fixture
+def left(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, int]]]:
+    """Of each launch of ``convert_rows`` how many tiles it left to the kernel behind it, of how many."""
+    launches: list[tuple[int, int]] = []
+    launch = FiberLauncher.launch
+
+    def counted(self: FiberLauncher, entry, shape, args) -> None:
+        launch(self, entry, shape, args)
+        if entry.name == "convert_rows":
+            marks = self.fetch(args[6]).view(np.uint32)
+            self.waits -= 1
+            launches.append((int((marks != 0).sum()), len(marks)))
+
+    monkeypatch.setattr(FiberLauncher, "launch", counted)
+    return launches
+
+
+def records(rng: random.Random, count: int, quoted: float = 0) -> list[str]:
+    lines = []
+    for _ in range(count):
+        texts = ["".join(rng.choices("ab -x", k=rng.choice([0, 1, 3, 8, 15, 33, 70]))) for _ in range(2)]
+        texts = [f'"{text},""\n"' if rng.random() < quoted else text for text in texts]
+        lines.append(f"{texts[0]},{rng.randrange(10**6)},{texts[1]},{rng.uniform(0, 99):.2f}")
+    return lines
+
+
+def read(lines: list[str], seed: int, line_end: str = "\n", **options: Any) -> int:
+    data = (line_end.join(lines) + line_end).encode()
+    return check(data, header=False, schema=TYPES, skew=seed % 16, seed=seed, **options)
+
+
+DIALECTS: list[tuple[dict[str, Any], str]] = [
+    ({"comment": "#"}, "#note"),
+    ({"escape_char": "\\"}, "a\\,b,1,c,2.5"),
+    ({"escape_char": "\\", "quote_char": None}, "a\\,b,1,c,2.5"),
+    ({"comment": "#", "escape_char": "\\"}, "#x,1,2"),
+    ({"lenient_quotes": True}, 'a"b"c,1,d,2.5'),
+]
+
+
+@pytest.mark.long_except("\\n-0.2-dialect[014]-*")
+@pytest.mark.parametrize(("dialect", "odd"), DIALECTS)
+@pytest.mark.parametrize("quoted", [0.0, 0.2])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_other_dialects_by_rows(left, dialect, odd, quoted, line_end):
+    """All but the tiles near what only an automaton reads; lenient quotes that are malformed leave all tiles to it."""
+    rng = random.Random(odd)
+    lines = records(rng, 600, 0 if dialect.get("quote_char", "") is None else quoted)
+    read(lines, 7, line_end, shape=shape(), **dialect)
+    lines.insert(300, odd)
+    read(lines, 8, line_end, shape=shape(), **dialect)
+    marked, tiles = left[-1]
+    assert marked > 0
+    assert dialect.get("lenient_quotes") or marked < tiles / 2
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_masks_could_read_too(left, seed):
+    """Tiles that begin inside quotes have another state of the automaton than of masks."""
+    rng = random.Random(seed)
+    lines = records(rng, 200, 0.2 * (seed % 2))
+    lines[0] = '"a",1,"b",2.5' if seed % 2 else lines[0]  # the first bytes tell whether there are quotes
+    read(lines, seed, shape=shape(only_steps=True, threads=32 + 32 * (seed % 3 == 2)))
+    assert left == [(0, left[0][1])]

@@ -1,0 +1,243 @@
+"""The conversion launched before anything is counted: the table of the CPU, whatever was expected, and one wait where it held."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from headrace import _native
+from headrace.columns.load.gpu import estimate, load, setup_cache
+from headrace.columns.load.gpu.estimate import SizeEstimate, estimate_sizes
+from headrace.columns.plan.native_dialect import native_dialect
+from headrace.core.errors import MemoryLimitError
+from headrace.core.identity_cache import Recent
+from headrace.structure.dialect import CSV, Dialect
+from headrace.structure.gpu.dialect_tables import TOTALS, Found
+from headrace.testing import fibers
+from headrace.testing.fibers.launcher import FiberLauncher
+from tests.columns.load.ahead_of_counts_cases import MISLEADING, PLAIN, text
+from tests.columns.load.load_gpu_cases import SHAPE, check
+
+pytestmark = pytest.mark.fibers
+
+ROWS = 90
+LINES = [f"{row},{'x' * (row % 7)},{row}.5,{'yz' * (row % 3)}" for row in range(ROWS)]
+DATA = "\n".join(LINES).encode()
+TYPES = ["int32", "string", "float64", "string"]
+STRINGS = [sum(row % 7 for row in range(ROWS)), sum(2 * (row % 3) for row in range(ROWS))]
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch):
+    """Sets what is expected, whatever the text; spare room is none."""
+    monkeypatch.setattr(estimate, "_SPARE_ROWS", 0)
+    monkeypatch.setattr(estimate, "_SPARE_STRING_BYTES", 0)
+
+    def tell(expected: SizeEstimate | None) -> None:
+        monkeypatch.setattr(load, "estimate_sizes", lambda *_: expected)
+
+    return tell
+
+
+@pytest.mark.parametrize(
+    ("rows", "strings", "waits"),
+    [
+        (ROWS, (0, 0), 1),
+        (ROWS + 23, (0, 0), 1),
+        (ROWS + 24, (0, 0), 2),  # more than is to be left
+        (ROWS - 1, (0, 0), 2),
+        (1, (0, 0), 2),
+        (ROWS, (-1, 0), 2),
+        (ROWS, (0, -1), 2),
+        (ROWS, (60, 20), 1),
+        (ROWS, (90, 0), 2),
+        (ROWS, (-STRINGS[0], -STRINGS[1]), 2),
+    ],
+)
+@pytest.mark.parametrize("inferred", [False, True])
+def test_what_is_expected_holds_or_not(told, rows, strings, waits, inferred):
+    sizes = [size + more for size, more in zip(STRINGS, strings, strict=True)]
+    told(SizeEstimate(rows, sizes))
+    options = {} if inferred else {"schema": TYPES}
+    for seed in range(3):
+        assert check(DATA, header=False, seed=seed, skew=5 * seed, **options) == waits
+
+
+def test_nothing_is_expected(told):
+    told(None)
+    assert check(DATA, header=False, schema=TYPES) == 2
+
+
+@pytest.mark.parametrize("kind", MISLEADING)
+def test_first_records_that_mislead(kind):
+    data = text(*MISLEADING[kind])
+    faults = {"on_error": "null", "short_records": "null", "long_records": "reject"}
+    check(data, header=False, schema=["int64", "string", "int64", "string"], **faults)
+    check(data, header=False, **faults)
+
+
+@pytest.mark.parametrize(("options", "odd"), [({"comment": "#"}, "#3,a"), ({"escape_char": "\\"}, "1,\\,,2,d")])
+def test_bytes_that_masks_cannot_read_behind_the_first_ones(options, odd):
+    given = {"header": False, "schema": ["string"] * 4, **options}
+    # Once more for strings, which the first form's search was to measure.
+    assert check(text(PLAIN, [odd, *PLAIN]), **given) == 3
+    assert check(text(PLAIN, PLAIN), **given) == 1
+
+
+def test_offsets_that_would_not_reach(monkeypatch):
+    for module, name in ((estimate, "_MAX_SMALL_OFFSET"), (load, "_MAX_STRING_BYTES")):
+        monkeypatch.setattr(module, name, 100)
+    found_waits = check_values(text(PLAIN, PLAIN), ["int32", "string", "int32", "string"])
+    assert found_waits == 2
+    assert check_values(text(PLAIN, PLAIN), ["int32", "large_string", "int32", "large_string"]) == 1
+
+
+def check_values(data: bytes, types: list[str]) -> int:
+    """Compare values alone; how often the host waited."""
+    from tests.columns.load.load_gpu_cases import read_on_fibers
+
+    found, waits = read_on_fibers(data, header=False, schema=types)
+    assert found is not None
+    expected = [line.split(",") for line in data.decode().split("\n")]
+    assert [str(value) for value in found["column_2"].to_pylist()] == [fields[1] for fields in expected]
+    assert [str(value) for value in found["column_3"].to_pylist()] == [fields[2] for fields in expected]
+    return waits
+
+
+def test_memory_that_is_not_there(monkeypatch):
+    take, refused = FiberLauncher.rooms, []
+
+    def rooms(self, zeroed, others=(), *, ones=0):
+        if ones and len(refused) < 2:
+            refused.append(1)
+            raise MemoryLimitError("no")
+        return take(self, zeroed, others, ones=ones)
+
+    monkeypatch.setattr(FiberLauncher, "rooms", rooms)
+    assert check(DATA, header=False, schema=TYPES) == 2
+    assert len(refused) == 2
+
+
+def test_room_that_would_be_much_for_the_text(monkeypatch):
+    monkeypatch.setattr(estimate, "_SMALL_BYTES", 0)
+    monkeypatch.setattr(estimate, "_MAX_TIMES_TEXT", 0)
+    assert check(DATA, header=False, schema=TYPES) == 2
+
+
+def test_sums_of_columns_whose_types_are_guessed_are_made_with_the_search_or_later(monkeypatch):
+    for little in (1 << 20, 0):
+        monkeypatch.setattr(setup_cache, "_setups", Recent())
+        monkeypatch.setattr(setup_cache, "_SMALL_BYTES", little)
+        for seed in range(3):
+            assert check(DATA, header=False, seed=seed) == 1
+        check(text(*MISLEADING["no numbers"]), header=False, on_error="null")  # and once more for another type
+
+
+def test_the_same_table_as_behind_a_wait():
+    rng = random.Random(5)
+    for seed in range(4):
+        rng.shuffle(LINES)
+        data = "\n".join(LINES).encode()
+        options = {"header": False, "schema": TYPES, "seed": seed}
+        assert check(data, **options) == 1
+        assert check(data, **options, shape=replace(SHAPE, ahead=False)) == 2
+
+
+@pytest.mark.parametrize("read_by", [0, 1, 2])
+@pytest.mark.parametrize("off", [None, 0, 1, 299])
+def test_the_card_says_whether_room_does(read_by, off):
+    totals = np.zeros(3, TOTALS)
+    totals["flags"][:read_by] = Found.REDO
+    totals["records"] = [7, 8, 9]
+    ranges = np.array([[7, 9]] + [[i, 2 * i] for i in range(299)], np.uint64)
+    sizes = np.arange(299, dtype=np.uint64) + (np.arange(299, dtype=np.uint64) + 1) // 2
+    if off == 0:
+        ranges[0] = [10, 20]
+    elif off is not None:
+        sizes[off - 1] = 2 * (off - 1) + 1
+    word = np.zeros(1, np.uint64)
+    program = fibers.program("columns/convert/gpu/string_offsets.cu", {"HR_THREADS": 256})
+    program.launch("check_room", 1, 256, [totals.view(np.uint8), 2, ranges, sizes, 299, word])
+    assert int(word[0]) == (7 + read_by if off is None and read_by < 2 else 2**64 - 1)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "data", "expected"),
+    [
+        (CSV, b"a,bc\nd,ef\ng", (2, [5, 5], [[1, 1], [2, 2]])),
+        (CSV, b'"a,""\n",bc\r\n\r\n1,2,3\n', (2, [11, 9], [[3, 1], [2, 1], [1]])),
+        (CSV, b"no end", (0, [], [[], [], []])),
+        (CSV, b"", (0, [], [])),
+        (Dialect(sep=";;", lineterminator="|"), b"aa;;b|ccc;;d|", (2, [6, 7], [[2, 3], [1, 1]])),
+        (Dialect(comment="#"), b"#c,d\n1,22\n", (1, [10], [[1], [2]])),
+        (Dialect(sep="\t"), b"a\tb\tc\td\n", (1, [8], [[1], [1]])),
+    ],
+)
+@pytest.mark.parametrize("step", [1, 2, 3, 1000])
+def test_what_the_first_records_show(dialect, data, expected, step):
+    records, lengths, fields = expected
+    found = _native.look_at_beginning(native_dialect(dialect), data, len(fields), step)
+    assert found == (records, sum(lengths), sums(lengths), [sums(sizes) for sizes in fields])
+
+
+def sums(sizes: list[int]) -> tuple[int, int]:
+    return sum(sizes), sum(size * size for size in sizes)
+
+
+def test_what_is_expected_of_a_text():
+    native = native_dialect(CSV)
+    expected = SizeEstimate(203 + 512, [1000, 1000])  # no more than the text has
+    assert estimate_sizes(native, b"1,22\n3,44\n5,", 1000, [0, 1]) == expected
+    large = estimate_sizes(native, b"1,22\n3,44\n5,", 10_000_000, [1])
+    assert large == SizeEstimate(2_031_250 + 512, [4_062_500 + 262_144])
+    assert estimate_sizes(native, b"1,22", 1000, []) is None
+
+
+def test_more_is_expected_where_records_differ():
+    native = native_dialect(CSV)
+    texts = [b"".join(b"x" * size + b"\n" for size in sizes) for sizes in ([9] * 400, [4, 14] * 200)]
+    alike, other = (estimate_sizes(native, text, 10**9, []) for text in texts)
+    assert alike is not None and other is not None
+    assert alike.rows == int(10**8 * (1 + 1 / 64)) + 512
+    assert other.rows == pytest.approx(10**8 * (1 + 1 / 64 + 3 * 0.5 / 20), rel=0.01)
+
+
+def test_no_more_is_looked_at_than_tells_enough():
+    native = native_dialect(CSV)
+    alike, other = b"x" * 9 + b"\n", b"".join(b"x" * size + b"\n" for size in [1, 97] * 21)  # 82 records in 4 KB
+    behind = b"y" * 19 + b"\n"
+    first, more = (estimate_sizes(native, (text * 4096)[:4096] + behind * 800, 10**9, []) for text in (alike, other))
+    assert first is not None and more is not None
+    assert first.rows == int(10**8 * (1 + 1 / 64)) + 512  # by the first 4 KB alone
+    assert more.rows > 10**9 / 24  # by those behind, which are shorter than the mean of 50 bytes, too
+
+
+def test_of_a_short_text_no_more_is_looked_at_than_there_is_little_to_spare():
+    native = native_dialect(CSV)
+    # Of 41 records in 4 KB, all as long, strings differ by more than an eighth.
+    lines = [b"y" * size + b"," + b"9" * (98 - size) + b"\n" for size in [1, 97] * 21]
+    beginning = (b"".join(lines) * 2)[:4096] + b"y,9\n" * 4000
+    short, long = (estimate_sizes(native, beginning, size, [0]) for size in (1 << 20, 10**9))
+    assert short is not None and long is not None
+    assert short.rows < (1 << 20) // 90  # by the first 4 KB alone
+    assert long.rows > 10**9 // 10  # by those behind, too
+
+
+def test_records_that_are_few_tell_too_little_however_alike():
+    native = native_dialect(CSV)
+    beginning = (b"x" * 340 + b"\n") * 3
+    found = estimate_sizes(native, beginning + (b"y" * 9 + b"\n") * 4000, 32 << 20, [])
+    assert found is not None
+    assert found.rows > (32 << 20) // 20  # by those behind; by the three of the first 1 KB there would be a twentieth of them
+
+
+def test_strings_with_room_for_all_of_the_text_need_no_more_looking():
+    native = native_dialect(CSV)
+    # Of 7 records in 1 KB, all as long, one has no string: expected is 6/7 of the text, and more than that may be missing.
+    lines = [b"y" * size + b"," + b"9" * (144 - size) + b"\n" for size in [144, 144, 144, 0, 144, 144, 144]]
+    size = 4 << 20
+    found = estimate_sizes(native, b"".join(lines) + b"y,9\n" * 4000, size, [0])
+    assert found == SizeEstimate(int(size / 146 * (1 + 1 / 64)) + 512, [size])  # by the first 1 KB alone

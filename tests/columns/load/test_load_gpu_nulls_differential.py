@@ -1,0 +1,62 @@
+"""Empty fields, other texts that mean null, and wide integers on a GPU, under the fiber harness, against the CPU."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from tests.columns.load.load_gpu_cases import check
+
+pytestmark = pytest.mark.fibers
+
+NULLS: list[Any] = [["NA"], ["NA", ""], [], {"a": ["NA"], "c": []}, {"b": "x", "d": ["", "-"]}]
+FIELDS = {
+    "a": ["1", "22", "-3", "", "", "NA"],
+    "b": ["0.5", "1", "", "NA", "x"],
+    "c": ["2024-01-01", "", "NA"],
+    "d": ["x", "", '""', "-", "NA", "a longer text that is put aside"],
+    "e": ["", "", "NA"],
+    "f": ["true", "false", ""],
+}
+
+
+@pytest.mark.parametrize("nulls", NULLS, ids=str)
+@pytest.mark.parametrize("seed", range(4))
+def test_empty_fields_and_texts_that_mean_null(seed: int, nulls: Any) -> None:
+    rng = random.Random(seed)
+    rows = [",".join(rng.choice(texts) for texts in FIELDS.values()) for _ in range(rng.choice((3, 40, 150)))]
+    data = "\n".join([",".join(FIELDS), *rows, ""]).encode()
+    options: dict[str, Any] = {"null_values": nulls, "quoted_null": rng.random() < 0.3}
+    if rng.random() < 0.5:
+        options |= {"dtypes": {"a": "int32", "b": "float64", "c": "date32"}, "on_error": "null"}
+    if rng.random() < 0.3:
+        options["skip_initial_space"] = True
+    check(data, seed=seed, **options)
+
+
+@pytest.mark.parametrize("texts", ["", "NA", ",NA,"])
+def test_columns_without_a_value(texts: str) -> None:
+    data = "a,b\n" + "".join(f"{text},1\n" for text in texts.split(",") * 30)
+    check(data.encode(), null_values=["NA"])
+
+
+@pytest.mark.parametrize(
+    "wide", ["12345678901234567890123", "-9223372036854775809", "18446744073709551616", "9223372036854775808"]
+)
+@pytest.mark.parametrize("other", ["1.5", "-1", "7", ""])
+@pytest.mark.parametrize("last", [False, True])
+def test_integers_beyond_int64(wide: str, other: str, last: bool) -> None:
+    fields = [other] * 60 + [wide] if last else [wide] + [other] * 60
+    check(("a,b\n" + "".join(f"{text},1\n" for text in fields)).encode())
+
+
+@pytest.mark.parametrize(
+    "fields", ["9007199254740993 1.5", "1.5 7 -9223372036854775807", "1.5 9007199254740994", "1 9007199254740993"]
+)
+@pytest.mark.parametrize("marks", [False, True])
+def test_rounded_integers(fields: str, marks: bool) -> None:
+    options: dict[str, Any] = {"thousands": "_"} if marks else {}
+    rows = "".join(f"{text},1\n" for text in ["0", *fields.split(), "2"] * 20)
+    check(("a,b\n" + rows).encode(), **options)

@@ -1,0 +1,124 @@
+"""Sources of kernels: headers joined in place, and variants that come from a finite list."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import headrace
+from headrace.core.errors import OptionError
+from headrace.gpu.kernels import source
+from headrace.gpu.kernels.source import KernelSourceError, Variant, all_variants, joined_source
+
+PACKAGE = Path(headrace.__file__).parent
+
+
+def package(folder, **files):
+    for name, text in files.items():
+        (folder / name.replace("_dot_", ".")).write_text(text)
+    return folder
+
+
+def test_headers_stand_where_they_are_included_each_once(tmp_path):
+    root = package(
+        tmp_path,
+        a_dot_cu='// idea\n#include "b.hpp"\n#include "c.hpp"\nint a;\n',
+        b_dot_hpp='#pragma once\n#include "c.hpp"\nint b;\n',
+        c_dot_hpp="#pragma once\nint c;\n",
+    )
+    assert joined_source(Variant("a.cu", (("HR_N", 4), ("HR_T", "u32"))), root).splitlines() == [
+        "#define HR_N 4",
+        "#define HR_T u32",
+        '#line 1 "headrace/a.cu"',
+        "// idea",
+        '#line 1 "headrace/b.hpp"',
+        "",
+        '#line 1 "headrace/c.hpp"',
+        "",
+        "int c;",
+        '#line 3 "headrace/b.hpp"',
+        "int b;",
+        '#line 3 "headrace/a.cu"',
+        "",
+        "int a;",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("#include <cub/cub.cuh>\n", "a.cu:1: <cub/cub.cuh> is no header of this package"),
+        ('int x;\n#ifdef X\n#include "b.hpp"\n#endif\n', "a.cu:3: 'b.hpp' is included inside #if"),
+        ('#include "missing.hpp"\n', "no source 'missing.hpp' in the package"),
+    ],
+)
+def test_what_cannot_be_joined_is_told_with_its_place(tmp_path, text, said):
+    root = package(tmp_path, a_dot_cu=text, b_dot_hpp="")
+    with pytest.raises(KernelSourceError) as raised:
+        joined_source(Variant("a.cu"), root)
+    assert said in str(raised.value)
+
+
+def test_variants_are_the_combinations_of_every_table(monkeypatch, tmp_path):
+    package = tmp_path / "some_kernels"
+    (package / "s" / "t").mkdir(parents=True)
+    first = '("a.cu", {"HR_X": [1, 2], "HR_Y": ["u", "v"]}), ("a.cu", {"HR_X": [2], "HR_Y": ["v", "w"]})'
+    (package / "s" / "programs.py").write_text(f"PROGRAMS = ({first})")
+    (package / "s" / "t" / "programs.py").write_text('PROGRAMS = (("b.cu", {"HR_E": ["x", "*"]}),)')
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(source, "PACKAGE", package)
+    source.programs_in.cache_clear()
+    assert [str(variant) for variant in all_variants()] == [
+        "s/a.cu HR_X=1 HR_Y=u",
+        "s/a.cu HR_X=1 HR_Y=v",
+        "s/a.cu HR_X=2 HR_Y=u",
+        "s/a.cu HR_X=2 HR_Y=v",
+        "s/a.cu HR_X=2 HR_Y=w",
+        "s/t/b.cu HR_E=x",
+    ]
+    assert str(Variant.of("s/t/b.cu", {"HR_E": "x * 3"})) == "s/t/b.cu HR_E=x * 3"
+    for file, defines in [
+        ("s/a.cu", {"HR_X": 1, "HR_Y": "w"}),
+        ("s/a.cu", {"HR_X": 1}),
+        ("s/c.cu", {}),
+        ("s/t/a.cu", {"HR_X": 1, "HR_Y": "u"}),
+        ("u/a.cu", {"HR_X": 1, "HR_Y": "u"}),
+        ("s/a.cu", {"HR_X": 3, "HR_Y": "u"}),
+    ]:
+        with pytest.raises(OptionError, match=r"programs\.py lists no program"):
+            Variant.of(file, defines)
+
+
+def test_every_kernel_file_is_listed_and_every_listed_file_is_there():
+    files = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.cu")}
+    assert files == {file for file, _ in source.all_programs()}
+
+
+def test_nothing_compiles_but_what_takes_a_listed_variant():
+    # A call of the compiler anywhere else could compile what no list names.
+    callers = set()
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+            if name in {"compile_source", "ProgramOptions", "nvrtc", "cuLibraryLoadData"}:
+                callers.add((path.relative_to(PACKAGE).as_posix(), name))
+    assert callers == {
+        ("gpu/kernels/compile.py", "compile_source"),
+        ("gpu/kernels/compile.py", "ProgramOptions"),
+        ("gpu/kernels/kernel.py", "cuLibraryLoadData"),
+        ("gpu/kernels/build.py", "compile_source"),
+    }
+
+
+def test_programs_are_compiled_without_the_native_part(tmp_path):
+    # A build that sees NVRTC compiles them before the extension is there.
+    pytest.importorskip("cuda.core", exc_type=ImportError)
+    tool = Path(__file__).parents[3] / "tools" / "build_cubins.py"
+    script = f"import runpy, sys; sys.modules['headrace._native'] = None; runpy.run_path({str(tool)!r})['main'](sys.argv[1], 1)"
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.startswith("4 programs, "), done.stderr

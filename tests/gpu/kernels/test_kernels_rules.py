@@ -1,0 +1,109 @@
+"""What is promised of every program: it compiles, without a driver and without a warning. For sm_90, each; for sm_80, which some
+code asks for, some with each value of each macro; for the two newest, which none does, one of each file.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from headrace.core.errors import OptionError
+from headrace.gpu.device.device import ARCHITECTURES
+from headrace.gpu.kernels.arguments import signature_codes
+from headrace.gpu.kernels.build import build_kernels
+from headrace.gpu.kernels.source import KernelSourceError, all_variants
+from tests.gpu.kernels.some_programs import first_of_each_file, with_each_value
+
+pytest.importorskip("cuda.core", reason="NVRTC comes with the extra cuda13", exc_type=ImportError)
+
+from headrace.gpu.kernels import compile as kernels
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("cubins")
+
+
+@pytest.fixture(scope="module")
+def built(folder):
+    """One program of each file."""
+    return list(build_kernels(["sm_90"], folder=folder, variants=first_of_each_file()))
+
+
+def test_one_program_of_each_file_compiles(built):
+    assert {each.variant.file for each in built} == {variant.file for variant in all_variants()}
+    assert {str(each.variant): each.log for each in built if each.log} == {}
+    assert all(each.nbytes > 0 for each in built)
+
+
+def test_a_second_build_compiles_nothing(built, folder):
+    again = list(build_kernels(["sm_90", "90"], folder=folder, variants=first_of_each_file()))
+    assert all(each.seconds > 0 for each in built) and all(each.seconds == 0 for each in again)
+    assert [(each.variant, each.nbytes) for each in built] == [(each.variant, each.nbytes) for each in again]
+
+
+@pytest.mark.long
+def test_every_listed_program_compiles(folder):
+    oldest = build_kernels(["sm_80"], folder=folder, variants=with_each_value())
+    newest = build_kernels(["sm_100", "sm_120"], folder=folder, variants=first_of_each_file())
+    built = [*build_kernels(["sm_90"], folder=folder), *oldest, *newest]
+    compiled = {name: {each.variant for each in built if each.architecture == name} for name in ARCHITECTURES}
+    files = {variant.file for variant in all_variants()}
+    defines = {(variant.file, define) for variant in all_variants() for define in variant.defines}
+    assert compiled["sm_90"] == set(all_variants())
+    assert {(variant.file, define) for variant in compiled["sm_80"] for define in variant.defines} == defines
+    assert all({variant.file for variant in compiled[name]} == files for name in compiled)
+    assert all(each.nbytes > 0 for each in built)
+    assert {str(each.variant): each.log for each in built if each.log} == {}
+
+
+def test_a_product_and_a_sum_are_not_fused():
+    # Were they, both functions would compile to the same.
+    plain = "__global__ void f(float* p) { *p = p[1] * p[2] + p[3]; }"
+    fused = "__global__ void f(float* p) { *p = __fmaf_rn(p[1], p[2], p[3]); }"
+    codes = [kernels.compile_source(f'extern "C" {text}', "fused", "sm_90").code for text in (plain, fused)]
+    assert codes[0] != codes[1]
+
+
+def test_an_error_names_our_file_and_line():
+    with pytest.raises(KernelSourceError) as raised:
+        kernels.compile_source('int x;\n#line 7 "headrace/core/a.cuh"\nint y = nothing;\n', "a.cu", "sm_90")
+    assert "a.cu does not compile for sm_90" in str(raised.value)
+    assert 'headrace/core/a.cuh(7): error: identifier "nothing" is undefined' in str(raised.value)
+
+
+def test_an_unknown_architecture_is_refused(tmp_path):
+    with pytest.raises(OptionError, match="did you mean 'sm_120'"):
+        list(build_kernels(["sm_12"], folder=tmp_path))
+
+
+def test_a_kept_cubin_is_taken_without_the_compiler(tmp_path):
+    # Two processes: the first compiles, the second could not.
+    variant = "Variant.of('primitives/copy.cu', {'HR_WIDTH': 4})"
+    take = f"from headrace.gpu.kernels.compile import *; print(len(cubin_of({variant}, 'sm_90')))"
+    forbid = "import headrace.gpu.kernels.compile as k\ndef no(*a): raise SystemExit('compiled')\nk.compile_source = no\n"
+    environment = os.environ | {"HEADRACE_KERNEL_CACHE": str(tmp_path)}
+    sizes = []
+    for code in (take, forbid + take):
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        sizes.append(int(done.stdout))
+    assert sizes[0] == sizes[1] > 0
+
+
+@pytest.mark.parametrize(
+    ("signature", "codes"), [("", []), ("P", ["Q"]), ("PPq16s", ["Q", "Q", "q", "16s"]), ("8s12sdf", ["8s", "12s", "d", "f"])]
+)
+def test_signatures(signature, codes):
+    assert signature_codes(signature) == codes
+
+
+@pytest.mark.usefixtures("built")
+def test_what_came_with_the_package_is_taken_first(folder, monkeypatch):
+    variant = kernels.Variant.of("primitives/copy.cu", {"HR_WIDTH": 2})
+    monkeypatch.setattr(kernels, "PREBUILT", folder)
+    monkeypatch.setattr(kernels, "user_cache", lambda: pytest.fail("the package has it"))
+    assert len(kernels.cubin_of(variant, "sm_90")) > 0

@@ -1,0 +1,111 @@
+"""Launches by many threads, and what a driver refuses, with a driver that is made up."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from enum import IntEnum
+from types import SimpleNamespace
+
+import pytest
+
+from headrace.gpu.device import device as gpu
+from headrace.gpu.device.device import GpuError
+from headrace.gpu.kernels import kernel as kernels
+from headrace.gpu.kernels.kernel import Kernel
+from tests.gpu.kernels.noting_driver import NotingDriver
+
+SHARED = "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
+
+
+class Driver:
+    """A driver that allows 48 KiB until it is told otherwise, and takes any launch."""
+
+    CUfunction_attribute = SimpleNamespace(**{SHARED: SHARED})
+    CUfunction = int
+
+    def __init__(self):
+        self.allowed = {}
+        self.native = NotingDriver()
+        self.cuKernelGetAttribute, self.cuKernelSetAttribute = self.allows, self.allow
+
+    def allows(self, attribute, handle, device):
+        return 0, self.allowed.get((attribute, handle, device), 48 << 10)
+
+    def allow(self, attribute, value, handle, device):
+        self.allowed[attribute, handle, device] = value
+        return (0,)
+
+
+@pytest.fixture
+def driver(monkeypatch):
+    made = Driver()
+    monkeypatch.setattr(kernels, "driver", lambda: made)
+    monkeypatch.setattr(kernels, "card_calls", lambda: made.native.calls)
+    monkeypatch.setattr(kernels, "layout_of", lambda *given: [(0, 8, "Q")])
+    return made
+
+
+def kernel(handle=5):
+    return Kernel(handle, "f", "Q", SimpleNamespace(index=0, stream=7))
+
+
+def test_what_one_object_may_take_of_shared_memory_no_other_takes_away(driver):
+    one, other = kernel(), kernel()  # two threads that ask at once get two objects of one kernel
+    one.launch(1, 32, (0,), shared=100 << 10)
+    other.launch(1, 32, (0,), shared=64 << 10)
+    assert driver.allowed == {(SHARED, 5, 0): 100 << 10}
+    one.launch(1, 32, (0,), shared=100 << 10)
+    assert [shared for _, _, shared, _ in driver.native.launched] == [100 << 10, 64 << 10, 100 << 10]
+
+
+def test_a_kernel_with_static_shared_memory_asks_below_48_kib_too(driver):
+    driver.allowed[SHARED, 5, 0] = 40 << 10  # it has 8 KiB of its own
+    kernel().launch(1, 32, (0,), shared=44 << 10)
+    assert driver.allowed == {(SHARED, 5, 0): 44 << 10}
+
+
+class Statuses(IntEnum):
+    """As the driver names them."""
+
+    SUCCESS = 0
+    CUDA_ERROR_INVALID_VALUE = 1
+    CUDA_ERROR_INVALID_CONTEXT = 201
+    CUDA_ERROR_INVALID_HANDLE = 400
+    CUDA_ERROR_CONTEXT_IS_DESTROYED = 709
+
+
+def several(driver, monkeypatch, answers):
+    """Three launches told together, of which the driver answers with these; what was launched, and contexts made current."""
+    current = []
+    card = SimpleNamespace(index=0, stream=7, current=lambda: nullcontext(current.append(len(driver.native.launched))))
+    driver.CUresult, driver.cuGetErrorString = Statuses, lambda status: (0, b"refused")
+    monkeypatch.setattr(gpu, "driver", lambda: driver)
+    driver.native.answers = answers
+    launched = Kernel(5, "f", "Q", card)
+    kernels.launch_all([launched.prepare(number, 32, (number,), 0) for number in (1, 2, 3)], 7)
+    return [extents[0] for _, extents, _, _ in driver.native.launched], current
+
+
+def test_of_launches_told_together_one_that_has_no_context_is_made_again_and_those_behind_it(driver, monkeypatch):
+    assert several(driver, monkeypatch, [0, 201]) == ([1, 2, 2, 3], [2])
+
+
+def test_of_launches_told_together_one_that_is_refused_is_named(driver, monkeypatch):
+    with pytest.raises(GpuError, match="kernel f, grid 2, block 32, 0 bytes shared: CUDA_ERROR_INVALID_VALUE: refused"):
+        several(driver, monkeypatch, [0, 1])
+
+
+def test_a_program_that_the_driver_does_not_take_is_named_with_the_drivers_version(driver, monkeypatch):
+    class Refusal(int):
+        name = "CUDA_ERROR_INVALID_IMAGE"
+
+    monkeypatch.setattr(gpu, "driver", lambda: driver)
+    monkeypatch.setattr(kernels, "cubin_of", lambda variant, architecture: b"code")
+    driver.cuLibraryLoadData = lambda *given: (Refusal(200), None)
+    driver.cuGetErrorString = lambda status: (0, b"device kernel image is invalid")
+    for version, said in [(12040, r"for CUDA 12\.4 \(13\.0 or newer is needed\)"), (13010, r"for CUDA 13\.1")]:
+        driver.cuDriverGetVersion = lambda version=version: (0, version)
+        with pytest.raises(
+            GpuError, match=rf"primitives/copy\.cu HR_WIDTH=4, compiled for sm_90, .*{said}: CUDA_ERROR_INVALID_IMAGE"
+        ):
+            kernels._loaded(kernels.Variant.of("primitives/copy.cu", {"HR_WIDTH": 4}), "f", "sm_90")

@@ -1,0 +1,19 @@
+"""What is listed runs in the fiber harness too: programs with each value of each macro compile there, with a GPU's kernels."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from headrace.gpu.kernels.source import Variant, joined_source
+from headrace.testing import fibers
+from tests.gpu.kernels.some_programs import with_each_value
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("variant", with_each_value(), ids=str)
+def test_a_listed_program_compiles_for_the_harness(variant: Variant) -> None:
+    entries = fibers.program(variant.file, dict(variant.defines), build="fast").entries
+    named = re.findall(r'extern "C" __global__ void(?:\s+__launch_bounds__\([^()]*\))?\s+(\w+)', joined_source(variant))
+    assert entries and set(entries) <= set(named)

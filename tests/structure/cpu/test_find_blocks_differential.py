@@ -1,0 +1,61 @@
+"""Every short text across the border of two blocks, of 64 bytes each, and of two tiles, against the sequential oracle."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+
+import pytest
+
+from headrace import Dialect, _native
+from headrace.structure.find import Structure
+from tests.structure.cpu.find_cases import BLOCK, expected, found
+
+pytestmark = pytest.mark.isas
+
+ISAS = _native.isas()
+TOKENS = [b"x", b",", b'"', b"\r", b"\n"]
+FRONTS = [b"x" * 62, b'"' + b"x" * 61, b"a,b\n" + b"x" * 57 + b"\n", b'a,"b\n' + b"\n" * 57]
+"""What the first 62 bytes are: in a field, in quotes, behind a line end, and lines that are quoted."""
+DIALECTS = [
+    Dialect(),
+    Dialect(double_quote=False),
+    Dialect(skip_blank_lines=False),
+    Dialect(quote_char=None),
+    Dialect(lineterminator="\n"),
+]
+
+
+@cache
+def texts_of(dialect: Dialect) -> list[tuple[bytes, Structure]]:
+    """All of them, and what the oracle finds."""
+    texts = [front + b"".join(tokens) + b'y,"z"\n' for front, tokens in product(FRONTS, product(TOKENS, repeat=4))]
+    return [(data, expected(data, dialect)) for data in texts]
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: repr(dialect)[:80])
+def test_all_texts_of_four_bytes_across_a_border(dialect: Dialect, isa: str) -> None:
+    for data, wanted in texts_of(dialect):
+        for tile, masks in ((4096, True), (BLOCK, True), (BLOCK, False)):
+            assert found(data, dialect, tile=tile, isa=isa, masks=masks) == wanted, (data[60:], tile, masks)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("masks", [True, False])
+def test_text_behind_a_closing_quote_is_a_stray_wherever_it_stands(masks: bool, isa: str) -> None:
+    """The byte behind a closing quote is the stray, also where the quote is the last byte of its block."""
+    for size in range(BLOCK - 6, BLOCK + 3):
+        text = b'"' + b"a" * size + b'"b,c\n'
+        assert found(text, Dialect(), isa=isa, tile=4096, masks=masks).strays == [size + 2]
+        sound = b'"' + b"a" * size + b'",c\n'
+        assert found(sound, Dialect(), isa=isa, tile=4096, masks=masks).strays == []
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_the_last_bytes_of_a_text(isa: str) -> None:
+    """Nothing is read from behind the text's end, where zeros lie."""
+    for size in range(BLOCK - 3, BLOCK + 3):
+        for end in (b"", b",", b'"', b'""', b"\r", b"\n", b"\n\n", b'"x"', b',"'):
+            data = b"x" * size + b"\n" + end
+            assert found(data, Dialect(), isa=isa, tile=4096) == expected(data, Dialect()), (size, end)

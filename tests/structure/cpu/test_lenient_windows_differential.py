@@ -1,0 +1,39 @@
+"""Lenient quotes at the end of what is read at once: a window's end is no delimiter, and a run goes on behind it."""
+
+from __future__ import annotations
+
+import pytest
+
+from headrace import Dialect, _native
+from tests.structure.cpu.find_cases import expected, found
+
+pytestmark = pytest.mark.isas
+
+ISAS = _native.isas()
+LOOK_AHEAD = 4096
+"""Bytes that are read along with a tile."""
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("tile", [1, 64, 100])
+@pytest.mark.parametrize("behind", [b'"b', b'""b', b'"b"c', b'" ,', b'"'])
+def test_a_quote_at_the_end_of_a_window(behind: bytes, tile: int, isa: str) -> None:
+    """Text may follow the quote: then it closes nothing, and the field goes on."""
+    dialect = Dialect(lenient_quotes=True)
+    for shift in range(-2, 3):
+        for more in (0, 1024, 3 * 1024):
+            front = b'x"y,"' + b"a" * (tile + LOOK_AHEAD + more - 6 + shift)
+            for end in (b',c"\nd,e\n', b'",c\nd,e\n', b"\n"):
+                data = front + behind + end
+                assert found(data, dialect, tile=tile, isa=isa) == expected(data, dialect), (shift, more, end)
+
+
+@pytest.mark.long_except("0-*", "-1-*", "1-*")
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("shift", [-129, -128, -2, -1, 0, 1, 2, 127])
+def test_a_run_far_behind_a_tile(shift: int, isa: str) -> None:
+    """Which run closes a field is looked for 256 KB at a time."""
+    dialect = Dialect(lenient_quotes=True)
+    for behind in (b'"b', b'",', b'"""b", '):
+        data = b'x,"' + b"a" * ((256 << 10) - 3 + shift) + behind + b'c\n"d",e\n'
+        assert found(data, dialect, tile=1 << 16, isa=isa) == expected(data, dialect), behind

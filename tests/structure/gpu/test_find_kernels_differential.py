@@ -1,0 +1,211 @@
+"""The search for structure on a GPU, in the fiber harness, against an automaton read byte by byte and the sequential oracle."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headrace import Dialect
+from headrace.structure.gpu.dialect_tables import TALLY, TOTALS, Found, plain_dialect, step_tables
+from headrace.testing import fibers
+from headrace.testing.strategies import dialects, texts
+from tests.examples import examples
+from tests.structure.gpu.find_kernels_cases import (
+    ORDERS,
+    SCAN_THREADS,
+    How,
+    Result,
+    aligned,
+    check_returns,
+    expected,
+    has_misplaced_quotes,
+    plain_cases,
+    scanned,
+    tile_count,
+    without,
+)
+
+pytestmark = pytest.mark.fibers
+
+SHAPES = [(32, 1), (64, 1), (32, 2)]
+CHUNKS = [(32, 2), (64, 2)]
+
+
+hows = st.builds(How, st.sampled_from(SHAPES), st.integers(0, 15), st.sampled_from(ORDERS))
+hows_of_steps = st.builds(How, st.sampled_from(CHUNKS), st.integers(0, 15), st.sampled_from(ORDERS))
+
+
+def by_masks(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result:
+    """Entries and totals."""
+    threads, rows = how.shape
+    plain = plain_dialect(dialect, quoted=quoted)
+    assert plain is not None
+    tiles = tile_count(data, how)
+    tallies, totals = np.zeros(2 * tiles + 1, TALLY), np.zeros(1, TOTALS)
+    if tiles:
+        shape = {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": 1}
+        program = fibers.program("structure/gpu/summarize_plain.cu", {"HR_QUOTED": int(quoted), **shape})
+        args = [aligned(data, how.skew), len(data), plain, tallies, totals, None]
+        order, seed = how.order
+        blocks = max(1, tiles - seed % 3)  # each one or several tiles
+        program.launch("tally_plain", blocks, threads, [*args, tiles], order=order, seed=seed)
+    check_returns(data, dialect, int(totals[0]["flags"]))
+    totals["flags"] &= ~np.uint32(Found.RETURN)
+    return scanned(data, how, tallies, totals, quoted=quoted, states=None)
+
+
+def by_steps(data: bytes, dialect: Dialect, how: How) -> Result:
+    threads, rows = how.shape
+    made = step_tables(dialect)
+    tables, text = np.array([made]), aligned(data, how.skew)
+    tiles = tile_count(data, how)
+    tallies, totals = np.zeros(tiles + 1, TALLY), np.zeros(1, TOTALS)
+    count = made["steps"].shape[1]
+    maps = np.zeros((tiles + 1) * (8 if count == 64 else 1), np.uint64)
+    before = np.zeros(tiles * threads + 1, np.uint64 if count == 16 else np.uint32)
+    states = np.zeros(tiles + 1, np.uint8)
+    program = fibers.program(
+        "structure/gpu/summarize_dfa.cu",
+        {"HR_STATES": count, "HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": 1},
+    )
+    scan = fibers.program("structure/gpu/scan_summaries.cu", {"HR_THREADS": SCAN_THREADS})
+    order, seed = how.order
+    if tiles:
+        program.launch("map_tiles", tiles, threads, [text, len(data), tables, None, before, maps, None], order=order, seed=seed)
+        if count == 64:
+            program.launch("chain_maps", 1, threads, [maps, tiles, states, None], order=order, seed=seed)
+            args = [text, len(data), tables, None, before, states, None]
+            program.launch("start_chunks", tiles, threads, args, order=order, seed=seed)
+        else:
+            blocks = tiles // SCAN_THREADS + 1
+            memory = np.zeros(2 * (blocks + 1), np.uint64)
+            scan.launch("scan_maps", blocks, SCAN_THREADS, [maps, tiles, states, None, memory], order=order, seed=seed)
+        args = [text, len(data), tables, None, before, states, tallies, totals, None]
+        program.launch("tally_steps", tiles, threads, args, order=order, seed=seed)
+    entries, found = scanned(data, how, tallies, totals, quoted=False, states=states)
+    return [(*entry[:4], entry[4] in dialect.automaton.quoted, entry[5]) for entry in entries], found
+
+
+def check_masks(data: bytes, dialect: Dialect, how: How) -> None:
+    """Masks with quotes find what is expected, or say that they may have misread the text, and only where they may."""
+    found = by_masks(data, dialect, how, quoted=True)
+    misplaced = has_misplaced_quotes(data, dialect)
+    assert bool(found[1][-1] & Found.STRAY) == misplaced
+    assert misplaced or found == expected(data, dialect, how)
+
+
+@pytest.mark.long_except("0", "7")
+@pytest.mark.parametrize("skew", [0, 1, 7, 8, 15])
+def test_edges(skew: int) -> None:
+    """What a tile's edge cuts: line ends of two bytes, doubled quotes, records that are longer than tiles."""
+    how = How((32, 1), skew, ("random", skew))
+    for shift in (-2, -1, 0, 1):
+        head = b"a," + b"x" * (how.tile - skew - 2 + shift)
+        for tail in (
+            b'\r\n\r\nb,"c\r\n"',
+            b"\n\n,\n",
+            b',"a""b""",\n"',
+            b'"",\r\n',
+            b"",
+            b"," * how.tile,
+            b"\n" * (how.tile + 1),
+        ):
+            for data in (head + tail, head + b',"' + head + b'"' + tail, b"\n" * (how.tile + shift) + tail, (head + tail) * 3):
+                for dialect in (Dialect(), Dialect(skip_blank_lines=False), Dialect(lineterminator="\n")):
+                    check_masks(data, dialect, how)
+                    if b'"' not in data:
+                        assert by_masks(data, dialect, how, quoted=False) == expected(data, dialect, how)
+
+
+@pytest.mark.long_except("options1")
+@pytest.mark.parametrize("options", [{"line_end": "\r\n"}, {"sep": "||", "comment": "//"}, {"escape": "\\", "comment": "#"}])
+def test_edges_of_steps(options: dict[str, str]) -> None:
+    dialect = Dialect(**options)
+    sep, end = dialect.sep, dialect.lineterminator or b"\r\n"
+    for skew in (0, 5):
+        how = How((32, 2), skew, ("random", skew))
+        for shift in (-3, -2, -1, 0):
+            head = b"a" + sep + b"x" * (how.tile - skew - 2 + shift)
+            for tail in (
+                end * 2 + b"b" + sep + b'"c' + end + b'"',
+                sep * 2 + end,
+                (dialect.comment or b"") + end,
+                b'"',
+                b"\\" + end,
+            ):
+                for data in (head + tail, (head + tail) * 2, head + end + (dialect.comment or b"") + head + tail):
+                    assert by_steps(data, dialect, how) == expected(data, dialect, how)
+
+
+@pytest.mark.parametrize("order", [ORDERS[2]])
+@pytest.mark.parametrize(
+    "options", [{}, {"comment": "#"}, {"escape_char": "\\"}, {"sep": "||", "lineterminator": "\r\n"}], ids=str
+)
+def test_more_tiles_than_a_block_scans(options: dict[str, str], order: tuple[str, int]) -> None:
+    """What came before a block is joined in front of what came before a lane, and the joins do not commute.
+
+    A record and a quoted field go over more tiles than a block has.
+    """
+    dialect, how = Dialect(**options), How(CHUNKS[0], 3, order)
+    line = dialect.sep.join([b"a", b'"b', b'c"', b"d"]) + (dialect.lineterminator or b"\n")
+    long = b'e,"' + b"x,\n" * (how.tile * (SCAN_THREADS + 9) // 3) + b'",f' + (dialect.lineterminator or b"\n")
+    for data in (
+        line * (how.tile * (2 * SCAN_THREADS + 5) // len(line)),
+        line * 40 + long + line * (how.tile * SCAN_THREADS // len(line)),
+    ):
+        wanted = expected(data, dialect, how)
+        assert by_steps(data, dialect, how) == wanted
+        if not options:
+            assert by_masks(data, dialect, How((32, 1), 3, order), quoted=True) == expected(data, dialect, How((32, 1), 3, order))
+
+
+def test_a_form_runs_only_if_the_one_before_asks() -> None:
+    dialect, how = Dialect(), How((32, 1), 3, ("forward", 0))
+    shape = {"HR_THREADS": 32, "HR_ROWS": 1, "HR_UNROLL": 1, "HR_BLOCKS": 1}
+    bare = fibers.program("structure/gpu/summarize_plain.cu", {"HR_QUOTED": 0, **shape})
+    quoted = fibers.program("structure/gpu/summarize_plain.cu", {"HR_QUOTED": 1, **shape})
+    for data in (b"a,b\n" * 500, b"a,b\n" * 400 + b'a,"b"\n' + b"a,b\n" * 100):
+        text, tiles = aligned(data, how.skew), tile_count(data, how)
+        tallies, totals = np.zeros(2 * tiles, TALLY), np.zeros(1, TOTALS)
+        described = plain_dialect(dialect, quoted=False), plain_dialect(dialect, quoted=True)
+        bare.launch("tally_plain", tiles, 32, [text, len(data), described[0], tallies, totals, None, tiles])
+        assert bool(totals[0]["flags"] & Found.REDO) == (b'"' in data)
+        again, counted = np.zeros_like(tallies), np.zeros_like(totals)
+        quoted.launch("tally_plain", tiles // 2, 32, [text, len(data), described[1], again, counted, totals, tiles])
+        assert bool(again["records"].any()) == (b'"' in data)
+        if b'"' in data:
+            assert scanned(data, how, again, counted, quoted=True, states=None) == expected(data, dialect, how)
+
+
+@given(plain_cases(), hows)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
+def test_without_quotes(case: tuple[Dialect, bytes], how: How) -> None:
+    dialect, data = case
+    data = without(data, dialect)
+    assert by_masks(data, dialect, how, quoted=False) == expected(data, dialect, how)
+
+
+@given(plain_cases(), hows)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
+def test_quotes(case: tuple[Dialect, bytes], how: How) -> None:
+    dialect, data = case
+    if dialect.quote_char is not None:
+        check_masks(data, dialect, how)
+        data = without(data, dialect)
+        assert by_masks(data, dialect, how, quoted=True) == by_masks(data, dialect, how, quoted=False)
+
+
+@st.composite
+def cases_of_steps(draw: st.DrawFn) -> tuple[Dialect, bytes]:
+    dialect = draw(dialects().filter(lambda dialect: not dialect.lenient_quotes))
+    parts = draw(st.lists(texts(dialect, max_tokens=300), min_size=1, max_size=4))
+    return dialect, b"".join(parts) * draw(st.sampled_from([1, 1, 2, 5]))
+
+
+@given(cases_of_steps() | plain_cases(), hows_of_steps)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
+def test_any_dialect(case: tuple[Dialect, bytes], how: How) -> None:
+    dialect, data = case
+    assert by_steps(data, dialect, how) == expected(data, dialect, how)
