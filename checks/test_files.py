@@ -12,24 +12,7 @@ from pathlib import Path
 
 from checks.tree import Finding, files, name_of
 
-EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
-    {
-        ("scan_gpu_cases.py", "_parts"),
-        ("test_ahead_of_counts_differential.py", "_LITTLE"),
-        ("test_ahead_of_counts_differential.py", "_MOST_TIMES_TEXT"),
-        ("test_ahead_of_counts_differential.py", "_SPARE_ROWS"),
-        ("test_ahead_of_counts_differential.py", "_SPARE_STRING_BYTES"),
-        ("test_ahead_of_counts_differential.py", "_kept"),
-        ("test_column_placement_unit.py", "_to"),
-        ("test_load_gpu_differential.py", "_SHORT_SAMPLE"),
-        ("test_load_gpu_extremes_differential.py", "_MOST_STRING_BYTES"),
-        ("test_load_gpu_faults_differential.py", "_MOST_FAULTS"),
-        ("test_load_gpu_faults_differential.py", "_TOGETHER_BYTES"),
-        ("test_load_gpu_forms_differential.py", "_MOST_FAULTS"),
-        ("test_rows_differential.py", "_MARKED_BLOCKS"),
-        ("test_texts_that_begin_alike_differential.py", "_beginnings"),
-    }
-)
+EXCEPTIONS: frozenset[tuple[str, str]] = frozenset()
 """Pairs of a test file's name and a private name that it replaces. The set may only get smaller."""
 
 

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.fibers
 
 @pytest.fixture(autouse=True)
 def nothing_kept(monkeypatch):
-    monkeypatch.setattr(prepared, "_beginnings", Recent())
+    monkeypatch.setattr(prepared, "known_beginnings", Recent())
 
 
 def read_far(data: bytes, **options) -> headrace.Table:
@@ -154,7 +154,7 @@ def test_few_beginnings_are_kept_and_none_of_a_long_header():
         check(b"a%d,b\n1,2\n" % number)
         check(b",".join([b"x"] * number) + b"x\n" + b"1\n", header=False, long_records="truncate", short_records="null")
     check(b"long" * 3000 + b",b\n1,2\n3,4\n")
-    kept = [found for _, found in prepared._beginnings._kept.values()]
+    kept = [found for _, found in prepared.known_beginnings._kept.values()]
     assert sorted((len(one._heads), len(one._widths)) for one in kept) == [(0, 4), (4, 0)]
     assert all(len(head) < 100 for one in kept for head, _ in one._heads)
 

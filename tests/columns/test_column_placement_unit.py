@@ -132,7 +132,7 @@ def test_columns_on_several_devices_are_no_batch_of_one(table):
 
 def test_views_come_to_the_host_before_they_become_plain(table, monkeypatch):
     there = headrace.Table({"v": elsewhere(table["v"])})
-    monkeypatch.setattr(placement, "_to", lambda column, target, crossings, budget: table["v"])
+    monkeypatch.setattr(placement, "column_to", lambda column, target, crossings, budget: table["v"])
     assert there.to_arrow().equals(headrace.Table({"v": table["v"]}).to_arrow())
 
 
@@ -143,7 +143,7 @@ def test_a_limit_holds_for_all_columns_of_a_call(table, monkeypatch):
         budgets.append(budget)
         return column
 
-    monkeypatch.setattr(placement, "_to", noted)
+    monkeypatch.setattr(placement, "column_to", noted)
     table.to("cuda", context=Context(memory_limit=100))
     assert len(budgets) == len(TYPES) and {id(budget) for budget in budgets} == {id(budgets[0])} and budgets[0].limit == 100
 

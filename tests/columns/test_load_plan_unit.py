@@ -13,7 +13,7 @@ from headrace.api.read.read_csv import read_csv
 from headrace.columns.faults.rejects import FAULT_KINDS
 from headrace.columns.load.load import load
 from headrace.columns.plan.load_plan import LoadPlan
-from headrace.columns.plan.row_policy import LONG_RECORDS, SHORT_RECORDS, RowOptions, fault_outcomes, row_rules
+from headrace.columns.plan.row_policy import RowOptions, fault_outcomes, row_rules
 from headrace.sources.open import OpenSource, open_source
 from headrace.structure.dialect import Dialect
 
@@ -62,8 +62,8 @@ def expected_outcome(kind: str, on_error: str, options: RowOptions, lenient: boo
 @pytest.mark.parametrize("lenient", [False, True])
 @pytest.mark.parametrize("on_error", ["raise", "null", "reject"])
 def test_the_outcome_of_each_fault(on_error: str, lenient: bool) -> None:
-    for short_records in (None, *SHORT_RECORDS):
-        for long_records in (None, *LONG_RECORDS):
+    for short_records in (None, "null", "error", "reject"):
+        for long_records in (None, "truncate", "collect", "widen", "error", "reject"):
             options = RowOptions(short_records=short_records, long_records=long_records)
             found = fault_outcomes(row_rules(options, 4, on_error), on_error, lenient=lenient)
             assert found == [expected_outcome(kind, on_error, options, lenient) for kind in FAULT_KINDS]

@@ -97,10 +97,10 @@ def moved_all(columns: Mapping[str, Column], device: Device | str, context: Cont
     """Return the columns on a device, within one memory limit; see `Placed.to`."""
     target, context = Device.parse(device), context_of(context)
     budget = context.new_budget()
-    return {name: _to(column, target, context.crossings, budget) for name, column in columns.items()}
+    return {name: column_to(column, target, context.crossings, budget) for name, column in columns.items()}
 
 
-def _to(column: Column, target: Device, crossings: Crossings, budget: Budget) -> Column:
+def column_to(column: Column, target: Device, crossings: Crossings, budget: Budget) -> Column:
     if column.device == target:
         return column
     if column.device == _CPU:

@@ -15,7 +15,7 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         # Options of calls, and what follows from them.
         "headrace.api.options.csv_options": ("_parsed",),
-        "headrace.api.load.prepared": ("_beginnings",),
+        "headrace.api.load.prepared": ("known_beginnings",),
         "headrace.api.load.reading": ("_parts", "_places"),
         "headrace.columns.schema": ("_headers", "_compared", "_planned"),
         "headrace.columns.plan.native_dialect": ("_dialects",),
@@ -27,10 +27,9 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         # Launches on a GPU that were prepared for a dialect, a schema or a user's expression.
         "headrace.columns.convert.gpu.column_group": ("_plans",),
         "headrace.columns.convert.gpu.fast.launches": ("_readings",),
-        "headrace.columns.load.gpu.setup_cache": ("_kept",),
-        "headrace.structure.gpu.find": ("_searches", "_known_forms"),
+        "headrace.columns.load.gpu.setup_cache": ("known_setups",),
+        "headrace.structure.gpu.find": ("_searches", "_variant_cache"),
         "headrace.arrange.multisplit.gpu.labels": ("_cells_defines", "_label_defines"),
-        "headrace.arrange.multisplit.gpu.launches": ("_known_defines",),
         "headrace.gpu.kernels.launcher": ("known_kernels",),
         # Types of arrays, and the rules that follow from them.
         "headrace.arrange.bucket.buckets": ("even",),
@@ -48,13 +47,14 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.arrange.sort.arguments._on": "attribute lookups by name",
         "headrace.arrange.*_defines": "compile-time constants of the package's own kernels",
         "headrace.arrange.sort.gpu.msd.msd._bits": "compile-time constants of the package's own kernels",
-        "headrace.arrange.*.shapes_of": "sizes of kernels for a model of GPU",
+        "headrace.arrange.*.device_tuning": "sizes of kernels for a model of GPU",
         "headrace.arrange.*.tuning_of": "sizes of kernels for a model of GPU",
+        "headrace.arrange.*.tuning_for": "sizes of kernels for a model of GPU",
         "headrace.arrays.arrays._card": "devices by number",
         "headrace.arrays.arrow_device._kept": "structures that a consumer has not released yet",
         "headrace.arrays.arrow_device._in_capsules": "structures that capsules point to",
         "headrace.columns.convert.gpu.column_group._kind_types": "types of the package",
-        "headrace.columns.convert.gpu.fast.arguments.*_program": "compile-time constants of the package's own kernels",
+        "headrace.columns.convert.gpu.tuning.*_program": "compile-time constants of the package's own kernels",
         "headrace.columns.convert.gpu.target.*": "compile-time constants of the package's own kernels",
         "headrace.columns.faults.gpu.fault_list._policies": "outcomes of faults, by a few texts",
         "headrace.columns.faults.rejects.no_rejects": "the empty table of rejects",

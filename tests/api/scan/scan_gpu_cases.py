@@ -65,7 +65,7 @@ def run_on_fibers(monkeypatch: pytest.MonkeyPatch, buffers: Any) -> None:
         assert obstacle_to_gpu(files, options) == ""
         return GpuParts(plans, files, options, cut, buffers=buffers, shape=SHAPE, view=lambda _: view_of), "fibers"
 
-    monkeypatch.setattr(scan_state, "_parts", parts)
+    monkeypatch.setattr(scan_state, "parts_of", parts)
 
 
 @pytest.fixture

@@ -140,7 +140,7 @@ def test_plain_tiles_are_read_by_rows(left, line_end):
     ["1,2,3,4", "1,2", "1,,3", "\u00e9,2,3", '"1",2,3', '1,2,"', "1,2\r,3", "", "1e5,2,3", "1," + "2" * 2000 + ",3"],
 )
 def test_one_odd_record_among_plain_ones(left, monkeypatch, odd, blocks):
-    monkeypatch.setattr("headrace.columns.load.gpu.launches._MARKED_BLOCKS", blocks)  # of which each has several tiles
+    monkeypatch.setattr("headrace.columns.load.gpu.launches.MARKED_BLOCKS", blocks)  # of which each has several tiles
     plain = [f"{i},{7 * i},{i * i}" for i in range(300)]
     data = "\n".join([*plain, odd, *plain, ""]).encode()
     options = {

@@ -30,7 +30,7 @@ def test_every_policy(on_error, short_records, long_records, monkeypatch):
     rng = random.Random(f"{on_error}{short_records}{long_records}")
     given = {name: value for name, value in (("short_records", short_records), ("long_records", long_records)) if value}
     for times in (0, 1, 6):
-        monkeypatch.setattr(fault_list, "_MAX_FAULTS", rng.choice([0, 2, 4096]))
+        monkeypatch.setattr(fault_list, "MAX_FAULTS", rng.choice([0, 2, 4096]))
         types = rng.sample(sorted(set(TEXTS) - {"null"}), 3)
         data = spoiled(rng, table(rng, types, 25, junk=0.05, quoted=0.2), times)
         typed = {"dtypes": dict(enumerate(types)), "header": False} if rng.random() < 0.6 else {"header": rng.random() < 0.5}
@@ -69,14 +69,14 @@ def test_what_records_that_go_hold_is_nobodys_business(before):
 
 @pytest.mark.parametrize("line", [0, 70, 199])
 def test_the_first_of_many_is_raised(line, monkeypatch):
-    monkeypatch.setattr(fault_list, "_MAX_FAULTS", 3)
+    monkeypatch.setattr(fault_list, "MAX_FAULTS", 3)
     lines = [b"1,2"] * line + [b"x,y"] * 200
     check(b"a,b\n" + b"\n".join(lines), dtypes={"a": "int8", "b": "int8"})
     check(b"a,b\n" + b"1\n" * 20 + b"\n".join(lines), dtypes={"a": "int8", "b": "int8"}, short_records="reject")
 
 
 def test_more_faults_than_there_is_room_for(monkeypatch):
-    monkeypatch.setattr(fault_list, "_MAX_FAULTS", 8)
+    monkeypatch.setattr(fault_list, "MAX_FAULTS", 8)
     data = b"a,b\n" + b"".join(b"%d,%s\n" % (number, b"x" if number % 3 else b"5") for number in range(300))
     for on_error in ("null", "reject"):
         found = check(data, dtypes={"b": "int32"}, on_error=on_error)
@@ -231,7 +231,7 @@ def _column(launcher: FiberLauncher, position: int, name: str, present: np.ndarr
 
 def test_columns_give_back_their_memory_group_by_group(monkeypatch):
     # What is there twice at a time is one group, so all others' first memory is given back before.
-    monkeypatch.setattr(remove_rows, "_BATCH_BYTES", 1)
+    monkeypatch.setattr(remove_rows, "BATCH_BYTES", 1)
     data = b"a,b,c\n" + b"".join(b"%d,text,%d.5\n" % (row, row) for row in range(400)) + b"1\n"
     held: list[int] = []
     rooms: weakref.WeakSet[Any] = weakref.WeakSet()

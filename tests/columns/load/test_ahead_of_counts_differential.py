@@ -33,8 +33,8 @@ STRINGS = [sum(row % 7 for row in range(ROWS)), sum(2 * (row % 3) for row in ran
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch):
     """Sets what is expected, whatever the text; spare room is none."""
-    monkeypatch.setattr(estimate, "_SPARE_ROWS", 0)
-    monkeypatch.setattr(estimate, "_SPARE_STRING_BYTES", 0)
+    monkeypatch.setattr(estimate, "SPARE_ROWS", 0)
+    monkeypatch.setattr(estimate, "SPARE_STRING_BYTES", 0)
 
     def tell(expected: SizeEstimate | None) -> None:
         monkeypatch.setattr(load, "estimate_sizes", lambda *_: expected)
@@ -122,15 +122,15 @@ def test_memory_that_is_not_there(monkeypatch):
 
 
 def test_room_that_would_be_much_for_the_text(monkeypatch):
-    monkeypatch.setattr(estimate, "_SMALL_BYTES", 0)
-    monkeypatch.setattr(estimate, "_MAX_TIMES_TEXT", 0)
+    monkeypatch.setattr(estimate, "SMALL_BYTES", 0)
+    monkeypatch.setattr(estimate, "MAX_TIMES_TEXT", 0)
     assert check(DATA, header=False, schema=TYPES) == 2
 
 
 def test_sums_of_columns_whose_types_are_guessed_are_made_with_the_search_or_later(monkeypatch):
     for little in (1 << 20, 0):
-        monkeypatch.setattr(setup_cache, "_setups", Recent())
-        monkeypatch.setattr(setup_cache, "_SMALL_BYTES", little)
+        monkeypatch.setattr(setup_cache, "known_setups", Recent())
+        monkeypatch.setattr(setup_cache, "SMALL_BYTES", little)
         for seed in range(3):
             assert check(DATA, header=False, seed=seed) == 1
         check(text(*MISLEADING["no numbers"]), header=False, on_error="null")  # and once more for another type

@@ -64,8 +64,8 @@ def test_a_record_of_many_more_fields(long_records):
 
 def test_strings_that_offsets_of_32_bits_do_not_reach(monkeypatch):
     data = b"a,b\n" + b"".join(b"%d,text\xff %d\n" % (row, row) for row in range(40))
-    monkeypatch.setattr(load, "_MAX_STRING_BYTES", 100)
-    monkeypatch.setattr(patch_strings, "_MAX_STRING_BYTES", 100)
+    monkeypatch.setattr(load, "MAX_STRING_BYTES", 100)
+    monkeypatch.setattr(patch_strings, "MAX_STRING_BYTES", 100)
     for options in ({"encoding_errors": "replace"}, {"on_error": "reject"}, {"dtypes": {"b": "string"}, "on_error": "null"}):
         expected, error = outcome(lambda given=options: headrace.read_csv(data, **given))
         found, raised = outcome(lambda given=options: read_on_fibers(data, shape=SHAPE, **given)[0])

@@ -58,7 +58,7 @@ def test_long_text_is_mended(seed):
 def test_more_text_is_mended_than_faults_are_listed_at_first(monkeypatch):
     from headrace.columns.faults.gpu import fault_list
 
-    monkeypatch.setattr(fault_list, "_MAX_FAULTS", 8)
+    monkeypatch.setattr(fault_list, "MAX_FAULTS", 8)
     data = b"a,b\n" + b"".join(b"%d,t\xff%d\n" % (number, number) for number in range(60))
     for on_error in ("raise", "null", "reject"):
         found = check(data, 3, encoding_errors="replace", on_error=on_error)

@@ -108,7 +108,7 @@ def _of_size(known: Prepared, size: int) -> Prepared:
 
 def beginnings_of(dialect: Dialect, schema: SchemaOptions, extent: ExtentOptions, collected: str | None) -> Beginnings:
     """Return the cached decisions of these options, which are immutable."""
-    return _beginnings.of(lambda: Beginnings(dialect, schema, extent), dialect, schema, extent, key=collected)
+    return known_beginnings.of(lambda: Beginnings(dialect, schema, extent), dialect, schema, extent, key=collected)
 
 
-_beginnings: Recent[Beginnings] = Recent()
+known_beginnings: Recent[Beginnings] = Recent()

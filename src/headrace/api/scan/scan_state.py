@@ -169,7 +169,7 @@ def start(request: ScanRequest) -> ScanState:
         for file in files:
             file.look(options)
         plans = PlannedFiles(files, options)
-        parts, device = _parts(plans, files, options, request.cut)
+        parts, device = parts_of(plans, files, options, request.cut)
         state = ScanState(closing, options, sniffed, plans, parts, request.several, device)
         if request.infer == "all" and not _is_one_batch(files, request):
             state.infer_types()
@@ -177,7 +177,7 @@ def start(request: ScanRequest) -> ScanState:
         return state
 
 
-def _parts(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, cut: BatchCut) -> tuple[ScanParts, str]:
+def parts_of(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, cut: BatchCut) -> tuple[ScanParts, str]:
     """Return what loads the parts, and a description of the device for reports."""
     device = options.context.device
     if device.kind == "cpu":

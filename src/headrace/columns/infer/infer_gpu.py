@@ -27,7 +27,7 @@ _MAX_DELIMITER_BYTES = 8
 _NEVER = 2**64 - 1
 _FILE_PER_SAMPLE = 16
 _TEXT_PER_SAMPLE, _MIN_SAMPLE, _MAX_SAMPLE = 4096, 8 << 10, 48 << 10
-_SHORT_TEXT, _SHORT_SAMPLE = 16 << 20, 4 << 10
+_SHORT_TEXT, SHORT_SAMPLE = 16 << 20, 4 << 10
 """Bytes of the first sample. A host thread classifies 0.1 GB a second while the GPU waits. The GPU converts a wrong guess
 again at 300 GB a second plus 0.1 ms. So a sample costs about as much as a wrong guess. Usually the host has these bytes
 anyway. The sample's size does not affect the result."""
@@ -63,7 +63,7 @@ class Inference:
         self._source, self._dialect, self._plan, self._known, self._begin = source.native, dialect, plan, known, begin
         self._native = native_dialect(dialect)
         size = plan.end - begin
-        least = _MIN_SAMPLE if size >= _SHORT_TEXT else _SHORT_SAMPLE
+        least = _MIN_SAMPLE if size >= _SHORT_TEXT else SHORT_SAMPLE
         if plan.tile_bytes > DEFAULT_TILE_BYTES:  # then it has 256 records, which are long
             least = max(least, plan.tile_bytes // 32)
         more = size // _TEXT_PER_SAMPLE // _MIN_SAMPLE * _MIN_SAMPLE  # rounded down to multiples of the sample

@@ -34,7 +34,7 @@ from headrace.gpu.kernels.launcher import Launcher, Part, Room
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
-_MAX_FAULTS = 4096
+MAX_FAULTS = 4096
 _RAISES_DEFERRED = 1 << 31
 _ENCODING = FAULT_KINDS.index("encoding")
 _NEVER = 2**64 - 1
@@ -137,9 +137,9 @@ class FaultsOfLoad:
         self._see = see
         self._far, self._decoded = source.is_far, source.decoded
         values = plan.values
-        self._policies = _policies(plan.rows, values.on_error, dialect.lenient_quotes, _MAX_FAULTS, values.replace_invalid)
+        self._policies = _policies(plan.rows, values.on_error, dialect.lenient_quotes, MAX_FAULTS, values.replace_invalid)
         self._raises, self._keeps, self._order = self._policies.raises, self._policies.keeps, self._policies.order
-        self._capacity, self._count = _MAX_FAULTS, 0
+        self._capacity, self._count = MAX_FAULTS, 0
         self._last_record = _NEVER  # faults of later records are not listed
         self._knows_records = self._is_unbounded = False
         self._of_records = self._collected = NO_FAULTS
@@ -336,4 +336,4 @@ class FaultsOfLoad:
 
 def first_faults_bytes() -> int:
     """Return the bytes of a first conversion's list."""
-    return int(_MAX_FAULTS * FAULT.itemsize)
+    return int(MAX_FAULTS * FAULT.itemsize)

@@ -24,7 +24,7 @@ _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
 _MAX_BLOCKS = 4096
 _THREAD_BYTES = 16
-_MAX_STRING_BYTES = 0x7FFFFFFF
+MAX_STRING_BYTES = 0x7FFFFFFF
 
 
 def patch_strings(launcher: Launcher, column: Taken, length: int, rows: NDArray[np.uint64], texts: Sequence[bytes]) -> None:
@@ -55,7 +55,7 @@ def patch_strings(launcher: Launcher, column: Taken, length: int, rows: NDArray[
     total = Part(shifts, len(rows) * 8, 8)
     place_strings(launcher, shifts, (len(rows), 1), total)
     size = (old["values"].nbytes + int(launcher.fetch(total).view(np.uint64)[0])) % 2**64
-    made = replace(column, large=column.large or (column.made.bits == 32 and size > _MAX_STRING_BYTES), rooms={})
+    made = replace(column, large=column.large or (column.made.bits == 32 and size > MAX_STRING_BYTES), rooms={})
     column.large, width = made.large, made.made.bits // 8
     column.rooms["values"], column.rooms["offsets"] = launcher.room(size), launcher.room((length + 1) * width)
     task["offsets_to"], task["bytes_to"] = column.rooms["offsets"].address, column.rooms["values"].address

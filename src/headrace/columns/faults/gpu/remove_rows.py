@@ -41,7 +41,7 @@ _BLOCK_ROWS = 8 * _THREADS
 _MAX_BLOCKS = 1024
 _NO_STRING = 0xFFFFFFFF
 _MAX_STRING_BYTES = 0x7FFFFFFF
-_BATCH_BYTES = 64 << 20
+BATCH_BYTES = 64 << 20
 _MAX_BATCH_COLUMNS = 65535
 """Upper limit of a grid's second dimension."""
 
@@ -81,7 +81,7 @@ def _batches(columns: Sequence[Taken]) -> Iterator[list[Taken]]:
     size = 0
     for one in columns:
         nbytes = sum(room.nbytes for name, room in one.rooms.items() if name != "sightings")
-        if batch and (size + nbytes > _BATCH_BYTES or len(batch) == _MAX_BATCH_COLUMNS):
+        if batch and (size + nbytes > BATCH_BYTES or len(batch) == _MAX_BATCH_COLUMNS):
             yield batch
             batch, size = [], 0
         batch.append(one)

@@ -18,11 +18,11 @@ from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
 _CHECK = Entry("columns/convert/gpu/string_offsets.cu", "check_room", "PIPPIP")
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
-_MAX_TIMES_TEXT = 4
-"""Upper limit of the buffers without string bytes, as a multiple of the text; `_SMALL_BYTES` more are always allowed."""
-_SMALL_BYTES = 1 << 20
-_SPARE_ROWS = 512
-_SPARE_STRING_BYTES = 256 << 10
+MAX_TIMES_TEXT = 4
+"""Upper limit of the buffers without string bytes, as a multiple of the text; `SMALL_BYTES` more are always allowed."""
+SMALL_BYTES = 1 << 20
+SPARE_ROWS = 512
+SPARE_STRING_BYTES = 256 << 10
 """Added to each estimate. Twice as much may remain unused."""
 _MIN_SPARE_PART, _MAX_SPARE_PART = 1 / 64, 1 / 8
 """Added to each estimate as a part of it: the minimum if all records have equal sizes, at most the maximum for deviations."""
@@ -70,7 +70,7 @@ class SizeEstimate:
             None if the buffers would be large in comparison with the text, or exceed the memory limit.
         """
         rows = self.rows
-        if group.room_bytes(rows) > _MAX_TIMES_TEXT * size + _SMALL_BYTES:
+        if group.room_bytes(rows) > MAX_TIMES_TEXT * size + SMALL_BYTES:
             return None
         try:
             return group.make_room(launcher, rows, self.strings if strings else [])
@@ -82,7 +82,7 @@ class SizeEstimate:
         words = [_min_rows(self.rows), self.rows]
         for column, nbytes in zip(group.rooms, self.strings, strict=False):
             max_bytes = min(nbytes, _MAX_SMALL_OFFSET) if column.type.bits == 32 else nbytes
-            words += (max(nbytes - 2 * _SPARE_STRING_BYTES, 0) * 4 // 5, max_bytes)
+            words += (max(nbytes - 2 * SPARE_STRING_BYTES, 0) * 4 // 5, max_bytes)
         return words
 
 
@@ -95,7 +95,7 @@ def covers(estimated: int, rows: int) -> bool:
 
 
 def _min_rows(estimated: int) -> int:
-    return max(estimated - 2 * _SPARE_ROWS, 0) * 4 // 5
+    return max(estimated - 2 * SPARE_ROWS, 0) * 4 // 5
 
 
 def estimate_sizes(dialect: _native.Dialect, prefix: bytes, size: int, strings: Sequence[int]) -> SizeEstimate | None:
@@ -106,7 +106,7 @@ def estimate_sizes(dialect: _native.Dialect, prefix: bytes, size: int, strings: 
 
     The sample is as small as possible, because one thread reads 0.2 to 0.4 bytes in a nanosecond while the GPU waits. It is
     large enough if it has six records, and if the deviations of rows and of each column of strings fit the spare: an eighth and
-    `_SPARE_STRING_BYTES`. A column whose estimate is the whole text needs no more. For a text of 1 MB the spare bytes exceed
+    `SPARE_STRING_BYTES`. A column whose estimate is the whole text needs no more. For a text of 1 MB the spare bytes exceed
     the deviations of strings.
 
     Parameters
@@ -121,7 +121,7 @@ def estimate_sizes(dialect: _native.Dialect, prefix: bytes, size: int, strings: 
         Positions of the columns of strings in a record.
     """
     sample = _MIN_SAMPLE_BYTES if size < _SHORT_TEXT_BYTES else _MIN_LARGE_SAMPLE_BYTES
-    spare = _MIN_SPARE_PART, _MAX_SPARE_PART, _DEVIATIONS, _SPARE_ROWS, _SPARE_STRING_BYTES
+    spare = _MIN_SPARE_PART, _MAX_SPARE_PART, _DEVIATIONS, SPARE_ROWS, SPARE_STRING_BYTES
     found = _native.estimate_sizes(dialect, prefix, size, strings, (*spare, sample, _SAMPLE_GROWTH, _MIN_RECORDS))
     return None if found is None else _size_estimate(*found)
 

@@ -32,7 +32,7 @@ _COUNT = Entry("columns/convert/gpu/string_offsets.cu", "count_values", "PQPP")
 _THREADS = 256
 _SMALL = {"HR_THREADS": _THREADS}
 _COUNT_BLOCKS = 528
-_MARKED_BLOCKS = 2048
+MARKED_BLOCKS = 2048
 FIRST_SEEN_BYTES = 2 * SIGHTINGS * 8
 """Bytes of a column's first occurrences: position and record of each kind."""
 
@@ -319,7 +319,7 @@ class ConversionLaunches:
         """Return the launch configuration and the tiles of a block: several if only declined tiles are converted."""
         tiles = self._found.tiles
         defines, threads, shared = convert_program(self._place.shape, form, writes)
-        block_tiles = 1 if declined is None else least(tiles // _MARKED_BLOCKS + 1, 32)
+        block_tiles = 1 if declined is None else least(tiles // MARKED_BLOCKS + 1, 32)
         return Shape(defines, -(-tiles // block_tiles), threads, shared), block_tiles
 
     def _task(self, group: Group, form: str) -> bytes:

@@ -46,7 +46,7 @@ from headrace.structure.gpu.launches import FORMS_BYTES
 
 __all__ = ["GpuShape", "Place", "load_on_gpu"]
 
-_MAX_STRING_BYTES = 0x7FFFFFFF
+MAX_STRING_BYTES = 0x7FFFFFFF
 _UNENDED = int(Found.OPEN | Found.UNCLOSED)
 _QUOTES_BYTES = 4096
 """Bytes at the begin of the data that decide whether its fields are expected to have quotes."""
@@ -286,7 +286,7 @@ class _Load:
 
     def _with_large_offsets(self, group: Group, strings: list[int]) -> Group:
         """Return the group with 64-bit offsets for columns whose bytes exceed the range of 32-bit offsets."""
-        exceeding = [number for number, size in enumerate(strings) if size > _MAX_STRING_BYTES]
+        exceeding = [number for number, size in enumerate(strings) if size > MAX_STRING_BYTES]
         large = [number for number in exceeding if group.types[number].bits == 32]
         if not large:
             return group

@@ -19,7 +19,7 @@ from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.launches import FORMS_BYTES, TallyAndMore
 
 _MAX_CONVERSIONS = 16
-_SMALL_BYTES, _NO_LIMIT = 1 << 20, 2**63
+SMALL_BYTES, _NO_LIMIT = 1 << 20, 2**63
 
 
 class LoadSetup:
@@ -50,7 +50,7 @@ class LoadSetup:
         # Inferred columns may all turn out to be strings. For a short text their sums are allocated with the search, for a
         # longer one later.
         self._strings = count if infers else known.given_strings
-        self._max_tiles = _SMALL_BYTES // 8 // max(count, 1) if infers else _NO_LIMIT
+        self._max_tiles = SMALL_BYTES // 8 // max(count, 1) if infers else _NO_LIMIT
         self._others = argument_bytes(known, count), faults
 
     def has_sums(self, tiles: int) -> bool:
@@ -76,10 +76,10 @@ class LoadSetup:
         return (results, 8 * tiles), (tiles * strings * 8, *others)
 
 
-_setups: Recent[LoadSetup] = Recent()
+known_setups: Recent[LoadSetup] = Recent()
 
 
 def load_setup(known: PlanOnGpu, dialect: Dialect, plan: LoadPlan, shape: GpuShape) -> LoadSetup:
     """Return the setup of a plan, which `known` was made from."""
     faults = first_faults_bytes()
-    return _setups.of(lambda: LoadSetup(known, dialect, plan, shape, faults), known, dialect, shape, key=faults)
+    return known_setups.of(lambda: LoadSetup(known, dialect, plan, shape, faults), known, dialect, shape, key=faults)
