@@ -101,6 +101,7 @@ def moved_all(columns: Mapping[str, Column], device: Device | str, context: Cont
 
 
 def column_to(column: Column, target: Device, crossings: Crossings, budget: Budget) -> Column:
+    """Return the column on `target`, copied if it is elsewhere."""
     if column.device == target:
         return column
     if column.device == _CPU:
