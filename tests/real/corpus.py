@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import textwrap
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -170,7 +171,7 @@ def page(lines: Sequence[Line], versions: str) -> str:
     """The whole page."""
     verdicts, folded = Counter(line.verdict for line in lines), NOTES["folded"]
     thirds = Counter(line.third.partition(":")[0] for line in lines)
-    return PAGE_TEXT.format(
+    text = PAGE_TEXT.format(
         files=len(lines) + folded["count"] - 1,
         lines=len(lines),
         thirds=", ".join(f"{name} {count}" for name, count in thirds.most_common()),
@@ -184,6 +185,14 @@ def page(lines: Sequence[Line], versions: str) -> str:
         table="\n".join(map(str, lines)),
         **folded,
     )
+    return "\n\n".join(_wrapped(paragraph) for paragraph in text.split("\n\n"))
+
+
+def _wrapped(paragraph: str) -> str:
+    """Wrap prose at 100 columns; headings and tables have lines of their own."""
+    if paragraph.startswith(("#", "|")):
+        return paragraph
+    return "\n".join(textwrap.wrap(" ".join(paragraph.split()), 100, break_long_words=False, break_on_hyphens=False))
 
 
 def versions() -> str:

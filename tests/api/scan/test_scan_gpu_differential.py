@@ -18,8 +18,10 @@ import headrace
 from headrace.columns.records.split_points import cuts
 from headrace.sources.open import open_source
 from headrace.structure.dialect import CSV, Dialect
-from tests.api.scan.scan_gpu_cases import FiberBuffers, check
+from tests.api.scan.scan_gpu_cases import FiberBuffers, check, on_fibers
 from tests.columns.convert.convert_kernels_cases import table
+
+__all__ = ["on_fibers"]
 
 pytestmark = pytest.mark.fibers
 

@@ -88,7 +88,7 @@ def test_bytes_that_masks_cannot_read_behind_the_first_ones(options, odd):
 
 
 def test_offsets_that_would_not_reach(monkeypatch):
-    for module, name in ((estimate, "_MAX_SMALL_OFFSET"), (load, "_MAX_STRING_BYTES")):
+    for module, name in ((estimate, "_MAX_SMALL_OFFSET"), (load, "MAX_STRING_BYTES")):
         monkeypatch.setattr(module, name, 100)
     found_waits = check_values(text(PLAIN, PLAIN), ["int32", "string", "int32", "string"])
     assert found_waits == 2

@@ -101,9 +101,8 @@ def test_signatures(signature, codes):
     assert signature_codes(signature) == codes
 
 
-@pytest.mark.usefixtures("built")
-def test_what_came_with_the_package_is_taken_first(folder, monkeypatch):
-    variant = kernels.Variant.of("primitives/copy.cu", {"HR_WIDTH": 2})
+def test_what_came_with_the_package_is_taken_first(built, folder, monkeypatch):
+    variant = built[0].variant
     monkeypatch.setattr(kernels, "PREBUILT", folder)
     monkeypatch.setattr(kernels, "user_cache", lambda: pytest.fail("the package has it"))
     assert len(kernels.cubin_of(variant, "sm_90")) > 0

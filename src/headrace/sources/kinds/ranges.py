@@ -6,7 +6,6 @@ a GPU all use the reader and do not ask for the kind.
 
 from __future__ import annotations
 
-import ctypes
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -105,6 +104,8 @@ def _copy_to(content: bytes | bytearray | memoryview, count: int, address: int) 
     view = memoryview(content).cast("B")
     if len(view) != count:
         raise SourceError(f"the reader of the source returned {len(view)} bytes of a range of {count}")
+    import ctypes
+
     memoryview((ctypes.c_char * count).from_address(address)).cast("B")[:] = view
 
 

@@ -57,12 +57,12 @@ struct MovedColumn {
     __device__ __forceinline__ void* to(BufferRole role) const { return role == BufferRole::target ? target : between; }
 };
 
-constexpr u32 max_columns = 8;
+constexpr u32 max_moved_columns = 8;
 
 // Keys, and the columns that move with them.
 struct Arrays {
     MovedColumn keys;
-    MovedColumn column[max_columns];
+    MovedColumn column[max_moved_columns];
     u32 columns;
     u32 unused;
 };

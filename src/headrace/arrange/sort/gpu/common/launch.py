@@ -11,7 +11,7 @@ from typing import Any
 from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
 
 MAX_COLUMNS = 8
-"""Columns that move with the keys; equal to `max_columns` of device_plan.cuh."""
+"""Columns that move with the keys; equal to `max_moved_columns` of device_plan.cuh."""
 MAX_U32_ROWS = 1 << 32
 """Largest number of rows whose row numbers fit 4 bytes."""
 THREADS = 256
