@@ -1,6 +1,6 @@
 // Compares sixteen bytes of text in four words (Lamport 1975, "Multiple byte processing with full-word instructions").
-// A match sets bit 7 of its byte; the first byte is the lowest. Two operations a word find one byte value:
-//   y = byte & 0x7F,  (y ^ value) + 0x7F has bit 7 unless y == value
+// A match sets bit 7 of its byte; the first byte is the lowest. One byte value costs two operations a word.
+//   y = byte & 0x7F,  (y ^ value) + 0x7F has bit 7 unless y == value.
 // No addition carries into the next byte.
 #pragma once
 #include "gpu/block/memory_access.cuh"
@@ -37,7 +37,7 @@ __device__ __forceinline__ Bits behind(const Bits& bits, u32 before) {
 }
 
 // Computes the parity of the bits of each byte and all lower ones, in bit 7 of that byte. The product adds the bits,
-// and its carries go to bits above bit 7 of each byte; all other bits are undefined.
+// and its carries stay in the low bits of the next byte. All other bits are undefined.
 __device__ __forceinline__ u32 parities(u32 bits) { return bits * 0x01010101u; }
 
 // Returns `sum` plus the dot product of four bytes and four weights.

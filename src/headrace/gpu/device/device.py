@@ -80,7 +80,7 @@ def _module(name: str, last: str) -> ModuleType:
     """Import a module, one thread at a time. `last`: a name that the module has once it is complete.
 
     During its import, ``cuda.core`` replaces its own ``__spec__``, so other threads get the incomplete module from the import
-    system. The lock orders the threads of this package. If another library has begun the import, this function polls for the name.
+    system. The lock orders the threads of this package. If another library has begun the import, this function polls for `last`.
     """
     with _importing:
         try:

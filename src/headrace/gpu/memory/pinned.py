@@ -118,10 +118,10 @@ class PinnedRing:
     def begin_source(
         self, source: _native.Source, part: range, address: int, *, counted: Crossings, behind: Event | None = None
     ) -> _native.SentPart:
-        """Start the copy of `send_source` after earlier parts, and return at once. A wait for the result returns the driver's status.
+        """Start the copy of `send_source` after earlier parts, and return at once. `SentPart.wait` returns the driver's status.
 
         Native threads read pieces into their own pinned slots and enqueue the copies (sources/send.hpp). The last of them records
-        the event `behind`.
+        the event, if one is given.
         """
         sender, _ = self._sender = self._sender or self._new_sender()
         counted.count(to_gpu=len(part))

@@ -73,7 +73,7 @@ class Staging:
         self._workers = ThreadPoolExecutor(threads, "headrace-staging", initializer=gpu.make_current)
 
     def upload(self, source: Any, target: DeviceBuffer, *, offset: int = 0, counted: Crossings) -> None:
-        """Copy from the host, in the order of the buffer's stream. Return when `source` may change; the copy may still be in flight.
+        """Copy from the host, in the order of the buffer's stream. Return when `source` may change, before the copy is complete.
 
         Parameters
         ----------
@@ -233,7 +233,7 @@ class Staging:
             self._chunks.put(chunk)
 
     def take_chunk(self) -> _Chunk:
-        """Return a chunk with no copy in flight. While the limit allows it, a new chunk is created instead of waiting for a copy."""
+        """Return a chunk with no copy in flight. While the limit allows it, create a chunk instead of waiting for a copy."""
         try:
             chunk = self._chunks.get_nowait()
         except queue.Empty:
