@@ -129,9 +129,7 @@ def _join(file: str, package: Path, seen: set[str], out: list[str]) -> None:
     out.append(f'#line 1 "headrace/{file}"')
     depth = 0  # nesting of #if; an include inside one is an error, since later includes of its header would be left out
     for number, line in enumerate(text.splitlines(), 1):
-        if (
-            "#" not in line
-        ):  # a fast path for most lines: a process joins ten programs of 2,500 lines before its first read
+        if "#" not in line:  # a fast path for most lines: a process joins ten programs of 2,500 lines before its first read
             out.append(line)
             continue
         if found := _CONDITION.match(line):
