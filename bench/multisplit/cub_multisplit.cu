@@ -1,8 +1,8 @@
 // Measures CUB for bench/multisplit/tables.py. Reads lines "method keys|pairs bits kind count_bits n" and prints the
 // milliseconds of each, by the kernel and by the call. `count_bits`: 32 or 64, the width of CUB's item count. Method
-// "digit" is a radix sort by the highest bits alone, "sort" one by all bits. Two methods split by the highest bit:
-// "partition" is DevicePartition::If, which reverses the second half, and "select" is two calls of DeviceSelect::If,
-// which keep the order. The package does not use this program.
+// "digit" is a radix sort by the highest bits alone, "sort" one by all bits. Two methods split by the highest bit.
+// "partition" is DevicePartition::If, which reverses the second half. "select" is two calls of DeviceSelect::If, which
+// keep the order. The package does not use this program.
 #include <thrust/iterator/zip_iterator.h>
 #include <thrust/tuple.h>
 
