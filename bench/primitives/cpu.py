@@ -2,7 +2,7 @@
 
 usage: python -m bench.primitives.cpu [--cases scan,select] [--items N] [--threads 1,2] [--repeat N] [--out FILE]
 
-Each answer is compared with NumPy's before it is timed; a wrong one ends the run. headrace and NumPy take turns, and the best of
+Each answer is compared with NumPy's before it is timed; a wrong one ends the run. Headrace and NumPy take turns, and the best of
 several runs counts. Results go to memory that was written before, for NumPy too if it takes an `out`. The last table has calls
 that allocate their result. headrace reuses the memory of the preceding result; NumPy's comes from the system.
 

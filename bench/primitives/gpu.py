@@ -3,7 +3,7 @@
 Needs nvcc, PyTorch and a GPU; the package need not be installed. Takes about two minutes. Each line has the function, the
 variant, 10^9 items a second, and a share of the limit. The limit moves the same bytes at the rate of a copy or a read. CUB's
 figures come from cub_primitives.cu in the same run, each the better of its kernels for a 32-bit and a 64-bit item count.
-gpu_called.py measures calls of the public functions.
+The program gpu_called.py measures calls of the public functions.
 
     python -m bench.primitives.gpu [--out table.txt]
 """

@@ -6,12 +6,12 @@
 //
 // Rates on an H200.
 //   Copy of 4 GiB, one vector per thread, 2 KiB per block of 128: 4296 GB/s. The driver's copy: 4285 GB/s.
-//   Fill, two vectors per thread: 4678 GB/s. With one vector it is 3382 GB/s for every kind of store, probably because
-//   blocks of 2 KiB cannot start faster.
+//   Fill, two vectors per thread: 4678 GB/s. With one vector it reaches 3382 GB/s for every kind of store, probably
+//   because blocks of 2 KiB cannot start faster.
 //   Read, eight vectors per thread, combined in the block, one atomic operation per block: 4585 GB/s. With four vectors
-//   per thread and one atomic operation per warp it is 1350 GB/s, since operations on one address are serialised.
-// bench/results/h200/2026-11-21-limits.md has the chosen sizes, *-copy-shapes.md and *-fill-and-read-shapes.md the
-// rest.
+//   per thread and one atomic operation per warp it reaches 1350 GB/s, since operations on one address are serialised.
+// The chosen sizes are in bench/results/h200/2026-11-21-limits.md, the others in *-copy-shapes.md and
+// *-fill-and-read-shapes.md.
 //
 // Items before the first and after the last 16-byte boundary are moved one by one, by the first block.
 //

@@ -121,7 +121,7 @@ def reduce(items: Any, operator: str = "sum", *, context: Context | None = None)
     -----
     Floats are summed in the same order on every device. Items form chunks of 4,096. In a chunk, lane `l` of 128 adds items `l`,
     `l` + 128, `l` + 256 and so on, one by one. The lanes are then added by halves, `l` and `l` + 64 first. The sums of the chunks
-    are added by the same rule, at most twice more. So an item is rounded at most 38 times per level, and the error of a sum is at
+    are added by the same rule, at most twice more. So an item is rounded at most 38 times per level. The error of a sum is at
     most ``38 * levels * u`` times the sum of the absolute values. Here `u` is 2**-24 for 4 bytes and 2**-53 for 8; 1, 2 and 3
     levels sum up to 2**12, 2**24 and 2**36 items. A NaN result is the quiet NaN without a sign.
 
