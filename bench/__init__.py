@@ -1,1 +1,1 @@
-"""Benchmarks: data, cases, contenders, and a runner that checks every answer before it times it."""
+"""Benchmarks: data, cases, contenders, and a runner that checks each result before it times it."""

@@ -1,5 +1,5 @@
-// What the programs that measure CUB share: numbers that look random, and the medians of a call by device events, by
-// the kernel and by the call, as bench/gpu_timing.py has them.
+// Shared code of the programs that measure CUB: pseudo-random numbers, and median times of a call by device events. As
+// in bench/gpu_timing.py, times are by the kernel and by the call.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -19,7 +19,7 @@ static __global__ void stay_busy(long long cycles) {
     }
 }
 
-// Milliseconds: `kernel` while the card is kept busy until all is launched, `call` on an idle card.
+// Milliseconds. `kernel`: the device is kept busy until all work is launched. `call`: the device is idle before.
 struct Times {
     double kernel = -1, call = -1;
 };
@@ -47,9 +47,9 @@ static double median_of(Work work, bool busy) {
     return times[times.size() / 2];
 }
 
-// `call(memory, bytes)` as CUB's: with null memory it tells how many bytes it needs. That memory is taken once, before
-// the clock starts. `prepare` is what a caller must do before each call, and is in the time by the call. A failure
-// stays the last error.
+// Times a call. `call(memory, bytes)`: as in CUB, with null memory it sets `bytes` to the size that it needs. That
+// memory is allocated once, before the clock starts. `prepare`: work before each call, which the time by the call
+// includes. A failure remains the last error.
 template <class Call, class Prepare>
 static Times times_of(Call call, Prepare prepare) {
     size_t bytes = 0;
@@ -74,7 +74,7 @@ static Times times_of(Call call) {
     return times_of(call, [] {});
 }
 
-// One line for each case, at once, so that what was measured is kept if the run is cut off.
+// Prints one line per case immediately, so that an interrupted run keeps its results.
 static void show(Times found, bool failed) {
     printf("%.6f %.6f\n", failed ? -1 : found.kernel, failed ? -1 : found.call);
     fflush(stdout);

@@ -1,4 +1,4 @@
-// One thing a kernel does, `rounds` times by each thread, for the speed of the fiber harness (bench/fibers.py).
+// Kernels that repeat one operation `rounds` times per thread, to measure the fiber harness (bench/fibers.py).
 using u32 = unsigned int;
 
 extern "C" __global__ void barriers(const u32*, u32* out, u32 rounds) {

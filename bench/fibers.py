@@ -1,4 +1,4 @@
-"""Speed of the fiber harness: millions a second of what threads do most, by build and size of block.
+"""Measures the fiber harness: millions of common operations a second, by build and block size.
 
 Usage: python -m bench.fibers
 """
@@ -19,13 +19,13 @@ KERNELS = {
     "atomics": 100,
     "nothing": 1,
 }
-"""Kernel, and rounds of each of its threads."""
+"""Kernels, and rounds per thread."""
 
 THREADS = 1 << 14
 
 
 def rate(kernels: Program, entry: str, block: int, order: str) -> float:
-    """Operations a second, the best of five."""
+    """Return the operations a second, the best of five runs."""
     values, out = np.zeros(THREADS, np.uint32), np.zeros(THREADS, np.uint32)
     seconds = []
     for _ in range(5):

@@ -1,7 +1,7 @@
-"""Time on a GPU, by the kernel and by the call.
+"""Measures time on a GPU, by the kernel and by the call.
 
-*By the kernel*: the card is kept busy until all is launched, so the host's work is not in the time. *By the call*: the card is
-idle when the call begins, so the host's work is in it. CUB is timed both ways by the same rules (cub_timing.cuh).
+*By the kernel*: the GPU is kept busy until all work is launched, so the time excludes the host's work. *By the call*: the GPU is
+idle when the call begins, so the time includes the host's work. CUB is timed both ways by the same rules (cub_timing.cuh).
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Times(NamedTuple):
 
 
 def median_ms(work: Callable[[], object], repeats: int = 11, *, busy: int = 400_000) -> float:
-    """Milliseconds between events around `work`, the median of `repeats`.
+    """Return the median milliseconds between events around `work` over `repeats` runs.
 
-    The card is busy, for so many cycles, until all of it is launched, so what the host takes to launch is not in them.
+    `busy`: number of cycles for which the GPU is kept busy before, so that the time excludes the host's launches.
     """
     times = []
     for i in range(repeats + 2):
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        torch.cuda._sleep(busy)  # noqa: SLF001 (there is no other)
+        torch.cuda._sleep(busy)  # noqa: SLF001 (there is no public function)
         begin.record()
         work()
         end.record()
@@ -45,7 +45,7 @@ def median_ms(work: Callable[[], object], repeats: int = 11, *, busy: int = 400_
 
 
 def call_ms(work: Callable[[], object], repeats: int = 11) -> float:
-    """Return the median milliseconds between events around `work` on an idle card."""
+    """Return the median milliseconds between events around `work` on an idle GPU."""
     times = []
     for i in range(repeats + 2):
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
@@ -65,16 +65,16 @@ def rates_of(work: Callable[[], object], count: int, repeats: int = 9) -> Times:
 
 
 class Better(NamedTuple):
-    """CUB's better rates of two, and with which number of items, by the kernel."""
+    """The better of two CUB rates. `count`: width of the item count that is faster by the kernel."""
 
     rates: Times
     count: str
 
 
 class Cub:
-    """A program below this folder that asks CUB, such as ``"sort/cub_sort"``; compiled while others work.
+    """A program below this folder that runs CUB, such as ``"sort/cub_sort"``. It is compiled in the background.
 
-    A program in the folder that HEADRACE_BENCH_CUB names, such as ``cub_sort``, is not compiled again.
+    If the folder that HEADRACE_BENCH_CUB names has the program, such as ``cub_sort``, it is not compiled again.
     """
 
     def __init__(self, name: str) -> None:
@@ -85,11 +85,11 @@ class Cub:
         self.compiling = subprocess.Popen(command)
 
     def rates(self, asked: Sequence[tuple[object, ...]]) -> list[float]:
-        """10^9 items a second, by the kernel."""
+        """Return 10^9 items a second, by the kernel."""
         return [times.kernel for times in self.both(asked)]
 
     def both(self, asked: Sequence[tuple[object, ...]]) -> list[Times]:
-        """10^9 items a second by the kernel and by the call; the last value of a line is the number of items."""
+        """Return 10^9 items a second by the kernel and by the call. The last value of a line is the number of items."""
         if self.compiling.wait() != 0:
             raise RuntimeError("nvcc failed")
         torch.cuda.empty_cache()
@@ -102,10 +102,9 @@ class Cub:
         return [Times(count / kernel / 1e6, count / call / 1e6) for count, (kernel, call) in zip(counts, found, strict=True)]
 
     def better(self, asked: Sequence[tuple[object, ...]]) -> list[Better]:
-        """The better of CUB with a 32-bit and a 64-bit number of items, by the kernel and by the call apart.
+        """Return the better of CUB with a 32-bit and a 64-bit item count, by the kernel and by the call separately.
 
-        The two are different kernels, and neither is always the faster one. The programs take these bits before the number of
-        items.
+        The two are different kernels, and neither is always faster. The programs take the width before the number of items.
         """
         found = self.both([(*line[:-1], bits, line[-1]) for line in asked for bits in (32, 64)])
         pairs = zip(found[::2], found[1::2], strict=True)

@@ -17,7 +17,7 @@ _ROOT = Path(__file__).parents[1]
 
 @cache
 def description() -> dict[str, str]:
-    """Commit, day, processor, cores, memory, kernel, GPU if there is one, versions."""
+    """Return commit, date, processor, cores, memory, kernel, GPU if there is one, and versions."""
     return {
         "commit": commit(),
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
@@ -34,7 +34,7 @@ def description() -> dict[str, str]:
 
 
 def commit() -> str:
-    """First 12 digits of HEADRACE_COMMIT, for a copy of the sources without .git, or else of HEAD; "?" without either."""
+    """Return 12 digits of HEADRACE_COMMIT, for a copy of the sources without .git, or else of HEAD; "?" without either."""
     if given := os.environ.get("HEADRACE_COMMIT"):
         return given[:12]
     found = _output("git", "-C", str(_ROOT), "rev-parse", "HEAD")
@@ -42,13 +42,13 @@ def commit() -> str:
 
 
 def _gpu() -> dict[str, str]:
-    """Name and driver of the first GPU."""
+    """Return name and driver of the first GPU."""
     name, _, driver = _output("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader").partition(", ")
     return {"gpu": name, "driver": driver.partition("\n")[0]} if driver else {}
 
 
 def _output(*command: str) -> str:
-    """What a program prints; empty if it is not installed or fails."""
+    """Return the output of a program; empty if it is not installed or fails."""
     if shutil.which(command[0]) is None:
         return ""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -61,7 +61,7 @@ def _field(path: str, name: str) -> str:
 
 
 def _headrace() -> str:
-    """Asked of the package itself: what is run from its sources has no metadata."""
+    """Return the version from the package itself, since a source tree has no metadata."""
     try:
         import headrace
     except ImportError:

@@ -1,10 +1,10 @@
 """Prints the figures of README.md, and of other pages, from the result files that they name.
 
-A page has ``<!-- figures: NAME -->`` before a figure or a table and ``<!-- end -->`` after it; what stands between is one of
-`BLOCKS`, made of the newest results in bench/results. `python -m checks` compares them (checks/figures.py).
+A page has ``<!-- figures: NAME -->`` before a figure or a table and ``<!-- end -->`` after it. The text between them is one of
+`BLOCKS`, generated from the newest results in bench/results. `python -m checks` compares them (checks/figures.py).
 
     python -m bench.readme                        # print all blocks
-    python -m bench.readme --take FOLDER          # copy what tools/measure_figures.sh has measured into bench/results
+    python -m bench.readme --take FOLDER          # copy results of tools/measure_figures.sh to bench/results
     python -m bench.readme --write README.md      # write the blocks into pages
 """
 
@@ -36,7 +36,7 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "multisplit": arrays.multisplit,
     "sorts": arrays.sorts,
 }
-"""Name to what is printed: one line, or several."""
+"""Functions that return the lines of a block, by its name."""
 TAKEN = {
     "sort": "h200/{}-sort-called",
     "multisplit": "h200/{}-multisplit-called",
@@ -53,13 +53,13 @@ TAKEN = {
     "latency": "xeon-16-cores/{}-latency",
     "memory": "xeon-16-cores/{}-memory",
 }
-"""Names of tools/measure_figures.sh, and where their results are kept, by date."""
+"""Names of tools/measure_figures.sh, and the paths of their results, which are completed by the date."""
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"<!-- figures: ([^>]*?) -->(.*?)<!-- end -->", re.DOTALL)
 
 
 def stale(text: str, root: Path, page: Path) -> Iterator[tuple[int, str]]:
-    """Line and message of each block of a page that is not what the results say."""
+    """Yield line and message of each block of a page that differs from the results."""
     for match in BLOCK.finditer(text):
         line, name = text.count("\n", 0, match.start()) + 1, match[1]
         if name not in BLOCKS:
@@ -78,7 +78,7 @@ def stale(text: str, root: Path, page: Path) -> Iterator[tuple[int, str]]:
 
 
 def written(text: str, root: Path, page: Path) -> str:
-    """The page with each block as the results have it; a block without results stays as it is."""
+    """Return the page with each block generated from the results. A block without results is unchanged."""
 
     def block(match: re.Match[str]) -> str:
         try:
@@ -92,7 +92,7 @@ def written(text: str, root: Path, page: Path) -> str:
 
 
 def take(folder: Path, root: Path) -> None:
-    """Copy results of a folder to their places in bench/results."""
+    """Copy the results in a folder to bench/results."""
     for name, place in TAKEN.items():
         measured = folder / f"{name}.json"
         if not measured.is_file():

@@ -1,4 +1,4 @@
-"""Tables that benchmarks keep: Markdown to read, and JSON whose figures README takes over (bench/readme.py)."""
+"""Writes the tables of benchmarks: Markdown for readers, and JSON for the figures of README.md (bench/readme.py)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Row = dict[str, Any]
 
 
 class Page:
-    """What a benchmark says: printed as it comes, and kept."""
+    """Output of a benchmark, which is printed at once and stored."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -19,23 +19,23 @@ class Page:
         self.out: str | Path | None = None
 
     def say(self, text: str = "") -> None:
-        """A line, or several."""
+        """Add one or more lines."""
         self.lines.append(text)
         print(text, flush=True)
 
     def head(self, title: str, text: str, columns: Sequence[str]) -> None:
-        """What stands before the rows of a table, whose first column has no title; no title: no heading."""
+        """Add heading, text and header row of a table. Its first column has no title. If `title` is empty, add no heading."""
         heading = f"\n## {title}\n" + (f"\n{text}\n" if text else "") if title else ""
         self.say(f"{heading}\n| | {' | '.join(columns)} |\n| --- |{' ---: |' * len(columns)}")
 
     def figure(self, **row: Any) -> Row:
-        """Add a row of figures. It is written to `self.out` at once, so that a run that is cut off leaves what it has."""
+        """Add a row of figures. It is written to `self.out` at once, so that an interrupted run keeps its results."""
         self.rows.append(row)
         self.keep(self.out)
         return row
 
     def keep(self, out: str | Path | None) -> None:
-        """All that was said so far, and all rows of figures so far, as `keep` does."""
+        """Write all lines and all rows of figures up to now, as the function `keep`."""
         keep(Path(out) if out else None, self.lines, self.rows)
 
 

@@ -1,6 +1,7 @@
-"""Compile the kernels of a source tree into a folder, for a wheel: python tools/build_cubins.py FOLDER [COUNT].
+"""Compiles the kernels of a source tree into a folder, for a wheel.
 
-COUNT programs are compiled, or all. The package itself need not be built: its native part is not imported.
+Usage: python tools/build_cubins.py FOLDER [COUNT]
+Compiles the first COUNT programs, or all. The package need not be built, because its native part is not imported.
 """
 
 from __future__ import annotations

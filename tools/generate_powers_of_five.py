@@ -1,7 +1,7 @@
-"""Write columns/rules/numbers/powers_of_five.hpp: the leading 128 bits of the powers of five that parsing a float needs.
+"""Writes columns/rules/numbers/powers_of_five.hpp: the leading 128 bits of the powers of five for parsing floats.
 
 Usage: python tools/generate_powers_of_five.py [--check]
-With --check nothing is written; the exit status is 1 if the file differs from what would be.
+With --check, nothing is written, and the exit status is 1 if the file differs from the generated text.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def largest_exact_power() -> int:
 
 
 def header() -> str:
-    """Return the header's text, two entries a line."""
+    """Return the header's text, with two entries per line."""
     entries = [leading_bits(power) for power in range(LOWEST, HIGHEST + 1)]
     cells = [f"{{0x{entry >> 64:016X}, 0x{entry & (2**64 - 1):016X}}}" for entry in entries]
     lines = [f"    {', '.join(cells[i : i + 2])}," for i in range(0, len(cells), 2)]
@@ -70,7 +70,7 @@ def header() -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the header, or compare it if asked to."""
+    """Write the header, or compare it with the file."""
     if arguments == ["--check"]:
         return 0 if TARGET.read_text() == header() else 1
     if arguments:

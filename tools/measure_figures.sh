@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Measures the figures of README.md's section "Measured" on a machine with a GPU: builds the package, runs the benchmarks one after
-# another, prints their tables, and keeps OUT/figures-PART.tar (NAME.md, NAME.json and NAME.log of each), written anew after each.
-# Part `gpu` takes about 7 minutes, part `cpu` about 7 on 16 cores, and the build 1 to 2. No network.
+# Measures the figures of README.md's section "Measured" on a machine with a GPU. Builds the package, runs the benchmarks one after
+# another, and prints their tables. After each benchmark it writes OUT/figures-PART.tar (NAME.md, NAME.json and NAME.log of each).
+# Part `gpu` takes 7 minutes, part `cpu` 7 minutes on 16 cores, and the build 1 to 2. Needs no network.
 #
 # Usage: HEADRACE_COMMIT=$(git rev-parse HEAD) tools/measure_figures.sh gpu|cpu OUT [NAME...]
-#   HEADRACE_COMMIT  the commit of these sources; not needed where there is .git
-#   SECONDS_ALL      when the last benchmark is stopped (default 560); each is stopped at its own limit too
-#   SCALE            1; more divides sizes and repeats, to see that everything runs
-#   WORK             folder of what is built and made, used again if it is there (default /tmp/headrace-figures)
-#   carry/peers.tar.xz, carry/lineitem-16777216.csv.xz   packages of peers, and a piece of TPC-H's lineitem, if there are
+#   HEADRACE_COMMIT  commit of these sources; optional in a Git work tree
+#   SECONDS_ALL      seconds until the last benchmark is stopped (default 560); each benchmark has its own limit too
+#   SCALE            divisor of sizes and repeats (default 1), for a quick test of all benchmarks
+#   WORK             folder of build results and data, reused if it exists (default /tmp/headrace-figures)
+#   carry/peers.tar.xz, carry/lineitem-16777216.csv.xz   optional: packages of peers, and a piece of TPC-H's lineitem
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [[ $# -ge 2 && $1 =~ ^(gpu|cpu)$ ]] || { sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
@@ -51,7 +51,7 @@ tarfile.open(sys.argv[1]).extractall(sys.argv[2], filter="data")' carry/peers.ta
         { [[ ! -d $work/peers.new ]] || mv "$work/peers.new" "$work/peers"; }
 }
 
-# Makes what the benchmarks need beside the build.
+# Builds the package, and prepares data, peers and CUB programs.
 prepare() {
     unpack > "$made/peers.log" 2>&1 &
     [[ ! -f carry/lineitem-16777216.csv.xz ]] || "$python" -c 'import lzma, shutil, sys

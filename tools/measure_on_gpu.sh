@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# On a machine with a GPU: the tables of bench/results anew, one program after another; each is stopped when its time is up, and what it has
-# printed by then is kept. Answers are checked before they are timed. Needs what tools/on_gpu.sh needs, and PyTorch and CuPy; nvcc for CUB.
+# Measures the tables of bench/results on a machine with a GPU. Each program is stopped at its time limit, and its output is kept. Answers
+# are checked before they are timed. Needs the packages of tools/on_gpu.sh, PyTorch and CuPy, and nvcc for CUB.
 # Usage: [BUILT=folder of a built package] [SECONDS_EACH=240] tools/measure_on_gpu.sh FOLDER [name...]; default: all names
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# On a machine with a GPU: builds the package, runs the tests that need one, the memory checkers, and the table of limits. No network.
-# Needs Python 3.11 or newer with cuda-core 1.2, NVRTC, NumPy, pytest, scikit-build-core and nanobind; CuPy, PyTorch and JAX are tried if there.
-# Leaves three files: gpu.log with all that the steps said, limits.md and limits.json.
+# Builds the package on a machine with a GPU, and runs the GPU tests, the memory checkers, and the table of limits. Needs no network.
+# Needs Python 3.11 or newer with cuda-core 1.2, NVRTC, NumPy, pytest, scikit-build-core and nanobind. Uses CuPy, PyTorch and JAX if installed.
+# Writes three files: gpu.log with the output of all steps, limits.md and limits.json.
 # Usage: [BUILT=folder of a built package] tools/on_gpu.sh [folder for results; default: $OUT, or build/gpu]
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -24,10 +24,10 @@ step() {
     printf '\n== %s: %s, %d s\n' "$name" "$([[ $code -eq 0 ]] && echo passed || echo "FAILED ($code)")" $((SECONDS - began))
     tail -n "+$((first + 1))" "$log" | tail -n "${LINES_SHOWN:-12}"
 }
-# Of memcheck's findings those of the card count, not calls that the driver answers with an error: the package looks at each
-# answer itself, and one is meant: a driver of CUDA 13.0 has no count of a kernel's parameters, so it is asked for the one
-# behind the last, which must not be there (gpu/kernels/arguments.py).
-# initcheck does not see what the copy engine stores, so of scans only what kernels read is looked at, not what is copied back.
+# memcheck reports device errors only, not driver calls that return an error. The package checks each status itself, and one error is
+# expected: CUDA 13.0 drivers have no function for the number of parameters, so the package asks for the one after the last, which must
+# not exist (gpu/kernels/arguments.py).
+# initcheck does not track stores of the copy engine, so for scans it checks only reads of kernels, not copies to the host.
 checked() {
     local options=(--tool "$1" --error-exitcode 9) pytest=(python3 -m pytest -q -x -p no:cacheprovider -m gpu)
     [[ $1 != memcheck ]] || options+=(--report-api-errors no)
@@ -38,7 +38,7 @@ checked() {
     compute-sanitizer "${options[@]}" "${pytest[@]}" tests/arrange/multisplit/test_multisplit_gpu_differential.py tests/arrange/sort/test_sort_gpu_differential.py -k "few or top_k"
 }
 [[ -n ${BUILT:-} ]] || step build python3 -m pip install --quiet --no-build-isolation --no-deps --no-index -C cmake.define.HEADRACE_CUBINS=OFF --target "$site" .
-step card python3 -c 'from headrace.gpu.device.device import gpu; print(gpu(), gpu().architecture)'  # without one, every test would be skipped
+step card python3 -c 'from headrace.gpu.device.device import gpu; print(gpu(), gpu().architecture)'  # without a GPU, every test would be skipped
 [[ $failed -eq 0 ]] || exit 1
 step kernels python3 -m headrace kernels build
 tests=(tests/core tests/gpu tests/arrays tests/primitives tests/arrange tests/columns/test_column_placement_unit.py tests/testing/test_fibers_gpu_differential.py)

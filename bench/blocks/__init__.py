@@ -1,1 +1,1 @@
-"""The figures that pages take over from result files (bench/readme.py)."""
+"""Builds the figures of the documents from result files (bench/readme.py)."""

@@ -1,4 +1,4 @@
-"""Figures of array functions on a GPU, by the call and by the kernel, beside CUB's."""
+"""Builds tables of array functions on a GPU, by the call and by the kernel, compared with CUB."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _HEAD = ["call", "CUB", "ratio", "kernel", "CUB", "ratio"]
 
 
 def _six(row: Row) -> list[str]:
-    """Rates by the call and by the kernel, CUB's, and their ratios."""
+    """Return rates by the call and by the kernel, CUB's rates, and their ratios."""
     cells = []
     for how in ("call", "kernel"):
         ours, theirs = row[how], row[f"cub_{how}"]
@@ -17,7 +17,7 @@ def _six(row: Row) -> list[str]:
 
 
 def count(n: int) -> str:
-    """A number of items: a power of two as such, or millions.
+    """Format a number of items as a power of two or in millions.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def count(n: int) -> str:
 
 
 def primitives(results: Results) -> str:
-    """Scan, reduce and select by size."""
+    """Return the table of scan, reduce and select by size."""
     rows = [
         [
             f"{row['what']}, {count(row['n'])}",
@@ -44,7 +44,7 @@ def primitives(results: Results) -> str:
 
 
 def histograms(results: Results) -> str:
-    """Integer and float keys beside each other."""
+    """Return the table of histograms of integer and float keys."""
     rows = []
     for row in results.rows("histogram-called", lambda row: row["table"] == "histogram"):
         parts = "even parts" if row["way"] == "even" else "parts between edges"
@@ -53,7 +53,7 @@ def histograms(results: Results) -> str:
 
 
 def multisplit(results: Results) -> str:
-    """Buckets, with each of CUB's ways."""
+    """Return the table of multisplit by number of buckets, with each of CUB's methods."""
     rows = [
         [f"{row['mode']}, {row['m']} buckets; CUB: {row['way']}", *_six(row), f"{row['kernel'] / row['limit']:.0%}"]
         for row in results.rows("multisplit-called")
@@ -63,7 +63,7 @@ def multisplit(results: Results) -> str:
 
 
 def sorts(results: Results) -> str:
-    """Sizes and data down, types across; headrace / CUB, and their ratio."""
+    """Return the table of sorts. Rows are sizes and data, columns are types; cells have headrace / CUB, and their ratio."""
     found = results.rows("sort-called")
     names = list(dict.fromkeys(row["type"] for row in found))
     lines = []

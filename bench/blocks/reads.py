@@ -1,4 +1,4 @@
-"""Figures of reads, scans and writes."""
+"""Builds tables of reads, scans and writes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SCAN, _BACK, _PINNED = "`scan_csv`", "`scan_csv`, back in host memory", "`scan_
 
 
 def _files(results: Results) -> list[tuple[Row, list[Row]]]:
-    """headrace's row and the peers' of each case and size, in the order of `FILES`, small files first."""
+    """Return headrace's row and the peers' rows of each case and size, in the order of `FILES`, small files first."""
     found: dict[tuple[str, int], list[Row]] = {}
     for name in _measured(results):
         for row in results.rows(name):
@@ -37,18 +37,18 @@ def _files(results: Results) -> list[tuple[Row, list[Row]]]:
 
 
 def _measured(results: Results) -> list[str]:
-    """The names of `_READERS` that there are; the first one always."""
+    """Return the names of `_READERS` that have results, and always the first one."""
     return [name for name in _READERS if name == _READERS[0] or results.has(name)]
 
 
 def _best(peers: list[Row], rate: str) -> tuple[float, str]:
-    """The highest of a rate, and who has it."""
+    """Return the highest rate and its reader."""
     row = max(peers, key=lambda peer: float(peer[rate]))
     return float(row[rate]), PEERS[row["contender"]]
 
 
 def headline(results: Results) -> str:
-    """One sentence: the ratios of first reads, then of later ones."""
+    """Return a sentence with the ratios of first reads, then of later ones."""
     ranges = []
     for rate in ("first", "best"):
         ratios = [ours[rate] / _best(peers, rate)[0] for ours, peers in _files(results)]
@@ -59,7 +59,7 @@ def headline(results: Results) -> str:
 
 
 def readers(results: Results) -> str:
-    """A row for each file: first reads, later reads, and memory."""
+    """Return the table of first reads, later reads and memory, one row per file."""
     rows = []
     for ours, peers in _files(results):
         cells = [f"{FILES[ours['case']]}, {ours['file_bytes'] / 1e9:.1f} GB"]
@@ -76,7 +76,7 @@ def readers(results: Results) -> str:
 
 
 def threads(results: Results) -> str:
-    """Rates of taxi trips by threads."""
+    """Return the rates of taxi trips by threads."""
     rows = results.rows("scaling", lambda row: row["case"] == "taxi")
     head = ["threads", *[str(row["threads"]) for row in rows]]
     size = f"{rows[0]['file_bytes'] / 1e9:.1f} GB"
@@ -88,7 +88,7 @@ def threads(results: Results) -> str:
 
 
 def scans(results: Results) -> str:
-    """Streams on the CPU beside whole reads."""
+    """Return the table of streams on the CPU, compared with whole reads."""
     rows = []
     for case in dict.fromkeys(row["case"] for row in results.rows("scans")):
         whole = results.row("scans", case=case, way="`read_csv`, CPU")["gbs"]
@@ -102,7 +102,7 @@ def scans(results: Results) -> str:
 
 
 def writers(results: Results) -> str:
-    """`write_csv` on all threads beside Polars and PyArrow, and on one thread beside PyArrow."""
+    """Return the table of `write_csv` on all threads, compared with Polars and PyArrow, and on one thread with PyArrow."""
     rows = []
     for case in dict.fromkeys(row["case"] for row in results.rows("writers")):
         found = {row["writer"]: row["bytes"] / row["seconds"] / 1e9 for row in results.rows("writers") if row["case"] == case}
@@ -115,14 +115,14 @@ def writers(results: Results) -> str:
 
 
 def latency(results: Results) -> str:
-    """What a tiny file and the import take."""
+    """Return the times of a tiny file and of the import."""
     small, start = results.row("latency", what="file"), results.row("latency", what="import")
     took = f"takes {small['ms']:.2f} ms (median; the slowest of 500 took {small['worst']:.2f})"
     return f"A file of {small['bytes']:,} bytes {took}, `import headrace` {start['ms']:.0f} ms. {results.source('latency')}"
 
 
 def memory(results: Results) -> str:
-    """Peaks of reads, the highest last."""
+    """Return the peak memory of reads, the highest last."""
     rows = []
     for row in sorted(results.rows("memory"), key=lambda row: float(row["part"])):
         sizes = [f"{row[name] / 1e6:.0f}" for name in ("bytes", "result", "peak")]
@@ -132,7 +132,7 @@ def memory(results: Results) -> str:
 
 
 def gpu_reads(results: Results) -> str:
-    """Text in a GPU's memory; cuDF's rates are of an earlier run."""
+    """Return the table of reads of text in a GPU's memory. cuDF's rates are those of an earlier run."""
     rows = []
     for row in sorted(results.rows("gpu-reads", lambda row: ":" not in row["case"]), key=lambda row: -float(row["gbs"])):
         try:
@@ -146,7 +146,7 @@ def gpu_reads(results: Results) -> str:
 
 
 def small_reads(results: Results) -> str:
-    """Texts of 64 KB and 1 MB in a GPU's memory, microseconds, the slowest first."""
+    """Return the microseconds for texts of 64 KB and 1 MB in a GPU's memory, the slowest first."""
     found = results.rows("small-reads")
     sizes = sorted({row["size"] for row in found})
     cases = {row["case"]: row for row in found if row["size"] == max(sizes)}
@@ -159,7 +159,7 @@ def small_reads(results: Results) -> str:
 
 
 def gpu_streams(results: Results) -> str:
-    """Files and pinned memory through a GPU, beside the best peer on the host's cores."""
+    """Return the table of files and pinned memory through a GPU, compared with the best peer on the host's cores."""
     rows = []
     for case in dict.fromkeys(row["case"] for row in results.rows("gpu-streams")):
         found = [row for row in results.rows("gpu-streams") if row["case"] == case]

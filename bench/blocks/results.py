@@ -12,25 +12,25 @@ Row = dict[str, Any]
 
 
 class MissingResultError(LookupError):
-    """A result file, or a row of it, is not there."""
+    """A result file, or a row of it, is missing."""
 
 
 class Results:
-    """The newest result of each name in bench/results.
+    """Newest result of each name in bench/results.
 
     Parameters
     ----------
     root
-        The root of the tree.
+        Root of the tree.
     folder
-        The folder of the page, to which links are relative.
+        Folder of the page, to which links are relative.
     """
 
     def __init__(self, root: Path, folder: Path) -> None:
         self._root, self._folder = root, folder
 
     def path(self, name: str, suffix: str = ".json") -> Path:
-        """The newest file of a name such as ``"readers"``: bench/results/MACHINE/DATE-readers.json."""
+        """Return the newest file of a name such as ``"readers"``: bench/results/MACHINE/DATE-readers.json."""
         days = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
         found = sorted((self._root / "bench" / "results").glob(f"*/{days}-{name}{suffix}"), key=lambda path: path.name)
         if not found:
@@ -38,7 +38,7 @@ class Results:
         return found[-1]
 
     def has(self, name: str) -> bool:
-        """Whether there is a result of this name."""
+        """Return whether there is a result of this name."""
         try:
             self.path(name)
         except MissingResultError:
@@ -46,9 +46,9 @@ class Results:
         return True
 
     def rows(self, name: str, wanted: Callable[[Row], bool] = bool) -> list[Row]:
-        """Rows of figures, at least one.
+        """Return rows of figures, at least one.
 
-        Of `bench.read.run` each reader of each file is a row.
+        Results of `bench.read.run` have a row for each reader of each file.
         """
         kept = json.loads(self.path(name).read_text(encoding="utf-8"))
         rows = kept.get("rows") or [
@@ -62,16 +62,16 @@ class Results:
         return found
 
     def row(self, name: str, **wanted: object) -> Row:
-        """The one row with these values."""
+        """Return the single row with these values."""
         return self.rows(name, lambda row: all(row.get(key) == value for key, value in wanted.items()))[0]
 
     @staticmethod
     def facts(path: Path) -> dict[str, str]:
-        """The machine, commit and date of a result."""
+        """Return the machine, commit and date of a result."""
         return dict(json.loads(path.read_text(encoding="utf-8"))["machine"])
 
     def cell(self, name: str, row: str, column: str) -> float:
-        """A number of the first table with such a row and column in the newest Markdown file of a name."""
+        """Return a number of the first table with this row and column in the newest Markdown file of a name."""
         path = self.path(name, ".md")
         columns: list[str] = []
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -85,12 +85,12 @@ class Results:
         raise MissingResultError(f"{path.name} has no {column} of {row}")
 
     def link(self, name: str, suffix: str = ".json") -> str:
-        """A link, relative to the page, to the table of the newest result of a name; `suffix`: of the file that is looked for."""
+        """Return a link, relative to the page, to the table of the newest result. `suffix`: suffix of the result file."""
         path = self.path(name, suffix).with_suffix(".md")
         return f"[{path.stem}]({os.path.relpath(path, self._folder).replace(os.sep, '/')})"
 
     def source(self, *names: str) -> str:
-        """Where figures are from: links, commit, day, machine, and versions of peers."""
+        """Return the origin of figures: links, commit, date, machine, and versions of peers."""
         facts = self.facts(self.path(names[0]))
         links = ", ".join(self.link(name) for name in names)
         machine = f"{facts.get('gpu', '')}, driver {facts.get('driver')}, " if facts.get("gpu") else ""
@@ -101,7 +101,7 @@ class Results:
 
 
 def three(value: float) -> str:
-    """A number with three digits, or all before the point.
+    """Format a number with three digits, or with all digits before the point.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def three(value: float) -> str:
 
 
 def ratio(ours: float, theirs: float) -> str:
-    """A ratio with two digits after the point, or one from 10 on.
+    """Format a ratio with two digits after the point, or one from 10 on.
 
     Examples
     --------
@@ -124,6 +124,6 @@ def ratio(ours: float, theirs: float) -> str:
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table, first column on the left."""
+    """Return a Markdown table whose first column is aligned left."""
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

@@ -1,8 +1,8 @@
-// CUB's figures for bench/multisplit/tables.py. Reads lines "method keys|pairs bits kind count_bits n" and prints the
-// milliseconds of each, by the kernel and by the call, with the number of items as a number of 32 or 64 bits: "digit"
-// is a radix sort by the highest bits alone, "sort" one by all. In two by the highest bit: "partition" is
-// DevicePartition::If, which leaves the second half in reverse order, and "select" two calls of DeviceSelect::If, which
-// keep the order. A peer that is measured, not a part of the package.
+// Measures CUB for bench/multisplit/tables.py. Reads lines "method keys|pairs bits kind count_bits n" and prints the
+// milliseconds of each, by the kernel and by the call. `count_bits`: 32 or 64, the width of CUB's item count. Method
+// "digit" is a radix sort by the highest bits alone, "sort" one by all bits. Two methods split by the highest bit.
+// "partition" is DevicePartition::If, which reverses the second half. "select" is two calls of DeviceSelect::If, which
+// keep the order. The package does not use this program.
 #include <thrust/iterator/zip_iterator.h>
 #include <thrust/tuple.h>
 
@@ -11,7 +11,7 @@
 
 #include "../cub_timing.cuh"
 
-// Kinds: uniform, a quarter uniform and the rest in one bucket, binomial over the buckets, constant.
+// Kinds of keys: uniform, a quarter uniform and the rest in one bucket, binomial over the buckets, constant.
 __global__ void fill(uint32_t* p, size_t n, int bits, int kind) {
     for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) {
         const uint32_t v = (uint32_t)mix(i);

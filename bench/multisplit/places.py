@@ -1,7 +1,7 @@
 """Runs the measurements of bench.multisplit.tables: on a GPU beside CUB, or in the fiber harness, which tests the tables.
 
 A place generates keys, splits them, checks answers and measures rates. Times of the harness are those of the host's processor,
-which simulates every GPU thread, and say nothing about a GPU.
+which simulates every GPU thread. They do not apply to a GPU.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Harness:
         return random.binomial(m - 1, 0.5, count).astype(np.uint32) << np.uint32(shift) | low if kind == "binomial" else words
 
     def values(self, count: int) -> np.ndarray[Any, Any]:
-        """The numbers from 0 on."""
+        """Return the numbers from 0 on."""
         return np.arange(count, dtype=np.uint32)
 
     def split(self, keys: Any, function: BucketFunction, values: Any, strategy: str | None) -> Split:
@@ -126,7 +126,7 @@ class Harness:
         return seen, seen
 
     def check(self, split: Split, keys: Any, values: Any, low: int, m: int) -> None:
-        """Raise RuntimeError unless it is what a stable sort gives."""
+        """Raise RuntimeError unless the result equals that of a stable sort."""
         order = np.argsort(keys >> low & (m - 1), kind="stable")
         if (split.keys != keys[order]).any() or (values is not None and (split.values != values[order]).any()):
             raise RuntimeError(f"{m} buckets: wrong")
@@ -158,11 +158,11 @@ class Harness:
         return rate, rate
 
     def cub(self, asked: list[tuple[str, str, int, int, int]]) -> list[float | None]:
-        """None for each."""
+        """Return None for each."""
         return [None] * len(asked)
 
     def cub_called(self, asked: list[tuple[str, str, int, int, int]]) -> list[Any]:
-        """None for each."""
+        """Return None for each."""
         return [None] * len(asked)
 
 
@@ -172,7 +172,7 @@ class Card:
     n, paper_n = 1 << 28, 1 << 25
 
     def __init__(self) -> None:
-        import torch  # of a machine with a GPU
+        import torch  # installed on machines with a GPU
 
         from bench.gpu_timing import Cub, median_ms, rates_of
 
@@ -210,7 +210,7 @@ class Card:
         return words.view(torch.uint32)
 
     def values(self, count: int) -> Any:
-        """The numbers from 0 on."""
+        """Return the numbers from 0 on."""
         return self._torch.arange(count, dtype=self._torch.int32, device="cuda")
 
     def split(self, keys: Any, function: BucketFunction, values: Any, strategy: str | None) -> Split:
@@ -237,7 +237,7 @@ class Card:
         return count / (ms - counting) / 1e6, count / ms / 1e6
 
     def check(self, split: Split, keys: Any, values: Any, low: int, m: int) -> None:
-        """Raise RuntimeError unless it is what a stable sort gives."""
+        """Raise RuntimeError unless the result equals that of a stable sort."""
         torch = self._torch
         words = keys.view(torch.int32)
         wanted = (words >> low) & (m - 1) if m < 1 << 31 else words.long() & 0xFFFFFFFF
@@ -269,7 +269,7 @@ class Card:
         rounds: list[dict[str, float]] = []
         for _ in range(11):
             marks.clear()
-            self._torch.cuda._sleep(3_000_000)  # noqa: SLF001 (there is no other)
+            self._torch.cuda._sleep(3_000_000)  # noqa: SLF001 (there is no public function)
             launcher = Staged(card, stream=arrays[0].stream, budget=context.new_budget(), crossings=context.crossings)
             split_with(launcher, planner.device_tuning(card.multiprocessors, card.capability), arrays, function, strategy)
             self._torch.cuda.synchronize()

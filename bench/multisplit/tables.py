@@ -3,8 +3,8 @@
 Needs the package, nvcc, PyTorch and a GPU, and takes two to three minutes. With --harness it needs none of them, and runs few
 keys in the fiber harness to test that all tables are complete. Every answer is checked before it is timed. A figure is the median
 of device events around a whole call, with counting and allocations. The stream is kept busy before, so the time excludes launch
-overhead of the host. The limit is primitives/copy.cu's copy in the same run, for the bytes that must be moved: keys are read
-twice and written once, values are read and written once.
+overhead of the host. The limit is primitives/copy.cu's copy in the same run, for the bytes that must be moved. Keys are read
+twice and written once; values are read and written once.
 
 The table *called* times the public function by the kernel and by the call. The device is idle when the call begins, so the time
 includes the host's work. For 2 buckets CUB has three methods: its sort by one bit, its partition, which reverses the second
@@ -271,7 +271,7 @@ def main() -> None:
     say(f"{headrace.__version__}. Every answer checked; CUB of the toolkit in the same run.")
     for name in options.tables.split(","):
         TABLES[name](place)
-        page.keep(options.out)  # what there is, should the run be cut off
+        page.keep(options.out)  # so that an interrupted run keeps its results
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Measures block sizes of multisplit's split kernel beside CUB, to choose those of the tuning table (multisplit/gpu/tuning.py).
 
 Needs what bench.multisplit.tables needs. Programs are compiled first, on all cores; each is checked on 2^21 + 777 keys against a
-stable sort before it is timed. A row has threads per block, keys per thread and blocks per multiprocessor; then 10^9 items per
-second with counting, for uniform and constant keys, by the highest 1, 5 and 8 bits (8 for long keys). Sizes that do not fit the
-device are marked. With --harness, a few small sizes run in the fiber harness to test that the table is complete.
+stable sort before it is timed. A row has threads per block, keys per thread and blocks per multiprocessor. Then follow 10^9 items
+per second with counting, for uniform and constant keys, by the highest 1, 5 and 8 bits (8 for long keys). Sizes that do not fit
+the device are marked. With --harness, a few small sizes run in the fiber harness to test that the table is complete.
 
     python -m bench.multisplit.tune [--what keys,pairs,long,long_pairs] [--bits 1,5,8]
         [--out FILE] [--harness]
@@ -201,7 +201,7 @@ def main() -> None:
                 base = SMALL_TUNING if isinstance(tuner, SmallTuner) else tuner.base
                 wanted = shapes_with(base, shape)
                 found = "; ".join(tuner.row(width, pairs, wanted))
-            except HeadraceError as error:  # it does not fit the card
+            except HeadraceError as error:  # it does not fit the GPU
                 found = str(error).splitlines()[0]
             page.say(f"| {', '.join(map(str, shape))} | {found} |")
             page.keep(options.out)

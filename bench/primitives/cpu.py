@@ -2,12 +2,13 @@
 
 usage: python -m bench.primitives.cpu [--cases scan,select] [--items N] [--threads 1,2] [--repeat N] [--out FILE]
 
-Each answer is compared with NumPy's before it is timed; a wrong one ends the run. headrace and NumPy take turns, best of
-several. Results go to memory that has been written before, NumPy's too where it takes an `out`. The last table has calls that
-make their result: headrace's is in the memory of the one before it, NumPy's in memory that comes from the system. `memory` is
-the rate of the C library's memcpy (of scan and select; bytes read and written) or memchr (of reduce and histogram) on as many
-threads, in turns with the case; memchr reads and hardly computes, and is not the fastest that can be, so a share of it can pass
-100 %.
+Each answer is compared with NumPy's before it is timed; a wrong one ends the run. Headrace and NumPy take turns, and the best of
+several runs counts. Results go to memory that was written before, for NumPy too if it takes an `out`. The last table has calls
+that allocate their result. headrace reuses the memory of the preceding result; NumPy's comes from the system.
+
+`memory` is the rate of a function of the C library on as many threads, in turns with the case. It is memcpy for scan and select
+(bytes read and written), and memchr for reduce and histogram. memchr reads and hardly computes. It is not the fastest possible
+read, so a share of it can exceed 100 %.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-// CUB's figures for bench/primitives/gpu_histogram.py. Reads lines "even|range u32|float bins kind count" and prints
-// the milliseconds of each, by the kernel and by the call, for keys that are made here by the same rules. By the call,
-// edges are copied to the card each time. A peer that is measured, not a part of the package.
+// Measures CUB for bench/primitives/gpu_histogram.py. Reads lines "even|range u32|float bins kind count" and prints the
+// milliseconds of each, by the kernel and by the call. Keys are generated here by the same rules. By the call, edges
+// are copied to the GPU each time. The package does not use this program.
 #include <cstring>
 #include <cub/cub.cuh>
 #include <type_traits>
 
 #include "../cub_timing.cuh"
 
-// Kinds: uniform, skewed, constant. Whole numbers over their range, floats over [0, 1024).
+// Kinds of keys: uniform, skewed, constant. Integers cover the range of their type, floats [0, 1024).
 template <class Key>
 __global__ void fill(Key* p, size_t n, int kind) {
     for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) {

@@ -1,7 +1,7 @@
-// CUB's figures for bench/primitives/gpu.py and gpu_called.py. Reads lines "scan|reduce|select percent count_bits n"
-// and prints the milliseconds of each, by the kernel and by the call, with the number of items as a number of 32 or 64
-// bits; with the argument "small", microseconds of calls on short arrays that follow one another. A peer that is
-// measured, not a part of the package.
+// Measures CUB for bench/primitives/gpu.py and gpu_called.py. Reads lines "scan|reduce|select percent count_bits n" and
+// prints the milliseconds of each, by the kernel and by the call. `count_bits`: 32 or 64, the width of CUB's item
+// count. With the argument "small", it prints the microseconds of consecutive calls on short arrays. The package does
+// not use this program.
 #include <chrono>
 #include <cstring>
 #include <cub/cub.cuh>

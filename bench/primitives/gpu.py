@@ -1,9 +1,9 @@
 """Measures variants of the scan, reduce and select kernels on a GPU: each answer is checked, figures are medians of events.
 
-Needs nvcc, PyTorch and a GPU; the package need not be installed. Each line: what, variant, giga-items a second, and the bytes
-that must move as a share of what a copy or a read of the same memory reaches. CUB's figures come from cub_primitives.cu
-in the same run, each the better of its kernels for a 32-bit and a 64-bit number of items. About two minutes. What a call of the
-public functions takes is in gpu_called.py.
+Needs nvcc, PyTorch and a GPU; the package need not be installed. Takes about two minutes. Each line has the function, the
+variant, 10^9 items a second, and a share of the limit. The limit moves the same bytes at the rate of a copy or a read. CUB's
+figures come from cub_primitives.cu in the same run, each the better of its kernels for a 32-bit and a 64-bit item count.
+The program gpu_called.py measures calls of the public functions.
 
     python -m bench.primitives.gpu [--out table.txt]
 """
@@ -79,7 +79,7 @@ class Kernel:
 def in_epochs(
     launch: Callable[..., None], before: list[bytes | torch.Tensor], after: list[bytes | torch.Tensor], shared: int
 ) -> Callable[[], None]:
-    """Launches a kernel with the arguments before the epoch, the next epoch, and the arguments after it."""
+    """Return a function that launches a kernel with the arguments before the epoch, the next epoch, and those after it."""
     epochs = itertools.count(1)
     return lambda: launch([*before, u32(next(epochs)), *after], shared)
 

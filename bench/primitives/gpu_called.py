@@ -1,9 +1,9 @@
 """Measures the public scan, reduce and select on a GPU, by the kernel and by the call, beside CUB.
 
-Needs the package, nvcc, PyTorch and a GPU. Every answer is checked before it is timed. *Kernel*: the card is kept busy until all
-is launched. *Call*: the card is idle when the call begins, so the host's work and the allocation of the result are in the time. A
-selection waits for its number of items in both; CUB's leaves that number on the card, and its memory is taken before. CUB is the
-better of its kernels for a 32-bit and a 64-bit number of items. The limit is a copy or a read by primitives/copy.cu.
+Needs the package, nvcc, PyTorch and a GPU. Every answer is checked before it is timed. *Kernel*: the GPU is kept busy until all
+work is launched. *Call*: the GPU is idle when the call begins, so the time includes the host's work and the allocation of the
+result. In both, a selection waits for its number of items; CUB leaves that number on the GPU, and its memory is allocated before.
+CUB is the better of its kernels for a 32-bit and a 64-bit item count. The limit is a copy or a read by primitives/copy.cu.
 
     python -m bench.primitives.gpu_called [--sizes 1048576,16777216,268435456] [--out bench/results/h200/NAME.md]
 """

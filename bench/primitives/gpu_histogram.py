@@ -1,11 +1,11 @@
 """Measures the histogram on a GPU beside CUB: the targets, the paper's table, types of keys, and the cost of small inputs.
 
-Needs the package, nvcc, PyTorch and a GPU. Every answer is checked before it is timed. A figure is the median of device
-events around the clearing of the result and the launch; the stream is kept busy before, so that what the host takes to launch
-is not in it. The limit is primitives/copy.cu's read of as many bytes in the same run. Half a minute.
+Needs the package, nvcc, PyTorch and a GPU. Takes half a minute. Every answer is checked before it is timed. A figure is the
+median of device events around the clearing of the result and the launch. The stream is kept busy before, so the time excludes the
+host's launches. The limit is primitives/copy.cu's read of as many bytes in the same run.
 
-The table *called* has the public function on a card that is idle when the call begins: the host's work, the result's allocation
-and, between edges, the table of cells are in the time, for CUB a copy of the edges to the card.
+The table *called* has the public function on a GPU that is idle when the call begins. The time includes the host's work and the
+result's allocation. For buckets between edges it includes the table of cells, and for CUB a copy of the edges to the GPU.
 
     python -m bench.primitives.gpu_histogram [--tables called,targets,paper,types,small] [--out FOLDER/NAME.md] [--profile]
 """

@@ -45,7 +45,7 @@ from headrace.primitives.copy import (
 SIZES = (1 << 30, 4 << 30)
 REPEAT = 21
 
-# A process that has a context, as any GPU program does, and then uses this package for the first time.
+# A process that has a context, like any GPU program, and then uses this package for the first time.
 FIRST_CALL = """
 import os
 import time
@@ -178,7 +178,7 @@ def first_call_table() -> list[dict]:
         kept = {"HEADRACE_KERNEL_CACHE": f"{folder}/kept", "NOTHING_SHIPPED": "1"}
         new_process(kept)
         settings = {"from the user's cache": [kept] * 5, "compiled": []}
-        for turn in range(5):  # the compiler keeps what it made as well, in the folder of CUDA's own cache
+        for turn in range(5):  # the compiler has its own cache, in CUDA's cache folder
             empty = {"HEADRACE_KERNEL_CACHE": f"{folder}/{turn}", "CUDA_CACHE_PATH": f"{folder}/cuda{turn}"}
             settings["compiled"].append(empty | {"NOTHING_SHIPPED": "1"})
         if PREBUILT.is_dir():

@@ -1,1 +1,1 @@
-"""Text to columns, and back."""
+"""Benchmarks of reading text to columns, and of writing it."""

@@ -1,4 +1,4 @@
-"""The cases: one place for files, sizes and types."""
+"""Defines the cases: files, sizes and types."""
 
 from __future__ import annotations
 
@@ -72,20 +72,20 @@ INT_444 = {f"column_{i}": "int32" for i in (1, 2, 3)}
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One file and the types that everybody is told.
+    """A file, and the types that each reader gets.
 
     Parameters
     ----------
     data
         Name in `bench.read.data`.
     types
-        Column to type; empty: everybody infers.
+        Types by column; if empty, each reader infers them.
     header
         Whether the first record has the names.
     quotes
-        Whether fields are quoted and hold line breaks.
+        Whether fields are quoted and contain line breaks.
     target
-        Times the best peer's rate that headrace is to reach, if a target is set.
+        Target for headrace's rate, as a multiple of the best peer's, if one is set.
     """
 
     data: str
@@ -96,7 +96,7 @@ class Case:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What `read_csv` and `scan_csv` are told."""
+        """Options of `read_csv` and `scan_csv`."""
         return {"header": self.header, **({"schema": self.types} if self.types else {})}
 
 
@@ -117,4 +117,4 @@ SIZES = {
     "wide": 300_000_000,
     "small": 1024,
 }
-"""About how many bytes of each file are made unless the command line says otherwise."""
+"""Approximate bytes of each file, unless the command line gives another size."""

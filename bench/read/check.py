@@ -1,4 +1,4 @@
-"""What two tables must have in common to be the same answer: rows, nulls, and every value, whatever the library's types."""
+"""Compares the tables of two libraries: rows, nulls and every value, whatever the types."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ import pyarrow.compute as pc
 from bench.read.cases import Case
 from bench.read.contenders import arrow_type
 
-# How far a peer's float may be off, by bytes of the type: not all of them round correctly. A float32 may miss by one last place.
+# Maximum error of a peer's float, by bytes of the type, since not all peers round correctly. A float32 may be one last place off.
 _TOLERANCE = {4: 1.2e-7, 8: 1e-12}
 
 
 def write_reference(table: pa.Table, case: Case, path: Path) -> None:
-    """Keep an answer as a file, so that each contender's process can compare with it without holding both in memory."""
+    """Write an answer to a file, so that each contender's process can compare with it without both in memory."""
     plain = comparable(table, case)
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, plain.schema) as writer:
         writer.write_table(plain)
 
 
 def read_reference(path: Path) -> pa.Table:
-    """The kept answer, mapped."""
+    """Return the stored answer, memory-mapped."""
     return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
 
 
 def comparable(table: Any, case: Case) -> pa.Table:
-    """A contender's result as an Arrow table, each column in the case's type (or, where all infer, as it came)."""
+    """Return a contender's result as an Arrow table, with the case's types; if all readers infer, the types are unchanged."""
     arrow = pa.Table.from_pandas(table, preserve_index=False) if hasattr(table, "iloc") else pa.table(table)
     columns = [_plain(column, case.types.get(name)) for name, column in zip(arrow.column_names, arrow.columns, strict=True)]
     return pa.table(columns, names=arrow.column_names)
@@ -47,10 +47,10 @@ def _plain(column: pa.ChunkedArray, text: str | None) -> pa.ChunkedArray:
 
 
 def differences(found: pa.Table, expected: pa.Table, *, typed: bool, rounded: bool) -> str:
-    """The first difference as a text, "" if there is none.
+    """Return the first difference as text, "" if there is none.
 
-    Empty strings and nulls are one: peers do not tell them apart. Where all infer (`typed=False`) the types may
-    differ, not the values. Floats that must be correctly rounded (`rounded=True`) are equal to the last bit.
+    Empty strings and nulls are equal, because peers do not distinguish them. If all readers infer (`typed=False`), the types
+    may differ, but not the values. Floats that must be correctly rounded (`rounded=True`) are equal to the last bit.
     """
     if found.num_rows != expected.num_rows or found.column_names != expected.column_names:
         return f"{found.num_rows} rows of {found.column_names[:5]}, not {expected.num_rows} of {expected.column_names[:5]}"
@@ -68,7 +68,7 @@ def differences(found: pa.Table, expected: pa.Table, *, typed: bool, rounded: bo
 
 
 def _same_floats(found: pa.ChunkedArray, wanted: pa.ChunkedArray, *, rounded: bool) -> bool:
-    """Whether floats agree; nan and null are one, since some have no nulls."""
+    """Return whether floats agree. NaN and null are equal, since some libraries have no nulls."""
     mine, theirs = found.to_numpy(), wanted.to_numpy()
     tolerance = 0.0 if rounded else _TOLERANCE[theirs.dtype.itemsize]
     return bool(np.allclose(mine, theirs, rtol=tolerance, atol=0.0, equal_nan=True))

@@ -1,6 +1,6 @@
-"""The readers that are compared, each told the same types in its own words.
+"""Defines the readers that are compared. Each gets the same types, in the form of its own options.
 
-A contender is a function from path, case and threads to a function that reads once; what that gives has an Arrow stream.
+A contender is a function of path, case and threads that returns a function, which reads once. Its result has an Arrow stream.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _DATE, _TIME = "%Y-%m-%d", "%Y-%m-%d %H:%M:%S"
 
 
 def headrace(path: Path, case: Case, threads: int) -> Read:
-    """Ours."""
+    """Headrace's reader, types given."""
     import headrace
 
     options: dict[str, Any] = {"threads": threads, "header": case.header}
@@ -44,7 +44,7 @@ def pyarrow(path: Path, case: Case, threads: int) -> Read:
 
 
 def polars(path: Path, case: Case, threads: int) -> Read:
-    """Polars' lazy reader; dates as text, then parsed by the format it is told, which is its fastest way."""
+    """Polars' lazy reader. It reads dates as text, then parses them with a given format, which is its fastest method."""
     os.environ["POLARS_MAX_THREADS"] = str(threads)
     import polars as pl
 
@@ -94,7 +94,7 @@ def _sql(path: Path, case: Case) -> str:
 
 
 def pandas_c(path: Path, case: Case, threads: int) -> Read:
-    """Pandas' own parser; it has one thread."""
+    """Pandas' own parser, which has one thread."""
     del threads
     return _pandas(path, case, {"engine": "c"})
 
@@ -119,7 +119,7 @@ def _pandas(path: Path, case: Case, engine: dict[str, str]) -> Read:
 
 
 def plain_read(path: Path, case: Case, threads: int) -> Read:
-    """No reader: the file's bytes into one buffer by one thread, as a limit."""
+    """The limit: one thread reads the file's bytes into a buffer."""
     del case, threads
     buffer = bytearray(16 << 20)
 
@@ -132,7 +132,7 @@ def plain_read(path: Path, case: Case, threads: int) -> Read:
 
 
 def arrow_type(text: str) -> Any:
-    """Type of PyArrow of a type's text."""
+    """Return PyArrow's type for the name of a type."""
     import pyarrow as pa
 
     return pa.timestamp("s") if text == "timestamp[s]" else getattr(pa, text)()

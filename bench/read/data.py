@@ -1,9 +1,9 @@
-"""Benchmark files, made once and kept.
+"""Generates benchmark files once, and caches them.
 
 usage: python -m bench.read.data NAME [OUT] [--bytes N]        prints the path
 
-Files lie in the folder that HEADRACE_BENCH_DATA names (default ~/.cache/headrace-bench). Seeds are fixed. Records beyond the
-size in `MADE` repeat those before: making a GB takes a minute, and no reader gains from the repetition.
+Files are in the folder that HEADRACE_BENCH_DATA names (default ~/.cache/headrace-bench). Seeds are fixed. Records beyond the
+size in `MADE` repeat the earlier ones: generating a GB takes a minute, and no reader gains from the repetition.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ TEXT = 'the food was great, and service ""friendly"" but a bit slow\n we will be
 
 
 def folder() -> Path:
-    """Where files are kept."""
+    """Return the folder of the files."""
     return Path(os.environ.get("HEADRACE_BENCH_DATA", Path.home() / ".cache" / "headrace-bench"))
 
 
 def ensure(name: str, size: int | None = None, where: Path | None = None) -> Path:
-    """The file of a name, of about `size` bytes (by default its size in `SIZES`); made if it is not there."""
+    """Return the file of a name, of about `size` bytes (default: its size in `SIZES`). Generate it if it is missing."""
     size = size or SIZES[name]
     path = (where or folder()) / f"{name}-{size}.csv"
     if not path.exists():
@@ -41,11 +41,11 @@ def ensure(name: str, size: int | None = None, where: Path | None = None) -> Pat
 
 PIECE = 16 << 20
 MADE = {"taxi": 250_000_000, "quoted": 250_000_000, "int_444": 250_000_000, "wide": 100_000_000, "lineitem": PIECE}
-"""About how many bytes of a file differ."""
+"""Approximate bytes of a file that are not repeated."""
 
 
 def pieces(case: Case) -> tuple[bytes, bytes]:
-    """Header and whole records of a case's file, about PIECE bytes, to be repeated."""
+    """Return the header and whole records of a case's file, about PIECE bytes, to be repeated."""
     data = ensure(case.data, PIECE).read_bytes()
     end = b'"\n' if case.quotes else b"\n"
     data = data[: data.rindex(end) + len(end)]
@@ -54,7 +54,7 @@ def pieces(case: Case) -> tuple[bytes, bytes]:
 
 
 def make(name: str, path: Path, size: int) -> None:
-    """Make a file of about `size` bytes; it has its name only once it is whole."""
+    """Generate a file of about `size` bytes. It gets its name only when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     if size > MADE.get(name, size):
@@ -76,7 +76,7 @@ def _write(path: Path, size: int, make: Callable[[], Iterator[bytes]]) -> None:
 
 
 def _repeat(path: Path, size: int, base: Path, *, header: bool) -> None:
-    """Write the header, and the records of another file as often as comes nearest to `size` bytes."""
+    """Write the header and repeat the records of another file, so that the size is as close to `size` bytes as possible."""
     data = base.read_bytes()
     first = data.index(b"\n") + 1 if header else 0
     with path.open("wb") as file:
@@ -86,7 +86,7 @@ def _repeat(path: Path, size: int, base: Path, *, header: bool) -> None:
 
 
 def _taxi() -> Iterator[bytes]:
-    """Like New York's yellow taxi trips of 2019: 18 columns, 92 bytes a record, half a percent nulls."""
+    """Yield records like New York's yellow taxi trips of 2019: 18 columns, 92 bytes a record, half a percent nulls."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -130,7 +130,7 @@ def _taxi() -> Iterator[bytes]:
 
 
 def _quoted() -> Iterator[bytes]:
-    """Like reviews: every field quoted, text with commas, line breaks and doubled quotes, 660 bytes a record."""
+    """Yield records like reviews: all fields quoted, text with commas, line breaks and doubled quotes, 660 bytes a record."""
     random = np.random.default_rng(3)
     words = np.array(TEXT.split(" "), dtype=object)
     texts = [" ".join(words[random.integers(0, len(words), k)]) for k in random.integers(20, 200, 4000)]
@@ -145,7 +145,7 @@ def _quoted() -> Iterator[bytes]:
 
 
 def _int_444() -> Iterator[bytes]:
-    """Three columns of four digits each, no header."""
+    """Yield records of three columns of four digits each, without a header."""
     random = np.random.default_rng(4)
     while True:
         numbers = random.integers(1000, 10_000, (200_000, 3))
@@ -153,7 +153,7 @@ def _int_444() -> Iterator[bytes]:
 
 
 def _wide() -> Iterator[bytes]:
-    """1,000 columns, integers and floats in turn."""
+    """Yield records of 1,000 columns, integers and floats in turn."""
     random = np.random.default_rng(5)
     yield (",".join(f"c{i}" for i in range(1000)) + "\n").encode()
     while True:
@@ -164,7 +164,7 @@ def _wide() -> Iterator[bytes]:
 
 
 def _small() -> Iterator[bytes]:
-    """Three columns; a record at a time, so that a file of one KB is one of one KB."""
+    """Yield records of three columns, one at a time, so that a file of one KB has that size."""
     random = np.random.default_rng(6)
     yield b"id,value,name\n"
     for i in count(1):
@@ -182,7 +182,7 @@ connection.execute(f"COPY lineitem TO '{sys.argv[1]}' (HEADER, DELIMITER ',')")
 
 
 def _lineitem(path: Path, size: int) -> None:
-    """TPC-H's lineitem by its own generator, which DuckDB's extension brings; scale factor 1 has 773 MB."""
+    """Write TPC-H's lineitem by its own generator, which is in DuckDB's extension. Scale factor 1 has 773 MB."""
     home = folder() / "tpch-venv"
     python = home / "bin" / "python"
     if not python.exists():

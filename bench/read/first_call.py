@@ -1,5 +1,6 @@
-"""The first `read_csv(path, device="cuda")` of a new process, from the start of the interpreter to the table, and what of it
-takes how long: medians of several processes, kernels kept on disk before, and the package's bytecode, as it is when installed.
+"""Measures the first `read_csv(path, device="cuda")` of a new process, by phase, from the start of the interpreter to the table.
+
+Figures are medians of several processes. Kernels are cached on disk, and the package has bytecode, as in an installation.
 
     python -m bench.read.first_call [--bytes N] [--cases int_444,taxi] [--runs N] [--out FILE]
 """
@@ -74,13 +75,13 @@ print(json.dumps({"started": started, "imported": imported, "ready": ready, "don
 BEFORE = ("interpreter", "import headrace")
 INSIDE = ("bindings", "driver", "context", "pool", "memory", "slots", "sent", "cubins", "programs")
 PHASES = (*BEFORE, *INSIDE, "rest")
-"""Of a first call, in milliseconds: `bindings` is the import of ``cuda.bindings``, `driver` and `context` are waits for them;
-`slots` is pinned memory made, `sent` the text read into it; `cubins` are found on disk, `programs` loaded; `rest` has other
-imports."""
+"""Phases of a first call, in milliseconds. `bindings` is the import of ``cuda.bindings``; `driver` and `context` are waits for
+them. `slots` is the allocation of pinned memory, and `sent` the reading of the text into it. `cubins` is their search on disk,
+and `programs` their loading. `rest` includes other imports."""
 
 
 def first_call(path: Path, options: dict[str, object]) -> dict[str, float]:
-    """Milliseconds of a new process, by phase."""
+    """Return the milliseconds of a new process, by phase."""
     begun = time.monotonic()
     command = [sys.executable, "-c", CHILD, str(path), json.dumps(options)]
     told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ).stdout)
@@ -97,10 +98,10 @@ def first_call(path: Path, options: dict[str, object]) -> dict[str, float]:
 
 
 def lines_of(name: str, nbytes: int, runs: int) -> list[str]:
-    """A row of the table, and the range of the whole."""
+    """Return a row of the table, and the range of the total."""
     case = CASES[name]
     path = file_of(name, case, nbytes)
-    found = [first_call(path, case.options) for _ in range(runs + 1)][1:]  # the first may still compile
+    found = [first_call(path, case.options) for _ in range(runs + 1)][1:]  # the first one may compile
     median = {phase: statistics.median(one[phase] for one in found) for phase in found[0]}
     least, most = min(one["all"] for one in found), max(one["all"] for one in found)
     cells = " | ".join(f"{median[phase]:.0f}" for phase in PHASES)
@@ -110,7 +111,7 @@ def lines_of(name: str, nbytes: int, runs: int) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Time processes, and print and keep a table."""
+    """Time processes, and print and store a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bytes", default="16777216,1073741824")
     parser.add_argument("--cases", default="int_444,taxi")

@@ -1,10 +1,10 @@
-"""`read_csv` of text in a GPU's memory: GB/s of text, wall clock from the call to the table, beside what memory reads.
+"""Measures `read_csv` of text in a GPU's memory in GB/s of text, from the call to the table, beside the memory's read rate.
 
 Needs an installed or built headrace, a GPU and PyTorch; cuDF (pylibcudf) reads the same text if it is installed. Each case's
-answer for the whole text is compared with the CPU's, every buffer to the bit; for a case with a colon, the answer for a piece.
-Texts of `bench.read.data` are repeated to --bytes. `taxi:steps` is the case taxi read by the automaton of its dialect (six
-states), as a dialect would be that masks cannot read. `taxi:waits` waits for the counts before it converts, `taxi:ahead` does not
-(docs/decisions/0024-ahead-of-the-counts.md), by the same steps of the same call.
+answer for the whole text is compared with the CPU's, every buffer to the bit. For a case with a colon, the answer for a piece is
+compared. Texts of `bench.read.data` are repeated to --bytes. `taxi:steps` is the case taxi, read by the automaton of its dialect
+(six states) instead of bit masks. `taxi:waits` waits for the counts before it converts, and `taxi:ahead` does not
+(docs/decisions/0024-ahead-of-the-counts.md). Both take the same steps of the same call.
 
     python -m bench.read.gpu [--bytes N] [--cases taxi,int_444,taxi:steps,taxi:waits,taxi:ahead] [--out FOLDER/NAME]
 """
@@ -48,7 +48,7 @@ Read = Callable[[torch.Tensor, dict[str, Any]], headrace.Table]
 
 
 def text_of(header: bytes, body: bytes, size: int) -> torch.Tensor:
-    """The header, and the body as often as it goes into `size` bytes, on the GPU."""
+    """Return a text on the GPU: the header, and the body repeated up to `size` bytes."""
     once = torch.frombuffer(bytearray(body), dtype=torch.uint8).cuda()
     return torch.cat(
         [torch.frombuffer(bytearray(header), dtype=torch.uint8).cuda() if header else once[:0], once.repeat(size // len(body))]
@@ -60,16 +60,16 @@ SHAPES = {
     "waits": GpuShape(ahead=False),
     "ahead": GpuShape(ahead=True),
 }
-"""By what stands behind a case's name."""
+"""Shapes by the suffix of a case's name."""
 
 
 def read_shaped(shape: GpuShape, text: torch.Tensor, options: dict[str, Any]) -> headrace.Table:
-    """`read_csv`, by kernels of this shape."""
+    """Call `read_csv` with kernels of this shape."""
     return counted_read(shape, text, options)[0]
 
 
 def counted_read(shape: GpuShape, text: torch.Tensor, options: dict[str, Any]) -> tuple[headrace.Table, int]:
-    """The same, and how often the host waited for kernels: once, where what was expected held for all columns."""
+    """Read as `read_shaped`, and count the host's waits for kernels: one, if the estimates fit all columns."""
     parsed = parse_options({**(headrace.read_csv.__kwdefaults__ or {}), **options})
     with open_source(text, parsed.source) as source:
         prepared = prepare(source, parsed)
@@ -86,7 +86,7 @@ def counted_read(shape: GpuShape, text: torch.Tensor, options: dict[str, Any]) -
 
 
 def check(read: Read, case: Case, header: bytes, body: bytes) -> None:
-    """Compare a piece with the CPU, to the bit."""
+    """Compare the answer for a piece with the CPU's, to the bit."""
     data = header + body
     found = read(torch.frombuffer(bytearray(data), dtype=torch.uint8).cuda(), case.options)
     assert found.report.device == "cuda", found.report.device
@@ -94,12 +94,12 @@ def check(read: Read, case: Case, header: bytes, body: bytes) -> None:
 
 
 def read_csv(text: torch.Tensor, options: dict[str, Any]) -> headrace.Table:
-    """The public call."""
+    """Call the public function."""
     return headrace.read_csv(text, **options)
 
 
 def seconds_of(read: Read, text: torch.Tensor, case: Case, runs: int = RUNS) -> tuple[float, headrace.Table]:
-    """Median of reads that find their memory warm, and what a first read with these options keeps for the next ones."""
+    """Return the median seconds of warm reads, after a first read has filled memory pools and caches; and a table."""
     times = []
     table = read(text, case.options)
     for _ in range(runs):
@@ -113,7 +113,7 @@ def seconds_of(read: Read, text: torch.Tensor, case: Case, runs: int = RUNS) -> 
 
 
 def memory_of(read: Read, text: torch.Tensor, case: Case) -> int:
-    """Bytes of the pool in use at one time, beside what was before: the most while a text is read."""
+    """Return the peak bytes of the pool during a read, less those in use before."""
     pool = device_pool(gpu())
     torch.cuda.synchronize()
     before = pool.used
@@ -125,7 +125,7 @@ def memory_of(read: Read, text: torch.Tensor, case: Case) -> int:
 
 
 def read_rate() -> float:
-    """GB/s of a sum over 4 GiB, as PyTorch does it."""
+    """Return the GB/s of PyTorch's sum over 4 GiB."""
     items = torch.ones(1 << 30, dtype=torch.float32, device="cuda")
     times = []
     for _ in range(7):
@@ -139,7 +139,7 @@ def read_rate() -> float:
 
 
 def row_of(name: str, nbytes: int, peer: Cudf | None) -> Row:
-    """A case's row of figures."""
+    """Return a case's row of figures."""
     plain, _, shape = name.partition(":")
     case, read = CASES[plain], partial(read_shaped, SHAPES[shape]) if shape else read_csv
     header, body = pieces(case)
@@ -163,7 +163,7 @@ def row_of(name: str, nbytes: int, peer: Cudf | None) -> Row:
 
 
 def line_of(row: Row) -> str:
-    """The row of the table."""
+    """Return the row of the table."""
     cells = [row["case"], f"{row['gbs']:.0f}", f"{row['ms']:.2f}", f"{row['result']:.2f}", f"{row['memory']:.2f}", row["passes"]]
     cells += [row["waits"], f"{row['small_ms']:.2f}"]
     cells += [f"{row['cudf']:.1f}", f"{row['gbs'] / row['cudf']:.0f}"] if "cudf" in row else ["", ""]
@@ -171,7 +171,7 @@ def line_of(row: Row) -> str:
 
 
 def main() -> None:
-    """Time the cases, and print and keep a table."""
+    """Time the cases, and print and store a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bytes", type=int, default=1 << 30)
     parser.add_argument("--cases", default=",".join(CHECKED))

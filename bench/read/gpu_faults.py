@@ -1,5 +1,6 @@
-"""`read_csv` of text in a GPU's memory that has faults: milliseconds from the call to the table or the error, and what goes to
-the host, beside the same text without a fault and the CPU.
+"""Measures `read_csv` of text with faults in a GPU's memory, beside the same text without faults and the CPU.
+
+Figures are milliseconds from the call to the table or the error, and bytes copied to the host.
 
 Needs an installed or built headrace and a GPU. Rows, rejects and errors are compared with the CPU's before anything is timed.
 
@@ -31,7 +32,7 @@ RUNS = 9
 
 
 def records(size: int) -> list[bytes]:
-    """Lines of about so many bytes together."""
+    """Return lines of about `size` bytes in total."""
     rng = np.random.default_rng(1)
     ranges = ((0, 10**6), (0, 999), (0, 99), (1, 28), (0, 10**5), (0, 10**9))
     columns = [rng.integers(low, high, 200_000).tolist() for low, high in ranges]
@@ -40,7 +41,7 @@ def records(size: int) -> list[bytes]:
 
 
 def cases(count: int) -> dict[str, tuple[str, bytes, list[int]]]:
-    """Name to policy, what stands in place of records, and which."""
+    """Return the cases by name: policy, replacement of a record, and indices of the replaced records."""
     middle, hundredth = [count // 2], np.linspace(10, count - 10, count // 100).astype(int).tolist()
     return {
         "no fault": ("reject", b"", []),
@@ -56,7 +57,7 @@ def cases(count: int) -> dict[str, tuple[str, bytes, list[int]]]:
 
 
 def answer(source: Any, policy: str, context: Context | None = None) -> tuple[headrace.Table | None, str]:
-    """The table, or None and what the error says."""
+    """Return the table, or None and the error's message."""
     try:
         return headrace.read_csv(source, dtypes=TYPES, on_error=policy, context=context), ""
     except headrace.ParseError as error:
@@ -64,7 +65,7 @@ def answer(source: Any, policy: str, context: Context | None = None) -> tuple[he
 
 
 def check(name: str, found: tuple[headrace.Table | None, str], expected: tuple[headrace.Table | None, str]) -> None:
-    """Raise if they are not the same."""
+    """Raise if the answers differ."""
     table, wanted = found[0], expected[0]
     same = found[1] == expected[1] and (table is None) == (wanted is None)
     if table is not None and wanted is not None:
@@ -76,7 +77,7 @@ def check(name: str, found: tuple[headrace.Table | None, str], expected: tuple[h
 
 
 def milliseconds(read: Callable[[], object], runs: int) -> float:
-    """Median of so many calls."""
+    """Return the median milliseconds of `runs` calls."""
     times = []
     for _ in range(runs):
         began = time.perf_counter()
@@ -86,7 +87,7 @@ def milliseconds(read: Callable[[], object], runs: int) -> float:
 
 
 def row(name: str, policy: str, data: bytes) -> str:
-    """One row of the table."""
+    """Return a row of the table."""
     text = DeviceArray.from_host(np.frombuffer(data, np.uint8))
     context = Context()
     found = answer(text, policy, context)
@@ -107,7 +108,7 @@ def row(name: str, policy: str, data: bytes) -> str:
 
 
 def main() -> None:
-    """Print the table, and write it if asked."""
+    """Print the table, and write it to --out."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bytes", type=int, default=90_000_000)
     parser.add_argument("--out", type=Path)

@@ -1,10 +1,11 @@
-"""The search for structure on a GPU: shapes of its kernels, every entry checked, medians of device events.
+"""Measures the structure search on a GPU by launch configuration. Every result is checked; figures are medians of device events.
 
-Needs nvcc, PyTorch and a GPU. Texts of `bench.read.data` are repeated to 2 GiB. Each line: text, form, shape (threads, rows, rows
-unrolled, least blocks on a multiprocessor), bytes of text a second, and what share of a read of the same memory that is.
-`--shapes` names a list of (file, macros) in JSON, `--cubins` a folder of programs that are compiled already, `--steps` a file
-with the tables of the default dialect's automaton; without it the package must be installed. `--profile` is for ncu: few
-launches.
+Needs nvcc, PyTorch and a GPU. Texts of `bench.read.data` are repeated to 2 GiB. Each line has the text, the form, the
+configuration, the bytes of text a second, and their share of a read of the same memory. A configuration has threads, rows, rows
+unrolled, and minimum blocks on a multiprocessor.
+
+`--shapes` names a list of (file, macros) in JSON, and `--cubins` a folder of compiled programs. `--steps` names a file with the
+tables of the default dialect's automaton; without it the package must be installed. `--profile` makes few launches, for ncu.
 
     python -m bench.read.gpu_find [--texts NAMES] [--shapes FILE] [--profile] [--cubins FOLDER] [--steps FILE]
 """
@@ -44,7 +45,7 @@ Shape = dict[str, int]
 
 
 def shapes() -> list[tuple[str, Shape]]:
-    """(file, macros)."""
+    """Return pairs of file and macros."""
     if "--shapes" in sys.argv:
         return [(file, shape) for file, shape in json.loads(Path(after("--shapes")).read_text())]
     found: list[tuple[str, Shape]] = [(SCAN, {"HR_THREADS": 256})]
@@ -56,7 +57,7 @@ def shapes() -> list[tuple[str, Shape]]:
 
 @dataclass
 class Text:
-    """A piece that is repeated, and what is known before each of its bytes, and behind the last."""
+    """A piece that is repeated, and the expected state before each of its bytes and after the last."""
 
     name: str
     device: torch.Tensor
@@ -79,7 +80,7 @@ class Text:
 
 
 def text_of(name: str) -> Text:
-    """Lines end in LF, and none is blank."""
+    """Return a text whose lines end in LF and are not blank."""
     data = ensure(name, PIECE).read_bytes()
     data = data[data.index(b"\n") + 1 :] if name == "taxi" else data  # its header has quotes
     data = np.frombuffer(data[: data.rindex(b"\n") + 1 if name != "quoted" else data.rindex(b'"\n"r') + 2], "u1")
@@ -109,7 +110,7 @@ def word(number: int) -> bytes:
 
 @dataclass
 class Program:
-    """A form's kernels, and the scans'."""
+    """The kernels of a form, and of the scans."""
 
     file: str
     shape: Shape

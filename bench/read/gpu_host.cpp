@@ -1,6 +1,5 @@
-// A driver whose functions return at once, as native code calls it (src/headrace/gpu/bindings.cpp): copies are
-// made in the host's memory, kernels are not run. Where the host looks at what a kernel found, it is told what the CPU
-// found.
+// Mocks the driver for native code (src/headrace/gpu/bindings.cpp) by functions that return at once. Copies are made in
+// host memory, and kernels are not run. If the host reads a kernel's result, it gets the CPU's result.
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -13,7 +12,7 @@ namespace {
 constexpr unsigned MOST_ANSWERS = 64;
 constexpr std::size_t LITTLE = 64 << 10;
 
-// Written to where a kernel's argument points, when it is launched: so many bytes.
+// Bytes that a launch writes to the address in a kernel argument.
 struct Answer {
     unsigned argument;
     unsigned n;
@@ -38,7 +37,7 @@ void answer(unsigned kernel, unsigned argument, const void* bytes, unsigned n) {
 
 void begin() { launches = waits = 0; }
 
-// Seconds of the clock, and counts, since `begin`.
+// Writes seconds of the clock, and counts, since `begin`.
 void counted(double* seconds, unsigned* counts) {
     seconds[0] = first_launch;
     seconds[1] = last_launch;
@@ -55,7 +54,7 @@ int launch(std::uintptr_t kernel, unsigned, unsigned, unsigned, unsigned, unsign
     return 0;
 }
 
-// Of the driver's structure of a launch with attributes, of which nothing is looked at.
+// The launch configuration with its attributes is ignored.
 int launch_with(const void*, std::uintptr_t kernel, void** arguments, void** extra) {
     return launch(kernel, 0, 0, 0, 0, 0, 0, 0, nullptr, arguments, extra);
 }
@@ -67,7 +66,7 @@ int copy(void* to, const void* from, std::size_t n, void*) {
 
 int record(void*, void*) { return 0; }
 
-// From the host's memory, kept by its size for the next one that is taken.
+// Allocates host memory. Freed memory is reused by size.
 int take(std::uint64_t* made, std::size_t n, void*, void*) {
     std::vector<void*>& kept = given_back[n];
     void* memory = kept.empty() ? std::aligned_alloc(256, (n + 511) / 256 * 256) : kept.back();
@@ -82,7 +81,7 @@ int give_back(void* memory, void*) {
     return 0;
 }
 
-// Much is filled by the card while the host goes on.
+// Large fills are skipped, because a GPU makes them while the host continues.
 int fill(void* target, unsigned char byte, std::size_t n, void*) {
     if (n <= LITTLE) std::memset(target, byte, n);
     return 0;

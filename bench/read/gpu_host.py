@@ -1,7 +1,7 @@
-"""What the host does in a `read_csv` of text on a GPU, measured without one: a driver whose functions return at once.
+"""Measures the host's work in a `read_csv` of text on a GPU without a GPU, by a mock driver whose functions return at once.
 
-Copies are made in the host's memory, kernels are not run: where the host looks at what they found, it is told what the CPU found.
-So the figures are Python's time and none of the driver's or the card's; compare them with each other, on one machine.
+Copies are made in host memory, and kernels are not run. If the host reads a kernel's result, it gets the CPU's result. So the
+figures have Python's time, without that of the driver or the GPU. They are comparable with each other on one machine.
 
     python -m bench.read.gpu_host [--bytes N] [--cases taxi,int_444] [--profile]
 """
@@ -40,7 +40,7 @@ ATTRIBUTES = {
     "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR": 0,
     "CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT": 132,
 }
-"""Of the card that is not there: each name stands for its own value."""
+"""Attributes of the mock GPU."""
 
 
 class _Constant(int):
@@ -48,7 +48,7 @@ class _Constant(int):
 
 
 class Names:
-    """Names of the driver's constants, all of them 1."""
+    """Names of the driver's constants, which are all 1."""
 
     def __getattr__(self, name: str) -> _Constant:
         return _Constant(1)
@@ -60,7 +60,7 @@ class Driver(types.ModuleType):
     def __init__(self) -> None:
         super().__init__("cuda.bindings.driver")
         self.native = _native_driver()
-        """What native code calls of it (gpu_host.cpp)."""
+        """Functions for native code (gpu_host.cpp)."""
         self._held: list[Any] = []
         self._kernels: list[bytes] = []
         self._found: dict[bytes, tuple[int, bytes]] = {}
@@ -112,7 +112,7 @@ class Driver(types.ModuleType):
         return 0, len(self._kernels)
 
     def find(self, records: int, strings: bytes) -> None:
-        """Kernels find so many records, and bytes of each column of strings."""
+        """Set the results of the kernels: number of records, and bytes of each string column."""
         totals = _FIELDS.pack(records, 0, 0, 0, 0, 0, 0)
         self._found = {b"scan_tiles": (7, totals), b"place_strings": (3, strings), b"check_room": (5, totals[:8])}
         for kernel in range(1, len(self._kernels) + 1):
@@ -123,14 +123,14 @@ class Driver(types.ModuleType):
         self.native.answer(kernel, argument, found, len(found))
 
     def counted(self) -> tuple[float, float, int, int]:
-        """When the first kernel and the last were launched since `begin`, waits and launches."""
+        """Return the times of the first and the last launch since `begin`, and the numbers of waits and launches."""
         seconds, counts = (ctypes.c_double * 2)(), (ctypes.c_uint * 2)()
         self.native.counted(seconds, counts)
         return seconds[0], seconds[1], counts[0], counts[1]
 
 
 def _native_driver() -> ctypes.CDLL:
-    """Compiled, which takes a second."""
+    """Compile and load gpu_host.cpp, which takes a second."""
     with tempfile.TemporaryDirectory() as folder:
         library = f"{folder}/gpu_host.so"
         source = Path(__file__).with_suffix(".cpp")
@@ -139,7 +139,7 @@ def _native_driver() -> ctypes.CDLL:
 
 
 def install() -> Driver:
-    """Put the driver, and packages that load it, in place of real ones, and kernels that need no compiler."""
+    """Replace the driver, the packages that load it, and the kernels by mocks, which need no compiler."""
     driver = Driver()
     bindings = types.ModuleType("cuda.bindings")
     sys.modules.update({"cuda": types.ModuleType("cuda"), "cuda.bindings": bindings, "cuda.bindings.driver": driver})
@@ -178,11 +178,11 @@ def install() -> Driver:
 
 
 class Text:
-    """Bytes that are told to be on the GPU."""
+    """Host bytes with the interface of GPU memory."""
 
     def __init__(self, data: bytes) -> None:
         self.held = np.frombuffer(data + bytes(64), np.uint8)[: len(data)]
-        self._data = self.held.ctypes.data, False  # NumPy takes longer to tell than libraries of a GPU
+        self._data = self.held.ctypes.data, False  # cached, since NumPy takes longer for it than GPU libraries
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -191,7 +191,7 @@ class Text:
 
 
 def phases(driver: Driver, text: Text, options: dict[str, Any]) -> dict[str, float]:
-    """Of one read: microseconds of all, before the first launch, from there to the last, and behind that; waits and launches."""
+    """Return the phases of a read in microseconds: total, before the first launch, to the last, after it; waits, launches."""
     driver.native.begin()
     begun = time.monotonic()
     headrace.read_csv(text, **options)
@@ -202,7 +202,7 @@ def phases(driver: Driver, text: Text, options: dict[str, Any]) -> dict[str, flo
 
 
 def main() -> None:
-    """Measure the cases, and print a table."""
+    """Measure the cases and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bytes", type=int, default=1 << 20)
     parser.add_argument("--cases", default="int_444,taxi_small,taxi_inferred,lineitem,quoted,wide")

@@ -1,4 +1,4 @@
-"""cuDF (pylibcudf) as a reader of text in a GPU's memory, where it is installed."""
+"""Reads text in a GPU's memory by cuDF (pylibcudf), if it is installed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _POOL_BYTES = 40 << 30
 
 
 class Cudf:
-    """Reads by `pylibcudf.io.csv`, from a pool of memory, told the types and that there are no quotes where that is so."""
+    """Reads by `pylibcudf.io.csv` with a memory pool. It gets the types, and whether the text has quotes."""
 
     def __init__(self) -> None:
         import pylibcudf
@@ -30,12 +30,12 @@ class Cudf:
         rmm.mr.set_current_device_resource(pool)
 
     def rate(self, case: Case, text: torch.Tensor, rows: int) -> float:
-        """GB/s of text, the median of some reads behind one that warms up; the rows of each are counted.
+        """Return the GB/s of text, the median of several reads after a warm-up. The rows of each read are counted.
 
         Raises
         ------
         RuntimeError
-            There are other rows than so many.
+            The number of rows is wrong.
         """
         times = []
         source = self._plc.gpumemoryview(text)
@@ -63,7 +63,7 @@ class Cudf:
 
 
 def cudf() -> Cudf | None:
-    """cuDF, if it is installed."""
+    """Return cuDF if it is installed."""
     try:
         return Cudf()
     except ImportError:

@@ -1,5 +1,5 @@
-// When a read's first and last kernel are launched and its last wait begins and ends: what stands between native code
-// of the package (src/headrace/gpu/bindings.cpp) and the driver, and adds a look at the clock to each call.
+// Records the times of a read's first and last launch, and of the begin and end of its last wait. These functions wrap
+// the driver's for the native code of the package (src/headrace/gpu/bindings.cpp). They read the clock in each call.
 #include <chrono>
 
 namespace {
@@ -26,7 +26,7 @@ void forward(Launch launch, Wait wait) {
 
 void begin() { launches = 0; }
 
-// Seconds of the clock that Python calls monotonic, since `begin`.
+// Writes seconds since `begin`, by the clock of Python's `time.monotonic`.
 void marks(double* seconds) {
     const double found[] = {first_launch, last_launch, wait_begun, wait_done};
     for (int i = 0; i < 4; ++i) seconds[i] = found[i];

@@ -1,8 +1,8 @@
-"""Reads of small texts in a GPU's memory, and where their time goes: wall clock from the call to the table.
+"""Measures reads of small texts in a GPU's memory by phase: wall clock from the call to the table.
 
-Needs a built headrace, a GPU, PyTorch and a C++ compiler. No kernel is waited for but as the read waits; the table that was read
-before is let go of before the clock starts. *To the last launch* counts from the first, *to the wait* from there to
-where the host waits for the outcome, *waiting* is that wait, *behind it* what is left.
+Needs a built headrace, a GPU, PyTorch and a C++ compiler. The only waits for kernels are those of the read itself. The preceding
+table is released before the clock starts. Phase *last launch* begins at the first launch, and *to the wait* at the last one. In
+*waiting* the host waits for the outcome, and the last column has the rest.
 
 The last line of a size names its slowest text.
 
@@ -39,7 +39,7 @@ PHASES = ("all", "first launch", "last launch", "to the wait", "waiting", "behin
 
 
 class Clock:
-    """The driver's calls with a look at the clock (gpu_phases.cpp)."""
+    """The driver's calls, which record the time (gpu_phases.cpp)."""
 
     def __init__(self, addresses: dict[str, int]) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -55,7 +55,7 @@ class Clock:
             module.card_calls = lambda: calls  # type: ignore[attr-defined]
 
     def phases(self, text: Any, options: dict[str, Any]) -> list[float]:
-        """Of one read, microseconds: of all, and of `PHASES`."""
+        """Return the microseconds of a read, in total and by `PHASES`."""
         self.native.begin()
         begun = time.monotonic()
         table = headrace.read_csv(text, **options)
@@ -69,7 +69,7 @@ class Clock:
 
 
 def text_of(case: Case, size: int) -> torch.Tensor:
-    """About so many bytes of whole records, on the GPU."""
+    """Return whole records of about `size` bytes on the GPU."""
     header, body = pieces(case)
     body = (body * (size // len(body) + 1))[: size - len(header)]
     end = b'"\n' if case.quotes else b"\n"
@@ -78,7 +78,7 @@ def text_of(case: Case, size: int) -> torch.Tensor:
 
 
 def row_of(name: str, size: int, runs: int, clock: Clock) -> Row:
-    """A text's row of figures in microseconds: the least of all, and medians by phase."""
+    """Return a text's row of figures in microseconds: the minimum of the total, and medians by phase."""
     case = CASES[name]
     text, options = text_of(case, size), case.options
     for _ in range(20):
@@ -93,13 +93,13 @@ def row_of(name: str, size: int, runs: int, clock: Clock) -> Row:
 
 
 def line_of(row: Row) -> str:
-    """The row of the table."""
+    """Return the row of the table."""
     figures = " | ".join(f"{row[phase]:.0f}" for phase in ("least", *PHASES))
     return f"| {row['case']} | {row['bytes']:_} | {figures} |"
 
 
 def main() -> None:
-    """Time the cases, and print and keep a table."""
+    """Time the cases, and print and store a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="1048576,65536,16777216")
     parser.add_argument("--cases", default="int_444,taxi,taxi_small,taxi_inferred,lineitem,quoted,wide")

@@ -1,4 +1,4 @@
-"""What small things cost: importing the package, and reading a file of one KB.
+"""Measures fixed costs: importing the package, and reading a file of one KB.
 
 usage: python -m bench.read.latency [--out FILE]
 """
@@ -18,7 +18,7 @@ UNWANTED = ("numpy", "pandas", "polars", "pyarrow", "duckdb", "cuda", "cupy", "r
 
 
 def seconds(work: Callable[[], object], repeat: int) -> list[float]:
-    """Wall time of each of several calls, ascending."""
+    """Return the wall times of `repeat` calls, ascending."""
     taken = []
     for _ in range(repeat):
         begun = time.perf_counter()
@@ -28,13 +28,13 @@ def seconds(work: Callable[[], object], repeat: int) -> list[float]:
 
 
 def imported(code: str) -> set[str]:
-    """Top-level modules that are loaded once `code` has run in an interpreter of its own."""
+    """Return the top-level modules that are loaded after `code` has run in a new interpreter."""
     shown = f"{code}\nimport sys\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
     return set(subprocess.run([sys.executable, "-c", shown], check=True, capture_output=True, text=True).stdout.split())
 
 
 def main() -> None:
-    """Measure and print; end with an error if the import brings what only some users have."""
+    """Measure and print. End with an error if the import loads an optional dependency."""
     import headrace
 
     page = Page()

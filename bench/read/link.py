@@ -1,4 +1,4 @@
-"""The link between host and GPU alone: texts in pinned memory, and the rates of plain copies."""
+"""Measures the link between host and GPU by plain copies, and allocates texts in pinned memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MIB = 1 << 20
 
 @contextmanager
 def pinned_text(path: Path) -> Iterator[Any]:
-    """A file's bytes in pinned memory of the host."""
+    """Yield a file's bytes in pinned host memory."""
     functions, size = driver(), path.stat().st_size
     gpu(Device("cuda")).make_current()
     address = int(checked(functions.cuMemHostAlloc(size, functions.CU_MEMHOSTALLOC_PORTABLE)))
@@ -34,7 +34,7 @@ def pinned_text(path: Path) -> Iterator[Any]:
 
 
 def link_rates(nbytes: int = 256 * MIB) -> tuple[float, float]:
-    """GB/s of copies from pinned memory to the card, and back, one way at a time: the best of some."""
+    """Return the GB/s of copies from pinned memory to the GPU and back, one direction at a time: the best of several runs."""
     functions = driver()
     card = gpu(Device("cuda"))
     card.make_current()

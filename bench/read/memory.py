@@ -1,7 +1,7 @@
-"""Peak memory of a read of a file, beside what it may take: text + 1.3 x result.
+"""Measures the peak memory of a read of a file, beside its bound: text + 1.3 x result.
 
-Each text is read in a process of its own. The peak is the most that the process has resident, less what it had before. Texts
-whose records are very short, results as views, and one long field need the most.
+Each text is read in a separate process. The peak is the maximum resident size of the process, less its size before the read.
+Texts with very short records, results as views, and one long field need the most.
 
     python -m bench.read.memory [--bytes N] [--threads N] [--out FILE]
 """
@@ -43,7 +43,7 @@ Make = Callable[[Path, int], None]
 
 
 def repeated(record: bytes) -> Make:
-    """A maker of a file of one record, again and again, below a header."""
+    """Return a function that writes a file of a header and one repeated record."""
 
     def make(path: Path, size: int) -> None:
         block = record * ((1 << 20) // len(record))
@@ -56,7 +56,7 @@ def repeated(record: bytes) -> Make:
 
 
 def one_field(path: Path, size: int) -> None:
-    """A file of one field."""
+    """Write a file of one field."""
     path.write_bytes(b"a\n" + b"x" * size + b"\n")
 
 
@@ -70,7 +70,7 @@ CASES: dict[str, tuple[Make | None, dict[str, Any]]] = {
 
 
 def file_of(name: str, make: Make | None, size: int) -> Path:
-    """The case's file, made if it is not there."""
+    """Return the case's file. Generate it if it is missing."""
     if make is None:
         return ensure(name, size)
     path = folder() / f"memory-{name.replace(' ', '-')}-{size}.csv"
@@ -81,7 +81,7 @@ def file_of(name: str, make: Make | None, size: int) -> Path:
 
 
 def main() -> None:
-    """Measure, print and keep a table."""
+    """Measure, print and store a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bytes", type=int, default=300_000_000)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))

@@ -1,10 +1,10 @@
-"""What each way of reading costs beside the plain read of the same records.
+"""Measures the cost of each way of reading beside the plain read of the same records.
 
 usage: python -m bench.read.options [--bytes N] [--threads N] [--repeat N] [--ways utf_16,gzip]
 
-Every way reads the beginning of a benchmark file, written or told in another way, and its answer is compared with the plain
-one before it is timed. The calls take turns. A ratio is the way's best time over the plain read's; of gzip, over that of the
-library's own decompression and the plain read, one after the other.
+Each way reads the beginning of a benchmark file in another form or with other options. Its answer is compared with the plain one
+before it is timed. The calls take turns. A ratio is the way's best time over the plain read's. For gzip, the divisor is the time
+of the library's own decompression followed by the plain read.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Read = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Way:
-    """A text and how it is read; `same` is false where the answer is another table by nature."""
+    """A text and a way to read it. `same` is false if the way returns another table by design."""
 
     text: bytes
     options: dict[str, Any] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Way:
 
 
 def ways_of(text: bytes, quoted: bool) -> dict[str, Way]:
-    """Name to way; `text` is whole records behind a header."""
+    """Return the ways by name. `text`: a header and whole records."""
     ways = {
         "lenient quotes": Way(text, {"lenient_quotes": True}),
         "short records allowed": Way(text, {"short_records": "null"}),
@@ -97,7 +97,7 @@ def _checked(way: Way, plain: headrace.Table, threads: int) -> Read:
 
 
 def _gzip(text: bytes, plain: headrace.Table, threads: int, folder: Path) -> tuple[Read, Read]:
-    """Reading a compressed file, and the library's decompression followed by a plain read."""
+    """Return functions for the read of a compressed file, and for the library's decompression followed by a plain read."""
     path = folder / "t.csv.gz"
     path.write_bytes(gzip.compress(text, 1))
     _checked(Way(path.read_bytes()), plain, threads)
@@ -111,7 +111,7 @@ def _gzip(text: bytes, plain: headrace.Table, threads: int, folder: Path) -> tup
 
 
 def best_of(calls: dict[str, Read], repeat: int) -> dict[str, tuple[float, float]]:
-    """Least wall and processor time of each call; they take turns, two calls each, so that memory of its shape waits for it."""
+    """Return the minimum wall and processor times. Calls take turns, two runs each, so that the second reuses memory."""
     best = dict.fromkeys(calls, (float("inf"), float("inf")))
     for _ in range(repeat):
         for name, call in calls.items():

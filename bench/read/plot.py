@@ -1,6 +1,6 @@
-"""A picture of a result: one group of bars for each case, one bar for each reader.
+"""Plots a result: one group of bars for each case, one bar for each reader.
 
-A bar is as long as the rate of the first read; its pale end goes to the best rate of later reads.
+The length of a bar is the rate of the first read. Its pale end reaches to the best rate of later reads.
 
 usage: python -m bench.read.plot RESULTS.json [RESULTS.json ...] OUT.svg
 """
@@ -25,7 +25,7 @@ LEFT, WIDTH, BAR, GAP, TOP = 150, 760, 15, 26, 34
 
 
 def picture(results: dict[str, Any]) -> str:
-    """SVG of first and best rates in GB/s of text."""
+    """Return an SVG of first and best rates in GB/s of text."""
     rows = []
     for result in results["results"]:
         timed = [row for row in result["rows"] if row["contender"] in COLOURS and "best" in row]

@@ -1,14 +1,14 @@
-"""Time headrace's CSV reader beside its peers.
+"""Times headrace's CSV reader beside its peers.
 
 usage: python -m bench.read.run [--cases taxi,quoted] [--bytes N,N] [--processes N,N] [--threads N] [--repeat N]
            [--contenders NAMES] [--out DIR]
        python -m bench.read.run --scaling            headrace alone, over the number of threads
 
-Every contender runs in a process of its own; the processes take turns, so that a noisy machine is noisy for all. Before
-a contender is timed its answer for the whole file is compared with PyArrow's, in another process; a wrong one is not
-timed. Of several sizes only the smallest file is compared so; for the others, which repeat it, the number of rows must be
-PyArrow's. A time is wall clock from the call to the usable table, page cache warm. The first read of a process pays for its
-memory and is shown first; of several processes the median is shown. Ratios are to the best peer of the same run: first
+Each contender runs in its own process. The processes take turns, so that noise of the machine affects all of them. Before a
+contender is timed, its answer for the whole file is compared with PyArrow's, in another process. A wrong one is not timed. If
+there are several sizes, only the smallest file is compared this way. The others repeat it, and their number of rows must be
+PyArrow's. A time is wall clock from the call to the usable table, with a warm page cache. The first read of a process includes
+the allocation of its memory and is shown first, as a median over processes. Ratios are to the best peer of the same run: first
 read to first read, best to best, median to median. Results name the commit and the machine.
 """
 
@@ -36,7 +36,7 @@ RATES = ("first", "best", "median")
 
 
 def main() -> None:
-    """Run what the command line asks for, print tables, write them to files."""
+    """Run the benchmarks of the command line, print tables, and write them to files."""
     options = _parser().parse_args()
     results: list[dict[str, object]] = []
     for name in options.cases.split(","):
@@ -86,9 +86,9 @@ def _thread_counts() -> list[int]:
 def _measure(
     case: str, path: Path, contenders: list[tuple[str, int]], answers: list[list[Answer]], turns: tuple[int, int]
 ) -> list[dict[str, object]]:
-    """Wake one process each in turn for one read at a time; `answers` has what is known of each contender.
+    """Run one read at a time, each in turn in the contenders' processes. `answers`: result of the check of each contender.
 
-    `turns`: processes of each contender one after the other, and later reads of each.
+    `turns`: number of consecutive processes of each contender, and number of later reads of each.
     """
     size, (processes, repeat) = path.stat().st_size, turns
     for _ in range(processes):
@@ -104,7 +104,7 @@ def _measure(
 
 
 def _compare_rows(answers: list[list[Answer]]) -> None:
-    """Add an error to each contender whose number of rows is not the one that most have."""
+    """Add an error to each contender whose number of rows differs from the most frequent one."""
     counts = [heard[-1].get("rows") for heard in answers if heard[-1].get("rows") is not None]
     for heard in answers:
         found = heard[-1].get("rows")
@@ -113,13 +113,13 @@ def _compare_rows(answers: list[list[Answer]]) -> None:
 
 
 def _as_smaller(smaller: dict[str, Any], path: Path) -> list[list[Answer]]:
-    """What the check of a smaller file says of one that repeats it: each contender's error, or the bytes of the answer."""
+    """Return the answers for a file that repeats a smaller, checked one: each contender's error, or the bytes of the answer."""
     times = path.stat().st_size / smaller["file_bytes"]
     return [[{"error": row["error"]} if "error" in row else {"result": row.get("result", 0) * times}] for row in smaller["rows"]]
 
 
 def _checked(case: str, path: Path, contenders: list[tuple[str, int]]) -> list[list[Answer]]:
-    """For each contender the bytes of the right answer, or what is wrong with its own."""
+    """Return, for each contender, the bytes of the correct answer, or its error."""
     reference = path.with_suffix(f".{case}.arrow")
     try:
         right = _once("pyarrow", case, path, max(threads for _, threads in contenders), f"reference {reference}")
@@ -208,7 +208,7 @@ def _table(result: dict[str, object]) -> str:
 
 
 def _ratio(row: dict[str, object], others: list[dict[str, object]], rate: str) -> str:
-    """A row's rate over the highest of others' same rate."""
+    """Return a row's rate over the highest of the others."""
     highest = max((float(str(other[rate])) for other in others), default=0.0)
     return f"{float(str(row[rate])) / highest:.2f}" if highest else ""
 

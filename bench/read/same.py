@@ -36,7 +36,7 @@ def _difference(found: Column, expected: Column) -> str:
             return name
     if any(bytes(one) != bytes(other) for one, other in zip(found.data, expected.data, strict=True)):
         return "data"
-    bits = (len(expected) + 7) // 8  # of a column without nulls there may be no bitmap
+    bits = (len(expected) + 7) // 8  # a column without nulls may lack a bitmap
     if expected.validity is not None and (
         found.validity is None or bytes(found.validity)[:bits] != bytes(expected.validity)[:bits]
     ):

@@ -1,5 +1,5 @@
-// A batch's kernels as a captured graph whose kernels' parameters are set anew each time: what that takes of the host
-// and until the card is done. The driver is known by addresses, so no CUDA is needed to build this.
+// Replays a batch's kernels as a captured graph with updated kernel parameters, and measures the host's time and the
+// time until the GPU is done. The driver is a table of addresses, so the build needs no CUDA.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -19,7 +19,7 @@ struct NodeParams {
     Handle kernel, context;
 };
 
-// As bench/read/small_batches.py has them.
+// The driver functions, in the order of bench/read/small_batches.py.
 struct Calls {
     int (*nodes)(Handle graph, Handle* nodes, std::size_t* n);
     int (*type)(Handle node, int* type);
@@ -37,7 +37,8 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 extern "C" {
 
-// Microseconds, medians of so many runs: of the host, and until the card is done. `updated`: parameters are set anew.
+// Measures microseconds, as medians of `runs` runs: of the host, and until the GPU is done. `updated`: parameters are
+// set before each replay.
 int replay(const Calls* calls, Handle graph, Handle exec, Handle stream, int updated, unsigned runs, double* told) {
     std::size_t n = 0;
     if (const int status = calls->nodes(graph, nullptr, &n)) return status;

@@ -1,9 +1,9 @@
-"""What a batch of few MB costs in a scan, and what a captured graph of its launches would save.
+"""Measures the cost of a batch of few MB in a scan, and the savings of a captured graph of its launches.
 
-Microseconds a batch of `scan_csv`, of a text on the card and in pinned memory. Then the launches of one batch, noted as they are
-made, are made again with the same arguments: as they are told now (native calls, those together that were told together, fills
-between them), and as a graph captured from them, its kernels' parameters set anew for each replay and not. Memory that the batch
-took is kept, so that each of them works on what the batch had; what they make is compared.
+The first table has the microseconds of a batch of `scan_csv`, for a text on the GPU and in pinned memory. For the second one, the
+launches of one batch are recorded and repeated with the same arguments. One way is native calls, batched as in the scan, with the
+fills between them. The other way is a captured graph, with and without an update of the kernel parameters before each replay. The
+batch's memory is kept, so all of them have the same inputs, and their results are compared.
 
     python -m bench.read.small_batches [--cases int_444,taxi_small] [--mib 1,4,16,64] [--out FILE]
 """
@@ -46,11 +46,11 @@ CALLS = (
 )
 
 Step = Callable[[int], None]
-"""Told with a stream."""
+"""A launch or fill, called with a stream."""
 
 
 def microseconds_a_batch(source: Any, size: int, nbytes: int, options: dict[str, Any]) -> float:
-    """Of a scan, the least of some."""
+    """Return the microseconds per batch of a scan, the minimum of several runs."""
     found = []
     for _ in range(RUNS):
         begun = time.perf_counter()
@@ -61,7 +61,7 @@ def microseconds_a_batch(source: Any, size: int, nbytes: int, options: dict[str,
 
 @contextmanager
 def noted() -> Iterator[list[Step]]:
-    """The steps of what is done in the block: kernels, and fills of memory, which nobody gives back."""
+    """Record the steps of the block: kernels, and fills of memory. The memory is not released."""
     steps: list[Step] = []
     take, launch_all, launch = DevicePool._take, launchers.launch_all, launchers.GpuLauncher.launch  # noqa: SLF001
     close, fill = DeviceBuffer.close, launchers.GpuLauncher.fill
@@ -80,7 +80,7 @@ def noted() -> Iterator[list[Step]]:
         launch_all(launches, stream)
 
     def noted_launch(self: Any, entry: Any, shape: Any, args: Any) -> None:
-        with self.together():  # which makes it by `launch_all`
+        with self.together():  # so that it is made by `launch_all`
             launch(self, entry, shape, args)
 
     def noted_fill(self: Any, room: Any, byte: int) -> None:
@@ -105,7 +105,7 @@ def noted() -> Iterator[list[Step]]:
 
 
 def told_as_now(steps: Sequence[Step], stream: int) -> tuple[float, float]:
-    """Microseconds of the host, and until the card is done: medians."""
+    """Return the median microseconds of the host, and until the GPU is done."""
     host, everything = [], []
     for _ in range(REPLAYS):
         begun = time.perf_counter()
@@ -139,7 +139,7 @@ class Graph:
             self._library = ctypes.CDLL(library)
 
     def replayed(self, *, updated: bool) -> tuple[float, float, int]:
-        """Microseconds of the host, and until the card is done: medians; kernels."""
+        """Return the median microseconds of the host, and until the GPU is done, and the number of kernels."""
         told = (ctypes.c_double * 3)()
         handles = [ctypes.c_void_p(int(each)) for each in (self._graph, self._exec, self._stream)]
         status = self._library.replay(self._calls, *handles, int(updated), REPLAYS, told)
@@ -148,7 +148,7 @@ class Graph:
 
 
 def launches_of(text: Any, nbytes: int, options: dict[str, Any]) -> tuple[list[Step], list[Any]]:
-    """The steps of a batch in the middle of a scan, and the batch."""
+    """Return the steps of a batch in the middle of a scan, and the batch."""
     batches = scan(text, batch_bytes=nbytes, device="cuda", **options).batches()
     with noted() as steps:
         held, marks = [], []
@@ -161,13 +161,13 @@ def launches_of(text: Any, nbytes: int, options: dict[str, Any]) -> tuple[list[S
 
 
 def digest(batches: Sequence[Any]) -> list[bytes]:
-    """What the columns of batches hold."""
+    """Return the bytes of the columns of batches."""
     tables = [batch.to("cpu") for batch in batches]
     return [bytes(column.values) for table in tables for column in table.columns.values()]
 
 
 def lines_of(name: str, sizes: Sequence[int]) -> Iterator[str]:
-    """Rows of the table."""
+    """Yield the rows of the table."""
     case, card = CASES[name], gpu()
     options = case.options
     for nbytes in sizes:
@@ -191,7 +191,7 @@ def lines_of(name: str, sizes: Sequence[int]) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, and print and keep a table."""
+    """Measure, and print and store a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", default="int_444,taxi_small")
     parser.add_argument("--mib", default="1,4,16,64")

@@ -1,13 +1,13 @@
-"""`scan_csv` end to end: GB/s of text from a page-cached file, or from pinned memory, to columns, by the size of a batch
-(ParPaRaw, figure 12), and the best of them beside the best peer of the same run and the paper's numbers (figure 13).
+"""Measures `scan_csv` end to end in GB/s of text, from a page-cached file or pinned memory to columns, by batch size.
 
-Peers are those of `bench.read.run` that have more than one thread; each reads the same file to columns in the host's memory. A
-peer that is not installed, fails or finds another number of rows is named and left out.
+The sizes are those of ParPaRaw's figure 12. The best rate is compared with the best peer of the same run, and with the paper's
+numbers (figure 13). Peers are those of `bench.read.run` that have more than one thread. Each reads the same file to columns in
+host memory. A peer that is not installed, fails or finds another number of rows is named and omitted.
 
 Each case's file repeats a piece of `data.py`'s. Before it is timed, a scan is compared with `read_csv` on the CPU: the piece
-buffer by buffer, the file by its rows. With --gpu: to columns of the GPU, and back to the host, with --shapes also by each of
-`SHAPES`; else on the CPU.
---soak reads one file again and again under a memory limit, and tells memory in use after each round; --trace keeps a timeline.
+buffer by buffer, the file by its number of rows. With --gpu, texts are read to columns of the GPU, and back to the host. With
+--shapes, they are also read by each of `SHAPES`. Without --gpu, scans run on the CPU. --soak reads one file repeatedly under a
+memory limit, and reports the memory in use after each round. --trace writes a timeline.
 
     python -m bench.read.stream [--gpu [--shapes]] [--bytes N] [--cases NAMES] [--batches 64,128] [--turns N] [--soak GB]
         [--peers NAMES] [--trace FILE] [--out FILE]
@@ -45,7 +45,7 @@ USUAL_BATCH = 256 * MIB
 SCAN, BACK, PINNED = "`scan_csv`", "`scan_csv`, back in host memory", "`scan_csv` of pinned memory"
 PEER = "peer: "
 WANTED_TO_CARD, WANTED_BACK = 50.0, 0.9 * 43.3
-"""GB/s: of the link's 54.6; and of text whose results come back, over `max(1, result / text)`."""
+"""Targets in GB/s: to the GPU, of the link's 54.6; and for text whose results return, over `max(1, result / text)`."""
 PEERS = ("pyarrow", "polars", "duckdb", "duckdb_table", "pandas_pyarrow")
 SHAPES = {
     "pinned results, 1 mover": FetchShape(movers=1),
@@ -55,7 +55,7 @@ SHAPES = {
     "ring, 1 mover, 2 chunks ahead": FetchShape(pinned=False, movers=1),
     "ring, 2 movers, 2 chunks ahead": FetchShape(pinned=False),
 }
-"""Ways back; the third is the one of the tables of 2026-11-21."""
+"""Shapes of the copy to the host. The third is that of the tables of 2026-11-21."""
 PAPER = {
     "quoted": "yelp: 10.9 GB/s, 68% of 16; partitions of 128 MB; 16 times cuDF of 2019, over 100 times MonetDB, Spark, pandas",
     "taxi": "taxi: partitions of 256 MB; over 10 times cuDF of 2019, about 4 times Instant Loading on 32 cores",
@@ -64,7 +64,7 @@ PAPER = {
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """GB/s of text by a way, in batches of so many bytes (0: whole)."""
+    """GB/s of text by one way of reading, and the bytes of its batches (0: the whole text)."""
 
     way: str
     batch: int
@@ -72,7 +72,7 @@ class Rate:
 
 
 def file_of(name: str, case: Case, size: int) -> Path:
-    """The header, and the piece as often as it goes into `size` bytes; in the page cache when this returns."""
+    """Return a file of the header and the piece, repeated up to `size` bytes. It is in the page cache afterwards."""
     path = folder() / f"stream-{name}-{size}.csv"
     if not path.exists():
         header, body = pieces(case)
@@ -88,20 +88,20 @@ def file_of(name: str, case: Case, size: int) -> Path:
 
 
 def check(case: Case, where: dict[str, Any]) -> None:
-    """Compare a scan of the piece, in batches of a fifth, with `read_csv` on the CPU, to the bit."""
+    """Compare a scan of the piece in five batches with `read_csv` on the CPU, to the bit."""
     data = b"".join(pieces(case))
     found = scan(data, batch_bytes=len(data) // 5, **case.options, **where).read()
     assert_same(found, headrace.read_csv(data, **case.options))
 
 
 def drained(scan: Callable[[], Scan]) -> int:
-    """Rows of all batches, each let go of at once."""
+    """Return the number of rows of all batches, each of which is released at once."""
     return sum(batch.num_rows for batch in scan().batches())
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What is timed, in batches of so many bytes (0: whole); the work tells its rows."""
+    """A way of reading. Its work returns the number of rows; batches have a number of bytes (0: the whole text)."""
 
     name: str
     batch: int
@@ -109,8 +109,9 @@ class Way:
 
 
 def rates_in_turn(ways: Sequence[Way], turns: int, size: int, rows: int) -> Iterator[Rate]:
-    """GB/s of each, the median of some turns: a machine that others work on too is slower for a while, and then so are all ways.
-    In a turn each runs twice, and the second time counts: behind another way, it finds that one's memory and not its own.
+    """Yield the rate of each way, the median of several turns. Ways take turns so that noise of the machine affects all of them.
+
+    In a turn each way runs twice, and the second run counts: the first one finds the memory of another way.
     """
     times: list[list[float]] = [[] for _ in ways]
     for _ in range(turns):
@@ -126,18 +127,18 @@ def rates_in_turn(ways: Sequence[Way], turns: int, size: int, rows: int) -> Iter
 
 
 def read(source: Any, **options: Any) -> headrace.Table:
-    """`read_csv`, by a name of this program."""
+    """Call `read_csv`."""
     return headrace.read_csv(source, **options)
 
 
 def scan(source: Any, shape: FetchShape | None = None, **options: Any) -> Scan:
-    """`scan_csv`, whose batches come back by a shape, if that is given."""
+    """Call `scan_csv`. If `shape` is given, it determines the copy of batches to the host."""
     found = headrace.scan_csv(source, **options)
     return found if shape is None else found.fetched(shape)
 
 
 def rates_of(name: str, given: argparse.Namespace) -> Iterator[Rate]:
-    """The rate of each way to read a case's file; the first is the whole read on the CPU."""
+    """Yield the rate of each way to read a case's file. The first is the whole read on the CPU."""
     case = CASES[name]
     check(case, {"device": "cuda"} if given.gpu else {})
     path = file_of(name, case, given.bytes)
@@ -158,12 +159,12 @@ def rates_of(name: str, given: argparse.Namespace) -> Iterator[Rate]:
 
 
 def peers(path: Path, case: Case, rows: int, names: Sequence[str]) -> Iterator[Way]:
-    """Peers whose number of rows is right."""
+    """Yield the peers whose number of rows is correct."""
     for name in names:
         try:
             work = contenders.CONTENDERS[name](path, case, len(os.sched_getaffinity(0)))
             found = work().shape[0]
-        except Exception as error:  # whatever a peer raises is its answer
+        except Exception as error:  # any error of a peer is its result
             print(f"{case.data}: {name} left out: {type(error).__name__}: {error}"[:200], flush=True)
             continue
         if found == rows:
@@ -173,7 +174,7 @@ def peers(path: Path, case: Case, rows: int, names: Sequence[str]) -> Iterator[W
 
 
 def scans(name: str, source: Any, batches: Sequence[int], options: dict[str, Any]) -> list[Way]:
-    """A scan by each of these sizes of batches."""
+    """Return a scan for each batch size."""
 
     def way(batch: int) -> Way:
         return Way(name, batch, lambda: drained(lambda: scan(source, batch_bytes=batch, **options)))
@@ -182,7 +183,7 @@ def scans(name: str, source: Any, batches: Sequence[int], options: dict[str, Any
 
 
 def ways_by_gpu(path: Path, text: Any, batches: Sequence[int], options: dict[str, Any], with_shapes: bool) -> Iterator[Way]:
-    """From a file and from the same text in pinned memory, to columns of the GPU and back."""
+    """Yield scans of a file and of the same text in pinned memory, to columns of the GPU and back."""
     where: dict[str, Any] = {**options, "device": "cuda"}
     back, usual = {**where, "to": "cpu"}, min(USUAL_BATCH, max(batches))
     yield Way("`read_csv`, GPU", 0, lambda: read(path, **where).num_rows)
@@ -195,13 +196,13 @@ def ways_by_gpu(path: Path, text: Any, batches: Sequence[int], options: dict[str
 
 
 def result_bytes(table: headrace.Table) -> int:
-    """Of all buffers of its columns."""
+    """Return the bytes of all buffers of the columns."""
     buffers = [getattr(column, name) for column in table.columns.values() for name in ("values", "offsets", "validity")]
     return sum(buffer.nbytes for buffer in buffers if buffer is not None)
 
 
 def lines_of(name: str, given: argparse.Namespace) -> Iterator[str]:
-    """Figure 12: a row of the table for each way to read a case's file; and what figure 13 needs of it is kept."""
+    """Yield figure 12: a row for each way to read a case's file. Values for figure 13 are stored."""
     for found in rates_of(name, given):
         given.found.setdefault(name, []).append(found)
         given.rows.append({"table": "stream", "case": name, "way": found.way, "batch": found.batch, "gbs": found.gbs})
@@ -210,7 +211,7 @@ def lines_of(name: str, given: argparse.Namespace) -> Iterator[str]:
 
 
 def end_to_end(given: argparse.Namespace) -> Iterator[str]:
-    """Figure 13 beside the paper's numbers: from memory of the host to columns, on the card and back in the host's memory."""
+    """Yield figure 13 beside the paper's numbers: from host memory to columns on the GPU, and back to host memory."""
     link = min(link_rates()) if given.gpu else 0.0
     yield ""
     yield "End to end, the best batch, beside figures 12 and 13 of the paper (Titan X, PCIe 3.0; RAM to RAM)."
@@ -231,7 +232,7 @@ def end_to_end(given: argparse.Namespace) -> Iterator[str]:
 
 
 def soak(given: argparse.Namespace) -> Iterator[str]:
-    """Rates and memory, round by round, over --soak GB."""
+    """Yield rates and memory of each round, over --soak GB."""
     name = given.cases.split(",")[0]
     case, where = CASES[name], {"device": "cuda"} if given.gpu else {}
     path, batch = file_of(name, case, given.bytes), int(given.batches.split(",")[-1]) * MIB
@@ -247,13 +248,13 @@ def soak(given: argparse.Namespace) -> Iterator[str]:
 
 
 def gpu_in_use() -> float:
-    """MB of the card that are taken, by anyone."""
+    """Return the MB of GPU memory in use by all processes."""
     free, total = checked(driver().cuMemGetInfo())
     return float((total - free) / 1e6)
 
 
 def trace(given: argparse.Namespace) -> Iterator[str]:
-    """Who waits for whom, in the first case."""
+    """Yield the waits between threads and streams, in the first case."""
     name = given.cases.split(",")[0]
     case, timeline = CASES[name], Timeline()
     where: dict[str, Any] = {"device": "cuda", "to": "cpu"} if given.gpu else {}
@@ -268,7 +269,7 @@ def trace(given: argparse.Namespace) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Time the cases, and print and keep a table."""
+    """Time the cases, and print and store a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--bytes", type=int, default=4 << 30)

@@ -1,4 +1,4 @@
-"""One contender in a process of its own: reads commands and answers with one line of JSON each.
+"""Runs one contender in its own process: reads commands, and answers each with a line of JSON.
 
 "reference FILE" writes its answer to a file, "check FILE" compares its answer with one, "read" times one read, "stop" ends.
 """
@@ -16,7 +16,7 @@ from bench.read.contenders import CONTENDERS, Read
 
 
 def main() -> None:
-    """Serve until told to stop."""
+    """Serve commands until "stop"."""
     contender, case_name, path, threads = sys.argv[1:5]
     case = CASES[case_name]
     read: Read | None = None
@@ -35,7 +35,7 @@ def main() -> None:
                 answer = _keep(read, case, Path(argument))
             else:
                 answer = _check(read, case, Path(argument), rounded=contender == "headrace")
-        except Exception as error:  # whatever a peer raises is its answer
+        except Exception as error:  # any error of a peer is its result
             answer = {"error": f"{type(error).__name__}: {error}"[:300]}
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
@@ -50,7 +50,7 @@ def _timed(read: Read, before: int) -> dict[str, Any]:
 
 
 def _rows(result: Any) -> int | None:
-    """Rows of a contender's result; None of what is no reader."""
+    """Return the rows of a contender's result; None if the contender is not a reader."""
     if result is None:
         return None
     return int(result.num_rows if hasattr(result, "num_rows") else result.shape[0])
@@ -73,7 +73,7 @@ def _check(read: Read, case: Case, file: Path, *, rounded: bool) -> dict[str, An
 
 
 def _memory(field: str) -> int:
-    """Bytes of a field of this process. Not ru_maxrss: a child begins with its parent's."""
+    """Return the bytes of a memory field of this process. ru_maxrss is unsuitable: a child inherits its parent's."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith(field)).split()[1]) * 1024
 

@@ -1,11 +1,11 @@
-"""Time headrace's CSV writer beside its peers.
+"""Times headrace's CSV writer beside its peers.
 
 usage: python -m bench.read.write [--cases taxi,ints] [--rows N] [--threads N] [--repeat N] [--to DIR] [--out FILE]
 
-What headrace writes is read back and compared, every cell to the bit, before it is timed; a wrong text is not timed. Writers
-take turns, each writing a whole file from a PyArrow table in memory (Polars from its own). PyArrow's writer has one thread,
-so headrace is timed with one as well. Polars has all threads. Times are the best of several; PyArrow quotes every string,
-headrace and Polars those that need it.
+The text that headrace writes is read back and compared, every cell to the bit, before it is timed. A wrong text is not timed.
+Writers take turns, and each writes a whole file from a PyArrow table in memory (Polars from its own). PyArrow's writer has one
+thread, so headrace is timed with one as well. Polars has all threads. Times are the best of several runs. PyArrow quotes every
+string; headrace and Polars quote only strings that need it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _prices(rows: int, random: np.random.Generator) -> pa.Table:
 
 
 def _floats(rows: int, random: np.random.Generator) -> pa.Table:
-    """Fifteen to seventeen digits each."""
+    """Return columns of floats with fifteen to seventeen digits."""
     return pa.table({f"f{k}": random.standard_normal(rows) * 10.0**k for k in (-7, -2, 0, 2, 7, 30)})
 
 
@@ -79,7 +79,7 @@ CASES = {"taxi": _taxi, "ints": _ints, "prices": _prices, "floats": _floats, "st
 
 
 def check(table: pa.Table) -> int:
-    """Bytes of the text; end the run if it does not read back as the table."""
+    """Return the bytes of the text. End the run if it does not read back as the table."""
     text = headrace.write_csv(table)
     back = headrace.read_csv(text, header=True, dtypes=dict(zip(table.column_names, table.schema.types, strict=True)))
     if not pa.table(back).equals(table):
@@ -88,7 +88,7 @@ def check(table: pa.Table) -> int:
 
 
 def writers(table: pa.Table, threads: int, path: Path) -> dict[str, Callable[[], Any]]:
-    """Name to a call that writes the table once."""
+    """Return the writers by name: calls that write the table once."""
     found = {
         ALL_THREADS: lambda: headrace.write_csv(table, path, threads=threads),
         ONE_THREAD: lambda: headrace.write_csv(table, path, threads=1),

@@ -1,1 +1,1 @@
-"""Sorting."""
+"""Benchmarks of sorting."""

@@ -2,10 +2,10 @@
 
 usage: python -m bench.sort.cpu [--tables keys,places,pairs,inputs] [--types u4,f8] [--logs 10,14,20] [--threads 1,2] [--out FILE]
 
-Each answer is compared with NumPy's before it is timed; a wrong one ends the run. All take turns, best of several. Keys are
-sorted in place: each time they are first copied over, and what the copy alone takes is subtracted. NumPy's places are its
-default, which is not stable, and its stable ones; headrace's are stable. Pairs are keys with numbers of 4 bytes: for the peers,
-places and then both taken by them.
+Each answer is compared with NumPy's before it is timed; a wrong one ends the run. Libraries take turns, and the best of several
+runs counts. Keys are sorted in place. Each run first copies them, and the time of the copy alone is subtracted. *places* is
+argsort: NumPy's default, which is not stable, and its stable one; headrace's is stable. Pairs are keys with numbers of 4 bytes.
+The peers sort pairs by an argsort and two gathers.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ def best_of(runs: list[Run | None], n: int) -> list[float | None]:
 
 
 def rate(n: int, seconds: float | None) -> str:
-    """Millions a second."""
+    """Format millions of keys a second."""
     return "" if seconds is None else f"{n / max(seconds, 1e-9) / 1e6:.0f}"
 
 
 def check(found: Any, wanted: Any) -> None:
-    """End the run where an answer is wrong."""
+    """End the run if an answer is wrong."""
     if not np.array_equal(found, wanted, equal_nan=found.dtype.kind == "f"):
         raise SystemExit("a wrong answer")
 
@@ -96,7 +96,7 @@ def keys_row(keys: Any, contexts: list[headrace.Context]) -> list[str]:
 
 
 def places_row(keys: Any, contexts: list[headrace.Context]) -> list[str]:
-    """NumPy's default, NumPy's stable, PyArrow, pandas, headrace by threads."""
+    """Return the times of NumPy's default argsort, NumPy's stable one, PyArrow, pandas, and headrace by threads."""
     import pandas as pd
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -118,7 +118,7 @@ def places_row(keys: Any, contexts: list[headrace.Context]) -> list[str]:
 
 
 def pairs_row(keys: Any, contexts: list[headrace.Context]) -> list[str]:
-    """NumPy by stable places, headrace by threads."""
+    """Return the times of NumPy by its stable argsort, and of headrace by threads."""
     n = len(keys)
     values = np.arange(n, dtype="u4")
     order = np.argsort(keys, kind="stable")
@@ -138,7 +138,7 @@ def pairs_row(keys: Any, contexts: list[headrace.Context]) -> list[str]:
 
 
 def tables(wanted: list[str], types: list[str], logs: list[int], threads: list[int]) -> list[str]:
-    """Lines of Markdown."""
+    """Return the lines of the Markdown tables."""
     contexts = [headrace.Context(threads=number) for number in threads]
     ours = [f"headrace, {number} thread{'s' * (number > 1)}" for number in threads]
     kinds: dict[str, tuple[str, list[str], Callable[[Any, list[headrace.Context]], list[str]]]] = {

@@ -1,8 +1,7 @@
-// CUB's figures for bench/sort/gpu.py. Reads lines "keys|pairs bits ands count_bits n" and prints the milliseconds of
-// each, by the kernel and by the call: a radix sort of keys of 4 or 8 bytes, alone or with values as wide. `ands`: how
-// many uniform words are ANDed to a uniform word; -1: zeros. `count_bits`: whether CUB is given the number of items as
-// a 32-bit or a 64-bit number, for which it compiles different kernels. A peer that is measured, not a part of the
-// package.
+// Measures CUB for bench/sort/gpu.py. Reads lines "keys|pairs bits ands count_bits n" and prints the milliseconds of
+// each, by the kernel and by the call. A case is a radix sort of keys of 4 or 8 bytes, alone or with values as wide.
+// `ands`: number of uniform words that are ANDed to a uniform word; -1: zeros. `count_bits`: 32 or 64, the width of the
+// item count, for which CUB compiles different kernels. The package does not use this program.
 #include <cstring>
 #include <cub/cub.cuh>
 

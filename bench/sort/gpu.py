@@ -1,16 +1,16 @@
-"""Sorting on a GPU: the targets, the paper's twelve entropies, sizes from 2^10 to 2^30, and its ablation, beside CUB.
+"""Measures sorting on a GPU beside CUB: the targets, the paper's twelve entropies, sizes from 2^10 to 2^30, and its ablation.
 
-Needs the package, nvcc, PyTorch and a GPU; matplotlib for pictures. Every answer is checked before it is timed: keys are in
-order, they are the ones that were given, and values are where their keys are, in their order where the sort is stable. A
-figure is the median of device events around a whole call, counting and allocations included; the stream is kept busy before,
-so that what the host takes to launch is not in it. The limit is a copy in the same run, for the bytes that a sort by two
-parts must move: 28 and 56 a key of 4 and 8 bytes, 52 and 104 a pair.
+Needs the package, nvcc, PyTorch and a GPU; matplotlib for pictures. Every answer is checked before it is timed. Keys must be in
+order and equal to the given ones, and values must follow their keys. If the sort is stable, values of equal keys must keep their
+order. A figure is the median of device events around a whole call, with counting and allocations. The stream is kept busy before,
+so the time excludes the host's launches. The limit is a copy in the same run, for the bytes that a sort by two parts must move:
+28 and 56 for a key of 4 and 8 bytes, 52 and 104 for a pair.
 
-CUB is the better of its kernels for a 32-bit and a 64-bit number of items. The table *called* has the public functions, by the
-kernel and by the call: on a card that is idle when the call begins, so that the host's work is in the time.
+CUB is the better of its kernels for a 32-bit and a 64-bit item count. The table *called* has the public functions, by the kernel
+and by the call. By the call, the GPU is idle when the call begins, so the time includes the host's work.
 
     python -m bench.sort.gpu [--tables called,sizes,entropies,both,orders,ablation] [--out bench/results/h200/NAME.md]
-    python -m bench.sort.gpu --fibers  # without a GPU: few keys under the fiber harness, to see that it runs; no figures
+    python -m bench.sort.gpu --fibers  # without a GPU: tests the program with few keys in the fiber harness; no figures
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bench.tables import Page
 from headrace.arrange.sort.gpu.msd.tuning import HybridOptions
 
 ENTROPIES = (*range(11), -1)
-"""Words ANDed to a uniform one; -1: zeros. (Thearling and Smith 1992.)"""
+"""Number of words ANDed to a uniform word (Thearling and Smith 1992); -1: zeros."""
 NAMES = ("u32", "u64", "32+32", "64+64")
 LIMIT_BYTES = {"u32": 28, "u64": 56, "32+32": 52, "64+64": 104}
 ITEM_BYTES = {"u32": 4, "u64": 8, "32+32": 8, "64+64": 16}
@@ -46,7 +46,7 @@ say, head = page.say, page.head
 
 
 class Sizes(NamedTuple):
-    """Keys of the tables."""
+    """Numbers of keys in the tables."""
 
     large: dict[str, int]
     ablation: dict[str, int]
@@ -89,7 +89,7 @@ def named(ands: int) -> str:
 
 
 def entropies(machine: Machine, sizes: Sizes) -> dict[str, dict[str, list[float]]]:
-    """Rates by type and way."""
+    """Return rates by type and algorithm."""
     found: dict[str, dict[str, list[float]]] = {}
     for name in NAMES:
         count = sizes.large[name]
@@ -113,7 +113,7 @@ def entropies(machine: Machine, sizes: Sizes) -> dict[str, dict[str, list[float]
 
 
 def by_size(machine: Machine, sizes: Sizes) -> dict[str, dict[str, list[float]]]:
-    """Rates of uniform keys by type, ours and CUB's."""
+    """Return rates of uniform keys by type, for headrace and CUB."""
     found: dict[str, dict[str, list[float]]] = {}
     for ands in [a for a in (0, 2, -1) if a in sizes.entropies or a == 2]:
         head(f"By size, {named(ands)}: 10^9 a second", "Ours, CUB's, ratio.", [f"{count:_}" for count in sizes.sweep])
@@ -132,7 +132,7 @@ def by_size(machine: Machine, sizes: Sizes) -> dict[str, dict[str, list[float]]]
 
 
 def called(machine: Machine, sizes: Sizes) -> None:
-    """Rates of the public functions, by the kernel and by the call, beside CUB's."""
+    """Print rates of the public functions and of CUB, by the kernel and by the call."""
     columns = ["call", "CUB, call", "ratio", "kernel", "CUB, kernel", "ratio", "CUB's number of items"]
     for name in NAMES:
         head(f"{name}, as called: 10^9 keys or pairs a second", "", columns)
@@ -175,7 +175,7 @@ def ablation(machine: Machine, sizes: Sizes) -> dict[str, dict[str, list[float]]
         found[name] = {}
         for what, options in OFF.items():
             if "+" in name and not options.keeps_counts:
-                continue  # what goes with a key takes its place by these counts
+                continue  # values follow their keys by these counts
             rates = [machine.rate(Case(name, ands, count, "hybrid", options)) for ands in sizes.entropies]
             changes = found[name][what] = [100 * (rate / all_on - 1) for rate, all_on in zip(rates, whole, strict=True)]
             say(f"| {what} | {' | '.join(f'{change:+.0f}' for change in changes)} |")
@@ -193,7 +193,7 @@ def orders(machine: Machine, sizes: Sizes) -> None:
 
 
 def pictures(found: dict[str, dict[str, dict[str, list[float]]]], sizes: Sizes, out: Path) -> None:
-    """A PNG for each table, a curve for each row."""
+    """Write a PNG for each table, with a curve for each row."""
     try:
         import matplotlib
     except ImportError:
@@ -247,7 +247,7 @@ def main() -> None:
     }  # fmt: skip
     for title in options.tables.split(","):
         found[title] = tables[title](machine, sizes)
-        page.keep(options.out)  # what there is, should the run be cut off
+        page.keep(options.out)  # so that an interrupted run keeps its results
     if options.out:
         pictures(found, sizes, Path(options.out))
         page.keep(options.out)

@@ -1,4 +1,4 @@
-"""Runs bench.sort.gpu on a GPU: PyTorch draws keys and checks answers, a separate program measures CUB."""
+"""Runs bench.sort.gpu on a GPU. PyTorch generates keys and checks answers; a separate program measures CUB."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MIXER = -0x61C8864680B583EB  # 2^64 over the golden ratio, as a signed word
 
 
 class _Tensor:
-    """A tensor as a room."""
+    """A tensor with the interface of `Room`."""
 
     def __init__(self, tensor: torch.Tensor) -> None:
         self.tensor, self.address, self.nbytes = tensor, tensor.data_ptr(), tensor.nbytes
@@ -63,7 +63,7 @@ class Card:
     Parameters
     ----------
     peers
-        Whether CUB is asked, which takes nvcc.
+        Whether CUB is measured, which needs nvcc.
     """
 
     def __init__(self, *, peers: bool = True) -> None:
@@ -108,7 +108,7 @@ class Card:
         """Return the launches of a case with a right answer, each with its microseconds."""
         tensors, context, seen = self._tensors(case), Context(), []
         for _ in range(7):
-            torch.cuda._sleep(6_000_000)  # noqa: SLF001 (there is no other)
+            torch.cuda._sleep(6_000_000)  # noqa: SLF001 (there is no public function)
             launcher = self._sort(case, tensors, context, (sorter, tuning))
             torch.cuda.synchronize()
             assert launcher.events is not None
@@ -117,7 +117,7 @@ class Card:
         return [(same[0][0], statistics.median(taken for _, taken in same)) for same in zip(*seen[2:], strict=True)]
 
     def _tensors(self, case: Case) -> list[torch.Tensor]:
-        """Keys, where they go; values, where they go."""
+        """Return the keys and their target, then the values and their target."""
         keys = self._keys(case)
         tensors = [keys, torch.empty_like(keys)]
         if case.has_values:
@@ -146,12 +146,12 @@ class Card:
         return launcher
 
     def peers(self, asked: list[tuple[str, int, int]]) -> list[float]:
-        """CUB's rates by the kernel."""
+        """Return CUB's rates by the kernel."""
         return [found.rates.kernel for found in self.peers_called(asked)]
 
     def peers_called(self, asked: list[tuple[str, int, int]]) -> list[Better]:
-        """CUB's rates, each the better of its 32-bit and 64-bit number of items."""
-        self._drawn = None  # its memory is asked for by another process
+        """Return CUB's rates, each the better of its 32-bit and 64-bit item counts."""
+        self._drawn = None  # frees memory for the other process
         lines = [("pairs" if "+" in name else "keys", 64 if "64" in name else 32, ands, count) for name, ands, count in asked]
         assert self._cub is not None
         return self._cub.better(lines)
@@ -185,7 +185,7 @@ def _drawn(case: Case) -> torch.Tensor:
 
 
 _RANKS = {"fifty values": 50.0, "Zipf": 2.0**20, "half one value": 0.0}
-"""Kinds of keys that are mixed from ranks, and their number of ranks; 0: as many as keys."""
+"""Kinds of keys that are mixed from ranks, and their number of ranks; 0 means the number of keys."""
 
 
 def _of_ranks(case: Case, dtype: torch.dtype) -> torch.Tensor:
@@ -202,7 +202,7 @@ def _of_ranks(case: Case, dtype: torch.dtype) -> torch.Tensor:
 
 
 def _check(case: Case, tensors: list[torch.Tensor]) -> None:
-    """In order, the same keys (by two sums), values at their keys, each once, and in order among equals if the sort is stable."""
+    """Check the order, the keys (by two sums) and the values: each once, at its key, in order for equal keys if stable."""
     keys, found = tensors[:2]
     lowest = torch.iinfo(keys.dtype).min
     ordered = found ^ lowest  # unsigned words in the order of signed ones

@@ -1,7 +1,7 @@
-"""Columns with nulls, and of bools, in order on a GPU, beside the same column without nulls and PyTorch on what is not null.
+"""Measures sorting of columns with nulls and of bools on a GPU, beside columns without nulls and PyTorch on the non-null rows.
 
-Needs the package, PyTorch and a GPU. Answers are checked first, against PyTorch's. A figure is the median of device events around
-a call; what the host takes to launch is not in it, the wait of PyTorch for the number of rows that its mask leaves is.
+Needs the package, PyTorch and a GPU. Answers are first checked against PyTorch's. A figure is the median of device events around
+a call. It excludes the host's launches, but includes PyTorch's wait for the number of rows that its mask selects.
 
     python -m bench.sort.gpu_columns [--rows 134217728] [--types int32 bool]
 """
@@ -25,7 +25,7 @@ TYPES = {"int32": "i4", "int64": "i8", "bool": "?"}
 
 
 def column_of(name: str, values: Any, there: Any) -> Column:
-    """A column of the host; `there`: which rows are not null, or None."""
+    """Return a column on the host. `there`: mask of the rows that are not null, or None."""
     parts = [
         np.packbits(part, bitorder="little") if part is not None and part.dtype == bool else part for part in (values, there)
     ]
@@ -36,7 +36,7 @@ def column_of(name: str, values: Any, there: Any) -> Column:
 
 
 def check(column: Column, values: Any, there: Any) -> None:
-    """Places are those of a stable sort of what is not null, then nulls in their order; and the sorted column is that."""
+    """Check argsort and sort: a stable sort of the rows that are not null, then the nulls in their order."""
     rows = torch.nonzero(there)[:, 0]
     own = rows[torch.sort(values[there].to(torch.uint8) if values.dtype == torch.bool else values[there], stable=True)[1]]
     expected = torch.cat([own, torch.nonzero(~there)[:, 0]])
@@ -50,7 +50,7 @@ def check(column: Column, values: Any, there: Any) -> None:
 
 
 def row(name: str, rows: int) -> str:
-    """A row of the table."""
+    """Return a row of the table."""
     random = np.random.default_rng(1)
     values = random.integers(0, 256, rows * np.dtype(TYPES[name]).itemsize, np.uint8).view(
         "u1" if name == "bool" else TYPES[name]
@@ -61,7 +61,7 @@ def row(name: str, rows: int) -> str:
     on_gpu, mask = torch.from_numpy(values).cuda(), torch.from_numpy(there).cuda()
     check(with_nulls, on_gpu, mask)
     torch.cuda.synchronize()
-    with torch.cuda.stream(torch.cuda.ExternalStream(with_nulls.values.stream)):  # that columns are worked on in
+    with torch.cuda.stream(torch.cuda.ExternalStream(with_nulls.values.stream)):  # the stream of the columns' work
         times = [
             median_ms(lambda: headrace.sort(without)),
             median_ms(lambda: headrace.sort(with_nulls)),

@@ -1,4 +1,4 @@
-"""Defines the cases of bench.sort.gpu, and runs them under the fiber harness, whose figures mean nothing."""
+"""Defines the cases of bench.sort.gpu, and runs them in the fiber harness, whose times do not apply to a GPU."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Case:
 
 
 class MsdSorter(Sorter):
-    """Always sorts by MSD if the plan may choose it."""
+    """A sorter that always sorts by MSD if the plan may choose it."""
 
     def _msd_choice(self, request: SortRequest, widths: Sequence[int]) -> MsdChoice | None:
         choice = super()._msd_choice(request, widths)

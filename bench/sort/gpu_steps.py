@@ -5,7 +5,7 @@ microseconds. A row has the launches of one kernel in all passes; --each separat
 row. The last row is the sum with keys a nanosecond.
 
     python -m bench.sort.gpu_steps [--names u32,u64] [--bits 27,29] [--ands 0,3,-1] [--ways chosen,digits] [--each] [--out X.md]
-    python -m bench.sort.gpu_steps --fibers  # without a GPU, to see that it runs; no figures
+    python -m bench.sort.gpu_steps --fibers  # without a GPU: tests the program; no figures
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Scan, reduce and select of short arrays on a GPU: microseconds of a call from Python, beside PyTorch in the same process.
+"""Measures scan, reduce and select of short arrays on a GPU: microseconds per call from Python, beside PyTorch.
 
-Calls follow one another and the GPU is waited for at the end, but a selection waits for its number of items in every call, on
-both sides. Answers are checked first. CUB's own figures from C++, without Python, are in bench/primitives/cub_primitives.cu.
+Both run in the same process. Calls are made without waiting, and the GPU is synchronised at the end. A selection waits for its
+number of items in every call, in both libraries. Answers are checked first. bench/primitives/cub_primitives.cu measures CUB from
+C++, without Python.
 
     python -m bench.sort.small_arrays
 """
@@ -20,7 +21,7 @@ CALLS = 1000
 
 
 def us_per_call(work: Callable[[], Any]) -> float:
-    """The fastest of three rounds."""
+    """Return the microseconds per call, the fastest of three rounds."""
     rounds = []
     for _ in range(3):
         torch.cuda.synchronize()

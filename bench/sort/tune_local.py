@@ -1,7 +1,7 @@
 """Times the local sorts (bin_sort.cu, block_radix_sort.cu) alone, by block size and keys of a bucket, in 10^9 keys a second.
 
 Buckets are those of an MSD sort after two digits: their keys share the highest 16 bits, the others are uniform. Each answer is
-checked before it is timed. --harness runs few keys in the fiber harness, to check that the table is made.
+checked before it is timed. --harness runs few keys in the fiber harness, to test that the table is complete.
 
     python -m bench.sort.tune_local [--what u32,u64,32+32,64+64] [--harness]
 """
@@ -181,7 +181,7 @@ class Card:
 
 
 class Harness:
-    """The fiber harness; times say nothing."""
+    """The fiber harness, whose times do not apply to a GPU."""
 
     name, all_keys = "harness", 1 << 14
 
@@ -224,7 +224,7 @@ def table(place: Any, what: str) -> None:
 
 
 def main() -> None:
-    """The tables."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--what", default=",".join(SETS))
     parser.add_argument("--harness", action="store_true")

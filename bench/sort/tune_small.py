@@ -1,8 +1,8 @@
 """Times sorts in one launch in all block sizes, beside sorts by many launches and CUB, to find up to how many keys each pays.
 
-Needs what bench.sort.gpu needs, whose documentation describes timing and checks. Microseconds. Rows: rank sort, by threads and
-keys of a block in units of 32; cooperative sort, by threads and keys of a thread; many launches, automatic and LSD; the
-automatic choice.
+Needs what bench.sort.gpu needs, whose documentation describes timing and checks. Times are in microseconds. The first rows are
+the rank sort, by threads and keys of a block in units of 32. Then follow the cooperative sort, by threads and keys of a thread,
+and sorts by many launches, automatic and LSD. The last row is the automatic choice.
 
     python -m bench.sort.tune_small [--from 8] [--to 24] [--types u32,u64,32+32,64+64] [--ands 0] [--out FILE]
     python -m bench.sort.tune_small --fibers  # without a GPU: few keys under the fiber harness; no figures
@@ -76,7 +76,7 @@ def main() -> None:
         def microseconds(count: int, single: SingleLaunchTuning | None, how: str | None = None, name: str = name) -> float | None:
             try:
                 return count / machine.rate(Case(name, options.ands, count, how, single=single)) / 1e3
-            except RuntimeError as error:  # a wrong answer: the others are worth having
+            except RuntimeError as error:  # a wrong answer does not stop the other cases
                 say(f"{error}")
                 return None
 

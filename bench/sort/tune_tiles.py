@@ -1,10 +1,10 @@
 """Times the tiles of stable passes by size: mean microseconds of a pass, and the sort's keys a nanosecond.
 
 Needs the package, PyTorch and a GPU. Every answer is checked. Rows are sizes (threads of a block, keys of a thread, blocks of a
-multiprocessor). Values move together with their keys, follow them, or move apart, as columns of any width do.
+multiprocessor). Values move together with their keys, after them, or separately, as columns of any width do.
 
     python -m bench.sort.tune_tiles [--names u32,32+32] [--count 125000000] [--ands 0,3] [--steps digits,parts] [--out X.md]
-    python -m bench.sort.tune_tiles --fibers  # without a GPU, to see that it runs; no figures
+    python -m bench.sort.tune_tiles --fibers  # without a GPU: tests the program; no figures
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def cell(machine: Machine, what: tuple[Case, str], tuning: SortTuning) -> str:
     case, steps = what
     try:
         launches = machine.steps(case, tuning, MsdSorter if steps == "parts" else Sorter)
-    except HeadraceError as error:  # it does not fit the card
+    except HeadraceError as error:  # it does not fit the GPU
         return str(error).splitlines()[0]
     taken = [one for launched, one in launches if launched == KERNELS[steps] and one > 20]
     mean = sum(taken) / len(taken) if taken else 0.0

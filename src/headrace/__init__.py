@@ -1,4 +1,4 @@
-"""Reads delimited text into typed columns, in parallel on CPUs and GPUs, with the same answer everywhere.
+"""Reads delimited text into typed columns, in parallel on CPUs and GPUs, with the same result on each device.
 
 >>> import headrace
 >>> headrace.read_csv(b"a,b\\n1,x\\n")["a"].to_pylist()
@@ -64,7 +64,7 @@ _LAZY = {
     "sort_pairs": "headrace.arrange.sort.sort",
     "top_k": "headrace.arrange.sort.sort",
 }
-"""Public names that are imported at their first use, and their modules."""
+"""Modules of the public names that are imported on first use."""
 
 __version__ = "0.1.0"
 

@@ -1,4 +1,4 @@
-"""The native part: what touches every byte. Its contracts are the Python modules that call it."""
+"""Declares the native module, which does all work per byte. The Python modules that call it document its functions."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
@@ -18,7 +18,7 @@ class RecordTooLong(Exception): ...
 class StreamFailure(RuntimeError): ...
 
 class Buffer:
-    """Host memory; lends its bytes by the buffer protocol."""
+    """Host memory that supports the buffer protocol."""
 
     @property
     def address(self) -> int: ...

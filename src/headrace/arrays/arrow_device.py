@@ -1,8 +1,8 @@
-"""Arrow's C device data interface: columns on a GPU, or on the CPU, without a copy.
+"""Exports columns on a GPU or the CPU through Arrow's C device data interface, without a copy.
 
-A column goes out as two capsules, its schema and its array; the array says on which device it lies, and which event the
-consumer waits for. The structures are those of the published interface. What an exported structure points to is kept here, by
-number, until the consumer calls its release function; a capsule that nobody takes releases what it holds.
+A column is exported as two capsules: its schema and its array. The array names its device, and the event that the consumer waits
+for. The structures are those of the published interface. This module keeps the memory of an exported structure, by number, until
+the consumer calls its release function. A capsule that is never consumed releases its structure when it is destroyed.
 """
 
 from __future__ import annotations
@@ -61,30 +61,30 @@ class _DeviceArray(Structure):
 
 @dataclass(frozen=True, slots=True)
 class DeviceColumn:
-    """A column as it goes out.
+    """A column to be exported.
 
     Parameters
     ----------
     format
-        Arrow's word for its type: ``"l"`` is int64.
+        Arrow's format string of its type: ``"l"`` is int64.
     length, null_count
-        Its rows, and how many of them are null.
+        Number of rows, and of null rows.
     buffers
-        Addresses of the buffers that its type asks for, validity first; 0 for none.
+        Addresses of the buffers of its type, validity first; 0 for an absent buffer.
     device
-        Where they lie.
+        Device of the buffers.
     owner
-        What keeps the memory.
+        Object that owns the memory.
     event
-        A CUDA event that is done when the buffers are filled; None if they are.
+        CUDA event that is complete when the buffers are filled; None if they are filled already.
     name
-        Of a child.
+        Name of the column within its parent.
     offset
-        Rows to leave out in front.
+        Number of rows to skip at the beginning.
     children
         Columns of a struct.
     dictionary
-        The values that codes stand for.
+        The dictionary's values, if the column has codes.
     """
 
     format: str
@@ -101,9 +101,9 @@ class DeviceColumn:
 
 
 def device_capsules(column: DeviceColumn) -> tuple[object, object]:
-    """The capsules ``"arrow_schema"`` and ``"arrow_device_array"``, as ``__arrow_c_device_array__`` returns them."""
+    """Return the capsules ``"arrow_schema"`` and ``"arrow_device_array"`` for ``__arrow_c_device_array__``."""
     kind = _DEVICE_TYPES[column.device.kind]
-    event = None if column.event is None else c_void_p(int(column.event.handle))  # the interface wants a pointer to the handle
+    event = None if column.event is None else c_void_p(int(column.event.handle))  # the interface takes a pointer to the handle
     out = _DeviceArray(device_id=column.device.index if kind != 1 else -1, device_type=kind)
     out.sync_event = None if event is None else ctypes.addressof(event)
     _fill_array(out.array, column, event)
@@ -132,7 +132,7 @@ def _array_of(column: DeviceColumn) -> _Array:
 
 
 def _link(structure: Any, things: Any, column: DeviceColumn, make: Any) -> None:
-    """Add a structure's children and dictionary, and keep with it all that it points to."""
+    """Add a structure's children and dictionary, and keep everything that it points to."""
     children = [make(child) for child in column.children]
     pointers = (c_void_p * max(len(children), 1))(*map(ctypes.addressof, children))
     structure.n_children, structure.children = len(children), ctypes.addressof(pointers) if children else None
@@ -153,7 +153,7 @@ def _keep(children: list[Any], things: Any) -> int:
 
 
 def _let_go(structure: Any, release: Any) -> None:
-    """Release children that the consumer has not moved away, and forget what was kept."""
+    """Release the children that the consumer has not moved, and drop the kept memory."""
     for child in _kept.pop(structure.private_data, ([], None))[0]:
         if child.release:
             release(byref(child))
@@ -169,7 +169,7 @@ def _let_go_of_array(array: Any) -> None:
 
 
 def _to_the_end(callback: Any) -> Any:
-    """The callback, never freed: a consumer may release what it has when this module is gone already, as the interpreter ends."""
+    """Make a callback immortal: at interpreter exit, a consumer may release a structure after this module is gone."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(callback))
     return callback
 
@@ -184,7 +184,7 @@ def _address(function: Any) -> int:
 
 _SCHEMA_NAME, _ARRAY_NAME = b"arrow_schema", b"arrow_device_array"
 _in_capsules: dict[int, tuple[Any, bytes]] = {}
-"""Structures that capsules point to, by address."""
+"""Structures that capsules point to, keyed by address."""
 
 
 def _let_go_of_capsule(capsule: int) -> None:

@@ -1,4 +1,4 @@
-"""An array on a GPU: a buffer with a type and a length, in the words of every library that has arrays there."""
+"""Defines an array on a GPU: a buffer with a type and a length that other GPU libraries accept without a copy."""
 
 from __future__ import annotations
 
@@ -22,20 +22,19 @@ _ARROW_FORMATS |= {f"m8[{unit}]": f"tD{unit[0]}" for unit in ("s", "ms", "us", "
 class DeviceArray:
     """An array of one dimension on a GPU.
 
-    CuPy, PyTorch, Numba and JAX take it without a copy, through ``__cuda_array_interface__`` or DLPack; their streams wait for
-    the work that fills it. PyTorch's does so through ``torch.from_dlpack``: ``torch.as_tensor`` takes the interface and does not
-    look at the stream that it names.
+    CuPy, PyTorch, Numba and JAX accept it without a copy, through ``__cuda_array_interface__`` or DLPack. Their streams wait for
+    the work that fills it. For PyTorch, use ``torch.from_dlpack``: ``torch.as_tensor`` uses the interface but ignores its stream.
 
     Parameters
     ----------
     buffer
-        Its memory.
+        The memory.
     typestr
-        Type of an item, as NumPy writes it: ``"<u4"``.
+        Type of an item in NumPy's notation: ``"<u4"``.
     length
-        How many items.
+        Number of items.
     first
-        Which item of the buffer is the first.
+        Index in the buffer of the first item.
     """
 
     __slots__ = ("buffer", "first", "length", "typestr")
@@ -56,27 +55,27 @@ class DeviceArray:
         counted: Crossings | None = None,
         budget: Budget | None = None,
     ) -> DeviceArray:
-        """A copy of an array of the host.
+        """Copy a host array to a GPU.
 
         Parameters
         ----------
         values
-            A NumPy array of one dimension, or what NumPy makes one of.
+            A NumPy array of one dimension, or an object that NumPy converts to one.
         device
-            Which GPU: ``"cuda:1"``, say.
+            The GPU, for example ``"cuda:1"``.
         stream
-            Handle of the stream that it will be used in; None for the card's own.
+            Handle of the stream that uses the array; None for the GPU's own stream.
         counted
-            Where the crossing is counted.
+            Counter of the bytes copied.
         budget
-            What its memory is counted in.
+            Budget that the memory is charged to.
 
         Raises
         ------
         OptionError
-            It has another shape, nulls, or items that are no numbers.
+            `values` has another number of dimensions, nulls, or items of another type.
         MemoryLimitError
-            It does not fit.
+            The array does not fit.
         """
         import numpy as np  # a dependency of cuda-core
 
@@ -90,12 +89,12 @@ class DeviceArray:
         return cls(buffer, plain.dtype.str, len(plain))
 
     def to_numpy(self, *, counted: Crossings | None = None) -> Any:
-        """A copy as a NumPy array, on the host.
+        """Copy to a NumPy array on the host.
 
         Parameters
         ----------
         counted
-            Where the crossing is counted.
+            Counter of the bytes copied.
         """
         import numpy as np  # a dependency of cuda-core
 
@@ -107,17 +106,17 @@ class DeviceArray:
 
     @property
     def address(self) -> int:
-        """Where its first item is."""
+        """Address of the first item."""
         return self.buffer.address + self.first * int(self.typestr[2:].partition("[")[0])
 
     @property
     def device(self) -> Device:
-        """Where it lies."""
+        """The GPU of the memory."""
         return self.buffer.device
 
     @property
     def stream(self) -> int:
-        """Handle of the stream that fills it."""
+        """Handle of the stream that fills the array."""
         return self.buffer.stream
 
     def __len__(self) -> int:
@@ -144,11 +143,11 @@ class DeviceArray:
     ) -> Any:
         if copy or dl_device not in {None, self.__dlpack_device__()}:
             raise BufferError("an array on a GPU is handed over where it lies and without a copy")
-        if stream != -1:  # -1: the consumer takes care of the order
+        if stream != -1:  # -1: the consumer orders its work itself
             taker = 1 if stream is None else stream  # the standard's default is the legacy default stream
             Event(self.buffer.gpu).record(self.stream).hold(taker)
             self.buffer.used_by(taker)
-        # The array is the owner of what is handed over; its own interface tells no stream, for the order is kept above.
+        # The capsule's owner is an array whose interface names no stream, because the event above already orders the work.
         return (
             memory_views()
             .StridedMemoryView.from_cuda_array_interface(_Unordered(self), -1)
@@ -156,7 +155,7 @@ class DeviceArray:
         )
 
     def __arrow_c_device_array__(self, requested_schema: object = None, **options: object) -> tuple[object, object]:
-        """Arrow C device interface: a column without nulls, without a copy. A requested schema is ignored, which is allowed."""
+        """Export as a column without nulls through Arrow's C device interface, without a copy. A requested schema is ignored."""
         arrow_format = _ARROW_FORMATS.get(self.typestr[1:])
         if arrow_format is None:
             raise TypeError(f"Arrow has no type for items of {self.typestr!r} in memory as it is")
@@ -169,7 +168,7 @@ class DeviceArray:
 
 
 class _Unordered:
-    """An array whose interface names no stream; keeps the array."""
+    """An array whose CUDA array interface names no stream. It keeps the array."""
 
     def __init__(self, array: DeviceArray) -> None:
         self._array = array

@@ -1,6 +1,6 @@
-"""Where the work of a call runs and its result lies: an input brought to the device that the context names, a result of its kind.
+"""Places inputs and results: copies an input to the context's device if needed, and allocates a result of the input's library.
 
-A result is an array of the same library as the input, from that library's own memory.
+The result's memory comes from that library's own allocator.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from headrace.gpu.device.event import Event
 from headrace.gpu.memory.pool import device_pool
 
 _REUSED_FROM = 1 << 20
-"""Bytes from which on memory of results is kept for the next ones (core/cpu/memory.hpp)."""
+"""Minimum bytes of a result whose memory is reused for later results (core/cpu/memory.hpp)."""
 
 
 def placed(value: Any, name: str, context: Context, budget: Budget | None = None) -> Array:
-    """A caller's array where the work is to run: where it lies, or on the GPU that the context names if it is on the host.
+    """Return a caller's array on the device where the work runs. A host array is copied if the context names a GPU.
 
     Parameters
     ----------
     value, name
         As in `take`.
     context
-        Its `Context.device`; a copy is counted in its `Context.crossings`.
+        `Context.device` is the wanted device, and `Context.crossings` counts a copy.
     budget
-        What the memory of a copy is counted in.
+        Budget that the memory of a copy is charged to.
 
     Raises
     ------
     OptionError
-        As in `take`; or it lies on another GPU than the one named.
+        As in `take`, or the array is on another GPU than the context's.
     """
     source, wanted = take(value, name), context.device
     if wanted.kind == "cpu" or source.device == wanted:
@@ -51,25 +51,25 @@ def placed(value: Any, name: str, context: Context, budget: Budget | None = None
 
 
 def empty_like(source: Array, length: int, typestr: str | None = None, budget: Budget | None = None) -> Array:
-    """A new array for a result: of the same library, on the same device, for the same stream; its contents are anything.
+    """Allocate an uninitialised array of the input's library, on its device and for its stream.
 
     Parameters
     ----------
     source
         The input.
     length
-        Items of the result.
+        Number of items of the result.
     typestr
-        Their type; None for that of the input.
+        Type of the result's items; None for that of the input.
     budget
-        What it is counted in.
+        Budget that the memory is charged to.
 
     Returns
     -------
     Array
-        The caller's object is its `owner`. Input of another library gives NumPy on the CPU, and a `DeviceArray` on a GPU, which
-        belongs to the card's own stream where the input's may not last (see `in_stream_of`); a column of cuDF gives CuPy, which
-        cuDF takes as it is.
+        Its `owner` is the object for the caller. For another library's input this is a NumPy array on the CPU, and a
+        `DeviceArray` on a GPU. If the input's stream may be destroyed, the `DeviceArray` belongs to the GPU's own stream (see
+        `in_stream_of`). For a cuDF column it is a CuPy array, which cuDF accepts without a copy.
     """
     typestr = source.typestr if typestr is None else typestr
     width = width_of(typestr)
@@ -78,7 +78,7 @@ def empty_like(source: Array, length: int, typestr: str | None = None, budget: B
         buffer = device_pool(gpu(source.device)).take(length * width, stream, budget)
         return take(DeviceArray(buffer, typestr, length))
     if budget is not None:
-        budget.charge(length * width)  # of another library's memory; it stays taken
+        budget.charge(length * width)  # another library's memory, which is never returned to the budget
     if source.library == "torch":
         made = source.owner.new_empty(length) if typestr == source.typestr else _empty_torch(source, length, typestr)
         return Array(made.data_ptr(), length, typestr, source.device, "torch", source.stream, True, made)
@@ -93,10 +93,10 @@ def empty_like(source: Array, length: int, typestr: str | None = None, budget: B
 
 @contextmanager
 def in_stream_of(source: Array, *others: Array) -> Iterator[None]:
-    """Work for the stream of `source` that reads or writes other arrays of its device as well.
+    """Order work on the stream of `source` with the streams of the other arrays that the work reads or writes.
 
-    What is told to that stream inside comes after what their streams were told before, and before what they are told next. On
-    the host, and where all have one stream, this does nothing.
+    Work enqueued inside the block runs after the earlier work of those streams, and before their later work. On the host, or if
+    all arrays have the same stream, the block has no effect.
     """
     streams = {other.stream for other in others if other.stream is not None and other.stream != source.stream}
     if source.stream is None or not streams:
@@ -114,7 +114,7 @@ def in_stream_of(source: Array, *others: Array) -> Iterator[None]:
 
 
 def _empty_numpy(length: int, typestr: str) -> Any:
-    """Large arrays are in memory that earlier ones gave back, if there is some: to touch new memory costs more than most work."""
+    """Allocate a NumPy array. Large ones reuse the memory of freed arrays, because page faults cost more than most work."""
     np = needed_numpy("an array on the host")
     dtype = np.dtype(typestr)
     if length * dtype.itemsize < _REUSED_FROM:
@@ -123,12 +123,12 @@ def _empty_numpy(length: int, typestr: str) -> Any:
 
 
 def same_device(*arrays: Array) -> Device:
-    """Where all of them lie.
+    """Return the common device of all arrays.
 
     Raises
     ------
     OptionError
-        They lie on several devices: nothing crosses unless the caller moves it.
+        The arrays are on several devices. Only the caller copies between devices.
     """
     devices = list(dict.fromkeys(array.device for array in arrays))
     if len(devices) > 1:
@@ -137,7 +137,7 @@ def same_device(*arrays: Array) -> Device:
 
 
 def apart_error(*devices: Device) -> OptionError:
-    """What is said of arrays on several devices."""
+    """Return the error for arrays on several devices."""
     listed = " and ".join(map(str, devices))
     return OptionError(f"the arrays lie on {listed}; move them to one device, nothing is copied between devices unasked")
 

@@ -29,8 +29,8 @@ HR_FN bool has_text(const PlainTexts& texts, u64 row) {
 // Rows per thread, one in each turn of the block.
 constexpr u32 TURNS = 8;
 
-// Hash table of distinct texts with linear probing. A slot has the smallest row number of its text among those inserted
-// so far, or ~0 if it is empty.
+// Hash table of distinct texts with linear probing. A slot has the smallest row number of its text among the inserted
+// rows, or ~0 if it is empty.
 struct DistinctTexts {
     PlainTexts texts;
     u64* slots;

@@ -1,17 +1,17 @@
 // Fills, copies and reads device memory by items of one width: the limit that every other kernel is compared with.
 //
-// The latency of memory is hidden by the number of blocks and the bytes that each has in flight; blocks share no state.
-// (The usual advice of few blocks with much work, Volkov, "Better performance at lower occupancy", GTC 2010, does not
-// apply to copies.) Adjacent threads have adjacent vectors of 16 bytes, and accesses are marked as streaming (.cs).
+// The latency of memory is hidden by the number of blocks and the bytes that each has in flight. Blocks share no state.
+// The usual advice of few blocks with much work (Volkov, "Better performance at lower occupancy", GTC 2010) does not
+// apply to copies. Adjacent threads have adjacent vectors of 16 bytes, and accesses are marked as streaming (.cs).
 //
-// Rates on an H200:
-//   Copy, one vector per thread, 2 KiB per block of 128: 4296 GB/s (4 GiB); the driver's copy: 4285 GB/s.
-//   Fill, two vectors per thread: 4678 GB/s; with one vector 3382 GB/s for every kind of store, probably because blocks
-//   of 2 KiB cannot start faster.
-//   Read, eight vectors per thread, combined in the block, one atomic operation per block: 4585 GB/s. With one atomic
-//   operation per warp of four vectors per thread 1350 GB/s, since operations on one address are serialised.
-// bench/results/h200/2026-11-21-limits.md has the chosen sizes, *-copy-shapes.md and *-fill-and-read-shapes.md the
-// rest.
+// Rates on an H200.
+//   Copy of 4 GiB, one vector per thread, 2 KiB per block of 128: 4296 GB/s. The driver's copy: 4285 GB/s.
+//   Fill, two vectors per thread: 4678 GB/s. With one vector it reaches 3382 GB/s for every kind of store, probably
+//   because blocks of 2 KiB cannot start faster.
+//   Read, eight vectors per thread, combined in the block, one atomic operation per block: 4585 GB/s. With four vectors
+//   per thread and one atomic operation per warp it reaches 1350 GB/s, since operations on one address are serialised.
+// The chosen sizes are in bench/results/h200/2026-11-21-limits.md, the others in *-copy-shapes.md and
+// *-fill-and-read-shapes.md.
 //
 // Items before the first and after the last 16-byte boundary are moved one by one, by the first block.
 //
@@ -121,8 +121,8 @@ extern "C" __global__ void __launch_bounds__(128) copy_items(const Item* in, Ite
     if (tail + at < count && at < items_per_vector) out[tail + at] = in[tail + at];
 }
 
-// Combines all bytes of `in` by exclusive or into the 8 bytes of `*out`, each byte at its address modulo 8, so that
-// every item must be read. `*out` must be 0 before. Blocks: one per 32 KiB, at least one.
+// Combines all bytes of `in` by exclusive or into the 8 bytes of `*out`, each byte at its address modulo 8. So every
+// item must be read. `*out` must be 0 before. Blocks: one per 32 KiB, at least one.
 extern "C" __global__ void __launch_bounds__(256) read_items(const Item* in, u64* out, i64 count) {
     const Parts parts = parts_of(in, count);
     const Vector* vectors = reinterpret_cast<const Vector*>(in + parts.head);

@@ -1,8 +1,8 @@
 // Sums floats in the order of primitives/float_sum.hpp.
 //
 // A warp sums a piece. Each of its lanes has 16 bytes of adjacent items per row, and so the same lanes of the piece in
-// every row. The piece's lanes are added by halves with shuffles. Of the blocks that share 4,096 pieces, the last to
-// end adds up their sums, and the last of those blocks adds up the remaining sums, so one launch suffices.
+// every row. The piece's lanes are added by halves with shuffles. The last block to end of those that share 4,096
+// pieces adds up their sums. The last of these blocks adds up the remaining sums, so one launch suffices.
 //
 // Bytes moved per item of width w: w, and two items per piece.
 #include "gpu/block/tile_rows.cuh"

@@ -1,6 +1,6 @@
-// Reduces an array to one item. Each block reduces adjacent tiles in order to one item, and the block that ends last
-// combines these items, also in order, so the operator need not commute. (Harris 2007, "Optimizing parallel reduction
-// in CUDA", with the last block found by a counter as in CUDA's threadFenceReduction sample.)
+// Reduces an array to one item (Harris 2007, "Optimizing parallel reduction in CUDA"). Each block reduces adjacent
+// tiles in order to one item. The block that ends last combines these items, also in order, so the operator need not
+// commute. A counter finds the last block, as in CUDA's threadFenceReduction sample.
 //
 // Sums of 32-bit items have 64 bits (HR_SOURCE is u32 or i32, HR_ITEM u64): each item is widened before it is added.
 //

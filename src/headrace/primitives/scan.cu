@@ -7,7 +7,7 @@
 // - The scanners scan the tile in place, from the total of the preceding tiles.
 //
 // The stages contain tiles being loaded, tiles that wait for totals of other blocks, and tiles being stored, in any
-// proportion: a late tile stops a block only when all of its stages wait. A thread scans adjacent items, an odd number
+// proportion. A late tile stops a block only when all of its stages wait. A thread scans adjacent items, an odd number
 // of 16-byte vectors, which are in different banks for the 8 threads that are served at once. Items keep their order,
 // so the operator need not commute. Forward progress: the total of a tile is posted before its block waits for any
 // preceding tile, and only running blocks take tickets.
@@ -90,8 +90,8 @@ static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals,
         place.step();
     }
     if (tile::lane() == 0) totals.end();
-    // Those before the place, the oldest first; the stage of the place itself is empty. Not unrolled, here and where
-    // there is something left over: code that runs once is fetched once, and waited for.
+    // Stores the stages before `place`, the oldest first; the stage of `place` itself is empty. The loop is not
+    // unrolled because this code runs once, so its instruction fetches would stall the warp.
 #pragma unroll 1
     for (u32 i = 1; i < stages; ++i) {
         place.step();
@@ -99,11 +99,11 @@ static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals,
     }
 }
 
-// Parts of a stage as its scanners have them: `part` x 32 x `rows` vectors from the stage's first, a lane's `rows` of
-// them neighbours.
+// Returns the index in the stage of this lane's first vector. Each scanner has one part, of 32 x `rows` vectors, and
+// the `rows` vectors of a lane are adjacent.
 static __device__ __forceinline__ u32 first_vector(u32 part) { return (part * tile::lanes + tile::lane()) * rows; }
 
-// Copies a part item by item, by its warp.
+// Copies a part item by item; all lanes of its warp call it.
 static __device__ __forceinline__ void load_part(const Arrays& arrays, u32 number, u32 part, Vector* stage) {
     const i64 begin = static_cast<i64>(number) * stage_items + part * part_items;
     Item* const to = reinterpret_cast<Item*>(stage) + part * part_items;

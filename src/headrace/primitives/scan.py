@@ -33,8 +33,9 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
         Array of one dimension: integers or floats of 4 or 8 bytes. The work runs on its device.
     operator
         ``"sum"``, ``"min"`` or ``"max"``. Sums of integers are modulo 2 to the number of their bits; pass int64 items where
-        NumPy's `cumsum` would widen them. Of equal floats the first is taken, and a NaN wins. Floats have no running sum: its
-        rounding would depend on the grouping of the items, which in a single pass on a GPU depends on timing.
+        NumPy's `cumsum` would widen them. Of equal floats the first is taken, and a NaN wins. Floats have no running sum,
+        because its rounding would depend on the grouping of the items. In a single pass on a GPU, that grouping depends on
+        timing.
     exclusive
         Whether result `i` combines only the items before `i`. The first result is then the operator's identity: 0, the largest
         or the smallest value.
@@ -107,20 +108,20 @@ def reduce(items: Any, operator: str = "sum", *, context: Context | None = None)
     Returns
     -------
     array
-        Array of one item, of the same library and type, but of 64 bits for a sum of 32-bit integers. The sum of an empty array
-        is 0. The result does not depend on the device or the number of threads.
+        Array of one item, of the same library and type; a sum of 32-bit integers has 64 bits. The sum of an empty array is 0.
+        The result does not depend on the device or the number of threads.
 
     Raises
     ------
     OptionError
-        `items` has another type, `operator` is not the name of an operator, an empty array has no minimum or maximum, or there
-        are more than 2**36 floats to sum.
+        `items` has another type, or is empty and `operator` is a minimum or maximum. `operator` is not the name of an operator.
+        There are more than 2**36 floats to sum.
 
     Notes
     -----
-    Floats are summed in the same order on every device. Items form chunks of 4,096, in which lane `l` of 128 adds items `l`,
-    `l` + 128, `l` + 256, .. one by one. The lanes are then added by halves, `l` and `l` + 64 first. The sums of the chunks are
-    added by the same rule, at most twice more. So an item is rounded at most 38 times per level, and the error of a sum is at
+    Floats are summed in the same order on every device. Items form chunks of 4,096. In a chunk, lane `l` of 128 adds items `l`,
+    `l` + 128, `l` + 256 and so on, one by one. The lanes are then added by halves, `l` and `l` + 64 first. The sums of the chunks
+    are added by the same rule, at most twice more. So an item is rounded at most 38 times per level. The error of a sum is at
     most ``38 * levels * u`` times the sum of the absolute values. Here `u` is 2**-24 for 4 bytes and 2**-53 for 8; 1, 2 and 3
     levels sum up to 2**12, 2**24 and 2**36 items. A NaN result is the quiet NaN without a sign.
 

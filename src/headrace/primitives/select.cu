@@ -1,7 +1,7 @@
 // Selects the items whose flag is set, in order, and counts them, in one pass by persistent blocks with specialised
 // warps, as in primitives/scan.cu.
 //
-// Only flags pass through the ring in shared memory. A gatherer lists the positions of the set flags in its part, and
+// Only flags pass through the ring in shared memory. A gatherer lists the positions of the set flags in its part. It
 // loads those items while the block waits for the number of selected items in preceding tiles. So stores are coalesced,
 // and only memory near selected items is read. (Stream compaction by scan: Blelloch 1990, section 1.4.)
 //
@@ -229,9 +229,9 @@ static __device__ __forceinline__ void gather(const Arrays& arrays, Ring& ring, 
     }
 }
 
-// `memory`: tile::Counters and a state per tile, none of which has `epoch`; zero before its first use. Launch: at least
-// one item; blocks of `threads` + 32 (counters + 2) threads, as many as are resident; dynamic shared memory: the
-// stages, and two bytes per flag of a stage.
+// `memory`: tile::Counters and a state per tile, none of which has `epoch`; zero before its first use. Needs at least
+// one item. Launch: blocks of `threads` + 32 (counters + 2) threads, as many as are resident. Dynamic shared memory:
+// the stages, and two bytes per flag of a stage.
 extern "C" __global__ void __launch_bounds__(block, HR_BLOCKS)
     select_items(const Item* in, const u8* flags, Item* out, u64 size, tile::Counters* memory, u32 epoch,
                  u64* selected) {

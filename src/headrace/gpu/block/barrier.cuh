@@ -1,7 +1,7 @@
-// Gates between the warps of a block: who waits goes on when so many have come, and a gate serves again and again, its
-// turns told apart by their parity. What was written before `arrive` is seen behind `wait`. Each is CUDA's mbarrier
-// (PTX ISA, "mbarrier", sm_80); warps of a pipeline wait for what they need and for nothing else, as with barriers of
-// the whole block they would.
+// Barriers between the warps of one block, by CUDA's mbarrier (PTX ISA, "mbarrier", sm_80). A wait returns after a
+// fixed number of arrivals. The barrier is reusable: waiters distinguish its phases by their parity. Writes before
+// `arrive` are visible after `wait`. A warp of a pipeline waits only for the stage it needs, where `__syncthreads`
+// would make it wait for the whole block.
 //
 //   __shared__ tile::Gate full;
 //   if (threadIdx.x == 0) full.begin(1);
@@ -16,7 +16,7 @@ namespace tile {
 
 class Gate {
 public:
-    // By one thread, before `gates_begun`. It opens with each `arrivals`-th call of `arrive`.
+    // Initialises the barrier. One thread calls it, before `gates_begun`. Each `arrivals`-th arrival ends a phase.
     __device__ __forceinline__ void begin(u32 arrivals) {
 #if defined(__CUDACC__)
         asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address()), "r"(arrivals) : "memory");
@@ -35,7 +35,7 @@ public:
 #endif
     }
 
-    // All lanes of a warp have come: counts as one.
+    // Called by all lanes of a warp, which count as one arrival.
     __device__ __forceinline__ void arrive_warp() {
 #if !defined(__CUDACC__)
         __threadfence_block();
@@ -44,7 +44,8 @@ public:
         if (lane() == 0) arrive();
     }
 
-    // Returns when turn 0, 2, 4, .. is over (`parity` 0), or 1, 3, 5, .. (1); the turn after it must not be over too.
+    // Returns when phase 0, 2, 4, .. has ended (`parity` 0), or phase 1, 3, 5, .. (`parity` 1). The phase after it must
+    // not have ended too.
     __device__ __forceinline__ void wait(u32 parity) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
         asm volatile(
@@ -74,10 +75,10 @@ public:
 #endif
 
 private:
-    u64 state_;  // of the twin: how many make a turn, and below that how many have come
+    u64 state_;  // without CUDA: arrivals of a phase in the high half, arrivals up to now in the low half
 };
 
-// All threads of the block, when one has begun each gate.
+// Makes initialised barriers visible. All threads of the block call it after one thread has called `begin`.
 __device__ __forceinline__ void gates_begun() {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -85,7 +86,7 @@ __device__ __forceinline__ void gates_begun() {
     __syncthreads();
 }
 
-// Which stage of a ring a warp has come to, and the parity of that stage's turn.
+// A warp's position in a ring: the current stage, and the parity of that stage's phase.
 template <u32 stages>
 struct Place {
     u32 stage = 0, parity = 0;

@@ -1,4 +1,4 @@
-// What the warps of a block do together, through one shared word a warp. Cost: a barrier or two.
+// Scans and reductions over the warps of a block, through one shared word a warp. They cost one or two barriers.
 #pragma once
 #include "gpu/block/warp.cuh"
 
@@ -7,11 +7,11 @@ namespace tile {
 
 template <class T>
 struct Before {
-    T before;  // the items of the warps before this one, joined
-    T total;   // of all warps
+    T before;  // the totals of the preceding warps, joined
+    T total;   // the totals of all warps, joined
 };
 
-// Each warp's total, joined in the order of the warps. `totals` is free again after the caller's next barrier.
+// Joins the warps' totals in the order of the warps. `totals` may be reused after the caller's next barrier.
 template <class Op, u32 threads, class T>
 __device__ __forceinline__ Before<T> scan_warps(T warp_total, T (&totals)[threads / lanes]) {
     static_assert(threads % lanes == 0 && threads <= 1024);
@@ -23,7 +23,7 @@ __device__ __forceinline__ Before<T> scan_warps(T warp_total, T (&totals)[thread
     return {warp() == 0 ? Op::identity() : before, shuffle(joined, threads / lanes - 1)};
 }
 
-// Thread 0 gets the items of all threads joined, thread 0's first.
+// Joins the items of all threads in thread order. Only thread 0 gets the result.
 template <class Op, u32 threads, class T>
 __device__ __forceinline__ T reduce_block(T value, T (&totals)[threads / lanes]) {
     value = reduce_warp<Op>(value);

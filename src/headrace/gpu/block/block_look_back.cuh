@@ -1,12 +1,12 @@
-// Decoupled look-back for blocks of one tile each: what all tiles before this one come to, in the same launch that
-// makes it (Merrill and Garland 2016, "Single-pass parallel prefix scan with decoupled look-back", section 4). For
-// blocks that stay, and for many tiles, look_back.cuh is faster. Bytes moved: one word a tile, read by those that look
-// back.
+// Exclusive prefix over tiles for blocks of one tile each, computed in the same launch as the tile totals. The
+// algorithm is that of Merrill and Garland 2016, "Single-pass parallel prefix scan with decoupled look-back",
+// section 4. For persistent blocks, and for many tiles, look_back.cuh is faster. Bytes moved: one word a tile, read by
+// each tile that looks back to it.
 //
-// A tile's state holds its stage and a value in one word, 8 bytes for values of 4 bytes, 16 for values of 8, which is
-// read and written in one piece: so no fence is needed. A larger value is several such words, each with its stage, and
-// a reader who finds two stages looks again. Forward progress: a block takes its tile by a ticket, so all
-// tiles before it have been taken by blocks that run, and each posts its own total before it waits for any other.
+// A tile's state packs its stage and a value into one word: 8 bytes for values of 4 bytes, 16 for values of 8. The word
+// is read and written in one access, so no fence is needed. A larger value takes several such words, each with its
+// stage. A reader that finds two stages reads again. Forward progress: a block takes its tile by a ticket, so running
+// blocks have taken all preceding tiles. Each block posts its own total before it waits for another.
 #pragma once
 #include "gpu/block/memory_access.cuh"
 #include "gpu/block/warp.cuh"
@@ -77,7 +77,7 @@ struct LinkOf<T> {
     static __device__ __forceinline__ void store(u64* p, u64 state) { store_relaxed(p, state); }
 };
 
-// All states of a launch, and before them the ticket; all zero when it begins.
+// Memory of a launch: the ticket, then the state of each tile. All of it is zero when the launch begins.
 template <class T>
 class Chain {
     using State = LinkOf<T>;
@@ -87,16 +87,16 @@ public:
 
     __device__ __forceinline__ explicit Chain(Word* memory) : ticket_(memory), states_(memory + 1) {}
 
-    // By one thread of a block.
+    // Called by one thread of a block.
     __device__ __forceinline__ u32 take_tile() { return atomicAdd(reinterpret_cast<u32*>(ticket_), 1u); }
 
-    // By one thread, as soon as a tile's total is known: it waits for nothing.
+    // Called by one thread as soon as the tile's total is known. It does not wait.
     template <class Op>
     __device__ __forceinline__ void post(u32 tile, T total) {
         State::store(&states_[tile], State::pack(tile == 0 ? stage_prefix : stage_total, total));
     }
 
-    // By all lanes of one warp, once the total is posted: the items of all tiles before this one, joined.
+    // Returns the totals of all preceding tiles, joined. All lanes of one warp call it after `post`.
     template <class Op>
     __device__ __forceinline__ T prefix(u32 tile, T total) {
         if (tile == 0) return Op::identity();
@@ -106,8 +106,8 @@ public:
     }
 
 private:
-    // 32 tiles at a step, the nearest in lane 0, until one of them has its prefix. More tiles at a step were slower on
-    // an H200: states read early are old, and hide a prefix that has come since. So all lanes look again, too.
+    // Reads 32 tiles a step, the nearest in lane 0, until one of them has its prefix. More tiles a step are slower on
+    // an H200: a state that was read early may miss a prefix posted since. All lanes read again for the same reason.
     template <class Op>
     __device__ __forceinline__ T walk(u32 tile) {
         T joined = Op::identity();

@@ -1,17 +1,17 @@
-// A warp that moves a tile between device and shared memory for the others, which then compute no address. Since sm_90
-// one lane asks the copy engine for the whole tile (PTX ISA, "cp.async.bulk"); before, its lanes copy 16 bytes each,
-// asynchronously (cp.async) into shared memory. Bytes moved: those of the tile.
+// Copies a tile between device and shared memory by one producer warp, so that the other warps compute no addresses.
+// From sm_90 on, one lane issues a bulk copy of the whole tile (PTX ISA, "cp.async.bulk"). On older architectures each
+// lane copies 16 bytes at a time, asynchronously into shared memory (cp.async). Bytes moved: those of the tile.
 #pragma once
 #include "gpu/block/barrier.cuh"
 
 namespace headrace {
 namespace tile {
 
-// So many threads arrive at the gate of a tile that is brought.
+// Arrivals at the barrier of a tile that is copied to shared memory.
 constexpr u32 movers = lanes;
 
-// This thread arrives when all that it has asked for by `copy_async` is there. The fence is for what it stored itself:
-// such an arrival releases nothing.
+// Arrives once the copies that this thread issued by `copy_async` are complete. Such an arrival does not release the
+// thread's own stores, so a fence precedes it.
 __device__ __forceinline__ void arrive_behind_copies(Gate& gate) {
 #if defined(__CUDACC__)
     __threadfence_block();
@@ -21,8 +21,8 @@ __device__ __forceinline__ void arrive_behind_copies(Gate& gate) {
 #endif
 }
 
-// All lanes of a warp: `bytes` of device memory, a multiple of 16 at a 16-byte boundary, to shared memory. `there`
-// opens when they have come, and with them what the lanes themselves have stored before this.
+// Copies device memory to shared memory. All lanes of a warp call it. `bytes`: a multiple of 16. Both addresses are
+// aligned to 16 bytes. A phase of `there` ends when the copy is complete and the lanes' earlier stores are visible.
 __device__ __forceinline__ void bring(uint4* to, const uint4* from, u32 bytes, Gate& there) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     if (lane() != 0) return there.arrive();
@@ -43,7 +43,7 @@ __device__ __forceinline__ void bring(uint4* to, const uint4* from, u32 bytes, G
 #endif
 }
 
-// The same the other way. When all lanes have returned, shared memory may be written again.
+// Copies shared memory to device memory. Once all lanes have returned, the shared memory may be overwritten.
 __device__ __forceinline__ void take_away(uint4* to, const uint4* from, u32 bytes) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     if (lane() == 0) {
@@ -60,16 +60,17 @@ __device__ __forceinline__ void take_away(uint4* to, const uint4* from, u32 byte
 #endif
 }
 
-// By each thread that wrote shared memory, before it arrives at the gate behind which `take_away` reads: the copy
-// engine sees memory by a way of its own (PTX ISA, "async proxy").
+// Makes this thread's writes to shared memory visible to the copy engine, which uses another proxy (PTX ISA, "async
+// proxy"). Each writing thread calls it before it arrives at the barrier that precedes `take_away`.
 __device__ __forceinline__ void show_to_mover() {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }
 
-// Items [0, count) of device memory at a 16-byte boundary to a place for `room` of them, a multiple of 16 bytes; those
-// behind are `missing`. All but the last few go as above.
+// Copies items [0, count) of device memory, aligned to 16 bytes, to shared memory, and sets the following ones up to
+// `room` to `missing`. `room`: items of the target, a multiple of 16 bytes. Full 16-byte pieces go by `bring`; the
+// lanes copy the rest.
 template <class T>
 __device__ __forceinline__ void bring_items(T* to, const T* from, i64 count, u32 room, T missing, Gate& there) {
     constexpr u32 per_piece = 16 / sizeof(T);

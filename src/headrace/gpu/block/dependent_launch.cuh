@@ -1,13 +1,14 @@
-// A launch that begins before the one in front of it has ended: its blocks come to the card while that one's last ones
-// are still there, and wait. (CUDA C++ Programming Guide, "Programmatic Dependent Launch and Synchronization"; PTX ISA,
-// "griddepcontrol".) On an H200 a launch that has nothing to do takes 1.3 us so where it took 2.3.
+// Lets a launch begin before the preceding one has ended (CUDA C++ Programming Guide, "Programmatic Dependent Launch
+// and Synchronization"; PTX ISA, "griddepcontrol"). Its blocks become resident while the last blocks of the preceding
+// launch still run, and wait for it. On an H200 an empty launch takes 1.3 us this way, and 2.3 us without.
 #pragma once
 #include "core/cpu/portable.hpp"
 
 namespace headrace {
 namespace tile {
 
-// The first thing that all threads of such a kernel do: behind it all that was launched before is done and seen.
+// Waits until all preceding launches have ended and their writes are visible. All threads of such a kernel call it
+// first.
 __device__ __forceinline__ void wait_for_launch_before() {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");

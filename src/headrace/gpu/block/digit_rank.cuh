@@ -1,13 +1,14 @@
-// Where a key goes among those of its digit: how many of them came before. By match it is stable and costs the same for
-// every distribution, a ballot a bit of the digit (Ashkiani et al. 2016, "GPU multisplit", algorithm 3); by atomics it
-// is one addition a key, in no order, and slower the more keys share a digit. Both count in shared memory as they go.
+// Ranks a key among the keys of its digit: the number of earlier ones. Ranking by match is stable and costs one ballot
+// for each bit of the digit, whatever the distribution (Ashkiani et al. 2016, "GPU multisplit", algorithm 3). Ranking
+// by atomics costs one addition a key. Its order is undefined, and it slows down as more keys share a digit. Both keep
+// their counters in shared memory.
 #pragma once
 #include "gpu/block/warp.cuh"
 
 namespace headrace {
 namespace tile {
 
-// The lanes that have this lane's digit, as a mask; digits have `bits` bits. For digits 3 1 3 2 in lanes 0 to 3, lane 2
+// Returns the mask of the lanes that have this lane's digit, of `bits` bits. For digits 3 1 3 2 in lanes 0 to 3, lane 2
 // gets 0101.
 template <u32 bits>
 __device__ __forceinline__ u32 lanes_with(u32 digit) {
@@ -21,8 +22,8 @@ __device__ __forceinline__ u32 lanes_with(u32 digit) {
     return same;
 }
 
-// All lanes of a warp. `counters`: this warp's own, one a digit; each call adds the warp's keys, so a second call ranks
-// behind the first.
+// Called by all lanes of a warp. `counters`: one for each digit, private to this warp. Each call adds the warp's keys,
+// so the keys of a second call rank after those of the first.
 template <u32 bits>
 __device__ __forceinline__ u32 rank_by_match(u32 digit, u32* counters) {
     const u32 same = lanes_with<bits>(digit);
@@ -36,7 +37,7 @@ __device__ __forceinline__ u32 rank_by_match(u32 digit, u32* counters) {
     return shuffle(before, last) + static_cast<u32>(__popc(same & ((1u << lane()) - 1)));
 }
 
-// Any thread of a block; `counters` are the block's, one a digit.
+// Called by any thread of a block. `counters`: one for each digit, shared by the block.
 __device__ __forceinline__ u32 rank_by_atomics(u32 digit, u32* counters) { return atomicAdd(&counters[digit], 1u); }
 
 }  // namespace tile

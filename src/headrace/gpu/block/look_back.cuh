@@ -1,14 +1,14 @@
-// What all tiles before a tile come to, in the same launch that finds what each of them comes to. As in decoupled
-// look-back (Merrill and Garland 2016, "Single-pass parallel prefix scan with decoupled look-back", section 4) a tile's
-// total is posted as soon as it is known; but blocks stay, and a block remembers what all tiles up to its last one came
-// to. So it needs only the totals of the tiles between, about as many as there are blocks, all of them posted without
-// waiting for anybody: there is no chain of prefixes that one late tile would hold up.
+// Exclusive prefix over tiles for persistent blocks, computed in the same launch as the tile totals. A tile posts its
+// total as soon as it is known (Merrill and Garland 2016, "Single-pass parallel prefix scan with decoupled look-back",
+// section 4). A block also keeps the prefix of its own last tile. It then needs only the
+// totals of the tiles in between, about one for each block. All totals are posted without a wait, so no late tile
+// delays a chain of prefixes.
 //
-// A tile's state holds the epoch of its launch and the total in one word, 8 bytes for totals of 4 bytes, 16 for those
-// of 8, read and written in one piece: no fence is needed. Memory that served an earlier launch has other epochs, so it
-// is cleared once, not for each launch. Forward progress: a block takes its tiles by tickets, so those before have been
-// taken by blocks that run, and each posts its total before it waits for any other. Bytes moved: a state a tile, read
-// once by each block, from the second cache.
+// A tile's state packs the epoch of its launch and the total into one word: 8 bytes for totals of 4 bytes, 16 for
+// totals of 8. The word is read and written in one access, so no fence is needed. Memory of an earlier launch has other
+// epochs, so it is cleared once and not for each launch. Forward progress: a block takes its tiles by tickets, so
+// running blocks have taken all preceding tiles. Each block posts its total before it waits for another. Bytes moved: a
+// state a tile, which each block reads once from the L2 cache.
 #pragma once
 #include "gpu/block/memory_access.cuh"
 #include "gpu/block/warp.cuh"
@@ -34,14 +34,15 @@ struct StateOf<T> {
     static __device__ __forceinline__ T value(u64 state) { return bits_as<T>(static_cast<u32>(state)); }
 };
 
-// Memory of a launch: tickets and a count of the blocks that have ended, which are 0 between launches, and the states.
+// Header of a launch's memory, followed by the states: the ticket and the number of ended blocks. Both are 0 between
+// launches.
 struct Counters {
     u32 ticket, ended;
     u64 unused;
 };
 
-// Posted are totals of type T, and joined items of Op, which each T becomes. `at_once` x 32 states are looked at
-// together: as many as there are blocks.
+// Tiles post totals of type T, which are converted to items of Op to join them. `at_once`: states that a lane reads at
+// a time; times 32, about the number of blocks.
 template <class T, class Op, u32 at_once>
 class Totals {
     using State = StateOf<T>;
@@ -50,21 +51,21 @@ class Totals {
 public:
     using Word = typename State::type;
 
-    // `epoch` is none that the memory has seen, and not 0.
+    // `epoch`: not 0, and not that of an earlier launch with the same memory.
     __device__ __forceinline__ Totals(Counters* memory, u32 epoch)
         : counters_(memory), states_(reinterpret_cast<Word*>(memory + 1)), epoch_(epoch) {}
 
-    // By one thread.
+    // `take_tile` and `post` are called by one thread.
     __device__ __forceinline__ u32 take_tile() { return atomicAdd(&counters_->ticket, 1u); }
     __device__ __forceinline__ void post(u32 tile, T total) {
         store_relaxed(&states_[tile], State::pack(epoch_, total));
     }
-    // By one thread of each block, when it takes no more.
+    // Called by one thread of each block once it takes no more tiles.
     __device__ __forceinline__ void end() {
         if (atomicInc(&counters_->ended, gridDim.x - 1) == gridDim.x - 1) store_relaxed(&counters_->ticket, 0u);
     }
 
-    // By a warp: the tiles from `first` to before `last` joined, for all lanes.
+    // Returns the totals of tiles [first, last), joined, in all lanes. All lanes of a warp call it.
     __device__ __forceinline__ Item between(u32 first, u32 last) {
         Item joined = Op::identity();
         for (u32 begin = first; begin < last; begin += at_once * lanes) joined = Op::join(joined, step(begin, last));
@@ -108,7 +109,7 @@ private:
         }
     }
 
-    // Side by side, so that the steps of one fill the waits of the others.
+    // Reduces the rows in an interleaved loop, which hides the latency of the shuffles.
     static __device__ __forceinline__ void reduce_rows(Item (&row)[at_once]) {
 #pragma unroll
         for (u32 distance = 1; distance < lanes; distance *= 2) {

@@ -1,14 +1,14 @@
-// Memory that blocks talk through, by name: relaxed, acquire and release accesses of the whole device, streaming ones,
-// and dynamic shared memory. (PTX ISA, "Memory Consistency Model": a release store after the data, an acquire load
-// before it.)
+// Memory accesses for communication between blocks: relaxed, acquire and release at device scope, streaming accesses,
+// and dynamic shared memory (PTX ISA, "Memory Consistency Model"). A release store follows the data that it publishes;
+// an acquire load precedes the reads of that data.
 //
-// Below each a plain twin for compilers other than CUDA's, whose accesses are volatile, so that the fiber harness lets
-// other threads run there. Bytes moved: those of the value, once; 16 bytes go in one piece (sm_70).
+// Each function has a second form for other compilers than CUDA's. Its accesses are volatile, so that the fiber harness
+// switches threads there. Bytes moved: those of the value, once; 16 bytes go in one access (sm_70).
 #pragma once
 #include "core/cpu/portable.hpp"
 
-// Declares `type* name`: the block's dynamic shared memory. One array under one type for all, or two kernels of a
-// program that use it as different types would not compile.
+// Declares `type* name`: the block's dynamic shared memory. All kernels declare the same array of bytes; two kernels of
+// a program that declare it with different types do not compile.
 #if defined(__CUDACC__)
 #define HR_DYNAMIC_SHARED(type, name)                                  \
     extern __shared__ __align__(16) unsigned char hr_dynamic_shared[]; \
@@ -20,7 +20,7 @@
 namespace headrace {
 namespace tile {
 
-// An item by its width, where its meaning does not matter.
+// An unsigned type of that width in bytes, for items that are only moved.
 template <int width>
 struct ItemOf;
 template <>
@@ -44,7 +44,7 @@ struct ItemOf<16> {
     using type = uint4;
 };
 
-// 16 bytes as two words.
+// 16 bytes as two words of 8 bytes.
 struct Wide {
     u64 low, high;
 };
@@ -125,7 +125,7 @@ __forceinline__ void store_release(T* p, T value) {
 
 #endif
 
-// Read once, and not kept in the first cache; the memory must not change while the kernel runs.
+// Loads 16 bytes that are read once, without an L1 allocation. The memory must not change while the kernel runs.
 __device__ __forceinline__ uint4 load_streaming(const uint4* p) {
 #if defined(__CUDACC__)
     uint4 value;
@@ -138,8 +138,8 @@ __device__ __forceinline__ uint4 load_streaming(const uint4* p) {
 #endif
 }
 
-// 16 bytes from device memory to shared memory, in flight until the thread has waited for its copies, or arrived at a
-// gate behind them (gpu/block/bulk_copy.cuh). (PTX ISA, "cp.async", sm_80.)
+// Copies 16 bytes from device memory to shared memory asynchronously (PTX ISA, "cp.async", sm_80). The copy is complete
+// after `wait_for_copies`, or when a barrier completes that the thread arrives at after it (gpu/block/bulk_copy.cuh).
 __device__ __forceinline__ void copy_async(uint4* to, const uint4* from) {
 #if defined(__CUDACC__)
     const u32 at = static_cast<u32>(__cvta_generic_to_shared(to));
@@ -153,7 +153,7 @@ __device__ __forceinline__ void wait_for_copies() {
     asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
-// Written once, and first to leave the cache.
+// Stores 16 bytes that are not read again soon: the first to be evicted from the cache.
 __device__ __forceinline__ void store_streaming(uint4* p, uint4 value) { __stcs(p, value); }
 
 }  // namespace tile

@@ -1,6 +1,6 @@
-// A tile in registers as rows: a warp's part of it is contiguous, and in each of its rows a lane has the 16 bytes that
-// follow those of the lane before. So loads are 16 bytes wide and coalesced as they are, and the items'
-// order is row, lane, place in the vector. Bytes moved: those of the items, once.
+// Keeps a tile in registers as rows. A warp's part of the tile is contiguous. In each row of it, a lane has the 16
+// bytes that follow those of the preceding lane, so loads are 16 bytes wide and coalesced. The order of the items is
+// row, lane, index in the vector. Bytes moved: those of the items, once.
 //
 // A block's tile of 256 threads x 4 rows x 4 items of 4 bytes, for example: warp 3, row 1, lane 2 has items 1672 to
 // 1675 (3 x 512 + 128 + 8).
@@ -24,18 +24,19 @@ struct Rows {
     Vector<T> row[rows];
 };
 
-// Are these addresses, null ones too, at 16-byte boundaries?
+// Returns whether both addresses are aligned to 16 bytes; a null pointer counts as aligned.
 __device__ __forceinline__ bool aligned(const void* a, const void* b = nullptr) {
     return ((reinterpret_cast<u64>(a) | reinterpret_cast<u64>(b)) & 15) == 0;
 }
 
-// Where this thread's row begins, in items from the tile's first.
+// Returns the index in the tile of the first item of this thread's row.
 template <class T, u32 rows>
 __device__ __forceinline__ u32 row_begin(u32 row) {
     return ((warp() * rows + row) * lanes + lane()) * per_vector<T>;
 }
 
-// Items from `begin` on; those at `end` and behind are `missing`. `whole`: all are there, at a 16-byte boundary.
+// Loads this thread's rows of a tile. `in`: the tile's first item. `count`: items from there on; the ones past them
+// load as `missing`. `whole`: the tile has all its items and is aligned to 16 bytes.
 template <class T, u32 rows>
 __device__ __forceinline__ void load_rows(Rows<T, rows>& items, const T* in, i64 count, bool whole, T missing) {
     if (whole) {

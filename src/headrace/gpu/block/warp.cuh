@@ -1,6 +1,6 @@
-// What the 32 lanes of a warp do together: values of any size handed about, scans and reductions that keep their order.
-// (Harris, Sengupta and Owens 2007, "Parallel prefix sum (scan) with CUDA", in registers: five steps of Hillis and
-// Steele.) Nothing moves through memory.
+// Shuffles of values of any size among the 32 lanes of a warp, and scans and reductions that keep the lanes' order. The
+// scan is the one of Hillis and Steele, in five steps (Harris, Sengupta and Owens 2007, "Parallel prefix sum (scan)
+// with CUDA"). All values stay in registers.
 #pragma once
 #include "core/operators.hpp"
 
@@ -13,7 +13,7 @@ constexpr u32 all_lanes = ~0u;
 __device__ __forceinline__ u32 lane() { return threadIdx.x % lanes; }
 __device__ __forceinline__ u32 warp() { return threadIdx.x / lanes; }
 
-// What a shuffle takes of a value at a time.
+// The unsigned word by which a shuffle moves a value.
 template <class T>
 struct WordOf {
     using type = u64;
@@ -27,7 +27,7 @@ struct WordOf<T> {
 template <class T>
 using Word = typename WordOf<T>::type;
 
-// A value as such words.
+// A value as an array of such words.
 template <class T>
 struct Words {
     static constexpr u32 count = sizeof(T) / sizeof(Word<T>);
@@ -57,7 +57,7 @@ __device__ __forceinline__ T shuffle_down(T value, u32 distance) {
     return bits_as<T>(words);
 }
 
-// Lane i gets the items of lanes 0 .. i joined.
+// Inclusive scan: lane i gets the items of lanes 0 to i, joined.
 template <class Op, class T>
 __device__ __forceinline__ T scan_warp(T value) {
 #pragma unroll
@@ -68,7 +68,7 @@ __device__ __forceinline__ T scan_warp(T value) {
     return value;
 }
 
-// Lane 0 gets all items joined, lane 0's first; the others something.
+// Joins the items of all lanes in lane order. Lane 0 gets the result; it is undefined in the other lanes.
 template <class Op, class T>
 __device__ __forceinline__ T reduce_warp(T value) {
 #pragma unroll
@@ -76,7 +76,7 @@ __device__ __forceinline__ T reduce_warp(T value) {
     return value;
 }
 
-// The same where the last lane's item comes first.
+// Joins the items of all lanes in descending lane order, otherwise as `reduce_warp`.
 template <class Op, class T>
 __device__ __forceinline__ T reduce_warp_backwards(T value) {
 #pragma unroll

@@ -1,8 +1,8 @@
-"""The cards of this machine, and what may go wrong before one can be used: no package, no driver, no card, one that is too old.
+"""Opens the GPUs of this machine, and reports why one cannot be used: no package, no driver, no GPU, or one that is too old.
 
-This is where the driver is met first, by ``cuda.bindings``: ``cuda.core``, which would do the same with fewer words, takes 200 to
-300 ms to import, half of a first read. Nothing is imported or started before a GPU is asked for, and a card's context is the
-primary one, which CuPy and PyTorch use as well, so that their arrays are ours.
+The driver is called through ``cuda.bindings``, because ``cuda.core`` takes 200 to 300 ms to import, half of a first read. Nothing
+is imported or started before a GPU is requested. A GPU's context is its primary one, which CuPy and PyTorch use too, so their
+arrays are accessible without a copy.
 """
 
 from __future__ import annotations
@@ -19,56 +19,56 @@ from headrace.core.process_lock import process_lock
 from headrace.gpu.device.driver_calls import card_calls
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100", "sm_120")
-"""What kernels are compiled for; each runs on cards of the same generation, from this one on."""
+"""Targets of compilation. Each runs on GPUs of the same major compute capability, from its minor one on."""
 LARGE_BLOCKS = frozenset({(8, 0), (9, 0), (10, 0)})
-"""Compute capabilities whose blocks may have more than 128 KiB of shared memory; of others it is 99."""
+"""Compute capabilities whose blocks may have more than 128 KiB of shared memory. The limit of the others is 99 KiB."""
 
 
 NAMED_STREAMS = 2
-"""Handles up to this name the default streams, and mean those of whatever context is current."""
+"""Handles up to this one name the default streams, which belong to the current context."""
 PER_THREAD_STREAM = 2
-"""This one is another stream in each thread."""
+"""Handle of the per-thread default stream, which differs from thread to thread."""
 
 
 def is_lasting(stream: int | None) -> bool:
-    """Whether a caller's stream is the same in all threads and cannot be destroyed: the default stream.
+    """Return whether a caller's stream is the default stream: the same in all threads, and never destroyed.
 
-    Memory and results that outlive a call belong to such a stream, or to the card's own.
+    Memory and results that outlive a call belong to such a stream, or to the GPU's own.
     """
     return stream is not None and stream < PER_THREAD_STREAM
 
 
 _NAME_BYTES = 256
 _LEAST_DRIVER = 13_000
-"""CUDA 13.0, as the driver writes it: cubins of NVRTC 13 load on no older one."""
+"""CUDA 13.0 in the driver's notation. Older drivers do not load cubins of NVRTC 13."""
 
 
 class GpuError(HeadraceError, RuntimeError):
-    """The driver refused a call, or a kernel failed on the card."""
+    """The driver refused a call, or a kernel failed on the GPU."""
 
 
 @cache
 def cuda_core() -> ModuleType:
-    """The module ``cuda.core``, which compiles; who only runs kernels need not wait for it.
+    """Import ``cuda.core``, which compiles kernels. Running them does not need it.
 
     Raises
     ------
     MissingDependencyError
-        It is not installed, or without the bindings of CUDA 13.
+        It is not installed, or it lacks the bindings of CUDA 13.
     """
     return _module("cuda.core", "ProgramOptions")
 
 
 @cache
 def memory_views() -> ModuleType:
-    """The module ``cuda.core.utils``; raises as `cuda_core` does."""
+    """Import ``cuda.core.utils``. Raises as `cuda_core` does."""
     cuda_core()
     return _module("cuda.core.utils", "StridedMemoryView")
 
 
 @cache
 def driver() -> ModuleType:
-    """The driver's functions, as ``cuda.bindings`` gives them; raises as `cuda_core` does."""
+    """Import the driver's functions from ``cuda.bindings``. Raises as `cuda_core` does."""
     return _module("cuda.bindings.driver", "cuInit")
 
 
@@ -77,10 +77,10 @@ _IMPORT_SECONDS = 60
 
 
 def _module(name: str, last: str) -> ModuleType:
-    """A module, imported by one thread at a time; `last`: a name that it has when it is complete.
+    """Import a module, one thread at a time. `last`: a name that the module has once it is complete.
 
-    While ``cuda.core`` is imported it replaces its own ``__spec__``, so the import system gives other threads the incomplete
-    module. The lock orders threads of this package. For an import that another library has begun, the name is waited for.
+    During its import, ``cuda.core`` replaces its own ``__spec__``, so other threads get the incomplete module from the import
+    system. The lock orders the threads of this package. If another library has begun the import, this function polls for `last`.
     """
     with _importing:
         try:
@@ -94,12 +94,12 @@ def _module(name: str, last: str) -> ModuleType:
 
 
 def checked(result: tuple[Any, ...]) -> Any:
-    """What a driver's function returned, without its status.
+    """Return the result of a driver call without its status.
 
     Raises
     ------
     GpuError
-        The status is no success.
+        The call failed.
     """
     status = result[0]
     if status:
@@ -108,7 +108,7 @@ def checked(result: tuple[Any, ...]) -> Any:
 
 
 def check_status(status: int) -> None:
-    """The same for what native code was told by the driver."""
+    """Raise `GpuError` if a driver status that native code returned is an error."""
     if status:
         checked((driver().CUresult(status),))
 
@@ -116,20 +116,20 @@ def check_status(status: int) -> None:
 def _meaning(status: Any) -> str:
     _, text = driver().cuGetErrorString(status)
     meaning = (text or b"unknown error").decode()
-    if status.name == "CUDA_ERROR_NOT_INITIALIZED":  # what a forked process is told of everything that its parent had
+    if status.name == "CUDA_ERROR_NOT_INITIALIZED":  # a forked process gets it for all handles of its parent
         return f"{meaning}; a GPU that was used before a fork is of no use behind it: start processes by 'spawn'"
     return meaning
 
 
 def gpu_count() -> int:
-    """How many cards there are.
+    """Return the number of GPUs.
 
     Raises
     ------
     MissingDependencyError
         ``cuda.bindings`` is not installed.
     UnsupportedDeviceError
-        There is no NVIDIA driver, or it finds no card.
+        There is no NVIDIA driver, or it finds no GPU.
     """
     functions = driver()
     try:
@@ -150,12 +150,12 @@ def gpu_count() -> int:
 
 @cache
 def start_driver() -> None:
-    """Once in a process, before the driver is asked anything; raises as `gpu_count` does."""
+    """Initialise the driver, once in a process and before any other call of it. Raises as `gpu_count` does."""
     gpu_count()
 
 
 def has_gpu() -> bool:
-    """Whether there is a card that can be used."""
+    """Return whether there is a usable GPU."""
     try:
         return gpu_count() > 0 and architecture_of(gpu(0).capability) != ""
     except (MissingDependencyError, UnsupportedDeviceError, GpuError):
@@ -163,12 +163,12 @@ def has_gpu() -> bool:
 
 
 def architecture_of(capability: tuple[int, int]) -> str:
-    """Which of `ARCHITECTURES` runs on a card of that compute capability.
+    """Return the one of `ARCHITECTURES` that runs on a GPU of that compute capability.
 
     Raises
     ------
     UnsupportedDeviceError
-        None does.
+        None of them does.
 
     Examples
     --------
@@ -188,17 +188,17 @@ def architecture_of(capability: tuple[int, int]) -> str:
 
 
 class Gpu:
-    """A card: its context, its architecture and a stream of ours. `gpu` gives the one of an index.
+    """A GPU with its context, its architecture and one stream of this package. `gpu` returns the one with a given index.
 
     Parameters
     ----------
     index
-        Which one, as the driver counts.
+        The driver's index of the GPU.
 
     Raises
     ------
     GpuError
-        It is there and cannot be used: another process has it for itself, or all of its memory.
+        The GPU exists but cannot be used: another process has exclusive access, or all of its memory.
     """
 
     def __init__(self, index: int) -> None:
@@ -210,13 +210,13 @@ class Gpu:
             self._context = checked(functions.cuDevicePrimaryCtxRetain(self._handle))
             with self.current():
                 self.stream = int(checked(functions.cuStreamCreate(functions.CUstream_flags.CU_STREAM_NON_BLOCKING.value)))
-            """Handle of the stream of the work that comes with none of its own; it does not wait for the default stream."""
+            """Handle of the stream for work whose caller gives none. It does not synchronise with the default stream."""
         except GpuError as error:
             raise GpuError(f"GPU {index} cannot be used: {error}") from error
 
     @cached_property
     def name(self) -> str:
-        """What the vendor calls it."""
+        """The vendor's name."""
         told: bytes = checked(driver().cuDeviceGetName(_NAME_BYTES, self._handle))
         return told.partition(b"\0")[0].decode()
 
@@ -227,12 +227,12 @@ class Gpu:
 
     @cached_property
     def architecture(self) -> str:
-        """Which of `ARCHITECTURES` its kernels are compiled for."""
+        """The one of `ARCHITECTURES` that its kernels are compiled for."""
         return architecture_of(self.capability)
 
     @cached_property
     def multiprocessors(self) -> int:
-        """How many multiprocessors it has."""
+        """Number of multiprocessors."""
         return self._number("MULTIPROCESSOR_COUNT")
 
     def _number(self, attribute: str) -> int:
@@ -246,18 +246,18 @@ class Gpu:
         return self._context
 
     def make_current(self) -> None:
-        """Make its context the one of this thread for good: only threads of the package itself may call this."""
+        """Make its context current for this thread, permanently. Only threads that this package started may call it."""
         checked(driver().cuCtxSetCurrent(self._context))
 
     def current(self) -> CurrentContext:
-        """A block in which its context is current for this thread; after it, the previous one is again.
+        """Return a context manager that makes its context current for this thread, and restores the previous one at the end.
 
-        Other libraries keep their current device there: ``torch.empty(..., device="cuda")`` uses it.
+        Other libraries depend on the current context: ``torch.empty(..., device="cuda")`` uses it.
         """
         return CurrentContext(int(self._context))
 
     def synchronize(self) -> None:
-        """Wait for all of its work.
+        """Wait for all work on this GPU.
 
         Raises
         ------
@@ -273,7 +273,7 @@ class Gpu:
 
 
 class CurrentContext:
-    """A block in which a context is current for this thread.
+    """A context manager in which a CUDA context is current for this thread.
 
     Parameters
     ----------
@@ -301,16 +301,16 @@ _gpus_lock = process_lock()
 
 
 def gpu(device: Device | int = 0) -> Gpu:
-    """The card of an index or a device.
+    """Return the GPU of an index or a device.
 
     Raises
     ------
     MissingDependencyError
         ``cuda.bindings`` is not installed.
     UnsupportedDeviceError
-        There is no driver, or no such card.
+        There is no driver, or no such GPU.
     GpuError
-        The card cannot be used now.
+        The GPU cannot be used now.
     """
     index = device.index if isinstance(device, Device) else device
     found = opened_gpus.get(index)

@@ -1,6 +1,7 @@
-"""The driver's functions that native code calls (gpu/bindings.cpp, sources/send.hpp): where they lie.
+"""Looks up the addresses of the driver functions that native code calls (gpu/bindings.cpp, sources/send.hpp).
 
-Most calls go through ``cuda.bindings``, which adds about a microsecond to each. What a read does many times goes this way.
+Most calls go through ``cuda.bindings``, which adds about a microsecond to each. Calls that a read makes many times go through
+native code.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def addresses_of(*names: str) -> list[int]:
-    """Of functions of the driver, which is loaded already."""
-    import ctypes  # where there is no GPU nobody waits for it
+    """Return the addresses of functions of the driver, which must be loaded already."""
+    import ctypes  # here, so that a process without a GPU does not import it
 
     library = ctypes.CDLL("libcuda.so.1")
     return [address_of(getattr(library, name)) for name in names]
 
 
 def address_of(function: Any) -> int:
-    """Where a function of ctypes lies."""
+    """Return the address of a ctypes function."""
     import ctypes
 
     address = ctypes.cast(function, ctypes.c_void_p).value
@@ -47,7 +48,7 @@ CARD_CALLS = (
 
 @cache
 def card_calls() -> _native.CardCalls:
-    """What launches, memory, small copies and what sends texts call."""
-    from headrace import _native  # which is not there yet where a build compiles the kernels
+    """Return the driver functions for launches, memory, small copies and the sending of texts."""
+    from headrace import _native  # here, because a build that compiles the kernels does not have it yet
 
     return _native.CardCalls.make(addresses_of(*CARD_CALLS))

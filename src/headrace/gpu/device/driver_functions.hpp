@@ -1,4 +1,5 @@
-// What native code calls of the driver, known by addresses, so that nothing needs CUDA to be built, or to be there.
+// Declares the driver functions that native code calls as a table of addresses, so that neither the build nor the
+// import needs CUDA.
 #pragma once
 
 #include <array>
@@ -7,7 +8,7 @@
 
 namespace headrace {
 
-// What the driver is told of a launch that has attributes (CUlaunchConfig, CUlaunchAttribute).
+// The driver's structures for a launch with attributes (CUlaunchConfig, CUlaunchAttribute).
 struct LaunchAttribute {
     int id;
     int unused;
@@ -22,8 +23,8 @@ struct LaunchConfig {
     unsigned count;
 };
 
-// In the order in which their addresses are told (gpu/device/driver_calls.py), with the types of the driver as wide;
-// each answers a status.
+// Driver functions, in the order in which Python passes their addresses (gpu/device/driver_calls.py). Parameters have
+// the sizes of the driver's types. Each function returns a status.
 struct CardCalls {
     // cuLaunchKernel
     int (*launch)(void* kernel, unsigned x, unsigned y, unsigned z, unsigned u, unsigned v, unsigned w, unsigned shared,
@@ -42,7 +43,7 @@ struct CardCalls {
     int (*query)(void* event);  // cuEventQuery
 };
 
-// How a launch relates to the others on the card. The values are those of `LaunchMode` in gpu/kernels/kernel.py.
+// Order of a launch relative to others on the device. The values are those of `LaunchMode` in gpu/kernels/kernel.py.
 enum class LaunchMode : int {
     ordered = 0,      // begins when the preceding launch of its stream has ended
     early = 1,        // may begin before that; the kernel itself waits (gpu/block/dependent_launch.cuh)
@@ -56,13 +57,13 @@ struct CardKernel {
 
 using Extent = std::array<unsigned, 3>;
 
-// Blocks, threads of each, and bytes of shared memory.
+// Number of blocks, threads per block, and bytes of shared memory.
 struct LaunchShape {
     Extent grid, block;
     unsigned shared;
 };
 
-// The driver's status.
+// Launches a kernel. Returns the driver's status.
 inline int launch_on_card(const CardCalls& calls, const CardKernel& kernel, const LaunchShape& shape, void* stream,
                           void** arguments) {
     const auto [x, y, z] = shape.grid;

@@ -1,7 +1,7 @@
-"""Points in the work of a GPU's streams: what waits for what, and how long it took.
+"""Wraps CUDA events, which order the work of streams and measure its time.
 
-A default stream is that of the card that is current, so an event makes its own card so: any thread may ask, and other libraries
-change what is current.
+The handle of a default stream refers to the current context, and other libraries change that context. So an event makes its own
+GPU current, and any thread may call its methods.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ class Event:
     Parameters
     ----------
     gpu
-        The card.
+        The GPU.
     timing
-        Whether `seconds_since` will be asked.
+        Whether `seconds_since` will be called.
     """
 
     __slots__ = ("_destroy", "gpu", "handle")
@@ -34,22 +34,22 @@ class Event:
             self.handle = checked(functions.cuEventCreate(kind.value))
 
     def record(self, stream: int, *, is_current: bool = False) -> Event:
-        """Stand for all that `stream` has been told so far; returns itself. A card that is current need not be made so."""
+        """Record all work enqueued on `stream` up to here, and return the event. `is_current`: the GPU is current already."""
         with self._naming(stream, is_current=is_current):
             checked(driver().cuEventRecord(self.handle, stream))
         return self
 
     def hold(self, stream: int) -> None:
-        """What `stream` is told from now on waits for this event; the caller does not."""
+        """Make later work of `stream` wait for this event. The caller does not wait."""
         with self._naming(stream):
             checked(driver().cuStreamWaitEvent(stream, self.handle, 0))
 
     def _naming(self, stream: int, *, is_current: bool = False) -> AbstractContextManager[None]:
-        """A block in which the handle of a stream means a stream of the event's card."""
+        """Return a context manager in which the handle of a default stream refers to the event's GPU."""
         return self.gpu.current() if stream <= NAMED_STREAMS and not is_current else nullcontext()
 
     def wait(self) -> None:
-        """Wait for it.
+        """Wait for the recorded work.
 
         Raises
         ------
@@ -60,7 +60,7 @@ class Event:
 
     @property
     def is_done(self) -> bool:
-        """Whether everything before it has been done."""
+        """True if all recorded work is complete."""
         functions = driver()
         status = functions.cuEventQuery(self.handle)[0]
         if status == functions.CUresult.CUDA_ERROR_NOT_READY:
@@ -69,7 +69,7 @@ class Event:
         return True
 
     def seconds_since(self, earlier: Event) -> float:
-        """Seconds between two events that are done."""
+        """Return the seconds between two completed events."""
         milliseconds: float = checked(driver().cuEventElapsedTime(earlier.handle, self.handle))
         return milliseconds / 1e3
 

@@ -2,7 +2,7 @@
 
 A file is named by the hash of its inputs: source, options, architecture. It is written under a temporary name and renamed, which
 is atomic, so a reader sees a whole file or none. Two processes that miss at once write the same bytes. Each file ends with a
-digest; a file that a full disk or a crash left incomplete fails it, counts as a miss, and is written again.
+digest. A file that a full disk or a crash left incomplete fails the check, counts as a miss, and is written again.
 
 Cubins in the package (``headrace kernels build --into-package``) are tried first, then the user's cache, which has one folder for
 each release of the compiler. A hit needs neither compiler nor toolkit.

@@ -188,7 +188,7 @@ class GpuLauncher:
         return self._stream
 
     def current(self) -> AbstractContextManager[None]:
-        """As `Launcher.current`."""
+        """See `Launcher.current`."""
         return self._card.current() if self._beside is None else self._current_beside(self._beside)
 
     @contextmanager
@@ -206,7 +206,7 @@ class GpuLauncher:
         return self._crossings
 
     def room(self, nbytes: int, *, fill: int | None = None) -> DeviceBuffer:
-        """As `Launcher.room`.
+        """See `Launcher.room`.
 
         Raises
         ------
@@ -220,7 +220,7 @@ class GpuLauncher:
         return made
 
     def rooms(self, zeroed: Sequence[int], others: Sequence[int] = (), *, ones: int = 0) -> DeviceParts:
-        """As `Launcher.rooms`.
+        """See `Launcher.rooms`.
 
         Raises
         ------
@@ -231,13 +231,13 @@ class GpuLauncher:
         return take_together(self._pool, zeroed, others, self._stream, self._budget, ones=ones)
 
     def fill(self, room: Room, byte: int) -> None:
-        """As `Launcher.fill`."""
+        """See `Launcher.fill`."""
         self._flush()
         if room.nbytes:
             check_status(card_calls().fill(room.address, byte, room.nbytes, self._stream))
 
     def put(self, values: NDArray[Any] | bytes, room: Room | None = None) -> Room:
-        """As `Launcher.put`."""
+        """See `Launcher.put`."""
         self._flush()
         plain = values if isinstance(values, bytes) else np.ascontiguousarray(values).view(np.uint8).reshape(-1)
         made = self.room(len(plain)) if room is None else room
@@ -262,7 +262,7 @@ class GpuLauncher:
             give_ring(ring)
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
-        """As `Launcher.launch`."""
+        """See `Launcher.launch`."""
         known = self._kernel(entry, shape.defines)
         if self._blocks:
             self._waiting.append(known.prepare(shape.blocks, shape.threads, args, shape.shared))
@@ -280,7 +280,7 @@ class GpuLauncher:
         return found[0]
 
     def replay(self, recording: Recording, numbers: Sequence[int], rooms: Sequence[Room | None]) -> DeviceParts | None:
-        """As `Launcher.replay`.
+        """See `Launcher.replay`.
 
         Raises
         ------
@@ -312,7 +312,7 @@ class GpuLauncher:
             launch_all(waiting, self._stream)
 
     def together(self) -> GpuLauncher:
-        """As `Launcher.together`."""
+        """See `Launcher.together`."""
         return self
 
     def __enter__(self) -> Self:
@@ -327,7 +327,7 @@ class GpuLauncher:
             self._flush()
 
     def fetch(self, room: Room) -> NDArray[np.uint8]:
-        """As `Launcher.fetch`."""
+        """See `Launcher.fetch`."""
         self._flush()
         self.waits += 1
         if not room.nbytes:

@@ -1,9 +1,9 @@
-"""Source of a kernel's program: one text with all its headers in it, and macros from a finite list.
+"""Joins the source of a kernel's program: one text with all its headers, and macros from a finite list.
 
-A program is one ``.cu`` file of the package for one value of each of its macros. The headers that it includes are joined into
-it, each once, with ``#line``, so that the compiler's messages name our files; there is no header that is not ours (any CUB
-include costs seconds a program, and NVRTC's cache key would have to know the folder). Which values a macro may have is in
-``programs.py`` beside the file, so everything that can ever be compiled can be compiled beforehand.
+A program is one ``.cu`` file of the package with one value of each of its macros. The headers that it includes are inserted, each
+once, with ``#line`` directives, so the compiler's messages name the package's files. Only headers of the package are allowed: a
+CUB include costs seconds a program, and the cache key would have to include its folder. ``programs.py`` beside the file lists the
+values of each macro, so every program can be compiled ahead of time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from headrace.core.errors import HeadraceError, OptionError
 
 PACKAGE = Path(__file__).parents[2]
 LIST = "programs.py"
-"""Module in each folder of kernels that lists what they are compiled to."""
+"""Module in each folder of kernels that lists their programs."""
 ANY = "*"
 """A macro with this among its values takes any text."""
 
@@ -64,7 +64,7 @@ class Variant:
         Raises
         ------
         OptionError
-            It does not.
+            The folder does not list it.
         """
         variant = cls(file, tuple(sorted(defines.items())))
         folder, _, name = file.rpartition("/")
@@ -78,7 +78,7 @@ class Variant:
 
 @cache
 def programs_in(folder: str) -> Programs:
-    """Programs of a folder of the package, such as ``"primitives"``; none if it has no module of `LIST`'s name."""
+    """Return the programs of a folder of the package, such as ``"primitives"``; none if it has no module named `LIST`."""
     if not (PACKAGE / folder / LIST).is_file():
         return ()
     listed: Programs = import_module(".".join((PACKAGE.name, *Path(folder).parts, Path(LIST).stem))).PROGRAMS
@@ -93,7 +93,7 @@ def all_programs() -> Iterator[tuple[str, Mapping[str, Sequence[Value]]]]:
 
 
 def all_variants() -> Iterator[Variant]:
-    """Every program of the package, each once. A macro that takes any text is there with its other values."""
+    """Yield every program of the package once. A macro that takes any text appears with its other values."""
     found: dict[Variant, None] = {}
     for file, table in all_programs():
         names = sorted(table)
@@ -107,12 +107,12 @@ def _covers(table: Mapping[str, Sequence[Value]], defines: Mapping[str, Value]) 
 
 
 def joined_source(variant: Variant, package: Path = PACKAGE) -> str:
-    """The program as one text that includes nothing.
+    """Return the program as one text without includes.
 
     Raises
     ------
     KernelSourceError
-        A header is not of the package, or is included where a macro decides.
+        A header is not part of the package, or is included conditionally.
     """
     lines = [f"#define {name} {value}" for name, value in variant.defines]
     _join(variant.file, package, set(), lines)
@@ -120,18 +120,16 @@ def joined_source(variant: Variant, package: Path = PACKAGE) -> str:
 
 
 def _join(file: str, package: Path, seen: set[str], out: list[str]) -> None:
-    """Append the lines of `file` to `out`, its headers in their places; `seen` are files that are in already."""
+    """Append the lines of `file` to `out`, with its headers inserted. `seen`: files that are inserted already."""
     seen.add(file)
     try:
         text = (package / file).read_text(encoding="utf-8")
     except OSError as error:
         raise KernelSourceError(f"no source {file!r} in the package: {error.strerror}") from None
     out.append(f'#line 1 "headrace/{file}"')
-    depth = 0  # of #if; the first header inside one would be joined, and later includes of it left out wrongly
+    depth = 0  # nesting of #if; an include inside one is an error, since later includes of its header would be left out
     for number, line in enumerate(text.splitlines(), 1):
-        if (
-            "#" not in line
-        ):  # of most lines nothing else is asked: a process joins ten programs of 2,500 lines before its first read
+        if "#" not in line:  # a fast path for most lines: a process joins ten programs of 2,500 lines before its first read
             out.append(line)
             continue
         if found := _CONDITION.match(line):

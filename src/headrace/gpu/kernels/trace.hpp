@@ -1,5 +1,6 @@
-// Replays a traced sequence of launches (gpu/kernels/trace.py): evaluates its expressions for one input, patches the
-// results into the packed arguments, and calls the driver for each step. About 0.5 us on top of the driver's time.
+// Replays a traced sequence of launches (gpu/kernels/trace.py). A replay evaluates the expressions for one input,
+// patches the results into the packed arguments, and calls the driver for each step. It takes 0.5 us beside the
+// driver's time.
 #pragma once
 
 #include <algorithm>

@@ -76,7 +76,7 @@ class Recording:
 
     @property
     def makes_rooms(self) -> bool:
-        """Whether a run allocates buffers."""
+        """True if a run allocates buffers."""
         return bool(self.zeroed or self.others)
 
     def compiled(self, card: int, calls: _native.CardCalls, kernel_of: KernelOf) -> tuple[_native.NativeTrace, list[str]]:
@@ -114,18 +114,18 @@ class Recorder:
         self._others: list[SymbolRoom] = []
 
     def current(self) -> AbstractContextManager[None]:
-        """As `Launcher.current`."""
+        """See `Launcher.current`."""
         return nullcontext()
 
     def room(self, nbytes: Any, *, fill: int | None = None) -> Any:
-        """As `Launcher.room`."""
+        """See `Launcher.room`."""
         (made,) = self.rooms([nbytes]) if fill == 0 else self.rooms([], [nbytes])
         if fill:
             self.fill(made, fill)
         return made
 
     def rooms(self, zeroed: Sequence[Any], others: Sequence[Any] = (), *, ones: int = 0) -> Any:
-        """As `Launcher.rooms`; a run allocates them at its beginning."""
+        """See `Launcher.rooms`; a run allocates them at its beginning."""
         assert not ones  # no traced code uses it
         made = [[SymbolRoom(-1, self._expressions.input(), nbytes) for nbytes in sizes] for sizes in (zeroed, others)]
         self._zeroed += made[0]
@@ -133,15 +133,15 @@ class Recorder:
         return [*made[0], *made[1]]
 
     def fill(self, room: Any, byte: int) -> None:
-        """As `Launcher.fill`."""
+        """See `Launcher.fill`."""
         self._steps.append(Filled(room, byte))
 
     def together(self) -> AbstractContextManager[object]:
-        """As `Launcher.together`."""
+        """See `Launcher.together`."""
         return nullcontext()
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
-        """As `Launcher.launch`."""
+        """See `Launcher.launch`."""
         self._steps.append(Launched(entry, shape, list(args)))
 
     def number_made(self, room: Any) -> int | None:

@@ -1,8 +1,8 @@
-"""Large copies between host and GPU through a few large chunks of pinned memory, used in turn.
+"""Copies large amounts between host and GPU through a ring of a few large chunks of pinned memory.
 
-One thread of Python tells the card what to copy; the bytes between a chunk and the caller's memory (or a file) are moved by
-native threads, while the card moves those of the chunks before. `gpu.transfer.staging` serves copies of any size and many
-callers; this serves a stream of large ones, of which the interpreter should see as little as possible.
+One Python thread enqueues the copies. Native threads move bytes between a chunk and the caller's memory or a file, while the GPU
+moves those of the earlier chunks. `gpu.transfer.staging` serves copies of any size from many callers. This module serves a
+sequence of large copies with as little work in the interpreter as possible.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ CHUNKS = 3
 THREADS = max(1, min(_native.hardware_threads() - 2, 16))
 _ALIGN = 64
 SLOT_BYTES, SLOTS = 2 << 20, 2
-"""Of each thread that sends: little enough to stay in the processor's cache (docs/decisions/0020-streams.md has the table)."""
+"""Size and number of the slots of each sending thread. They fit the processor's cache (table: docs/decisions/0020-streams.md)."""
 
 Read = Callable[[int, int, int, int], object]
-"""Puts bytes at an address of the host: called with a place, how many bytes, the address, and how many threads may do it."""
+"""Writes bytes of a source to a host address. Arguments: offset in the source, bytes, address, number of threads to use."""
 
 
 class HostText(Protocol):
-    """Bytes that are to go to a card."""
+    """Bytes on the host that are to be copied to a GPU."""
 
     @property
     def address(self) -> int:
-        """Where they lie in memory, whole; 0 if they do not."""
+        """Address of the bytes if all of them are in memory, or 0."""
 
     @property
     def path(self) -> str | None:
-        """Of the regular file that they are read from as they stand, if that is so."""
+        """Path of the regular file with exactly these bytes, or None."""
 
     @property
     def native(self) -> _native.Source | None:
-        """Who reads it, if native threads may do that at any time."""
+        """Source that native threads may read at any time, or None."""
 
     def read_into(self, begin: int, count: int, address: int, threads: int, /) -> None:
-        """As `Read`."""
+        """Copy bytes to a host address; the arguments are those of `Read`."""
 
 
 Copy = tuple[int, int, int]
-"""Address on the card, address on the host, bytes."""
+"""Address on the GPU, address on the host, bytes."""
 
 
 _Given = ParamSpec("_Given")
@@ -61,7 +61,7 @@ _Result = TypeVar("_Result")
 def _with_its_card(
     method: Callable[Concatenate[PinnedRing, _Given], _Result],
 ) -> Callable[Concatenate[PinnedRing, _Given], _Result]:
-    """The method, in a block in which the ring's card is current."""
+    """Wrap a method so that the ring's GPU is current while it runs."""
 
     @wraps(method)
     def called(ring: PinnedRing, /, *args: _Given.args, **named: _Given.kwargs) -> _Result:
@@ -72,21 +72,21 @@ def _with_its_card(
 
 
 class PinnedRing:
-    """Pinned memory of a card, and a stream for its copies. For one caller at a time.
+    """Pinned memory for a GPU, and a stream for its copies. One caller uses a ring at a time.
 
     Parameters
     ----------
     gpu
-        The card.
+        The GPU.
     chunk_bytes, chunks, threads
-        The chunks, and who moves bytes from and to them. They are pinned when they are first needed.
+        Size and number of the chunks, and number of threads that fill and empty them. A chunk is pinned when it is first needed.
     slot_bytes, slots
-        Of each thread that sends what a native source reads.
+        Size and number of the slots of each thread that sends a native source.
 
     Raises
     ------
     MemoryLimitError
-        So much memory of the host cannot be pinned.
+        That much host memory cannot be pinned.
     """
 
     def __init__(
@@ -111,24 +111,24 @@ class PinnedRing:
         self._sender: tuple[_native.PartSender, list[Event]] | None = None
 
     def send_source(self, source: _native.Source, part: range, address: int, *, counted: Crossings) -> None:
-        """Copy bytes `part` of a source to an address of the card, as work of the stream; returns when all is read."""
+        """Copy bytes `part` of a source to a GPU address, in stream order. Return when all bytes are read."""
         check_status(self.begin_source(source, part, address, counted=counted).wait())
 
     @_with_its_card
     def begin_source(
         self, source: _native.Source, part: range, address: int, *, counted: Crossings, behind: Event | None = None
     ) -> _native.SentPart:
-        """The same, behind earlier parts, and returns at once; who waits for it is told the driver's status.
+        """Start the copy of `send_source` after earlier parts, and return at once. `SentPart.wait` returns the driver's status.
 
-        Native threads read pieces into memory of their own and tell the card to copy them (sources/send.hpp); the last of them
-        records the event `behind`.
+        Native threads read pieces into their own pinned slots and enqueue the copies (sources/send.hpp). The last of them records
+        the event, if one is given.
         """
         sender, _ = self._sender = self._sender or self._new_sender()
         counted.count(to_gpu=len(part))
         return sender.begin(source, part.start, len(part), address, 0 if behind is None else int(behind.handle))
 
     def _new_sender(self) -> tuple[_native.PartSender, list[Event]]:
-        """Threads that send, and the events of their memory."""
+        """Create the sending threads, and the events of their slots."""
         size, count = self._slots
         memory, events = self._pin(size * count), [Event(self.gpu) for _ in range(count)]
         slots = [(memory + number * size, int(event.handle)) for number, event in enumerate(events)]
@@ -136,7 +136,7 @@ class PinnedRing:
         return _native.PartSender(way, self._threads), events
 
     def _pin(self, nbytes: int) -> int:
-        """Memory that the card reads and writes itself, until the ring is closed."""
+        """Allocate pinned memory, which lasts until the ring is closed. Return its address."""
         functions = driver()
         status, address = functions.cuMemHostAlloc(nbytes, functions.CU_MEMHOSTALLOC_PORTABLE)
         if status == functions.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
@@ -146,7 +146,7 @@ class PinnedRing:
 
     @_with_its_card
     def send(self, read: Read, part: range, address: int, *, counted: Crossings) -> None:
-        """Copy what `read` gives for places `part` to an address of the card, as work of the stream; returns when all is read."""
+        """Copy the bytes `part` that `read` provides to a GPU address, in stream order. Return when all bytes are read."""
         for at in range(part.start, part.stop, self._chunk_bytes):
             size = min(self._chunk_bytes, part.stop - at)
             chunk, event = self._next()
@@ -157,23 +157,23 @@ class PinnedRing:
 
     @_with_its_card
     def send_pinned(self, source: int, part: range, address: int, *, counted: Crossings) -> None:
-        """As `send`, of bytes in pinned memory at `source`: nothing else copies them. They are read until the stream is done."""
+        """Copy bytes `part` of the pinned memory at `source` to a GPU address. The memory is read until the stream is done."""
         checked(driver().cuMemcpyHtoDAsync(address, source + part.start, len(part), self.stream))
         counted.count(to_gpu=len(part))
 
     @_with_its_card
     def fetch(self, copies: Sequence[Copy], *, counted: Crossings, ahead: int = CHUNKS - 1, streamed: bool = True) -> None:
-        """Copy from the card, behind the ring's stream; returns when all is there.
+        """Copy from the GPU to the host, after the work of the ring's stream. Return when all bytes are there.
 
         Parameters
         ----------
         copies, counted
-            What, and where it is counted.
+            The copies, and the counter of their bytes.
         ahead
-            So many chunks, fewer than there are, are on their way while one is emptied.
+            Number of chunks in flight while one is emptied; less than the number of chunks.
         streamed
-            Whether they are emptied past the cache: measured on a core of a Xeon, into memory that is used again, 4.9 to 5.6 GB/s
-            in place of 2.4 to 3.5.
+            Whether the target is written with streaming stores, past the cache. On one core of a Xeon, into memory that is used
+            again, they reach 4.9 to 5.6 GB/s; ordinary stores reach 2.4 to 3.5 GB/s.
         """
         under_way: deque[tuple[list[Copy], Event]] = deque()
         for group in self._groups(copies):
@@ -192,7 +192,7 @@ class PinnedRing:
 
     @_with_its_card
     def fetch_pinned(self, copies: Sequence[Copy], *, counted: Crossings) -> None:
-        """Copy from the card to pinned memory, behind the ring's stream; returns when all is there."""
+        """Copy from the GPU to pinned memory, after the work of the ring's stream. Return when all bytes are there."""
         for device, host, size in copies:
             checked(driver().cuMemcpyDtoHAsync(host, device, size, self.stream))
         self._fetched.record(self.stream, is_current=True).wait()
@@ -200,14 +200,14 @@ class PinnedRing:
 
     @_with_its_card
     def close(self) -> None:
-        """Wait for what is under way, and give the memory back."""
+        """Wait for the copies in flight, and free the memory."""
         checked(driver().cuStreamSynchronize(self.stream))
         for address in self._pinned:
             checked(driver().cuMemFreeHost(address))
         self._addresses, self._pinned, self._sender = [], [], None
 
     def _next(self) -> tuple[int, Event]:
-        """The next chunk, once it is free."""
+        """Return the next chunk and its event, once the chunk is free."""
         turn = self._turn % len(self._chunks)
         if turn < len(self._addresses):
             self._chunks[turn].wait()
@@ -222,7 +222,7 @@ class PinnedRing:
         _native.copy_parts(moves, self._threads, streamed)
 
     def _groups(self, copies: Sequence[Copy]) -> Iterator[list[Copy]]:
-        """The copies, cut and put together so that each group fits a chunk."""
+        """Yield groups of copies that each fit one chunk; long copies are split."""
         group: list[Copy] = []
         room = self._chunk_bytes
         for device, host, left in copies:
@@ -240,7 +240,7 @@ class PinnedRing:
 
 
 def is_pinned(address: int) -> bool:
-    """Whether the card reads the host's memory there by itself; the card is current."""
+    """Return whether the host memory at an address is pinned. A GPU must be current."""
     functions = driver()
     asked = functions.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE
     status, kind = functions.cuPointerGetAttribute(asked, address)
@@ -253,7 +253,7 @@ _lock = process_lock()
 
 
 def take_ring(gpu: Gpu) -> PinnedRing:
-    """A ring for one caller, until it is given back: pinning memory takes as long as copying some hundred MB."""
+    """Return a ring for one caller, until `give_ring`. Rings are reused: pinning takes as long as a copy of some hundred MB."""
     with _lock:
         idle = idle_rings.get(gpu.index)
         if idle:
@@ -262,7 +262,7 @@ def take_ring(gpu: Gpu) -> PinnedRing:
 
 
 def give_ring(ring: PinnedRing) -> None:
-    """Wait for its copies, and keep it for the next caller, if not enough are kept already."""
+    """Wait for the ring's copies, then keep it for the next caller, or close it if enough idle rings are kept."""
     with ring.gpu.current():
         checked(driver().cuStreamSynchronize(ring.stream))
     with _lock:

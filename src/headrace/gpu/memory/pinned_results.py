@@ -1,8 +1,8 @@
-"""Pinned memory that results lie in: the card writes them there itself, and no thread of the host copies them once more.
+"""Allocates results in pinned memory, which the GPU writes directly, without another copy on the host.
 
-To pin memory takes longer than to fill it, so what a batch gave back serves the next one, and what is not there yet is pinned by
-a thread while batches still come the other way (`headrace.gpu.memory.pinned.PinnedRing.fetch`). Buffers are parts of a block, and
-hold it until the last of them is gone, on whatever thread.
+Pinning takes longer than filling, so the block of an earlier batch serves a later one. A background thread pins missing blocks.
+Until they are ready, batches arrive through `headrace.gpu.memory.pinned.PinnedRing.fetch`. Buffers are parts of a block, and
+keep it until the last of them is released, on any thread.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ _ALIGN, _SLACK = 64, 64
 
 
 def lent_bytes(nbytes: int) -> int:
-    """What a buffer takes of a block."""
+    """Return the bytes of a block that a buffer of `nbytes` bytes takes."""
     return -(-(nbytes + _SLACK) // _ALIGN) * _ALIGN
 
 
 class PinnedBatch:
-    """A block for the buffers of one batch, one behind the other."""
+    """A block of pinned memory for the buffers of one batch, one after the other."""
 
     def __init__(self, block: _native.LentMemory) -> None:
         self._block, self._at = block, 0
-        self._own = block.lend(0, 0)  # until the buffers hold it
+        self._own = block.lend(0, 0)  # keeps the block until the buffers do
 
     def buffer(self, nbytes: int) -> Buffer:
-        """The next buffer; whoever asked for it fills it by its address."""
+        """Return the next buffer, which the caller fills by its address."""
         made = self._block.lend(self._at, nbytes)
         self._at += lent_bytes(nbytes)
         return made
 
 
 class PinnedResults:
-    """Blocks of pinned memory of a card, for any number of scans. `pinned_results` gives the one of a card.
+    """Blocks of pinned memory for the results of one GPU, shared by any number of scans. `pinned_results` returns it.
 
     Parameters
     ----------
     gpu
-        The card.
+        The GPU.
     most_bytes
-        Of all blocks; None for a 32nd of the memory that the process may use.
+        Maximum bytes of all blocks; None means 1/32 of the memory that the process may use.
     waits
         Whether `take` waits until a block is pinned.
     """
@@ -56,12 +56,12 @@ class PinnedResults:
         self._gpu, self._waits = gpu, waits
         self._most = _native.usable_memory() // _MOST_PART_OF_MEMORY if most_bytes is None else most_bytes
         self._blocks: list[_native.LentMemory] = []
-        self._bytes = 0  # pinned, or about to be
+        self._bytes = 0  # pinned, or being pinned
         self._lock = threading.Lock()
         self._pinning: threading.Thread | None = None
 
     def take(self, nbytes: int) -> PinnedBatch | None:
-        """Memory for a batch of so many bytes, `lent_bytes` for each buffer; None if there is none, now or ever."""
+        """Return memory for a batch of `nbytes` bytes, the sum of `lent_bytes` over its buffers; None if none is available."""
         with self._lock:
             found = self._smallest(nbytes)
             if found is not None:
@@ -76,7 +76,7 @@ class PinnedResults:
             return None if found is None else PinnedBatch(found)
 
     def trim(self, most: int = _MOST_IDLE_BYTES) -> None:
-        """Give blocks that nobody uses back to the system, until no more than so many bytes wait."""
+        """Free unused blocks until they have at most `most` bytes."""
         with self._lock:
             idle = [block for block in self._blocks if block.is_free]
             waiting = sum(block.nbytes for block in idle)
@@ -86,7 +86,7 @@ class PinnedResults:
 
     @property
     def nbytes(self) -> int:
-        """Of all blocks."""
+        """Bytes of all blocks."""
         return self._bytes
 
     def _smallest(self, nbytes: int) -> _native.LentMemory | None:
@@ -94,7 +94,7 @@ class PinnedResults:
         return min(fitting, key=lambda block: block.nbytes, default=None)
 
     def _ask_for(self, nbytes: int) -> None:
-        """Have a thread pin a block, in place of smaller ones that nobody uses."""
+        """Pin a block in a background thread. Unused smaller blocks are freed if the limit requires it."""
         if self._pinning is not None and self._pinning.is_alive():
             return
         for block in [block for block in self._blocks if block.is_free]:
@@ -106,7 +106,7 @@ class PinnedResults:
         pinning = threading.Thread(target=self._pin, args=(nbytes,), name="headrace-pinning", daemon=True)
         try:
             pinning.start()
-        except RuntimeError:  # the system has no thread: results go the other way
+        except RuntimeError:  # the system is out of threads; results go through the ring
             self._bytes -= nbytes
         else:
             self._pinning = pinning
@@ -116,7 +116,7 @@ class PinnedResults:
         self._gpu.make_current()
         status, address = functions.cuMemHostAlloc(nbytes, functions.CU_MEMHOSTALLOC_PORTABLE)
         with self._lock:
-            if status:  # results go the other way
+            if status:  # results go through the ring
                 self._bytes -= nbytes
                 self._most = self._bytes
             else:
@@ -134,7 +134,7 @@ _results_lock = process_lock()
 
 
 def pinned_results(gpu: Gpu) -> PinnedResults:
-    """The blocks of a card."""
+    """Return the blocks of a GPU."""
     with _results_lock:
         if gpu.index not in _results:
             _results[gpu.index] = PinnedResults(gpu)

@@ -1,6 +1,6 @@
 """Allocates several buffers at once: small ones share slabs, each allocated, cleared and released by one call.
 
-A slab lives as long as any of its buffers, so it is small: a column that is kept alone keeps at most 16 MB of others alive.
+A slab lives as long as any of its buffers. It is small, so a column that outlives the others keeps at most 16 MB of them alive.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class DevicePart(DeviceBytes):
         return self._whole.stream
 
     def used_by(self, stream: int) -> None:
-        """As `DeviceBuffer.used_by`."""
+        """See `DeviceBuffer.used_by`."""
         self._whole.used_by(stream)
 
     def show(self) -> None:
-        """As `DeviceBuffer.show`."""
+        """See `DeviceBuffer.show`."""
         self._whole.show()
 
 

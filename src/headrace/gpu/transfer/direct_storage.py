@@ -1,6 +1,7 @@
-"""Files that a card reads itself: GPUDirect Storage through KvikIO, where that is installed and the machine has it.
+"""Reads files directly into GPU memory by GPUDirect Storage, through KvikIO, where both are available.
 
-Where the machine has none, KvikIO copies through the host's memory, as `headrace.gpu.memory.pinned` does, and is left alone.
+On a machine without GPUDirect Storage, KvikIO copies through host memory, as `headrace.gpu.memory.pinned` does. It is not used
+there.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from headrace.core.errors import SourceError
 
 
 class DirectFile:
-    """A file that is read into memory of a card.
+    """A file that is read into GPU memory.
 
     Parameters
     ----------
     kvikio
-        The package.
+        The module ``kvikio``.
     path
-        Of the file.
+        Path of the file.
     """
 
     def __init__(self, kvikio: Any, path: str) -> None:
@@ -27,12 +28,12 @@ class DirectFile:
         self._file = kvikio.CuFile(path, "r")
 
     def read(self, part: range, address: int) -> None:
-        """Fill memory of the card, which nobody else uses, with a part of the file; returns when it is there.
+        """Copy a part of the file to GPU memory that no other work uses. Return when the bytes are there.
 
         Raises
         ------
         SourceError
-            The file has no such bytes any more, or cannot be read.
+            The file no longer has these bytes, or cannot be read.
         """
         try:
             found = self._file.pread(_Memory(address, len(part)), len(part), part.start).get()
@@ -42,12 +43,12 @@ class DirectFile:
             raise SourceError(f"{self._path} shrank while it was read: it has no bytes behind {part.start + found}")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
 
 class _Memory:
-    """Bytes of a card, as KvikIO takes them."""
+    """GPU memory with the array interface that KvikIO accepts."""
 
     def __init__(self, address: int, nbytes: int) -> None:
         told = {"shape": (nbytes,), "typestr": "|u1", "data": (address, False), "strides": None, "version": 3}
@@ -55,13 +56,13 @@ class _Memory:
 
 
 def direct_file(path: str | None) -> DirectFile | None:
-    """A regular file, if the card can read it by itself."""
+    """Open a regular file if the GPU can read it directly; otherwise return None."""
     kvikio = _package()
     return None if path is None or kvikio is None else DirectFile(kvikio, path)
 
 
 def _package() -> Any:
-    """KvikIO, if it is there and does not copy through the host."""
+    """Return KvikIO if it is installed and does not copy through the host."""
     try:
         kvikio = importlib.import_module("kvikio")
         properties = importlib.import_module("kvikio.cufile_driver")

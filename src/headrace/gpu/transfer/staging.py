@@ -1,8 +1,8 @@
 """Copies between host and GPU through pinned memory.
 
-The card reads and writes only pinned memory by itself; from any other the driver copies in one thread, piece by piece. Here
-several threads move pieces between the caller's memory and pinned chunks, each chunk goes over the bus while the others are
-filled or emptied, and the chunks are used again. A chunk is free when its event is done.
+The GPU accesses only pinned memory directly. For other memory the driver copies in one thread, piece by piece. This module moves
+pieces between the caller's memory and reusable pinned chunks with several threads. Each chunk crosses the bus while others are
+filled or emptied. A chunk is free when its event is complete.
 
 Every byte that crosses is counted (`headrace.core.transfers`).
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Copier = Callable[[int, int, int, int], None]
-"""Copies from an address to another, of the card or pinned, so many bytes, as work of a stream of the card, which is current."""
+"""Copies between GPU and pinned memory. Arguments: source, target, bytes, stream of the current GPU."""
 
 _CHUNK_BYTES = 4 << 20
 _CHUNKS_PER_THREAD = 2
@@ -37,7 +37,7 @@ _MOST_THREADS = 8
 
 
 class _Chunk:
-    """Pinned memory, the event after its last copy, and whether that may be under way."""
+    """Pinned memory, the event after its last copy, and whether that copy may be in flight."""
 
     def __init__(self, gpu: Gpu, nbytes: int) -> None:
         functions = driver()
@@ -52,14 +52,14 @@ class _Chunk:
 
 
 class Staging:
-    """Pinned memory of a card, for copies of any size. `staging` gives the one of a card.
+    """Pinned memory of a GPU, for copies of any size. `staging` returns the one of a GPU.
 
     Parameters
     ----------
     gpu
-        The card.
+        The GPU.
     threads
-        So many move bytes at once.
+        Number of threads that move bytes.
     chunk_bytes
         Size of a chunk; there are two for each thread.
     """
@@ -68,39 +68,39 @@ class Staging:
         self.gpu = gpu
         self._chunk_bytes = chunk_bytes
         self._chunks: queue.SimpleQueue[_Chunk] = queue.SimpleQueue()
-        self._untaken = threads * _CHUNKS_PER_THREAD  # pinning is slow: a chunk is made when it is first needed
+        self._untaken = threads * _CHUNKS_PER_THREAD  # pinning is slow, so a chunk is created when it is first needed
         self._lock = threading.Lock()
         self._workers = ThreadPoolExecutor(threads, "headrace-staging", initializer=gpu.make_current)
 
     def upload(self, source: Any, target: DeviceBuffer, *, offset: int = 0, counted: Crossings) -> None:
-        """Copy from the host, as work of the buffer's stream; returns when `source` may change, not when the card has it all.
+        """Copy from the host, in the order of the buffer's stream. Return when `source` may change, before the copy is complete.
 
         Parameters
         ----------
         source
-            Anything with contiguous bytes (Python's buffer protocol).
+            Contiguous bytes (Python's buffer protocol).
         target, offset
-            Where to, from which byte on.
+            The buffer, and the first byte to write.
         counted
-            Where it is counted.
+            Counter of the bytes.
 
         Raises
         ------
         OptionError
-            There is no room for it there.
+            The buffer is too small.
         MemoryLimitError
-            No memory of the host can be pinned.
+            No host memory can be pinned.
         """
         _check_inside(source, target, offset)
         self.upload_to(target.address + offset, target.stream, source, counted=counted)
 
     def upload_to(self, address: int, stream: int, source: Any, *, counted: Crossings) -> None:
-        """Copy from the host to an address of the card, as work of a stream.
+        """Copy from the host to a GPU address, in the order of a stream.
 
         Parameters
         ----------
         address
-            Where to.
+            Target on the GPU.
         stream
             Handle of the stream.
         source, counted
@@ -111,29 +111,29 @@ class Staging:
         counted.count(to_gpu=view.nbytes)
 
     def download(self, source: DeviceBuffer, target: Any, *, offset: int = 0, counted: Crossings) -> None:
-        """Copy to the host, behind the work of the buffer's stream; returns when `target` has it.
+        """Copy to the host, after the work of the buffer's stream. Return when the copy is complete.
 
         Parameters
         ----------
         source, offset
-            Where from, from which byte on.
+            The buffer, and the first byte to read.
         target
-            Writable contiguous bytes; as many are copied as it has.
+            Writable contiguous bytes. Its size is the number of bytes copied.
         counted
-            Where it is counted.
+            Counter of the bytes.
         """
         _check_inside(target, source, offset)
         self.download_from(source.address + offset, source.stream, target, counted=counted)
 
     def download_from(self, address: int, stream: int | None, target: Any, *, counted: Crossings) -> None:
-        """Copy what lies at an address of the card, such as a caller's array, to the host, behind the work of a stream.
+        """Copy from a GPU address, such as that of a caller's array, to the host, after the work of a stream.
 
         Parameters
         ----------
         address
-            Where from.
+            Source on the GPU.
         stream
-            Handle of the stream; None for the card's own.
+            Handle of the stream; None for the GPU's own stream.
         target, counted
             As in `download`.
         """
@@ -146,14 +146,14 @@ class Staging:
     def put(
         self, address: int, stream: int, source: bytes | NDArray[np.uint8], *, counted: Crossings, by: Copier | None = None
     ) -> None:
-        """Copy little, a chunk at most, to an address of the card, which is current, as work of a stream.
+        """Copy at most one chunk to an address of the current GPU, in the order of a stream.
 
         Parameters
         ----------
         address, stream, source, counted
             As in `upload_to`.
         by
-            What copies between chunk and card, if that is not the copy engine.
+            Function that copies between chunk and GPU; None for the copy engine.
         """
         chunk = self.take_chunk()
         try:
@@ -169,14 +169,14 @@ class Staging:
         counted.count(to_gpu=len(source))
 
     def fetch(self, address: int, stream: int, nbytes: int, *, counted: Crossings, by: Copier | None = None) -> bytes:
-        """A copy on the host of what lies at an address of the card, which is current, behind the work of a stream.
+        """Return a copy of the bytes at an address of the current GPU, made after the work of a stream.
 
         Parameters
         ----------
         address, stream, counted
             As in `download_from`.
         nbytes
-            So many bytes.
+            Number of bytes.
         by
             As in `put`.
         """
@@ -200,7 +200,7 @@ class Staging:
         return fetched
 
     def _pieces(self, view: memoryview, address: int) -> list[tuple[int, int, int]]:
-        """Host address, device address and size of each piece."""
+        """Return the host address, device address and size of each piece."""
         size = view.nbytes
         if size == 0:
             return []
@@ -209,7 +209,7 @@ class Staging:
         return [(host + at, address + at, min(step, size - at)) for at in range(0, size, step)]
 
     def _run(self, copy: Any, pieces: list[tuple[int, int, int]], stream: int) -> None:
-        with self.gpu.current():  # which fails after a fork, where the parent's threads would be waited for without end
+        with self.gpu.current():  # fails in a forked process, which would wait forever for the parent's threads
             if len(pieces) == 1 or stream == PER_THREAD_STREAM:
                 for piece in pieces:
                     self._with_chunk(copy, piece, stream)
@@ -218,7 +218,7 @@ class Staging:
         try:
             under_way.extend(self._workers.submit(self._with_chunk, copy, piece, stream) for piece in pieces)
             wait(under_way)
-        finally:  # also where one fails, or the caller is interrupted: nobody touches the caller's memory later
+        finally:  # after an error or an interrupt too: no thread may access the caller's memory later
             for piece_done in under_way:
                 piece_done.cancel()
             wait(under_way)
@@ -233,7 +233,7 @@ class Staging:
             self._chunks.put(chunk)
 
     def take_chunk(self) -> _Chunk:
-        """A chunk that nothing goes through; a new one, while there may be more, rather than one whose copy is waited for."""
+        """Return a chunk with no copy in flight. While the limit allows it, create a chunk instead of waiting for a copy."""
         try:
             chunk = self._chunks.get_nowait()
         except queue.Empty:
@@ -251,7 +251,7 @@ class Staging:
         return chunk
 
     def _made_chunk(self) -> _Chunk | None:
-        """A new chunk, None if there are all."""
+        """Return a new chunk, or None if the limit is reached."""
         with self._lock:
             make = self._untaken > 0
             self._untaken -= make
@@ -290,7 +290,7 @@ def _check_inside(host: Any, buffer: DeviceBuffer, offset: int) -> None:
 
 
 def _address_of(view: memoryview) -> int:
-    """Address of contiguous bytes, read-only ones too."""
+    """Return the address of contiguous bytes, which may be read-only."""
     if not view.readonly:
         return ctypes.addressof(ctypes.c_char.from_buffer(view))
     import numpy as np  # a dependency of cuda-core
@@ -303,7 +303,7 @@ _stagings_lock = process_lock()
 
 
 def staging(gpu: Gpu) -> Staging:
-    """The pinned memory of a card."""
+    """Return the staging memory of a GPU."""
     found = _stagings.get(gpu.index)
     if found is None:
         with _stagings_lock:

@@ -1,9 +1,10 @@
 // Selects from one piece; compiled once per instruction set.
 //
-// 64 flags are converted to a mask. The selected items of a vector move to its low end in one instruction (AVX-512), by
-// a permutation computed from the mask (AVX2), or one by one without a branch. The whole vector is stored, and the next
-// vector is stored where the selected items end. Items are collected in a buffer in L1 that is written in whole lines.
-// So nothing is written after the last item, and large results can bypass the cache.
+// 64 flags are converted to a mask. The selected items of a vector then move to its low end: AVX-512 has an
+// instruction, AVX2 uses a permutation computed from the mask, and other code moves them one by one without a branch.
+// The whole vector is stored, and the next vector is stored where the selected items end. Items are collected in a
+// buffer in L1 that is written in whole lines. So nothing is written after the last item, and large results can bypass
+// the cache.
 #include "primitives/cpu/select_kernels.hpp"
 
 #include "core/cpu/simd.hpp"
