@@ -64,8 +64,8 @@ void find_buckets_at(const SplitRule& rule, std::uintptr_t keys, u64 count, std:
     find_buckets(by, reinterpret_cast<const void*>(keys), count, reinterpret_cast<u64*>(starts), chosen, threads);
 }
 
-// Addresses of values, offsets, validity, buffers of views and words of a dictionary (0 for none), the first row, bytes
-// of a value or an offset, floats or not.
+// Addresses of values, offsets, validity, buffers of views and words of a dictionary (0 for none). Then the first row,
+// the bytes of a value or an offset, and whether values are floats.
 using RowsColumn =
     std::tuple<std::uintptr_t, std::uintptr_t, std::uintptr_t, std::uintptr_t, std::uintptr_t, u64, u32, bool>;
 

@@ -84,7 +84,7 @@ class OpenSource:
 
     @property
     def is_far(self) -> bool:
-        """Whether `native` reads the text in GPU memory: not if it was decompressed or decoded into host memory."""
+        """True if `native` reads the text in GPU memory: not if it was decompressed or decoded into host memory."""
         return self.on_gpu is not None and self.size == self.on_gpu.nbytes and not self.held
 
 
@@ -170,7 +170,7 @@ def open_beginning(source: object, options: SourceOptions, max_bytes: int) -> It
 
 
 def comes_in_order(source: AnySource, options: SourceOptions) -> bool:
-    """Whether the text of `source` has to be made from its beginning.
+    """Return whether the text of `source` has to be made from its beginning.
 
     That is so for a stream, for compressed bytes, and for a codec that decodes only from the beginning.
 

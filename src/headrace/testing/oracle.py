@@ -166,8 +166,8 @@ def opens_field(data: bytes, pos: int, dialect: Dialect) -> bool:
     """Return whether a lenient quote at the start of a field opens it.
 
     An even run of quotes is a field of its own if a delimiter follows. An odd run opens the field if, among later odd runs, one
-    that precedes a delimiter comes before one that begins a field. If the dialect does not double quotes, every run counts as
-    odd, and two or more quotes before a delimiter are a field of their own. See ``structure/cpu/lenient.hpp``.
+    that precedes a delimiter is earlier than one that begins a field. If the dialect does not double quotes, every run counts as
+    odd. Two or more quotes before a delimiter are then a field of their own. See ``structure/cpu/lenient.hpp``.
 
     Examples
     --------

@@ -59,7 +59,7 @@ class ReferenceTable:
     names, types, columns
         Of the columns. Values are Python's: numbers, bool, str, days of dates and units of timestamps as int; None for null.
     evidence
-        (record, byte, text) of the field that settled each inferred type.
+        (record, byte, text) of the field that decided each inferred type.
     rejects
         Rows of the table of rejects.
     counts

@@ -92,12 +92,12 @@ class GpuParts(ScanParts):
 
     @property
     def is_on_host(self) -> bool:
-        """Whether the batches are in host memory."""
+        """True if the batches are in host memory."""
         return False
 
     @property
     def copied_by(self) -> str:
-        """As `ScanParts.copied_by`."""
+        """Same as `ScanParts.copied_by`."""
         return "" if self._buffers is None else self._buffers.copied_by
 
     def encoded(self, column: Column, given: DataType | None) -> Column:

@@ -66,7 +66,7 @@ class FileReading:
     begin
         Byte at which the first part begins.
     records, leading
-        Records read so far: data, and those before the data (names, skipped ones).
+        Records already read: data, and those before the data (names, skipped ones).
     """
 
     number: int
@@ -156,7 +156,7 @@ class ScanParts(ABC):
 
     @property
     def is_on_host(self) -> bool:
-        """Whether the batches are in host memory."""
+        """True if the batches are in host memory."""
         return True
 
     @property

@@ -100,7 +100,7 @@ class Sender:
 
     @property
     def is_smallest(self) -> bool:
-        """Whether parts are too small to be halved."""
+        """True if parts are too small to be halved."""
         return self._size <= MIN_PART_BYTES
 
     def smaller(self) -> Sent | None:

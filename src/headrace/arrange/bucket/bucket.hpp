@@ -40,7 +40,8 @@ struct Widened<double> {
     HR_FN double of(double key, double) { return key; }
 };
 
-// Returns the high word of x M: for x of 32 bits and M of 64, or for x of 64 bits and M of two words, high and below.
+// Returns the high word of x M. Either x has 32 bits and M has 64, or x has 64 bits and M has two words, high and
+// below.
 HR_FN u32 high_word(u32 x, u64 multiplier) {
     return static_cast<u32>(
         (static_cast<u64>(x) * (multiplier >> 32) + (static_cast<u64>(x) * (multiplier & 0xFFFFFFFF) >> 32)) >> 32);

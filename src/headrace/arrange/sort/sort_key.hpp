@@ -1,6 +1,6 @@
 // Turns keys into codes: unsigned integers whose order is that of the keys. CPU and GPU sort codes. The type of a key
-// (float, date), its direction and the position of NaN are four words, which KeyOrder.packed of key_order.py computes
-// and all keys of a launch share. So kernels differ only by the width of keys.
+// (float, date), its direction and the position of NaN are four words, which all keys of a launch share.
+// KeyOrder.packed of key_order.py computes them. So kernels differ only by the width of keys.
 //
 //   code = ((bits ^ fold if the highest bit is set) ^ toggle) + plus
 //
@@ -15,9 +15,9 @@
 // times. (The float mapping is that of Stehle and Jacobsen 2017, section 4.6, and older.)
 //
 // A code can be turned back into its key without loss, so keys alone are sorted as codes, and equal bits are
-// contiguous: -0 before 0, then NaN by their bits (descending: the other way round). If keys carry values, keys that
-// compare equal must keep their order: -0 and 0 share one `equal_code`, and all NaN share one. The bits that it loses
-// move with it. For example, float16 with NaN last:
+// contiguous. -0 precedes 0, then NaN by their bits (reversed if descending). If keys carry values, keys that compare
+// equal must keep their order: -0 and 0 share one `equal_code`, and all NaN share one. The bits that it loses move with
+// it. For example, float16 with NaN last:
 //
 //   -inf 0, -0 0x7C00, 0 0x7C01, inf 0xF801, NaN 0xF802 .. 0xFFFF; equal codes: -0 0x7C01, NaN 0xFFFF
 #pragma once

@@ -144,7 +144,7 @@ def decode_as(source: _native.Source, codec: str, isa: str) -> None:
 
 
 def is_decoded_whole(codec: str) -> bool:
-    """Whether `decoded` decodes the whole text into memory."""
+    """Return whether `decoded` decodes the whole text into memory."""
     return codec not in ("utf-8", "utf-16-le", "utf-16-be") and code_page(codec) is None
 
 

@@ -4,8 +4,8 @@
 // order; `index` then reads the tile again from its known state (ParPaRaw, sections 3.1 and 3.2).
 //
 // Plain dialects: 64 bytes become masks of separators, line ends and quotes. A byte is inside quotes if the number of
-// quotes up to it is odd, except for quotes that are text (Langdale and Lemire, "Parsing gigabytes of JSON per
-// second"). Structure then takes a few operations on 64-bit words (plain_masks.hpp). Other dialects: vector compares
+// quotes up to it is odd, except for quotes that are text. (Langdale and Lemire 2019, "Parsing gigabytes of JSON per
+// second".) Structure then takes a few operations on 64-bit words (plain_masks.hpp). Other dialects: vector compares
 // find the special bytes, and the automaton steps from one to the next. A run of ordinary bytes is a single step,
 // because a second ordinary byte never changes the state (a test proves it for all dialects).
 //

@@ -171,8 +171,8 @@ __device__ __forceinline__ u32 kind_behind(const u8* kinds, u32& shared) {
     return neutral;
 }
 
-// `marks`: bit i is set if byte i is a quote that begins a run and opens no field; it counts from the 16-byte boundary
-// at or before the text. `kinds`: the output of find_runs.
+// `marks`: bit i is set if byte i is a quote that begins a run and opens no field. Bytes count from the 16-byte
+// boundary at or before the text. `kinds`: the output of find_runs.
 extern "C" __global__ void __launch_bounds__(threads)
     mark_quotes(const u8* text, u64 bytes, const __grid_constant__ LenientDialect dialect, const u8* kinds, u64* marks,
                 const FindTotals* other) {

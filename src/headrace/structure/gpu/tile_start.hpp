@@ -3,7 +3,7 @@
 // structure/gpu/dialect_tables.py declares the same structs for Python.
 //
 // A tile owns its bytes and the fields that end in it. Tile 0 starts at the 16-byte boundary at or before the text's
-// first byte, so all other tiles start at a boundary and load whole vectors: tile k is the bytes from tile_begin(k) up
+// first byte, so all other tiles start at a boundary and load whole vectors. Tile k is the bytes from tile_begin(k) up
 // to tile_begin(k + 1). All positions count from the text's first byte.
 #pragma once
 
@@ -58,7 +58,7 @@ static_assert(sizeof(FindTotals) == 48);
 
 // A plain dialect: separators and line ends are single ASCII bytes, and there are no escapes or comments. Byte masks
 // can read it (plain_masks.hpp). Masks also read a text of another dialect as long as none of its other special bytes
-// occurs: those are `watched`, and the search sets FIND_REDO when it finds one.
+// occurs. Those are `watched`, and the search sets FIND_REDO when it finds one.
 enum PlainFlag : u8 {
     PLAIN_UNIVERSAL = 1,   // LF, CR LF and CR all end a line; otherwise only `line_end` does
     PLAIN_SKIP_BLANK = 2,  // a line end at the start of a record is skipped

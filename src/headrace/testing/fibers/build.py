@@ -100,8 +100,8 @@ class Program:
         grid, block
             Extents: a number or up to three, x first.
         args
-            A value for each parameter: for a pointer a NumPy array, which is used in place, or None; for a number a Python or
-            NumPy one; for a structure its bytes (``bytes``, or a NumPy record).
+            A value for each parameter. For a pointer a NumPy array, which is used in place, or None. For a number a Python or
+            NumPy one. For a structure its bytes (``bytes``, or a NumPy record).
         shared
             Bytes of dynamic shared memory.
         order

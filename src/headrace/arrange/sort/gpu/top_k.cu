@@ -1,6 +1,6 @@
 // Finds the first k keys of their order and their positions, and checks whether keys are in order. The k-th key is
-// found digit by digit from the highest: keys that share the digits found so far are counted by the next one (radix
-// select; Alabi, Blanchard, Gordon and Steinbach 2012, "Fast k-selection algorithms for graphics processing units").
+// found digit by digit from the highest. Keys that share the digits already found are counted by the next one. (Radix
+// select: Alabi, Blanchard, Gordon and Steinbach 2012, "Fast k-selection algorithms for graphics processing units".)
 // Keys that precede it, and the first ones that equal it, are then copied in the order of their positions. A stable
 // sort of these few keeps that order.
 //

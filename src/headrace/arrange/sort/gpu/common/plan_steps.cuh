@@ -38,7 +38,7 @@ static __device__ __forceinline__ float lsd_cost(const PlanInputs& task, u32 dif
     return costs.pass * moved_with(task) * static_cast<float>(differing);
 }
 // Returns the extra cost of unevenly spread keys. A bucket takes one local pass if the rest of its keys is spread
-// evenly; if not, it is sorted digit by digit, which takes as long with values. `crowding`: how many times more pairs
+// evenly. Otherwise it is sorted digit by digit, which takes as long with values. `crowding`: how many times more pairs
 // of keys share their third digit than with an even spread. It is 1 for uniform words and most floats, and 6 for two
 // words ANDed, which took 5 more passes.
 static __device__ __forceinline__ float cost_of_crowding(float crowding) {

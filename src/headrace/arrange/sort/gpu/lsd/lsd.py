@@ -33,7 +33,7 @@ _MANY_KEYS, _MANY_KEYS_THREADS = 1 << 20, 1024
 
 
 class MsdUse(IntEnum):
-    """Whether the device's plan may choose the MSD sort."""
+    """Rule for the MSD sort in the device's plan."""
 
     NEVER = 0
     IF_CHEAPER = 1
