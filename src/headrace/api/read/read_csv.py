@@ -209,8 +209,8 @@ def read_csv(
         U+FFFD in strings, and ``report.replaced`` counts them. ``encoding="utf8-lossy"`` means UTF-8 with ``"replace"``.
     on_error
         Action on a fault. Faults are a field that its column's type cannot hold, a record of too few or too many fields,
-        malformed quotes, and bytes that cannot be decoded. ``"raise"``: raise at the first fault. ``"null"``: make the field
-        null, and reject records whose structure is wrong. ``"reject"``: reject the record.
+        malformed quotes, and undecodable bytes. ``"raise"``: raise at the first fault. ``"null"``: make the field null, and
+        reject records whose structure is wrong. ``"reject"``: reject the record.
 
         Every fault is a row of ``table.rejects``. Its column ``kept`` says whether the record is in the table. Fields of
         columns that `columns` leaves out have no faults. Faults of the header have record 0; the names stay as they are.

@@ -40,8 +40,8 @@ def infer_types(plans: PlannedFiles, parts: ScanParts) -> ScanTypes:
     """Read the whole text until the types are final.
 
     A pass begins with the types that earlier passes found. A type moves only up the lattice of kinds (rules/infer.hpp), which is
-    finite. A pass that changes no type is the last. A column that is stale even then has a value that its type cannot hold, and
-    `SharedLoads.settle()` makes it a string column.
+    finite. A pass that changes no type is the last. A column that is stale even then has a value that its type cannot hold.
+    `SharedLoads` makes it a string column.
 
     Raises
     ------

@@ -92,8 +92,9 @@ def sort(
     Returns
     -------
     array
-        An array of the library of `keys`, or `out`. The bits are the same on every device and for any number of threads. -0
-        precedes 0, and NaN are in the order of their bits, positive ones first. If the sort is descending, this is reversed.
+        An array of the library of `keys`, or `out`. The bits are the same on every device and for any number of threads. The
+        order is -0 before 0, and NaN are in the order of their bits, positive ones first. If the sort is descending, this is
+        reversed.
 
     Raises
     ------

@@ -26,7 +26,7 @@ class SharedLoads:
     """State that the loads of several files share: the kinds of text in their columns, and their memory limit.
 
     Each `load` with this state begins with the types that the preceding files imply. A file whose final types differ from `types`
-    must be loaded again, until there is none; and once more after `settle()`.
+    must be loaded again, until there is none. One more round follows if the state then makes columns text.
 
     Parameters
     ----------

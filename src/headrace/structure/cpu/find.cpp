@@ -27,11 +27,11 @@ HR_FN u64 special_bytes(const Dialect& dialect, const Block& block) {
 // One automaton run per start state, where runs that have reached the same state share a slot. After a few bytes two
 // slots are left for most dialects: inside quotes and outside.
 // Example, CSV, text `a"b,`: the start states START, UNQUOTED and QUOTED are read as
-//   START     a UNQUOTED   " UNQUOTED   b UNQUOTED   , FIELD_START
-//   UNQUOTED  a UNQUOTED   " UNQUOTED   b UNQUOTED   , FIELD_START     shares START's slot from the first byte on
-//   QUOTED    a QUOTED     " QUOTE_END  b UNQUOTED   , FIELD_START     shares it from the third byte on
+// | START     a UNQUOTED   " UNQUOTED   b UNQUOTED   , FIELD_START
+// | UNQUOTED  a UNQUOTED   " UNQUOTED   b UNQUOTED   , FIELD_START     shares START's slot from the first byte on
+// | QUOTED    a QUOTED     " QUOTE_END  b UNQUOTED   , FIELD_START     shares it from the third byte on
 // With COUNTS, each slot also counts the data records that end. A start state that moves to another slot keeps its own
-// count through `offset`, which is the difference of both slots' counts (modulo 2^64) when it moved.
+// count through `offset`. That is the difference of both slots' counts (modulo 2^64) when it moved.
 template <bool COUNTS>
 struct LiveStates {
     u8 state[MAX_STATES];                      // of each slot

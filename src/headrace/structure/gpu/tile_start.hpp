@@ -14,10 +14,10 @@ HR_BEGIN_NAMESPACE
 // State before a tile's first byte. Item 0 is all zero. There is one item more than tiles: it holds the state at the
 // text's end.
 // Example, tiles of 8 bytes:
-//   a b , c d \n e f | , " g h i k l m | " \n 5
-//   start of tile 1: record 1, column 0, record_begin 6, field_begin 6, open
-//   start of tile 2: record 1, column 1, record_begin 6, field_begin 9, open, state 1 (inside quotes)
-//   end of the text: record 2, column 0, record_begin 18, field_begin 18, open: the text's end ends this record
+// | a b , c d \n e f | , " g h i k l m | " \n 5
+// | start of tile 1: record 1, column 0, record_begin 6, field_begin 6, open
+// | start of tile 2: record 1, column 1, record_begin 6, field_begin 9, open, state 1 (inside quotes)
+// | end of the text: record 2, column 0, record_begin 18, field_begin 18, open: the text's end ends this record
 struct alignas(16) TileEntry {
     u64 record;        // data records that end before (comment lines and blank lines are not counted)
     u64 record_begin;  // of the open record; if none is open, the tile's first byte, which may be a line end

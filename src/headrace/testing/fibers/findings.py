@@ -95,7 +95,7 @@ class FindingStruct(ctypes.Structure):
 
 
 class ThreadStruct(ctypes.Structure):
-    """`Told` of state.hpp."""
+    """Twin of the structure of a thread in state.hpp."""
 
     _fields_ = (
         ("block", Index),

@@ -1,5 +1,5 @@
 // Sorts indices by keys. A code and the index of its key share one word; words are sorted as codes are, and stably,
-// since no two are equal. (Stehle and Jacobsen move pairs instead; a word of 8 bytes moves once for both.) If code and
+// since no two are equal. Stehle and Jacobsen move pairs instead; a word of 8 bytes moves once for both. If code and
 // index need more bits than a word, the lowest bits of the code are dropped. This takes 8-byte keys that vary in most
 // of their bits. The few runs of words with equal codes are then sorted by the keys themselves.
 #include <algorithm>

@@ -17,11 +17,11 @@ struct PlanInputs {
 
 // Costs of a key without values in picoseconds, measured on an H200 with 2^27 to 2^29 keys (docs/decisions/0023).
 //
-//   prefixes, digits, again  count its 16-bit prefix, all its digits, or one digit in its bucket
-//   pass                     an LSD pass
-//   scatter                  an MSD pass; twice that for keys alone if buckets are small or digits skewed
-//   local                    the local sort of its bucket, if one pass is enough
-//   extract, copy            count it as heavy hitter and write it at the end; copy it
+// | prefixes, digits, again  count its 16-bit prefix, all its digits, or one digit in its bucket
+// | pass                     an LSD pass
+// | scatter                  an MSD pass; twice that for keys alone if buckets are small or digits skewed
+// | local                    the local sort of its bucket, if one pass is enough
+// | extract, copy            count it as heavy hitter and write it at the end; copy it
 //
 // The kernel that counts all digits has become faster since (1.0 and 2.3), but the thresholds were chosen with these
 // values.

@@ -33,7 +33,7 @@ _MANY_KEYS, _MANY_KEYS_THREADS = 1 << 20, 1024
 
 
 class MsdUse(IntEnum):
-    """Rule for the MSD sort in the device's plan."""
+    """Condition under which the device's plan chooses the MSD sort."""
 
     NEVER = 0
     IF_CHEAPER = 1
