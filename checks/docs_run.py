@@ -1,7 +1,7 @@
 """Every example runs: the fenced ``python`` blocks of README.md, the other pages and docs/, and the package's docstrings.
 
-The blocks of one page are one program, run in order in an empty folder; a block that begins with ``>>>`` must show what it shows.
-A block marked ``python no-run`` is left alone.
+The blocks of one page are one program, run in order in an empty folder. A block that begins with ``>>>`` must print the output
+that it shows. A block marked ``python no-run`` is left alone.
 """
 
 from __future__ import annotations

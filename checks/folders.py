@@ -1,7 +1,7 @@
 """Law 7: inside a stage, a folder imports only from folders before it, and no folder has more than 20 files.
 
-The order is `ORDER`; ``.`` stands for the files that lie in the stage itself. Bindings may include every folder. A place that
-breaks the order today is named in `EXCEPTIONS`, which may only get shorter: an exception that is not needed is a finding too.
+The order is `ORDER`; ``.`` stands for the files of the stage itself. Bindings may include every folder. A place that breaks the
+order today is named in `EXCEPTIONS`. That list may only get shorter: an exception that is not needed is a finding, too.
 """
 
 from __future__ import annotations

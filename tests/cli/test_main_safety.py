@@ -1,4 +1,4 @@
-"""The command where things go wrong: its exit code, its words, and what it leaves behind."""
+"""Tests errors of the command: its exit code, its messages, and the files that it leaves."""
 
 from __future__ import annotations
 

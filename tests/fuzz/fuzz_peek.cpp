@@ -50,7 +50,7 @@ void check_peek(const fuzz::Input& input, const Dialect& dialect, usize count) {
             }
             if (isa == available_isas().front()) continue;
             REQUIRE(record.malformed == first[next - 1].malformed);
-            // Nobody takes names from a record whose quotes are malformed, so its texts may be anything.
+            // Names are never taken from a record whose quotes are malformed, so its texts may be anything.
             REQUIRE(record.malformed || record.fields == first[next - 1].fields);
         }
         REQUIRE(next == peeked.size());

@@ -1,4 +1,6 @@
-"""The list of planted errors fits the source, and the runner tells an error that is found from one that is not."""
+"""Tests that the list of planted errors fits the source, and that the runner distinguishes an error that is found from one that
+is not.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-// Decoding by every instruction set against one character at a time; windows side by side, whose text, put together, is
-// that of the whole source, and whose places lead back to the source's bytes. Sources lie at the end of their
-// allocation, for the sanitizers.
+// Tests decoding by every instruction set against one character at a time. The texts of adjacent windows, concatenated,
+// are that of the whole source, and their places map to the source's bytes. Sources lie at the end of their allocation,
+// for the sanitizers.
 #include <algorithm>
 #include <memory>
 #include <string>

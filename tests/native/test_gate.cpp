@@ -22,7 +22,7 @@ void run(unsigned threads, const auto& work) {
     for (std::thread& worker : workers) worker.join();
 }
 
-// Each number takes its turn once, whoever is late; what a step reads is what the one before wrote.
+// Each number takes its turn once, whichever thread is late. A step reads the value that the preceding one wrote.
 void test_order(unsigned threads, std::uint64_t late_every) {
     OrderedGate gate;
     std::atomic<std::uint64_t> next{0};
@@ -42,7 +42,7 @@ void test_order(unsigned threads, std::uint64_t late_every) {
     CHECK_EQ(turns, NUMBERS);
 }
 
-// One fails at its turn: those before it have had theirs, and all others are told, asleep or not there yet.
+// One fails at its turn. Those before it have had theirs, and all others are notified, asleep or not there yet.
 void test_close(unsigned threads, std::uint64_t failing) {
     OrderedGate gate;
     std::atomic<std::uint64_t> next{0}, passed{0}, told{0};

@@ -1,5 +1,5 @@
-// Functions run on several threads: each worker once, again and again, from several callers at once, with pauses in
-// which the pool's threads go to sleep and without; and what is thrown is the lowest worker's.
+// Tests functions that run on several threads: each worker once, again and again, from several callers at once. The
+// pool's threads go to sleep in pauses, or there are no pauses. The exception of the lowest worker is rethrown.
 #include <atomic>
 #include <chrono>
 #include <stdexcept>

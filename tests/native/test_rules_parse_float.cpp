@@ -29,7 +29,7 @@ bool same_bits(T a, T b) {
 
 template <class T>
 Parse parse(const std::string& text, T& out) {
-    const std::vector<u8> exact(text.begin(), text.end());  // on the heap, so that a read behind the text is seen
+    const std::vector<u8> exact(text.begin(), text.end());  // on the heap, so that a read after the text is seen
     return parse_float(exact.data(), exact.size(), out);
 }
 

@@ -18,7 +18,7 @@ std::string decimal(i128 value) {
 
 template <class T>
 Parse parse(const std::string& text, T& out) {
-    // A copy of the exact size, so that a read behind the text is seen.
+    // A copy of the exact size, so that a read after the text is seen.
     const std::string exact(text);
     return parse_int(reinterpret_cast<const u8*>(exact.data()), exact.size(), out);
 }

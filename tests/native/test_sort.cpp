@@ -1,6 +1,6 @@
-// Sorts by several threads beside std::sort: keys, places of keys, the first ones; with every instruction set, and keys
-// that many threads halve, pass by digits, count, or find in order. Long runs of keys that agree in their highest bits
-// reach over the shares of several threads.
+// Tests sorts by several threads against std::sort: keys, places of keys, the first ones. Covers every instruction set,
+// and keys that many threads halve, pass by digits, count, or find in order. Long runs of keys that agree in their
+// highest bits reach over the shares of several threads.
 #include <algorithm>
 #include <cstring>
 #include <numeric>

@@ -16,7 +16,7 @@ using namespace headrace;
 
 namespace {
 
-// Exactly so many items, and some before them, so that they may lie anywhere.
+// Exactly `count` items, and some before them, so that they may lie anywhere.
 template <class T>
 class AtTheEnd {
 public:

@@ -1,8 +1,8 @@
-"""DuckDB's own CSV tests, each file read by headrace, DuckDB and a third reader, told the same: do they agree on every cell?
+"""Compares headrace, DuckDB and a third reader on DuckDB's own CSV tests: with the same options, do they agree on every cell?
 
-``python tests/real/corpus.py FOLDER`` prints the table; ``--write`` puts it into docs/duckdb-corpus.md instead. What is stated of
-each file, and why readers differ, is in corpus.toml. Every record counts as data, the one with the names too, and every field is
-text: so names are compared as well, and types are not.
+``python tests/real/corpus.py FOLDER`` prints the table; ``--write`` puts it into docs/duckdb-corpus.md instead. The facts stated
+for each file, and why readers differ, are in corpus.toml. Every record counts as data, the one with the names too, and every
+field is text. So names are compared as well, and types are not.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _case(name: str, path: Path) -> Case:
 
 
 def compare(case: Case) -> Outcome:
-    """All three readers; DuckDB, PyArrow and pandas are told how many columns there are: ours, or as stated."""
+    """Compare all three readers. DuckDB, PyArrow and pandas get the number of columns: ours, or as stated."""
     ours = ask("headrace", case.path, case.form)
     width = len(ours.rows[0]) if ours.rows else case.columns
     peers = {"duckdb": "DuckDB", "third": case.third}

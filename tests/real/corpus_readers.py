@@ -1,4 +1,5 @@
-"""DuckDB, PyArrow, pandas and Python's csv, told what is stated of a file; every record is data, every field text or null.
+"""Calls DuckDB, PyArrow, pandas and Python's csv with the facts stated for a file; every record is data, every field text or
+null.
 
 Python's csv and pandas know no null: for them a null is the empty text.
 """
@@ -168,7 +169,7 @@ class Answer:
 
 
 def ask(reader: str, path: Path, form: Stated, width: int = 0) -> Answer:
-    """The reader's answer; a refusal does not tell where the file lies on this machine."""
+    """Return the reader's answer; a refusal does not contain the path of the file on this machine."""
     try:
         return Answer(reader, READERS[reader](path, form, width))
     except AssertionError:

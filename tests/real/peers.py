@@ -1,4 +1,5 @@
-"""Other readers, told headrace's dialect, and where they differ: in cells (told the types too) and in the types they infer.
+"""Calls other readers with headrace's dialect, and finds where they differ: in cells (given the types, too) and in the types they
+infer.
 
 Neither a reader's name for the same type nor its names for columns without a header count as a difference.
 """
@@ -23,7 +24,7 @@ Difference = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Format:
-    """What all readers are told of a file, in headrace's words."""
+    """Options that all readers get for a file, in headrace's words."""
 
     sep: str = ","
     header: bool = True

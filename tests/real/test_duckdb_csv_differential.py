@@ -93,7 +93,7 @@ TIME_OF_DAY = "a time of day counts microseconds, as a timestamp does; pyarrow c
 MONTH_FIRST = "10/08/2008 may be October or August; DuckDB decides by the values it samples, ours are ISO dates alone"
 
 CELLS: dict[Difference, str] = because(NO_ESCAPE, GOOFS, "polars", "*")
-"""Told the same types, no peer that can read a file differs in any cell."""
+"""Given the same types, no peer that can read a file differs in any cell."""
 
 TYPES: dict[Difference, str] = {
     **because(NO_ESCAPE, GOOFS, "polars", "*"),

@@ -24,7 +24,7 @@ WAYS = [(isa, chunk, threads) for (isa, chunk), threads in zip([(i, c) for i in 
 """Every instruction set with every chunk size; the thread counts take turns, differently for each instruction set."""
 assert {(isa, threads) for isa, _, threads in WAYS} == {(isa, t) for isa in _native.isas() for t in THREADS}
 TURNS = 3
-"""A drawn text is read in one way of three, by every instruction set; of so many texts each way has its share."""
+"""Each drawn text is read in one of three ways, by every instruction set. There are enough texts for every way."""
 assert all({isa for isa, _, _ in WAYS[turn::TURNS]} == set(_native.isas()) for turn in range(TURNS))
 
 SETTINGS = settings(deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
@@ -217,7 +217,7 @@ LATE = [
 @pytest.mark.long_except("4")
 @pytest.mark.parametrize("seed", range(0, 8, 2))
 def test_types_and_faults_that_turn_up_late(seed: int) -> None:
-    """Beyond the first 256 KB, which settle the first guess: then there are several passes."""
+    """Values that change the type after the first 256 KB, which determine the first guess. There are then several passes."""
     rng = random.Random(seed)
     rows = []
     for row in range(9000):

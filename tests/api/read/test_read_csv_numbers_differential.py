@@ -29,7 +29,7 @@ def read(data: bytes | memoryview, isa: str, **options: object) -> Table:
 
 
 def written(texts: Sequence[str], quoting: str) -> memoryview:
-    """One column without a last line end; behind its last byte stand digits that are none of its."""
+    """Return one column without a last line end. The digits after its last byte do not belong to it."""
     quoted = {"bare": lambda i: False, "quoted": lambda i: True, "mixed": lambda i: i % 3 == 1}[quoting]
     data = "\n".join(["head", *(f'"{text}"' if quoted(i) else text for i, text in enumerate(texts))]).encode()
     return memoryview(data + b"7777777777777777")[: len(data)]
@@ -307,7 +307,7 @@ def test_columns_of_every_length_up_to_40(type_name: str, isa: str) -> None:
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize(("first", "last"), [("1", "x"), ("x", "1")])
 def test_neighbours_of_a_number_do_not_leak_into_it(first: str, last: str, isa: str) -> None:
-    """Digits before and behind a field, right at its borders, in records of every length."""
+    """Digits directly before and after a field, in records of every length."""
     for size in range(1, 20):
         number = "1234567890123456789"[:size]
         rows = [f"{first * 9},{number},{last * 9}" for _ in range(19)]

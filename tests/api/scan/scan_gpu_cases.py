@@ -49,7 +49,7 @@ class FiberBuffers:
     def free(self, room: Room) -> None:
         self.notes.append(("parsed", self._rooms.pop(id(room))))
         array = self._held.pop(id(room)).array
-        array[:] = 0xEE  # whoever still reads it would see that
+        array[:] = 0xEE  # a later reader would see this
         self._free.release()
 
     def shrink(self) -> None:

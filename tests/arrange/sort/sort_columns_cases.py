@@ -34,7 +34,7 @@ def column_of(name: str, count: int, share: str | None, offset: int = 0, *, kind
 
 
 def uncounted(column: Column) -> Column:
-    """As a slice on a GPU is, whose nulls nobody has counted."""
+    """Return the column as a slice on a GPU is, whose nulls are not counted."""
     return column if column.validity is None else replace(column, null_count=-1)
 
 

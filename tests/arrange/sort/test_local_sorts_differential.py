@@ -106,7 +106,7 @@ def test_keys_alone_of_few_values_are_not_left(kind: str, width: int) -> None:
 
 
 def test_values_as_many_as_bins_are_told_apart() -> None:
-    """768 words of two bins, and six digits of 256: a step is a bin but for two parts in 3 of 2**-32, so two values share one."""
+    """768 words of two bins, and six digits of 256. A step is a bin, except two parts in 3 of 2**-32, so two values share one."""
     keys = np.array([1, 0, 1535, 768, 769, 767, 1534, 1, 0], np.uint32)
     records = np.array([(0, len(keys), 16 | 8 << 8 | 5 << 24, BETWEEN)], np.uint32)
     found, _, left = sort_parts(BinSortTuning(64, 18, 1), keys, records, None, ("forward", 0))

@@ -83,7 +83,7 @@ def test_bits_from_any_place(offset: int) -> None:
 @pytest.mark.parametrize("nulls", ["first", "last"])
 @pytest.mark.parametrize("name", ["bool", "uint32"])
 def test_order_is_seen(name: str, nulls: str) -> None:
-    """Of what is sorted, and of what is but for one row, at each edge."""
+    """Sorted rows, and rows that are sorted except for one row, at each edge."""
     for count in (2, 33, 1025, 3100):
         for share in SHARES:
             found = headrace.sort(column_of(name, count, share), nulls=nulls)

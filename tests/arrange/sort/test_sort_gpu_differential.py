@@ -63,7 +63,7 @@ def test_entropies(dtype: str, ands: int) -> None:
 
 @pytest.mark.parametrize("dtype", ["i4", "f8"])
 def test_values_that_many_keys_have(dtype: str) -> None:
-    """Which are set aside from so many bytes on: one on half of the keys, and 63 on nine tenths."""
+    """Heavy hitters are extracted from `min_bytes` bytes on: one value on half of the keys, and 63 on nine tenths."""
     min_bytes = SortTuning().heavy_hitters.min_bytes
     for heavy, share in ((1, 0.5), (63, 0.9)):
         random = np.random.default_rng(heavy)

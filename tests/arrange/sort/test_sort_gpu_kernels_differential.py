@@ -161,8 +161,9 @@ def test_digits_of_other_widths(bits: int) -> None:
 @pytest.mark.parametrize("in_place", [False, True])
 @pytest.mark.parametrize(("threads", "own"), [(64, 1), (64, 2), (128, 4), (256, 8), (256, 1)])
 def test_keys_that_are_ranked_among_all_by_other_shapes(threads: int, own: int, in_place: bool) -> None:
-    """Around a block's own keys and around all; several readings of a warp, which in place others must wait for; more warps than
-    there is work for."""
+    """Counts around those of a block's own keys and of all. A warp loads several times; in place, other warps must wait for the
+    loads. Some launches have more warps than work.
+    """
     block, blocks = 32 * own, 9
     most = block * blocks
     single = single_launches((RankSortTuning(most, threads, own),), ())

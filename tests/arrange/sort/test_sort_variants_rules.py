@@ -102,7 +102,7 @@ def test_launches_are_listed(typestr: str, count: int) -> None:
 
 @pytest.mark.parametrize(("width", "count"), [(4, 500_000_000), (8, 250_000_000)])
 def test_a_hybrid_takes_a_twentieth_of_its_keys_besides(width: int, count: int) -> None:
-    """M2 to M5 of the paper's section 4.6; its own example comes to 4.85 and 5.06 percent of keys and their second buffer."""
+    """M2 to M5 of the paper's section 4.6. Its own example amounts to 4.85 and 5.06 percent of keys and their second buffer."""
     row = SortTuning().msd_of(width)
     share = ListBounds(count, row.paper, HybridOptions(), width).nbytes / (2 * count * width)
     assert 0.02 < share < 0.052

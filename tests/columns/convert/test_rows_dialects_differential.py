@@ -27,7 +27,7 @@ def shape(*, threads: int = 32, only_steps: bool = False):
 
 @pytest.fixture
 def left(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, int]]]:
-    """Of each launch of ``convert_rows`` how many tiles it left to the kernel behind it, of how many."""
+    """For each launch of ``convert_rows``, the number of tiles that it left to the next kernel, and the number of all tiles."""
     launches: list[tuple[int, int]] = []
     launch = FiberLauncher.launch
 
@@ -86,6 +86,6 @@ def test_what_masks_could_read_too(left, seed):
     """Tiles that begin inside quotes have another state of the automaton than of masks."""
     rng = random.Random(seed)
     lines = records(rng, 200, 0.2 * (seed % 2))
-    lines[0] = '"a",1,"b",2.5' if seed % 2 else lines[0]  # the first bytes tell whether there are quotes
+    lines[0] = '"a",1,"b",2.5' if seed % 2 else lines[0]  # the first bytes show whether there are quotes
     read(lines, seed, shape=shape(only_steps=True, threads=32 + 32 * (seed % 3 == 2)))
     assert left == [(0, left[0][1])]

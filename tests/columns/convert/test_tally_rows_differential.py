@@ -1,5 +1,5 @@
-"""The search for structure that measures strings as it goes, in the fiber harness: what it tells of tiles is what an automaton
-tells that reads the text byte by byte, and what it guesses of a tile's beginning is true or the tile is marked.
+"""Tests the search for structure that measures strings in the same pass, in the fiber harness. Its summaries of tiles equal those
+of an automaton that reads the text byte by byte. Its guess of a tile's beginning is true or the tile is marked.
 """
 
 from __future__ import annotations

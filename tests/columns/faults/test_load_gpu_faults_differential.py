@@ -59,7 +59,7 @@ def test_quotes_that_do_not_close_take_the_rest_of_the_text(seed):
 
 @pytest.mark.parametrize("before", range(0, 90, 11))
 def test_what_records_that_go_hold_is_nobodys_business(before):
-    # The record ends tiles behind its first field, which is text among integers; only its end tells that it goes.
+    # The record ends tiles after its first field, which is text among integers. Only the record's end shows that it is rejected.
     data = b"a,b,c\n" + b"1,2,3\n" * before + b"text," + b"4" * 700 + b",5,6,7\n" + b"8,9,1\n" * 3
     found = check(data, on_error="reject")
     assert found is not None and str(found["a"].type) == "int64"

@@ -1,5 +1,5 @@
-"""Loading on a GPU of texts in other encodings and containers, under the fiber harness, against `read_csv` on the CPU: values,
-and places in the source.
+"""Tests loading on a GPU of texts in other encodings and containers: values, and places in the source. Under the fiber harness,
+against `read_csv` on the CPU.
 """
 
 from __future__ import annotations

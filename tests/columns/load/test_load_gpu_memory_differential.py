@@ -1,5 +1,5 @@
-"""Memory that a load on a GPU is made in and that nobody clears: whatever a text has, each offset of its strings is written, and
-what lay there before tells nothing. Under the fiber harness, against `read_csv` on the CPU.
+"""Tests loads on a GPU in memory that is not cleared. For any text, each offset of its strings is written, and the earlier
+content of the memory has no effect. Under the fiber harness, against `read_csv` on the CPU.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def check(data: bytes, **options: Any) -> None:
 
 @pytest.fixture(params=[0xEE, 0x01])
 def before(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What lies in memory that nobody fills."""
+    """Fill uninitialised memory with the parameter."""
     room = FiberLauncher.room
 
     def poisoned(self: FiberLauncher, nbytes: int, *, fill: int | None = None) -> HostRoom:

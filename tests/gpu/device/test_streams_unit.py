@@ -1,4 +1,6 @@
-"""What waits for what, told to a driver that only notes it: default streams, several streams, memory that others have known."""
+"""Tests the waits between streams with a driver that only records calls: default streams, several streams, memory that other
+streams have used.
+"""
 
 from __future__ import annotations
 

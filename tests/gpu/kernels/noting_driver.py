@@ -1,4 +1,4 @@
-"""A driver as native code calls it, which notes what it is told and answers as it is asked to."""
+"""Defines a driver as native code calls it, which records its calls and answers as the test asks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Launches of a card's launcher that are told together: in order, before anything else, with their memory held."""
+"""Tests launches of a launcher that are passed on together: in order, before anything else, with their memory held."""
 
 from __future__ import annotations
 

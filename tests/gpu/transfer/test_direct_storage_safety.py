@@ -100,7 +100,7 @@ PINNED: set[int] = set()
 
 
 class EagerCard(LazyCard):
-    """Copies when it is told to."""
+    """A card that copies as soon as a copy is enqueued."""
 
     def copy(self, target: int, memory: int, count: int, stream: int) -> int:
         ctypes.memmove(target, memory, count)

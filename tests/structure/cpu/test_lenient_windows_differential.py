@@ -1,4 +1,4 @@
-"""Lenient quotes at the end of what is read at once: a window's end is no delimiter, and a run goes on behind it."""
+"""Tests lenient quotes at the end of a window: a window's end is no delimiter, and a run continues after it."""
 
 from __future__ import annotations
 

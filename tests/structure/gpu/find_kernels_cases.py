@@ -25,7 +25,7 @@ flags)."""
 
 
 def aligned(data: bytes, skew: int) -> NDArray[np.uint8]:
-    """The text in memory, `skew` bytes behind a boundary of 16, and nothing readable before and behind."""
+    """Return the text in memory, `skew` bytes after a boundary of 16, with nothing readable before or after it."""
     memory = np.zeros(len(data) + 32, np.uint8)
     begin = -memory.ctypes.data % 16 + skew
     memory[begin : begin + len(data)] = np.frombuffer(data, np.uint8)
@@ -59,7 +59,7 @@ def expected_entries(data: bytes, dialect: Dialect, tile: int, skew: int) -> lis
 
 
 def expected_totals(data: bytes, dialect: Dialect) -> tuple[int, ...]:
-    """(records, fields, blank lines, comments, flags but that of carriage returns, which masks alone tell)."""
+    """Return (records, fields, blank lines, comments, flags except that of carriage returns, which only masks report)."""
     oracle = split(data, dialect)
     records = [record for record in oracle.records if not record.comment]
     flags = Found(0)
@@ -127,7 +127,7 @@ def scanned(
 
 
 def check_returns(data: bytes, dialect: Dialect, flags: int) -> None:
-    """Where line ends are universal, masks tell of carriage returns, and take some bytes outside ASCII for such."""
+    """If line ends are universal, masks report carriage returns, and take some bytes outside ASCII for such."""
     if not flags & Found.REDO:
         assert bool(flags & Found.RETURN) == (dialect.lineterminator is None and any(byte & 0x7F == 13 for byte in data))
 

@@ -144,7 +144,7 @@ def test_edges_of_steps(options: dict[str, str]) -> None:
     "options", [{}, {"comment": "#"}, {"escape_char": "\\"}, {"sep": "||", "lineterminator": "\r\n"}], ids=str
 )
 def test_more_tiles_than_a_block_scans(options: dict[str, str], order: tuple[str, int]) -> None:
-    """What came before a block is joined in front of what came before a lane, and the joins do not commute.
+    """The prefix of a block is joined before the prefix of a lane, and the joins do not commute.
 
     A record and a quoted field go over more tiles than a block has.
     """

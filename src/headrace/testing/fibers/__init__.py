@@ -2,7 +2,7 @@
 
 
 `program` compiles a ``.cu`` file. Its ``launch`` runs a kernel on NumPy arrays. It raises `KernelError` for faults that would
-give a wrong result, a hang or a crash on a GPU. docs/fiber-harness.md lists the faults that it finds.
+give a wrong result, a hang or a crash on a GPU. See docs/fiber-harness.md for the faults.
 """
 
 from headrace.testing.fibers.build import BuildError, Program, program

@@ -95,7 +95,7 @@ class FindingStruct(ctypes.Structure):
 
 
 class ThreadStruct(ctypes.Structure):
-    """Twin of the structure of a thread in state.hpp."""
+    """Twin of the structure in runtime.hpp that describes a thread."""
 
     _fields_ = (
         ("block", Index),
