@@ -81,7 +81,7 @@ def _check_page(path: Path, root: Path) -> Finding | None:
 
 
 def _run(program: str, given: str) -> str:
-    """What the program complained of in an empty folder; empty if it succeeded."""
+    """Return the error output of a program that runs in an empty folder; empty if it succeeded."""
     search = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(os.path.abspath(path) for path in search if path)}
     with tempfile.TemporaryDirectory() as folder:

@@ -20,7 +20,7 @@ _HEADING = re.compile(r"^(?=## )", re.MULTILINE)
 _FROM = re.compile(r"^<!-- from: ([^>]*?) -->\n+((?:\|.*\n?)*)", re.MULTILINE)
 _NUMBER = re.compile(r"(?<![\w.])\d(?:[\d,_]*\d)?(?:\.\d+)?(?![\w])")
 _HEAD_LINES = 2
-"""Of a table, whose numbers are names."""
+"""Lines at the head of a table, whose numbers are names."""
 
 
 def check(root: Path) -> list[Finding]:

@@ -81,7 +81,7 @@ def _file_of(package: Path, module: str, suffix: str) -> PurePosixPath | None:
 
 
 def _is_allowed(importer: PurePosixPath, imported: PurePosixPath) -> bool:
-    """Whether every order that has both files has the imported one's folder first, or the same folder."""
+    """Return whether every order that has both files has the imported one's folder first, or the same folder."""
     for folder, order in ORDER.items():
         places = [_place(path, folder, order) for path in (importer, imported)]
         if None not in places and places[1] > places[0]:  # type: ignore[operator]
@@ -90,7 +90,7 @@ def _is_allowed(importer: PurePosixPath, imported: PurePosixPath) -> bool:
 
 
 def _place(path: PurePosixPath, folder: str, order: tuple[str, ...]) -> int | None:
-    """Where a file's folder stands in the order of `folder`; None if the file does not lie there."""
+    """Return the position of a file's folder in the order of `folder`; None if the file is elsewhere."""
     try:
         inside = path.relative_to(folder).parts
     except ValueError:

@@ -23,7 +23,7 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
 def may_import(importer: str, imported: str) -> bool:
-    """Whether a file of folder `importer` may import module `imported`, named without ``headrace.``.
+    """Return whether a file of folder `importer` may import module `imported`, named without ``headrace.``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What every check stands on: the files of the tree, and what a check finds in them."""
+"""Defines the basis of all checks: the files of the tree, and the findings in them."""
 
 from __future__ import annotations
 

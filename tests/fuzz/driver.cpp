@@ -100,7 +100,7 @@ private:
         return corpus_[mutator_.below(2) ? mutator_.below(n) : n - 1 - mutator_.below(newest)];
     }
 
-    // Whether the input reached something new; the edges are then in `fresh`.
+    // Returns whether the input reached something new; the edges are then in `fresh`.
     static std::uint32_t reach(const Bytes& input) {
         fresh_count.store(0, std::memory_order_relaxed);
         fuzz::execute(input);

@@ -1,5 +1,5 @@
-// What the targets share. A target is one file fuzz_*.cpp with LLVMFuzzerTestOneInput: the input's first bytes choose
-// options, the others are the text. It ends in REQUIRE (or a sanitizer) where something is wrong.
+// Code that the targets share. A target is one file fuzz_*.cpp with LLVMFuzzerTestOneInput: the input's first bytes
+// choose options, the others are the text. It ends in REQUIRE (or a sanitizer) where something is wrong.
 #pragma once
 
 #include <cstdint>

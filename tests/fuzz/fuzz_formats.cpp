@@ -1,5 +1,5 @@
-// How numbers, dates and local times may be written: marks, formats, zones. Numbers are held to a reader of groups by
-// hand, formats to a writer of the same formats, zones to a search through all pieces.
+// Fuzzes the ways to write numbers, dates and local times: marks, formats, zones. Numbers are compared with a reader of
+// groups by hand, formats to a writer of the same formats, zones to a search through all pieces.
 #include <algorithm>
 #include <ctime>
 #include <string>
@@ -145,7 +145,7 @@ std::vector<DateStep> steps_of(const fuzz::FormatText& format) {
     return steps;
 }
 
-// What is written by a format is read by it, and is that moment again.
+// Checks that a moment written by a format is read by it, and is that moment again.
 void check_written(fuzz::Input input, const std::vector<DateStep>& steps) {
     Moment moment;
     u64 number = 0;

@@ -55,7 +55,7 @@ void check_type(const u8* p, usize n, bool is_number, Wide number) {
     REQUIRE(status == Parse::ok || value == 77);
 }
 
-// What inference makes of an integer: its range says which kind, unless it is written as a code.
+// Checks the kind that is inferred from an integer: its range decides the kind, unless it is written as a code.
 void check_kind(const u8* p, usize n, Wide number) {
     const bool zero_first = n > 1 && p[p[0] == '-' ? 1 : 0] == '0' && (p[0] != '-' || n > 2);
     const Kind kind = classify(p, n);

@@ -28,7 +28,7 @@ struct Index {
     }
 };
 
-// What index() promises, from the automaton alone.
+// Computes the result of index() from the automaton alone.
 void step_through(const Dialect& dialect, const u8* text, usize size, usize limit, Index& index) {
     const Automaton& a = dialect.automaton;
     TileIndex& tile = index.tile;

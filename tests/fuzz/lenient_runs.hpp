@@ -1,5 +1,4 @@
-// What lenient quotes mean (structure/cpu/lenient.hpp), read off the whole text at once: no tiles, no windows, no
-// masks.
+// Interprets lenient quotes (structure/cpu/lenient.hpp) from the whole text at once: no tiles, no windows, no masks.
 #pragma once
 
 #include <algorithm>

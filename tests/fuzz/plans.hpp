@@ -135,7 +135,7 @@ inline void add_dates(Input& input, LoadPlan& plan) {
     for (PlannedColumn& column : plan.columns) column.forms = input.below(2);
 }
 
-// As columns/plan/row_policy.py makes them from policies.
+// Adds rows as columns/plan/row_policy.py makes them from policies.
 inline void add_rows(Input& input, LoadPlan& plan) {
     RowRules& rules = plan.rows;
     const usize choice = input.take();

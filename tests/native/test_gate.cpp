@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t NUMBERS = 5'000;
 constexpr auto LONG = std::chrono::milliseconds(3);  // those who wait are asleep by then
 
-// What the steps make of each other: not the same in another order.
+// Combines two steps; the result depends on their order.
 std::uint64_t step(std::uint64_t made, std::uint64_t number) { return made * 0x9E3779B97F4A7C15 + number; }
 
 void run(unsigned threads, const auto& work) {

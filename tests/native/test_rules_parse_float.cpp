@@ -75,7 +75,7 @@ void test_printed_floats() {
         const float narrow = random_finite<float, u32>(random);
         expect_like_c(format("%.*e", static_cast<int>(random.below(25)), value));
         expect_like_c(format("%.*e", static_cast<int>(random.below(25)), static_cast<double>(narrow)));
-        // What is written must come back.
+        // A written number must parse to the same value.
         double back;
         CHECK(parse(format("%.*g", 17, value), back) == Parse::ok && same_bits(back, value));
         float narrow_back;

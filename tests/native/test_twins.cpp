@@ -116,7 +116,7 @@ std::string_view bytes_of(const T& item) {
     return {reinterpret_cast<const char*>(&item), sizeof(item)};
 }
 
-// By 5 even parts of [20, 120), by parts of 2 from 0 on, and between edges, of which some are equal.
+// Tests histograms by 5 even parts of [20, 120), by parts of 2 from 0 on, and between edges, of which some are equal.
 template <class Key>
 void test_histogram(std::string_view key, check::Random& random) {
     using Wide = typename Cells<Key>::Wide;

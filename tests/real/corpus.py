@@ -71,7 +71,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What we make of a file, and how the peers' answers differ from ours: nothing where they do not."""
+    """Our result for a file, and how the peers' answers differ from ours: empty if they do not."""
 
     case: Case
     ours: Answer
@@ -84,7 +84,7 @@ class Outcome:
 
     @property
     def to_explain(self) -> set[str]:
-        """What needs a reason: ``ours`` if we refuse the file, ``duckdb`` and ``third`` if they differ."""
+        """Outcomes that need a reason: ``ours`` if we refuse the file, ``duckdb`` and ``third`` if they differ."""
         refused = {"ours"} if self.ours.rows is None else set()
         return refused | {who for who, what in self.differences.items() if what}
 
@@ -140,7 +140,7 @@ class Line:
 
     @staticmethod
     def parse(text: str) -> Line | None:
-        """What `str` gives, read again; None for any other text."""
+        """Parse the result of `str`; None for any other text."""
         if not text.startswith("| `"):
             return None
         cells = re.split(r"(?<!\\) \| ", text[2:-2])
@@ -187,7 +187,7 @@ def page(lines: Sequence[Line], versions: str) -> str:
 
 
 def versions() -> str:
-    """Of the peers that are installed."""
+    """Return the versions of the peers that are installed."""
     return ", ".join(f"{name} {version(package)}" for name, package in PACKAGES.items())
 
 

@@ -22,7 +22,7 @@ Rows = list[tuple[str | None, ...]]
 
 @dataclass(frozen=True)
 class Stated(Format):
-    """What a person states after a look at the file, in headrace's words."""
+    """Facts that a person states after a look at the file, in headrace's words."""
 
     header: bool = False
     quote_char: str | None = '"'  # type: ignore[assignment]
@@ -157,7 +157,7 @@ def third_reader(form: Stated) -> str:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a reader makes of a file: its rows, or the first line of its refusal."""
+    """Answer of a reader for a file: its rows, or the first line of its refusal."""
 
     reader: str
     rows: Rows | None
@@ -180,7 +180,7 @@ def ask(reader: str, path: Path, form: Stated, width: int = 0) -> Answer:
 
 
 def difference(ours: Answer, theirs: Answer) -> str:
-    """How their answer differs, or nothing."""
+    """Return the difference of their answer, or an empty string."""
     if ours.rows is None or theirs.rows is None:
         if (ours.rows is None) == (theirs.rows is None):
             return ""

@@ -145,7 +145,7 @@ def because(reason: str, file: str, peers: str, columns: str) -> dict[Difference
 
 
 def explained(explanations: Mapping[Difference, str], file: str, peer: str) -> set[Difference]:
-    """What the explanations say of one file and peer."""
+    """Return the differences that the explanations name for one file and peer."""
     return {key for key in explanations if key[0] == file and key[2] == peer}
 
 

@@ -197,7 +197,7 @@ def test_loops_and_copies(words):
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("grid", "block"), [(1, 1024), (32, 32), (4, 256)])
 def test_everybody_gets_a_turn(order, grid, block):
-    """Of all threads one alone can go on, and it does before the others are taken for a spin."""
+    """Only one of all threads can continue, and it does before the others are reported as a spin."""
     following = np.zeros(1, np.uint32)
     program(KERNELS / "words.cu").launch("in_turn", grid, block, [following], order=order, resident_blocks=32)
     assert following[0] == grid * block

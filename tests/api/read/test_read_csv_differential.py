@@ -211,7 +211,7 @@ LATE = [
     ([b"P1DT2H", b"-1 day, 23:59:59"], [b"PT0.123456789S", b"P150000D", b"12:30:15"]),
     ([b"0x1F", b"0XFF"], [b"0xFFFFFFFFFFFFFFFF", b"7", b"0x1g"]),
 ]
-"""What a column holds in front, and what may turn up once its type seems clear."""
+"""Cells at the begin of a column, and cells that may occur once its type seems clear."""
 
 
 @pytest.mark.long_except("4")

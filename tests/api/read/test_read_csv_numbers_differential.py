@@ -273,7 +273,7 @@ def test_midpoints_go_to_even(bits: int, isa: str) -> None:
 
 
 def test_the_reference_rounds_float32_once() -> None:
-    """Where numpy, which goes through the double, is wrong by one unit."""
+    """NumPy goes through the double, and is wrong by one unit."""
     text = "1.00000017881393432617187499"
     assert nearest_float32(text, float(text)) == float(np.nextafter(np.float32(1), np.float32(2)))
     assert np.float32(float(text)) != nearest_float32(text, float(text))

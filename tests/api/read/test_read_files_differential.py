@@ -31,7 +31,7 @@ POOLS = [
     [b"0x1F", b"0xFFFFFFFFFFFFFFFF"],
     [b""],
 ]
-"""What a column holds from some record on."""
+"""Cells of a column from some record on."""
 
 
 def make_records(rng: random.Random, count: int) -> list[bytes]:

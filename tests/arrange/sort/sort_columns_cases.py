@@ -18,7 +18,7 @@ TYPES = {
 }  # fmt: skip
 """Types of columns that can be sorted, and of their values."""
 SHARES = {"none": 0.0, "few": 0.02, "half": 0.5, "most": 0.97, "all": 1.0}
-"""Of nulls."""
+"""Shares of nulls."""
 
 
 def column_of(name: str, count: int, share: str | None, offset: int = 0, *, kind: str = "random") -> Column:

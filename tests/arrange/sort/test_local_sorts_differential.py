@@ -98,7 +98,7 @@ def test_parts_are_in_order_and_stable_or_left(shape: BinSortTuning, kind: str, 
 @pytest.mark.parametrize("kind", ["equal", "few", "low", "ends"])
 @pytest.mark.parametrize("width", [4, 8])
 def test_keys_alone_of_few_values_are_not_left(kind: str, width: int) -> None:
-    """Where each value has a bin of its own, any number of equal keys is in order."""
+    """If each value has a bin of its own, any number of equal keys is in order."""
     shape = SHAPES[2]
     keys, records = parts_of(kind, [shape.keys, 300], width)
     left = sort_parts(shape, keys, records[:1], None, ("random", 1))[2]

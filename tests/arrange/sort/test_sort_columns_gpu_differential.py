@@ -26,7 +26,7 @@ def host(found):
 
 
 def check(column: Column, *, descending: bool, nulls: str) -> None:
-    """Of the whole column, whose nulls are counted, and of a slice, whose nulls are not."""
+    """Compare the whole column, whose nulls are counted, and a slice, whose nulls are not."""
     order = {"descending": descending, "nulls": nulls}
     part = slice(column.length // 7, column.length - column.length // 5)
     given = column.to("cuda")

@@ -184,7 +184,7 @@ def test_classes_by_other_shapes(count: int, tuning: NullPartitionTuning) -> Non
 
 
 def test_all_rows_are_taken_without_a_wait() -> None:
-    """Of columns whose nulls are counted: as many as before."""
+    """Columns whose nulls are counted have the same number of them afterwards."""
     launcher = FiberLauncher()
     column = column_of("int32", 200, "half", 3)
     rows = np.random.default_rng(1).permutation(200)

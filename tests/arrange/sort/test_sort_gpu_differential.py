@@ -14,7 +14,7 @@ from tests.arrange.sort.sort_gpu_cases import columns_of, entropy_keys, keys_of,
 pytestmark = pytest.mark.gpu
 
 COUNTS = [0, 1, 100, 4097, 8193, 1 << 14, 30_000, (1 << 15) + 1, (1 << 17) + 1, 300_000, 700_000, (1 << 21) - 3, (1 << 22) + 5]
-"""Of every way in one launch, and of many launches."""
+"""Counts that take each sort of a single launch, and sorts of many launches."""
 ON_GPU = Context(device="cuda")
 
 

@@ -124,7 +124,7 @@ def test_lists_by_parts_take_a_tenth_of_the_keys_or_a_quarter_where_stable(width
 
 
 def test_few_pairs_of_8_bytes_have_few_launches_that_may_be_in_vain() -> None:
-    """By digits all of the last four are; the lists of such a sort are up to 0.3 of its keys."""
+    """In a sort by digits, all of the last four launches may be in vain. The lists of an MSD sort take up to 0.3 of the keys."""
     lister = Lister()
     Sorter(lister, 1 << 23, SortTuning(), Room).sort(SortRequest(KeyOrder.of("<u8"), Room(), Room(), ((Room(), Room(), 8),)))
     lsd = ["count_digits", "choose_plan", *["onesweep_pass"] * 8]

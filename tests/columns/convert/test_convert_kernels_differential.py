@@ -216,7 +216,7 @@ def test_options(given: dict[str, Any], seed: int) -> None:
 @pytest.mark.long_except("1", "2", "3", "4", "6")
 @pytest.mark.parametrize("seed", range(8))
 def test_malformed_quotes(seed: int) -> None:
-    """By the automaton's steps: a load that was searched by masks is discarded if quotes are misplaced."""
+    """The automaton's steps read these texts: a load that was searched by masks is discarded if quotes are misplaced."""
     rng = random.Random(seed)
     shape = rng.choice([shape for shape in SHAPES if shape.steps])
     types = ["string", "int32", "string"]

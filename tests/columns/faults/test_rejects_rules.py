@@ -1,4 +1,4 @@
-"""What is a fault, where it is, what becomes of its record, and that nothing goes missing."""
+"""Tests faults: their kinds, their places, the treatment of their records, and that nothing goes missing."""
 
 from __future__ import annotations
 

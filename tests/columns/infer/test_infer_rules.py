@@ -1,4 +1,4 @@
-"""Which type a column gets from the texts in it, and what the report gives as the reason."""
+"""Tests the type that a column gets from its texts, and the reason in the report."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def test_records_at_every_place_of_a_tile(quoted, line_end):
 
 
 def test_bits_alone_are_filled_before(monkeypatch):
-    """Of the rooms of columns; of each row that is expected a bit of each column, and another of a bool."""
+    """Rooms of columns that are filled: for each expected row a bit of each column, and another of a bool."""
     take, sizes = FiberLauncher.rooms, []
 
     def noted(self, zeroed, others=(), *, ones=0):

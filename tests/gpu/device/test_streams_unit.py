@@ -21,7 +21,7 @@ from headrace.primitives import copy as device_copy
 
 
 class Notes:
-    """Of every call its name and arguments, in order; a call returns success."""
+    """Records the name and arguments of every call, in order; a call returns success."""
 
     def __init__(self):
         self.told = []

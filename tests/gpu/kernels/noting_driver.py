@@ -45,7 +45,7 @@ class NotingDriver:
 
     @property
     def calls(self) -> _native.CardCalls:
-        """As `headrace.gpu.device.driver_calls.card_calls`."""
+        """Same as `headrace.gpu.device.driver_calls.card_calls`."""
         return _native.CardCalls.make([address_of(function) for function in self._functions])
 
     def _note(self, *what: object) -> int:

@@ -65,7 +65,7 @@ def test_a_kernel_with_static_shared_memory_asks_below_48_kib_too(driver):
 
 
 class Statuses(IntEnum):
-    """As the driver names them."""
+    """Statuses as the driver names them."""
 
     SUCCESS = 0
     CUDA_ERROR_INVALID_VALUE = 1

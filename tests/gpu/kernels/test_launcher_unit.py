@@ -21,7 +21,7 @@ SHAPE = Shape({"HR_WIDTH": 4}, 5, 32)
 
 
 class Memory:
-    """What a room is to a launcher."""
+    """Room as a launcher sees it."""
 
     def __init__(self, address: int) -> None:
         self.address, self.nbytes = address, 16

@@ -25,7 +25,7 @@ TASK = struct.Struct("=QI")
 
 
 class Memory:
-    """What a room is to a launcher."""
+    """Room as a launcher sees it."""
 
     def __init__(self, address: int) -> None:
         self.address, self.nbytes = address, 4096

@@ -37,7 +37,7 @@ class LazyCard:
 
     @property
     def calls(self) -> _native.CardCalls:
-        """As `headrace.gpu.device.driver_calls.card_calls`; no other function is called."""
+        """Same as `headrace.gpu.device.driver_calls.card_calls`; no other function is called."""
         known = {name: address_of(function) for name, function in self._functions.items()}
         return _native.CardCalls.make([known.get(name, 0) for name in CARD_CALLS])
 

@@ -32,7 +32,7 @@ def test_a_quote_at_the_end_of_a_window(behind: bytes, tile: int, isa: str) -> N
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("shift", [-129, -128, -2, -1, 0, 1, 2, 127])
 def test_a_run_far_behind_a_tile(shift: int, isa: str) -> None:
-    """Which run closes a field is looked for 256 KB at a time."""
+    """The search for the run that closes a field reads 256 KB at a time."""
     dialect = Dialect(lenient_quotes=True)
     for behind in (b'"b', b'",', b'"""b", '):
         data = b'x,"' + b"a" * ((256 << 10) - 3 + shift) + behind + b'c\n"d",e\n'

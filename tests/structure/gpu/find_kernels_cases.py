@@ -81,7 +81,7 @@ def expected_totals(data: bytes, dialect: Dialect) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class How:
-    """How a search is run: threads and rows, place of the text, order of the threads."""
+    """Shape of a search: threads and rows, place of the text, order of the threads."""
 
     shape: tuple[int, int]
     skew: int
@@ -155,6 +155,6 @@ def expected(data: bytes, dialect: Dialect, how: How) -> Result:
 
 
 def has_misplaced_quotes(data: bytes, dialect: Dialect) -> bool:
-    """Whether a quote stands in an unquoted field, or text after a closing quote: parity may misread such a text."""
+    """Return whether a quote stands in an unquoted field, or text after a closing quote: parity may misread such a text."""
     strict = Dialect(**options_of(dialect) | {"strict_quotes": dialect.quote_char is not None})
     return any(record.strays for record in split(data, strict).records)

@@ -99,7 +99,7 @@ def check_masks(data: bytes, dialect: Dialect, how: How) -> None:
 @pytest.mark.long_except("0", "7")
 @pytest.mark.parametrize("skew", [0, 1, 7, 8, 15])
 def test_edges(skew: int) -> None:
-    """What a tile's edge cuts: line ends of two bytes, doubled quotes, records that are longer than tiles."""
+    """Texts that a tile's edge cuts: line ends of two bytes, doubled quotes, records that are longer than tiles."""
     how = How((32, 1), skew, ("random", skew))
     for shift in (-2, -1, 0, 1):
         head = b"a," + b"x" * (how.tile - skew - 2 + shift)
