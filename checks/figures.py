@@ -63,7 +63,7 @@ def _not_from(text: str, folder: Path) -> Iterator[tuple[int, str]]:
 
 
 def _numbers(text: str) -> list[str]:
-    """Numbers of a text, without what groups their digits.
+    """Return the numbers of a text, without the marks that group their digits.
 
     Examples
     --------

@@ -31,7 +31,7 @@ ORDER: dict[str, tuple[str, ...]] = {
 """Folders of a stage (or of a folder in it), lowest first. To add a folder: its name, at its place."""
 
 EXCEPTIONS: frozenset[tuple[str, str]] = frozenset({})
-"""Pairs of a file and what it imports although the order forbids it, relative to src/headrace."""
+"""Pairs of a file and an import that the order forbids, relative to src/headrace."""
 
 MAX_FILES = 20
 """Files in one folder, without ``__init__.py``."""

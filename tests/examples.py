@@ -1,4 +1,4 @@
-"""Says how many examples a test draws: a quarter of them unless long tests run too.
+"""Defines how many examples a test draws: a quarter of them unless long tests run too.
 
 Long runs (`pytest -m "long or hypothesis"`, or `-m ""`) draw all of them.
 """

@@ -1,7 +1,7 @@
 """Write columns/rules/numbers/powers_of_five.hpp: the leading 128 bits of the powers of five that parsing a float needs.
 
-Usage: python tools/generate_powers_of_five.py [--check]
-With --check nothing is written; the exit status is 1 if the file differs from what would be.
+Usage: python tools/generate_powers_of_five.py [--check] With --check nothing is written; the exit status is 1 if the file differs
+from the new one.
 """
 
 from __future__ import annotations

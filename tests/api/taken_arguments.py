@@ -1,6 +1,6 @@
 """Lists the wrong arguments that each parameter accepts: by hand, from the documentation.
 
-What is not listed here must be refused: a value that is silently taken for another gives wrong results.
+All other arguments must be refused: a value that is silently taken for another gives wrong results.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ WAYS = [
 
 
 def rows_of_csv(text: str) -> list[list[str]]:
-    """Return the rows that Python's csv module reads: a quote opens a field at its start only, and text may follow a closing one."""
+    """Return the rows of Python's csv module: a quote opens a field only at its start, and text may follow a closing one."""
     return [row for row in csv.reader(io.StringIO(text, newline="")) if row]
 
 

@@ -1,4 +1,4 @@
-"""Tables: their parts, their slices, the ways out, and what is said when a package is missing."""
+"""Tests tables: their parts, their slices, their exports, and the message when a package is missing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Every public function with arguments of every wrong kind: an error that names the argument, and nothing else.
 
-Errors are this package's, a TypeError that names the argument, or, for paths, Python's. What is taken is what `taken_arguments`
-lists; all else would be a silent coercion.
+Errors are this package's, a TypeError that names the argument, or, for paths, Python's. Accepted arguments are those that
+`taken_arguments` lists; all others would be a silent coercion.
 """
 
 from __future__ import annotations

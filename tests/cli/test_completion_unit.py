@@ -1,4 +1,4 @@
-"""Completion: what shells offer, asked of the shells themselves where they are there."""
+"""Tests completion by the shells themselves, if they are installed."""
 
 from __future__ import annotations
 

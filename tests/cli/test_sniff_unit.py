@@ -1,4 +1,4 @@
-"""`headrace sniff`: what it proposes is what `sniff_csv` proposes, of files and of standard input."""
+"""Tests that `headrace sniff` proposes the same as `sniff_csv`, for files and for standard input."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def test_without_a_gpu_the_way_there_says_why(table):
 
 
 class ElsewhereBuffer:
-    """A buffer that says it is on a GPU."""
+    """A buffer that claims to be on a GPU."""
 
     address, nbytes, device = 256, 64, "cuda"
 

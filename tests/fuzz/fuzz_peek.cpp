@@ -1,4 +1,4 @@
-// The first records as a header is read from, what a survey says of all of them, and lines.
+// Fuzzes the first records that a header is read from, the survey of all records, and lines.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -100,7 +100,7 @@ void check_survey(const fuzz::Input& input, const Dialect& dialect, SurveyPlan p
     }
 }
 
-// Lines end as the dialect's do, whatever quotes say.
+// Lines end as the dialect's do, inside quotes too.
 void check_skipped_lines(const fuzz::Input& input, const Dialect& dialect, u64 wanted) {
     const std::string text = slice(input, 0, input.size());
     const std::string own(reinterpret_cast<const char*>(dialect.line_end_text), dialect.line_end_length);

@@ -88,7 +88,7 @@ private:
     const Dialect& dialect_;
     const u8* const text_;
     const usize size_;
-    std::vector<Run> runs_;  // that say something
+    std::vector<Run> runs_;  // that are decisive
 };
 
 }  // namespace fuzz

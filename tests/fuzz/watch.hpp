@@ -50,7 +50,7 @@ inline void reserve(std::size_t longest) {
     memory = std::make_unique<char[]>(longest);
 }
 
-// Writes the input that runs to a file, once, and says how to run it again.
+// Writes the input that runs to a file, once, and prints how to run it again.
 inline void keep_input() {
     static std::atomic<bool> kept{false};
     if (kept.exchange(true)) return;

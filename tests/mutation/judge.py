@@ -1,4 +1,4 @@
-"""Runs the near tests of a planted error and says which of them found it."""
+"""Runs the near tests of a planted error and reports which of them found it."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ struct Decoded {
     std::vector<std::uint64_t> origins;  // of each byte of the text
 };
 
-// Units of UTF-16 to UTF-8, as the standard says it.
+// Converts units of UTF-16 to UTF-8, as the standard defines it.
 Decoded decode_plainly(const std::string& data, bool big) {
     Decoded made;
     const auto unit = [&](usize at) {

@@ -84,7 +84,7 @@ void test_printed_floats() {
     }
 }
 
-// Prices, coordinates, measurements: what files are full of.
+// Prices, coordinates, measurements: the usual numbers of files.
 void test_everyday_numbers() {
     check::Random random("everyday numbers");
     for (int i = 0; i < 400000; ++i) {

@@ -159,7 +159,7 @@ void test_histogram(std::string_view key, check::Random& random) {
     }
 }
 
-// (key * 2654435761 ^ key) % 1000, and of that what is below 300.
+// (key * 2654435761 ^ key) % 1000, and of that the results below 300.
 void test_computed(check::Random& random) {
     struct {
         u32 values = 0, unused = 0;  // of unsigned words

@@ -53,7 +53,7 @@ they are tested too. The peers' columns say how they differ from headrace.
 
 @dataclass(frozen=True)
 class Case:
-    """A file, what is stated of it, its third reader, and why each peer differs, or why we refuse the file."""
+    """A file, the facts stated for it, its third reader, and why each peer differs, or why we refuse the file."""
 
     name: str
     path: Path

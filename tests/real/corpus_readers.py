@@ -149,7 +149,7 @@ KNOW_NULL = ("headrace", "DuckDB", "PyArrow")
 
 
 def third_reader(form: Stated) -> str:
-    """PyArrow where it has what the dialect needs; pandas has comments, Python's csv (with a detour) long separators."""
+    """Return PyArrow if it supports the dialect; pandas has comments, Python's csv (with a detour) long separators."""
     if form.comment:
         return "pandas"
     return "csv" if len(form.sep) > 1 or form.short_records else "PyArrow"

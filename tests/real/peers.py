@@ -34,11 +34,11 @@ class Format:
 
 
 class CannotReadError(Exception):
-    """The peer lacks what the format needs."""
+    """The peer lacks a feature that the format needs."""
 
 
 class Peer(Protocol):
-    """A reader that gives what it reads as Arrow; an unquoted null text is null, a quoted one is not."""
+    """A reader with results as Arrow; an unquoted null text is null, a quoted one is not."""
 
     def types(self, path: Path, form: Format) -> pa.Schema:
         """Names and types as the peer finds them."""
@@ -130,7 +130,7 @@ def read(source: Path | bytes, form: Format, **options: Any) -> headrace.Table:
 
 
 def check_evidence(path: Path, table: headrace.Table) -> None:
-    """Every inferred type of a column with a value names a field: it is in the file where the report says, and not null."""
+    """Every inferred type of a column with a value names a field: it is in the file at the reported place, and not null."""
     text = path.read_bytes()
     for column in table.report.columns:
         assert (column.evidence is None) == (column.nulls == table.num_rows), column

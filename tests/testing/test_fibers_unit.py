@@ -1,4 +1,4 @@
-"""CUDA's words in the harness: what each gives, by hand."""
+"""Tests the CUDA functions of the harness against results computed by hand."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def words(request):
 
 
 def rows(words, entry, count, *args, mask=0xFFFFFFFF, **how):
-    """Rows of 32 of what a warp stored."""
+    """Return the values that a warp stored, in rows of 32."""
     out = np.zeros((count, 32), np.uint32)
     words.launch(entry, 1, 32, [*args[:1], out, *args[1:], np.uint32(mask)], **how)
     return out

@@ -20,7 +20,7 @@ using namespace nb::literals;
 namespace headrace {
 namespace {
 
-// Addresses and their extents are what arrays/arrays.py vouches for.
+// Addresses and their extents are those that arrays/arrays.py has checked.
 void histogram_at(std::string_view key, std::uintptr_t keys, u64 count, u32 buckets, nb::bytes description,
                   std::uintptr_t edges, bool computed, std::uintptr_t result, unsigned threads, std::string_view isa) {
     const Isa chosen = choose_isa(isa);

@@ -131,8 +131,8 @@ class TextStream:
     def window(self, begin: int, end: int) -> Window:
         """Return a window with bytes `begin` to `end` of the text, as far as the text goes.
 
-        A text with byte ranges is one window. Otherwise the window may have bytes on both sides, and releases what precedes it; a
-        window never begins before the previous one.
+        A text with byte ranges is one window. Otherwise the window may have bytes on both sides, and releases the bytes before
+        it; a window never begins before the previous one.
 
         Raises
         ------
@@ -177,7 +177,7 @@ class TextStream:
             self._count = count
 
     def skip(self, begin: int) -> None:
-        """Release what precedes byte `begin`, at which a record begins. Must be called before everything else."""
+        """Release the bytes before `begin`, at which a record begins. Must be called before everything else."""
         at, is_end = 0, self._ranges is not None
         while at < begin and not is_end:
             at, is_end = self.reach(min(begin, at + _SKIP_BYTES))

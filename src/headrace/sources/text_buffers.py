@@ -59,7 +59,7 @@ class CardBuffers:
     def send(self, text: HostText, part: range) -> Room:
         """Same as `TextBuffers.send`. Text in pinned memory is copied by the GPU alone.
 
-        What native threads send is only started here, and `hold` waits for it. So the threads can continue with the next part.
+        Copies by native threads are only started here, and `hold` waits for them. So the threads can continue with the next part.
         """
         self._free.acquire()
         try:

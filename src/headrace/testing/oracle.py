@@ -1,4 +1,4 @@
-"""Reads texts sequentially, as the definition of what they mean; tests compare the parallel readers with it.
+"""Reads texts sequentially, as the definition of their meaning; tests compare the parallel readers with it.
 
 `split` is written from the rules of a dialect alone, with a cursor and look-ahead and without an automaton. `split_by_automaton`
 walks a table byte by byte. If the two agree, the table is right; parallel readers are compared with either.

@@ -109,7 +109,7 @@ def read(data: bytes, options: ReferenceOptions | None = None) -> ReferenceTable
     NoRecordError
         There is none, comments and blank lines apart.
     MalformedHeaderError
-        The first record is to be looked at as a header and is malformed, or is a header that is not UTF-8.
+        The first record is examined as a header and is malformed, or is a header that is not UTF-8.
 
     Notes
     -----

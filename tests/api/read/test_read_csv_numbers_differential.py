@@ -320,7 +320,7 @@ def test_neighbours_of_a_number_do_not_leak_into_it(first: str, last: str, isa: 
 
 @pytest.mark.parametrize("isa", ISAS)
 def test_nulls_that_look_like_numbers(isa: str) -> None:
-    """-999 is null where it is said to be, not where it is quoted, and 0-999 never."""
+    """-999 is null if an option makes it null, not if it is quoted, and 0-999 never."""
     rows = ["-999", "0", '"-999"', "-99", "-9990", "-999.0"] * 5
     table = read("\n".join(["a", *rows]).encode(), isa, null_values="-999", dtypes={"a": "float64"})
     assert table["a"].to_pylist() == [None, 0.0, -999.0, -99.0, -9990.0, -999.0] * 5

@@ -175,7 +175,7 @@ def test_every_second_of_a_day_and_what_is_none(type_name: str, isa: str) -> Non
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("written_by", ["python", "pandas", "pandas iso"])
 def test_durations_as_others_write_them(written_by: str, isa: str) -> None:
-    """Inferred, if every text has its days, and back to what they were."""
+    """Inferred, if every text has its days, and converted back to the original values."""
     rng = random.Random(written_by)
     lengths = [datetime.timedelta(microseconds=rng.randint(-9 * 10**15, 9 * 10**15)) for _ in range(999)]
     write = {"python": str, "pandas": lambda d: str(pd.Timedelta(d)), "pandas iso": lambda d: pd.Timedelta(d).isoformat()}[

@@ -51,7 +51,7 @@ def make_records(rng: random.Random, count: int) -> list[bytes]:
 
 
 class Cut:
-    """Records in files, and where what the whole text's report names is in them."""
+    """Records in files, and the places in them that the whole text's report names."""
 
     def __init__(self, rng: random.Random, records: list[bytes]) -> None:
         cuts = sorted(rng.choices(range(len(records) + 1), k=rng.randint(0, 4)))

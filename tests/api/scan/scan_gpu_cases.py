@@ -19,7 +19,7 @@ from tests.columns.load.load_gpu_cases import SHAPE, view_of
 
 
 class FiberBuffers:
-    """Two buffers of the host, and a note of who did what to the text of which part."""
+    """Two buffers of the host, with a record of the operations on each part's text."""
 
     copied_by = "the test"
     notes: list[tuple[str, int]] = []  # noqa: RUF012  # of the last scan

@@ -90,7 +90,7 @@ def test_threads_agree(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["f4", "u8"])
 def test_parts_larger_than_a_thread_takes(dtype: str) -> None:
-    """One digit has nearly all keys, so what it leaves is passed again."""
+    """One digit has nearly all keys, so its keys are passed again."""
     rng = np.random.default_rng(4)
     keys = (rng.standard_normal(1_300_000) if dtype == "f4" else rng.integers(0, 2**30, 1_300_000)).astype(dtype)
     keys[7] = np.finfo(dtype).max if dtype == "f4" else 2**64 - 1

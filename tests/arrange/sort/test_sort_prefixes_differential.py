@@ -75,7 +75,7 @@ def test_skew_that_a_sample_sees() -> None:
 
 
 def test_parts_that_would_not_take_one_pass() -> None:
-    """Heads are even, what is below them is not: parts would go digit by digit."""
+    """Prefixes are spread evenly, the bits below are not: parts would go digit by digit."""
     keys = entropy_keys("u4", 9000, 0)
     assert planned(keys)[2:4] == (True, True)
     crowded = np.where(np.arange(9000) % 20 == 0, keys, keys & np.uint32(0xFF0FFFFF))

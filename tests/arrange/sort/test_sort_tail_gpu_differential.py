@@ -19,7 +19,7 @@ ON_GPU = Context(device="cuda")
 
 @pytest.fixture(params=[0, 2, 3, 5])
 def by_parts(request, monkeypatch):
-    """Goes by parts whatever the plan would say, from this step on in one launch."""
+    """Force the MSD sort whatever the plan would choose, from this step on in one launch."""
     tuning_of = sort.tuning_of
     monkeypatch.setattr(sort, "tuning_of", lambda *card: with_tail(tuning_of(*card), request.param))
     monkeypatch.setattr(sort, "Sorter", MsdSorter)

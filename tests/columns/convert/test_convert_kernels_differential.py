@@ -46,7 +46,7 @@ def same(found: Converted, expected: headrace.Table, rejected: set[str]) -> None
     gone = {fault["record"] for fault in found.faults if fault["kind"] < 255 and FAULT_KINDS[fault["kind"]] in rejected}
     kept = [record for record in range(found.rows) if record not in gone]
     assert len(kept) == expected.report.rows
-    # What is left to the host is another test's.
+    # Another test covers the fields left to the host.
     deferred = {fault["record"] for fault in found.faults if fault["kind"] == FAULT_DEFERRED}
     for name, position in zip(names, positions, strict=True):
         sure = np.array([record not in deferred for record in kept], bool)

@@ -23,7 +23,7 @@ ORDERS = [("forward", 0), ("reverse", 0), ("random", 1)]
 
 
 def kind_texts(kind: Kind) -> list[bytes]:
-    """Texts of a kind, and what it is often mixed with."""
+    """Return texts of a kind, and of the kinds it is often mixed with."""
     return {
         Kind.NATURAL: [b"0", b"12", b"123456789", b"1234567890123456"],
         Kind.NEGATIVE: [b"-1", b"-123456789012", b"7"],

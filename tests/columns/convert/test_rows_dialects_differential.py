@@ -70,7 +70,7 @@ DIALECTS: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize("quoted", [0.0, 0.2])
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_other_dialects_by_rows(left, dialect, odd, quoted, line_end):
-    """All but the tiles near what only an automaton reads; lenient quotes that are malformed leave all tiles to it."""
+    """All tiles except those near text that only an automaton reads; malformed lenient quotes leave all tiles to it."""
     rng = random.Random(odd)
     lines = records(rng, 600, 0 if dialect.get("quote_char", "") is None else quoted)
     read(lines, 7, line_end, shape=shape(), **dialect)

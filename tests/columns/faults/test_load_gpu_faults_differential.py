@@ -98,7 +98,7 @@ def test_fields_that_a_kernel_leaves(on_error, given):
 @pytest.mark.parametrize("quoted", [False, True])
 @pytest.mark.parametrize("typed", [False, True])
 def test_long_texts_that_are_no_utf8(typed, quoted):
-    # Tiles of 512 bytes check their own parts; a character, or what is none, may lie on their borders.
+    # Tiles of 512 bytes check their own parts; a valid or invalid character may lie on their borders.
     character = "€".encode()
     for size, at in [(300, 0), (300, 1), (300, 2), (900, 450), (900, 899), *((600, at) for at in range(160, 176))]:
         text = bytearray(b"x" * (at % 3) + character * size)
@@ -230,7 +230,7 @@ def _column(launcher: FiberLauncher, position: int, name: str, present: np.ndarr
 
 
 def test_columns_give_back_their_memory_group_by_group(monkeypatch):
-    # What is there twice at a time is one group, so all others' first memory is given back before.
+    # Only one group is in memory twice at a time, so the first memory of all others is given back before.
     monkeypatch.setattr(remove_rows, "BATCH_BYTES", 1)
     data = b"a,b,c\n" + b"".join(b"%d,text,%d.5\n" % (row, row) for row in range(400)) + b"1\n"
     held: list[int] = []

@@ -156,7 +156,7 @@ def test_lines_beyond_a_megabyte(where: str, tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("ends", [255, 256, 257, 5000, 20_000])
 def test_lines_are_counted_however_many_end_in_one_lane(end: bytes, ends: int) -> None:
-    """Sixteen bytes are looked at at once, and each of the sixteen counts up to 255: all lines may end in the same of them."""
+    """Sixteen bytes are read at once, and each of the sixteen counters goes up to 255: all lines may end in the same of them."""
     for front in (b"a\n", b"aaaa\n"):
         data = front + end * ends + b"x\n"
         (fault,) = rejects(data, dtypes="float64", on_error="null")

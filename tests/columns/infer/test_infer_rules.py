@@ -15,7 +15,7 @@ from headrace.testing.values import Kind, Words, classify, join, type_of_kind
 from tests.columns.infer.infer_cases import SAMPLES
 
 SAMPLE_BYTES = 256 << 10
-"""So much of a text is looked at before anything is converted."""
+"""Size of the part of a text that is inspected before the conversion."""
 
 
 def read(data: bytes, **options: object) -> Table:

@@ -32,7 +32,7 @@ STRINGS = [sum(row % 7 for row in range(ROWS)), sum(2 * (row % 3) for row in ran
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch):
-    """Sets what is expected, whatever the text; spare room is none."""
+    """Set the expected sizes, whatever the text, without spare room."""
     monkeypatch.setattr(estimate, "SPARE_ROWS", 0)
     monkeypatch.setattr(estimate, "SPARE_STRING_BYTES", 0)
 

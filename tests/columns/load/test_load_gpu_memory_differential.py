@@ -83,7 +83,7 @@ def same_offsets(found: headrace.Table, expected: headrace.Table) -> None:
 
 
 def check(data: bytes, **options: Any) -> None:
-    """Read on both; what is there must be the same to the bit, whatever lay in the memory."""
+    """Read on both. The results must be the same to the bit, whatever lay in the memory."""
     expected = headrace.read_csv(data, **options)
     for number, shape in enumerate(SHAPES):
         for skew in (0, 5 + number, 15):

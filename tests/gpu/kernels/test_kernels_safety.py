@@ -1,4 +1,4 @@
-"""Launches by many threads, and what a driver refuses, with a driver that is made up."""
+"""Tests launches by many threads, and refusals of a driver, with a simulated driver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buffers taken together, with a driver that notes what it is asked for."""
+"""Tests buffers taken together, with a driver that records the requests."""
 
 from __future__ import annotations
 

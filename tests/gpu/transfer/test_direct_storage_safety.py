@@ -1,4 +1,4 @@
-"""Files read by a card itself, through a stand-in for KvikIO that has its interface: what is asked of it, and what goes wrong."""
+"""Tests files read by a card itself, through a stand-in with KvikIO's interface: the requests, and errors."""
 
 from __future__ import annotations
 

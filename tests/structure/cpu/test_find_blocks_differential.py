@@ -28,7 +28,7 @@ DIALECTS = [
 
 @cache
 def texts_of(dialect: Dialect) -> list[tuple[bytes, Structure]]:
-    """All of them, and what the oracle finds."""
+    """Return all texts, and the oracle's structure of each."""
     texts = [front + b"".join(tokens) + b'y,"z"\n' for front, tokens in product(FRONTS, product(TOKENS, repeat=4))]
     return [(data, expected(data, dialect)) for data in texts]
 

@@ -1,4 +1,4 @@
-"""Runs the kernels of the structure search, and gives what each of them must write."""
+"""Runs the kernels of the structure search, and computes the expected output of each."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def scanned(
     states: object,
     marks: NDArray[np.uint32] | None = None,
 ) -> Result:
-    """Entries and totals, from what the tiles came to; `marks` of tiles whose beginning was guessed wrongly are set."""
+    """Return entries and totals from the tiles' sums; `marks` of tiles whose beginning was guessed wrongly are set."""
     tiles = tile_count(data, how)
     blocks = max(1, -(-tiles // SCAN_THREADS))
     entries, memory = np.zeros(tiles + 1, ENTRY), np.zeros(10 * (blocks + 1), np.uint64)
@@ -133,7 +133,7 @@ def check_returns(data: bytes, dialect: Dialect, flags: int) -> None:
 
 
 def without(data: bytes, dialect: Dialect) -> bytes:
-    """The text without what only automata, or only quotes, can read."""
+    """Return the text without bytes that only automata, or only quotes, can read."""
     return bytes(byte for byte in data if byte not in (dialect.quote_char or b""))
 
 

@@ -89,7 +89,9 @@ def by_steps(data: bytes, dialect: Dialect, how: How) -> Result:
 
 
 def check_masks(data: bytes, dialect: Dialect, how: How) -> None:
-    """Masks with quotes find what is expected, or say that they may have misread the text, and only where they may."""
+    """Check that masks with quotes find the expected structure, or report that they may have misread the text, and only if they
+    may.
+    """
     found = by_masks(data, dialect, how, quoted=True)
     misplaced = has_misplaced_quotes(data, dialect)
     assert bool(found[1][-1] & Found.STRAY) == misplaced

@@ -80,7 +80,7 @@ class Beginnings:
         return None
 
     def keep(self, source: OpenSource, prepared: Prepared, context: Context) -> Prepared:
-        """Cache the decisions if the first record determines them. Return them, with the counts of what precedes the data."""
+        """Cache the decisions if the first record determines them. Return them, with the counts of records before the data."""
         beginning = prepared.beginning
         first = beginning.first
         if not self._may_keep or first is None or first.malformed is not None or first.undecodable is not None:

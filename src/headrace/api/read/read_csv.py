@@ -185,12 +185,12 @@ def read_csv(
     skip_footer
         Number of records to leave out at the end.
     short_records
-        What to do with a record of too few fields. ``"null"``: fill it with nulls. ``"error"``: raise. ``"reject"``: reject it.
-        None: as `on_error` says.
+        Action on a record of too few fields. ``"null"``: fill it with nulls. ``"error"``: raise. ``"reject"``: reject it. None:
+        as with `on_error`.
     long_records
-        What to do with a record of too many fields. ``"truncate"``: keep the fields that have a column, and list the record in
-        ``rejects``. ``"collect"``: put the text of the others into a column ``extra_fields``. ``"widen"``: add columns for
-        them. ``"error"``: raise. ``"reject"``: reject the record. None: as `on_error` says.
+        Action on a record of too many fields. ``"truncate"``: keep the fields that have a column, and list the record in
+        ``rejects``. ``"collect"``: put the text of the others into a column ``extra_fields``. ``"widen"``: add columns for them.
+        ``"error"``: raise. ``"reject"``: reject the record. None: as with `on_error`.
     row_index_name
         Name of a first column with the index of each row's record. None for no such column.
     row_index_offset
@@ -205,8 +205,8 @@ def read_csv(
         and evidence are bytes of the source. Other codecs (``"shift_jis"``) first decode the whole text into memory, and
         positions are bytes of that text in UTF-8. A file object that returns text is read as it is.
     encoding_errors
-        What to do with bytes that cannot be decoded. ``"strict"``: they are a fault of their field. ``"replace"``: they become
-        U+FFFD in strings, and ``report.replaced`` counts them. ``encoding="utf8-lossy"`` means UTF-8 with ``"replace"``.
+        Action on bytes that cannot be decoded. ``"strict"``: they are a fault of their field. ``"replace"``: they become U+FFFD
+        in strings, and ``report.replaced`` counts them. ``encoding="utf8-lossy"`` means UTF-8 with ``"replace"``.
     on_error
         Action on a fault. Faults are a field that its column's type cannot hold, a record of too few or too many fields,
         malformed quotes, and undecodable bytes. ``"raise"``: raise at the first fault. ``"null"``: make the field null, and
@@ -248,7 +248,7 @@ def read_csv(
     OptionError
         An option is unknown, or options contradict each other. The message names the nearest valid one.
     ParseError
-        With ``on_error="raise"``: the position of the first fault, and what was expected.
+        With ``on_error="raise"``: the position of the first fault, and the expected text.
     EmptyInputError
         The text has no record, and no option says what the columns are.
     SourceError, FileNotFoundError

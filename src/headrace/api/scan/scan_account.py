@@ -61,7 +61,7 @@ class Accounted(Protocol):
 
 
 class Account:
-    """Counts what parts gave, and reports it batch by batch; `start`: the position at which the scan began."""
+    """Counts the results of parts, and reports them batch by batch; `start`: the position at which the scan began."""
 
     def __init__(self, state: Accounted, start: Position) -> None:
         self._plans, self._options, self._sniffed, self._device = state.plans, state.options, state.sniffed, state.device

@@ -154,7 +154,7 @@ class GpuParts(ScanParts):
                 ask = sender.smaller
 
     def _load(self, reading: FileReading, change: Change, sent: Sent, buffers: TextBuffers) -> tuple[Sent, Loaded]:
-        """Load a part; return what of it was wanted, and its columns.
+        """Load a part; return its requested text, and its columns.
 
         Raises
         ------

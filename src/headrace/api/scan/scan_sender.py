@@ -134,7 +134,7 @@ class Sender:
         self._start()
 
     def _taken(self) -> Sent | BaseException | None:
-        """Take what the thread has put, so that it can put the next."""
+        """Take the item that the thread has put, so that it can put the next one."""
         found = self._sent.get()
         self._place.release()
         return found

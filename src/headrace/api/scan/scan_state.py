@@ -178,7 +178,7 @@ def start(request: ScanRequest) -> ScanState:
 
 
 def parts_of(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, cut: BatchCut) -> tuple[ScanParts, str]:
-    """Return what loads the parts, and a description of the device for reports."""
+    """Return the loader of the parts, and a description of the device for reports."""
     device = options.context.device
     if device.kind == "cpu":
         return CpuParts(plans, files, options, cut), "cpu"

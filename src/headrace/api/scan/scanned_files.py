@@ -42,7 +42,7 @@ class ScannedFile(SourceFile):
         return TextStream(source, end=end)
 
     def close(self) -> None:
-        """Release what the file holds: nothing."""
+        """Release resources of the file. It has none."""
 
 
 class OrderedFile(ScannedFile):

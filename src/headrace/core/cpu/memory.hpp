@@ -12,7 +12,7 @@
 
 namespace headrace {
 
-// Thrown when an allocation exceeds the budget. Unlike std::bad_alloc it says what was requested.
+// Thrown when an allocation exceeds the budget. Unlike that of std::bad_alloc, its message has the requested size.
 class MemoryLimitExceeded : public std::bad_alloc {
 public:
     explicit MemoryLimitExceeded(std::string message) : message_(std::move(message)) {}

@@ -45,7 +45,7 @@ def file_source(path: str | os.PathLike[str]) -> RangeSource | StreamSource:
     Raises
     ------
     FileNotFoundError, OSError
-        The path names nothing that can be looked at.
+        The path does not name an accessible file.
     """
     name = checked_path(path, "source")
     found = os.stat(name)

@@ -23,7 +23,7 @@ _BYTE_TYPES = {"|u1", "|i1"}
 
 @cache
 def _modules() -> SimpleNamespace:
-    """Import what reads GPU memory."""
+    """Import the modules that read GPU memory."""
     import ctypes
 
     from headrace.arrays.arrays import take

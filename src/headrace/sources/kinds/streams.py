@@ -64,7 +64,7 @@ def checked_content(content: object, name: str) -> Content:
 
 
 def chunks_of(stream: object, name: str) -> Iterator[bytes]:
-    """Yield what a file object gives, up to its end.
+    """Yield the bytes of a file object, up to its end.
 
     Raises
     ------
@@ -97,5 +97,5 @@ def peek_stream(stream: object, name: str, max_bytes: int) -> tuple[Content, boo
 
 
 def is_seekable(stream: object) -> bool:
-    """Return whether a file object says that it can seek."""
+    """Return whether a file object reports that it can seek."""
     return bool(getattr(stream, "seekable", lambda: False)())

@@ -119,7 +119,7 @@ class FiberLauncher:
         Raises
         ------
         KernelError
-            What the harness found.
+            The harness found a fault.
         """
         given = [_given(arg) for arg in args]
         passed = {arg.ctypes.data for arg in given if isinstance(arg, np.ndarray)}

@@ -30,7 +30,7 @@ from headrace.gpu.kernels.launcher import Launcher, Room
 
 @dataclass(frozen=True, slots=True)
 class SortRequest:
-    """Keys to sort, in device memory, and what moves with them.
+    """Keys to sort, in device memory, and the columns that move with them.
 
     Parameters
     ----------
