@@ -1,4 +1,4 @@
-"""Every public function with arguments of every wrong kind: an error that names the argument, and nothing else.
+"""Tests every public function with arguments of every wrong kind: an error that names the argument, and no other effect.
 
 Errors are this package's, a TypeError that names the argument, or, for paths, Python's. Accepted arguments are those that
 `taken_arguments` lists; all others would be a silent coercion.

@@ -1,4 +1,4 @@
-"""Columns and tables where they lie: the protocols by which others take them, and the ways between host and GPU."""
+"""Tests the placement of columns and tables: the protocols of other libraries, and copies between host and GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bad input and misuse: a clear error or rejects; never a crash, a hang, a wrong row or lost data."""
+"""Tests bad input and misuse: a clear error or rejects; never a crash, a hang, a wrong row or lost data."""
 
 from __future__ import annotations
 

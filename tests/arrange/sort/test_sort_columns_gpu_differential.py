@@ -1,4 +1,4 @@
-"""Columns and arrays of every library in order on a GPU, by the public functions, against the CPU."""
+"""Tests the order of columns and arrays of every library on a GPU, by the public functions, against the CPU."""
 
 from __future__ import annotations
 

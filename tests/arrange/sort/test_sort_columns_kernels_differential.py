@@ -1,4 +1,4 @@
-"""Columns with nulls and bools in order by the GPU's kernels under the fiber harness, against the sorts of the CPU."""
+"""Tests the order of columns with nulls and bools by the GPU's kernels under the fiber harness, against the sorts of the CPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sorts on the CPU against NumPy's own means: every type, shape, direction, instruction set and number of threads, to the bit."""
+"""Tests sorts on the CPU against NumPy's: every type, shape, direction, instruction set and number of threads, to the bit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""convert.cu under the fiber harness, of columns whose type is a guess: which kinds it does not hold, and where first."""
+"""Tests convert.cu under the fiber harness on columns of a guessed type: the kinds that the type does not
+hold, with their first places.
+"""
 
 from __future__ import annotations
 

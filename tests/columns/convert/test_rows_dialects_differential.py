@@ -1,5 +1,5 @@
-"""Texts of other dialects by rows: where an automaton read the text, all tiles but those with bytes that rows cannot read. Under
-the fiber harness against `read_csv` on the CPU.
+"""Tests texts of other dialects by rows. If an automaton read the text, these are all tiles except those with bytes that rows
+cannot read. Under the fiber harness against `read_csv` on the CPU.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The conversion launched before anything is counted: the table of the CPU, whatever was expected, and one wait where it held."""
+"""Tests the conversion that is launched before the rows are counted. The table is that of the CPU for any estimate, and the host
+waits once if the estimate was right.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loading on a GPU in dialects that only an automaton reads, under the fiber harness, against `read_csv` on the CPU."""
+"""Tests loading on a GPU in dialects that only an automaton reads, under the fiber harness, against `read_csv` on the CPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Loading on a GPU, its kernels under the fiber harness, against `read_csv` on the CPU: the same columns, counts and evidence."""
+"""Tests loading on a GPU, its kernels under the fiber harness, against `read_csv` on the CPU: the same columns, counts and
+evidence.
+"""
 
 from __future__ import annotations
 

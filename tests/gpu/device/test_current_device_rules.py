@@ -1,4 +1,4 @@
-"""No call of the package changes which device is current for its thread: other libraries keep theirs there."""
+"""Tests that no call of the package changes a thread's current device: other libraries rely on theirs."""
 
 from __future__ import annotations
 

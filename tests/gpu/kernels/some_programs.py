@@ -1,4 +1,4 @@
-"""Some of the programs that are listed, to stand for all where compiling each would take minutes."""
+"""Selects some of the listed programs, for tests in which compiling each would take minutes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The native search for structure against the sequential oracle: any dialect, tile size, thread count, instruction set, way."""
+"""Tests the native search for structure against the sequential oracle: any dialect, tile size, thread count and instruction set."""
 
 from __future__ import annotations
 
