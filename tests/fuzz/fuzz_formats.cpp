@@ -38,7 +38,7 @@ bool ungrouped(const std::string& text, i16 thousands, std::string& out) {
     }
 }
 
-// The text with a point for the decimal mark; false where a mark stands in a wrong place.
+// Returns the text with a point for the decimal mark; false if a mark is in a wrong place.
 bool plain_number(const NumberMarks& marks, const std::string& text, std::string& out) {
     const bool has_sign = !text.empty() && (text[0] == '-' || text[0] == '+');
     const auto may_stand = [&](char c) { return (c >= '0' && c <= '9') || static_cast<u8>(c) == marks.thousands; };

@@ -23,7 +23,7 @@ int digit_of(u8 byte) {
     return letter >= 0 && letter < 6 ? letter + 10 : 99;
 }
 
-// The number that the text is, held at the ends of +-10^20; false if it is none.
+// Returns the number of the text, clamped to +-10^20; false if the text is not a number.
 bool number_of(const u8* p, usize n, Wide& out) {
     const Wide most = static_cast<Wide>(10'000'000'000) * 10'000'000'000;
     usize at = n > 0 && (p[0] == '+' || p[0] == '-') ? 1 : 0;

@@ -11,7 +11,7 @@ using namespace headrace;
 namespace {
 
 constexpr std::uint64_t NUMBERS = 5'000;
-constexpr auto LONG = std::chrono::milliseconds(3);  // those who wait are asleep by then
+constexpr auto LONG = std::chrono::milliseconds(3);  // waiting threads are asleep by then
 
 // Combines two steps; the result depends on their order.
 std::uint64_t step(std::uint64_t made, std::uint64_t number) { return made * 0x9E3779B97F4A7C15 + number; }

@@ -117,7 +117,7 @@ void test_shape() {
     CHECK_EQ(parse("340282366920938463463374607431768211461", out), Parse::overflow);
 }
 
-// Around every power of two, with both signs, in capital and small letters, with zeros in front.
+// Numbers near every power of two, with both signs, in capital and small letters, with leading zeros.
 template <class T>
 void test_hex() {
     constexpr bool IS_SIGNED = static_cast<T>(-1) < static_cast<T>(0);

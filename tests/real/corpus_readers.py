@@ -39,7 +39,7 @@ def read_headrace(path: Path, form: Stated, width: int) -> Rows:
 
 
 def read_duckdb(path: Path, form: Stated, width: int) -> Rows:
-    """With its detection off and `width` columns of text."""
+    """Return the rows, read with detection off and `width` columns of text."""
     options = {
         "delim": form.sep,
         "quote": form.quote_char or "",

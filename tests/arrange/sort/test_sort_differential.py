@@ -17,7 +17,7 @@ from tests.arrange.sort.sort_cases import TYPES, Keys, bits_of, order_of, random
 pytestmark = pytest.mark.isas
 
 EDGES = {1: (255, 257), 2: (256, 1024, 1025, 4097), 4: (128, 512, 513, 1025), 8: (64, 256, 257, 513, 4099)}
-"""Around blocks of a network, and steps of quicksort, by bytes of a key."""
+"""Counts near blocks of a network, and near steps of quicksort, by bytes of a key."""
 ORDERS = [{"descending": descending, "total_order": total} for descending in (False, True) for total in (False, True)]
 
 

@@ -128,7 +128,7 @@ def test_plain_tiles_are_read_by_rows(left, line_end):
     # A tile that ends between CR and LF has other line ends than the search counts, and so has the next, or begins with none.
     allowed = 0.1 if line_end == b"\r\n" else 0
     converted, measured, tallied = left.values()
-    # Where no quotes or CR are in the first bytes, the search measures strings.
+    # If no quotes or CR are in the first bytes, the search measures strings.
     assert (tallied[1] > 20) == (line_end == b"\n")
     for marked, tiles in (converted, [measured[i] + tallied[i] for i in (0, 1)]):
         assert tiles > 40 and marked <= allowed * tiles

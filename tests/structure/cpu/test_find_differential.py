@@ -1,4 +1,4 @@
-"""Tests the native search for structure against the sequential oracle: any dialect, tile size, thread count and instruction set."""
+"""Tests the native search for structure against the sequential oracle: any dialect, tile size, thread count, instruction set."""
 
 from __future__ import annotations
 

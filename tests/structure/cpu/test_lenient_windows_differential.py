@@ -18,7 +18,7 @@ LOOK_AHEAD = 4096
 @pytest.mark.parametrize("tile", [1, 64, 100])
 @pytest.mark.parametrize("behind", [b'"b', b'""b', b'"b"c', b'" ,', b'"'])
 def test_a_quote_at_the_end_of_a_window(behind: bytes, tile: int, isa: str) -> None:
-    """Text may follow the quote: then it closes nothing, and the field goes on."""
+    """Text may follow the quote. Then it closes nothing, and the field continues."""
     dialect = Dialect(lenient_quotes=True)
     for shift in range(-2, 3):
         for more in (0, 1024, 3 * 1024):
