@@ -54,7 +54,7 @@ RUNNING = (docs_run,)
 
 
 def main() -> int:
-    """Print what is found, a line each, then one line that sums up."""
+    """Print the findings, a line each, then one line that sums up."""
     parser = argparse.ArgumentParser(prog="python -m checks", description=__doc__)
     parser.add_argument("root", nargs="?", type=Path, default=Path(__file__).parents[1], help="tree to check (default: this one)")
     parser.add_argument("--static", action="store_true", help="only what needs no installed package")

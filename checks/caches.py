@@ -1,7 +1,7 @@
 """Every module-level cache is listed in core/caches.py, and nothing else is.
 
-A cache is a function or method with ``@cache`` or ``@lru_cache``; a value of `Recent`; or an empty dictionary, list, set or
-deque bound to a name in lower case (``_kept = {}``), which is by convention a container that calls fill.
+A cache is one of three. It is a function or method with ``@cache`` or ``@lru_cache``, or a value of `Recent`. Or it is an empty
+dictionary, list, set or deque bound to a name in lower case (``_kept = {}``). By convention, calls fill such a container.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Every example runs: the fenced ``python`` blocks of README.md, the other pages and docs/, and the package's docstrings.
 
-The blocks of one page are one program, run in order in an empty folder; a block that begins with ``>>>`` must show what it shows.
-A block marked ``python no-run`` is left alone.
+The blocks of one page are one program, run in order in an empty folder. A block that begins with ``>>>`` must print the output
+that it shows. A block marked ``python no-run`` is left alone.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _check_page(path: Path, root: Path) -> Finding | None:
 
 
 def _run(program: str, given: str) -> str:
-    """What the program complained of in an empty folder; empty if it succeeded."""
+    """Return the error output of a program that runs in an empty folder; empty if it succeeded."""
     search = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(os.path.abspath(path) for path in search if path)}
     with tempfile.TemporaryDirectory() as folder:

@@ -15,7 +15,7 @@ from checks.tree import Finding, files, name_of
 
 _NAMED = re.compile(r"(?:\bheadrace|(?<=['\"\s])\.)\[([a-z0-9_,-]+)\]")
 _MAKERS = {"of", "needed", "_Format"}
-"""Functions that take a package (or what writes a file) and then the extra that brings it."""
+"""Functions that take a package (or a writer of files) and then the extra that brings it."""
 
 
 def check(root: Path) -> list[Finding]:

@@ -1,8 +1,8 @@
-"""The table of features: what it says is there names the test that shows it, and what is not there says why.
+"""The table of features: a feature that exists names the test that shows it, and one that does not exist has a reason.
 
 A row is ``| feature | here | shown by, or why not | other readers ... |``; a test is a link such as
-``[test_a.py::test_b](../tests/api/test_a.py)``. Of another reader a cell says yes, partly or no, with ``?`` if nobody checked,
-or –.
+``[test_a.py::test_b](../tests/api/test_a.py)``. The cell of another reader is yes, partly or no, with ``?`` if it was not
+checked, or –.
 """
 
 from __future__ import annotations

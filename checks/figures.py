@@ -20,7 +20,7 @@ _HEADING = re.compile(r"^(?=## )", re.MULTILINE)
 _FROM = re.compile(r"^<!-- from: ([^>]*?) -->\n+((?:\|.*\n?)*)", re.MULTILINE)
 _NUMBER = re.compile(r"(?<![\w.])\d(?:[\d,_]*\d)?(?:\.\d+)?(?![\w])")
 _HEAD_LINES = 2
-"""Of a table, whose numbers are names."""
+"""Lines at the head of a table, whose numbers are names."""
 
 
 def check(root: Path) -> list[Finding]:
@@ -63,7 +63,7 @@ def _not_from(text: str, folder: Path) -> Iterator[tuple[int, str]]:
 
 
 def _numbers(text: str) -> list[str]:
-    """Numbers of a text, without what groups their digits.
+    """Return the numbers of a text, without the marks that group their digits.
 
     Examples
     --------

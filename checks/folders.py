@@ -1,7 +1,7 @@
 """Law 7: inside a stage, a folder imports only from folders before it, and no folder has more than 20 files.
 
-The order is `ORDER`; ``.`` stands for the files that lie in the stage itself. Bindings may include every folder. A place that
-breaks the order today is named in `EXCEPTIONS`, which may only get shorter: an exception that is not needed is a finding too.
+The order is `ORDER`; ``.`` stands for the files of the stage itself. Bindings may include every folder. A place that breaks the
+order today is named in `EXCEPTIONS`. That list may only get shorter: an exception that is not needed is a finding, too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ORDER: dict[str, tuple[str, ...]] = {
 """Folders of a stage (or of a folder in it), lowest first. To add a folder: its name, at its place."""
 
 EXCEPTIONS: frozenset[tuple[str, str]] = frozenset({})
-"""Pairs of a file and what it imports although the order forbids it, relative to src/headrace."""
+"""Pairs of a file and an import that the order forbids, relative to src/headrace."""
 
 MAX_FILES = 20
 """Files in one folder, without ``__init__.py``."""
@@ -81,7 +81,7 @@ def _file_of(package: Path, module: str, suffix: str) -> PurePosixPath | None:
 
 
 def _is_allowed(importer: PurePosixPath, imported: PurePosixPath) -> bool:
-    """Whether every order that has both files has the imported one's folder first, or the same folder."""
+    """Return whether every order that has both files has the imported one's folder first, or the same folder."""
     for folder, order in ORDER.items():
         places = [_place(path, folder, order) for path in (importer, imported)]
         if None not in places and places[1] > places[0]:  # type: ignore[operator]
@@ -90,7 +90,7 @@ def _is_allowed(importer: PurePosixPath, imported: PurePosixPath) -> bool:
 
 
 def _place(path: PurePosixPath, folder: str, order: tuple[str, ...]) -> int | None:
-    """Where a file's folder stands in the order of `folder`; None if the file does not lie there."""
+    """Return the position of a file's folder in the order of `folder`; None if the file is elsewhere."""
     try:
         inside = path.relative_to(folder).parts
     except ValueError:

@@ -17,13 +17,13 @@ FOUNDATIONS = ("core", "gpu", "arrays", "primitives")
 STAGES = ("sources", "structure", "columns", "encode", "export", "arrange", "index", "query", "store")
 
 FACE = "headrace"
-"""The package's own ``__init__``: what api shows."""
+"""The package's own ``__init__``: the names that api exports."""
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
 def may_import(importer: str, imported: str) -> bool:
-    """Whether a file of folder `importer` may import module `imported`, named without ``headrace.``.
+    """Return whether a file of folder `importer` may import module `imported`, named without ``headrace.``.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def imports_of(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _python_imports(path: Path) -> Iterator[tuple[int, str]]:
-    """Line and module, without ``headrace.``; what comes from ``headrace`` itself is `FACE`, unless it is a module."""
+    """Line and module, without ``headrace.``; an import from ``headrace`` itself is `FACE`, unless it is a module."""
     modules = {*FOUNDATIONS, *STAGES, "_native", "api", "cli", "testing"}
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

@@ -82,7 +82,7 @@ def _types(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _is_mixed(annotation: ast.expr) -> bool:
-    """Whether the annotation has a tuple of members of more than one type.
+    """Return whether the annotation has a tuple of members of more than one type.
 
     Examples
     --------

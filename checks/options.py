@@ -25,7 +25,7 @@ _NO_OPTIONS = {"source", "**aliases"}
 
 
 class Row(NamedTuple):
-    """A row of the table, as its source says."""
+    """A row of the table, as in its source."""
 
     line: int
     name: str
@@ -144,7 +144,7 @@ def _documented(docstring: str) -> list[str]:
 
 
 def _passed(function: ast.FunctionDef) -> Mapping[str, str]:
-    """Return the keywords of the call ``CsvKeywords(...)``, and what they get."""
+    """Return the keywords of the call ``CsvKeywords(...)``, and their values."""
     calls = [node for node in ast.walk(function) if isinstance(node, ast.Call) and ast.unparse(node.func) == "CsvKeywords"]
     return {keyword.arg or "": ast.unparse(keyword.value) for call in calls for keyword in call.keywords}
 

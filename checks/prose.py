@@ -32,7 +32,7 @@ def check(root: Path) -> list[Finding]:
 
 
 def _texts(root: Path) -> Iterator[Path]:
-    """Files whose prose is held to the rules: no results of benchmarks, which are tables, and no data."""
+    """Yield files whose prose the rules cover: no results of benchmarks, which are tables, and no data."""
     for path in files(root, *PROSE):
         if "results" not in path.parts and path.name != "LICENSE":
             yield path

@@ -1,4 +1,4 @@
-"""The README's two commands, taken from its text, so that what CI runs is what a reader types.
+"""The README's two commands, taken from its text, so that CI runs the commands that a reader types.
 
 ``python -m checks.readme run`` prints the command that installs and runs the main job, ``... test`` the one that tests.
 """

@@ -1,7 +1,7 @@
 """Law: a test file imports no other test file, and no test replaces a private name.
 
-What several test files share lies in a module ``*_cases.py``, so that each test file can be read, moved and left out alone. Where
-a test needs another value, the module under test has a parameter or a name without an underscore for it.
+Code that several test files share lies in a module ``*_cases.py``, so that each test file can be read, moved and left out alone.
+Where a test needs another value, the module under test has a parameter or a name without an underscore for it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every check stands on: the files of the tree, and what a check finds in them."""
+"""Defines the basis of all checks: the files of the tree, and the findings in them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _LEFT_OUT = {"build", "dist", "data", "carry", "node_modules", "__pycache__"}
-"""Folders that hold what is made, or data; those that begin with a dot too, but for ``.ci``."""
+"""Folders of build results or data. Those that begin with a dot are left out, too, except ``.ci``."""
 
 NATIVE = (".cpp", ".hpp", ".cu", ".cuh", ".def")
 
@@ -67,7 +67,7 @@ def without_comments(code: str) -> str:
 
 
 def matches(path: Path, root: Path, pattern: re.Pattern[str], message: str, *, code_only: bool = False) -> Iterator[Finding]:
-    """A finding for each line that `pattern` is found in; ``{0}`` in the message is what was found."""
+    """A finding for each line that `pattern` is found in; ``{0}`` in the message is the text found."""
     text = path.read_text(encoding="utf-8")
     lines = (without_comments(text) if code_only else text).splitlines()
     for number, line in enumerate(lines, 1):

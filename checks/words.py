@@ -1,4 +1,4 @@
-"""No word that says "not done", no path of one machine, no test that is left out without a reason."""
+"""No word for "not done", no path of one machine, no test that is left out without a reason."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from tests import examples
 
 try:
     from hypothesis import settings
-except ImportError:  # tests that draw examples say so themselves
+except ImportError:  # tests that draw examples set this themselves
     pass
 else:
     settings.register_profile("headrace", deadline=None, derandomize=True)

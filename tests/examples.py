@@ -1,4 +1,4 @@
-"""Says how many examples a test draws: a quarter of them unless long tests run too.
+"""Defines how many examples a test draws: a quarter of them unless long tests run too.
 
 Long runs (`pytest -m "long or hypothesis"`, or `-m ""`) draw all of them.
 """
@@ -6,7 +6,7 @@ Long runs (`pytest -m "long or hypothesis"`, or `-m ""`) draw all of them.
 from __future__ import annotations
 
 draws_all = False
-"""Whether all examples are drawn. The suite's configuration sets this before it imports a test."""
+"""True if all examples are drawn. The suite's configuration sets this before it imports a test."""
 
 
 def examples(count: int) -> int:

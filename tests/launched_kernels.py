@@ -1,7 +1,7 @@
 """Compares the kernels that a test run has launched under the fiber harness with all kernels of the package.
 
-`pytest --record-kernels FOLDER` writes the first; this is run as ``python -m tests.launched_kernels FOLDER`` and fails where a
-kernel is missing, so that marking a test as long cannot leave a kernel without a test in the default selection.
+`pytest --record-kernels FOLDER` writes the first. This module runs as ``python -m tests.launched_kernels FOLDER`` and fails if a
+kernel is missing. So a test marked as long cannot leave a kernel without a test in the default selection.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""All that a reader says of a text, to be compared."""
+"""Complete result of a reader for a text, to be compared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Outcome = tuple[Any, ...]
 
 
 def outcome(read: Callable[[], Table]) -> Outcome:
-    """All that a reader says of a text, seconds apart."""
+    """Return the complete result of a reader for a text, except seconds."""
     try:
         table = read()
     except ParseError as error:

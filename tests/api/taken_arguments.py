@@ -1,6 +1,6 @@
-"""Which of the wrong arguments each parameter takes after all: by hand, from the documentation.
+"""Lists the wrong arguments that each parameter accepts: by hand, from the documentation.
 
-What is not listed here must be refused: a value that is silently taken for another gives wrong results.
+All other arguments must be refused: a value that is silently taken for another gives wrong results.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ FROM_ZERO = {"zero", "one", "int64"}
 FROM_ONE = {"one", "int64"}
 CONTEXT = {"none", "context"}
 BYTES = {"bytes", "text", "surrogate", "nul", "text True", "text None", "numpy text"}
-"""Of a separator: digits may be one in a `Dialect`, where no header is inferred."""
+"""Arguments that a separator accepts: digits may be one in a `Dialect`, where no header is inferred."""
 NAMES = {"text", "nul", "digits", "text True", "text None", "long text", "numpy text"}
 NULL = {"empty bytes", "bytes", "empty text", *NAMES}
 SEVERAL = {
@@ -99,7 +99,7 @@ TAKES: dict[str, set[str]] = {
     "records": FROM_ZERO,
     "dtype": set(),
 }
-"""By the parameter's name."""
+"""Accepted arguments by the parameter's name."""
 TAKES |= dict.fromkeys(
     ("infer_schema", "shrink", "quoted_null", "dayfirst", "double_quote", "lenient_quotes", "strict_quotes"), FLAG
 )
@@ -166,7 +166,7 @@ TAKES_IN: dict[str, set[str]] = {
     "buckets.even.high": EVERYTHING,
     "buckets.splitters.edges": EVERYTHING,
 }
-"""By call and parameter. What a bucket function takes of numbers is looked at when there are keys."""
+"""Accepted arguments by call and parameter. The numbers of a bucket function are checked when there are keys."""
 
 
 def takes(call: str, parameter: str) -> set[str]:

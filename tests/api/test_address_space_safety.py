@@ -1,4 +1,4 @@
-"""Reads in a process with little address space (`ulimit -v`): the same table as elsewhere, or an error that says what to do."""
+"""Tests reads in a process with little address space (`ulimit -v`): the same table as elsewhere, or an error with a remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interpreter ends while daemon threads read, scan, write and sort: exit code 0 and not a word on stderr."""
+"""Tests the end of the interpreter while daemon threads read, scan, write and sort: exit code 0 and empty stderr."""
 
 from __future__ import annotations
 

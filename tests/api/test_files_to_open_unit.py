@@ -15,7 +15,7 @@ EXPECTED = {"a": [1, 2], "b": ["x", "y"]}
 
 
 class OpenFile:
-    """What `fsspec.open` gives, as far as its interface goes: nothing is open before the `with` block."""
+    """Twin of the result of `fsspec.open`, as far as its interface goes: nothing is open before the `with` block."""
 
     def __init__(self, path: Path, mode: str = "rb") -> None:
         self.path, self.mode = path, mode

@@ -1,4 +1,4 @@
-"""Tables as HTML: what a notebook shows, and that no text of the data becomes a part of the page."""
+"""Tests tables as HTML: the view in a notebook, and that no text of the data becomes a part of the page."""
 
 from __future__ import annotations
 

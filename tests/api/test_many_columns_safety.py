@@ -15,11 +15,11 @@ from headrace.columns.schema import FirstRecord, SchemaOptions, plan_columns
 
 FEW, MANY = 1000, 8000
 MOST = 3 * MANY / FEW
-"""Of the times' ratio: 8 where time grows with the columns, 64 where it grows with their square."""
+"""Limit of the times' ratio: 8 if time grows with the columns, 64 if it grows with their square."""
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Of the processor, the least of several."""
+    """Return the least processor time of several runs."""
     found = []
     for _ in range(5):
         begun = time.process_time()

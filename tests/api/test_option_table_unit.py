@@ -1,4 +1,4 @@
-"""The table of options: what reaches `read_csv` and `scan_csv`, and under which names."""
+"""Tests the table of options: the values that reach `read_csv` and `scan_csv`, and their names."""
 
 from __future__ import annotations
 

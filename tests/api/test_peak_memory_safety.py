@@ -1,7 +1,7 @@
-"""Peak memory of reads, each in a process of its own: the result, a few MB for each thread, and what the README names beside.
+"""Tests the peak memory of reads, each in its own process: the result, a few MB a thread, and the README's other terms.
 
-README: peak memory is that of the result (1.1 times, and 10 MB for each thread); of string views and dictionaries also the plain
-form of one column; of a text whose one field is longer than a tile three times the field. Each fault takes 0.3 KB at most.
+README: peak memory is that of the result (1.1 times, and 10 MB for each thread). String views and dictionaries add the plain form
+of one column. A text whose one field is longer than a tile adds three times the field. Each fault takes 0.3 KB at most.
 """
 
 from __future__ import annotations

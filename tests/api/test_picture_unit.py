@@ -1,4 +1,4 @@
-"""Tables as text: what a person sees, whatever the terminal and the values are."""
+"""Tests tables as text, for any terminal and any values."""
 
 from __future__ import annotations
 

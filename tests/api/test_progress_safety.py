@@ -1,4 +1,4 @@
-"""Progress of a read: what is told, and what ends the read."""
+"""Tests the progress of a read: the reports, and how a report ends the read."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ WAYS = [
 
 
 def rows_of_csv(text: str) -> list[list[str]]:
-    """What Python's csv module reads: a quote opens a field at its start only, and text may follow a closing one."""
+    """Return the rows of Python's csv module: a quote opens a field only at its start, and text may follow a closing one."""
     return [row for row in csv.reader(io.StringIO(text, newline="")) if row]
 
 
@@ -116,7 +116,7 @@ SHAPES = [
 @pytest.mark.fibers
 @pytest.mark.parametrize("seed", range(12))
 def test_on_a_gpu_as_on_the_cpu(seed: int) -> None:
-    """Few and many quotes, in the first record or far behind it, in texts with and without quoted fields."""
+    """Few and many quotes, in the first record or far after it, in texts with and without quoted fields."""
     rng = random.Random(seed)
     lines = table_with_inches(rng.choice([40, 300]), rng.choice([0, 3, 29]), bool(seed % 2)).splitlines()
     for _ in range(rng.choice([0, 1, 5])):

@@ -1,4 +1,4 @@
-"""Tables: their parts, their slices, the ways out, and what is said when a package is missing."""
+"""Tests tables: their parts, their slices, their exports, and the message when a package is missing."""
 
 from __future__ import annotations
 
@@ -194,8 +194,8 @@ def test_a_column_finds_its_memory_in_whatever_order_columns_were_let_go_of() ->
 
 
 def test_batches_share_no_memory_between_columns() -> None:
-    """A scan behind a whole read, whose memory waits: with any region of the right size for any column, a batch's long texts came
-    into the pages of short ones, and had to touch new ones each time.
+    """A scan after a whole read, whose memory is kept for reuse. If any region of the right size served any column, the long
+    texts of a batch would get the pages of short ones. They would then touch new pages for each batch.
     """
     text = b"a,b\n" + (b"s" * 20 + b"," + b"l" * 60 + b"\n") * 400_000
     headrace.release_unused_memory()

@@ -1,4 +1,6 @@
-"""Texts on a GPU read in turn with the same options: what was settled for one, and is kept, does not show in the next one."""
+"""Tests texts on a GPU that are read in turn with the same options. State that is kept from one text must not affect the next
+one.
+"""
 
 from __future__ import annotations
 

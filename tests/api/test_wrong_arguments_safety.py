@@ -1,7 +1,7 @@
-"""Every public function with arguments of every wrong kind: an error that names the argument, and nothing else.
+"""Tests every public function with arguments of every wrong kind: an error that names the argument, and no other effect.
 
-Errors are this package's, a TypeError that names the argument, or, for paths, Python's. What is taken is what `taken_arguments`
-lists; all else would be a silent coercion.
+Errors are this package's, a TypeError that names the argument, or, for paths, Python's. Accepted arguments are those that
+`taken_arguments` lists; all others would be a silent coercion.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def mask() -> object:
 CALLS = {call.name: call for call in [*plain_calls(), *library_calls(), *array_calls(keys, mask)]}
 PAIRS = [(call, parameter) for call in CALLS.values() for parameter in call.tried()]
 MADE_ELSEWHERE = {"Sniffed", "Report", "DeviceArray", "Expression", "clear_caches", "key", "release_unused_memory", "__version__"}
-"""What takes no argument of a caller."""
+"""Names without an argument of the caller."""
 
 
 @pytest.mark.parametrize(("call", "parameter"), PAIRS, ids=lambda one: getattr(one, "name", one))

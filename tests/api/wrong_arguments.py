@@ -261,12 +261,12 @@ OTHER_NAMES = {
     "m": "buckets|parts",
     "schema": "names are given",
 }
-"""What messages call a parameter besides its name: `key` is what stands in brackets, and edges are looked at by a later call."""
+"""Names of a parameter in messages besides its own: `key` is the text in brackets, and edges are checked by a later call."""
 LONGEST_MESSAGE = 1200
 
 
 def fault_of(error: BaseException | None, parameters: tuple[str, ...]) -> str:
-    """What is wrong with the end of a call; empty if it is one that is promised."""
+    """Return the fault in the outcome of a call; empty if the outcome is a documented one."""
     if error is None:
         return ""
     said = str(error)
@@ -285,7 +285,7 @@ def fault_of(error: BaseException | None, parameters: tuple[str, ...]) -> str:
 
 
 def outcome(call: Call, wrong: dict[str, object], seconds: float = 20) -> BaseException | None:
-    """How a call ends."""
+    """Return the error of a call, or None."""
     try:
         with limited(seconds):
             call.run(wrong)

@@ -1,4 +1,4 @@
-"""Arrow's C device interface: what PyArrow makes of it on the CPU, and that everything is let go of."""
+"""Tests Arrow's C device interface: PyArrow's result on the CPU, and that everything is released."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Where work runs: where its input lies, or on the GPU that the context names; what it may take there, and what crosses."""
+"""Tests the device that work runs on: that of its input, or the GPU that the context names. Also tests the memory that it may
+take there, and the copies between devices.
+"""
 
 from __future__ import annotations
 

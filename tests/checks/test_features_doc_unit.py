@@ -1,4 +1,4 @@
-"""The table of features names tests that are there, and a row that does not is found."""
+"""Tests that the table of features names existing tests, and that a row that does not is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The law of figures: blocks of a page are what the result files say; a figure that is changed by hand is found."""
+"""Tests the law of figures: blocks of a page equal the result files; a figure that is changed by hand is found."""
 
 from __future__ import annotations
 

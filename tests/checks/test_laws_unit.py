@@ -1,4 +1,4 @@
-"""Each law finds a made-up violation where it is, leaves what is allowed alone, and holds on this tree."""
+"""Tests that each law finds a made-up violation in its place, accepts allowed code, and holds on this tree."""
 
 from __future__ import annotations
 

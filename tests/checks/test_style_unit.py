@@ -1,4 +1,4 @@
-"""The checks of folders, names and prose find made-up violations where they are, and leave what is allowed alone."""
+"""Tests that the checks of folders, names and prose find made-up violations in their places, and accept allowed code."""
 
 from __future__ import annotations
 

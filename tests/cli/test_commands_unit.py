@@ -1,4 +1,4 @@
-"""`headrace schema`, `head` and `count`: what they show of small texts, and that it is what `read_csv` says."""
+"""Tests `headrace schema`, `head` and `count`: their output for small texts, and that it agrees with `read_csv`."""
 
 from __future__ import annotations
 

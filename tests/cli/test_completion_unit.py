@@ -1,4 +1,4 @@
-"""Completion: what shells offer, asked of the shells themselves where they are there."""
+"""Tests completion by the shells themselves, if they are installed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_every_command_and_option_is_in_every_script(capsys: pytest.CaptureFixtu
 
 
 def offered(script: str, *words: str, folder: Path) -> list[str]:
-    """What bash offers for the last of `words`."""
+    """Return the completions that bash offers for the last of `words`."""
     line = " ".join(f"'{word}'" for word in words)
     code = f'{script}\nCOMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _headrace; printf "%s\\n" "${{COMPREPLY[@]}}"'
     done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, timeout=60, cwd=folder)

@@ -1,4 +1,4 @@
-"""`headrace demo`: what it shows, that its answer is the known one, and that it would notice another."""
+"""Tests `headrace demo`: its output, that its answer is the known one, and that it would notice another."""
 
 from __future__ import annotations
 

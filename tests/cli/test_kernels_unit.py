@@ -1,4 +1,4 @@
-"""`headrace kernels`: what it lists and what it builds."""
+"""Tests `headrace kernels`: its list and its build."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command where things go wrong: its exit code, its words, and what it leaves behind."""
+"""Tests errors of the command: its exit code, its messages, and the files that it leaves."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_misuse_is_exit_2(
     said = capsys.readouterr()
     assert words in said.err
     assert "Traceback" not in said.err
-    assert len(said.err.splitlines()) <= 2  # what is wrong and where help is, not 20 lines of usage
+    assert len(said.err.splitlines()) <= 2  # the fault and the place of help, not 20 lines of usage
     assert names(tmp_path) == ["in.csv"]
 
 
@@ -254,7 +254,7 @@ def test_a_pipe_can_be_read(tmp_path: Path) -> None:
 
 
 def _run(shell_words: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    """The command with what a shell would make of `shell_words`, e.g. a closed stream."""
+    """Run the command with `shell_words` as a shell would interpret them, e.g. a closed stream."""
     script = f'exec "$@" {shell_words}'
     return subprocess.run(["bash", "-c", script, "bash", *MODULE, *arguments], capture_output=True, timeout=60)
 

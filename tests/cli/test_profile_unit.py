@@ -1,4 +1,4 @@
-"""`headrace profile`: a trace and a page of who worked and who waited."""
+"""Tests `headrace profile`: a trace and a page of the workers' work and waits."""
 
 from __future__ import annotations
 

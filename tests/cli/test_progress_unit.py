@@ -1,4 +1,4 @@
-"""The bar on long work: when it is drawn, what it says, and that nothing of it stays."""
+"""Tests the bar on long work: when it is drawn, its text, and that nothing of it stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`headrace sniff`: what it proposes is what `sniff_csv` proposes, of files and of standard input."""
+"""Tests that `headrace sniff` proposes the same as `sniff_csv`, for files and for standard input."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_several_files(source: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize("repeats", [1, 20_000])
 def test_standard_input(repeats: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of a long stream the first 256 KB, without the line that they break off in."""
+    """A long stream is sniffed by its first 256 KB, without the line that they break off in."""
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TEXT + b"Lima;1535\n" * repeats)))
     found = json.loads(said_by(capsys, "-", "--json"))
     assert (found["sep"], found["agreement"], found["schema"]["founded"]) == (";", 1.0, "int64")

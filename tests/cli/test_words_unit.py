@@ -1,4 +1,4 @@
-"""The command's words: library messages in flags, and texts that fit a line."""
+"""Tests the command's messages: library messages in terms of flags, and texts that fit a line."""
 
 from __future__ import annotations
 

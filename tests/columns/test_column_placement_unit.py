@@ -1,4 +1,4 @@
-"""Columns and tables where they lie: the protocols by which others take them, and the ways between host and GPU."""
+"""Tests the placement of columns and tables: the protocols of other libraries, and copies between host and GPU."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_without_a_gpu_the_way_there_says_why(table):
 
 
 class ElsewhereBuffer:
-    """A buffer that says it is on a GPU."""
+    """A buffer that claims to be on a GPU."""
 
     address, nbytes, device = 256, 64, "cuda"
 

@@ -20,7 +20,7 @@ from headrace.core.buffer import copy_of
 
 
 def bits(flags):
-    """Bit-packed, least significant first, with ones behind the end, where nobody may look."""
+    """Return the flags bit-packed, least significant first, with ones after the end, which must not be read."""
     padded = [*flags, *[True] * (-len(flags) % 8)]
     return bytes(sum(bit << i for i, bit in enumerate(padded[at : at + 8])) for at in range(0, len(padded), 8))
 

@@ -1,4 +1,4 @@
-"""Whether the first record is a header: one test for each rule, and the same answer from every reader."""
+"""Tests whether the first record is a header: one test for each rule, and the same result from every reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types as values: their texts, their Arrow formats, and everything that stands for them."""
+"""Tests types as values: their texts, their Arrow formats, and the objects that are accepted for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors: what they say to a person, what a caller may catch them as, and that they survive a process boundary."""
+"""Tests errors: their messages, the classes that a caller may catch, and that they survive a process boundary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The system refuses threads: calls give the same answers on those there are, and nothing crashes or hangs."""
+"""Tests a system that refuses threads: calls give the same results on the available threads, without a crash or a hang."""
 
 from __future__ import annotations
 

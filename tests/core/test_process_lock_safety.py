@@ -1,4 +1,4 @@
-"""A fork beside threads that hold locks: the child finds none locked."""
+"""Tests a fork while threads hold locks: the child finds none locked."""
 
 from __future__ import annotations
 

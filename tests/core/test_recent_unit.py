@@ -1,4 +1,4 @@
-"""Results kept by the identity of what they were made of; immutable values made quickly; options that say the same."""
+"""Tests results cached by the identity of their inputs, immutable values that are made quickly, and equivalent options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decimals, times, durations, bytes and nulls as PyArrow, Polars, DuckDB and pandas receive them."""
+"""Tests decimals, times, durations, bytes and nulls as PyArrow, Polars, DuckDB and pandas receive them."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ using namespace headrace;
 
 inline bool bit(const Region& region, u64 at) { return region.as<u8>()[at / 8] >> (at % 8) & 1; }
 
-// Bits behind the last are zero.
+// Bits after the last are zero.
 inline void check_bits(const Region& region, u64 rows) {
     REQUIRE(region.size() >= (rows + 7) / 8);
     for (u64 at = rows; at < region.size() * 8; ++at) REQUIRE(!bit(region, at));

@@ -60,7 +60,7 @@ public:
         return made;
     }
 
-    // To `out`, whose release ends it.
+    // Moves it to `out`, whose release ends it.
     static void hand_over(std::unique_ptr<OwnedArray> owned, ArrowArray* out) {
         *out = owned->array;
         out->private_data = owned.release();

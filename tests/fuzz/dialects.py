@@ -39,7 +39,7 @@ DIALECTS = [
     Dialect(strict_quotes=True, double_quote=False, lineterminator="\n"),
     Dialect(strict_quotes=True, sep="||", escape_char="\\"),
 ]
-"""What one of them has and another has not: each option, delimiters of several bytes that overlap themselves, no quotes, lenient
+"""Dialects that differ in each option. Some have delimiters of several bytes that overlap themselves, or no quotes, or lenient
 quotes found by masks and by steps.
 """
 

@@ -1,7 +1,7 @@
-// A small coverage-guided fuzzer for a target built by g++ with -fsanitize-coverage=trace-pc: inputs that reach a new
+// A small coverage-guided fuzzer for a target built by g++ with -fsanitize-coverage=trace-pc. Inputs that reach a new
 // pair of neighbouring blocks of code are kept, made shorter, and changed further. The target speaks libFuzzer's entry
-// point, so clang's -fsanitize=fuzzer can take this driver's place. `fuzz_x -help=1` says how to call it.
-// Cost: one look into a table of 256 KB for each block of code that runs, none for each input.
+// point, so clang's -fsanitize=fuzzer can take this driver's place. `fuzz_x -help=1` prints the options. Cost: one look
+// into a table of 256 KB for each block of code that runs, none for each input.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -100,7 +100,7 @@ private:
         return corpus_[mutator_.below(2) ? mutator_.below(n) : n - 1 - mutator_.below(newest)];
     }
 
-    // Whether the input reached something new; the edges are then in `fresh`.
+    // Returns whether the input reached something new; the edges are then in `fresh`.
     static std::uint32_t reach(const Bytes& input) {
         fresh_count.store(0, std::memory_order_relaxed);
         fuzz::execute(input);

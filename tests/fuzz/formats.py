@@ -23,7 +23,7 @@ FORMATS = [
     "%s.%f",
     "%y%j %H%M%S %Z",
 ]
-"""Each directive, with and without digits behind it."""
+"""Each directive, with and without digits after it."""
 
 _HERE = Path(__file__).parent
 

@@ -1,5 +1,5 @@
-// What the targets share. A target is one file fuzz_*.cpp with LLVMFuzzerTestOneInput: the input's first bytes choose
-// options, the others are the text. It ends in REQUIRE (or a sanitizer) where something is wrong.
+// Code that the targets share. A target is one file fuzz_*.cpp with LLVMFuzzerTestOneInput: the input's first bytes
+// choose options, the others are the text. It ends in REQUIRE (or a sanitizer) where something is wrong.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "core/cpu/portable.hpp"
 
-// Says what did not hold and where, and ends the process; whoever drives the target keeps the input.
+// Prints the failed condition and its place, and ends the process. The driver of the target keeps the input.
 #define REQUIRE(condition)                                                                        \
     do {                                                                                          \
         if (!(condition)) {                                                                       \
@@ -23,7 +23,7 @@ namespace fuzz {
 using headrace::u8;
 using headrace::usize;
 
-// The input, taken from its front; behind its end there are zeros.
+// The input, taken from its front. After its end there are zeros.
 class Input {
 public:
     Input(const u8* data, usize size) : data_(data), size_(size) {}
@@ -43,7 +43,7 @@ public:
         return choices[below(N)];
     }
 
-    // What is left. It ends where the input's memory ends, so that sanitizers see each read behind it.
+    // The rest of the input. It ends where the input's memory ends, so that sanitizers see each read after it.
     const u8* data() const { return data_; }
     usize size() const { return size_; }
 

@@ -1,5 +1,5 @@
-// How numbers, dates and local times may be written: marks, formats, zones. Numbers are held to a reader of groups by
-// hand, formats to a writer of the same formats, zones to a search through all pieces.
+// Fuzzes the ways to write numbers, dates and local times: marks, formats, zones. Numbers are compared with a reader of
+// groups by hand, formats to a writer of the same formats, zones to a search through all pieces.
 #include <algorithm>
 #include <ctime>
 #include <string>
@@ -38,7 +38,7 @@ bool ungrouped(const std::string& text, i16 thousands, std::string& out) {
     }
 }
 
-// The text with a point for the decimal mark; false where a mark stands in a wrong place.
+// Returns the text with a point for the decimal mark; false if a mark is in a wrong place.
 bool plain_number(const NumberMarks& marks, const std::string& text, std::string& out) {
     const bool has_sign = !text.empty() && (text[0] == '-' || text[0] == '+');
     const auto may_stand = [&](char c) { return (c >= '0' && c <= '9') || static_cast<u8>(c) == marks.thousands; };
@@ -76,7 +76,8 @@ struct Moment {
     std::tm parts{};
 };
 
-// One step of a format, written; `seed` chooses among the ways to write it. What the step does not say is zero.
+// One step of a format, written; `seed` chooses among the ways to write it. Parts of the moment that the step lacks are
+// zero.
 std::string written(const DateStep& step, const Moment& moment, u8 seed) {
     static const char* const MONTHS[] = {"January", "february", "MARCH",     "April",   "May",      "June",
                                          "July",    "August",   "September", "October", "November", "December"};
@@ -122,7 +123,7 @@ std::string written(const DateStep& step, const Moment& moment, u8 seed) {
     }
 }
 
-// Only what the format says: others are as at the beginning of the day, of the minute, of the second.
+// Keeps only the parts that the format has. Others are as at the beginning of the day, of the minute, of the second.
 void forget_unsaid(const std::vector<DateStep>& steps, usize count, Moment& moment) {
     std::string said;
     for (usize i = 0; i < count; ++i) said += static_cast<char>(steps[i].what);
@@ -145,7 +146,7 @@ std::vector<DateStep> steps_of(const fuzz::FormatText& format) {
     return steps;
 }
 
-// What is written by a format is read by it, and is that moment again.
+// Checks that a moment written by a format is read by it, and is that moment again.
 void check_written(fuzz::Input input, const std::vector<DateStep>& steps) {
     Moment moment;
     u64 number = 0;
@@ -171,7 +172,7 @@ void check_written(fuzz::Input input, const std::vector<DateStep>& steps) {
     REQUIRE(found.seconds == moment.seconds && found.nanoseconds == moment.nanoseconds);
 }
 
-// Any text: what inference makes of it does not depend on whether it is asked once or twice, and a date has no time.
+// Any text: its inferred kind is the same if it is inferred twice, and a date has no time.
 void check_any(const fuzz::Input& input, const std::vector<DateStep>& steps, const NumberMarks& marks, u8 choice) {
     const DateFormat format = {steps.data(), steps.size(), true};
     const DateFormats dates = {&format, 1, (choice & 1) != 0, (choice & 2) != 0};

@@ -23,7 +23,7 @@ int digit_of(u8 byte) {
     return letter >= 0 && letter < 6 ? letter + 10 : 99;
 }
 
-// The number that the text is, held at the ends of +-10^20; false if it is none.
+// Returns the number of the text, clamped to +-10^20; false if the text is not a number.
 bool number_of(const u8* p, usize n, Wide& out) {
     const Wide most = static_cast<Wide>(10'000'000'000) * 10'000'000'000;
     usize at = n > 0 && (p[0] == '+' || p[0] == '-') ? 1 : 0;
@@ -55,7 +55,7 @@ void check_type(const u8* p, usize n, bool is_number, Wide number) {
     REQUIRE(status == Parse::ok || value == 77);
 }
 
-// What inference makes of an integer: its range says which kind, unless it is written as a code.
+// Checks the kind that is inferred from an integer: its range decides the kind, unless it is written as a code.
 void check_kind(const u8* p, usize n, Wide number) {
     const bool zero_first = n > 1 && p[p[0] == '-' ? 1 : 0] == '0' && (p[0] != '-' || n > 2);
     const Kind kind = classify(p, n);

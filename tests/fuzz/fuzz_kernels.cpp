@@ -1,5 +1,6 @@
-// The kernels that find structure, called as a tile is: summaries from every state, and the index of a text that comes
-// in ranges, against steps of the automaton. No memory is allocated, so this is the fast sibling of fuzz_find.
+// Fuzzes the kernels that find structure, called as a tile is. Summaries from every state, and the index of a text that
+// comes in ranges, are compared with steps of the automaton. No memory is allocated, so this is the fast sibling of
+// fuzz_find.
 #include <cstring>
 
 #include "dialects.hpp"
@@ -27,7 +28,7 @@ struct Index {
     }
 };
 
-// What index() promises, from the automaton alone.
+// Computes the result of index() from the automaton alone.
 void step_through(const Dialect& dialect, const u8* text, usize size, usize limit, Index& index) {
     const Automaton& a = dialect.automaton;
     TileIndex& tile = index.tile;
@@ -57,7 +58,7 @@ void compare(const Index& found, const Index& expected) {
     REQUIRE(a.blank_lines == b.blank_lines);
     REQUIRE(a.stray_count == b.stray_count && std::memcmp(found.strays, expected.strays, a.stray_count * 4) == 0);
     REQUIRE(a.has_quotes == b.has_quotes);
-    REQUIRE(a.has_high_bytes || !b.has_high_bytes);  // the block behind may have some
+    REQUIRE(a.has_high_bytes || !b.has_high_bytes);  // the next block may have some
 }
 
 u8 state_after(const Automaton& a, const u8* text, usize size, u8 state) {
@@ -77,7 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const u8 padding = input.take();
     if (input.size() == 0 || input.size() > LONGEST) return 0;
     const usize n = input.size();
-    // Kernels may read 64 bytes behind the text, and what these are must not matter.
+    // Kernels may read 64 bytes after the text. Their values must not matter.
     static u8 text[ROOM];
     std::memcpy(text, input.data(), n);
     std::memset(text + n, padding, 64);

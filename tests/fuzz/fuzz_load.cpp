@@ -1,5 +1,5 @@
-// A whole load: whatever the instruction set, tile size, number of threads and kind of source, the same columns and
-// rejects, and buffers as Arrow wants them.
+// Fuzzes a whole load. The columns and rejects are the same for any instruction set, tile size, number of threads and
+// kind of source. Buffers are as Arrow requires.
 #include <algorithm>
 #include <string>
 
@@ -68,7 +68,7 @@ std::string picture_of(const Source& source, const Dialect& dialect, const LoadP
     return picture;
 }
 
-// What is skipped in front, where the data begins and ends: as columns/records/data_range.py settles it.
+// Sets the bytes skipped at the begin, and where the data begins and ends, as columns/records/data_range.py does.
 void set_extent(const Source& source, const Dialect& dialect, u8 choice, u8 rows, LoadPlan& plan) {
     const u64 mark = source.encoding().is_utf16() ? 2 : 3;
     SurveyPlan look;
@@ -87,7 +87,7 @@ void set_extent(const Source& source, const Dialect& dialect, u8 choice, u8 rows
     if (choice % 7 == 0) plan.end = record_begin(source, dialect, look, rows / 16);
 }
 
-// Without enough memory a load ends, and leaves nothing behind.
+// Without enough memory a load ends, and leaves no memory allocated.
 void load_in_little_memory(const Source& source, const Dialect& dialect, LoadPlan plan, usize limit) {
     plan.memory_limit = limit;
     try {

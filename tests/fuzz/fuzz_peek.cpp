@@ -1,4 +1,4 @@
-// The first records as a header is read from, what a survey says of all of them, and lines.
+// Fuzzes the first records that a header is read from, the survey of all records, and lines.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -50,7 +50,7 @@ void check_peek(const fuzz::Input& input, const Dialect& dialect, usize count) {
             }
             if (isa == available_isas().front()) continue;
             REQUIRE(record.malformed == first[next - 1].malformed);
-            // Nobody takes names from a record whose quotes are malformed, so its texts may be anything.
+            // Names are never taken from a record whose quotes are malformed, so its texts may be anything.
             REQUIRE(record.malformed || record.fields == first[next - 1].fields);
         }
         REQUIRE(next == peeked.size());
@@ -100,7 +100,7 @@ void check_survey(const fuzz::Input& input, const Dialect& dialect, SurveyPlan p
     }
 }
 
-// Lines end as the dialect's do, whatever quotes say.
+// Lines end as the dialect's do, inside quotes too.
 void check_skipped_lines(const fuzz::Input& input, const Dialect& dialect, u64 wanted) {
     const std::string text = slice(input, 0, input.size());
     const std::string own(reinterpret_cast<const char*>(dialect.line_end_text), dialect.line_end_length);

@@ -48,7 +48,7 @@ public:
         return out >= least && out <= most;
     }
 
-    // Any of these characters; 0 if the next one is none of them.
+    // Takes any of these characters; 0 if the next one is none of them.
     char any_of(std::string_view characters) {
         if (text_.empty() || characters.find(text_.front()) == std::string_view::npos) return 0;
         const char found = text_.front();

@@ -233,7 +233,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
         text = written(columns, batches, options, choice < 250 ? 1 : 2);
     } catch (const std::invalid_argument&) {
-        return 0;  // what cannot be read back is refused
+        return 0;  // a text that cannot be read back is refused
     }
     const MemorySource source(text.data(), text.size());
     check_fields(source, dialect, columns, forms, options);

@@ -1,5 +1,4 @@
-// What lenient quotes mean (structure/cpu/lenient.hpp), read off the whole text at once: no tiles, no windows, no
-// masks.
+// Interprets lenient quotes (structure/cpu/lenient.hpp) from the whole text at once: no tiles, no windows, no masks.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +20,9 @@ public:
         }
     }
 
-    // Whether the quote at `at`, the first byte of a field, opens it: quotes alone do if they are even and a delimiter
-    // follows, an odd run if the next run that says anything may close. Where two quotes do not stand for one, "even"
-    // is two or more, and every run is as an odd one.
+    // Returns whether the quote at `at`, the first byte of a field, opens it. Quotes alone do if they are even and a
+    // delimiter follows. An odd run does if the next decisive run may close. If two quotes do not stand for one, "even"
+    // is two or more, and every run counts as odd.
     bool opens(usize at) const {
         const usize end = run_end(at);
         if (dialect_.double_quote && (end - at) % 2 == 0) return delimiter_at(end);
@@ -38,7 +37,7 @@ private:
         bool may_close;  // otherwise it opens
     };
 
-    // So far back a reader looks: more escapes count as pairs, and behind more spaces no field begins.
+    // Limits of a reader's search backwards: more escapes count as pairs, and after more spaces no field begins.
     static constexpr usize MOST_ESCAPES = 32, MOST_SPACES = 16;
 
     bool is_quote(usize at) const { return at < size_ && text_[at] == dialect_.quote; }
@@ -89,7 +88,7 @@ private:
     const Dialect& dialect_;
     const u8* const text_;
     const usize size_;
-    std::vector<Run> runs_;  // that say something
+    std::vector<Run> runs_;  // that are decisive
 };
 
 }  // namespace fuzz

@@ -101,7 +101,7 @@ private:
         }
     }
 
-    // Over what is there, or between.
+    // Puts a token over existing bytes, or between them.
     void put_token(Bytes& input) {
         if (tokens_.empty()) return insert_bytes(input);
         const Bytes& token = tokens_[below(tokens_.size())];

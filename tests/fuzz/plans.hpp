@@ -91,7 +91,7 @@ inline constexpr FormatText FORMATS[] = {
 #include "formats.inc"
 };
 
-// Local times with an hour that was shown twice, one that was skipped, and a rule that goes on as 400 years before.
+// Local times with a repeated hour, a skipped hour, and a rule that repeats every 400 years.
 inline void add_zone(LoadPlan& plan) {
     constexpr i64 FOREVER = i64{1} << 62, CHANGE = 1'548'979'200, HOUR = 3600;
     ZoneTable& table = plan.zones.emplace_back();
@@ -135,7 +135,7 @@ inline void add_dates(Input& input, LoadPlan& plan) {
     for (PlannedColumn& column : plan.columns) column.forms = input.below(2);
 }
 
-// As columns/plan/row_policy.py makes them from policies.
+// Adds rows as columns/plan/row_policy.py makes them from policies.
 inline void add_rows(Input& input, LoadPlan& plan) {
     RowRules& rules = plan.rows;
     const usize choice = input.take();

@@ -1,4 +1,4 @@
-"""The fuzzers' tables are those of the dialects and date formats as they are now."""
+"""Tests that the fuzzers' tables are those of the present dialects and date formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-// Structure read off a dialect's automaton byte by byte: what every kernel, tile size and number of threads is held to.
+// Reads structure by a dialect's automaton byte by byte: the reference for every kernel, tile size and number of
+// threads.
 #pragma once
 
 #include "lenient_runs.hpp"

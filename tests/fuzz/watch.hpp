@@ -1,5 +1,5 @@
-// Running one input, and keeping it if it is a finding: a check that does not hold, a sanitizer's report, a signal, too
-// much time or memory. Part of the driver.
+// Runs one input, and keeps it if it is a finding: a failed check, a sanitizer's report, a signal, too much time or
+// memory. Part of the driver.
 #pragma once
 
 #include <fcntl.h>
@@ -36,7 +36,7 @@ inline std::size_t running_size = 0;
 inline std::atomic<std::uint64_t> executions{0};
 inline double timeout_seconds, rss_limit_mb;
 
-// The input lies at the very end of its allocation, so that a sanitizer sees reads behind it.
+// The input lies at the very end of its allocation, so that a sanitizer sees reads after it.
 inline void execute(const Bytes& input) {
     running_size = input.size();
     char* const at = memory.get() + memory_size - input.size();
@@ -50,7 +50,7 @@ inline void reserve(std::size_t longest) {
     memory = std::make_unique<char[]>(longest);
 }
 
-// Writes the input that runs to a file, once, and says how to run it again.
+// Writes the input that runs to a file, once, and prints how to run it again.
 inline void keep_input() {
     static std::atomic<bool> kept{false};
     if (kept.exchange(true)) return;

@@ -90,7 +90,7 @@ def _judged(mutants: list[Mutant], place: Place, jobs: int) -> dict[str, str | N
 
 
 def _remember(path: Path, verdicts: dict[str, str | None]) -> dict[str, str | None]:
-    """All verdicts so far, those of this run in place of earlier ones."""
+    """Return all recorded verdicts, with those of this run in place of earlier ones."""
     earlier: dict[str, str | None] = json.loads(path.read_text()) if path.exists() else {}
     earlier |= verdicts
     path.write_text(json.dumps(earlier, indent=1))

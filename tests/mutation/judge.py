@@ -1,4 +1,4 @@
-"""Runs the near tests of a planted error and says which of them found it."""
+"""Runs the near tests of a planted error and reports which of them found it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEAST_LIMIT = 60.0
 
 @dataclass(frozen=True)
 class Place:
-    """Where planted tests run: a tree with the package built in place, and the native test programs."""
+    """Place that planted tests run in: a tree with the package built in place, and the native test programs."""
 
     tree: Path
     programs: Path
@@ -35,14 +35,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the near tests said: the first that failed, or none."""
+    """Outcome of the near tests: the first that failed, or none."""
 
     found_by: str | None
     seconds: float
 
     @property
     def killed(self) -> bool:
-        """Whether a test found the error."""
+        """True if a test found the error."""
         return self.found_by is not None
 
 

@@ -19,7 +19,7 @@ _KEYS = {"id", "line", "choice", "token", "becomes", "near", "survives"}
 
 
 class MutantError(ValueError):
-    """A row of the list does not fit the source, or says something that a row cannot say."""
+    """A row of the list does not fit the source, or has an invalid value."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Mutant:
     choice
         The expression or statement inside `line` that gets a mutated form.
     token, becomes
-        What is replaced in `choice`, where it occurs exactly once, and by what.
+        Text in `choice`, where it occurs exactly once, and its replacement.
     near
         Tests that must find the error: arguments of pytest, or ``native:`` and a program of tests/native.
     survives

@@ -1,4 +1,6 @@
-"""The list of planted errors fits the source, and the runner tells an error that is found from one that is not."""
+"""Tests that the list of planted errors fits the source, and that the runner distinguishes an error that is found from one that
+is not.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +97,7 @@ def test_expressions_and_statements_of_cpp(tmp_path: Path):
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
-    """A package of one function with two errors, and tests near it; one is not looked for, and one does not end."""
+    """A package of one function with two errors, and tests near it; one is not tested, and one does not end."""
     tree = tmp_path / "tree"
     source = "def is_below(a, b):\n    return a < b\n\n\ndef count(a):\n    while a > 0:\n        a -= 1\n    return a\n"
     rows = [

@@ -12,7 +12,7 @@ namespace check {
 inline std::uint64_t passed = 0;
 inline std::uint64_t failed = 0;
 
-// Counts a check; says whether a message is due, which after twenty of them is not.
+// Counts a check; returns whether a message is due, which is not after twenty of them.
 inline bool count(bool good) {
     if (good) {
         ++passed;

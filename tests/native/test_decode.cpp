@@ -1,6 +1,6 @@
-// Decoding by every instruction set against one character at a time; windows side by side, whose text, put together, is
-// that of the whole source, and whose places lead back to the source's bytes. Sources lie at the end of their
-// allocation, for the sanitizers.
+// Tests decoding by every instruction set against one character at a time. The texts of adjacent windows, concatenated,
+// are that of the whole source, and their places map to the source's bytes. Sources lie at the end of their allocation,
+// for the sanitizers.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -18,7 +18,7 @@ struct Decoded {
     std::vector<std::uint64_t> origins;  // of each byte of the text
 };
 
-// Units of UTF-16 to UTF-8, as the standard says it.
+// Converts units of UTF-16 to UTF-8, as the standard defines it.
 Decoded decode_plainly(const std::string& data, bool big) {
     Decoded made;
     const auto unit = [&](usize at) {

@@ -1,5 +1,5 @@
-// A system that has fewer threads than a call asks for, or none: every worker runs, what they share is as with all
-// threads, and the pool makes the missing ones when the system has them again.
+// Tests a system that has fewer threads than a call asks for, or none. Every worker runs, and the shared work is as
+// with all threads. The pool makes the missing threads when the system has them again.
 #include <algorithm>
 #include <chrono>
 #include <cstring>

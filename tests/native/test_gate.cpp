@@ -11,9 +11,9 @@ using namespace headrace;
 namespace {
 
 constexpr std::uint64_t NUMBERS = 5'000;
-constexpr auto LONG = std::chrono::milliseconds(3);  // those who wait are asleep by then
+constexpr auto LONG = std::chrono::milliseconds(3);  // waiting threads are asleep by then
 
-// What the steps make of each other: not the same in another order.
+// Combines two steps; the result depends on their order.
 std::uint64_t step(std::uint64_t made, std::uint64_t number) { return made * 0x9E3779B97F4A7C15 + number; }
 
 void run(unsigned threads, const auto& work) {
@@ -22,7 +22,7 @@ void run(unsigned threads, const auto& work) {
     for (std::thread& worker : workers) worker.join();
 }
 
-// Each number takes its turn once, whoever is late; what a step reads is what the one before wrote.
+// Each number takes its turn once, whichever thread is late. A step reads the value that the preceding one wrote.
 void test_order(unsigned threads, std::uint64_t late_every) {
     OrderedGate gate;
     std::atomic<std::uint64_t> next{0};
@@ -42,7 +42,7 @@ void test_order(unsigned threads, std::uint64_t late_every) {
     CHECK_EQ(turns, NUMBERS);
 }
 
-// One fails at its turn: those before it have had theirs, and all others are told, asleep or not there yet.
+// One fails at its turn. Those before it have had theirs, and all others are notified, asleep or not there yet.
 void test_close(unsigned threads, std::uint64_t failing) {
     OrderedGate gate;
     std::atomic<std::uint64_t> next{0}, passed{0}, told{0};

@@ -1,5 +1,5 @@
-// Parts of a column joined: any lengths, so that bits meet at any place in a word; rows, repeated values and nulls; and
-// the limit at which offsets become wide.
+// Tests joined parts of a column. Parts have any lengths, so that bits are joined at any place in a word. Also tests
+// rows, repeated values and nulls, and the limit at which offsets become wide.
 #include <cstring>
 #include <optional>
 #include <random>

@@ -1,6 +1,6 @@
-// The whole native path on random and malformed text: every instruction set, tile size and thread count gives the same
-// result, and no byte outside the text is touched (the text lies at the very end of its allocation, for the
-// sanitizers).
+// Tests the whole native path on random and malformed text. Every instruction set, tile size and thread count gives the
+// same result, and no byte outside the text is touched. The text lies at the very end of its allocation, for the
+// sanitizers.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -167,8 +167,8 @@ std::string picture(const Source& source, const LoadPlan& plan, const LoadResult
     return shown;
 }
 
-// The text as it is, or each of its bytes as a unit of UTF-16, sometimes with a surrogate among them or half a unit
-// behind.
+// Returns the text as it is, or each of its bytes as a unit of UTF-16. Sometimes a surrogate is among the units, or
+// half a unit at the end.
 std::string encoded(std::mt19937& random, const std::string& text, EncodingId id) {
     if (id == EncodingId::utf8 || id == EncodingId::single_byte) return text;
     std::string units;

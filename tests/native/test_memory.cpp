@@ -1,5 +1,5 @@
-// Regions made and gone on several threads, whose memory waits for the next one; and regions that go while the heap has
-// nothing more: their memory goes back to the system.
+// Tests regions made and freed on several threads, whose memory waits for the next one. Regions that are freed while
+// the heap is exhausted give their memory back to the system.
 #include <atomic>
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,5 @@
-// Functions run on several threads: each worker once, again and again, from several callers at once, with pauses in
-// which the pool's threads go to sleep and without; and what is thrown is the lowest worker's.
+// Tests functions that run on several threads: each worker once, again and again, from several callers at once. The
+// pool's threads go to sleep in pauses, or there are no pauses. The exception of the lowest worker is rethrown.
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
@@ -18,7 +18,7 @@ constexpr auto LONG = std::chrono::milliseconds(3);  // threads without a job ar
 
 void test_each_worker_once(unsigned threads, unsigned rounds, bool pauses) {
     for (unsigned round = 0; round < rounds; ++round) {
-        std::vector<unsigned> runs(threads, 0);  // plain: what a worker wrote, the caller sees
+        std::vector<unsigned> runs(threads, 0);  // plain: the caller sees the workers' writes
         run_parallel(threads, [&](unsigned worker) { ++runs[worker]; });
         for (const unsigned ran : runs) CHECK_EQ(ran, 1u);
         if (pauses) std::this_thread::sleep_for(LONG);

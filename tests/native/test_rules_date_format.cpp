@@ -159,7 +159,7 @@ void test_order() {
     CHECK(parse(true, "1970-01-02", t, used) == Parse::ok && t.seconds == DAY && used == nullptr);
 }
 
-// Any bytes: no read past the text, which the sanitizers see, and no day that is none.
+// Any bytes: no read past the text, which the sanitizers see, and no invalid day.
 void test_any_bytes() {
     check::Random random("date formats");
     const std::string alphabet = "0123456789019701/-.: +ZzjanJANpmPM%\xFF";

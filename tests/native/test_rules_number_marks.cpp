@@ -80,7 +80,7 @@ void test_every_place() {
     }
 }
 
-// A byte of 0xFF is no mark where there is none.
+// A byte of 0xFF is no mark if there is no mark.
 void test_no_mark() {
     CHECK_EQ(plain("1\xFF"
                    "234",

@@ -181,7 +181,7 @@ void test_timestamp_shape() {
         CHECK_EQ(parse_time(text, out), Parse::invalid);
     }
     CHECK(out.seconds == 77 && out.nanoseconds == 77);
-    // Every beginning of a timestamp is either a timestamp or not, and reads nothing behind itself.
+    // Every prefix of a timestamp is either a timestamp or not, and parsing it reads nothing after it.
     const std::string full = "2023-01-01T10:00:00.123456789+01:00";
     for (usize length = 0; length <= full.size(); ++length) {
         const bool valid = length == 10 || length == 16 || length == 19 || (length >= 21 && length <= 29) ||

@@ -96,8 +96,8 @@ void test_examples() {
     }
 }
 
-// Digits with a point anywhere, zeros around them, for every precision and scale: the value is the digits with as many
-// zeros as the scale asks for, if none but zeros would have to go.
+// Digits with a point anywhere, zeros around them, for every precision and scale. The value is the digits with the
+// zeros that the scale asks for, if only zeros would have to go.
 void test_every_scale() {
     check::Random random("decimals");
     for (int round = 0; round < 60; ++round) {

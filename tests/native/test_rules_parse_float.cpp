@@ -29,7 +29,7 @@ bool same_bits(T a, T b) {
 
 template <class T>
 Parse parse(const std::string& text, T& out) {
-    const std::vector<u8> exact(text.begin(), text.end());  // on the heap, so that a read behind the text is seen
+    const std::vector<u8> exact(text.begin(), text.end());  // on the heap, so that a read after the text is seen
     return parse_float(exact.data(), exact.size(), out);
 }
 
@@ -75,7 +75,7 @@ void test_printed_floats() {
         const float narrow = random_finite<float, u32>(random);
         expect_like_c(format("%.*e", static_cast<int>(random.below(25)), value));
         expect_like_c(format("%.*e", static_cast<int>(random.below(25)), static_cast<double>(narrow)));
-        // What is written must come back.
+        // A written number must parse to the same value.
         double back;
         CHECK(parse(format("%.*g", 17, value), back) == Parse::ok && same_bits(back, value));
         float narrow_back;
@@ -84,7 +84,7 @@ void test_printed_floats() {
     }
 }
 
-// Prices, coordinates, measurements: what files are full of.
+// Prices, coordinates, measurements: the usual numbers of files.
 void test_everyday_numbers() {
     check::Random random("everyday numbers");
     for (int i = 0; i < 400000; ++i) {

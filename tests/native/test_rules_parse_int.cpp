@@ -18,7 +18,7 @@ std::string decimal(i128 value) {
 
 template <class T>
 Parse parse(const std::string& text, T& out) {
-    // A copy of the exact size, so that a read behind the text is seen.
+    // A copy of the exact size, so that a read after the text is seen.
     const std::string exact(text);
     return parse_int(reinterpret_cast<const u8*>(exact.data()), exact.size(), out);
 }
@@ -117,7 +117,7 @@ void test_shape() {
     CHECK_EQ(parse("340282366920938463463374607431768211461", out), Parse::overflow);
 }
 
-// Around every power of two, with both signs, in capital and small letters, with zeros in front.
+// Numbers near every power of two, with both signs, in capital and small letters, with leading zeros.
 template <class T>
 void test_hex() {
     constexpr bool IS_SIGNED = static_cast<T>(-1) < static_cast<T>(0);

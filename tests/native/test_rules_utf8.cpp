@@ -120,7 +120,7 @@ void test_random_texts() {
     }
 }
 
-// Good sequences and what stands for the bad ones, by the examples of section 3.9, tables 3-8 to 3-11.
+// Good sequences and the replacements of bad ones, by the examples of section 3.9, tables 3-8 to 3-11.
 void test_replacement() {
     const std::string R = "\xEF\xBF\xBD";
     const std::vector<std::pair<std::string, std::string>> cases = {

@@ -18,7 +18,7 @@ const i64 ENDS[] = {1003600, 2003600, CYCLE};
 const i64 OFFSETS[] = {3600, 7200, 3600};
 const Zone ZONE = {"", BEGINS, ENDS, OFFSETS, 3};
 
-// By trying each offset: a local time stands for the instants that show it.
+// Computes the expected result by trying each offset: a local time stands for the instants that show it.
 bool expected(i64 local, i64& utc) {
     int found = 0;
     for (const i64 offset : {i64{3600}, i64{7200}}) {

@@ -1,6 +1,6 @@
-// Sorts by several threads beside std::sort: keys, places of keys, the first ones; with every instruction set, and keys
-// that many threads halve, pass by digits, count, or find in order. Long runs of keys that agree in their highest bits
-// reach over the shares of several threads.
+// Tests sorts by several threads against std::sort: keys, places of keys, the first ones. Covers every instruction set,
+// and keys that many threads halve, pass by digits, count, or find in order. Long runs of keys that agree in their
+// highest bits reach over the shares of several threads.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -25,7 +25,7 @@ const Case CASES[] = {
     {"rising", [](check::Random&, u64 i) { return i * 3; }},
     {"falling", [](check::Random&, u64 i) { return ~u64{0} - i; }},
     {"few values", [](check::Random& random, u64) -> u64 { return random.below(5) << 40; }},
-    // Of 64 bits all vary, and 18 are the number's: words agree in long runs, which the keys put in order.
+    // All of 64 bits vary, and 18 are the number's. Words agree in long runs, which the keys put in order.
     {"long runs", [](check::Random& random, u64 i) { return (i / 60'000) << 63 | random.below(1 << 17); }},
     {"one run", [](check::Random& random, u64 i) { return i == 0 ? u64{1} << 63 : random.below(1 << 17); }},
 };

@@ -16,7 +16,7 @@ using namespace headrace;
 
 namespace {
 
-// Exactly so many items, and some before them, so that they may lie anywhere.
+// Exactly `count` items, and some before them, so that they may lie anywhere.
 template <class T>
 class AtTheEnd {
 public:
@@ -116,7 +116,7 @@ std::string_view bytes_of(const T& item) {
     return {reinterpret_cast<const char*>(&item), sizeof(item)};
 }
 
-// By 5 even parts of [20, 120), by parts of 2 from 0 on, and between edges, of which some are equal.
+// Tests histograms by 5 even parts of [20, 120), by parts of 2 from 0 on, and between edges, of which some are equal.
 template <class Key>
 void test_histogram(std::string_view key, check::Random& random) {
     using Wide = typename Cells<Key>::Wide;
@@ -159,7 +159,7 @@ void test_histogram(std::string_view key, check::Random& random) {
     }
 }
 
-// (key * 2654435761 ^ key) % 1000, and of that what is below 300.
+// (key * 2654435761 ^ key) % 1000, and of that the results below 300.
 void test_computed(check::Random& random) {
     struct {
         u32 values = 0, unused = 0;  // of unsigned words

@@ -1,8 +1,8 @@
-"""DuckDB's own CSV tests, each file read by headrace, DuckDB and a third reader, told the same: do they agree on every cell?
+"""Compares headrace, DuckDB and a third reader on DuckDB's own CSV tests: with the same options, do they agree on every cell?
 
-``python tests/real/corpus.py FOLDER`` prints the table; ``--write`` puts it into docs/duckdb-corpus.md instead. What is stated of
-each file, and why readers differ, is in corpus.toml. Every record counts as data, the one with the names too, and every field is
-text: so names are compared as well, and types are not.
+``python tests/real/corpus.py FOLDER`` prints the table; ``--write`` puts it into docs/duckdb-corpus.md instead. The facts stated
+for each file, and why readers differ, are in corpus.toml. Every record counts as data, the one with the names too, and every
+field is text. So names are compared as well, and types are not.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ they are tested too. The peers' columns say how they differ from headrace.
 
 @dataclass(frozen=True)
 class Case:
-    """A file, what is stated of it, its third reader, and why each peer differs, or why we refuse the file."""
+    """A file, the facts stated for it, its third reader, and why each peer differs, or why we refuse the file."""
 
     name: str
     path: Path
@@ -72,7 +72,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What we make of a file, and how the peers' answers differ from ours: nothing where they do not."""
+    """Our result for a file, and how the peers' answers differ from ours: empty if they do not."""
 
     case: Case
     ours: Answer
@@ -85,7 +85,7 @@ class Outcome:
 
     @property
     def to_explain(self) -> set[str]:
-        """What needs a reason: ``ours`` if we refuse the file, ``duckdb`` and ``third`` if they differ."""
+        """Outcomes that need a reason: ``ours`` if we refuse the file, ``duckdb`` and ``third`` if they differ."""
         refused = {"ours"} if self.ours.rows is None else set()
         return refused | {who for who, what in self.differences.items() if what}
 
@@ -117,7 +117,7 @@ def _case(name: str, path: Path) -> Case:
 
 
 def compare(case: Case) -> Outcome:
-    """All three readers; DuckDB, PyArrow and pandas are told how many columns there are: ours, or as stated."""
+    """Compare all three readers. DuckDB, PyArrow and pandas get the number of columns: ours, or as stated."""
     ours = ask("headrace", case.path, case.form)
     width = len(ours.rows[0]) if ours.rows else case.columns
     peers = {"duckdb": "DuckDB", "third": case.third}
@@ -141,7 +141,7 @@ class Line:
 
     @staticmethod
     def parse(text: str) -> Line | None:
-        """What `str` gives, read again; None for any other text."""
+        """Parse the result of `str`; None for any other text."""
         if not text.startswith("| `"):
             return None
         cells = re.split(r"(?<!\\) \| ", text[2:-2])
@@ -196,7 +196,7 @@ def _wrapped(paragraph: str) -> str:
 
 
 def versions() -> str:
-    """Of the peers that are installed."""
+    """Return the versions of the peers that are installed."""
     return ", ".join(f"{name} {version(package)}" for name, package in PACKAGES.items())
 
 

@@ -1,4 +1,5 @@
-"""DuckDB, PyArrow, pandas and Python's csv, told what is stated of a file; every record is data, every field text or null.
+"""Calls DuckDB, PyArrow, pandas and Python's csv with the facts stated for a file; every record is data, every field text or
+null.
 
 Python's csv and pandas know no null: for them a null is the empty text.
 """
@@ -21,7 +22,7 @@ Rows = list[tuple[str | None, ...]]
 
 @dataclass(frozen=True)
 class Stated(Format):
-    """What a person states after a look at the file, in headrace's words."""
+    """Facts that a person states after a look at the file, in headrace's words."""
 
     header: bool = False
     quote_char: str | None = '"'  # type: ignore[assignment]
@@ -38,7 +39,7 @@ def read_headrace(path: Path, form: Stated, width: int) -> Rows:
 
 
 def read_duckdb(path: Path, form: Stated, width: int) -> Rows:
-    """With its detection off and `width` columns of text."""
+    """Return the rows, read with detection off and `width` columns of text."""
     options = {
         "delim": form.sep,
         "quote": form.quote_char or "",
@@ -148,7 +149,7 @@ KNOW_NULL = ("headrace", "DuckDB", "PyArrow")
 
 
 def third_reader(form: Stated) -> str:
-    """PyArrow where it has what the dialect needs; pandas has comments, Python's csv (with a detour) long separators."""
+    """Return PyArrow if it supports the dialect; pandas has comments, Python's csv (with a detour) long separators."""
     if form.comment:
         return "pandas"
     return "csv" if len(form.sep) > 1 or form.short_records else "PyArrow"
@@ -156,7 +157,7 @@ def third_reader(form: Stated) -> str:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a reader makes of a file: its rows, or the first line of its refusal."""
+    """Answer of a reader for a file: its rows, or the first line of its refusal."""
 
     reader: str
     rows: Rows | None
@@ -168,7 +169,7 @@ class Answer:
 
 
 def ask(reader: str, path: Path, form: Stated, width: int = 0) -> Answer:
-    """The reader's answer; a refusal does not tell where the file lies on this machine."""
+    """Return the reader's answer; a refusal does not contain the path of the file on this machine."""
     try:
         return Answer(reader, READERS[reader](path, form, width))
     except AssertionError:
@@ -179,7 +180,7 @@ def ask(reader: str, path: Path, form: Stated, width: int = 0) -> Answer:
 
 
 def difference(ours: Answer, theirs: Answer) -> str:
-    """How their answer differs, or nothing."""
+    """Return the difference of their answer, or an empty string."""
     if ours.rows is None or theirs.rows is None:
         if (ours.rows is None) == (theirs.rows is None):
             return ""

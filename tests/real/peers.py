@@ -1,4 +1,5 @@
-"""Other readers, told headrace's dialect, and where they differ: in cells (told the types too) and in the types they infer.
+"""Calls other readers with headrace's dialect, and finds where they differ: in cells (given the types, too) and in the types they
+infer.
 
 Neither a reader's name for the same type nor its names for columns without a header count as a difference.
 """
@@ -23,7 +24,7 @@ Difference = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Format:
-    """What all readers are told of a file, in headrace's words."""
+    """Options that all readers get for a file, in headrace's words."""
 
     sep: str = ","
     header: bool = True
@@ -33,11 +34,11 @@ class Format:
 
 
 class CannotReadError(Exception):
-    """The peer lacks what the format needs."""
+    """The peer lacks a feature that the format needs."""
 
 
 class Peer(Protocol):
-    """A reader that gives what it reads as Arrow; an unquoted null text is null, a quoted one is not."""
+    """A reader with results as Arrow; an unquoted null text is null, a quoted one is not."""
 
     def types(self, path: Path, form: Format) -> pa.Schema:
         """Names and types as the peer finds them."""
@@ -129,7 +130,7 @@ def read(source: Path | bytes, form: Format, **options: Any) -> headrace.Table:
 
 
 def check_evidence(path: Path, table: headrace.Table) -> None:
-    """Every inferred type of a column with a value names a field: it is in the file where the report says, and not null."""
+    """Every inferred type of a column with a value names a field: it is in the file at the reported place, and not null."""
     text = path.read_bytes()
     for column in table.report.columns:
         assert (column.evidence is None) == (column.nulls == table.num_rows), column
@@ -144,7 +145,7 @@ def because(reason: str, file: str, peers: str, columns: str) -> dict[Difference
 
 
 def explained(explanations: Mapping[Difference, str], file: str, peer: str) -> set[Difference]:
-    """What the explanations say of one file and peer."""
+    """Return the differences that the explanations name for one file and peer."""
     return {key for key in explanations if key[0] == file and key[2] == peer}
 
 

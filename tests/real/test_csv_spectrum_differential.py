@@ -1,4 +1,4 @@
-"""csv-spectrum: twelve small files and the JSON that says what is in them."""
+"""Tests csv-spectrum: twelve small files and the JSON of their contents."""
 
 from __future__ import annotations
 

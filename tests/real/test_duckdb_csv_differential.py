@@ -93,7 +93,7 @@ TIME_OF_DAY = "a time of day counts microseconds, as a timestamp does; pyarrow c
 MONTH_FIRST = "10/08/2008 may be October or August; DuckDB decides by the values it samples, ours are ISO dates alone"
 
 CELLS: dict[Difference, str] = because(NO_ESCAPE, GOOFS, "polars", "*")
-"""Told the same types, no peer that can read a file differs in any cell."""
+"""Given the same types, no peer that can read a file differs in any cell."""
 
 TYPES: dict[Difference, str] = {
     **because(NO_ESCAPE, GOOFS, "polars", "*"),
@@ -118,7 +118,7 @@ TYPES: dict[Difference, str] = {
 
 
 def _evidence_is(pattern: str) -> Callable[[headrace.Table, str], bool]:
-    """Whether the field that the report gives as the type's reason is such a text."""
+    """Return a condition: the field that the report gives as the type's reason is such a text."""
 
     def holds(table: headrace.Table, column: str) -> bool:
         (report,) = (report for report in table.report.columns if report.name == column)
@@ -134,7 +134,7 @@ HOLDS: dict[str, Callable[[headrace.Table, str], bool]] = {
     TIME_OF_DAY: _evidence_is(r"\d\d:\d\d:\d\d"),
     MONTH_FIRST: _evidence_is(r"\d\d/\d\d/\d{4}"),
 }
-"""What must be so in our table, or the reason is not the reason."""
+"""Conditions on our table that a reason implies."""
 
 
 @pytest.fixture(scope="module")

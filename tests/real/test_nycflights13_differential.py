@@ -96,7 +96,7 @@ NULLS_OF_FLIGHTS = {
 }
 
 CELLS: dict[Difference, str] = {}
-"""Told the same types, no peer differs in any cell."""
+"""Given the same types, no peer differs in any cell."""
 
 _SECONDS = "pyarrow's unit is the coarsest that holds the values; ours is us unless a value needs ns"
 TYPES = {

@@ -1,8 +1,8 @@
 """Compares the sniffer's proposals for the small files of csv-spectrum, DuckDB and `data/synthetic` with a person's answers.
 
-`data/sniffed.csv` began as the proposals themselves; each was then compared with its file by eye and with DuckDB's sniffer, and
-corrected where a person would say otherwise. `sep` is empty for a single column, `quote` where the file has none
-or where it is UTF-16, and `left_out` counts lines before the table and comments.
+`data/sniffed.csv` began as the proposals themselves. Each was then compared with its file by eye and with DuckDB's sniffer, and
+corrected where a person would decide otherwise. `sep` is empty for a single column. `quote` is empty if the file has none or is
+UTF-16. `left_out` counts lines before the table and comments.
 """
 
 import csv
@@ -17,7 +17,7 @@ DATA = Path(__file__).parents[1] / "data"
 
 NOT_FOUND = {
     "auto/empty_header.csv",  # ,, over values: a header without a name
-    "comments/14648.csv",  # comments behind data, which headrace does not read
+    "comments/14648.csv",  # comments after data, which headrace does not read
     "comments/mid_line.csv",
     "comments/mid_line_header.csv",
     "comments/mid_line_invalid.csv",

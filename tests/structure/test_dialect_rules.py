@@ -105,7 +105,7 @@ def test_the_largest_dialect_has_few_enough_states() -> None:
 @many
 @given(dialects())
 def test_a_record_is_open_from_open_to_rec(dialect: Dialect) -> None:
-    """OPEN on every way out of an idle state, and on a record of no bytes; what ends a record or a blank line leads back."""
+    """OPEN on every way out of an idle state, and on a record of no bytes. The end of a record or a blank line leads back."""
     table = dialect.automaton
     for _, state, target, emit in steps(table):
         swallowed_lf = table.states[state] == "CR" and target == 0 and emit == 0

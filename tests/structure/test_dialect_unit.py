@@ -191,7 +191,7 @@ def test_skip_initial_space() -> None:
 
 
 def test_the_table_of_csv() -> None:
-    """No sink state: a malformed quote is an emit, and reading goes on."""
+    """No sink state: a malformed quote is an emit, and reading continues."""
     csv = CSV.automaton
     assert csv.states == ("START", "CR", "FIELD_START", "UNQUOTED", "QUOTED", "QUOTE_END")
     assert csv.groups == (r"\n", r"\r", ",", '"', "other")

@@ -1,4 +1,4 @@
-"""The benchmark of readers: what is compared, and what its rates are, with contenders that are made up."""
+"""Tests the benchmark of readers: its comparison and its rates, with made-up contenders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of streams at a tiny size, from its first line to its last: a GPU's ways run under the fiber harness."""
+"""Tests the benchmark of streams at a tiny size, from its first line to its last, with the GPU code under the fiber harness."""
 
 from __future__ import annotations
 

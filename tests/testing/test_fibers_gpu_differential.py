@@ -1,4 +1,4 @@
-"""The harness against a GPU: the same kernels on the same arguments, and the same arrays afterwards."""
+"""Tests the harness against a GPU: the same kernels on the same arguments give the same arrays."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Each mistake that the harness finds, with where it is, and beside it what is right and passes."""
+"""Tests each mistake that the harness finds, with its place, and a correct version beside it that passes."""
 
 from pathlib import Path
 

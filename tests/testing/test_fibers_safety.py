@@ -1,4 +1,4 @@
-"""Misuse of the harness itself: a clear error, and a process that goes on."""
+"""Tests misuse of the harness itself: a clear error, and a process that continues."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""CUDA's words in the harness: what each gives, by hand."""
+"""Tests the CUDA functions of the harness against results computed by hand."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def words(request):
 
 
 def rows(words, entry, count, *args, mask=0xFFFFFFFF, **how):
-    """Rows of 32 of what a warp stored."""
+    """Return the values that a warp stored, in rows of 32."""
     out = np.zeros((count, 32), np.uint32)
     words.launch(entry, 1, 32, [*args[:1], out, *args[1:], np.uint32(mask)], **how)
     return out
@@ -197,7 +197,7 @@ def test_loops_and_copies(words):
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("grid", "block"), [(1, 1024), (32, 32), (4, 256)])
 def test_everybody_gets_a_turn(order, grid, block):
-    """Of all threads one alone can go on, and it does before the others are taken for a spin."""
+    """Only one of all threads can continue, and it does before the others are reported as a spin."""
     following = np.zeros(1, np.uint32)
     program(KERNELS / "words.cu").launch("in_turn", grid, block, [following], order=order, resident_blocks=32)
     assert following[0] == grid * block

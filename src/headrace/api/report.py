@@ -191,7 +191,8 @@ class Report:
     isa
         Instruction set of the CPU kernels.
     copied_by
-        For a scan on a GPU, what copied the text there: threads through pinned memory, or the GPU itself. Empty otherwise.
+        For a scan on a GPU, the means by which the text was copied there: threads through pinned memory, or the GPU itself. Empty
+        otherwise.
     crossings
         Bytes copied between host and GPU for this read.
     files

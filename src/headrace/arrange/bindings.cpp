@@ -20,7 +20,7 @@ using namespace nb::literals;
 namespace headrace {
 namespace {
 
-// Addresses and their extents are what arrays/arrays.py vouches for.
+// Addresses and their extents are those that arrays/arrays.py has checked.
 void histogram_at(std::string_view key, std::uintptr_t keys, u64 count, u32 buckets, nb::bytes description,
                   std::uintptr_t edges, bool computed, std::uintptr_t result, unsigned threads, std::string_view isa) {
     const Isa chosen = choose_isa(isa);
@@ -64,8 +64,8 @@ void find_buckets_at(const SplitRule& rule, std::uintptr_t keys, u64 count, std:
     find_buckets(by, reinterpret_cast<const void*>(keys), count, reinterpret_cast<u64*>(starts), chosen, threads);
 }
 
-// Addresses of values, offsets, validity, buffers of views and words of a dictionary (0 for none), the first row, bytes
-// of a value or an offset, floats or not.
+// Addresses of values, offsets, validity, buffers of views and words of a dictionary (0 for none). Then the first row,
+// the bytes of a value or an offset, and whether values are floats.
 using RowsColumn =
     std::tuple<std::uintptr_t, std::uintptr_t, std::uintptr_t, std::uintptr_t, std::uintptr_t, u64, u32, bool>;
 

@@ -38,8 +38,8 @@ class Column(Placed):
     null_count
         Number of null rows; -1 if they are not counted, as in a slice on a GPU.
     values
-        Fixed-width values; for bool one bit each, least significant first; for strings and bytes their bytes; for string views
-        the views; for a dictionary the codes; empty for nulls.
+        Fixed-width values. For bool one bit each, least significant first. For strings and bytes their bytes. For string views
+        the views. For a dictionary the codes. Empty for nulls.
     validity
         One bit per row, 1 for a value; None if no row is null, and in a column of type null.
     offsets

@@ -1,7 +1,7 @@
 """Decides whether the first record of a text holds the names of its columns.
 
 The fields of the first record are compared with the fields below them. Text over numbers is a name; a number over numbers may be
-either. A record that could be both is taken for a header, as pandas, Polars and PyArrow do: a wrong name is visible in the table,
+either. A record that could be both is taken for a header, as pandas, Polars and PyArrow do. A wrong name is visible in the table,
 whereas a row of names changes the types of all columns.
 """
 
@@ -17,8 +17,9 @@ from headrace import _native
 from headrace.columns.date_format import DateForms
 
 RECORDS_BELOW, RECORDS_BELOW_VALUES = 100, 20
-"""Number of records below the first one that are compared with it; the second number if the first record has only values,
-since then no text can recur."""
+"""Number of records below the first one that are compared with it. The second number applies if the first record has only values,
+since then no text can recur.
+"""
 LOOK_BYTES = 128 << 10
 """Bytes from the first record on that are searched for those records."""
 _FIELDS_CLASSIFIED = 20

@@ -233,17 +233,17 @@ class DataType:
 
     @property
     def is_string(self) -> bool:
-        """Whether values are texts, stored with offsets or as views."""
+        """True if values are texts, stored with offsets or as views."""
         return TRAITS[self.name].family == "string"
 
     @property
     def is_binary(self) -> bool:
-        """Whether values are bytes."""
+        """True if values are bytes."""
         return TRAITS[self.name].family == "binary"
 
     @property
     def is_numeric(self) -> bool:
-        """Whether values are integers or floats. Decimals are neither."""
+        """True if values are integers or floats. Decimals are neither."""
         return TRAITS[self.name].family in ("integer", "float")
 
     @property
@@ -285,8 +285,8 @@ def parse_type(value: object) -> DataType:
     Parameters
     ----------
     value
-        A `DataType`, its text, a Python class (int, float, bool, str, bytes; date, datetime, time, timedelta), or a type object
-        of Arrow, Polars or NumPy, which is parsed from its text.
+        A `DataType`, its text, a Python class, or a type object of Arrow, Polars or NumPy, which is parsed from its text. The
+        classes are int, float, bool, str, bytes, date, datetime, time and timedelta.
 
     Raises
     ------

@@ -38,7 +38,8 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 
 PyType_Slot buffer_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}, {0, nullptr}};
 
-// Errors derived from std::bad_alloc say what was refused; std::bad_alloc itself says "std::bad_alloc".
+// The message of an error derived from std::bad_alloc names the refused allocation. That of std::bad_alloc itself is
+// "std::bad_alloc".
 void translate_bad_alloc(const std::exception_ptr& error, void*) {
     try {
         std::rethrow_exception(error);

@@ -83,7 +83,7 @@ private:
     std::optional<Interruptible> interruptible_;
 };
 
-// A result's memory as a Python object. Arrow exports share the region and not this object, so that their receiver may
+// A result's memory as a Python object. Arrow exports share the region and not this object. So their receiver may
 // release it on any thread without the GIL, and after the interpreter has ended.
 struct HostBuffer {
     std::shared_ptr<const Region> region;

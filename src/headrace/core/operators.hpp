@@ -1,6 +1,6 @@
 // Defines the operators of scans and reductions. Each is associative and has an identity. Operators commute only if
-// they say so; for the others every algorithm keeps the order of the items. (Blelloch 1990, "Prefix sums and their
-// applications", section 1.)
+// their comments state it; for the others every algorithm keeps the order of the items. (Blelloch 1990, "Prefix sums
+// and their applications", section 1.)
 #pragma once
 #include "core/cpu/portable.hpp"
 

@@ -28,7 +28,7 @@ _FOREIGN = {
     b"PK\x03\x04": "a zip archive; unpack it first",
     b"PAR1\x15": "Parquet; read it with a reader of Parquet",
 }
-"""First bytes of files that are not text, and what a message says of them."""
+"""First bytes of files that are not text, and their descriptions in messages."""
 _FOREIGN_MARKS = tuple(_FOREIGN)
 
 SourceLike = str | os.PathLike[str] | bytes | bytearray | memoryview | Readable | FileToOpen
@@ -56,7 +56,7 @@ class OpenSource:
     cut
         Whether the source has more text than is available here.
     on_gpu
-        The text in GPU memory, if it is there; `native` copies to the host what is read of it.
+        The text in GPU memory, if it is there; `native` copies to the host the parts of it that are read.
     decoded
         The map from the text to the bytes of the source, if the text was decoded on a GPU.
     path
@@ -84,7 +84,7 @@ class OpenSource:
 
     @property
     def is_far(self) -> bool:
-        """Whether `native` reads the text in GPU memory: not if it was decompressed or decoded into host memory."""
+        """True if `native` reads the text in GPU memory: not if it was decompressed or decoded into host memory."""
         return self.on_gpu is not None and self.size == self.on_gpu.nbytes and not self.held
 
 
@@ -170,7 +170,7 @@ def open_beginning(source: object, options: SourceOptions, max_bytes: int) -> It
 
 
 def comes_in_order(source: AnySource, options: SourceOptions) -> bool:
-    """Whether the text of `source` has to be made from its beginning.
+    """Return whether the text of `source` has to be made from its beginning.
 
     That is so for a stream, for compressed bytes, and for a codec that decodes only from the beginning.
 

@@ -1,4 +1,4 @@
-"""Maps what a caller passes to the kind of source that it is.
+"""Maps the argument of a caller to its kind of source.
 
 This is the only place that asks for the kind. To add one (``http``, ``s3``): a file in `kinds/` with a `RangeReader`, and a row
 in `SOURCE_KINDS` before ``file``, whose row takes every text.
@@ -30,7 +30,7 @@ class SourceKind:
     name
         Name of the kind.
     matches
-        Whether what a caller passed is of this kind.
+        Whether the argument of a caller is of this kind.
     source
         Returns its source. Nothing is read before that is opened.
     is_path
@@ -73,7 +73,7 @@ def source_of(given: object) -> AnySource:
     OptionError
         It is none.
     FileNotFoundError, OSError
-        A path names nothing that can be looked at.
+        A path does not name an accessible file.
     """
     kind = kind_of(given)
     if kind is None:

@@ -3,7 +3,7 @@
 // processor's cache when the GPU fetches it. With chunks of 32 MB, each byte crossed the host's memory bus twice more.
 // That bus bounds a scan whose results are copied back at the same time (docs/decisions/0020-streams.md).
 //
-// Parts are sent one after the other, but overlap: the first pieces of a part are read together with the last ones of
+// Parts are sent one after the other, but overlap. The first pieces of a part are read together with the last ones of
 // the previous part. A thread takes 0.5 ms for a piece of 2 MB while thirteen others read. Without the overlap, the GPU
 // would wait that long at the beginning of each part, and half of the threads at its end.
 #pragma once

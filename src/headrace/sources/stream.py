@@ -4,8 +4,8 @@ A text with byte ranges (a regular file, bytes) can be read anywhere at any time
 pipe, a file object) is made on a thread ahead of the reader. Its bytes from the current part on are held: a part whose end was
 guessed wrongly is sent again, and error messages quote the text.
 
-Memory: the pieces made ahead, and one window for the host's loader. For a GPU, at most three parts instead of the window: the one
-in work, the one sent after it, and the one that waits for a buffer.
+Memory: the pieces made ahead, and one window for the host's loader. For a GPU, three parts at most replace the window: one in
+work, one sent after it, and one that waits for a buffer.
 """
 
 from __future__ import annotations
@@ -131,8 +131,8 @@ class TextStream:
     def window(self, begin: int, end: int) -> Window:
         """Return a window with bytes `begin` to `end` of the text, as far as the text goes.
 
-        A text with byte ranges is one window. Otherwise the window may have bytes on both sides, and releases what precedes it; a
-        window never begins before the previous one.
+        A text with byte ranges is one window. Otherwise the window may have bytes on both sides, and releases the bytes before
+        it; a window never begins before the previous one.
 
         Raises
         ------
@@ -177,7 +177,7 @@ class TextStream:
             self._count = count
 
     def skip(self, begin: int) -> None:
-        """Release what precedes byte `begin`, at which a record begins. Must be called before everything else."""
+        """Release the bytes before `begin`, at which a record begins. Must be called before everything else."""
         at, is_end = 0, self._ranges is not None
         while at < begin and not is_end:
             at, is_end = self.reach(min(begin, at + _SKIP_BYTES))
@@ -188,7 +188,7 @@ class TextStream:
         if self._ranges is None:
             self.count_lines(stop)
             with self._lock:
-                self._release_pieces(stop - 2 * _MARGIN)  # a window may begin so far before
+                self._release_pieces(stop - 2 * _MARGIN)  # a window may begin that far before
 
     def check(self) -> None:
         """Raise if a source with byte ranges has changed; a text in order is checked where it is made."""

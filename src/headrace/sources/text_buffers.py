@@ -57,9 +57,9 @@ class CardBuffers:
         self._by_room: dict[int, _Buffer] = {}
 
     def send(self, text: HostText, part: range) -> Room:
-        """As `TextBuffers.send`. Text in pinned memory is copied by the GPU alone.
+        """Same as `TextBuffers.send`. Text in pinned memory is copied by the GPU alone.
 
-        What native threads send is only started here, and `hold` waits for it. So the threads can continue with the next part.
+        Copies by native threads are only started here, and `hold` waits for them. So the threads can continue with the next part.
         """
         self._free.acquire()
         try:
@@ -99,7 +99,7 @@ class CardBuffers:
             self.copied_by = "the GPU, from the file (KvikIO)"
 
     def hold(self, room: Room) -> GpuLauncher:
-        """As `TextBuffers.hold`."""
+        """Same as `TextBuffers.hold`."""
         buffer = self._by_room[id(room)]
         if buffer.sent is not None:
             sent, buffer.sent = buffer.sent, None
@@ -110,21 +110,21 @@ class CardBuffers:
         return GpuLauncher(self._card, stream=None, budget=budget, crossings=crossings, copier=beside)
 
     def free(self, room: Room) -> None:
-        """As `TextBuffers.free`."""
+        """Same as `TextBuffers.free`."""
         buffer = self._by_room.pop(id(room))
         buffer.read.record(self._card.stream)
         buffer.was_read = True
         self._free.release()
 
     def shrink(self) -> None:
-        """As `TextBuffers.shrink`."""
+        """Same as `TextBuffers.shrink`."""
         for buffer in self._buffers:
             if buffer.memory is not None:
                 buffer.memory.close()
                 buffer.memory = None
 
     def close(self) -> None:
-        """As `TextBuffers.close`."""
+        """Same as `TextBuffers.close`."""
         if self._file is not None:
             self._file.close()
         for buffer in self._buffers:
@@ -154,19 +154,19 @@ class TextInPlace:
         self._text, self._context = text, context
 
     def send(self, text: HostText, part: range) -> Room:
-        """As `TextBuffers.send`."""
+        """Same as `TextBuffers.send`."""
         return Part(self._text, part.start, len(part))
 
     def hold(self, room: Room) -> GpuLauncher:
-        """As `TextBuffers.hold`."""
+        """Same as `TextBuffers.hold`."""
         context = self._context
         return launcher_beside(self._text.stream, gpu(context.device), context.new_budget(), context.crossings)
 
     def free(self, room: Room) -> None:
-        """As `TextBuffers.free`: the text belongs to the caller."""
+        """Same as `TextBuffers.free`: the text belongs to the caller."""
 
     def shrink(self) -> None:
-        """As `TextBuffers.shrink`."""
+        """Same as `TextBuffers.shrink`."""
 
     def close(self) -> None:
-        """As `TextBuffers.close`."""
+        """Same as `TextBuffers.close`."""

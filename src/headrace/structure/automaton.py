@@ -19,8 +19,8 @@ StateT = TypeVar("StateT", bound=Hashable)
 class Emit(IntFlag):
     """Meaning of a byte in the state that reads it. Bits combine; 0 is ordinary content.
 
-    The content of a record or field that ends at offset p goes up to ``p - (k - 1)``, exclusive, where k is the length of the
-    line end or separator. The next one starts at ``p + 1``.
+    Let a record or field end at offset p, with a line end or separator of length k. Its content goes up to ``p - (k - 1)``,
+    exclusive. The next one starts at ``p + 1``.
     """
 
     REC = 1
@@ -62,9 +62,9 @@ class Automaton:
     unreal_group
         Symbol group of a lenient quote that opens no field, which replaces its byte's group; None if quotes are strict.
     dropped
-        One row a group, 1 if the byte is not part of its field's text: an enclosing quote, the first of two quotes that mean
-        one, an escape, a skipped initial space. A lenient quote that seems to close its field counts, too. If it turns out not
-        to close it, a STRAY follows before any other dropped byte.
+        One row a group, 1 if the byte is not part of its field's text. Such bytes are an enclosing quote, the first of two quotes
+        that mean one, an escape, a skipped initial space. A lenient quote that seems to close its field counts, too. If it turns
+        out not to close it, a STRAY follows before any other dropped byte.
     escaped
         States after an escape. If the input ends in one of them, the escape is text.
     sep_length, line_end_length

@@ -1,6 +1,6 @@
 // Declares a dialect's automaton as tables of states x symbol groups, for the native code. dialect.py builds the tables
-// and names the states; here states are numbers, and state 0 is the start (no record open).
-// Source: ParPaRaw, section 3.1 (states, symbol groups); the emit table beside the transitions is an addition.
+// and names the states. Here states are numbers, and state 0 is the start (no record open). Source: ParPaRaw, section
+// 3.1 (states, symbol groups). The emit table beside the transitions is an addition.
 #pragma once
 
 #include "structure/emit.hpp"

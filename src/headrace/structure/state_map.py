@@ -1,9 +1,9 @@
 """Summarizes byte ranges of a text, so that machines can read the ranges at the same time and without each other's bytes.
 
 A range may begin anywhere, for example inside a quoted field, so the automaton's state before it is unknown. `summarize` reads
-the range from *every* state and returns a `StateMap`: the state after the range and the number of records that end in it, for
-each state before it. Maps of adjacent ranges compose. The operation is associative but not commutative, so a prefix scan
-over the maps gives every range its start state and the number of the first record in it (`range_starts`).
+the range from *every* state and returns a `StateMap`. For each state before the range, it has the state after the range and the
+number of records that end in it. Maps of adjacent ranges compose. The operation is associative but not commutative. So a prefix
+scan over the maps gives every range its start state and the number of the first record in it (`range_starts`).
 
 Example: `Dialect` reads ``1,"a`` + newline + ``b"`` + newline + ``2`` as two records. Cut after the first newline:
 

@@ -19,8 +19,8 @@ _OFFSET = re.compile(rb"([+-])([0-9]{2})(?::?([0-9]{2}))?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forms:
-    """Formats of numbers and dates: the marks of numbers; date formats, whether ISO 8601 precedes them, and whether a text that
-    is both a date and a number is inferred to be a date.
+    """Formats of numbers and dates. `iso`: whether ISO 8601 precedes the date formats. `dates_before_numbers`: whether a text
+    that is both a date and a number is a date.
     """
 
     decimal: bytes = b"."

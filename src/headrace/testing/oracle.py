@@ -1,4 +1,4 @@
-"""Reads texts sequentially, as the definition of what they mean; tests compare the parallel readers with it.
+"""Reads texts sequentially, as the definition of their meaning; tests compare the parallel readers with it.
 
 `split` is written from the rules of a dialect alone, with a cursor and look-ahead and without an automaton. `split_by_automaton`
 walks a table byte by byte. If the two agree, the table is right; parallel readers are compared with either.
@@ -166,8 +166,8 @@ def opens_field(data: bytes, pos: int, dialect: Dialect) -> bool:
     """Return whether a lenient quote at the start of a field opens it.
 
     An even run of quotes is a field of its own if a delimiter follows. An odd run opens the field if, among later odd runs, one
-    that precedes a delimiter comes before one that begins a field. If the dialect does not double quotes, every run counts as
-    odd, and two or more quotes before a delimiter are a field of their own. See ``structure/cpu/lenient.hpp``.
+    that precedes a delimiter is earlier than one that begins a field. If the dialect does not double quotes, every run counts as
+    odd. Two or more quotes before a delimiter are then a field of their own. See ``structure/cpu/lenient.hpp``.
 
     Examples
     --------

@@ -59,7 +59,7 @@ class ReferenceTable:
     names, types, columns
         Of the columns. Values are Python's: numbers, bool, str, days of dates and units of timestamps as int; None for null.
     evidence
-        (record, byte, text) of the field that settled each inferred type.
+        (record, byte, text) of the field that decided each inferred type.
     rejects
         Rows of the table of rejects.
     counts
@@ -109,7 +109,7 @@ def read(data: bytes, options: ReferenceOptions | None = None) -> ReferenceTable
     NoRecordError
         There is none, comments and blank lines apart.
     MalformedHeaderError
-        The first record is to be looked at as a header and is malformed, or is a header that is not UTF-8.
+        The first record is examined as a header and is malformed, or is a header that is not UTF-8.
 
     Notes
     -----

@@ -24,7 +24,7 @@ WAYS = [(isa, chunk, threads) for (isa, chunk), threads in zip([(i, c) for i in 
 """Every instruction set with every chunk size; the thread counts take turns, differently for each instruction set."""
 assert {(isa, threads) for isa, _, threads in WAYS} == {(isa, t) for isa in _native.isas() for t in THREADS}
 TURNS = 3
-"""A drawn text is read in one way of three, by every instruction set; of so many texts each way has its share."""
+"""Each drawn text is read in one of three ways, by every instruction set. There are enough texts for every way."""
 assert all({isa for isa, _, _ in WAYS[turn::TURNS]} == set(_native.isas()) for turn in range(TURNS))
 
 SETTINGS = settings(deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
@@ -211,13 +211,13 @@ LATE = [
     ([b"P1DT2H", b"-1 day, 23:59:59"], [b"PT0.123456789S", b"P150000D", b"12:30:15"]),
     ([b"0x1F", b"0XFF"], [b"0xFFFFFFFFFFFFFFFF", b"7", b"0x1g"]),
 ]
-"""What a column holds in front, and what may turn up once its type seems clear."""
+"""Cells at the begin of a column, and cells that may occur once its type seems clear."""
 
 
 @pytest.mark.long_except("4")
 @pytest.mark.parametrize("seed", range(0, 8, 2))
 def test_types_and_faults_that_turn_up_late(seed: int) -> None:
-    """Beyond the first 256 KB, which settle the first guess: then there are several passes."""
+    """Values that change the type after the first 256 KB, which determine the first guess. There are then several passes."""
     rng = random.Random(seed)
     rows = []
     for row in range(9000):

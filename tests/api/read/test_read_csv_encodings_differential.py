@@ -27,7 +27,7 @@ CHARACTERS += ["\U00010000", "\U0010ffff", "\ud800", "\udbff", "\udc00", "\udfff
 
 
 def decoded(data: bytes, codec: str) -> tuple[bytes, list[int]]:
-    """The text in UTF-8, FF for what Python's codec does not take, and for each of its bytes the source's."""
+    """The text in UTF-8, FF for bytes that Python's codec rejects, and for each of its bytes the source's."""
     faults: list[tuple[int, int]] = []
 
     def note(error: UnicodeError) -> tuple[str, int]:

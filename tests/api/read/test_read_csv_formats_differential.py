@@ -74,7 +74,7 @@ def read_csv(data: bytes, isa: str, chunk: int | None = None, threads: int = 2, 
 
 
 def check(data: bytes, options: ReferenceOptions, ways: list[tuple[str, int, int]] = WAYS, **own: Any) -> None:
-    """`own` are the options of `read_csv` that say what `options.forms` do."""
+    """`own` are the options of `read_csv` that correspond to `options.forms`."""
     expected = read(data, options)
     dialect = options.dialect
     own |= {"sep": dialect.sep, "header": options.header, "dtypes": options.types, "on_error": options.on_error}

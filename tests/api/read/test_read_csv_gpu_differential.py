@@ -87,7 +87,7 @@ def test_faults_are_the_cpus(data):
 
 
 def outcome(data: object, options: dict[str, object]) -> tuple[headrace.Table | None, str]:
-    """The table, or None and what the error says."""
+    """Return the table, or None and the error's message."""
     try:
         return headrace.read_csv(data, **options), ""
     except headrace.ParseError as error:

@@ -1,5 +1,5 @@
-"""`read_csv` on a GPU of what is longer than most texts, against the CPU: fields of 200 MB, records longer than any tile, texts
-of more than 4 GB, rows over 2^31, strings over 2 GiB. With ``--log-cli-level=INFO`` it says how long each read took.
+"""Tests `read_csv` on a GPU against the CPU, for unusually long texts. These are fields of 200 MB, records longer than any tile,
+texts of more than 4 GB, rows over 2^31, and strings over 2 GiB. With ``--log-cli-level=INFO`` each read logs its duration.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def check(name: str, data: Any, **options: Any) -> headrace.Table:
 
 
 def repeated(body: bytes, size: int, head: bytes = b"", behind: bytes = b"") -> np.ndarray:
-    """The head, the body over and over, and what is behind, of about so many bytes."""
+    """Return `head`, `body` repeated to about `size` bytes, and the bytes after it."""
     once = np.frombuffer(body, np.uint8)
     return np.concatenate([np.frombuffer(head, np.uint8), np.tile(once, size // len(body)), np.frombuffer(behind, np.uint8)])
 

@@ -29,7 +29,7 @@ def read(data: bytes | memoryview, isa: str, **options: object) -> Table:
 
 
 def written(texts: Sequence[str], quoting: str) -> memoryview:
-    """One column without a last line end; behind its last byte stand digits that are none of its."""
+    """Return one column without a last line end. The digits after its last byte do not belong to it."""
     quoted = {"bare": lambda i: False, "quoted": lambda i: True, "mixed": lambda i: i % 3 == 1}[quoting]
     data = "\n".join(["head", *(f'"{text}"' if quoted(i) else text for i, text in enumerate(texts))]).encode()
     return memoryview(data + b"7777777777777777")[: len(data)]
@@ -273,7 +273,7 @@ def test_midpoints_go_to_even(bits: int, isa: str) -> None:
 
 
 def test_the_reference_rounds_float32_once() -> None:
-    """Where numpy, which goes through the double, is wrong by one unit."""
+    """NumPy goes through the double, and is wrong by one unit."""
     text = "1.00000017881393432617187499"
     assert nearest_float32(text, float(text)) == float(np.nextafter(np.float32(1), np.float32(2)))
     assert np.float32(float(text)) != nearest_float32(text, float(text))
@@ -307,7 +307,7 @@ def test_columns_of_every_length_up_to_40(type_name: str, isa: str) -> None:
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize(("first", "last"), [("1", "x"), ("x", "1")])
 def test_neighbours_of_a_number_do_not_leak_into_it(first: str, last: str, isa: str) -> None:
-    """Digits before and behind a field, right at its borders, in records of every length."""
+    """Digits directly before and after a field, in records of every length."""
     for size in range(1, 20):
         number = "1234567890123456789"[:size]
         rows = [f"{first * 9},{number},{last * 9}" for _ in range(19)]
@@ -320,7 +320,7 @@ def test_neighbours_of_a_number_do_not_leak_into_it(first: str, last: str, isa: 
 
 @pytest.mark.parametrize("isa", ISAS)
 def test_nulls_that_look_like_numbers(isa: str) -> None:
-    """-999 is null where it is said to be, not where it is quoted, and 0-999 never."""
+    """-999 is null if an option makes it null, not if it is quoted, and 0-999 never."""
     rows = ["-999", "0", '"-999"', "-99", "-9990", "-999.0"] * 5
     table = read("\n".join(["a", *rows]).encode(), isa, null_values="-999", dtypes={"a": "float64"})
     assert table["a"].to_pylist() == [None, 0.0, -999.0, -99.0, -9990.0, -999.0] * 5

@@ -1,4 +1,4 @@
-"""Every option refuses what makes no sense: an OptionError that names the option and says what to do."""
+"""Tests that every option refuses invalid values, with an OptionError that names the option and the remedy."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def test_two_aliases_of_one_option() -> None:
 
 
 def test_a_context_is_not_overruled_quietly() -> None:
-    """`threads` and `device` are short for a context's fields: what is given beside it counts."""
+    """`threads` and `device` are short for a context's fields: a value given beside it counts."""
     table = read_csv(TEXT, context=Context(threads=1), threads=2)
     assert table.report.threads == 2
 

@@ -1,4 +1,4 @@
-"""Memory that runs out, Ctrl-C, other threads, forks: the process goes on as if the read had not been."""
+"""Tests exhausted memory, Ctrl-C, other threads and forks: afterwards the process continues as without the read."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Decimals, times of day, durations, bytes and hexadecimal integers through `read_csv` against Python's own, in every lane of
-the vector path and in its remainder, quoted or not.
+"""Tests decimals, times of day, durations, bytes and hexadecimal integers of `read_csv` against Python's own. Covers every lane
+of the vector path and its remainder, quoted or not.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def read(data: bytes | memoryview, isa: str, **options: object) -> Table:
 
 
 def written(texts: Sequence[str], quoting: str) -> memoryview:
-    """One column without a last line end; behind its last byte stand digits that are none of its."""
+    """Return one column without a last line end. The digits after its last byte do not belong to it."""
     quoted = {"bare": lambda i: False, "quoted": lambda i: True, "mixed": lambda i: i % 3 == 1}[quoting]
     data = "\n".join(["head", *(f'"{text}"' if quoted(i) else text for i, text in enumerate(texts))]).encode()
     return memoryview(data + b"7777777777777777")[: len(data)]
@@ -175,7 +175,7 @@ def test_every_second_of_a_day_and_what_is_none(type_name: str, isa: str) -> Non
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("written_by", ["python", "pandas", "pandas iso"])
 def test_durations_as_others_write_them(written_by: str, isa: str) -> None:
-    """Inferred, if every text has its days, and back to what they were."""
+    """Inferred, if every text has its days, and converted back to the original values."""
     rng = random.Random(written_by)
     lengths = [datetime.timedelta(microseconds=rng.randint(-9 * 10**15, 9 * 10**15)) for _ in range(999)]
     write = {"python": str, "pandas": lambda d: str(pd.Timedelta(d)), "pandas iso": lambda d: pd.Timedelta(d).isoformat()}[

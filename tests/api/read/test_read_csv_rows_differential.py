@@ -95,7 +95,7 @@ def test_ragged_records(rows: list[list[str]], short: str | None, long: str | No
 @given(ragged, st.sampled_from(["truncate", "collect", "widen"]), ways)
 @SETTINGS
 def test_types_and_evidence_of_ragged_records(rows: list[list[str]], long: str, way: tuple[str, int, int]) -> None:
-    """As of the same rows written whole, with a word for what a record lacks."""
+    """The same as those of complete rows, with a word for each cell that a record lacks."""
     assume(rows and [""] not in rows)
     data = text_of(rows)
     table = read(data, way, **policies("null", long), null_values=["NIL"])

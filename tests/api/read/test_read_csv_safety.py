@@ -1,4 +1,4 @@
-"""Bad input and misuse: a clear error or rejects; never a crash, a hang, a wrong row or lost data."""
+"""Tests bad input and misuse: a clear error or rejects; never a crash, a hang, a wrong row or lost data."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_escape_at_the_very_end_is_kept(escape: str) -> None:
 
 @pytest.mark.parametrize(("text", "options"), [(b'"b"\n', {"lineterminator": "\n\n"}), (b'"b"|', {"sep": "||"})], ids=str)
 def test_delimiter_that_breaks_off_behind_quotes_at_the_end(text: bytes, options: dict[str, str]) -> None:
-    """The byte behind the quotes is part of no delimiter, so it is text behind a closing quote."""
+    """The byte after the quotes is part of no delimiter, so it is text after a closing quote."""
     table = read(text, header=False, on_error="null", **options)
     assert (table.num_rows, table.rejects["kind"].to_pylist()) == (0, ["quote"])
 

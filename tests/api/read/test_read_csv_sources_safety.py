@@ -1,4 +1,4 @@
-"""Sources of every kind, and those that misbehave: what changes while it is read, gives nothing, or is no source."""
+"""Tests sources of every kind, and those that misbehave: that change while they are read, give nothing, or are no source."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ POOLS = [
     [b"0x1F", b"0xFFFFFFFFFFFFFFFF"],
     [b""],
 ]
-"""What a column holds from some record on."""
+"""Cells of a column from some record on."""
 
 
 def make_records(rng: random.Random, count: int) -> list[bytes]:
@@ -51,7 +51,7 @@ def make_records(rng: random.Random, count: int) -> list[bytes]:
 
 
 class Cut:
-    """Records in files, and where what the whole text's report names is in them."""
+    """Records in files, and the places in them that the whole text's report names."""
 
     def __init__(self, rng: random.Random, records: list[bytes]) -> None:
         cuts = sorted(rng.choices(range(len(records) + 1), k=rng.randint(0, 4)))
@@ -134,7 +134,7 @@ def test_cut_anywhere(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_types_that_turn_up_late(seed: int) -> None:
-    """Behind the first 256 KB of a file, which settle its first guess."""
+    """Values that change the type after the first 256 KB of a file, which determine its first guess."""
     rng = random.Random(seed)
     records = make_records(rng, 30_000)
     check(Cut(rng, records), on_error=("reject", "null")[seed % 2], shrink=seed % 3 == 0)

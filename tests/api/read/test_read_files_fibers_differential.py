@@ -42,7 +42,7 @@ class RoomLauncher(FiberLauncher):
 
 
 class LoadsOnFibers(LoadsOnHost):
-    """As LoadsOnGpu."""
+    """Same as LoadsOnGpu."""
 
     def __init__(self, plans: PlannedFiles) -> None:
         super().__init__(plans)

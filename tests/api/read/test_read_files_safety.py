@@ -1,4 +1,4 @@
-"""Several files that misbehave: none, empty, changed, too many, too large for the limit; and options that make no sense."""
+"""Tests several files that misbehave (none, empty, changed, too many, too large for the limit) and invalid options."""
 
 from __future__ import annotations
 

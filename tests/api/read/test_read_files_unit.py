@@ -1,4 +1,4 @@
-"""`read_csv` of several files: what is read, in which order, and what the columns are."""
+"""Tests `read_csv` of several files: the files read, their order, and the columns."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_given_types() -> None:
 
 
 def test_headers() -> None:
-    """The first file says whether there are headers; with names given, each file by itself."""
+    """The first file decides whether there are headers; with names given, each file by itself."""
     assert read([b"a\n1\n", b"a\n"]).to_pydict() == {"a": [1]}
     assert read([b"1\n", b"x\n"]).to_pydict() == {"column_1": ["1", "x"]}
     assert read([b"a,b\nx,y\n", b"z,w\n"], names=["a", "b"]).to_pydict() == {"a": ["x", "z"], "b": ["y", "w"]}

@@ -19,7 +19,7 @@ from tests.columns.load.load_gpu_cases import SHAPE, view_of
 
 
 class FiberBuffers:
-    """Two buffers of the host, and a note of who did what to the text of which part."""
+    """Two buffers of the host, with a record of the operations on each part's text."""
 
     copied_by = "the test"
     notes: list[tuple[str, int]] = []  # noqa: RUF012  # of the last scan
@@ -49,7 +49,7 @@ class FiberBuffers:
     def free(self, room: Room) -> None:
         self.notes.append(("parsed", self._rooms.pop(id(room))))
         array = self._held.pop(id(room)).array
-        array[:] = 0xEE  # whoever still reads it would see that
+        array[:] = 0xEE  # a later reader would see this
         self._free.release()
 
     def shrink(self) -> None:

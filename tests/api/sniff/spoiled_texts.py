@@ -82,7 +82,7 @@ def one_short_and_one_long_record(base, sep, rows):
 
 @spoiler
 def no_header_and_a_short_record(base, sep, rows):
-    if base == "colours":  # nothing in a table of words tells a header from data, but a number does
+    if base == "colours":  # a table of words has no sign of a header, but a number is one
         rows = [[*row[:-1], str(i)] for i, row in enumerate(rows)]
     data = changed(rows[1:], 3, rows[4][:-1])
     return expect("no header and a short record", base, render(data, sep), sep, None, data, width=len(rows[0]))

@@ -1,4 +1,4 @@
-"""Any bytes at all: a proposal or an error that says why, in bounded time, and a read that accounts for every record."""
+"""Tests any bytes at all: a proposal or an error with a reason, in bounded time, and a read that accounts for every record."""
 
 import time
 from contextlib import suppress

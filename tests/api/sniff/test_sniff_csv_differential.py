@@ -1,4 +1,4 @@
-"""Tables written by Python's csv module in any of its dialects, and read back without being told which."""
+"""Tests tables that Python's csv module writes in any of its dialects, read back without options."""
 
 import csv
 import io
@@ -28,9 +28,9 @@ def written_tables(draw):
         "quoting": draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC])),
     }
     if not double and quote == "'":
-        options["quoting"] = csv.QUOTE_ALL  # nothing else tells that the quote of O\\'Brien is one
-    # A backslash in a text that has no escape character, or a single quote as the sign for quoting, is all that tells dialects
-    # apart; without one written out there is nothing to find, and the default is as good.
+        options["quoting"] = csv.QUOTE_ALL  # the quote of O\\'Brien has no other sign
+    # Dialects differ only in a backslash in a text that has no escape character, or in a single quote as the sign for quoting.
+    # Without either in the text there is nothing to find, and the default is as good.
     text = st.sampled_from(PIECES) | st.tuples(st.sampled_from(PIECES), st.sampled_from(ODD), st.sampled_from(PIECES)).map(
         "".join
     )

@@ -1,4 +1,4 @@
-"""One test for each decision."""
+"""Tests each decision of `sniff_csv`, one test for each."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Texts that are hardly any, and calls that make no sense."""
+"""Tests nearly empty texts, and invalid calls."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""What `sniff_csv` gives, on literals."""
+"""Tests the result of `sniff_csv` on literals."""
 
 import dataclasses
 import io

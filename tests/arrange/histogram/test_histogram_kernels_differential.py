@@ -94,7 +94,7 @@ def test_even(dtype: str, kind: str, buckets: int) -> None:
 def test_packed(dtype: str, kind: str, window: int) -> None:
     buckets = 65536 if window > 1024 else 2500
     low, high = (-1, 3) if dtype[0] == "f" else limits(dtype)
-    many = 150_000 if kind == "constant" else 5000  # so many that counters are swept
+    many = 150_000 if kind == "constant" else 5000  # enough that counters are swept
     for count, blocks in ((many, 2), (many, 1), (tile(dtype) - 3, 1), (tile(dtype) + 30, 1)):
         keys = keys_of(dtype, kind, count, low, high)
         result = launched_even(keys, buckets, even(np.dtype(dtype), buckets, (low, high)), window, blocks)

@@ -33,7 +33,7 @@ def sorted_alone(keys: Keys, *, descending: bool = False, total_order: bool = Fa
 
 
 def _ranks(keys: Keys, descending: bool, total_order: bool) -> list[Any]:
-    """What keys are compared by, one after the other."""
+    """Return the ranks that keys are compared by, one after the other."""
     kind = keys.dtype.kind
     if kind == "b":
         keys = keys.view("u1")

@@ -18,11 +18,11 @@ TYPES = {
 }  # fmt: skip
 """Types of columns that can be sorted, and of their values."""
 SHARES = {"none": 0.0, "few": 0.02, "half": 0.5, "most": 0.97, "all": 1.0}
-"""Of nulls."""
+"""Shares of nulls."""
 
 
 def column_of(name: str, count: int, share: str | None, offset: int = 0, *, kind: str = "random") -> Column:
-    """A column from row `offset` of its buffers on; `share` None: without a bitmap. What lies under a null is anything."""
+    """A column from row `offset` of its buffers on; `share` None: without a bitmap. Values of nulls are arbitrary."""
     random = np.random.default_rng(zlib.crc32(f"{name} {count} {share} {offset}".encode()))
     rows = count + offset
     values = _values(name, rows, kind, random)
@@ -34,7 +34,7 @@ def column_of(name: str, count: int, share: str | None, offset: int = 0, *, kind
 
 
 def uncounted(column: Column) -> Column:
-    """As a slice on a GPU is, whose nulls nobody has counted."""
+    """Return the column as a slice on a GPU is, whose nulls are not counted."""
     return column if column.validity is None else replace(column, null_count=-1)
 
 

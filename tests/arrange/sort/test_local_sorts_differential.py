@@ -98,7 +98,7 @@ def test_parts_are_in_order_and_stable_or_left(shape: BinSortTuning, kind: str, 
 @pytest.mark.parametrize("kind", ["equal", "few", "low", "ends"])
 @pytest.mark.parametrize("width", [4, 8])
 def test_keys_alone_of_few_values_are_not_left(kind: str, width: int) -> None:
-    """Where each value has a bin of its own, any number of equal keys is in order."""
+    """If each value has a bin of its own, any number of equal keys is in order."""
     shape = SHAPES[2]
     keys, records = parts_of(kind, [shape.keys, 300], width)
     left = sort_parts(shape, keys, records[:1], None, ("random", 1))[2]
@@ -106,7 +106,7 @@ def test_keys_alone_of_few_values_are_not_left(kind: str, width: int) -> None:
 
 
 def test_values_as_many_as_bins_are_told_apart() -> None:
-    """768 words of two bins, and six digits of 256: a step is a bin but for two parts in 3 of 2**-32, so two values share one."""
+    """768 words of two bins, and six digits of 256. A step is a bin, except two parts in 3 of 2**-32, so two values share one."""
     keys = np.array([1, 0, 1535, 768, 769, 767, 1534, 1, 0], np.uint32)
     records = np.array([(0, len(keys), 16 | 8 << 8 | 5 << 24, BETWEEN)], np.uint32)
     found, _, left = sort_parts(BinSortTuning(64, 18, 1), keys, records, None, ("forward", 0))

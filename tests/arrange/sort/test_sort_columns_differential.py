@@ -1,4 +1,4 @@
-"""Columns in order, against Python's sorted: types, nulls in front and behind, slices."""
+"""Tests the order of columns against Python's sorted: types, nulls first and last, slices."""
 
 from __future__ import annotations
 

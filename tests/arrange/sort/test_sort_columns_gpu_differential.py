@@ -1,4 +1,4 @@
-"""Columns and arrays of every library in order on a GPU, by the public functions, against the CPU."""
+"""Tests the order of columns and arrays of every library on a GPU, by the public functions, against the CPU."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def host(found):
 
 
 def check(column: Column, *, descending: bool, nulls: str) -> None:
-    """Of the whole column, whose nulls are counted, and of a slice, whose nulls are not."""
+    """Compare the whole column, whose nulls are counted, and a slice, whose nulls are not."""
     order = {"descending": descending, "nulls": nulls}
     part = slice(column.length // 7, column.length - column.length // 5)
     given = column.to("cuda")

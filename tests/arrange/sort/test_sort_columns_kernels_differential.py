@@ -1,4 +1,4 @@
-"""Columns with nulls and bools in order by the GPU's kernels under the fiber harness, against the sorts of the CPU."""
+"""Tests the order of columns with nulls and bools by the GPU's kernels under the fiber harness, against the sorts of the CPU."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_bits_from_any_place(offset: int) -> None:
 @pytest.mark.parametrize("nulls", ["first", "last"])
 @pytest.mark.parametrize("name", ["bool", "uint32"])
 def test_order_is_seen(name: str, nulls: str) -> None:
-    """Of what is sorted, and of what is but for one row, at each edge."""
+    """Sorted rows, and rows that are sorted except for one row, at each edge."""
     for count in (2, 33, 1025, 3100):
         for share in SHARES:
             found = headrace.sort(column_of(name, count, share), nulls=nulls)
@@ -184,7 +184,7 @@ def test_classes_by_other_shapes(count: int, tuning: NullPartitionTuning) -> Non
 
 
 def test_all_rows_are_taken_without_a_wait() -> None:
-    """Of columns whose nulls are counted: as many as before."""
+    """Columns whose nulls are counted have the same number of them afterwards."""
     launcher = FiberLauncher()
     column = column_of("int32", 200, "half", 3)
     rows = np.random.default_rng(1).permutation(200)

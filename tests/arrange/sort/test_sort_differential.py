@@ -1,4 +1,4 @@
-"""Sorts on the CPU against NumPy's own means: every type, shape, direction, instruction set and number of threads, to the bit."""
+"""Tests sorts on the CPU against NumPy's: every type, shape, direction, instruction set and number of threads, to the bit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.arrange.sort.sort_cases import TYPES, Keys, bits_of, order_of, random
 pytestmark = pytest.mark.isas
 
 EDGES = {1: (255, 257), 2: (256, 1024, 1025, 4097), 4: (128, 512, 513, 1025), 8: (64, 256, 257, 513, 4099)}
-"""Around blocks of a network, and steps of quicksort, by bytes of a key."""
+"""Counts near blocks of a network, and near steps of quicksort, by bytes of a key."""
 ORDERS = [{"descending": descending, "total_order": total} for descending in (False, True) for total in (False, True)]
 
 
@@ -90,7 +90,7 @@ def test_threads_agree(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["f4", "u8"])
 def test_parts_larger_than_a_thread_takes(dtype: str) -> None:
-    """One digit has nearly all keys, so what it leaves is passed again."""
+    """One digit has nearly all keys, so its keys are passed again."""
     rng = np.random.default_rng(4)
     keys = (rng.standard_normal(1_300_000) if dtype == "f4" else rng.integers(0, 2**30, 1_300_000)).astype(dtype)
     keys[7] = np.finfo(dtype).max if dtype == "f4" else 2**64 - 1

@@ -14,7 +14,7 @@ from tests.arrange.sort.sort_gpu_cases import columns_of, entropy_keys, keys_of,
 pytestmark = pytest.mark.gpu
 
 COUNTS = [0, 1, 100, 4097, 8193, 1 << 14, 30_000, (1 << 15) + 1, (1 << 17) + 1, 300_000, 700_000, (1 << 21) - 3, (1 << 22) + 5]
-"""Of every way in one launch, and of many launches."""
+"""Counts that take each sort of a single launch, and sorts of many launches."""
 ON_GPU = Context(device="cuda")
 
 
@@ -63,7 +63,7 @@ def test_entropies(dtype: str, ands: int) -> None:
 
 @pytest.mark.parametrize("dtype", ["i4", "f8"])
 def test_values_that_many_keys_have(dtype: str) -> None:
-    """Which are set aside from so many bytes on: one on half of the keys, and 63 on nine tenths."""
+    """Heavy hitters are extracted from `min_bytes` bytes on: one value on half of the keys, and 63 on nine tenths."""
     min_bytes = SortTuning().heavy_hitters.min_bytes
     for heavy, share in ((1, 0.5), (63, 0.9)):
         random = np.random.default_rng(heavy)

@@ -139,7 +139,7 @@ def test_places(index_bytes: int) -> None:
 
 
 def test_more_keys_than_a_launch_takes() -> None:
-    """As past 2**30, by portions."""
+    """The keys are sorted by portions, as above 2**30."""
     tuning = replace(HARNESS_TUNING, lsd=replace(HARNESS_TUNING.lsd, portion=700))
     for dtype in ("u4", "f8"):
         keys = keys_of(dtype, 1900)
@@ -150,7 +150,7 @@ def test_more_keys_than_a_launch_takes() -> None:
 @pytest.mark.long_except("5")
 @pytest.mark.parametrize("bits", [5, 6])
 def test_digits_of_other_widths(bits: int) -> None:
-    """Of which a key may have an odd number, and its highest is narrower."""
+    """A key may have an odd number of such digits, and its highest digit is narrower."""
     tuning = replace(HARNESS_TUNING, lsd=replace(HARNESS_TUNING.lsd, bits=bits))
     for in_place in (False, True):
         check(keys_of("i2", 700), columns_of(700, 1), tuning=tuning, in_place=in_place)
@@ -161,8 +161,9 @@ def test_digits_of_other_widths(bits: int) -> None:
 @pytest.mark.parametrize("in_place", [False, True])
 @pytest.mark.parametrize(("threads", "own"), [(64, 1), (64, 2), (128, 4), (256, 8), (256, 1)])
 def test_keys_that_are_ranked_among_all_by_other_shapes(threads: int, own: int, in_place: bool) -> None:
-    """Around a block's own keys and around all; several readings of a warp, which in place others must wait for; more warps than
-    there is work for."""
+    """Counts around those of a block's own keys and of all. A warp loads several times; in place, other warps must wait for the
+    loads. Some launches have more warps than work.
+    """
     block, blocks = 32 * own, 9
     most = block * blocks
     single = single_launches((RankSortTuning(most, threads, own),), ())
@@ -331,7 +332,7 @@ def test_the_way_is_chosen_by_the_keys(kind: str, ands: int, way: int, columns: 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("columns", [0, 1, 3])
 def test_floats_by_parts(dtype: str, columns: int) -> None:
-    """Where -0 and 0, and all NaN, are equal and keep their order, though keys go by parts."""
+    """Values -0 and 0, and all NaN, are equal and keep their order, though keys go by parts."""
     keys = entropy_keys(f"u{dtype[1]}", 2000, 0).view(dtype)
     keys[::61], keys[7::67], keys[3::71] = 0.0, -0.0, np.nan
     check(keys, columns_of(len(keys), columns))

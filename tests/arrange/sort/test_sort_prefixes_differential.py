@@ -75,7 +75,7 @@ def test_skew_that_a_sample_sees() -> None:
 
 
 def test_parts_that_would_not_take_one_pass() -> None:
-    """Heads are even, what is below them is not: parts would go digit by digit."""
+    """Prefixes are spread evenly, the bits below are not: parts would go digit by digit."""
     keys = entropy_keys("u4", 9000, 0)
     assert planned(keys)[2:4] == (True, True)
     crowded = np.where(np.arange(9000) % 20 == 0, keys, keys & np.uint32(0xFF0FFFFF))
@@ -84,7 +84,7 @@ def test_parts_that_would_not_take_one_pass() -> None:
 
 
 def test_heads_that_are_alike_after_all() -> None:
-    """What the sample has not seen: all digits are counted then, and the answer is as good."""
+    """The sample misses the difference: all digits are counted then, and the result is as good."""
     keys = np.full(5000, 0x01020304, "u4")
     sampled = 5000 * np.arange(256) // 256
     keys[sampled] = np.random.default_rng(1).integers(0, 2**32, 256, np.uint64).astype("u4")

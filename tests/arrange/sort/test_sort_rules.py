@@ -1,4 +1,4 @@
-"""Orders of keys: KeyOrder against what NumPy and Python think of the same values, and literals of what users see."""
+"""Tests orders of keys: KeyOrder against NumPy and Python on the same values, and literal results of the public functions."""
 
 from __future__ import annotations
 

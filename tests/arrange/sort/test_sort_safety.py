@@ -1,4 +1,4 @@
-"""What sorts say of misuse, and that they leave everything as it was."""
+"""Tests the errors of sorts on misuse, and that they leave everything as it was."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ CHUNK = 1 << 26
 
 
 def repeated(dtype: str, count: int) -> np.ndarray:
-    """Keys that come again after `PERIOD`, so that what they are in order is known without a sort of all."""
+    """Keys that come again after `PERIOD`, so that their order is known without a sort of all."""
     return np.resize(period(dtype), count)
 
 

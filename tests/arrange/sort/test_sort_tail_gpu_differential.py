@@ -1,4 +1,4 @@
-"""Steps of a sort by parts that are one launch whose blocks meet, on a GPU, against sorts on the CPU."""
+"""Tests the steps of an MSD sort that are one launch with grid barriers, on a GPU, against sorts on the CPU."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ON_GPU = Context(device="cuda")
 
 @pytest.fixture(params=[0, 2, 3, 5])
 def by_parts(request, monkeypatch):
-    """Goes by parts whatever the plan would say, from this step on in one launch."""
+    """Force the MSD sort whatever the plan would choose, from this step on in one launch."""
     tuning_of = sort.tuning_of
     monkeypatch.setattr(sort, "tuning_of", lambda *card: with_tail(tuning_of(*card), request.param))
     monkeypatch.setattr(sort, "Sorter", MsdSorter)
@@ -37,7 +37,7 @@ def test_steps_from_any_number_on(dtype: str, descending: bool) -> None:
     keys[::9] = np.where(np.arange(COUNT) % 2 == 0, 0, -0.0).astype(dtype)[::9]
     places = headrace.argsort(keys, descending=descending)
     rows = np.arange(COUNT, dtype=f"u{keys.itemsize}")
-    for _ in range(5):  # blocks that meet do so in another order each time
+    for _ in range(5):  # a grid barrier passes in another order each time
         found = host(headrace.sort(keys, descending=descending, context=ON_GPU))
         np.testing.assert_array_equal(words(found), words(headrace.sort(keys, descending=descending)))
         for values in ([rows], [rows.astype("u1"), rows.astype("u4")]):

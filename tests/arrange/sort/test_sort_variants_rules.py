@@ -102,7 +102,7 @@ def test_launches_are_listed(typestr: str, count: int) -> None:
 
 @pytest.mark.parametrize(("width", "count"), [(4, 500_000_000), (8, 250_000_000)])
 def test_a_hybrid_takes_a_twentieth_of_its_keys_besides(width: int, count: int) -> None:
-    """M2 to M5 of the paper's section 4.6; its own example comes to 4.85 and 5.06 percent of keys and their second buffer."""
+    """M2 to M5 of the paper's section 4.6. Its own example amounts to 4.85 and 5.06 percent of keys and their second buffer."""
     row = SortTuning().msd_of(width)
     share = ListBounds(count, row.paper, HybridOptions(), width).nbytes / (2 * count * width)
     assert 0.02 < share < 0.052
@@ -124,7 +124,7 @@ def test_lists_by_parts_take_a_tenth_of_the_keys_or_a_quarter_where_stable(width
 
 
 def test_few_pairs_of_8_bytes_have_few_launches_that_may_be_in_vain() -> None:
-    """By digits all of the last four are; the lists of such a sort are up to 0.3 of its keys."""
+    """In a sort by digits, all of the last four launches may be in vain. The lists of an MSD sort take up to 0.3 of the keys."""
     lister = Lister()
     Sorter(lister, 1 << 23, SortTuning(), Room).sort(SortRequest(KeyOrder.of("<u8"), Room(), Room(), ((Room(), Room(), 8),)))
     lsd = ["count_digits", "choose_plan", *["onesweep_pass"] * 8]

@@ -1,4 +1,4 @@
-"""Draws tables of every type, and compares what the conversion kernels write with the CPU's columns."""
+"""Draws tables of every type, and compares the results of the conversion kernels with the CPU's columns."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def same(found: Converted, expected: headrace.Table, rejected: set[str]) -> None
     gone = {fault["record"] for fault in found.faults if fault["kind"] < 255 and FAULT_KINDS[fault["kind"]] in rejected}
     kept = [record for record in range(found.rows) if record not in gone]
     assert len(kept) == expected.report.rows
-    # What is left to the host is another test's.
+    # Another test covers the fields left to the host.
     deferred = {fault["record"] for fault in found.faults if fault["kind"] == FAULT_DEFERRED}
     for name, position in zip(names, positions, strict=True):
         sure = np.array([record not in deferred for record in kept], bool)
@@ -216,7 +216,7 @@ def test_options(given: dict[str, Any], seed: int) -> None:
 @pytest.mark.long_except("1", "2", "3", "4", "6")
 @pytest.mark.parametrize("seed", range(8))
 def test_malformed_quotes(seed: int) -> None:
-    """By the automaton's steps: a load that was searched by masks is discarded if quotes are misplaced."""
+    """The automaton's steps read these texts: a load that was searched by masks is discarded if quotes are misplaced."""
     rng = random.Random(seed)
     shape = rng.choice([shape for shape in SHAPES if shape.steps])
     types = ["string", "int32", "string"]

@@ -1,4 +1,6 @@
-"""convert.cu under the fiber harness, of columns whose type is a guess: which kinds it does not hold, and where first."""
+"""Tests convert.cu under the fiber harness on columns of a guessed type: the kinds that the type does not
+hold, with their first places.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ ORDERS = [("forward", 0), ("reverse", 0), ("random", 1)]
 
 
 def kind_texts(kind: Kind) -> list[bytes]:
-    """Texts of a kind, and what it is often mixed with."""
+    """Return texts of a kind, and of the kinds it is often mixed with."""
     return {
         Kind.NATURAL: [b"0", b"12", b"123456789", b"1234567890123456"],
         Kind.NEGATIVE: [b"-1", b"-123456789012", b"7"],

@@ -1,5 +1,5 @@
-"""Texts of other dialects by rows: where an automaton read the text, all tiles but those with bytes that rows cannot read. Under
-the fiber harness against `read_csv` on the CPU.
+"""Tests texts of other dialects by rows. If an automaton read the text, these are all tiles except those with bytes that rows
+cannot read. Under the fiber harness against `read_csv` on the CPU.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def shape(*, threads: int = 32, only_steps: bool = False):
 
 @pytest.fixture
 def left(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, int]]]:
-    """Of each launch of ``convert_rows`` how many tiles it left to the kernel behind it, of how many."""
+    """For each launch of ``convert_rows``, the number of tiles that it left to the next kernel, and the number of all tiles."""
     launches: list[tuple[int, int]] = []
     launch = FiberLauncher.launch
 
@@ -70,7 +70,7 @@ DIALECTS: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize("quoted", [0.0, 0.2])
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_other_dialects_by_rows(left, dialect, odd, quoted, line_end):
-    """All but the tiles near what only an automaton reads; lenient quotes that are malformed leave all tiles to it."""
+    """All tiles except those near text that only an automaton reads; malformed lenient quotes leave all tiles to it."""
     rng = random.Random(odd)
     lines = records(rng, 600, 0 if dialect.get("quote_char", "") is None else quoted)
     read(lines, 7, line_end, shape=shape(), **dialect)
@@ -86,6 +86,6 @@ def test_what_masks_could_read_too(left, seed):
     """Tiles that begin inside quotes have another state of the automaton than of masks."""
     rng = random.Random(seed)
     lines = records(rng, 200, 0.2 * (seed % 2))
-    lines[0] = '"a",1,"b",2.5' if seed % 2 else lines[0]  # the first bytes tell whether there are quotes
+    lines[0] = '"a",1,"b",2.5' if seed % 2 else lines[0]  # the first bytes show whether there are quotes
     read(lines, seed, shape=shape(only_steps=True, threads=32 + 32 * (seed % 3 == 2)))
     assert left == [(0, left[0][1])]

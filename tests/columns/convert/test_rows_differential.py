@@ -1,5 +1,5 @@
-"""The conversion by rows under the fiber harness against `read_csv` on the CPU, at the edges of small tiles; and that it is the
-rows' kernel, and not the one behind it, that reads what is plain.
+"""Tests the conversion by rows under the fiber harness against `read_csv` on the CPU, at the edges of small tiles. Also tests
+that plain tiles are read by the rows' kernel, and not by the one after it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LENGTHS = [0, 1, 2, 3, 7, 8, 9, 15, 30, 33, 70]
 
 @pytest.fixture
 def left(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, list[int]]]:
-    """Of each of the rows' kernels, how many tiles it left to the one behind it, of how many."""
+    """For each of the rows' kernels, the number of tiles that it left to the next one, and the number of all tiles."""
     counts: dict[str, list[int]] = {"convert_rows": [0, 0], "measure_rows": [0, 0], "tally_rows": [0, 0]}
     launch = FiberLauncher.launch
 
@@ -128,7 +128,7 @@ def test_plain_tiles_are_read_by_rows(left, line_end):
     # A tile that ends between CR and LF has other line ends than the search counts, and so has the next, or begins with none.
     allowed = 0.1 if line_end == b"\r\n" else 0
     converted, measured, tallied = left.values()
-    # Where no quotes or CR are in the first bytes, the search measures strings.
+    # If no quotes or CR are in the first bytes, the search measures strings.
     assert (tallied[1] > 20) == (line_end == b"\n")
     for marked, tiles in (converted, [measured[i] + tallied[i] for i in (0, 1)]):
         assert tiles > 40 and marked <= allowed * tiles
@@ -152,12 +152,12 @@ def test_one_odd_record_among_plain_ones(left, monkeypatch, odd, blocks):
     }
     check(data, **options)
     marked, tiles = left["convert_rows"]
-    assert (marked == tiles) == (odd == '1,2,"')  # behind quotes that never close everything is otherwise
+    assert (marked == tiles) == (odd == '1,2,"')  # quotes that never close mark every tile
 
 
 @pytest.mark.parametrize("quote", ["", '"'])
 def test_more_records_than_their_fields_let_a_tile_have(left, quote):
-    """There is no room for what strings of such a tile come to by 32 records, so they are not measured by rows."""
+    """There is no room for the sum of the strings of such a tile by 32 records, so they are not measured by rows."""
     shape = shape_of(FindShape(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=64, row_threads=64)
     plain = "".join(",".join([f"{quote}s{i}{quote}"] * 16) + "\n" for i in range(60))
     options = {"header": False, "on_error": "null", "short_records": "null", "schema": ["string"] * 16}

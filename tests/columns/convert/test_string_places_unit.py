@@ -1,4 +1,4 @@
-"""Where each tile's strings go: sums of tiles and columns, scanned, under the fiber harness."""
+"""Tests the places of each tile's strings: sums of tiles and columns, scanned, under the fiber harness."""
 
 from __future__ import annotations
 

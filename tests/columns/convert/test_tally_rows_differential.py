@@ -1,5 +1,5 @@
-"""The search for structure that measures strings as it goes, in the fiber harness: what it tells of tiles is what an automaton
-tells that reads the text byte by byte, and what it guesses of a tile's beginning is true or the tile is marked.
+"""Tests the search for structure that measures strings in the same pass, in the fiber harness. Its summaries of tiles equal those
+of an automaton that reads the text byte by byte. Its guess of a tile's beginning is true or the tile is marked.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def tallied(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result:
 
 
 def check_tallied(data: bytes, dialect: Dialect, how: How) -> None:
-    """What is expected is found, or a quote stands where parity may misread it, and that is said."""
+    """Check that the summaries are as expected, or that a quote stands where parity may misread it and is reported."""
     found = tallied(data, dialect, how, quoted=True)
     misplaced = has_misplaced_quotes(data, dialect)
     assert bool(found[1][-1] & Found.STRAY) == misplaced
@@ -86,7 +86,7 @@ def test_any_text(case: tuple[Dialect, bytes], how: How) -> None:
 @pytest.mark.parametrize("skew", [0, 1, 15])
 @pytest.mark.parametrize("shift", [-2, -1, 0, 1])
 def test_edges(skew: int, shift: int) -> None:
-    """What a tile's edge cuts: line ends of two bytes, doubled quotes, records that are longer than tiles."""
+    """Texts that a tile's edge cuts: line ends of two bytes, doubled quotes, records that are longer than tiles."""
     how = How((32, 2), skew, ("random", skew))
     head = b"a," + b"x" * (how.tile - skew - 2 + shift)
     for tail in (b'\r\n\r\nb,"c\r\n"', b"\n\n,\n", b',"a""b""",\n"', b'"",\r\n', b"", b"," * how.tile, b"\n" * (how.tile + 1)):
@@ -97,7 +97,7 @@ def test_edges(skew: int, shift: int) -> None:
 
 @pytest.mark.parametrize("inside", ["ab,c\n", 'a""b,c\n', ',"",'])
 def test_a_tile_whose_quotes_do_not_tell_is_taken_to_begin_outside(inside: str) -> None:
-    """Of the last one no quote stands where it may not, whether it opens or closes."""
+    """In the last one no quote is misplaced, whether it opens or closes."""
     how = How((32, 2), 3, ("forward", 0))
     data = ('1,"' + inside * 1500 + '"\n').encode()
     assert tallied(data, Dialect(), how, quoted=True) == expected(data, Dialect(), how)

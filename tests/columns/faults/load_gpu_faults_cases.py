@@ -1,4 +1,4 @@
-"""Draws texts with faults, and compares what a load by the kernels reports with the CPU's report."""
+"""Draws texts with faults, and compares the report of a load by the kernels with the CPU's report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COUNTS = ("records", "rows", "rejected", "skipped", "columns", "filled", "faults
 
 
 def outcome(read: Any, data: bytes, options: dict[str, Any]) -> tuple[headrace.Table | None, Any]:
-    """The table, or None and what the error says."""
+    """Return the table, or None and the error's fields."""
     try:
         return read(data, **options), None
     except headrace.ParseError as error:

@@ -59,7 +59,7 @@ def test_quotes_that_do_not_close_take_the_rest_of_the_text(seed):
 
 @pytest.mark.parametrize("before", range(0, 90, 11))
 def test_what_records_that_go_hold_is_nobodys_business(before):
-    # The record ends tiles behind its first field, which is text among integers; only its end tells that it goes.
+    # The record ends tiles after its first field, which is text among integers. Only the record's end shows that it is rejected.
     data = b"a,b,c\n" + b"1,2,3\n" * before + b"text," + b"4" * 700 + b",5,6,7\n" + b"8,9,1\n" * 3
     found = check(data, on_error="reject")
     assert found is not None and str(found["a"].type) == "int64"
@@ -98,7 +98,7 @@ def test_fields_that_a_kernel_leaves(on_error, given):
 @pytest.mark.parametrize("quoted", [False, True])
 @pytest.mark.parametrize("typed", [False, True])
 def test_long_texts_that_are_no_utf8(typed, quoted):
-    # Tiles of 512 bytes check their own parts; a character, or what is none, may lie on their borders.
+    # Tiles of 512 bytes check their own parts; a valid or invalid character may lie on their borders.
     character = "€".encode()
     for size, at in [(300, 0), (300, 1), (300, 2), (900, 450), (900, 899), *((600, at) for at in range(160, 176))]:
         text = bytearray(b"x" * (at % 3) + character * size)
@@ -230,7 +230,7 @@ def _column(launcher: FiberLauncher, position: int, name: str, present: np.ndarr
 
 
 def test_columns_give_back_their_memory_group_by_group(monkeypatch):
-    # What is there twice at a time is one group, so all others' first memory is given back before.
+    # Only one group is in memory twice at a time, so the first memory of all others is given back before.
     monkeypatch.setattr(remove_rows, "BATCH_BYTES", 1)
     data = b"a,b,c\n" + b"".join(b"%d,text,%d.5\n" % (row, row) for row in range(400)) + b"1\n"
     held: list[int] = []

@@ -1,4 +1,4 @@
-"""What is a fault, where it is, what becomes of its record, and that nothing goes missing."""
+"""Tests faults: their kinds, their places, the treatment of their records, and that nothing goes missing."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_lines_count_inside_quotes_too() -> None:
 
 @pytest.mark.parametrize("where", ["memory", "file", "utf-16-le"])
 def test_lines_beyond_a_megabyte(where: str, tmp_path: Path) -> None:
-    """A CR LF may lie across the border of what is counted at once. Of a file nothing behind the border is there by chance."""
+    """A CR LF may lie across the border of a counted part. No byte of a file after the border is there by chance."""
     for shift in range(-2, 3):
         border = (1 << 19) if where.startswith("utf") else (1 << 20)
         front = b"a\n" + b"1" * (border - 3 + shift) + b"\r\n"
@@ -156,7 +156,7 @@ def test_lines_beyond_a_megabyte(where: str, tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("ends", [255, 256, 257, 5000, 20_000])
 def test_lines_are_counted_however_many_end_in_one_lane(end: bytes, ends: int) -> None:
-    """Sixteen bytes are looked at at once, and each of the sixteen counts up to 255: all lines may end in the same of them."""
+    """Sixteen bytes are read at once, and each of the sixteen counters goes up to 255: all lines may end in the same of them."""
     for front in (b"a\n", b"aaaa\n"):
         data = front + end * ends + b"x\n"
         (fault,) = rejects(data, dtypes="float64", on_error="null")
@@ -228,7 +228,7 @@ def test_all_records_rejected() -> None:
 @pytest.mark.parametrize("chunk_bytes", [4096, 256 << 10, 1 << 20])
 @pytest.mark.parametrize(("last", "column"), [(b"x\xff,1\n1,y\n", "a"), (b"x\xff,y\n", "a")])
 def test_the_first_fault_is_raised_whatever_the_chunk_size(last: bytes, column: str, chunk_bytes: int) -> None:
-    """Column a turns out to be text behind the sample, so its fault is found in a second pass, b's in the first."""
+    """Column a turns out to be text after the sample, so its fault is found in a second pass, b's in the first."""
     data = b"a,b\n" + b"1,1\n" * 70_000 + last
     with pytest.raises(ParseError) as caught:
         read(data, dtypes={"b": "int64"}, chunk_bytes=chunk_bytes, threads=2)
@@ -254,7 +254,7 @@ def test_bits_behind_the_rows_that_stay_are_zero() -> None:
 @pytest.mark.parametrize("on_error", ["null", "reject"])
 @pytest.mark.parametrize("rows", [1, 7, 8, 9, 63, 64, 65, 127, 129])
 def test_validity_is_zero_behind_the_last_row(rows: int, on_error: str, isa: str) -> None:
-    """Null marks are turned into validity a word at a time; what the word has behind the rows must not become a value."""
+    """Null marks become validity a word at a time. Marks of the word after the last row must not become a value."""
     lines = [b"" if row % 5 == 0 else b"1" for row in range(rows)]
     data = b"a,b,c\n" + b"".join(b"%s,%s,%s\n" % (b"x" if row % 3 == 2 else one, one, one) for row, one in enumerate(lines))
     table = read(data, schema=["int64", "string", "bool"], on_error=on_error, context=Context(isa=isa))

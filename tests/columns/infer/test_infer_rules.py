@@ -1,4 +1,4 @@
-"""Which type a column gets from the texts in it, and what the report gives as the reason."""
+"""Tests the type that a column gets from its texts, and the reason in the report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headrace.testing.values import Kind, Words, classify, join, type_of_kind
 from tests.columns.infer.infer_cases import SAMPLES
 
 SAMPLE_BYTES = 256 << 10
-"""So much of a text is looked at before anything is converted."""
+"""Size of the part of a text that is inspected before the conversion."""
 
 
 def read(data: bytes, **options: object) -> Table:
@@ -169,7 +169,7 @@ def test_types_that_change_behind_the_sample(first: Kind) -> None:
 
 
 def test_two_changes_behind_the_sample() -> None:
-    """uint64 first turns up behind the sample, then a negative, which no integer type joins with it, then perhaps a point."""
+    """The first uint64 follows the sample, then a negative, which no integer type joins with it, then perhaps a point."""
     numbers = [b"1"] * (SAMPLE_BYTES // 4 + 100)
     for tail, expected in (
         ([b"9223372036854775808", b"-1"], "string"),
@@ -267,7 +267,7 @@ def test_rows_that_are_rejected_do_not_count_for_the_smallest_type() -> None:
 
 
 def test_evidence_of_the_smallest_type_counts_rejected_records() -> None:
-    """The record that settles a type has its number among all records, also directly behind a rejected one."""
+    """The record that decides a type has its number among all records, also directly after a rejected one."""
     data = b"a,b\nx,1\n1,300\n2,7\ny,-1\n3,70000\n"
     for rows, evidence in ((4, (2, b"300")), (None, (5, b"70000"))):
         table = read_csv(data, dtypes={"a": "int64"}, shrink=True, on_error="reject", n_rows=rows)

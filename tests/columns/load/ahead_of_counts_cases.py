@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def text(first: list[str], others: list[str]) -> bytes:
-    """Others behind more than is looked at."""
+    """Return `first`, repeated past the sampled bytes, and then `others`."""
     return "\n".join(first * (5000 // len("\n".join(first)) + 1) + others).encode()
 
 

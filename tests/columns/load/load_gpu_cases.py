@@ -59,7 +59,7 @@ def read_on_fibers(
 
 
 def view_of(room: HostRoom) -> _native.Source:
-    """What the native readers take of a room."""
+    """Return a room as a source of the native readers."""
     return _native.Source.from_bytes(room.array)
 
 

@@ -120,7 +120,7 @@ def case(seed: int, given: dict[str, Any], rows: int | None = None) -> tuple[byt
 
 
 def outcome(read: Callable[[], headrace.Table | None]) -> tuple[headrace.Table | None, str]:
-    """The table, or None and what the error says."""
+    """Return the table, or None and the error's message."""
     try:
         return read(), ""
     except headrace.HeadraceError as error:

@@ -9,4 +9,4 @@ LONG_FIELDS = {
     "one quote at its end": lambda size: b'"' + b"y" * size + b'"',
     "spaces": lambda size: b" " * size,
 }
-"""By what they are made of: a text of about so many bytes, as it stands in a record."""
+"""Fields by their content: the text of a field of about `size` bytes, as it stands in a record."""

@@ -10,7 +10,7 @@ from tests.columns.load.load_gpu_cases import read_on_fibers, same_table, shape_
 from tests.columns.load.load_gpu_dialects_cases import outcome
 
 SHAPE = shape_of(FindShape(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=64, row_threads=64)
-"""Of two warps."""
+"""Shape with two warps."""
 
 
 def check(data: bytes, seed: int = 0, **options: Any) -> headrace.Table | None:

@@ -1,4 +1,6 @@
-"""The conversion launched before anything is counted: the table of the CPU, whatever was expected, and one wait where it held."""
+"""Tests the conversion that is launched before the rows are counted. The table is that of the CPU for any estimate, and the host
+waits once if the estimate was right.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ STRINGS = [sum(row % 7 for row in range(ROWS)), sum(2 * (row % 3) for row in ran
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch):
-    """Sets what is expected, whatever the text; spare room is none."""
+    """Set the expected sizes, whatever the text, without spare room."""
     monkeypatch.setattr(estimate, "SPARE_ROWS", 0)
     monkeypatch.setattr(estimate, "SPARE_STRING_BYTES", 0)
 
@@ -212,7 +214,7 @@ def test_no_more_is_looked_at_than_tells_enough():
     first, more = (estimate_sizes(native, (text * 4096)[:4096] + behind * 800, 10**9, []) for text in (alike, other))
     assert first is not None and more is not None
     assert first.rows == int(10**8 * (1 + 1 / 64)) + 512  # by the first 4 KB alone
-    assert more.rows > 10**9 / 24  # by those behind, which are shorter than the mean of 50 bytes, too
+    assert more.rows > 10**9 / 24  # by the following lines, too, which are shorter than the mean of 50 bytes
 
 
 def test_of_a_short_text_no_more_is_looked_at_than_there_is_little_to_spare():
@@ -223,7 +225,7 @@ def test_of_a_short_text_no_more_is_looked_at_than_there_is_little_to_spare():
     short, long = (estimate_sizes(native, beginning, size, [0]) for size in (1 << 20, 10**9))
     assert short is not None and long is not None
     assert short.rows < (1 << 20) // 90  # by the first 4 KB alone
-    assert long.rows > 10**9 // 10  # by those behind, too
+    assert long.rows > 10**9 // 10  # by the following lines, too
 
 
 def test_records_that_are_few_tell_too_little_however_alike():
@@ -231,7 +233,7 @@ def test_records_that_are_few_tell_too_little_however_alike():
     beginning = (b"x" * 340 + b"\n") * 3
     found = estimate_sizes(native, beginning + (b"y" * 9 + b"\n") * 4000, 32 << 20, [])
     assert found is not None
-    assert found.rows > (32 << 20) // 20  # by those behind; by the three of the first 1 KB there would be a twentieth of them
+    assert found.rows > (32 << 20) // 20  # by the following lines; the first 1 KB alone has three and gives a twentieth
 
 
 def test_strings_with_room_for_all_of_the_text_need_no_more_looking():

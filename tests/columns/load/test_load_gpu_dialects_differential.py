@@ -1,4 +1,4 @@
-"""Loading on a GPU in dialects that only an automaton reads, under the fiber harness, against `read_csv` on the CPU."""
+"""Tests loading on a GPU in dialects that only an automaton reads, under the fiber harness, against `read_csv` on the CPU."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.fibers
 
 
 def compare(data: bytes, options: dict[str, Any], shape: GpuShape, seed: int) -> bool:
-    """Whether there is a table; what the kernels make is what the CPU makes."""
+    """Compare the kernels' table with the CPU's, and return whether there is one."""
     expected, error = outcome(lambda: headrace.read_csv(data, **options))
     found, raised = outcome(lambda: read_on_fibers(data, skew=seed % 16, seed=seed, shape=shape, **options)[0])
     assert raised == error

@@ -1,4 +1,6 @@
-"""Loading on a GPU, its kernels under the fiber harness, against `read_csv` on the CPU: the same columns, counts and evidence."""
+"""Tests loading on a GPU, its kernels under the fiber harness, against `read_csv` on the CPU: the same columns, counts and
+evidence.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ def test_one_wait_for_counts_and_the_result():
 
 @pytest.mark.parametrize("later", [b"x", b"2.5", b"-1", b"", b'"x"', b"2020-01-01"])
 def test_a_column_that_begins_with_integers_beyond_64_bits(later, monkeypatch):
-    monkeypatch.setattr(infer_gpu, "SHORT_SAMPLE", 64)  # what comes later is behind it
+    monkeypatch.setattr(infer_gpu, "SHORT_SAMPLE", 64)  # later rows are outside the sample
     long = [b"99999999999999999999,x", b"2,y"] * 4
     for first in (long, [b"1,x"] * 2 + long, [b"1,x"] * 40 + long, [b",x"] * 3 + long):
         check(b"a,b\n" + b"\n".join([*first, later + b",z", b"3,x"] * 3))

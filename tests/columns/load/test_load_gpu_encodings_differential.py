@@ -1,5 +1,5 @@
-"""Loading on a GPU of texts in other encodings and containers, under the fiber harness, against `read_csv` on the CPU: values,
-and places in the source.
+"""Tests loading on a GPU of texts in other encodings and containers: values, and places in the source. Under the fiber harness,
+against `read_csv` on the CPU.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CODECS = ["utf-16-le", "utf-16-be", "iso8859-1", "cp1252", "cp437", "koi8-r"]
 
 
 def sources(codec: str, rng: random.Random, size: int) -> bytes:
-    """Bytes that the codec has anything to say of, also what it cannot decode."""
+    """Return bytes that the codec treats specially, including undecodable ones."""
     if not codec.startswith("utf-16"):
         return bytes(rng.choices([*range(256), *b"abc\n,"], k=size))
     units = [0x61, 0x2C, 0x0A, 0xE9, 0x20AC, 0xD83D, 0xDE00, 0xD83D, 0xDE00, 0xFFFD, 0x07FF, 0x0800]

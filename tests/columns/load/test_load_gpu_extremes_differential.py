@@ -1,4 +1,4 @@
-"""Loading on a GPU what is longer than its tiles, under the fiber harness, against `read_csv` on the CPU. In full size:
+"""Tests loading on a GPU of texts longer than its tiles, under the fiber harness, against `read_csv` on the CPU. In full size:
 tests/api/read/test_read_csv_gpu_extremes_differential.py.
 """
 

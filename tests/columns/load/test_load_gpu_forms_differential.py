@@ -1,5 +1,5 @@
-"""Loading on a GPU what needs more than a conversion, under the fiber harness, against `read_csv` on the CPU: mended text,
-smaller types, row indexes, tables without columns.
+"""Tests loading on a GPU that takes more than a conversion, under the fiber harness, against `read_csv` on the CPU. Covers mended
+text, smaller types, row indexes and tables without columns.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def test_types_are_shrunk(seed, on_error):
     kinds = rng.choices(NUMBERS, k=rng.choice([1, 4, 8]))
     rows = []
     for number in range(rng.choice([1, 40, 150])):
-        few = number % 7 or rng.random() < 0.8  # seldom the one that settles the type
+        few = number % 7 or rng.random() < 0.8  # seldom the one that decides the type
         rows.append(",".join(kind[0] if few else rng.choice([*kind, ""]) for kind in kinds))
     data = ("\n".join(rows) + "\n").encode()
     if seed % 3 == 1:

@@ -1,5 +1,5 @@
-"""Memory that a load on a GPU is made in and that nobody clears: whatever a text has, each offset of its strings is written, and
-what lay there before tells nothing. Under the fiber harness, against `read_csv` on the CPU.
+"""Tests loads on a GPU in memory that is not cleared. For any text, each offset of its strings is written, and the earlier
+content of the memory has no effect. Under the fiber harness, against `read_csv` on the CPU.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def same_offsets(found: headrace.Table, expected: headrace.Table) -> None:
 
 
 def check(data: bytes, **options: Any) -> None:
-    """Read on both; what is there must be the same to the bit, whatever lay in the memory."""
+    """Read on both. The results must be the same to the bit, whatever lay in the memory."""
     expected = headrace.read_csv(data, **options)
     for number, shape in enumerate(SHAPES):
         for skew in (0, 5 + number, 15):
@@ -95,7 +95,7 @@ def check(data: bytes, **options: Any) -> None:
 
 @pytest.fixture(params=[0xEE, 0x01])
 def before(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What lies in memory that nobody fills."""
+    """Fill uninitialised memory with the parameter."""
     room = FiberLauncher.room
 
     def poisoned(self: FiberLauncher, nbytes: int, *, fill: int | None = None) -> HostRoom:
@@ -140,7 +140,7 @@ def test_records_at_every_place_of_a_tile(quoted, line_end):
 
 
 def test_bits_alone_are_filled_before(monkeypatch):
-    """Of the rooms of columns; of each row that is expected a bit of each column, and another of a bool."""
+    """Rooms of columns that are filled: for each expected row a bit of each column, and another of a bool."""
     take, sizes = FiberLauncher.rooms, []
 
     def noted(self, zeroed, others=(), *, ones=0):

@@ -1,4 +1,4 @@
-"""What is counted of a load on a GPU, and what it lets go of."""
+"""Tests the counters of a load on a GPU, and the memory that it frees."""
 
 from __future__ import annotations
 

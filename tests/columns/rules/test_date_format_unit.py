@@ -1,4 +1,4 @@
-"""Formats as steps, what may be no format, and zones as pieces of local time."""
+"""Tests formats as steps, invalid formats, and zones as pieces of local time."""
 
 from __future__ import annotations
 

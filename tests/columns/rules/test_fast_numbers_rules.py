@@ -1,7 +1,7 @@
 """Limits of the fast forms of numbers, dates and times: each text beside one that the same form takes.
 
-Every value is given in one column of a given type, eight good rows around it, so that loops over several rows meet it too. The
-expectations are written by hand; None is a fault.
+Every value is given in one column of a given type, with eight good rows around it. So loops over several rows also encounter it.
+The expectations are written by hand; None is a fault.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def test_a_point_is_no_part_of_a_number_with_another_decimal_mark(text: str, tho
      ("00.5", "string"), ("-0.5", "float64"), ("-07", "string"), ("09.5", "string"), ("01", "string"), ("1e5", "float64")],
 )  # fmt: skip
 def test_numbers_with_leading_zeros_stay_text_behind_a_guess(text: str, kind: str, isa: str) -> None:
-    """The sample makes the column a number; the first text that is none stands behind it."""
+    """The sample makes the column a number. The first text that is none follows the sample."""
     first = b"1\n" if kind == "int64" or text in {"00", "07", "012345678", "-07", "01"} else b"1.5\n"
     data = first * 200_000 + text.encode() + b"\n" + first * 9
     table = read_csv(data, header=False, context=Context(isa=isa))

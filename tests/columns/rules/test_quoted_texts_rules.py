@@ -1,4 +1,4 @@
-"""Quotes are taken off a text and put together, wherever they stand in it, with every instruction set."""
+"""Tests that quotes are removed from a text and its parts joined, at any place and with every instruction set."""
 
 from __future__ import annotations
 

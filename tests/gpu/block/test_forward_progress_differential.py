@@ -21,7 +21,7 @@ pytestmark = pytest.mark.fibers
 @pytest.mark.parametrize("in_place", [False, True])
 @pytest.mark.parametrize("count", [100, 500, 800, 2100])
 def test_sorts(count: int, in_place: bool) -> None:
-    """Keys that are ranked, sorted by blocks that meet, by digits, and by parts whose last steps are one launch."""
+    """Keys that are ranked, sorted with grid barriers, by digits, and by an MSD sort whose last steps are one launch."""
     for dtype, columns in (("u4", 0), ("u8", 2)):
         launcher = FiberLauncher("random", count, resident_blocks=1)
         values = sort.columns_of(count, columns)

@@ -89,7 +89,7 @@ def keys_of(random: np.random.Generator, count: int, kind: Callable[[Any], None]
 
 
 class Stress:
-    """Threads that occupy the card, threads that work, and what they have done."""
+    """Threads that occupy the card, threads that work, and counts of their work."""
 
     def __init__(self) -> None:
         self.stop = False

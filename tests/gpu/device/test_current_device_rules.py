@@ -1,4 +1,4 @@
-"""No call of the package changes which device is current for its thread: other libraries keep theirs there."""
+"""Tests that no call of the package changes a thread's current device: other libraries rely on theirs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.gpu.kernels.noting_driver import NotingDriver
 
 PACKAGE = Path(headrace.__file__).parent
 OF_OWN_THREADS = {"gpu/transfer/staging.py", "gpu/memory/pinned_results.py"}
-"""Where threads are started that work for one card alone."""
+"""Files that start threads that work for one card alone."""
 
 
 @pytest.fixture

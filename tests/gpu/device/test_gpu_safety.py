@@ -1,4 +1,4 @@
-"""What is said where there is no GPU, no driver or no package, or a card that is too old."""
+"""Tests errors without a GPU, a driver or a package, and with a card that is too old."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_what_takes_longest_to_import_is_not_imported_to_run_kernels():
 
 
 class NotedDriver:
-    """What a context is asked for by."""
+    """Driver that records how a context is requested."""
 
     def __init__(self, refuses=""):
         self.calls, self.refuses, self.is_done = [], refuses, threading.Event()

@@ -1,4 +1,6 @@
-"""What waits for what, told to a driver that only notes it: default streams, several streams, memory that others have known."""
+"""Tests the waits between streams with a driver that only records calls: default streams, several streams, memory that other
+streams have used.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from headrace.primitives import copy as device_copy
 
 
 class Notes:
-    """Of every call its name and arguments, in order; a call returns success."""
+    """Records the name and arguments of every call, in order; a call returns success."""
 
     def __init__(self):
         self.told = []

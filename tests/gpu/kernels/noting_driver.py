@@ -1,4 +1,4 @@
-"""A driver as native code calls it, which notes what it is told and answers as it is asked to."""
+"""Defines a driver as native code calls it, which records its calls and answers as the test asks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class NotingDriver:
 
     @property
     def calls(self) -> _native.CardCalls:
-        """As `headrace.gpu.device.driver_calls.card_calls`."""
+        """Same as `headrace.gpu.device.driver_calls.card_calls`."""
         return _native.CardCalls.make([address_of(function) for function in self._functions])
 
     def _note(self, *what: object) -> int:

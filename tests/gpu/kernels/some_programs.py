@@ -1,4 +1,4 @@
-"""Some of the programs that are listed, to stand for all where compiling each would take minutes."""
+"""Selects some of the listed programs, for tests in which compiling each would take minutes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from headrace.gpu.kernels.source import Variant, all_variants
 
 
 def with_each_value() -> list[Variant]:
-    """So few that each value of each macro of a file is in one of them: a program that has the most new ones comes next."""
+    """Return few programs that have each value of each macro of a file: a program that has the most new ones comes next."""
     chosen = []
     for _, of_file in groupby(all_variants(), lambda variant: variant.file):
         listed = list(of_file)

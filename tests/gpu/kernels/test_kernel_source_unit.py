@@ -99,7 +99,7 @@ def test_every_kernel_file_is_listed_and_every_listed_file_is_there():
 
 
 def test_nothing_compiles_but_what_takes_a_listed_variant():
-    # A call of the compiler anywhere else could compile what no list names.
+    # A call of the compiler anywhere else could compile a program that no list names.
     callers = set()
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

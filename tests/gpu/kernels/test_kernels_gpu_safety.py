@@ -1,4 +1,4 @@
-"""Launches on a GPU: misuse is told, many threads and other contexts do no harm."""
+"""Tests launches on a GPU: misuse is reported, many threads and other contexts do no harm."""
 
 from __future__ import annotations
 

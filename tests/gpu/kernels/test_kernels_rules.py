@@ -1,5 +1,5 @@
-"""What is promised of every program: it compiles, without a driver and without a warning. For sm_90, each; for sm_80, which some
-code asks for, some with each value of each macro; for the two newest, which none does, one of each file.
+"""Tests that every program compiles, without a driver and without a warning. For sm_90 each is compiled. For sm_80, which some
+code asks for, some with each value of each macro. For the two newest, which no code asks for, one of each file.
 """
 
 from __future__ import annotations

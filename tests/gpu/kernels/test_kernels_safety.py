@@ -1,4 +1,4 @@
-"""Launches by many threads, and what a driver refuses, with a driver that is made up."""
+"""Tests launches by many threads, and refusals of a driver, with a simulated driver."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHARED = "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
 
 
 class Driver:
-    """A driver that allows 48 KiB until it is told otherwise, and takes any launch."""
+    """A driver that allows 48 KiB until a call raises the limit, and takes any launch."""
 
     CUfunction_attribute = SimpleNamespace(**{SHARED: SHARED})
     CUfunction = int
@@ -65,7 +65,7 @@ def test_a_kernel_with_static_shared_memory_asks_below_48_kib_too(driver):
 
 
 class Statuses(IntEnum):
-    """As the driver names them."""
+    """Statuses as the driver names them."""
 
     SUCCESS = 0
     CUDA_ERROR_INVALID_VALUE = 1
@@ -75,7 +75,7 @@ class Statuses(IntEnum):
 
 
 def several(driver, monkeypatch, answers):
-    """Three launches told together, of which the driver answers with these; what was launched, and contexts made current."""
+    """Return the results of three launches in one call, for which the driver returns `answers`, and the contexts made current."""
     current = []
     card = SimpleNamespace(index=0, stream=7, current=lambda: nullcontext(current.append(len(driver.native.launched))))
     driver.CUresult, driver.cuGetErrorString = Statuses, lambda status: (0, b"refused")

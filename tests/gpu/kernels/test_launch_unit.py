@@ -1,4 +1,4 @@
-"""Launches, memory and small copies as native code tells them to the driver."""
+"""Tests launches, memory and small copies as native code passes them to the driver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Launches of a card's launcher that are told together: in order, before anything else, with their memory held."""
+"""Tests launches of a launcher that are passed on together: in order, before anything else, with their memory held."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHAPE = Shape({"HR_WIDTH": 4}, 5, 32)
 
 
 class Memory:
-    """What a room is to a launcher."""
+    """Room as a launcher sees it."""
 
     def __init__(self, address: int) -> None:
         self.address, self.nbytes = address, 16

@@ -1,4 +1,4 @@
-"""Launches worked out once, with symbols for what a text has: what native code tells the driver of them."""
+"""Tests recorded launches, with symbols for the sizes of a text: the driver calls of native code."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TASK = struct.Struct("=QI")
 
 
 class Memory:
-    """What a room is to a launcher."""
+    """Room as a launcher sees it."""
 
     def __init__(self, address: int) -> None:
         self.address, self.nbytes = address, 4096
@@ -73,7 +73,7 @@ def told(driver):
 
 
 def recorded():
-    """Of a text of so many bytes and tiles: a launch, memory that is filled, and a launch of what was made for it."""
+    """Return a recording for a text of given bytes and tiles: a launch, memory that is filled, and a launch that uses it."""
     recorder = Recorder(2, 1)
     nbytes, tiles = recorder.numbers
     text = recorder.given[0].of_size(nbytes)
@@ -86,7 +86,7 @@ def recorded():
     recorder.launch(ENTRY, Shape({}, -(-nbytes // 10), 64, 0), second)
     recorder.launch(ENTRY, Shape({}, 1, 64, 0), [None, 0, bytes(12)])
     recording = recorder.done()
-    assert (made.number, other.number) == (1, 2)  # behind the room that is given
+    assert (made.number, other.number) == (1, 2)  # the given room has number 0
     return recording
 
 

@@ -1,4 +1,6 @@
-"""What is listed runs in the fiber harness too: programs with each value of each macro compile there, with a GPU's kernels."""
+"""Tests that listed programs also run in the fiber harness: programs with each value of each macro compile there, with a GPU's
+kernels.
+"""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class Results(SimpleNamespace):
 
 
 class LazyDriver:
-    """Copies wait in their stream until an event behind them is waited for."""
+    """Copies wait in their stream until the host waits for an event after them."""
 
     def __init__(self) -> None:
         self.CUevent_flags = self.CUstream_flags = SimpleNamespace(

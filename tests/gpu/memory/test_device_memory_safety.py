@@ -1,4 +1,4 @@
-"""Device memory: budgets, exhaustion that leaves things intact, buffers that other streams use, and what crosses the bus."""
+"""Tests device memory: budgets, exhaustion without damage, buffers that other streams use, and the bytes that cross the bus."""
 
 from __future__ import annotations
 

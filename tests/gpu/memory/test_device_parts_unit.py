@@ -1,4 +1,4 @@
-"""Buffers taken together, with a driver that notes what it is asked for."""
+"""Tests buffers taken together, with a driver that records the requests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headrace.gpu.memory.slabs import ALIGNMENT, LARGE, SLAB, take_together
 
 
 class Pool:
-    """Of addresses that nothing lies at."""
+    """Pool of addresses without memory."""
 
     def __init__(self, monkeypatch):
         self.taken, self.given_back, self.zeroed, self.next = [], [], [], 1 << 20

@@ -1,5 +1,5 @@
-"""Large copies from a card, told to a driver whose memory is the host's and which copies only when somebody waits: what arrives,
-in which memory, and when that is used again.
+"""Tests large copies from a card, with a driver whose memory is the host's and which copies only when the host waits. Covers the
+bytes that arrive, their memory, and when that memory is used again.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def test_columns_through_the_ring(lazy: LazyDriver, ahead: int, streamed: bool, 
         assert bytes_of(found) == [array.tobytes() for array in arrays]
     assert crossings.to_host == sum(sum(array.nbytes for array in columns_of(seed)[1]) for seed in range(3))
     if chunk_bytes == 1000:
-        assert lazy.most_waiting >= ahead  # while one is emptied, so many are on their way
+        assert lazy.most_waiting >= ahead  # while one is emptied, `ahead` are on their way
     ring.close()
     assert not lazy.held
 
@@ -97,7 +97,7 @@ def test_columns_straight_into_pinned_memory(lazy: LazyDriver) -> None:
         columns, arrays = columns_of(seed)
         found[seed] = fetch_columns(columns, event.Event(CARD), way, Crossings())
         assert bytes_of(found[seed]) == [array.tobytes() for array in arrays]
-    assert bytes_of(found[0]) == [array.tobytes() for array in columns_of(0)[1]]  # nobody has used its memory
+    assert bytes_of(found[0]) == [array.tobytes() for array in columns_of(0)[1]]  # its memory has not been used
     assert results.nbytes == 2 * (16 << 20)
     first = found.pop(0)["s"].values.address
     columns, arrays = columns_of(5)

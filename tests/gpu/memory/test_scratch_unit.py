@@ -1,4 +1,4 @@
-"""Scratch memory of launches: shared by the launches of a stream, and given back only after the last of them."""
+"""Tests scratch memory of launches: shared by the launches of a stream, and freed only after the last of them."""
 
 from __future__ import annotations
 

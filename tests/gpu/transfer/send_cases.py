@@ -18,7 +18,7 @@ CONTEXT = 77
 
 
 class LazyCard:
-    """Copies wait until an event behind them is asked for, which says twice that it is not done."""
+    """Copies wait until the host queries an event after them, which reports twice that it is not done."""
 
     def __init__(self, *, fails_at: int = 1 << 30) -> None:
         self._lock = threading.Lock()
@@ -37,12 +37,12 @@ class LazyCard:
 
     @property
     def calls(self) -> _native.CardCalls:
-        """As `headrace.gpu.device.driver_calls.card_calls`; no other function is called."""
+        """Same as `headrace.gpu.device.driver_calls.card_calls`; no other function is called."""
         known = {name: address_of(function) for name, function in self._functions.items()}
         return _native.CardCalls.make([known.get(name, 0) for name in CARD_CALLS])
 
     def way(self, slots: int, slot_bytes: int) -> _native.SendWay:
-        """Through so many slots."""
+        """Return a way through `slots` slots."""
         self.memory = ctypes.create_string_buffer(slots * slot_bytes)
         begin = ctypes.addressof(self.memory)
         places = [(begin + i * slot_bytes, 100 + i) for i in range(slots)]
@@ -76,7 +76,7 @@ class LazyCard:
         return 0
 
     def finish(self) -> None:
-        """Copy all that was told."""
+        """Copy everything that was enqueued."""
         self._copy_until(len(self.copies))
 
     def _copy_until(self, end: int) -> None:

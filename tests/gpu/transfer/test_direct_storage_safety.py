@@ -1,4 +1,4 @@
-"""Files read by a card itself, through a stand-in for KvikIO that has its interface: what is asked of it, and what goes wrong."""
+"""Tests files read by a card itself, through a stand-in with KvikIO's interface: the requests, and errors."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ PINNED: set[int] = set()
 
 
 class EagerCard(LazyCard):
-    """Copies when it is told to."""
+    """A card that copies as soon as a copy is enqueued."""
 
     def copy(self, target: int, memory: int, count: int, stream: int) -> int:
         ctypes.memmove(target, memory, count)

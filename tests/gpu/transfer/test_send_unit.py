@@ -1,4 +1,4 @@
-"""A source sent to a card by native threads, told to a driver that copies only when somebody asks whether it is done."""
+"""Tests a source sent to a card by native threads, with a driver that copies only when the host queries an event."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_parts_are_sent_one_behind_the_other(at_once: int) -> None:
     behind = [card.recorded[500 + number] for number in range(6)]
     card.finish()
     assert target.raw == text
-    for number, count in enumerate(behind):  # copies that were told before the part's event: all of its own among them
+    for number, count in enumerate(behind):  # copies enqueued before the part's event: all of its own among them
         told = {to - ctypes.addressof(target) for to, _, _ in card.copies[:count]}
         assert told.issuperset(range(1700 * number, min(1700 * (number + 1), len(text)), 100))
 

@@ -1,4 +1,4 @@
-"""Copies by several threads that are interrupted or fail: nobody touches the caller's memory afterwards."""
+"""Tests copies by several threads that are interrupted or fail: the caller's memory is not touched afterwards."""
 
 from __future__ import annotations
 

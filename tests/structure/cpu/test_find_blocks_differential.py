@@ -16,7 +16,7 @@ pytestmark = pytest.mark.isas
 ISAS = _native.isas()
 TOKENS = [b"x", b",", b'"', b"\r", b"\n"]
 FRONTS = [b"x" * 62, b'"' + b"x" * 61, b"a,b\n" + b"x" * 57 + b"\n", b'a,"b\n' + b"\n" * 57]
-"""What the first 62 bytes are: in a field, in quotes, behind a line end, and lines that are quoted."""
+"""Kinds of the first 62 bytes: in a field, in quotes, after a line end, and lines that are quoted."""
 DIALECTS = [
     Dialect(),
     Dialect(double_quote=False),
@@ -28,7 +28,7 @@ DIALECTS = [
 
 @cache
 def texts_of(dialect: Dialect) -> list[tuple[bytes, Structure]]:
-    """All of them, and what the oracle finds."""
+    """Return all texts, and the oracle's structure of each."""
     texts = [front + b"".join(tokens) + b'y,"z"\n' for front, tokens in product(FRONTS, product(TOKENS, repeat=4))]
     return [(data, expected(data, dialect)) for data in texts]
 
@@ -44,7 +44,7 @@ def test_all_texts_of_four_bytes_across_a_border(dialect: Dialect, isa: str) -> 
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("masks", [True, False])
 def test_text_behind_a_closing_quote_is_a_stray_wherever_it_stands(masks: bool, isa: str) -> None:
-    """The byte behind a closing quote is the stray, also where the quote is the last byte of its block."""
+    """The byte after a closing quote is the stray, also if the quote is the last byte of its block."""
     for size in range(BLOCK - 6, BLOCK + 3):
         text = b'"' + b"a" * size + b'"b,c\n'
         assert found(text, Dialect(), isa=isa, tile=4096, masks=masks).strays == [size + 2]
@@ -54,7 +54,7 @@ def test_text_behind_a_closing_quote_is_a_stray_wherever_it_stands(masks: bool, 
 
 @pytest.mark.parametrize("isa", ISAS)
 def test_the_last_bytes_of_a_text(isa: str) -> None:
-    """Nothing is read from behind the text's end, where zeros lie."""
+    """Nothing is read from after the text's end, where zeros lie."""
     for size in range(BLOCK - 3, BLOCK + 3):
         for end in (b"", b",", b'"', b'""', b"\r", b"\n", b"\n\n", b'"x"', b',"'):
             data = b"x" * size + b"\n" + end

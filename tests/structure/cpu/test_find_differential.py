@@ -1,4 +1,4 @@
-"""The native search for structure against the sequential oracle: any dialect, tile size, thread count, instruction set, way."""
+"""Tests the native search for structure against the sequential oracle: any dialect, tile size, thread count, instruction set."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_lenient_quotes(case: tuple[Dialect, bytes], tile: int, threads: int, is
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("data", [b'a""",,"\naaa""', b'a,"\nbcd"e\n', b'a,"\nbcd""\n"e', b',"\nab"', b',"\n"""""\n'])
 def test_lenient_quotes_at_the_end_of_a_tile(data: bytes, isa: str) -> None:
-    """What a quote closes is seen by the byte behind it, which is the next tile's: at each place once."""
+    """The byte after a quote shows its effect, and that byte is the next tile's: at each place once."""
     dialect = Dialect(lenient_quotes=True)
     for tile in range(1, len(data) + 1):
         assert found(data, dialect, tile=tile, isa=isa) == expected(data, dialect), tile

@@ -1,4 +1,4 @@
-"""Lenient quotes at the end of what is read at once: a window's end is no delimiter, and a run goes on behind it."""
+"""Tests lenient quotes at the end of a window: a window's end is no delimiter, and a run continues after it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOOK_AHEAD = 4096
 @pytest.mark.parametrize("tile", [1, 64, 100])
 @pytest.mark.parametrize("behind", [b'"b', b'""b', b'"b"c', b'" ,', b'"'])
 def test_a_quote_at_the_end_of_a_window(behind: bytes, tile: int, isa: str) -> None:
-    """Text may follow the quote: then it closes nothing, and the field goes on."""
+    """Text may follow the quote. Then it closes nothing, and the field continues."""
     dialect = Dialect(lenient_quotes=True)
     for shift in range(-2, 3):
         for more in (0, 1024, 3 * 1024):
@@ -32,7 +32,7 @@ def test_a_quote_at_the_end_of_a_window(behind: bytes, tile: int, isa: str) -> N
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("shift", [-129, -128, -2, -1, 0, 1, 2, 127])
 def test_a_run_far_behind_a_tile(shift: int, isa: str) -> None:
-    """Which run closes a field is looked for 256 KB at a time."""
+    """The search for the run that closes a field reads 256 KB at a time."""
     dialect = Dialect(lenient_quotes=True)
     for behind in (b'"b', b'",', b'"""b", '):
         data = b'x,"' + b"a" * ((256 << 10) - 3 + shift) + behind + b'c\n"d",e\n'

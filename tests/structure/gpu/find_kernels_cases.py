@@ -1,4 +1,4 @@
-"""Runs the kernels of the structure search, and gives what each of them must write."""
+"""Runs the kernels of the structure search, and computes the expected output of each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ flags)."""
 
 
 def aligned(data: bytes, skew: int) -> NDArray[np.uint8]:
-    """The text in memory, `skew` bytes behind a boundary of 16, and nothing readable before and behind."""
+    """Return the text in memory, `skew` bytes after a boundary of 16, with nothing readable before or after it."""
     memory = np.zeros(len(data) + 32, np.uint8)
     begin = -memory.ctypes.data % 16 + skew
     memory[begin : begin + len(data)] = np.frombuffer(data, np.uint8)
@@ -59,7 +59,7 @@ def expected_entries(data: bytes, dialect: Dialect, tile: int, skew: int) -> lis
 
 
 def expected_totals(data: bytes, dialect: Dialect) -> tuple[int, ...]:
-    """(records, fields, blank lines, comments, flags but that of carriage returns, which masks alone tell)."""
+    """Return (records, fields, blank lines, comments, flags except that of carriage returns, which only masks report)."""
     oracle = split(data, dialect)
     records = [record for record in oracle.records if not record.comment]
     flags = Found(0)
@@ -81,7 +81,7 @@ def expected_totals(data: bytes, dialect: Dialect) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class How:
-    """How a search is run: threads and rows, place of the text, order of the threads."""
+    """Shape of a search: threads and rows, place of the text, order of the threads."""
 
     shape: tuple[int, int]
     skew: int
@@ -109,7 +109,7 @@ def scanned(
     states: object,
     marks: NDArray[np.uint32] | None = None,
 ) -> Result:
-    """Entries and totals, from what the tiles came to; `marks` of tiles whose beginning was guessed wrongly are set."""
+    """Return entries and totals from the tiles' sums; `marks` of tiles whose beginning was guessed wrongly are set."""
     tiles = tile_count(data, how)
     blocks = max(1, -(-tiles // SCAN_THREADS))
     entries, memory = np.zeros(tiles + 1, ENTRY), np.zeros(10 * (blocks + 1), np.uint64)
@@ -127,13 +127,13 @@ def scanned(
 
 
 def check_returns(data: bytes, dialect: Dialect, flags: int) -> None:
-    """Where line ends are universal, masks tell of carriage returns, and take some bytes outside ASCII for such."""
+    """If line ends are universal, masks report carriage returns, and take some bytes outside ASCII for such."""
     if not flags & Found.REDO:
         assert bool(flags & Found.RETURN) == (dialect.lineterminator is None and any(byte & 0x7F == 13 for byte in data))
 
 
 def without(data: bytes, dialect: Dialect) -> bytes:
-    """The text without what only automata, or only quotes, can read."""
+    """Return the text without bytes that only automata, or only quotes, can read."""
     return bytes(byte for byte in data if byte not in (dialect.quote_char or b""))
 
 
@@ -155,6 +155,6 @@ def expected(data: bytes, dialect: Dialect, how: How) -> Result:
 
 
 def has_misplaced_quotes(data: bytes, dialect: Dialect) -> bool:
-    """Whether a quote stands in an unquoted field, or text after a closing quote: parity may misread such a text."""
+    """Return whether a quote stands in an unquoted field, or text after a closing quote: parity may misread such a text."""
     strict = Dialect(**options_of(dialect) | {"strict_quotes": dialect.quote_char is not None})
     return any(record.strays for record in split(data, strict).records)

@@ -89,7 +89,9 @@ def by_steps(data: bytes, dialect: Dialect, how: How) -> Result:
 
 
 def check_masks(data: bytes, dialect: Dialect, how: How) -> None:
-    """Masks with quotes find what is expected, or say that they may have misread the text, and only where they may."""
+    """Check that masks with quotes find the expected structure, or report that they may have misread the text, and only if they
+    may.
+    """
     found = by_masks(data, dialect, how, quoted=True)
     misplaced = has_misplaced_quotes(data, dialect)
     assert bool(found[1][-1] & Found.STRAY) == misplaced
@@ -99,7 +101,7 @@ def check_masks(data: bytes, dialect: Dialect, how: How) -> None:
 @pytest.mark.long_except("0", "7")
 @pytest.mark.parametrize("skew", [0, 1, 7, 8, 15])
 def test_edges(skew: int) -> None:
-    """What a tile's edge cuts: line ends of two bytes, doubled quotes, records that are longer than tiles."""
+    """Texts that a tile's edge cuts: line ends of two bytes, doubled quotes, records that are longer than tiles."""
     how = How((32, 1), skew, ("random", skew))
     for shift in (-2, -1, 0, 1):
         head = b"a," + b"x" * (how.tile - skew - 2 + shift)
@@ -144,7 +146,7 @@ def test_edges_of_steps(options: dict[str, str]) -> None:
     "options", [{}, {"comment": "#"}, {"escape_char": "\\"}, {"sep": "||", "lineterminator": "\r\n"}], ids=str
 )
 def test_more_tiles_than_a_block_scans(options: dict[str, str], order: tuple[str, int]) -> None:
-    """What came before a block is joined in front of what came before a lane, and the joins do not commute.
+    """The prefix of a block is joined before the prefix of a lane, and the joins do not commute.
 
     A record and a quoted field go over more tiles than a block has.
     """

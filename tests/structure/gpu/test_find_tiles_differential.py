@@ -60,7 +60,7 @@ def check(launcher: Launcher, data: bytes, dialect: Dialect, form: str, shape: F
 
 @pytest.mark.parametrize("place", [0, 500, 1999])
 def test_text_that_masks_misread(place: int) -> None:
-    """A quote that is text makes the quoted form say so, wherever it is; the automaton reads the text."""
+    """A quote that is text makes the quoted form report it, wherever it is; the automaton reads the text."""
     text, dialect = b"a,bc,\n1,22,333\n" * 200, Dialect()
     data = text[:place] + b'x"y' + text[place:]
     launcher = FiberLauncher("random")

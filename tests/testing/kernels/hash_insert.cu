@@ -1,5 +1,6 @@
-// Keys into an open hash table, each once, by compare-and-swap; 0 is an empty slot. `lost` counts the slots that were
-// empty when looked at and taken when swapped. WITHOUT_SWAP stores instead, which loses keys when two threads meet.
+// Inserts keys into an open hash table, each once, by compare-and-swap; 0 is an empty slot. `lost` counts the slots
+// that were empty when read and taken when swapped. WITHOUT_SWAP stores instead, which loses keys when two threads
+// collide.
 using u32 = unsigned int;
 
 extern "C" __global__ void insert(const u32* keys, u32 n, u32* slots, u32 capacity, u32* lost, u32* inserted) {

@@ -1,6 +1,6 @@
-// A scan in one pass (Merrill and Garland 2016, "Single-pass parallel prefix scan with decoupled look-back") of affine
-// maps x -> a x + b modulo 2^16, packed as a << 16 | b: their composition does not commute. One item a thread. Each
-// block takes a ticket, so that it only waits for blocks that have begun; `deepest` records how many blocks back a
+// A scan in one pass (Merrill and Garland 2016, "Single-pass parallel prefix scan with decoupled look-back"). Items are
+// affine maps x -> a x + b modulo 2^16, packed as a << 16 | b, whose composition does not commute. One item a thread.
+// Each block takes a ticket, so that it only waits for blocks that have begun; `deepest` records how many blocks back a
 // look-back went.
 //
 // BY_BLOCK_INDEX takes blockIdx.x for the ticket, which is wrong: nothing promises that earlier blocks have begun.

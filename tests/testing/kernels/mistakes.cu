@@ -52,7 +52,7 @@ extern "C" __global__ void count(u32* out, u32 barrier) {
     if (threadIdx.x < 2) out[threadIdx.x] = counts[threadIdx.x];
 }
 
-// A producer's warp raises a flag behind a fence; that is no race.
+// A producer's warp raises a flag after a fence; that is no race.
 extern "C" __global__ void flag(u32* out, u32 fences) {
     __shared__ u32 value;
     __shared__ volatile u32 ready;

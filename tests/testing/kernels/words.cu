@@ -1,4 +1,5 @@
-// Each of CUDA's words that the harness has, once: a kernel stores what it gives, the test knows what it should be.
+// Calls each CUDA function of the harness once. A kernel stores its result, and the test compares it with the expected
+// one.
 #include "gpu/block/memory_access.cuh"
 
 using headrace::u32;
@@ -50,7 +51,7 @@ extern "C" __global__ void shuffles(u32* out, u64* wide, double* real) {
     real[lane] = __shfl_sync(~0u, lane + 0.5, static_cast<int>(31 - lane));
 }
 
-// Lanes that took one branch are together or not, but those that say so are there.
+// Lanes that took one branch are converged or not, but those in the mask are present.
 extern "C" __global__ void active(u32* out) {
     const u32 lane = threadIdx.x;
     if (lane < 20) {
@@ -97,7 +98,7 @@ extern "C" __global__ void bits(const u32* in, u32* out) {
     out[i++] = min(a, b) ^ max(a, 7);
 }
 
-// in: what is there before, operand, other; a row of out for each: what was returned, what is there.
+// in: previous value, operand, other; a row of out for each: the returned value, the new value.
 extern "C" __global__ void atomics(u32* u, int* s, u64* w, float* f, double* d, unsigned short* h, u32* out) {
     u32 i = 0;
     out[i++] = atomicAdd(&u[0], 5u);

@@ -56,8 +56,8 @@ class Beginnings:
     """Cached decisions for texts that were read with the same options; `beginnings_of` returns those of options.
 
     If the first record alone shows that it is the header, the key is the text up to the end of that line. A later text with the
-    same first bytes has the same first records, whatever follows: line terminators are LF or CR LF, and a byte after an LF does
-    not change them; quotes are not lenient, so no later byte changes their meaning. If the options say that there is no header,
+    same first bytes has the same first records, whatever follows. Line terminators are LF or CR LF, and a byte after an LF does
+    not change them. Quotes are not lenient, so no later byte changes their meaning. If the options say that there is no header,
     the key is the number of fields of the first record.
     """
 
@@ -80,7 +80,7 @@ class Beginnings:
         return None
 
     def keep(self, source: OpenSource, prepared: Prepared, context: Context) -> Prepared:
-        """Cache the decisions if the first record determines them. Return them, with the counts of what precedes the data."""
+        """Cache the decisions if the first record determines them. Return them, with the counts of records before the data."""
         beginning = prepared.beginning
         first = beginning.first
         if not self._may_keep or first is None or first.malformed is not None or first.undecodable is not None:

@@ -101,7 +101,7 @@ def _plan_parts(planned: PlannedColumns, options: CsvOptions, forms: PlannedForm
 
 
 def load_placed(source: OpenSource, prepared: Prepared, options: CsvOptions) -> Loaded:
-    """Load on the device of the text or of the context; string columns become views or dictionaries if the types say so.
+    """Load on the device of the text or of the context; string columns become views or dictionaries if their types require it.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Defines what a row of the table of options holds."""
+"""Defines the fields of a row of the table of options."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Option:
     group
         Part of the command's help and of docs/options.md: ``"files"``, ``"text"``, ``"columns"`` or ``"work"``.
     help
-        What it means, in one line.
+        Meaning of the option, in one line.
     aliases
         Names that other readers use for it, accepted as keyword arguments.
     flags

@@ -150,8 +150,8 @@ def read_csv(
         Separator of groups of three digits, one ASCII character; None for none. Groups are strict: with ``thousands=","``,
         "1,23" is not a number. It may be the separator, for numbers in quotes.
     date_format
-        Format of dates and times, as for `strptime`: one format, or several, of which the first that fits the whole text
-        counts; for all columns, or as a mapping for some columns by name or position. Formats replace ISO 8601. See Notes.
+        Format of dates and times, as for `strptime`: one format, or several, of which the first that fits the whole text counts.
+        They apply to all columns, or, as a mapping, to some columns by name or position. Formats replace ISO 8601. See Notes.
     dayfirst
         Whether 31/01/2024, 31-01-2024 and 31.01.2024 are dates too, with or without a time (``HH:MM[:SS[.f]]``), in columns
         without a `date_format`. Month first is never guessed; use ``date_format="%m/%d/%Y"``.
@@ -185,12 +185,12 @@ def read_csv(
     skip_footer
         Number of records to leave out at the end.
     short_records
-        What to do with a record of too few fields. ``"null"``: fill it with nulls. ``"error"``: raise. ``"reject"``: reject it.
-        None: as `on_error` says.
+        Action on a record of too few fields. ``"null"``: fill it with nulls. ``"error"``: raise. ``"reject"``: reject it. None:
+        as with `on_error`.
     long_records
-        What to do with a record of too many fields. ``"truncate"``: keep the fields that have a column, and list the record in
-        ``rejects``. ``"collect"``: put the text of the others into a column ``extra_fields``. ``"widen"``: add columns for
-        them. ``"error"``: raise. ``"reject"``: reject the record. None: as `on_error` says.
+        Action on a record of too many fields. ``"truncate"``: keep the fields that have a column, and list the record in
+        ``rejects``. ``"collect"``: put the text of the others into a column ``extra_fields``. ``"widen"``: add columns for them.
+        ``"error"``: raise. ``"reject"``: reject the record. None: as with `on_error`.
     row_index_name
         Name of a first column with the index of each row's record. None for no such column.
     row_index_offset
@@ -205,12 +205,12 @@ def read_csv(
         and evidence are bytes of the source. Other codecs (``"shift_jis"``) first decode the whole text into memory, and
         positions are bytes of that text in UTF-8. A file object that returns text is read as it is.
     encoding_errors
-        What to do with bytes that cannot be decoded. ``"strict"``: they are a fault of their field. ``"replace"``: they become
-        U+FFFD in strings, and ``report.replaced`` counts them. ``encoding="utf8-lossy"`` means UTF-8 with ``"replace"``.
+        Action on bytes that cannot be decoded. ``"strict"``: they are a fault of their field. ``"replace"``: they become U+FFFD
+        in strings, and ``report.replaced`` counts them. ``encoding="utf8-lossy"`` means UTF-8 with ``"replace"``.
     on_error
-        What to do about a fault: a field that its column's type cannot hold, a record of too few or too many fields, malformed
-        quotes, bytes that cannot be decoded. ``"raise"``: raise at the first fault. ``"null"``: make the field null, and reject
-        records whose structure is wrong. ``"reject"``: reject the record.
+        Action on a fault. Faults are a field that its column's type cannot hold, a record of too few or too many fields,
+        malformed quotes, and undecodable bytes. ``"raise"``: raise at the first fault. ``"null"``: make the field null, and
+        reject records whose structure is wrong. ``"reject"``: reject the record.
 
         Every fault is a row of ``table.rejects``. Its column ``kept`` says whether the record is in the table. Fields of
         columns that `columns` leaves out have no faults. Faults of the header have record 0; the names stay as they are.
@@ -248,7 +248,7 @@ def read_csv(
     OptionError
         An option is unknown, or options contradict each other. The message names the nearest valid one.
     ParseError
-        With ``on_error="raise"``: the position of the first fault, and what was expected.
+        With ``on_error="raise"``: the position of the first fault, and the expected text.
     EmptyInputError
         The text has no record, and no option says what the columns are.
     SourceError, FileNotFoundError
@@ -282,7 +282,7 @@ def read_csv(
     A column of type ``"timestamp[us, Europe/Berlin]"`` (any time zone, or ``"+02:00"``) holds instants. Text with an offset is
     exact. Text without one is local time of the zone; it is a fault if the clocks skipped that time, or showed it twice.
 
-    The structure is found as in ParPaRaw (Stehle and Jacobsen, PVLDB 13(5), 2020): every chunk is read from every state that it
+    The structure is found as in ParPaRaw (Stehle and Jacobsen, PVLDB 13(5), 2020). Every chunk is read from every state that it
     may begin in, and a scan over the chunks selects the right one.
 
     Examples

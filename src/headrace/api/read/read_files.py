@@ -1,9 +1,9 @@
 """Reads several delimited texts into one table.
 
-The files are loaded one after another, each on all threads. The loads share the column types found so far, so a file starts
-with the types that the earlier files need. If the types of a file differ in the end from those of all files together, the file
-is loaded again. Then the columns are concatenated one by one, and the parts of a column are freed after it. The memory needed is
-that of the result and one column.
+The files are loaded one after another, each on all threads. The loads share the column types of all earlier files, so a file
+starts with the types that the earlier files need. If the types of a file differ in the end from those of all files together, the
+file is loaded again. Then the columns are concatenated one by one, and the parts of a column are freed after it. The memory
+needed is that of the result and one column.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class _Fetch:
         self._crossings = context.crossings
 
     def of(self, batch: Table) -> Callable[[], Table]:
-        """Return a function that copies a batch, once the work enqueued so far has filled it."""
+        """Return a function that copies a batch, once the work that is already enqueued has filled it."""
         from headrace.columns.buffers.fetch_gpu import fetch_columns
         from headrace.gpu.device.event import Event
 
@@ -122,6 +122,6 @@ class _Fetch:
 
 
 def _is_whole(column: Column, device: Device) -> bool:
-    """Whether a column is in GPU memory and consists of its buffers as they are: no offset, no dictionary, no views."""
+    """Return whether a column is in GPU memory and consists of its buffers as they are: no offset, no dictionary, no views."""
     plain = column.offset == 0 and column.null_count >= 0 and not column.data and column.dictionary is None
     return plain and column.device == device and device.kind != "cpu"

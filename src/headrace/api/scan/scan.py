@@ -133,7 +133,7 @@ class Scan:
 
     @property
     def rejects_values(self) -> bool:
-        """Whether a value that does not fit its column takes its record out of the table."""
+        """True if a value that does not fit its column takes its record out of the table."""
         return self._request.options.values.on_error == "reject"
 
     def __iter__(self) -> Iterator[Table]:

@@ -26,7 +26,7 @@ _made_skipped, _made_report, _made_column = quick(Skipped), quick(Report), quick
 
 @dataclass(slots=True)
 class _FileCounts:
-    """Counts of a file, so far."""
+    """Counts of the batches of a file that were reported."""
 
     prepared: Prepared
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_COUNTS, 0))
@@ -61,7 +61,7 @@ class Accounted(Protocol):
 
 
 class Account:
-    """Counts what parts gave, and reports it batch by batch; `start`: the position at which the scan began."""
+    """Counts the results of parts, and reports them batch by batch; `start`: the position at which the scan began."""
 
     def __init__(self, state: Accounted, start: Position) -> None:
         self._plans, self._options, self._sniffed, self._device = state.plans, state.options, state.sniffed, state.device
@@ -93,7 +93,7 @@ class Account:
 
     @property
     def has_batches(self) -> bool:
-        """Whether a batch was reported."""
+        """True if a batch was reported."""
         return bool(self._columns)
 
     def finish(self) -> None:

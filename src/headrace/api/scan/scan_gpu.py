@@ -5,11 +5,11 @@ into one of two GPU buffers, on a thread and a stream of their own. In ParPaRaw'
 the conversion, and R(p) is the copy of the results to the host. There is no K(p), because a part has whole records only. The
 order:
 
-    T(p) after P(p-2), which read the buffer        the buffer's event `read`, which the copying stream waits for
-    P(p) after T(p)                                 its event `filled`, which the converting stream waits for
-    R(p) after P(p)                                 the order of the converting stream
-    P(p) after R(p-2)                               needs nothing: each part's columns have memory of their own
-    T(p) after T(p-1), R(p) after R(p-1)            the order of the streams
+    | T(p) after P(p-2), which read the buffer    the buffer's event `read`, which the copying stream waits for
+    | P(p) after T(p)                             its event `filled`, which the converting stream waits for
+    | R(p) after P(p)                             the order of the converting stream
+    | P(p) after R(p-2)                           needs nothing: each part's columns have memory of their own
+    | T(p) after T(p-1), R(p) after R(p-1)        the order of the streams
 """
 
 from __future__ import annotations
@@ -92,12 +92,12 @@ class GpuParts(ScanParts):
 
     @property
     def is_on_host(self) -> bool:
-        """Whether the batches are in host memory."""
+        """True if the batches are in host memory."""
         return False
 
     @property
     def copied_by(self) -> str:
-        """As `ScanParts.copied_by`."""
+        """Same as `ScanParts.copied_by`."""
         return "" if self._buffers is None else self._buffers.copied_by
 
     def encoded(self, column: Column, given: DataType | None) -> Column:
@@ -154,7 +154,7 @@ class GpuParts(ScanParts):
                 ask = sender.smaller
 
     def _load(self, reading: FileReading, change: Change, sent: Sent, buffers: TextBuffers) -> tuple[Sent, Loaded]:
-        """Load a part; return what of it was wanted, and its columns.
+        """Load a part; return its requested text, and its columns.
 
         Raises
         ------

@@ -66,7 +66,7 @@ class FileReading:
     begin
         Byte at which the first part begins.
     records, leading
-        Records read so far: data, and those before the data (names, skipped ones).
+        Records already read: data, and those before the data (names, skipped ones).
     """
 
     number: int
@@ -90,7 +90,7 @@ class FileReading:
         return leading_records(self.prepared, options) - self.leading + max(limit - self.earlier - self.records, 0)
 
     def add(self, loaded: Loaded) -> FilePart:
-        """Return what a load gave as a part of the file, and count its records and lines."""
+        """Return the result of a load as a part of the file, and count its records and lines."""
         part = FilePart(self.file, self.plan.share_columns, self.prepared, self.plan)
         part.take(loaded)
         self.records += loaded.counts["records"]
@@ -156,7 +156,7 @@ class ScanParts(ABC):
 
     @property
     def is_on_host(self) -> bool:
-        """Whether the batches are in host memory."""
+        """True if the batches are in host memory."""
         return True
 
     @property

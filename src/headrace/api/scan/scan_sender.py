@@ -100,7 +100,7 @@ class Sender:
 
     @property
     def is_smallest(self) -> bool:
-        """Whether parts are too small to be halved."""
+        """True if parts are too small to be halved."""
         return self._size <= MIN_PART_BYTES
 
     def smaller(self) -> Sent | None:
@@ -134,7 +134,7 @@ class Sender:
         self._start()
 
     def _taken(self) -> Sent | BaseException | None:
-        """Take what the thread has put, so that it can put the next."""
+        """Take the item that the thread has put, so that it can put the next one."""
         found = self._sent.get()
         self._place.release()
         return found

@@ -178,7 +178,7 @@ def start(request: ScanRequest) -> ScanState:
 
 
 def parts_of(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, cut: BatchCut) -> tuple[ScanParts, str]:
-    """Return what loads the parts, and a description of the device for reports."""
+    """Return the loader of the parts, and a description of the device for reports."""
     device = options.context.device
     if device.kind == "cpu":
         return CpuParts(plans, files, options, cut), "cpu"
@@ -191,5 +191,7 @@ def parts_of(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions,
 
 
 def _is_one_batch(files: Sequence[ScannedFile], request: ScanRequest) -> bool:
-    """Whether one part is the whole text, so that its types are those of all, unless too little memory makes parts smaller."""
+    """Return whether one part is the whole text, so that its types are those of all, unless too little memory makes parts
+    smaller.
+    """
     return len(files) == 1 and not files[0].comes_in_order and files[0].size <= request.cut.nbytes and request.resume is None

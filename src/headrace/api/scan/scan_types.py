@@ -40,8 +40,8 @@ def infer_types(plans: PlannedFiles, parts: ScanParts) -> ScanTypes:
     """Read the whole text until the types are final.
 
     A pass begins with the types that earlier passes found. A type moves only up the lattice of kinds (rules/infer.hpp), which is
-    finite. A pass that changes no type is the last. A column that is stale even then has a value that its type cannot hold, and
-    `SharedLoads.settle` makes it a string column.
+    finite. A pass that changes no type is the last. A column that is stale even then has a value that its type cannot hold.
+    `SharedLoads` makes it a string column.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def infer_types(plans: PlannedFiles, parts: ScanParts) -> ScanTypes:
 
 
 def types_of(plans: PlannedFiles, part: FilePart) -> list[DataType]:
-    """Return the types that a part was loaded with; for columns that it lacks, the types known so far."""
+    """Return the types that a part was loaded with; for columns that it lacks, the types that earlier parts imply."""
     types = _types(plans)
     for place, column in zip(part.places, part.columns, strict=True):
         if column is not None and plans.planned.types[place] is None:
@@ -121,7 +121,7 @@ class _Seen:
             self._loaded.append(valued)
 
     def are_stale(self) -> bool:
-        """Whether a part has values of another type than the type inferred from all parts."""
+        """Return whether a part has values of another type than the type inferred from all parts."""
         types = _types(self._plans)
         return any(
             not same_type(kind, types[place]) and not types[place].is_string

@@ -42,7 +42,7 @@ class ScannedFile(SourceFile):
         return TextStream(source, end=end)
 
     def close(self) -> None:
-        """Release what the file holds: nothing."""
+        """Release resources of the file. It has none."""
 
 
 class OrderedFile(ScannedFile):
@@ -62,7 +62,7 @@ class OrderedFile(ScannedFile):
         return TextStream(self._chunks, isa=options.context.isa, threads=options.context.thread_count, keep=keep)
 
     def text(self, source: OpenSource, end: int, options: CsvOptions, *, keep: bool = False) -> TextStream:
-        """As `ScannedFile.text`."""
+        """Same as `ScannedFile.text`."""
         return self.stream(options, keep=keep)
 
     @contextmanager
@@ -112,7 +112,7 @@ class HeldFile(ScannedFile):
 
 
 def _shows_data(source: OpenSource, options: CsvOptions) -> bool:
-    """Whether the first record of data ends inside `source`."""
+    """Return whether the first record of data ends inside `source`."""
     try:
         found = find_beginning(source, options.dialect, options.extent, options.context)
     except EmptyInputError:

@@ -5,9 +5,9 @@
 //
 // There are m buckets over [low, high); all other keys, and NaN, are in bucket m. Buckets of integers are exact:
 // floor((key - low) m / r) for r = high - low. If r / m is a power of two, this is a shift. Otherwise, for 32 bits, let
-// M = ceil(2^64 m / r). The high word of (key - low) M has an error below (key - low) / 2^64 < 1 / r, which is less
-// than the distance of the fraction from 1; for keys from high on it is at least m. 64 bits work likewise with 2^128.
-// Buckets of floats take one subtraction and one multiplication, each rounded.
+// M = ceil(2^64 m / r). The high word of (key - low) M has an error below (key - low) / 2^64 < 1 / r. That is less than
+// the distance of the fraction from 1. For keys from high on, the high word is at least m. Keys of 64 bits work
+// likewise with 2^128. Buckets of floats take one subtraction and one multiplication, each rounded.
 #pragma once
 #include "core/cpu/portable.hpp"
 
@@ -40,7 +40,8 @@ struct Widened<double> {
     HR_FN double of(double key, double) { return key; }
 };
 
-// Returns the high word of x M: for x of 32 bits and M of 64, or for x of 64 bits and M of two words, high and below.
+// Returns the high word of x M. Either x has 32 bits and M has 64, or x has 64 bits and M has two words, high and
+// below.
 HR_FN u32 high_word(u32 x, u64 multiplier) {
     return static_cast<u32>(
         (static_cast<u64>(x) * (multiplier >> 32) + (static_cast<u64>(x) * (multiplier & 0xFFFFFFFF) >> 32)) >> 32);

@@ -1,14 +1,14 @@
 // Computes buckets between m + 1 ascending edges: [edge 0, edge 1) is bucket 0; keys outside of all edges, and NaN, are
 // in bucket m. For nearly every key this takes one table lookup and one addition.
 //
-// Each key has a place from 0 to 2^32 - 1 that ascends with the key. The range of places is divided into cells, and a
-// place consists of the number of its cell and a fraction of the cell. The table has a word for each cell: the number
-// of edges in earlier cells, and below that, in `fraction` bits, 1 - f, where f is the fraction of the one edge in the
-// cell. So the sum of the word and a key's fraction is the number of edges that are not above the key. Of 14,500 cells
-// few have two edges. A cell is `crowded` if it has more than one edge, or if the fraction is too coarse to separate
-// its edge from the preceding key. The word of a crowded cell only has the edges before it, and keys there are compared
-// with edges. (Dissertation of Ashkiani 2017, section 3.7.3, searches all edges; cells are an interpolation search by
-// table.)
+// Each key has a place from 0 to 2^32 - 1 that ascends with the key. The range of places is divided into cells. A place
+// consists of the number of its cell and a fraction of the cell. The table has a word for each cell. Its high bits are
+// the number of edges in earlier cells. Its low `fraction` bits are 1 - f, where f is the fraction of the one edge in
+// the cell. So the sum of the word and a key's fraction is the number of edges that are not above the key. Of 14,500
+// cells few have two edges. A cell is `crowded` if it has more than one edge. It is also crowded if the fraction is too
+// coarse to separate its edge from the preceding key. The word of a crowded cell only has the edges before it, and keys
+// there are compared with edges. (Dissertation of Ashkiani 2017, section 3.7.3, searches all edges. Cells are an
+// interpolation search by table.)
 #pragma once
 #include "arrange/bucket/bucket.hpp"
 

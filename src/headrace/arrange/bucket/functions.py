@@ -119,7 +119,7 @@ def splitters(edges: Sequence[float] | Any) -> BucketFunction:
     Parameters
     ----------
     edges
-        Ascending numbers of the keys' type, one more than there are buckets: bucket `i` has the keys from edge `i` up to, and
+        Ascending numbers of the keys' type, one more than there are buckets. Bucket `i` has the keys from edge `i` up to, and
         without, edge `i` + 1. The split raises an error for keys outside of all buckets, and for NaN.
 
     Raises

@@ -77,8 +77,9 @@ struct IdentityOf {
 };
 
 // The bucket is the non-negative remainder of a division by d > 1. With M = ceil(2^64 / d), the high word of x M is
-// floor(x / d), since its error is below x / 2^64 < 1 / d; 64 bits work likewise with 2^128. A signed key k of w bits
-// is x - 2^(w - 1), where x is k with its highest bit flipped, so `plus` = -2^(w - 1) mod d is added to the remainder.
+// floor(x / d), since its error is below x / 2^64 < 1 / d. Words of 64 bits work likewise with 2^128. A signed key k of
+// w bits is x - 2^(w - 1), where x is k with its highest bit flipped. So `plus` = -2^(w - 1) mod d is added to the
+// remainder.
 template <class Key>
 struct ModuloOf {
     static constexpr bool total = true;

@@ -193,7 +193,7 @@ private:
 };
 
 // Copies the texts of `made`, whose `bytes` bytes are 16-byte aligned, from `texts`. Work is divided by bytes of the
-// result, so that many blocks share a long text, and the threads of one block share many short texts.
+// result. Therefore several blocks share a long text, and the threads of one block share many short texts.
 extern "C" __global__ void __launch_bounds__(threads)
     take_texts(const Row* rows, u64 count, Texts texts, Texts made, u8* to, u64 bytes) {
     __shared__ u64 ends[2];

@@ -19,8 +19,8 @@ HR_FOR_EACH_ISA(CountKeys(KeyType), count_keys)
 namespace {
 
 // Chooses the number of counter copies. With eight copies, equal keys are as fast as any others. If eight would fill
-// L1, which also has the keys in flight, four are used: half as fast with equal keys, and faster than one with all
-// keys. With few keys, one copy is used, since clearing and adding copies would cost more.
+// L1, which also has the keys in flight, four are used. Four are half as fast with equal keys, and faster than one with
+// all keys. With few keys, one copy is used, since clearing and adding copies would cost more.
 constexpr u32 counter_bytes = 32 << 10;
 
 u32 copies_for(u32 buckets, u64 keys) {
@@ -34,7 +34,7 @@ constexpr u64 most_of_u32 = u64{1} << 31;
 class Tally {
 public:
     Tally(u32 buckets, u32 copies) : buckets_(buckets) {
-        // An odd number of cache lines, so that no two copies of a bucket are a multiple of 4 KB apart: processors take
+        // An odd number of cache lines, so that no two copies of a bucket are a multiple of 4 KB apart. Processors take
         // such addresses for the same address when they order loads after stores.
         const u32 stride = ((buckets / 16 + 1) | 1) * 16;
         memory_.resize(static_cast<usize>(copies) * stride);

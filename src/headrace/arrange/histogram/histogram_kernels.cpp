@@ -1,11 +1,11 @@
 // Counts one piece of keys; compiled once per instruction set.
 //
 // Blocks of keys are converted to blocks of buckets, vector by vector. The buckets are then counted one by one, with a
-// load, an addition and a store each. (Scattering lanes to separate counters is slower: it also takes 16 stores, and 16
-// dependent loads.) Between edges, one lookup in the table of cells gives the bucket of nearly every key. If a block
-// has keys in crowded cells, all of its keys search in step: each round halves the rest of each key's cell. Keys of 8
-// bytes are looked up one by one. Keys of 1 byte are counted by value, and the 256 values are then looked up. Cost per
-// key: its bytes read, and one store to L1, of which a core executes one per cycle.
+// load, an addition and a store each. Scattering lanes to separate counters is slower: it also takes 16 stores, and 16
+// dependent loads. Between edges, one lookup in the table of cells gives the bucket of nearly every key. If a block has
+// keys in crowded cells, all of its keys search in step: each round halves the rest of each key's cell. Keys of 8 bytes
+// are looked up one by one. Keys of 1 byte are counted by value, and the 256 values are then looked up. Cost per key:
+// its bytes read, and one store to L1, of which a core executes one per cycle.
 #include "arrange/histogram/histogram_kernels.hpp"
 
 #include "arrange/bucket/bucket_lanes.hpp"

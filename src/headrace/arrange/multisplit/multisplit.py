@@ -59,8 +59,8 @@ def multisplit(
     ----------
     keys
         Array of one dimension: integers of 1, 2, 4 or 8 bytes, float32 or float64. Items of 1 to 16 bytes are unsigned numbers
-        with the lowest byte first: rows of a uint64 array of shape ``(n, 2)`` or of a uint32 array of shape ``(n, 3)``, NumPy
-        voids or structures. The work runs on the device of the keys.
+        with the lowest byte first. Such items are rows of a uint64 array of shape ``(n, 2)`` or of a uint32 array of shape
+        ``(n, 3)``, NumPy voids or structures. The work runs on the device of the keys.
     buckets
         Function of `headrace.buckets` that gives the bucket of a key, with 1 to 2**24 buckets.
     values
@@ -86,8 +86,8 @@ def multisplit(
     Raises
     ------
     OptionError
-        The arrays have another type or length, `buckets` is not a function of such keys, or some keys are in no bucket (NaN is
-        in no bucket of `even` and `splitters`).
+        The arrays have another type or length, `buckets` is not a function of such keys, or some keys are in no bucket. NaN is in
+        no bucket of `even` and `splitters`.
     MemoryLimitError
         The results and temporary buffers exceed the context's limit.
 

@@ -35,8 +35,8 @@ HR_FN u64 word_of_text(const HashedColumn& column, u64 row) {
     return hash_bytes(static_cast<const u8*>(column.values) + begin, item_at_any(offsets + row + 1) - begin);
 }
 
-// A view has a size of 4 bytes, then up to 12 bytes of text; or a prefix, the number of a buffer and an offset in it,
-// of 4 bytes each.
+// A view begins with a size of 4 bytes. A short view then has up to 12 bytes of text. A long one has a prefix, the
+// number of a buffer and an offset in it, of 4 bytes each.
 HR_FN u64 word_of_view(const HashedColumn& column, u64 row) {
     const u8* const view = static_cast<const u8*>(column.values) + row * 16;
     const u32* const words = reinterpret_cast<const u32*>(view);

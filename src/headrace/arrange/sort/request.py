@@ -32,10 +32,10 @@ class ColumnMove:
 
 @dataclass(frozen=True, slots=True)
 class SortTask:
-    """Keys to sort, what moves with them, and the outputs. All arrays are on one device.
+    """Keys to sort, the columns that move with them, and the outputs. All arrays are on one device.
 
     A target is its source (then the array is sorted in place) or does not overlap it; other arrays do not overlap. If a sort
-    fails, the contents of other targets are undefined, and arrays that are sorted in place are unchanged: memory is allocated
+    fails, the contents of other targets are undefined. Arrays that are sorted in place are then unchanged: memory is allocated
     before anything is written.
 
     Parameters

@@ -92,8 +92,9 @@ def sort(
     Returns
     -------
     array
-        An array of the library of `keys`, or `out`. The bits are the same on every device and for any number of threads: -0
-        precedes 0, and NaN are in the order of their bits, positive ones first; descending, the other way round.
+        An array of the library of `keys`, or `out`. The bits are the same on every device and for any number of threads. The
+        order is -0 before 0, and NaN are in the order of their bits, positive ones first. If the sort is descending, this is
+        reversed.
 
     Raises
     ------
@@ -209,8 +210,8 @@ def sort_pairs(
     keys, descending, total_order, nulls, strategy, context
         As in `sort`.
     values
-        An array or a list of arrays, as long as `keys` and on the same device, of items of 1, 2, 4, 8 or 16 bytes; also columns
-        of any type.
+        An array or a list of arrays, as long as `keys` and on the same device. Items have 1, 2, 4, 8 or 16 bytes. Columns may
+        have any type.
     stable
         Whether values of keys that compare equal keep their order (also descending); False if it does not matter.
     out

@@ -1,21 +1,21 @@
 // Turns keys into codes: unsigned integers whose order is that of the keys. CPU and GPU sort codes. The type of a key
-// (float, date), its direction and the position of NaN are four words, which KeyOrder.packed of key_order.py computes
-// and all keys of a launch share. So kernels differ only by the width of keys.
+// (float, date), its direction and the position of NaN are four words, which all keys of a launch share.
+// KeyOrder.packed of key_order.py computes them. So kernels differ only by the width of keys.
 //
 //   code = ((bits ^ fold if the highest bit is set) ^ toggle) + plus
 //
-//                     fold       toggle          plus
-//   unsigned          0          0               0         -> itself
-//   signed            0          1000..0         0         -5 -> below 3
-//   float             0111..1    1000..0         0         IEEE's totalOrder: -NaN, -inf .. -0, 0 .. inf, NaN
-//   float, NaN last   0111..1    1000..0         minus the number of negative NaN, which wrap around to the end
-//   time, NaT last    0          1000..0         -1        NaT, the lowest number, wraps around to the end
+// |                   fold       toggle          plus
+// | unsigned          0          0               0         -> itself
+// | signed            0          1000..0         0         -5 -> below 3
+// | float             0111..1    1000..0         0         IEEE's totalOrder: -NaN, -inf .. -0, 0 .. inf, NaN
+// | float, NaN last   0111..1    1000..0         minus the number of negative NaN, which wrap around to the end
+// | time, NaT last    0          1000..0         -1        NaT, the lowest number, wraps around to the end
 //
 // Descending toggles every bit, and keys that are last are moved back to the end: plus = code of infinity + 1; 0 for
 // times. (The float mapping is that of Stehle and Jacobsen 2017, section 4.6, and older.)
 //
 // A code can be turned back into its key without loss, so keys alone are sorted as codes, and equal bits are
-// contiguous: -0 before 0, then NaN by their bits (descending: the other way round). If keys carry values, keys that
+// contiguous. The order is -0, 0, then NaN by their bits (reversed if descending). If keys carry values, keys that
 // compare equal must keep their order: -0 and 0 share one `equal_code`, and all NaN share one. The bits that it loses
 // move with it. For example, float16 with NaN last:
 //

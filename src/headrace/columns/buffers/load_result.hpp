@@ -23,7 +23,7 @@ struct FaultRow {
     u64 record;
     u64 record_begin;
     u64 at;
-    u64 row;                      // if the record is a row so far; it may still be rejected
+    u64 row;                      // if the record is a row; it may still be rejected
     const char* record_text;      // raw, stored in FaultTexts
     u32 record_size;              // bytes
     u32 field_begin, field_size;  // bytes of record_text: the field, or the first line of an unclosed quoted field

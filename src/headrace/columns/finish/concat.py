@@ -25,8 +25,8 @@ JoinPart: TypeAlias = int | Column | tuple[Column, int, int]
 class SharedLoads:
     """State that the loads of several files share: the kinds of text in their columns, and their memory limit.
 
-    Each `load` with this state begins with the types that the preceding files imply. A file whose final types differ from
-    `types` must be loaded again, until there is none; and once more after `settle`.
+    Each `load` with this state begins with the types that the preceding files imply. A file whose final types differ from `types`
+    must be loaded again, until there is none. One more round follows if the state then makes columns text.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class SharedLoads:
         return cls(_native.LoadShare(columns, context.memory_limit or 0), context.thread_count)
 
     def types(self) -> list[DataType]:
-        """Return the type that the text of each column implies so far."""
+        """Return the type that the text of each column implies up to here."""
         return [type_named(name) for name in self.native.types()]
 
     def settle(self) -> None:

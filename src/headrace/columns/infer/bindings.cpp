@@ -30,7 +30,7 @@ void sample_into(KindLedger& ledger, const PythonSource& source, const PythonDia
 }
 
 // Records the kinds that a conversion on a GPU saw. `met`: for each of `columns`, the position of the first field of
-// each kind (then UNFIT, ROUNDED), relative to `begin`, ~0 for none; then the indices of their records, from 0.
+// each kind (then UNFIT, ROUNDED), relative to `begin`, ~0 for none. The indices of their records, from 0, follow.
 void see_kinds(KindLedger& ledger, const PythonSource& source, const PythonDialect& dialect, u64 begin,
                const std::vector<usize>& columns, nb::bytes met) {
     constexpr usize kinds = SIGHTINGS;

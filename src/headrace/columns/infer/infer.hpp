@@ -36,7 +36,7 @@ public:
     // hold (UNFIT) are added only if `with_unfit`.
     void add(usize column, const KindLedger& other, usize other_column, bool with_unfit);
 
-    // Returns the kind that covers everything seen in the column so far.
+    // Returns the kind that covers everything seen in the column.
     Kind joined(usize column, bool with_unfit = true) const;
 
     // Returns the earliest field that determined the column's type: the join of all kinds up to it has the final type.

@@ -4,7 +4,7 @@ The product of a pattern score and a type score is CleverCSV's idea (van den Bur
 2019). A wrong separator leaves fields such as ``1;2``, which look like no value. Three rules restrict the product:
 
 - A whole value outweighs its parts. Fields that together form a time, a date, an address or a link count little
-  (`sniff_whole.py`), unless the record of names above them is split in the same way.
+  (`sniff_whole.py`). The exception is a record of names above them that is split in the same way.
 - A dialect that skips lines before the table counts half if another one reads every line into the same number of fields.
 - A reading with malformed quotes is proposed only if no other one is left: lenient quotes, or none, read any text.
 """
@@ -74,8 +74,8 @@ class Judged:
     layout, regularity
         Structure of the sample in this dialect.
     type_score
-        Mean worth of the inspected fields: 1 for a number, a date or the like, 0.9 for a word, 0.6 for a list, 0.3 with a
-        separator or quote left in it, 0.1 for a part of a whole value.
+        Mean worth of the inspected fields. A number, a date or the like counts 1, a word 0.9, a list 0.6. A field with a
+        separator or quote left in it counts 0.3, a part of a whole value 0.1.
     weight
         1, or 0.5 if it skips lines and another dialect reads them all.
     """
@@ -92,7 +92,7 @@ class Judged:
 
     @property
     def reads_every_line(self) -> bool:
-        """Whether each line is a record of the same width, split by a usual separator or as a column of whole values."""
+        """True if each line is a record of the same width, split by a usual separator or as a column of whole values."""
         regular, sep = self.regularity, self.dialect.sep
         if regular.first or not 1 < len(self.layout.widths) == regular.steady or self.layout.malformed or self.layout.unclosed:
             return False
@@ -102,7 +102,7 @@ class Judged:
 
     @property
     def is_malformed(self) -> bool:
-        """Whether a quote is malformed and is not repaired."""
+        """True if a quote is malformed and is not repaired."""
         return not self.dialect.lenient_quotes and (bool(self.layout.malformed) or self.layout.unclosed)
 
     @property

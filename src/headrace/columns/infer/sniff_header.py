@@ -19,8 +19,8 @@ _MIN_SHARE = 0.9
 def find_header(layout: Layout, first: int) -> tuple[bool, str]:
     """Decide whether record `first` is a header over the records below it, and why.
 
-    The decision is that of `read_csv`. If that is in doubt, the whole sample is used: a text that looks like a value, a missing
-    or repeated name among texts, and a text that recurs in its column count as evidence for data.
+    The decision is that of `read_csv`. If that is in doubt, the whole sample is used. Evidence for data: a text that looks like a
+    value, a missing or repeated name among texts, or a text that recurs in its column.
     """
     source = OpenSource(_native.Source.from_bytes(layout.text), "<sample>", cut=layout.is_cut)
     context = Context(threads=1)

@@ -6,8 +6,8 @@ two records. Each rule asks `find_header` whether a record holds names, and need
 - A padded line, with one field filled or none, or a pair, is preamble if a header follows.
 - Titles and pairs above the first blank line are preamble if a header over values follows it.
 - Of equal records of names at the top the last one counts.
-- Two records of names are joined if the upper one groups the lower one, with gaps (``,first,,second,``), or the lower one holds
-  units, text over values in each place that it fills (``,cm,kg``).
+- Two records of names are joined if the upper one groups the lower one, with gaps (``,first,,second,``). They are also joined if
+  the lower one holds units, text over values in each place that it fills (``,cm,kg``).
 - Lines with one field at the end are a footer after a blank line, or where they are text below values.
 """
 
@@ -111,7 +111,7 @@ def _without_empty_end(layout: Layout) -> Layout:
 
 
 def _is_header_above(layout: Layout, first: int, width: int) -> bool:
-    """Whether the line above the records is a header of another width than theirs; its names would be lost.
+    """Return whether the line above the records is a header of another width than theirs; its names would be lost.
 
     It is a field longer or shorter than they are, or has three names or more, no gap, and at least half of their width.
     """

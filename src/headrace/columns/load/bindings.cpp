@@ -132,7 +132,7 @@ std::vector<u64> lines_of(const PythonSource& source, const std::vector<u64>& po
     return line_numbers(*source.source, positions, threads, first);
 }
 
-// Copies the kinds seen in all files so far to the ledger of the next load. `places`: index of each of its columns
+// Copies the kinds seen in all earlier files to the ledger of the next load. `places`: index of each of its columns
 // among those of all files.
 void show_kinds(const LoadShare& share, KindLedger& ledger, const std::vector<usize>& places) {
     for (usize c = 0; c < places.size(); ++c) ledger.add(c, share.ledger, places[c], share.with_unfit);
@@ -143,7 +143,7 @@ void take_kinds(LoadShare& share, const KindLedger& ledger, const std::vector<us
     for (usize c = 0; c < places.size(); ++c) share.ledger.add(places[c], ledger, c, true);
 }
 
-// Returns the type that the kinds seen so far imply for each column.
+// Returns the type that the kinds of all files up to here imply for each column.
 nb::list shared_types(const LoadShare& share) {
     nb::list types;
     for (usize c = 0; c < share.columns; ++c) {

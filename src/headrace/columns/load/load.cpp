@@ -127,7 +127,7 @@ private:
         }
     }
 
-    // Return whether a column has only empty fields so far, which make it a text column unless values are found.
+    // Return whether a column has only empty fields up to here, which make it a text column unless values are found.
     bool is_empty_text(usize column) const {
         const Guess& guess = guesses_[column];
         return guess.inferred && guess.kind == Kind::empty && plan_.forms[plan_.columns[column].forms].empty_is_text();
@@ -172,8 +172,8 @@ void sample_kinds(const Source& source, const Dialect& dialect, const LoadPlan& 
     if (pass.wants_any()) pass.classify_only(bytes);
 }
 
-// Buffers are reserved for an upper bound of rows and bytes. If the system refuses that much address space (ulimit -v),
-// or too little is left for other allocations, the load starts again and measures before it allocates.
+// Buffers are reserved for an upper bound of rows and bytes. The system may refuse that much address space (ulimit -v),
+// or too little may be left for other allocations. Then the load starts again and measures before it allocates.
 LoadResult load(const Source& source, const Dialect& dialect, const LoadPlan& plan, const LoadRun& run) {
     const PrefixSource text(source, plan.end);
     try {

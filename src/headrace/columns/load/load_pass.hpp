@@ -36,7 +36,7 @@ constexpr std::uint64_t EVERY_TILE = ~std::uint64_t{0};
 
 class LoadPass {
 public:
-    // `input` is copied; what it refers to must outlive the pass.
+    // `input` is copied; the objects that it refers to must outlive the pass.
     LoadPass(const LoadInput& input, const std::vector<Guess>& guesses, KindLedger& ledger, LoadResult& result);
 
     // Convert the wanted columns of all tiles up to `last` into the result.

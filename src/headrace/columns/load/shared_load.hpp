@@ -4,7 +4,7 @@
 // A load begins with the kinds seen in the preceding files and adds its own, so its guess covers all text before it. If
 // the types of all files differ from those that a file was loaded with, it is loaded again, with the kinds of all
 // files. A value that its type cannot represent makes a column text. The first such value of all files is known only
-// after each file was loaded with the type that all kinds imply, so these values are kept apart until then
+// after each file was loaded with the type that all kinds imply. So these values are kept apart until then
 // (`with_unfit`).
 #pragma once
 

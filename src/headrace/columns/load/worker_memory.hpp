@@ -1,4 +1,4 @@
-// Keeps the working memory of a pass's threads for the next load. A stream loads one part after the other; fresh memory
+// Keeps the working memory of a pass's threads for the next load. A stream loads one part after the other. Fresh memory
 // would cost a page fault for every few KB, and the threads would wait for each other in the kernel.
 #pragma once
 

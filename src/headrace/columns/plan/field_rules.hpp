@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-// Owns what its rules point to. The plan must outlive it.
+// Owns the objects that its rules point to. The plan must outlive it.
 class PlanRules {
 public:
     explicit PlanRules(const LoadPlan& plan);

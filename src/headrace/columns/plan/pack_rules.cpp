@@ -32,7 +32,7 @@ public:
         packed_.pointers.push_back(at);
     }
 
-    // Append what the list at offset `at` points to.
+    // Append the items of the list at offset `at`.
     void add_words(usize at, const WordList& list) {
         const usize words = add(list.words, list.count);
         for (usize i = 0; i < list.count; ++i)

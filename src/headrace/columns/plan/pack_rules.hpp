@@ -10,8 +10,8 @@
 namespace headrace {
 
 struct PackedRules {
-    // Two FieldRules for each of the plan's forms (for columns of values, of text), one for raw text, a Zone for each
-    // of the plan's zones, and then what these point to.
+    // Two FieldRules for each of the plan's forms (for columns of values, of text) and one for raw text. Then a Zone
+    // for each of the plan's zones. The objects that they point to follow.
     std::string bytes;
     std::vector<usize> pointers;  // offsets of the pointers, each a multiple of 8
 };

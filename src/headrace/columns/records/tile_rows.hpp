@@ -19,7 +19,7 @@ struct TileFault {
     i64 column;
     Fault kind;
     Outcome outcome;
-    u32 row;            // if the record is a row so far
+    u32 row;            // if the record is a row
     bool in_short_row;  // as in FaultRow
     u32 field_begin, field_end;
 };

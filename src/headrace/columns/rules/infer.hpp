@@ -1,5 +1,5 @@
 // Classifies a field's text by the kind of value it looks like, and joins kinds. A column's type follows from the join
-// of the kinds of its fields, so it depends neither on their order nor on how the file was split.
+// of the kinds of its fields. So it depends neither on their order nor on how the file was split.
 //
 //   text
 //    |-- boolean (the caller gives the words)

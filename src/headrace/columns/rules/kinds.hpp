@@ -57,7 +57,7 @@ HR_FN bool is_settled(Kind guess) { return guess != Kind::empty; }
 // Returns whether a column of this guess has hexadecimal numbers, rather than decimal ones of the same type.
 HR_FN bool is_hex_kind(Kind guess) { return guess == Kind::hex || guess == Kind::hex_uint64; }
 
-// Recorded instead of a kind: the guess covers the field's kind but the type does not hold its value, such as a time in
+// Recorded instead of a kind. The guess covers the field's kind but the type does not hold its value, such as a time in
 // the year 1066 in nanoseconds.
 constexpr u8 UNFIT = static_cast<u8>(KIND_COUNT);
 

@@ -25,8 +25,8 @@ HR_FN usize utf8_sequence_length(const u8* p, usize n) {
 }
 
 // Returns the number of bytes at the begin of p[0, n), n > 0, that one U+FFFD replaces if no well-formed sequence
-// begins there: as many as could have begun one ("maximal subpart", section 3.9), or else one. E2 82 41 has two, FF has
-// one.
+// begins there. These are the bytes that could have begun one ("maximal subpart", section 3.9), or else one byte. E2 82
+// 41 has two, FF has one.
 HR_FN usize utf8_ill_formed_length(const u8* p, usize n) {
     if (n < 2 || p[0] < 0xC2 || p[0] > 0xF4) return 1;
     const usize wanted = p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;

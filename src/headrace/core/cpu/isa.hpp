@@ -19,8 +19,8 @@ Isa choose_isa(std::string_view name);
 
 std::string_view isa_name(Isa isa);
 
-// Declares a function that is compiled once for each instruction set, in a namespace of that name, and `name`_for(isa),
-// which returns the one of an instruction set. Use it in namespace headrace. Example:
+// Declares a function that is compiled once for each instruction set, in a namespace of that name. Also declares
+// `name`_for(isa), which returns the one of an instruction set. Use it in namespace headrace. Example:
 //   HR_FOR_EACH_ISA(const SelectKernels&(), select_kernels)
 //   const SelectKernels& kernels = select_kernels_for(isa)();
 #if defined(__x86_64__)

@@ -19,7 +19,7 @@ std::uint64_t limit_of(const std::string& word) {
     return std::stoull(word);
 }
 
-// Return the content of a small file; empty if it cannot be read. It does not use standard library streams: if this
+// Return the content of a small file; empty if it cannot be read. It does not use standard library streams. If this
 // module used one while it is loaded, later imports of PyTorch or CuPy would crash if they bring another libstdc++.
 std::string text_of(const std::string& path) {
     constexpr std::size_t LONGEST = std::size_t{64} << 10;

@@ -7,8 +7,8 @@
 
 namespace headrace {
 
-// Cores (from the CPU quota) and bytes: the minimum over the process's control group and its ancestors (cgroup v2, and
-// v1 if the controllers are mounted under their names). ~0 means no limit.
+// Cores (from the CPU quota) and bytes: the minimum over the process's control group and its ancestors. Covers cgroup
+// v2, and v1 if the controllers are mounted under their names. ~0 means no limit.
 struct GroupLimits {
     std::uint64_t cores = ~std::uint64_t{0};
     std::uint64_t memory = ~std::uint64_t{0};

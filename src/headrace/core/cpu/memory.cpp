@@ -41,7 +41,8 @@ bool are_many() { return mappings.load(std::memory_order_relaxed) > MANY_MAPPING
 class WaitingMappings {
 public:
     // Take a mapping of at least `length` bytes; `reserved` is 0 if there is none. The most recent one of the same use
-    // is preferred, because its pages are present as far as needed; else the smallest, the oldest of equal ones.
+    // is preferred, because its pages are present as far as needed. The next choice is the smallest, the oldest of
+    // equal ones.
     Mapping take(std::size_t length, std::uint32_t use) {
         const std::lock_guard lock(mutex_);
         std::size_t best = waiting_.size();
@@ -100,7 +101,7 @@ private:
     }
 
     // Let the kernel reclaim the pages of the oldest mapping. MADV_FREE costs as much as it saves if the mapping is
-    // reused immediately, as in a stream of batches, so it is not applied to the most recent mappings.
+    // reused immediately, as in a stream of batches. So it is not applied to the most recent mappings.
     void free_oldest(std::unique_lock<std::mutex>& lock) noexcept {
         const auto kept =
             std::find_if(waiting_.begin(), waiting_.end(), [](const Mapping& one) { return one.is_kept; });

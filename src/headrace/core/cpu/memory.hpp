@@ -12,7 +12,7 @@
 
 namespace headrace {
 
-// Thrown when an allocation exceeds the budget. Unlike std::bad_alloc it says what was requested.
+// Thrown when an allocation exceeds the budget. Unlike that of std::bad_alloc, its message has the requested size.
 class MemoryLimitExceeded : public std::bad_alloc {
 public:
     explicit MemoryLimitExceeded(std::string message) : message_(std::move(message)) {}
@@ -89,8 +89,8 @@ public:
     // Set the size to `used` and free the pages after it, except an eighth, which the next user may need.
     void trim(std::size_t used);
 
-    // Shrink a region that will not grow any more, if there may be many: move a small one from its mapping to the heap,
-    // and release unused address space if there are too many mappings. `data` may change.
+    // Shrink a region that will not grow any more, if there may be many. A small one moves from its mapping to the
+    // heap. Unused address space is released if there are too many mappings. `data` may change.
     void fit();
     // Return whether fit() copies.
     bool is_loose() const { return is_mapped() && used_ + SLACK < MAPPED_FROM; }

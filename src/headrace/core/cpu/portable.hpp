@@ -1,10 +1,10 @@
-// Defines integer types, function qualifiers and bit helpers that mean the same to g++, nvcc and NVRTC; the rules
+// Defines integer types, function qualifiers and bit helpers that mean the same to g++, nvcc and NVRTC. The rules
 // shared by both devices build on it. It is the only header that may test __CUDACC__, and it includes no standard
 // header, because NVRTC has none.
 //
 // Everything in a shared header lives in an inline namespace named after the instruction set (HR_ISA) that the
-// translation unit is compiled for. Without it the linker could keep one copy of an inline function, say the one built
-// with AVX-512, and run it on a machine that has none.
+// translation unit is compiled for. Without it the linker could keep one copy of an inline function, such as one with
+// AVX-512, and run it on a machine without AVX-512.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -113,9 +113,9 @@ HR_FN double fused(double a, double b, double c) {
 }
 
 // Return the number without its fraction, clamped to u32; NaN gives 0. On a GPU, a double is added to 2^52 with
-// rounding towards 0, and the low word of the sum is the result. The conversion instruction is avoided: up to
-// release 13.1, ptxas for sm_90 and sm_100 may drop one of two conversions whose operands differ only in the upper
-// word, such as 0.0 and 1.0.
+// rounding towards 0, and the low word of the sum is the result. The conversion instruction is avoided. Up to release
+// 13.1, ptxas for sm_90 and sm_100 may drop one of two conversions whose operands differ only in the upper word, such
+// as 0.0 and 1.0.
 HR_FN u32 whole_part(float x) {
 #if defined(__CUDACC__)
     return __float2uint_rz(x);

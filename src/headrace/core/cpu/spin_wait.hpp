@@ -7,7 +7,7 @@
 namespace headrace {
 
 // Threads spin this long before they block. A wake-up takes about 50 us, and some ms on a virtual machine whose core
-// was given to another guest; all threads that wait for the woken thread wait that long, too. Most waits here are
+// was given to another guest. All threads that wait for the woken thread wait that long, too. Most waits here are
 // shorter. Longer ones are usually I/O. The spinning thread yields, so other threads can use its core.
 constexpr auto SPIN_TIME = std::chrono::milliseconds(1);
 

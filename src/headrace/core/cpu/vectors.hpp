@@ -114,8 +114,8 @@ HR_HOT V moved_up(V low, V high, Indices<i...>) {
     return __builtin_shufflevector(low, high, (static_cast<int>(sizeof...(i) + i) - by)...);
 }
 
-// Return the lanes of `high` moved up by `by`; the free lanes are filled with the last ones of `low`:
-// moved_up<1>({a, b, c, d}, {e, f, g, h}) == {d, e, f, g}.
+// Return the lanes of `high` moved up by `by`, with the free lanes filled with the last ones of `low`. Example:
+// `moved_up<1>({a, b, c, d}, {e, f, g, h}) == {d, e, f, g}`.
 template <int by, class T>
 HR_HOT Vector<T> moved_up(Vector<T> low, Vector<T> high) {
     return moved_up<by>(low, high, typename IndicesBelow<lanes<T>>::Type());

@@ -1,7 +1,7 @@
 """Checks expressions for a type of keys, and translates them to C for a kernel and to a program for the CPU.
 
-An expression is a tree of operators whose leaves are keys and numbers (expression.py). It is evaluated in the type of its keys:
-integers narrower than 4 bytes are widened to 4, keys of 16 bytes are words of 8, and floats are floats.
+An expression is a tree of operators whose leaves are keys and numbers (expression.py). It is evaluated in the type of its keys.
+Integers narrower than 4 bytes are widened to 4, keys of 16 bytes are words of 8, and floats are floats.
 """
 
 from __future__ import annotations

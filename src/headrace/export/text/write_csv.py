@@ -102,9 +102,9 @@ def write_csv(
     Raises
     ------
     OptionError
-        An option has an invalid value; a column is nested or an interval; a value needs quotes and ``quoting="none"``; a date or
-        timestamp is outside the years 0000 to 9999; or a null that is the only field of its row would be a blank line, which
-        readers skip.
+        An option has an invalid value. A column is nested or an interval. A value needs quotes and ``quoting="none"``. A date or
+        timestamp is outside the years 0000 to 9999. A null that is the only field of its row would be a blank line, which readers
+        skip.
     MissingDependencyError
         The compression needs a package.
     SourceError

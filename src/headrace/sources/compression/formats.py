@@ -29,11 +29,11 @@ class Decompressor(Protocol):
 
     @property
     def eof(self) -> bool:
-        """Whether the member has ended."""
+        """True if the member has ended."""
 
     @property
     def needs_input(self) -> bool:
-        """Whether all output for the input so far has been returned."""
+        """True if all output for the input up to here has been returned."""
 
     @property
     def unused_data(self) -> bytes:

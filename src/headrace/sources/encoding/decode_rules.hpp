@@ -5,7 +5,7 @@
 
 HR_BEGIN_NAMESPACE
 
-// Replaces what cannot be decoded; valid UTF-8 never contains it.
+// Replaces undecodable bytes; valid UTF-8 never contains it.
 constexpr u8 UNDECODABLE = 0xFF;
 
 // A decoded character: its UTF-8 bytes (the first is the lowest), their number, and the bytes of the source that were

@@ -29,7 +29,7 @@ _ALL_MARKS = tuple(_MARKS)
 _COMMON = ("utf-8", "utf8-lossy", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252", "ascii", "utf-32")
 
 UNDECODABLE = b"\xff"
-"""Replaces what cannot be decoded. Valid UTF-8 never contains it, so the field that contains it is reported as a fault."""
+"""Replaces undecodable bytes. Valid UTF-8 never contains it, so the field that contains it is reported as a fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class TextEncoding:
     codec
         Python's name of the codec; None for that of the byte-order mark, or UTF-8.
     replace
-        Whether what cannot be decoded becomes U+FFFD in strings instead of a fault.
+        Whether undecodable text becomes U+FFFD in strings instead of a fault.
     """
 
     codec: str | None = None
@@ -144,7 +144,7 @@ def decode_as(source: _native.Source, codec: str, isa: str) -> None:
 
 
 def is_decoded_whole(codec: str) -> bool:
-    """Whether `decoded` decodes the whole text into memory."""
+    """Return whether `decoded` decodes the whole text into memory."""
     return codec not in ("utf-8", "utf-16-le", "utf-16-be") and code_page(codec) is None
 
 

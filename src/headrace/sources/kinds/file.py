@@ -15,7 +15,7 @@ from headrace.sources.kinds.streams import Content, StreamSource
 
 
 def is_path(source: object) -> TypeGuard[str | os.PathLike[str]]:
-    """Whether `source` is a path."""
+    """Return whether `source` is a path."""
     return isinstance(source, str | os.PathLike)
 
 
@@ -45,7 +45,7 @@ def file_source(path: str | os.PathLike[str]) -> RangeSource | StreamSource:
     Raises
     ------
     FileNotFoundError, OSError
-        The path names nothing that can be looked at.
+        The path does not name an accessible file.
     """
     name = checked_path(path, "source")
     found = os.stat(name)
@@ -55,7 +55,7 @@ def file_source(path: str | os.PathLike[str]) -> RangeSource | StreamSource:
 
 
 def _is_empty(path: str) -> bool:
-    """Whether a file of size 0 has no bytes. A file of /proc has bytes, and is read to its end as a pipe is."""
+    """Return whether a file of size 0 has no bytes. A file of /proc has bytes, and is read to its end as a pipe is."""
     with open(path, "rb") as file:
         return not file.read(1)
 

@@ -37,7 +37,7 @@ class FileToOpen(Protocol):
 
 
 def is_readable(source: object) -> TypeGuard[Readable]:
-    """Whether `source` is an open file object. A module or a class with a `read` is not.
+    """Return whether `source` is an open file object. A module or a class with a `read` is not.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def is_readable(source: object) -> TypeGuard[Readable]:
 
 
 def is_to_open(source: object) -> TypeGuard[FileToOpen]:
-    """Whether `source` is a file object that has to be opened first."""
+    """Return whether `source` is a file object that has to be opened first."""
     # isinstance() with a protocol takes 20 us for other objects.
     if not (hasattr(source, "full_name") and hasattr(source, "__enter__") and hasattr(source, "open")):
         return False
@@ -92,7 +92,7 @@ class FileObject(StreamSource):
         return checked_content(self._stream.read(), self.name)
 
     def peek(self, max_bytes: int) -> tuple[Content, bool]:
-        """As `StreamSource.peek`."""
+        """Same as `StreamSource.peek`."""
         return peek_stream(self._stream, self.name, max_bytes)
 
 
@@ -115,6 +115,6 @@ class UnopenedFile(StreamSource):
             return checked_content(stream.read(), self.name)
 
     def peek(self, max_bytes: int) -> tuple[Content, bool]:
-        """As `StreamSource.peek`."""
+        """Same as `StreamSource.peek`."""
         with opened_anew(self._file) as stream:
             return peek_stream(stream, self.name, max_bytes)

@@ -23,7 +23,7 @@ _BYTE_TYPES = {"|u1", "|i1"}
 
 @cache
 def _modules() -> SimpleNamespace:
-    """Import what reads GPU memory."""
+    """Import the modules that read GPU memory."""
     import ctypes
 
     from headrace.arrays.arrays import take
@@ -34,7 +34,7 @@ def _modules() -> SimpleNamespace:
 
 
 def is_on_gpu(source: object) -> bool:
-    """Whether a source is an array in GPU memory, of any item type."""
+    """Return whether a source is an array in GPU memory, of any item type."""
     if type(source).__module__.partition(".")[0] == "torch":
         return bool(getattr(source, "is_cuda", False))
     return hasattr(type(source), "__cuda_array_interface__")

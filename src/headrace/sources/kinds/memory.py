@@ -16,7 +16,7 @@ _NO_PATH = re.compile(rb"[\0\r\n]")
 
 
 def is_buffer(source: object) -> bool:
-    """Whether `source` provides bytes by the buffer protocol, as `mmap` and `array.array` do."""
+    """Return whether `source` provides bytes by the buffer protocol, as `mmap` and `array.array` do."""
     try:
         memoryview(source).release()  # type: ignore[arg-type]
     except (TypeError, ValueError, BufferError):

@@ -1,7 +1,7 @@
 """Defines sources of which any byte range can be read: the reader that a kind implements, and how it is opened.
 
-A kind of source defines one `RangeReader`. The loader's threads, the parts of a scan, and the thread that sends text to
-a GPU all use the reader and do not ask for the kind.
+A kind of source defines one `RangeReader`. The loader's threads, the parts of a scan, and the thread that sends text to a GPU all
+use the reader, whatever the kind.
 """
 
 from __future__ import annotations

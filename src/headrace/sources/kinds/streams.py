@@ -17,9 +17,9 @@ class StreamSource(ABC):
     name: str
     """Name for messages."""
     is_once = False
-    """Whether the bytes can be read only once."""
+    """True if the bytes can be read only once."""
     is_text = False
-    """Whether it gives `str`, which needs no decoding. Known once `chunks` has been called."""
+    """True if it gives `str`, which needs no decoding. Known once `chunks` has been called."""
 
     @abstractmethod
     def chunks(self) -> Iterator[bytes]:
@@ -64,7 +64,7 @@ def checked_content(content: object, name: str) -> Content:
 
 
 def chunks_of(stream: object, name: str) -> Iterator[bytes]:
-    """Yield what a file object gives, up to its end.
+    """Yield the bytes of a file object, up to its end.
 
     Raises
     ------
@@ -97,5 +97,5 @@ def peek_stream(stream: object, name: str, max_bytes: int) -> tuple[Content, boo
 
 
 def is_seekable(stream: object) -> bool:
-    """Whether a file object says that it can seek."""
+    """Return whether a file object reports that it can seek."""
     return bool(getattr(stream, "seekable", lambda: False)())

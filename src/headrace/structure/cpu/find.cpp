@@ -4,8 +4,8 @@
 // order; `index` then reads the tile again from its known state (ParPaRaw, sections 3.1 and 3.2).
 //
 // Plain dialects: 64 bytes become masks of separators, line ends and quotes. A byte is inside quotes if the number of
-// quotes up to it is odd, except for quotes that are text (Langdale and Lemire, "Parsing gigabytes of JSON per
-// second"). Structure then takes a few operations on 64-bit words (plain_masks.hpp). Other dialects: vector compares
+// quotes up to it is odd, except for quotes that are text. (Langdale and Lemire 2019, "Parsing gigabytes of JSON per
+// second".) Structure then takes a few operations on 64-bit words (plain_masks.hpp). Other dialects: vector compares
 // find the special bytes, and the automaton steps from one to the next. A run of ordinary bytes is a single step,
 // because a second ordinary byte never changes the state (a test proves it for all dialects).
 //
@@ -27,11 +27,11 @@ HR_FN u64 special_bytes(const Dialect& dialect, const Block& block) {
 // One automaton run per start state, where runs that have reached the same state share a slot. After a few bytes two
 // slots are left for most dialects: inside quotes and outside.
 // Example, CSV, text `a"b,`: the start states START, UNQUOTED and QUOTED are read as
-//   START     a UNQUOTED   " UNQUOTED   b UNQUOTED   , FIELD_START
-//   UNQUOTED  a UNQUOTED   " UNQUOTED   b UNQUOTED   , FIELD_START     shares START's slot from the first byte on
-//   QUOTED    a QUOTED     " QUOTE_END  b UNQUOTED   , FIELD_START     shares it from the third byte on
+// | START     a UNQUOTED   " UNQUOTED   b UNQUOTED   , FIELD_START
+// | UNQUOTED  a UNQUOTED   " UNQUOTED   b UNQUOTED   , FIELD_START     shares START's slot from the first byte on
+// | QUOTED    a QUOTED     " QUOTE_END  b UNQUOTED   , FIELD_START     shares it from the third byte on
 // With COUNTS, each slot also counts the data records that end. A start state that moves to another slot keeps its own
-// count through `offset`, which is the difference of both slots' counts (modulo 2^64) when it moved.
+// count through `offset`. That is the difference of both slots' counts (modulo 2^64) when it moved.
 template <bool COUNTS>
 struct LiveStates {
     u8 state[MAX_STATES];                      // of each slot

@@ -49,8 +49,8 @@ struct Summary {
     u64 unsettled;  // bit s: the state after the text from state s has to be computed by `run`
 };
 
-// What a text does to every state before it: the state after it, and the data records that end in it (neither comment
-// lines nor blank lines). Lines end alike in all states.
+// Effect of a text on every state before it: the state after it, and the data records that end in it. These exclude
+// comment lines and blank lines. Lines end alike in all states.
 struct StateCounts {
     u8 state[MAX_STATES];
     u64 records[MAX_STATES];

@@ -90,7 +90,7 @@ QuoteRun QuoteRuns::next_in_source(std::uint64_t from) {
     constexpr usize STEP = usize{256} << 10;  // bytes read at a time
     Window window(source_);
     quiet_begin_ = from;
-    std::uint64_t behind = from;  // no decisive run begins in [from, behind)
+    std::uint64_t behind = from;  // no decisive run begins from `from` up to this byte
     for (usize size = STEP;;) {
         const std::uint64_t begin = behind - std::min<std::uint64_t>(behind, LOOK_BEHIND * BYTES_OF_ASCII);
         window.open(begin, size);

@@ -1,9 +1,9 @@
-// Interprets lenient quotes. A quote at the start of a field opens it only if a later quote closes it; a quote that is
+// Interprets lenient quotes. A quote at the start of a field opens it only if a later quote closes it. A quote that is
 // malformed where it stands is text. The kind of a run of quotes depends only on the bytes around it:
-//   odd, after a delimiter, before other text     opens    ,"ab
-//   odd, after other text, before a delimiter     closes   ab",   (or the input's end)
-//   odd, between delimiters                       either   ,",
-//   all others                                    neutral  ""     (a quote inside quotes), a"b
+// | odd, after a delimiter, before other text     opens    ,"ab
+// | odd, after other text, before a delimiter     closes   ab",   (or the input's end)
+// | odd, between delimiters                       either   ,",
+// | all others                                    neutral  ""     (a quote inside quotes), a"b
 // If the dialect does not double quotes, every run counts as odd. A run of two quotes or more between delimiters is
 // then a field of its own, and closes a field that is open. A field is quoted if the next run after its opening one
 // that is not neutral may close it. So an unclosed quote cannot swallow the text after it, and text whose quotes are

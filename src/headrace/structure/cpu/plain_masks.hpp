@@ -282,7 +282,7 @@ HR_FN u8 run_plain(const Dialect& dialect, const u8* text, usize n, u8 state) {
 }
 
 // Compute the state map of a tile by the parity of its quotes. Quotes that are misplaced from one side suggest that the
-// tile begins on the other, so the map is left open (`unsettled`) for the states on the misplaced side only. If there
+// tile begins on the other. So the map is left open (`unsettled`) for the states on the misplaced side only. If there
 // are misplaced quotes from both sides, some are text, and the tile is run from both sides.
 HR_FN Summary summarize_plain(const Dialect& dialect, const u8* text, usize n, u8* to) {
     const Automaton& a = dialect.automaton;

@@ -110,7 +110,7 @@ const Tile* TileReader::next() {
     return &tile_;
 }
 
-// Index the tile. With lenient quotes, masks are right as long as no quote is malformed; at the first malformed quote
+// Index the tile. With lenient quotes, masks are right as long as no quote is malformed. At the first malformed quote
 // the tile starts again, with marks at the quotes that open or close.
 void TileReader::index_tile(u8 entry, usize owned, bool free_of_quotes) {
     if (scan_.dialect.lenient && scan_.dialect.plain) {

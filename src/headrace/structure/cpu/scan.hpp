@@ -1,6 +1,7 @@
 // Finds the structure of a whole source tile by tile on several threads. Each thread summarizes its tile from every
-// state, composes the map at the tile's turn (OrderedGate), which gives the tile its start state and the next tile its
-// own, and then indexes the tile. Only the composition is sequential: one table lookup a tile (ParPaRaw, section 3.1).
+// state and composes the map at the tile's turn (OrderedGate). This gives the tile its start state and the next tile
+// its own. The thread then indexes the tile. Only the composition is sequential: one table lookup a tile (ParPaRaw,
+// section 3.1).
 #pragma once
 
 #include <atomic>

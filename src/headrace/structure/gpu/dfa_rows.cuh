@@ -1,5 +1,5 @@
 // Looks up automaton steps. The steps of one byte from all states form a row of 8 or 16 bytes, held in two or four
-// registers; a byte permute (PRMT) picks the step of a state. So one load serves all states, as in ParPaRaw, whose
+// registers. A byte permute (PRMT) picks the step of a state. So one load serves all states, as in ParPaRaw, whose
 // transition table has a row for each symbol group.
 #pragma once
 #include "gpu/block/byte_masks.cuh"
@@ -85,7 +85,7 @@ struct Steps<64> {
     }
 };
 
-// Translate 16 bytes of a text with lenient quotes for the tables: quotes that open no field (`marks`, a bit each)
+// Translate 16 bytes of a text with lenient quotes for the tables. Quotes that open no field (`marks`, a bit each)
 // become `spare`, and bytes equal to `spare` become `other`.
 __device__ __forceinline__ uint4 with_spares(uint4 bytes, u32 marks, u32 spare, u32 other) {
     u32 words[4] = {bytes.x, bytes.y, bytes.z, bytes.w};

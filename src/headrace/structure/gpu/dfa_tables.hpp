@@ -1,4 +1,4 @@
-// Tables of an automaton of at most 8, 16 or 64 states for the kernels (summarize_dfa.cu): the steps of one byte from
+// Tables of an automaton of at most 8, 16 or 64 states for the kernels (summarize_dfa.cu). The steps of one byte from
 // all states are adjacent. structure/gpu/dialect_tables.py builds them from an Automaton.
 #pragma once
 

@@ -145,7 +145,7 @@ def find_tiles(
 
 @dataclass(frozen=True, slots=True)
 class _RecordedSearch:
-    """Output of a recorded search: the numbers of its buffers, and what does not depend on the text."""
+    """Output of a recorded search: the numbers of its buffers, and the values that do not depend on the text."""
 
     totals: int
     entries: int

@@ -1,12 +1,12 @@
 // Marks lenient quotes that open no field, because no later quote closes it (rules: structure/cpu/lenient.hpp).
 //
 // The kind of a run of quotes (opens, may close, neutral) depends only on the bytes around it. Whether an opening run
-// opens a field depends on the next run that is not neutral, the next decisive run: it must be able to close. So two
-// kernels suffice. find_runs stores the kind of each tile's first decisive run. mark_quotes then finds the next
-// decisive run of every run: in the thread's own 64 bytes, in those of later threads, or in later tiles, where it reads
-// the stored kinds.
-//   text        ,"ab,cd⏎"ef",           the quote at byte 1 opens a field only if the next decisive run may close
-//   kinds        opens   opens close    the next one (byte 8) opens, so byte 1 is text and is marked; byte 8 is not
+// opens a field depends on the next run that is not neutral (the next decisive run). That run must be able to close. So
+// two kernels suffice. First, find_runs stores the kind of each tile's first decisive run. Then mark_quotes finds the
+// next decisive run of every run. It looks in the thread's own 64 bytes, in those of later threads, or in later tiles,
+// where it reads the stored kinds.
+// | text        ,"ab,cd⏎"ef",           the quote at byte 1 opens a field only if the next decisive run may close
+// | kinds        opens   opens close    the next one (byte 8) opens, so byte 1 is text and is marked; byte 8 is not
 //
 // Bytes moved: the text twice, and one bit a byte. A tile searches later tiles only if it has a decisive run itself, so
 // each stored kind is read at most twice.
@@ -171,8 +171,8 @@ __device__ __forceinline__ u32 kind_behind(const u8* kinds, u32& shared) {
     return neutral;
 }
 
-// `marks`: bit i is set if byte i is a quote that begins a run and opens no field; it counts from the 16-byte boundary
-// at or before the text. `kinds`: the output of find_runs.
+// `marks`: bit i is set if byte i is a quote that begins a run and opens no field. Bytes count from the 16-byte
+// boundary at or before the text. `kinds`: the output of find_runs.
 extern "C" __global__ void __launch_bounds__(threads)
     mark_quotes(const u8* text, u64 bytes, const __grid_constant__ LenientDialect dialect, const u8* kinds, u64* marks,
                 const FindTotals* other) {

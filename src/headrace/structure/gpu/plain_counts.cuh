@@ -92,8 +92,8 @@ __device__ __forceinline__ void count_quoted(Counts& counts, const Place& place,
         counts.outside.line_ends = tile::add_bytes(found.line_ends & ~within.word[k], counts.outside.line_ends);
         counts.high |= place.word[k];
         counts.no_returns &= found.no_returns;
-        // Malformed: an opening quote (it is inside) that follows neither a delimiter nor a quote, and a byte after a
-        // closing quote (it is outside) that is neither.
+        // An opening quote (it is inside) is malformed if it follows neither a delimiter nor a quote. So is a byte
+        // after a closing quote (it is outside) that is neither.
         const u32 if_inside = quote & ~(behind_delimiter | (behind_quote & patterns.doubles));
         const u32 if_outside = behind_quote & ~(delimiters | quote);
         from_outside.word[k] = (if_inside & within.word[k]) | (if_outside & ~within.word[k]);

@@ -46,7 +46,7 @@ struct Delimiters {
     }
 };
 
-// Quotes are applied last: all bytes between two quotes are on the same side, and so are a run of line ends and a quote
+// Quotes are applied last. All bytes between two quotes are on the same side. So are a run of line ends, and a quote
 // with the delimiter next to it. The masks below therefore ignore quotes.
 struct Masks {
     tile::Bits separators, line_ends;

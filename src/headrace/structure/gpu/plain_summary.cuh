@@ -15,7 +15,7 @@ struct PlainTallies {
     static_assert(Tile::bytes <= 32768 && warps >= 1);  // two counts share a word
 
     // Return the delimiters of row `row` outside quotes. `inside` is the quote state at one end of the row (its last
-    // byte if `backwards`, else the byte before it), and becomes that at the other end.
+    // byte if `backwards`, else the byte before it). The function replaces it by that at the other end.
     static __device__ __forceinline__ Window<16> look(const Tile& staged, u32 row, bool& inside, bool backwards,
                                                       const Patterns& patterns) {
         const Place place = staged.place(row * tile::lanes + tile::lane());

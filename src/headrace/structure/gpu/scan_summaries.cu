@@ -3,12 +3,12 @@
 // state maps and does not commute.
 //
 // scan_tiles: plain dialects have two states. A scan of quote parities first selects, for each tile, one of its two
-// summaries (from outside or inside quotes); a second scan (`Follow`) then adds up records, columns and positions.
-//   tile        0         1         2
-//   text        a,"b      c",d⏎     e,f⏎
-//   odd quotes  yes       yes       no
-//   begins      outside   inside    outside     exclusive sum of `odd`, modulo 2
-//   records     0         0         1           exclusive sum of the selected summaries' records
+// summaries (from outside or inside quotes). A second scan (`Follow`) then adds up records, columns and positions.
+// | tile        0         1         2
+// | text        a,"b      c",d⏎     e,f⏎
+// | odd quotes  yes       yes       no
+// | begins      outside   inside    outside     exclusive sum of `odd`, modulo 2
+// | records     0         0         1           exclusive sum of the selected summaries' records
 // scan_maps: for an automaton of up to 16 states, the scan composes maps of 64 bits and gives each tile's state. The
 // tiles are summarized afterwards from that state, and scan_tiles runs on the result.
 //
@@ -47,15 +47,14 @@ __device__ __forceinline__ void add_total(u64* total, u32 mine) {
     if (all != 0 && tile::lane() == 0) atomicAdd(total, u64{all});
 }
 
-// Parameters:
-//   tallies  summaries of all tiles from outside quotes; with `quoted`, then those from inside
-//   quoted   0: no quotes, or an automaton; 1: quotes; 2: lenient quotes, where a malformed one sets FIND_REDO so that
-//            the next variant reads the text
-//   states   start state of each tile if an automaton read it, else null
-//   other    totals of the preceding variant, or null: nothing is done unless that one set FIND_REDO
-//   marks    null, or a word a tile, set to 1 if the tile was measured from the wrong side of quotes
-//            (columns/convert/gpu/fast/measure_rows.cu)
-//   memory   zeros: a ticket and a state for each block of the scan, then the same for the scan of parities
+// `tallies`: summaries of all tiles from outside quotes; with `quoted`, then those from inside.
+// `quoted`: 0: no quotes, or an automaton; 1: quotes; 2: lenient quotes, where a malformed one sets FIND_REDO so that
+// the next variant reads the text.
+// `states`: start state of each tile if an automaton read it, else null.
+// `other`: totals of the preceding variant, or null: nothing is done unless that one set FIND_REDO.
+// `marks`: null, or a word a tile, set to 1 if the tile was measured from the wrong side of quotes
+// (columns/convert/gpu/fast/measure_rows.cu).
+// `memory`: zeros: a ticket and a state for each block of the scan, then the same for the scan of parities.
 extern "C" __global__ void __launch_bounds__(threads)
     scan_tiles(const Tally* tallies, u32 quoted, const u8* states, u64 bytes, u32 tile_bytes, u32 skew,
                TileEntry* entries, FindTotals* totals, const FindTotals* other, u32* marks,

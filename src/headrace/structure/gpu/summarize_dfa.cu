@@ -6,11 +6,11 @@
 //   2. tally_steps runs each chunk once more, from its known state. Each byte is replaced in shared memory by what it
 //      means there (a separator, a record end, ...), and these are counted into the tile's summary.
 // No block waits for another. Example, states outside (O) and inside quotes (Q), three chunks, start state O:
-//   chunk                 a,"     b⏎c     ",d
-//   map (O, Q) ->         (Q, O)  (O, Q)  (Q, O)
-//   composed before it    (O, Q)  (Q, O)  (Q, O)
-//   state before it       O       Q       Q        so the line end in the second chunk ends no record
-// Running every state costs less than it seems, because runs converge: after 16 bytes usually two distinct states are
+// | chunk                 a,"     b⏎c     ",d
+// | map (O, Q) ->         (Q, O)  (O, Q)  (Q, O)
+// | composed before it    (O, Q)  (Q, O)  (Q, O)
+// | state before it       O       Q       Q        so the line end in the second chunk ends no record
+// Running every state costs less than it seems, because runs converge. After 16 bytes usually two distinct states are
 // left, inside and outside quotes (dfa_runs.cuh).
 //
 // Bytes moved: the text twice; 4 or 8 bytes a chunk written and read; 2 or 4 KiB of tables a tile, from the cache.

@@ -3,12 +3,12 @@
 // block; scan_summaries.cu combines the summaries.
 //
 // The difficulty is that a tile does not know whether it begins inside quotes. ParPaRaw (section 3.1) reads a chunk
-// from every start state. A plain dialect needs only two, inside and outside quotes, and a byte is inside if the number
-// of quotes up to it is odd (Langdale and Lemire, "Parsing gigabytes of JSON per second"). One pass counts both: all
+// from every start state. A plain dialect needs only two, inside and outside quotes. A byte is inside if the number of
+// quotes up to it is odd (Langdale and Lemire, "Parsing gigabytes of JSON per second"). One pass counts both: all
 // delimiters, and those that are outside quotes if the tile begins outside. From inside, the two sides swap:
-//   text                  a , " b , c " , d \n
-//   inside, from outside  . . 1 1 1 1 . . . .
-//   separators            2 outside (bytes 1, 7), 3 in all: from outside 2, from inside 3 - 2 = 1 (byte 4)
+// | text                  a , " b , c " , d \n
+// | inside, from outside  . . 1 1 1 1 . . . .
+// | separators            2 outside (bytes 1, 7), 3 in all: from outside 2, from inside 3 - 2 = 1 (byte 4)
 // The variant without quotes (HR_QUOTED 0) writes one summary a tile, the variant with quotes two.
 //
 // A single launch with decoupled look-back would need no second kernel, but each tile waited for those before it: half

@@ -3,7 +3,7 @@
 // structure/gpu/dialect_tables.py declares the same structs for Python.
 //
 // A tile owns its bytes and the fields that end in it. Tile 0 starts at the 16-byte boundary at or before the text's
-// first byte, so all other tiles start at a boundary and load whole vectors: tile k is the bytes from tile_begin(k) up
+// first byte, so all other tiles start at a boundary and load whole vectors. Tile k is the bytes from tile_begin(k) up
 // to tile_begin(k + 1). All positions count from the text's first byte.
 #pragma once
 
@@ -14,10 +14,10 @@ HR_BEGIN_NAMESPACE
 // State before a tile's first byte. Item 0 is all zero. There is one item more than tiles: it holds the state at the
 // text's end.
 // Example, tiles of 8 bytes:
-//   a b , c d \n e f | , " g h i k l m | " \n 5
-//   start of tile 1: record 1, column 0, record_begin 6, field_begin 6, open
-//   start of tile 2: record 1, column 1, record_begin 6, field_begin 9, open, state 1 (inside quotes)
-//   end of the text: record 2, column 0, record_begin 18, field_begin 18, open: the text's end ends this record
+// | a b , c d \n e f | , " g h i k l m | " \n 5
+// | start of tile 1: record 1, column 0, record_begin 6, field_begin 6, open
+// | start of tile 2: record 1, column 1, record_begin 6, field_begin 9, open, state 1 (inside quotes)
+// | end of the text: record 2, column 0, record_begin 18, field_begin 18, open: the text's end ends this record
 struct alignas(16) TileEntry {
     u64 record;        // data records that end before (comment lines and blank lines are not counted)
     u64 record_begin;  // of the open record; if none is open, the tile's first byte, which may be a line end
@@ -58,7 +58,7 @@ static_assert(sizeof(FindTotals) == 48);
 
 // A plain dialect: separators and line ends are single ASCII bytes, and there are no escapes or comments. Byte masks
 // can read it (plain_masks.hpp). Masks also read a text of another dialect as long as none of its other special bytes
-// occurs: those are `watched`, and the search sets FIND_REDO when it finds one.
+// occurs. Those are `watched`, and the search sets FIND_REDO when it finds one.
 enum PlainFlag : u8 {
     PLAIN_UNIVERSAL = 1,   // LF, CR LF and CR all end a line; otherwise only `line_end` does
     PLAIN_SKIP_BLANK = 2,  // a line end at the start of a record is skipped

@@ -1,8 +1,8 @@
 // Summarizes a tile of a plain dialect from bit masks, 32 bytes a word. Logic on neighbouring bytes costs an eighth of
-// what it costs on masks of a byte each (plain_counts.cuh), and the text itself need not be kept.
+// that on masks of a byte each (plain_counts.cuh), and the text itself need not be kept.
 //
 // Example: a,"b⏎c"⏎ has separators 0b00000010, lines 0b10010000 and quotes 0b01000100. A byte is inside quotes if the
-// number of quotes so far is odd: 0b00111100 if the tile begins outside. So the first line end ends no record. Each
+// number of quotes up to it is odd: 0b00111100 if the tile begins outside. So the first line end ends no record. Each
 // thread owns adjacent words. Whether a warp's part begins inside quotes is known once all warps have counted quotes.
 #pragma once
 #include "structure/gpu/plain_summary.cuh"

@@ -1,8 +1,8 @@
 """Runs kernels without a GPU: threads are fibers, and each access is checked.
 
 
-`program` compiles a ``.cu`` file. Its ``launch`` runs a kernel on NumPy arrays and raises `KernelError` for faults that
-would give a wrong result, a hang or a crash on a GPU. docs/fiber-harness.md lists what is found and what is not.
+`program` compiles a ``.cu`` file. Its ``launch`` runs a kernel on NumPy arrays. It raises `KernelError` for faults that would
+give a wrong result, a hang or a crash on a GPU. See docs/fiber-harness.md for the faults.
 """
 
 from headrace.testing.fibers.build import BuildError, Program, program

@@ -1,5 +1,6 @@
-// Checks every memory access of a kernel before it happens (called from hooks.hpp): which memory it belongs to, and
-// whether this thread may access it now. Cost: a call and a few comparisons; for shared memory, a cell for each byte.
+// Checks every memory access of a kernel before it happens (called from hooks.hpp). The checks find the memory that it
+// belongs to, and whether this thread may access it now. Cost: a call and a few comparisons; for shared memory, a cell
+// for each byte.
 #pragma once
 #include "testing/fibers/arrays.hpp"
 #include "testing/fibers/shared.hpp"

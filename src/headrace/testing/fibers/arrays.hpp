@@ -1,8 +1,8 @@
 // Tracks arrays in global memory: the array of an address, the last writer of each byte, and whether a fence followed.
 //
-// A plain read of another thread's plain write in the same launch needs an order: a barrier within a block, or between
-// blocks a fence of the writer's block after the write (the flag after the fence is not checked). Otherwise it is a
-// race, whatever the interleaving was. Time is counted in fences.
+// A plain read of another thread's plain write in the same launch needs an order. Within a block this is a barrier.
+// Between blocks it is a fence of the writer's block after the write (the flag after the fence is not checked).
+// Otherwise it is a race, whatever the interleaving was. Time is counted in fences.
 #pragma once
 #include "testing/fibers/scheduler.hpp"
 

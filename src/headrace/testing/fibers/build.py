@@ -100,8 +100,8 @@ class Program:
         grid, block
             Extents: a number or up to three, x first.
         args
-            A value for each parameter: for a pointer a NumPy array, which is used in place, or None; for a number a Python or
-            NumPy one; for a structure its bytes (``bytes``, or a NumPy record).
+            A value for each parameter. For a pointer a NumPy array, which is used in place, or None. For a number a Python or
+            NumPy one. For a structure its bytes (``bytes``, or a NumPy record).
         shared
             Bytes of dynamic shared memory.
         order
@@ -111,7 +111,7 @@ class Program:
         resident_blocks
             Blocks that run interleaved, 1 to 32.
         checks
-            What else is looked for, and within which limits.
+            Additional checks, and their limits.
 
         Returns
         -------
@@ -121,7 +121,7 @@ class Program:
         Raises
         ------
         KernelError
-            The kernel has a fault; the message says where its threads are.
+            The kernel has a fault; the message has the positions of its threads.
         OptionError
             An argument does not fit its parameter, or a limit of CUDA is passed.
 
@@ -161,7 +161,7 @@ def program(
     source
         A ``.cu`` file: ``"primitives/scan.cu"`` of the package, or any path.
     defines
-        What is ``#define``d: name to value.
+        Values of macros, by name.
     text
         The program itself, instead of `source`.
     build

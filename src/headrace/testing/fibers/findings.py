@@ -95,7 +95,7 @@ class FindingStruct(ctypes.Structure):
 
 
 class ThreadStruct(ctypes.Structure):
-    """`Told` of state.hpp."""
+    """Twin of the structure in runtime.hpp that describes a thread."""
 
     _fields_ = (
         ("block", Index),

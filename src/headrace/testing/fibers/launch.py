@@ -28,8 +28,8 @@ class Checks:
     Parameters
     ----------
     races
-        Two threads access the same shared memory or array, one of them writes, and no barrier or fence is between (only in the
-        ``"checked"`` build, like the next check).
+        Two threads access the same shared memory or array, one of them writes, and no barrier or fence is between. Only the
+        ``"checked"`` build checks this and the next fault.
     uninitialised
         Shared memory is read before it is written.
     spins

@@ -48,17 +48,17 @@ class HostRooms(list[HostRoom]):
         return [room.address for room in self]
 
     def trim(self, sizes: Sequence[int]) -> None:
-        """As `headrace.gpu.kernels.launcher.Rooms.trim`."""
+        """Same as `headrace.gpu.kernels.launcher.Rooms.trim`."""
         for room, nbytes in zip(self, sizes, strict=True):
             room.array = room.array[:nbytes]
 
     def drop(self, numbers: Sequence[int]) -> None:
-        """As `headrace.gpu.kernels.launcher.Rooms.drop`."""
+        """Same as `headrace.gpu.kernels.launcher.Rooms.drop`."""
         for number in numbers:
             self[number] = HostRoom(np.zeros(0, np.uint8))
 
     def join(self, others: HostRooms) -> None:
-        """As `headrace.gpu.kernels.launcher.Rooms.join`."""
+        """Same as `headrace.gpu.kernels.launcher.Rooms.join`."""
         self.extend(others)
 
 
@@ -79,11 +79,11 @@ class FiberLauncher:
         self._lock = threading.Lock()  # a stream's sender makes rooms on a thread of its own
 
     def current(self) -> AbstractContextManager[None]:
-        """As `headrace.gpu.kernels.launcher.Launcher.current`, without a device to select."""
+        """Same as `headrace.gpu.kernels.launcher.Launcher.current`, without a device to select."""
         return nullcontext()
 
     def room(self, nbytes: int, *, fill: int | None = None) -> HostRoom:
-        """As `headrace.gpu.kernels.launcher.Launcher.room`; uninitialised bytes are poison."""
+        """Same as `headrace.gpu.kernels.launcher.Launcher.room`; uninitialised bytes are poison."""
         memory: NDArray[np.uint8] = np.full(nbytes + 256, 0xEE if fill is None else fill, np.uint8)
         begin = -memory.ctypes.data % 256
         room = HostRoom(memory[begin : begin + nbytes])
@@ -93,16 +93,16 @@ class FiberLauncher:
         return room
 
     def rooms(self, zeroed: Sequence[int], others: Sequence[int] = (), *, ones: int = 0) -> HostRooms:
-        """As `gpu.kernels.launcher.Launcher.rooms`; the buffers are not adjacent, so that overruns are found."""
+        """Same as `gpu.kernels.launcher.Launcher.rooms`; the buffers are not adjacent, so that overruns are found."""
         filled = [self.room(nbytes, fill=0xFF if number < ones else 0) for number, nbytes in enumerate(zeroed)]
         return HostRooms([*filled, *(self.room(nbytes) for nbytes in others)])
 
     def fill(self, room: Room, byte: int) -> None:
-        """As `headrace.gpu.kernels.launcher.Launcher.fill`."""
+        """Same as `headrace.gpu.kernels.launcher.Launcher.fill`."""
         _array(room)[:] = byte
 
     def put(self, values: NDArray[Any] | bytes, room: Room | None = None) -> Room:
-        """As `headrace.gpu.kernels.launcher.Launcher.put`."""
+        """Same as `headrace.gpu.kernels.launcher.Launcher.put`."""
         array = np.frombuffer(values, np.uint8) if isinstance(values, bytes) else values
         plain = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
         made = self.room(plain.nbytes) if room is None else room
@@ -110,16 +110,16 @@ class FiberLauncher:
         return made
 
     def together(self) -> AbstractContextManager[object]:
-        """As `headrace.gpu.kernels.launcher.Launcher.together`."""
+        """Same as `headrace.gpu.kernels.launcher.Launcher.together`."""
         return nullcontext()
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
-        """As `headrace.gpu.kernels.launcher.Launcher.launch`.
+        """Same as `headrace.gpu.kernels.launcher.Launcher.launch`.
 
         Raises
         ------
         KernelError
-            What the harness found.
+            The harness found a fault.
         """
         given = [_given(arg) for arg in args]
         passed = {arg.ctypes.data for arg in given if isinstance(arg, np.ndarray)}
@@ -142,7 +142,7 @@ class FiberLauncher:
         )
 
     def replay(self, recording: Recording, numbers: Sequence[int], rooms: Sequence[Room | None]) -> HostRooms | None:
-        """As `headrace.gpu.kernels.launcher.Launcher.replay`, step by step."""
+        """Same as `headrace.gpu.kernels.launcher.Launcher.replay`, step by step."""
         sizes = Run(recording, numbers, rooms, [])
         zeroed, others = [[sizes.number(size) for size in some] for some in (recording.zeroed, recording.others)]
         made = self.rooms(zeroed, others)
@@ -157,7 +157,7 @@ class FiberLauncher:
         return made if recording.makes_rooms else None
 
     def fetch(self, room: Room) -> NDArray[np.uint8]:
-        """As `headrace.gpu.kernels.launcher.Launcher.fetch`."""
+        """Same as `headrace.gpu.kernels.launcher.Launcher.fetch`."""
         self.waits += 1
         return _array(room).copy()
 

@@ -2,7 +2,8 @@
 // part is swapped by copying when another block runs. Each block has its own dynamic memory.
 //
 // Each byte has a cell with its last accesses, in epochs that barriers begin. Accesses of two threads, one of them a
-// write, without a barrier between them are a race, unless the writer has passed a fence since and may have set a flag.
+// write, without a barrier between them are a race. The exception is a writer that has passed a fence since and may
+// have set a flag.
 #pragma once
 #include "testing/fibers/scheduler.hpp"
 

@@ -1,4 +1,4 @@
-// Declares the state of a launch: threads, warps and blocks, the launch's parameters, and what was found.
+// Declares the state of a launch: threads, warps and blocks, the launch's parameters, and the findings.
 //
 // One operating-system thread runs one fiber at a time, so nothing is locked, and a launch depends only on its seed.
 // Each thread has a stack and about 100 bytes; a switch saves six registers.

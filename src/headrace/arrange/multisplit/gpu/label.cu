@@ -1,7 +1,7 @@
 // Writes the bucket of each key as a label of 1, 2 or 4 bytes, and finds the start of each bucket in sorted keys.
 //
 // Labels serve keys and rules that arrange/multisplit/gpu/split.cu is not compiled for, and functions of more than 256
-// buckets: labels are split as keys, and keys and values move with them. (Dissertation of Ashkiani 2017, section 3.3.3,
+// buckets. Labels are split as keys, and keys and values move with them. (Dissertation of Ashkiani 2017, section 3.3.3,
 // "reduced-bit sort".)
 //
 // Bytes moved per key of width w: w, and the bytes of the label.

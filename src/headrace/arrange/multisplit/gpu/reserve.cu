@@ -1,5 +1,5 @@
-// Partitions keys by digit, without an order inside a digit: each tile reserves its output range for each digit by an
-// atomic addition (reserve_tile.cuh), and the keys of the next tile are loaded while this tile is written.
+// Partitions keys by digit, without an order inside a digit. Each tile reserves its output range for each digit by an
+// atomic addition (reserve_tile.cuh). The keys of the next tile are loaded while this tile is written.
 //
 // Bytes moved per key of width w: 2 w.
 #include "arrange/multisplit/gpu/split_rule.cuh"

@@ -1,10 +1,10 @@
 // Sorts keys, and values with them, by digit: each block processes its tiles one after another.
 //
 // The keys of a tile are in registers, those of a warp side by side. Each warp counts its digits in shared memory. A
-// scan over digits and warps gives the first position in the tile for each warp's keys of a digit, and ballots rank the
-// keys inside a digit (split_rank.cuh). Keys are sorted in shared memory, so that the keys of a digit are adjacent, and
-// are then written to the result while the keys of the next tile are loaded. (Dissertation of Ashkiani 2017, section
-// 3.5, block-level multisplit. Counting before ranking: Adinets and Merrill 2022, "Onesweep", section 4.)
+// scan over digits and warps gives the first position in the tile for each warp's keys of a digit. Ballots rank the
+// keys inside a digit (split_rank.cuh). Keys are sorted in shared memory, so that the keys of a digit are adjacent.
+// They are then written to the result while the keys of the next tile are loaded. (Dissertation of Ashkiani 2017,
+// section 3.5, block-level multisplit. Counting before ranking: Adinets and Merrill 2022, "Onesweep", section 4.)
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
 #include "arrange/multisplit/gpu/split_pairs.cuh"

@@ -1,8 +1,8 @@
 // Moves the keys of a tile through registers and shared memory, together with the values of one column.
 //
-// Keys and values are loaded at once, stored at one position of shared memory (as one word if they have equal widths),
-// and written from there. Compared with values that move after their keys, a pair needs half the address computations,
-// two barriers less per tile, and one wait for memory.
+// Keys and values are loaded at once and stored at one position of shared memory (as one word if they have equal
+// widths). They are written from there. If values moved after their keys, a tile would need twice the address
+// computations, two barriers more, and a second wait for memory.
 #pragma once
 #include "arrange/multisplit/gpu/split_tile.cuh"
 

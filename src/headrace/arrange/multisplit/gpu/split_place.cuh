@@ -1,5 +1,5 @@
-// Finds the output position of a tile's digits in one of two ways: from chunk positions that an earlier kernel counted,
-// or from the counts of preceding tiles by decoupled look-back.
+// Finds the output position of a tile's digits in one of two ways. It uses chunk positions that an earlier kernel
+// counted, or sums the counts of preceding tiles by decoupled look-back.
 #pragma once
 #include "arrange/multisplit/gpu/split_rule.cuh"
 #include "gpu/block/look_back.cuh"
@@ -18,7 +18,7 @@ struct Places {
 };
 
 // Decoupled look-back (Merrill and Garland 2016, section 4), one thread per digit. A state has the epoch and a count.
-// Without the flag `whole` it is the count of the tile alone; with it, of all tiles from `first` up to the tile, where
+// Without the flag `whole` it is the count of the tile alone; with it, of all tiles from `first` up to the tile.
 // `first` is the first tile of the launch or of the tile's bucket. Counts are below 2^31, which limits the keys of a
 // launch. A tile posts its counts before it ranks its keys, so that other blocks seldom wait.
 class LookBack {

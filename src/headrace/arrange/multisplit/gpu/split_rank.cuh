@@ -1,7 +1,7 @@
 // Ranks the keys of a warp: computes the position of each key in its tile, after earlier keys of the same digit.
 //
 // Ballots of the digit's bits find the lanes with the same digit (dissertation of Ashkiani 2017, section 3.5.4,
-// algorithms 3 and 4), so ranking is stable and its cost does not depend on the keys. For up to 32 digits, each lane
+// algorithms 3 and 4). So ranking is stable and its cost does not depend on the keys. For up to 32 digits, each lane
 // has the counter and the lane mask of one digit; other lanes fetch both by shuffles, without shared memory. For more
 // digits, counters are in shared memory, and masks of the lowest five bits are still computed once for all lanes.
 #pragma once

@@ -1,5 +1,5 @@
-// Processes one tile of keys in registers: counts the digits, computes the position of each key in the tile, and writes
-// sorted items from shared memory. Bytes moved: values in, keys and values out.
+// Processes one tile of keys in registers. It counts the digits, computes the position of each key in the tile, and
+// writes sorted items from shared memory. Bytes moved: values in, keys and values out.
 #pragma once
 #include "arrange/multisplit/gpu/split_columns.cuh"
 #include "arrange/multisplit/gpu/split_place.cuh"
@@ -29,7 +29,7 @@ constexpr bool with_values = HR_VALUES != 0;
 constexpr u32 only = HR_VALUES > 1 ? HR_VALUES : 0;
 constexpr u32 value_bytes = 4;  // shared memory per key for a value
 
-// With `together`, the values of one column are loaded and moved with their keys: no state is needed afterwards, and a
+// With `together`, the values of one column are loaded and moved with their keys. No state is needed afterwards, and a
 // pair of equal widths is one word in shared memory. Otherwise values move after the keys and reuse their shared
 // memory, where a byte for each position has its digit.
 constexpr bool together = HR_TOGETHER != 0;

@@ -45,7 +45,7 @@ static __device__ __forceinline__ void move_values(const Work& work, u32 column,
     Value* const there = reinterpret_cast<Value*>(work.room);
 #pragma unroll 1
     for (u32 first = 0; first < tile_keys; first += held) {
-        __syncthreads();  // what was there before is read
+        __syncthreads();  // the previous content is read
 #pragma unroll
         for (u32 j = 0; j < items; j += group) {
             Value value[group];
@@ -87,7 +87,7 @@ static __device__ __forceinline__ void move_alike(const Work& work, const Tile& 
     Value* const there = reinterpret_cast<Value*>(work.room);
 #pragma unroll 1
     for (u32 column = 0; column < work.columns.count; ++column) {
-        __syncthreads();  // what was there before is read
+        __syncthreads();  // the previous content is read
 #pragma unroll
         for (u32 j = 0; j < items; ++j) {
             if (whole || item_place(j) < tile.count) there[half_of(place, j)] = ahead.value[j];

@@ -212,8 +212,8 @@ _WIDTHS = ((), (4,), (4, 4), (8,), (1,))
 def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
     """Yield each program that `multisplit`, `partition` and the row partition can launch.
 
-    Rows with `ANY` are compiled when they are first used: programs for more keys than 32-bit positions reach, look-back, user
-    expressions, and the block sizes that bench.multisplit.tune tries.
+    Rows with `ANY` are compiled when they are first used. They are programs for more keys than 32-bit positions reach, look-back,
+    user expressions, and the block sizes that bench.multisplit.tune tries.
     """
     tunings = [tuning_for(132, has_large_blocks) for has_large_blocks in (True, False)]
     for key, rule in product(("u8", "u16", "u32", "u64"), (*RULES[:2], "Computed")):

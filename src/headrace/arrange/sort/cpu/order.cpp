@@ -1,7 +1,7 @@
 // Sorts indices by keys. A code and the index of its key share one word; words are sorted as codes are, and stably,
-// since no two are equal. (Stehle and Jacobsen move pairs instead; a word of 8 bytes moves once for both.) If code
-// and index need more bits than a word, which takes 8-byte keys that vary in most of their bits, the lowest bits of
-// the code are dropped. The few runs of words with equal codes are then sorted by the keys themselves.
+// since no two are equal. Stehle and Jacobsen move pairs instead; a word of 8 bytes moves once for both. If code and
+// index need more bits than a word, the lowest bits of the code are dropped. This takes 8-byte keys that vary in most
+// of their bits. The few runs of words with equal codes are then sorted by the keys themselves.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -170,8 +170,8 @@ unsigned sort_order(const SortedKeys& by, u64* order, u64* spare, const SortWith
     return index_bits;
 }
 
-// Finds the last of the k keys digit by digit of its equal code, from the highest bits that vary: keys that agree
-// with the digits found so far are counted.
+// Finds the last of the k keys digit by digit of its equal code, from the highest bits that vary. Each step counts the
+// keys that agree with the digits already found.
 void find_first(const SortedKeys& by, u64 k, u64* found, const SortWith& how) {
     if (k == 0) return;
     const SortKernels& kernels = sort_kernels_at(how.isa);

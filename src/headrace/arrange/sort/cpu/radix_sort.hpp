@@ -1,6 +1,6 @@
-// Sorts codes by one thread if registers have at most 32 bytes: radix sort from the highest bits that vary, by digits
-// that leave a few items for insertion sort. Random keys of 8 bytes, 2^20 of them, move twice, by digits of 9 and 8
-// bits.
+// Sorts codes by one thread if registers have at most 32 bytes. It is a radix sort from the highest bits that vary, by
+// digits that leave a few items for insertion sort. Random keys of 8 bytes, 2^20 of them, move twice, by digits of 9
+// and 8 bits.
 //
 // A pass reads its piece twice (which bits vary; which digits) and moves it once, to the other of two buffers. Equal
 // digits keep their order. So if the lowest `ordered` bits of codes ascend with their positions (row numbers), only

@@ -28,8 +28,8 @@ inline usize width_number(unsigned width) {
     return static_cast<usize>(std::countr_zero(width));
 }
 
-// Consecutive keys that one thread takes at a time: several shares a thread, so that a slow thread gets fewer, and at
-// most some 50 ms each, so that an interrupt need not wait.
+// Consecutive keys that one thread takes at a time. There are several shares a thread, so that a slow thread gets
+// fewer. A share takes at most some 50 ms, so that an interrupt need not wait.
 struct Shares {
     u64 count;
     u64 length;

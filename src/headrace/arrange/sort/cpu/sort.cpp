@@ -1,7 +1,7 @@
 // Sorts keys alone. One thread sorts codes in the result's memory. A few threads first halve them there by quicksort,
-// and share the halves. Many threads look at all keys and count digits by a guess; a pass by the highest bits that
-// vary moves each thread's keys to separate positions. Then each thread sorts buckets; those too large for a cache
-// get another pass by all threads.
+// and share the halves. Many threads look at all keys and count digits by a guess. A pass by the highest bits that vary
+// moves each thread's keys to separate positions. Then each thread sorts buckets; those too large for a cache get
+// another pass by all threads.
 #include "arrange/sort/cpu/sort.hpp"
 
 #include <algorithm>
@@ -178,7 +178,7 @@ private:
         put_as_seen(part, seen);
     }
 
-    // Returns the bits of a pass by one thread: as many as the sort of a bucket uses, so that both take no more
+    // Returns the bits of a pass by one thread. The sort of a bucket uses the same number, so that both take no more
     // passes than one sort of all keys.
     int bits_for(u64 count) const {
         if (threads_ == 1) return most_bits_alone;

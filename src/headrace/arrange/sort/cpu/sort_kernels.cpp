@@ -1,6 +1,6 @@
 // Converts keys to codes and back, inspects them, and sorts codes in cache; compiled once for each instruction set.
-// Keys become codes a few KB at a time in the L1 cache, so each loop is one that compilers vectorise, and is written
-// once for all orders.
+// Keys become codes a few KB at a time in the L1 cache. So compilers vectorise each loop, and each loop is written once
+// for all orders.
 #include "arrange/sort/cpu/sort_kernels.hpp"
 
 #include "arrange/sort/cpu/quick_sort.hpp"

@@ -30,7 +30,7 @@ from headrace.gpu.kernels.launcher import Launcher, Room
 
 @dataclass(frozen=True, slots=True)
 class SortRequest:
-    """Keys to sort, in device memory, and what moves with them.
+    """Keys to sort, in device memory, and the columns that move with them.
 
     Parameters
     ----------
@@ -117,8 +117,8 @@ class Sorter:
         - LSD: n (w + v); n w more if the keys are not needed; 2 KiB for each tile of 6,000 to 12,000 keys, and 80 KiB.
         - MSD: n w / 10 more than LSD, or up to n w / 3 if columns move with the keys and equal keys keep their order.
 
-        Values that are gathered at the end take 8 n instead of their own bytes (16 n above 2**32 keys), and n times their width
-        if they are sorted in place.
+        Values that are gathered at the end take 8 n instead of their own bytes (16 n above 2**32 keys). If they are sorted in
+        place, they also take n times their width.
 
         Raises
         ------

@@ -1,8 +1,8 @@
 // Finds the first k keys of their order and their positions, and checks whether keys are in order. The k-th key is
-// found digit by digit from the highest: keys that share the digits found so far are counted by the next one (radix
-// select; Alabi, Blanchard, Gordon and Steinbach 2012, "Fast k-selection algorithms for graphics processing units").
-// Keys that precede it, and the first ones that equal it, are then copied in the order of their positions. A stable
-// sort of these few keeps that order.
+// found digit by digit from the highest. Keys that share the digits already found are counted by the next one. Source:
+// radix select, Alabi, Blanchard, Gordon and Steinbach 2012, "Fast k-selection algorithms for graphics processing
+// units". Keys that precede the k-th key, and the first ones that equal it, are then copied in the order of their
+// positions. A stable sort of these few keeps that order.
 //
 // Bytes moved per key of width w: w for each digit, and 2 w; to check the order w, up to the first disorder.
 #include "arrange/sort/gpu/common/digit.cuh"

@@ -96,6 +96,6 @@ HARNESS_TUNING = SortTuning(
     top_k=TopKTuning(256, 1),
     multiprocessors=4,
 )
-"""Small sizes with which a few hundred keys take every path, for the fiber harness: up to 128 keys by ranks, up to 600 by a
-cooperative launch, up to 256 by one block (strategy "hybrid"), from 900 by the MSD sort.
+"""Small sizes with which a few hundred keys take every path, for the fiber harness. Up to 128 keys are sorted by ranks, up to 600
+by a cooperative launch, up to 256 by one block (strategy "hybrid"). The MSD sort takes 900 keys or more.
 """

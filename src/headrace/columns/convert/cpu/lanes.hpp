@@ -1,5 +1,5 @@
 // Converts eight rows of a column at once with AVX-512, one row per 64-bit lane. Each function converts the rows whose
-// text has the common shape and returns the others as a bit mask; the shared rules convert those one by one. Text up to
+// text has the common shape and returns the others as a bit mask. The shared rules convert those one by one. Text up to
 // 16 bytes after each field's start must be readable.
 #pragma once
 

@@ -180,8 +180,9 @@ class Group:
         self.sightings_at: NDArray[np.intp] = count + _WORD["sightings"]
         pointers = np.concatenate((count + _WORD["rules"], count[table["zone"] != 0] + _WORD["zone"]))
         self.table = words, pointers, self._places(count)
-        """The column table as 64-bit words, without addresses; the indices of words that are addresses of rules; and two rows:
-        indices of words that are addresses of buffers, and indices of those buffers."""
+        """The column table as 64-bit words, without addresses. The indices of words that are addresses of rules. Two rows:
+        indices of words that are addresses of buffers, and indices of those buffers.
+        """
         self.tellings: dict[tuple[Hashable, ...], Any] = {}
         """Cached kernel arguments (headrace.columns.load.gpu.arguments)."""
 

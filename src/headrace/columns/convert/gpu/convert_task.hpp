@@ -26,9 +26,9 @@ enum class ConvertFamily : u8 { others, integer, float32, float64, date, timesta
 //
 // Several tiles write to one word of bits. So `validity` must be all ones before the launch, and the values of bools
 // all zeros. Other buffers need no initialisation. Record r's value (and offsets[r + 1] of strings) is written by the
-// tile in which its field of this column ends, or in which the record ends without that field, also if the record is
-// rejected. The fast conversion writes both in the tile in which the record ends. count_values writes offsets[0] after
-// all tiles.
+// tile in which its field of this column ends. Without that field, the tile in which the record ends writes it. Values
+// of rejected records are written, too. The fast conversion writes both in the tile in which the record ends.
+// count_values writes offsets[0] after all tiles.
 struct ConvertColumn {
     const FieldRules* rules;
     const Zone* zone;  // or null
@@ -62,9 +62,9 @@ struct FieldFault {
 static_assert(sizeof(FieldFault) == 48);
 
 constexpr u32 NO_FIELD = ~u32{0};
-// A field that the kernel leaves to the caller, who converts it and stores its value. Either the field is longer than
-// one thread should read, or its text lies in several pieces and exceeds the thread's buffer, or it is a string with
-// invalid UTF-8. A string may be listed more than once.
+// A field that the kernel leaves to the caller, who converts it and stores its value. The field may be longer than one
+// thread should read. Its text may lie in several pieces and exceed the thread's buffer. Or it is a string with invalid
+// UTF-8. A string may be listed more than once.
 constexpr u32 FAULT_DEFERRED = 255;
 constexpr u32 RAISE_DEFERRED = 1u << 31;  // FAULT_DEFERRED's bit in ConvertTask::raise_mask
 // Not a fault: a record with text after its last column, which the caller collects (RECORDS_COLLECT_LONG).

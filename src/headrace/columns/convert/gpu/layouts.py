@@ -205,7 +205,7 @@ class FaultListing:
 
     @property
     def leaves_out(self) -> bool:
-        """Whether the fields of some records are not converted."""
+        """True if the fields of some records are not converted."""
         return self.gone_count != 0 or self.last != 2**64 - 1
 
 

@@ -7,7 +7,7 @@
 
 HR_BEGIN_NAMESPACE
 
-// Actual sizes that a buffer of estimated size is good for: above `max` they do not fit, below `min` too much of the
+// Actual sizes that a buffer of estimated size is good for. Above `max` they do not fit. Below `min` too much of the
 // buffer would stay unused.
 struct SizeRange {
     u64 min, max;

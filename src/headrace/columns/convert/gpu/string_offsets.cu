@@ -11,10 +11,10 @@ using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
 
-// Scans string sizes, with a row of blocks for each column of strings. sums[tile * strings + column]: bytes on entry,
-// bytes of all preceding tiles on return. A thread has 8 consecutive tiles, whose loads are all in flight at once. A
-// block adds the preceding tiles by decoupled look-back. `memory`: for each column a ticket and a state for each of its
-// blocks, zeroed.
+// Scans string sizes, with a row of blocks for each column of strings. `sums[tile * strings + column]` has the bytes of
+// a tile on entry, and the bytes of all preceding tiles on return. A thread has 8 consecutive tiles, whose loads are
+// all in flight at once. A block adds the preceding tiles by decoupled look-back. `memory`: for each column a ticket
+// and a state for each of its blocks, zeroed.
 extern "C" __global__ void __launch_bounds__(threads)
     place_strings(u64* sums, u32 tiles, u32 strings, u64* totals, tile::Wide* memory) {
     __shared__ u64 parts[threads / tile::lanes];
@@ -68,8 +68,8 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // Counts the values of each column, with a column of the grid for each, and adds them to `counts`. Clears the validity
-// bits after the last row and writes the first offset of strings: no tile writes it if the text or its first tile has
-// no record. `ahead`: null, or the row count that replaces `rows`. The grid may have more rows of blocks than a column
+// bits after the last row. Writes the first offset of strings: no tile writes it if the text or its first tile has no
+// record. `ahead`: null, or the row count that replaces `rows`. The grid may have more rows of blocks than a column
 // needs.
 extern "C" __global__ void __launch_bounds__(threads)
     count_values(const ConvertColumn* columns, u64 rows, const u64* ahead, u64* counts) {

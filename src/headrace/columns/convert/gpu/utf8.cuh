@@ -1,6 +1,6 @@
 // Validates UTF-8 four bytes at a time and without branches, where columns/rules/utf8.hpp (one character at a time) is
-// too slow. The idea is that of Keiser and Lemire, "Validating UTF-8 in less than one instruction per byte", 2021:
-// compare two masks, of bytes that must continue a character and of bytes that do.
+// too slow. The idea is that of Keiser and Lemire 2021, "Validating UTF-8 in less than one instruction per byte". It
+// compares two masks: bytes that must continue a character, and bytes that do.
 #pragma once
 
 #include "gpu/block/byte_masks.cuh"

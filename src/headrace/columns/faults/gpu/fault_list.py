@@ -167,7 +167,7 @@ class FaultsOfLoad:
 
     @property
     def is_clean(self) -> bool:
-        """True if neither a fault nor a field that may become one was found so far."""
+        """True if neither a fault nor a field that may become one was found."""
         has_any = bool(self._of_columns) or self._of_records is not NO_FAULTS or self._collected is not NO_FAULTS
         return not has_any and self._last_record == _NEVER and self._capacity == self._policies.listing.room
 
@@ -177,7 +177,7 @@ class FaultsOfLoad:
         return int(self._capacity * FAULT.itemsize)
 
     def take_clean(self, filled: int) -> None:
-        """Record that the conversions so far found no fault; `filled`: short records that the first one filled with nulls."""
+        """Record that all conversions up to here found no fault; `filled`: short records that the first one filled with nulls."""
         self._filled, self._knows_records = filled, True
 
     def take(self, made: Conversion) -> bool:

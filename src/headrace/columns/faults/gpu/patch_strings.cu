@@ -1,5 +1,5 @@
 // Replaces the texts of some rows of a string column. There are few such rows, so the bytes between two of them move
-// together: each row, and each 16 bytes, search the sorted list of these rows for the distance.
+// together. Each row, and each 16 bytes, search the sorted list of these rows for the distance.
 //
 // Bytes moved: the column once in and once out; a search of the list for each row and each 16 bytes.
 #include "columns/faults/gpu/patch_task.hpp"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from headrace.gpu.kernels.source import Programs
 
 PROGRAMS: Programs = (
-    # What becomes of faults: lines, rows that go, single values.
+    # Programs that process faults: lines, rejected rows, single values.
     (
         "count_lines.cu",
         {

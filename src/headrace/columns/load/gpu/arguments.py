@@ -1,7 +1,7 @@
 """Builds the arguments that kernels read from device memory for a group of columns.
 
-One buffer has, in this order: the conversion rules, the table of columns with pointers to them, the tables of the fast
-kernels, and the size estimate. Everything except addresses depends on the plan alone, so it is packed once (`ArgumentTemplate`).
+One buffer has, in this order, the conversion rules, the table of columns with pointers to them, the fast kernels' tables, and the
+estimate. Everything except addresses depends on the plan alone, so it is packed once (`ArgumentTemplate`).
 """
 
 from __future__ import annotations

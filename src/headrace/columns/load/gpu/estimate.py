@@ -104,10 +104,10 @@ def estimate_sizes(dialect: _native.Dialect, prefix: bytes, size: int, strings: 
     The estimate is the mean of the first records, three of its standard deviations, and the spare. Strings have at most as
     many bytes as the text.
 
-    The sample is as small as possible, because one thread reads 0.2 to 0.4 bytes in a nanosecond while the GPU waits. It is
-    large enough if it has six records, and if the deviations of rows and of each column of strings fit the spare: an eighth and
-    `SPARE_STRING_BYTES`. A column whose estimate is the whole text needs no more. For a text of 1 MB the spare bytes exceed
-    the deviations of strings.
+    The sample is as small as possible, because one thread reads 0.2 to 0.4 bytes in a nanosecond while the GPU waits. It is large
+    enough if it has six records, and if the deviations of rows and of each column of strings fit the spare. The spare is an
+    eighth and `SPARE_STRING_BYTES`. A column whose estimate is the whole text needs no more. For a text of 1 MB the spare bytes
+    exceed the deviations of strings.
 
     Parameters
     ----------

@@ -9,16 +9,16 @@
 namespace headrace {
 
 // `what` is one of
-//   Y y m d j H I M S   a number with at least `least` digits
-//   B b                 a month's English name, or its first three letters; in any case
-//   p                   AM or PM, in any case
-//   f                   one to nine digits of a second's fraction
-//   s                   seconds since 1970, possibly negative
-//   z                   Z, +HH, +HHMM or +HH:MM, or the same with '-'
-//   Z                   UTC, GMT or Z, in any case
-//   %                   the byte `least` itself
-//   _                   an optional space
-//   ?                   the text may end here
+// | Y y m d j H I M S   a number with at least `least` digits
+// | B b                 a month's English name, or its first three letters; in any case
+// | p                   AM or PM, in any case
+// | f                   one to nine digits of a second's fraction
+// | s                   seconds since 1970, possibly negative
+// | z                   Z, +HH, +HHMM or +HH:MM, or the same with '-'
+// | Z                   UTC, GMT or Z, in any case
+// | %                   the byte `least` itself
+// | _                   an optional space
+// | ?                   the text may end here
 struct DateStep {
     u8 what;
     u8 least;

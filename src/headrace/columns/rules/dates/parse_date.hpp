@@ -7,8 +7,8 @@
 
 HR_BEGIN_NAMESPACE
 
-// Returns the days from 1970-01-01, e.g. 2000-03-01 -> 11017. After Howard Hinnant's "chrono-compatible low-level date
-// algorithms": the year begins in March, so the leap day is its last day and all months before it have fixed starts.
+// Returns the days from 1970-01-01, e.g. 2000-03-01 -> 11017. Source: Howard Hinnant, "chrono-compatible low-level date
+// algorithms". The year begins in March, so the leap day is its last day and all months before it have fixed starts.
 // Months from March on repeat 31 30 31 30 31, so month k (March is 0) starts at day (153 k + 2) / 5.
 HR_FN i64 days_from_civil(i32 year, u32 month, u32 day) {
     const i64 y = static_cast<i64>(year) - (month <= 2 ? 1 : 0);

@@ -1,7 +1,7 @@
 // Parses durations in two forms:
-//   ISO 8601   [-]P[nW][nD][T[nH][nM][n[.f]S]]       P1DT2H, -PT0.5S; months and years have no length
-//   clock      [-]H:MM:SS[.f]                        26:00:00, -0:00:01
-//              [-]N day[s][[,] [+-]H:MM:SS[.f]]      1 day, 2:03:04; -1 days +23:59:59
+// | ISO 8601   [-]P[nW][nD][T[nH][nM][n[.f]S]]       P1DT2H, -PT0.5S; months and years have no length
+// | clock      [-]H:MM:SS[.f]                        26:00:00, -0:00:01
+// |            [-]N day[s][[,] [+-]H:MM:SS[.f]]      1 day, 2:03:04; -1 days +23:59:59
 // In the last form, which Python, pandas and PostgreSQL write, each part has its own sign: -1 day, 23:59:59 is minus
 // one second.
 #pragma once

@@ -1,7 +1,7 @@
-// w * 10^q rounded to a float with one or two multiplications, in all but a few cases that it recognises.
-// Source: Daniel Lemire, "Number parsing at a gigabyte per second", Software: Practice and Experience 51(8), 2021,
-// after Michael Eisel. Here both multiplications give a lower bound and the width of the doubt, and the rounding is
-// decided when the whole interval rounds one way; so the table holds lower bounds for negative powers as well.
+// Rounds w * 10^q to a float with one or two multiplications, in all but a few cases that it recognises. Source: Daniel
+// Lemire, "Number parsing at a gigabyte per second", Software: Practice and Experience 51(8), 2021, after Michael
+// Eisel. Here both multiplications give a lower bound and the width of the doubt. The rounding is decided when the
+// whole interval rounds one way, so the table holds lower bounds for negative powers as well.
 //
 // w is shifted up until its top bit is set and multiplied by 5^q from the table (128 bits, top bit set). In the top
 // word of the product, e.g. for a float (24 bits kept):

@@ -1,8 +1,8 @@
 // Decides whether a decimal is below or above the midpoint of two neighbouring floats, the last resort of parsing a
 // float. Both sides become integers by cancelling powers of two and five, and are compared exactly:
 //
-//   digits * 10^e   ?   odd * 2^k        the midpoint has one bit more than the significand, so it is odd
-//   digits * 5^e * 2^(e - k)   ?   odd   and negative powers go to the other side
+// | digits * 10^e   ?   odd * 2^k        the midpoint has one bit more than the significand, so it is odd
+// | digits * 5^e * 2^(e - k)   ?   odd   and negative powers go to the other side
 //
 // Source: William D. Clinger, "How to read floating point numbers accurately", PLDI 1990, whose algorithm AlgorithmR
 // compares the same two integers.

@@ -1,10 +1,10 @@
-// Parses floating-point numbers, correctly rounded (to nearest, ties to even) and directly to the type asked for: a
+// Parses floating-point numbers, correctly rounded (to nearest, ties to even) and directly to the requested type. A
 // float that was a double first would be rounded twice.
 //
-// Three methods, each for what the previous one cannot decide:
+// Three methods, each for the numbers that the previous one cannot decide:
 //   1. up to 15 digits with a small power of ten: one exact multiplication or division (Clinger, PLDI 1990);
 //   2. the first 19 digits times a power of five from a table (eisel_lemire.hpp);
-//   3. a comparison of big integers with the midpoint (midpoint.hpp), bounded in time and space: of more than 800
+//   3. a comparison of big integers with the midpoint (midpoint.hpp). Its time and space are bounded: of more than 800
 //      digits, it matters only whether some are not zero.
 #pragma once
 

@@ -1,8 +1,8 @@
 // Loads and writes what a pass moves of a tile: keys, and columns or row numbers. The first pass turns keys into
 // codes, the last one codes into keys. A column of row numbers is computed, not read.
 //
-// One column of 4 or 8 bytes moves together with its keys, or follows them: it is loaded into the registers that keys
-// leave while these are written. Other columns move after the keys. The digit of each place is kept in a byte of
+// One column of 4 or 8 bytes moves together with its keys, or follows them. Then it is loaded into the registers that
+// keys leave while these are written. Other columns move after the keys. The digit of each place is kept in a byte of
 // shared memory, so values can reuse the memory of the keys.
 #pragma once
 #include "arrange/sort/gpu/common/digit.cuh"

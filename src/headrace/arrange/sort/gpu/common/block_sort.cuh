@@ -1,8 +1,8 @@
-// Sorts keys that a block has in registers by their low bits, digit by digit, and tracks the row of each key. A
-// warp's keys are consecutive. A pass is that of onesweep_pass.cu, except that the tile stays in the block: ranks by
-// ballots, an exchange through shared memory. Digits that all keys share are skipped. If a bucket fills a third of
-// the tile, each warp has a third of its rows, and a pass takes a third of the instructions. (Stehle and Jacobsen
-// 2017, section 4.4, "local sort".)
+// Sorts keys that a block has in registers by their low bits, digit by digit, and tracks the row of each key. A warp's
+// keys are consecutive. A pass is that of onesweep_pass.cu, except that the tile stays in the block: ranks by ballots,
+// an exchange through shared memory. Digits that all keys share are skipped. If a bucket fills a third of the tile,
+// each warp has a third of its rows. A pass then takes a third of the instructions. Source: Stehle and Jacobsen 2017,
+// section 4.4, "local sort".
 //
 // Columns are gathered by row at the end, whatever their width: the rows of a block are close together in memory.
 #pragma once

@@ -1,7 +1,7 @@
 // Extracts digits of keys in the order of the sort. If a code can be turned back into its key without loss, keys move
-// as codes: the first pass makes them and the last one undoes it, so passes in between compare plain words. If keys
-// that compare equal have different bits and must keep their order (HR_EQUALS), keys move unchanged, and their equal
-// code is computed wherever a digit is needed (sort_key.hpp).
+// as codes. The first pass makes them and the last one undoes it, so passes in between compare plain words. If keys
+// that compare equal have different bits and must keep their order (HR_EQUALS), keys move unchanged. Their equal code
+// is computed wherever a digit is needed (sort_key.hpp).
 //
 // Macros: HR_RULE, if defined before this header, replaces SortDigit as the digit of a split. HR_DIGITS_OF_KEYS
 // states that every digit is a whole byte of a key.

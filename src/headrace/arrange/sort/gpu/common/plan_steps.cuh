@@ -17,11 +17,11 @@ struct PlanInputs {
 
 // Costs of a key without values in picoseconds, measured on an H200 with 2^27 to 2^29 keys (docs/decisions/0023).
 //
-//   prefixes, digits, again  count its 16-bit prefix, all its digits, or one digit in its bucket
-//   pass                     an LSD pass
-//   scatter                  an MSD pass; twice that for keys alone if buckets are small or digits skewed
-//   local                    the local sort of its bucket, if one pass is enough
-//   extract, copy            count it as heavy hitter and write it at the end; copy it
+// | prefixes, digits, again  count its 16-bit prefix, all its digits, or one digit in its bucket
+// | pass                     an LSD pass
+// | scatter                  an MSD pass; twice that for keys alone if buckets are small or digits skewed
+// | local                    the local sort of its bucket, if one pass is enough
+// | extract, copy            count it as heavy hitter and write it at the end; copy it
 //
 // The kernel that counts all digits has become faster since (1.0 and 2.3), but the thresholds were chosen with these
 // values.
@@ -38,7 +38,7 @@ static __device__ __forceinline__ float lsd_cost(const PlanInputs& task, u32 dif
     return costs.pass * moved_with(task) * static_cast<float>(differing);
 }
 // Returns the extra cost of unevenly spread keys. A bucket takes one local pass if the rest of its keys is spread
-// evenly; if not, it is sorted digit by digit, which takes as long with values. `crowding`: how many times more pairs
+// evenly. Otherwise it is sorted digit by digit, which takes as long with values. `crowding`: how many times more pairs
 // of keys share their third digit than with an even spread. It is 1 for uniform words and most floats, and 6 for two
 // words ANDed, which took 5 more passes.
 static __device__ __forceinline__ float cost_of_crowding(float crowding) {

@@ -1,6 +1,6 @@
-// Heavy hitters: values so frequent that it pays to extract their keys before the sort. (Axtmann, Witt, Ferizovic
-// and Sanders 2017, "In-place parallel super scalar samplesort", section 4.4, has equality buckets for them.) Class 0
-// holds the remaining keys, class c those of the c-th heavy hitter.
+// Heavy hitters: values so frequent that it pays to extract their keys before the sort. Axtmann, Witt, Ferizovic and
+// Sanders 2017, "In-place parallel super scalar samplesort", section 4.4, have equality buckets for them. Class 0 holds
+// the remaining keys, class c those of the c-th heavy hitter.
 #pragma once
 #include "core/cpu/portable.hpp"
 

@@ -19,7 +19,7 @@ _EPOCH = (1 << 32) - 1
 
 @dataclass(frozen=True, slots=True)
 class ExtractionBuffers:
-    """What an extraction shares with the sort, and its own table.
+    """Buffers that an extraction shares with the sort, and its own table.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
-// Chooses heavy hitters from a sample (heavy_hitters.cuh): values of many of its keys, if extracting them is likely
-// to cost less than sorting all keys by LSD. One block.
+// Chooses heavy hitters from a sample (heavy_hitters.cuh). These are values of many of its keys, if extracting them is
+// likely to cost less than sorting all keys by LSD. One block.
 #pragma once
 #include "arrange/sort/gpu/common/plan_steps.cuh"
 #include "arrange/sort/gpu/heavy_hitters/heavy_hitters.cuh"
@@ -116,9 +116,9 @@ static __device__ __forceinline__ u32 write_values(SampleShared& shared, All& he
     return number;
 }
 
-// Whether a typical value has more than a few of `count` keys. `pairs`: pairs of equal keys among `of_sample` sampled
-// keys; their share estimates the number of keys with the same value. bin_sort.cuh sorts no more equal keys than that
-// in one pass.
+// Returns whether a typical value has more than a few of `count` keys. `pairs`: pairs of equal keys among `of_sample`
+// sampled keys. Their share estimates the number of keys with the same value. bin_sort.cuh sorts no more equal keys
+// than that in one pass.
 static __device__ __forceinline__ bool are_repeated(u32 pairs, u32 of_sample, u64 count) {
     constexpr float few = 16;
     const float all = 0.5f * static_cast<float>(of_sample) * static_cast<float>(of_sample);

@@ -18,8 +18,9 @@ struct PlanShared {
     float sums[plan_warps];
 };
 
-// Estimates three shares: keys in buckets too large for one block after the first digit; the same after the second
-// digit, as if the two were independent; and the probability that two keys have the same third digit.
+// Estimates three shares. The first is keys in buckets too large for one block after the first digit. The second is the
+// same after the second digit, as if the two were independent. The third is the probability that two keys have the same
+// third digit.
 static __device__ __forceinline__ void estimate_splits(const PlanInputs& task, PlanShared& shared, float (&share)[3]) {
     const float all = static_cast<float>(task.count), most = static_cast<float>(task.max_leaf_keys);
     const u32 d = threadIdx.x;

@@ -1,6 +1,6 @@
-// Counts all digits of all keys and checks the order of neighbours in one pass over the data (Adinets and Merrill
-// 2022, "Onesweep", section 4.1); then one block chooses the plan (choose_plan.cuh). Counters are in shared memory,
-// with replicas against contention, as in arrange/histogram/count.cuh.
+// Counts all digits of all keys and checks the order of neighbours in one pass over the data (Adinets and Merrill 2022,
+// "Onesweep", section 4.1). Then one block chooses the plan (choose_plan.cuh). Counters are in shared memory, with
+// replicas against contention, as in arrange/histogram/count.cuh.
 //
 // Bytes moved per key of width w: w.
 #include "arrange/sort/gpu/lsd/choose_plan.cuh"

@@ -33,7 +33,7 @@ _MANY_KEYS, _MANY_KEYS_THREADS = 1 << 20, 1024
 
 
 class MsdUse(IntEnum):
-    """Whether the device's plan may choose the MSD sort."""
+    """Condition under which the device's plan chooses the MSD sort."""
 
     NEVER = 0
     IF_CHEAPER = 1

@@ -1,7 +1,7 @@
-// Sorts keys, and what moves with them, stably by one digit in one pass over the data: a pass of the LSD sort (Adinets
-// and Merrill 2022, "Onesweep: A faster least significant digit radix sort for GPUs", sections 3 and 4). The counts of
-// all digits are known; the offsets of tiles come from decoupled look-back. A tile is counted, ranked and written as in
-// a multisplit (arrange/multisplit/gpu/split.cu).
+// Sorts keys, and columns that move with them, stably by one digit in one pass over the data. This is a pass of the LSD
+// sort (Adinets and Merrill 2022, "Onesweep: A faster least significant digit radix sort for GPUs", sections 3 and 4).
+// The counts of all digits are known; the offsets of tiles come from decoupled look-back. A tile is counted, ranked and
+// written as in a multisplit (arrange/multisplit/gpu/split.cu).
 //
 // Two kernels share this file: `onesweep_pass` sorts all keys, `remainder_pass` those that are left after heavy hitters
 // were extracted (heavy_hitters.cuh). A kernel that takes its count from its arguments alone is a tenth faster than one

@@ -1,7 +1,7 @@
-// Computes where the digits of each bucket begin, and assigns its sub-buckets: leaf buckets for one block each, with
-// small neighbours merged, or buckets of the next pass with their blocks (Stehle and Jacobsen 2017, sections 4.2 and
-// 4.5, rules R1 to R4). Each thread handles a digit. The includer defines `threads`; those after the last digit have
-// no keys.
+// Computes where the digits of each bucket begin, and assigns its sub-buckets. These are leaf buckets for one block
+// each, with small neighbours merged, or buckets of the next pass with their blocks. (Stehle and Jacobsen 2017,
+// sections 4.2 and 4.5, rules R1 to R4.) Each thread handles a digit. The includer defines `threads`; those after the
+// last digit have no keys.
 //
 // The paper merges neighbours from left to right while they stay below a threshold. Here neighbours merge that begin
 // between the same multiples of it, which needs no order among threads.

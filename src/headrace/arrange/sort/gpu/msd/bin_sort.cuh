@@ -1,8 +1,8 @@
 // Sorts a bucket's keys in shared memory with one atomic addition each. Values are spread evenly over more than 4/3
-// bins a key. The addition to a bin's counter gives the rank of a key in its bin, and a scan of the counters the
+// bins a key. The addition to a bin's counter gives the rank of a key in its bin. A scan of the counters gives the
 // begin of each bin. Few bins have several keys (1 in 7 with uniform values), most of these two. The thread that
-// scanned a bin puts its keys in order in place. (A bucket sort of one pass as in Knuth, "The Art of Computer
-// Programming", volume 3, section 5.2.1, "multiple list insertion", with counts in place of lists.)
+// scanned a bin puts its keys in order in place. Source: Knuth, "The Art of Computer Programming", volume 3, section
+// 5.2.1, "multiple list insertion". Here it is one pass, with counts in place of lists.
 //
 // A counter has 16 bits. Bins of the lower half of all values are the low halves of words, those of the upper half
 // the high halves. So one addition scans two bins; the begin of the upper bins is added at the end.

@@ -1,5 +1,5 @@
 // Moves the columns of a bucket by row. A column's items are copied to shared memory in their order, and each place
-// reads its item there, so device memory is read and written in order. Works in place.
+// reads its item there. So device memory is read and written in order. Works in place.
 #pragma once
 #include "arrange/sort/gpu/msd/bin_sort.cuh"
 

@@ -1,8 +1,8 @@
-// Counts the keys of each digit in each block of a pass, and in each bucket. If a block's keys are alike, additions
-// to one counter serialise. So a thread sorts its digits nine at a time by a network, and adds equal ones at once
-// (Stehle and Jacobsen 2017, section 4.3, "thread reduction and atomics"; Floyd's network of 25 exchanges, Knuth,
-// "The Art of Computer Programming", volume 3, section 5.3.4). The includer defines `threads` and `count_items`, the
-// keys that a thread loads at a time.
+// Counts the keys of each digit in each block of a pass, and in each bucket. If a block's keys are alike, additions to
+// one counter serialise. So a thread sorts its digits nine at a time by a network, and adds equal ones at once. (Stehle
+// and Jacobsen 2017, section 4.3, "thread reduction and atomics". Floyd's network of 25 exchanges: Knuth, "The Art of
+// Computer Programming", volume 3, section 5.3.4.) The includer defines `threads` and `count_items`, the keys that a
+// thread loads at a time.
 //
 // Bytes moved per key of width w: w, and for each block 4 a digit if its counts are kept for scatter.cu.
 #pragma once

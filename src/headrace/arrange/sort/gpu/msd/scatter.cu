@@ -1,6 +1,6 @@
-// Scatters the keys of each block, and their columns, to the sub-buckets of their digits, in no order within one: the
-// pass of the paper (Stehle and Jacobsen 2017, section 4.4). A block reserves its place in each sub-bucket by one
-// addition, arranges its keys by digit in shared memory, and writes runs. Values then reuse the same shared memory.
+// Scatters the keys of each block, and their columns, to the sub-buckets of their digits, in no order within one. This
+// is the pass of the paper (Stehle and Jacobsen 2017, section 4.4). A block reserves its place in each sub-bucket by
+// one addition, arranges its keys by digit in shared memory, and writes runs. Values then reuse the same shared memory.
 //
 // The block's counts were kept, so one addition gives each key's place. If a digit has more than half of the block's
 // keys, a thread looks two keys ahead and reserves up to three places at once. Without counts: scatter_reserve.cu.

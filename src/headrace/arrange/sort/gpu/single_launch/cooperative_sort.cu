@@ -1,8 +1,8 @@
 // Sorts digit by digit from the lowest in one launch of blocks that wait for each other. A block has its keys in
-// registers. For each digit it counts, publishes its counts, puts its keys in the digit's order while other blocks do
-// the same, and writes them where all counts say. A grid barrier precedes the reads of what all blocks wrote, and one
-// more the first digit (grid_histogram.cuh). Digits that all keys share are skipped. Columns are gathered by row at
-// the end; one column of 4 bytes moves in place of rows.
+// registers. For each digit it counts, publishes its counts, and puts its keys in the digit's order while other blocks
+// do the same. It then writes the keys to the positions that all counts imply. A grid barrier precedes the reads of
+// what all blocks wrote, and one more the first digit (grid_histogram.cuh). Digits that all keys share are skipped.
+// Columns are gathered by row at the end; one column of 4 bytes moves in place of rows.
 //
 // Bytes moved: 2 (w + 4) an item and digit in the L2 cache, and 512 a block from each of the others. Up to about 2^18
 // keys, barriers dominate.

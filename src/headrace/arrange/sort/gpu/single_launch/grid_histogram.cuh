@@ -1,4 +1,4 @@
-// Exchanges the digit counts of all blocks of one launch. Two counts and the number of the pass share one word, so a
+// Exchanges the digit counts of all blocks of one launch. Two counts and the number of the pass share one word. So a
 // block waits for words and not for a barrier, and ranks its keys meanwhile.
 //
 // Bytes moved: 512 a block for each of the others, from the L2 cache.
@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-// A packed word. Two bits identify its pass: a place holds words of every other pass, and each block has read all of
+// A packed word. Two bits identify its pass. A place holds words of every other pass, and each block has read all of
 // one pass before any block publishes the next.
 struct Counts {
     static constexpr u32 bits_of_one = 15, mask = (1u << bits_of_one) - 1;

@@ -2,8 +2,8 @@
 // block ranks its own few keys among all, which it reads from the L2 cache. No block waits for another, and equal
 // keys keep their order. Only a sort in place needs a grid barrier, before anything is written.
 //
-// A block sorts its own keys. It looks up every other key among them by binary search, a load and a comparison a
-// step, and counts it in the gap where it belongs. The rank of an own key is the number of own keys before it, plus
+// A block sorts its own keys. It looks up every other key among them by binary search, with a load and a comparison a
+// step. Each is counted in the gap where it belongs. The rank of an own key is the number of own keys before it, plus
 // the counts of all gaps up to its own. For example, own keys 5 2 9 and others 1 4 4 7: the gaps before 2, 5 and 9
 // count 1, 2 and 1. So 2 goes to position 0 + 1, 5 to 1 + 1 + 2, and 9 to 2 + 1 + 2 + 1.
 //

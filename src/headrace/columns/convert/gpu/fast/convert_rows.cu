@@ -1,11 +1,11 @@
-// Converts text in device memory to typed columns: the fast path, for texts whose records have all their fields and
-// whose fields have the common shapes. A lane takes a record and reads its fields from left to right. So a warp reads
-// one column of 32 rows at a time, its stores are adjacent, and no index of fields is made. This is the
-// record-per-thread scheme of Kumaigorodski et al., "Fast CSV loading using GPUs and RDMA", BTW 2021, applied to text
+// Converts text in device memory to typed columns. This is the fast path, for texts whose records have all their fields
+// and whose fields have the common shapes. A lane takes a record and reads its fields from left to right. So a warp
+// reads one column of 32 rows at a time, its stores are adjacent, and no index of fields is made. This is the
+// record-per-thread scheme of Kumaigorodski et al. 2021, "Fast CSV loading using GPUs and RDMA", BTW, applied to text
 // in shared memory.
 //
 // In this kernel a tile owns the records that end in it. A tile that does not qualify sets its `declined` mark, and
-// that of each earlier tile that its first record spans. convert.cu runs next and converts every marked tile.
+// that of each earlier tile that its first record spans. Then convert.cu runs and converts every marked tile.
 //
 // Bytes moved: the text once, the result once.
 #include "columns/convert/gpu/fast/row_sizes.cuh"
@@ -174,9 +174,9 @@ HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, 
     return __syncthreads_and(measure_records(memory, task, tile, column_of, sizes));
 }
 
-// Measures strings: sums[tile * strings + column] is the number of bytes that the tile copies for the column, and
-// sizes[(tile * groups + group) * strings + column] the number in each group of 32 records. `marks`: one per tile, 0
-// before; measure_strings measures the tiles that become 1.
+// Measures strings: `sums[tile * strings + column]` is the number of bytes that the tile copies for the column.
+// `sizes[(tile * groups + group) * strings + column]` is the number in each group of 32 records. `marks`: one per tile,
+// 0 before; measure_strings measures the tiles that become 1.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     measure_rows(const u8* text, const TileEntry* entries, const RowColumn* __restrict__ columns, u64* sums, u16* sizes,
                  u32* marks, const FindTotals* totals, const __grid_constant__ RowTask task) {

@@ -1,15 +1,15 @@
-// Searches a text's structure, as structure/gpu/summarize_plain.cu does, and measures its strings in the same pass: the
-// number of bytes of each column that a tile copies. (measure_rows computes the same after the search, with a pass of
-// its own.) Bit masks of the text are made in registers (structure/gpu/word_summary.cuh) and all else is derived from
-// them. The text is not staged, so a multiprocessor holds many tiles at once.
+// Searches a text's structure, as structure/gpu/summarize_plain.cu does. In the same pass it measures strings: the
+// number of bytes of each column that a tile copies. The kernel measure_rows computes the same after the search, with a
+// pass of its own. Bit masks of the text are made in registers (structure/gpu/word_summary.cuh) and all else is derived
+// from them. The text is not staged, so a multiprocessor holds many tiles at once.
 //
-// The records that end in a tile depend on whether the tile begins inside quotes. That is guessed: outside, unless a
-// quote would then be malformed and none is if the tile begins inside. scan_summaries.cu computes the actual state and
-// marks tiles whose guess was wrong. The record that is open at the tile's first byte begins after the last line end
-// outside quotes in the head.
+// The records that end in a tile depend on whether the tile begins inside quotes. The kernel guesses outside, unless a
+// quote would then be malformed and none is if the tile begins inside. Then scan_summaries.cu computes the actual state
+// and marks tiles whose guess was wrong. The record that is open at the tile's first byte begins after the last line
+// end outside quotes in the head.
 //
-// A tile that does not qualify is marked for measure_strings: it has blank lines, carriage returns, a record that began
-// before the head, or records with another number of fields.
+// A tile that does not qualify is marked for measure_strings. Such a tile has blank lines, carriage returns, a record
+// that began before the head, or records with another number of fields.
 //
 // Bytes moved: the text once, and HR_HEAD more per tile. A tile writes 40 bytes, with quotes 80, and 8 for each column
 // of strings.

@@ -17,7 +17,7 @@ constexpr u32 window_bytes = 8;
 struct Cursor {
     u32 at;     // staged byte where the next field begins
     u32 end;    // end of the record
-    bool live;  // the record exists and has been well-formed so far
+    bool live;  // the record exists and is well-formed up to here
 };
 
 // Records that a warp reads: cursor i of lane k has row `first + 32 * i + k`.

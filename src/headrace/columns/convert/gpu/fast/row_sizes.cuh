@@ -13,8 +13,8 @@ HR_FN Cursor cursor_at(const RowMemory& memory, const RowTile& tile, u32 record)
     cursor.end = memory.starts[record + 1] - 1u;
     if (tile.returns) {
         // There are as many LF as records, no record is empty, and none begins with CR or ends with two. Then each ends
-        // with LF or CR LF. Without this check, blank lines could make up for records that end with CR alone, and a
-        // tile that begins between CR and LF could pass for one in which a record ends there.
+        // with LF or CR LF. Without this check, blank lines could make up for records that end with CR alone. A tile
+        // that begins between CR and LF could pass for one in which a record ends there.
         const auto is_return = [&](u32 at) { return byte_at(memory, tile, at) == '\r'; };
         if (cursor.end > cursor.at && is_return(cursor.end - 1)) --cursor.end;
         cursor.live = cursor.end > cursor.at && !is_return(cursor.at) && !is_return(cursor.end - 1);

@@ -60,9 +60,9 @@ HR_FN void copy_bytes(const RowMemory& memory, const RowTask& task, u8* stream, 
     }
 }
 
-// Copies a string without dropped bytes until `to` reaches `until`: whole words of the stream, each from two words of
-// the text, and the bytes before and after them. Example "x,Joan of Arc" to byte 3: "J" is a byte, "oan " and "of A"
-// are words, "rc" are bytes.
+// Copies a string without dropped bytes until `to` reaches `until`. It stores whole words of the stream, each from two
+// words of the text, and the bytes before and after them. Example "x,Joan of Arc" to byte 3: "J" is a byte, "oan " and
+// "of A" are words, "rc" are bytes.
 HR_FN void copy_words(const RowMemory& memory, u8* stream, Copied& copied, u32 until) {
     const u32 n = min(copied.end - copied.from, until - min(copied.to, until));
     const u32* const text = staged_words(memory);
@@ -113,8 +113,8 @@ HR_FN void copy_short(const RowMemory& memory, const RowTask& task, u8* stream, 
     }
 }
 
-// Copies a string without dropped bytes by a warp: words of the result, each from two words of the text, and the bytes
-// before and after them.
+// Copies a string without dropped bytes by a warp. It stores words of the result, each from two words of the text, and
+// the bytes before and after them.
 HR_FN void copy_whole(const RowMemory& memory, u8* to, u32 from, u32 n) {
     const u8* const text = staged_text(memory);
     const u32 head = min(static_cast<u32>(0 - reinterpret_cast<u64>(to)) % 4, n), tail = (n - head) % 4;

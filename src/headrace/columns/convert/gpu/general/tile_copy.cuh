@@ -1,6 +1,6 @@
 // Copies the strings of a regular tile in two steps, so that no warp works on a column alone. First one warp per column
 // computes the target of each field. Then units of one column and 32 rows copy the bytes. If fields are short, the
-// bytes of a unit form a stream: each lane takes the next four and stores them as one word of the result. A lane whose
+// bytes of a unit form a stream. Each lane takes the next four and stores them as one word of the result. A lane whose
 // four bytes belong to several fields copies them one by one.
 #pragma once
 

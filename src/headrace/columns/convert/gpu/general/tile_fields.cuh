@@ -27,7 +27,8 @@ HR_COLD bool fits_width(const TileMemory& memory, u32 width, u32 column, u32 end
 }
 
 // Returns whether a tile is regular, if its numbers of fields and records allow it. If one window has all fields, only
-// the last fields of records are checked: each must end at a line end, and there are as many line ends as records.
+// the last fields of records are checked. Each must end at a line end, and the number of line ends must be that of
+// records.
 HR_FN bool is_regular(const TileMemory& memory, const ConvertTask& task, const Tile& tile, u32 ends_before) {
     bool fits = true;
     if (tile.fields > window_fields) {

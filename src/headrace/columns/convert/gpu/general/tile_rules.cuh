@@ -65,8 +65,8 @@ HR_FN void put_sized(const ConvertColumn& column, u64 row, u64 value) {
     }
 }
 
-// Converts groups of a unit field by field: of irregular tiles, of columns without a fast form, and those in which the
-// fast form declined a field. `groups`: bit mask of the groups.
+// Converts groups of a unit field by field. These are groups of irregular tiles, of columns without a fast form, and
+// those in which the fast form declined a field. `groups`: bit mask of the groups.
 HR_COLD void convert_by_rules(const TileMemory& memory, const u8* text, const ConvertTask& task,
                               const ConvertColumn& column, u64 first_row, u32 groups) {
     for (; groups != 0; groups &= groups - 1) {

@@ -2,7 +2,7 @@
 // or later, the tile in which the field ends copies it. Otherwise each tile copies the bytes that lie 64 bytes before
 // its own. So short fields are copied whole, and a long field is copied by all tiles that it spans.
 //
-// A warp copies the strings of 32 rows as one stream: each lane takes the next byte, finds its row by binary search,
+// A warp copies the strings of 32 rows as one stream. Each lane takes the next byte, finds its row by binary search,
 // and stores it next to its neighbours' bytes.
 //
 // Bytes moved: those of the strings, once, and an offset per row.
