@@ -30,14 +30,14 @@ from bench.read.same import assert_same
 from bench.tables import Row, keep
 from headrace.api.load.reading import load_plan, make_report, prepare, table_columns
 from headrace.api.options.csv_options import parse_options
-from headrace.columns.convert.gpu.target import GpuShape, Place
+from headrace.columns.convert.gpu.target import GpuTuning, Place
 from headrace.columns.load.gpu.load import load_on_gpu
 from headrace.core.context import Context
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import GpuLauncher
 from headrace.gpu.memory.pool import device_pool
 from headrace.sources.open import open_source
-from headrace.structure.gpu.launches import FindShape
+from headrace.structure.gpu.launches import SearchTuning
 
 RUNS, SHORT_RUNS = 9, 51
 BOTH = [
@@ -56,19 +56,19 @@ def text_of(header: bytes, body: bytes, size: int) -> torch.Tensor:
 
 
 SHAPES = {
-    "steps": GpuShape(find=FindShape(only_steps=True)),
-    "waits": GpuShape(ahead=False),
-    "ahead": GpuShape(ahead=True),
+    "steps": GpuTuning(find=SearchTuning(only_dfa=True)),
+    "waits": GpuTuning(ahead=False),
+    "ahead": GpuTuning(ahead=True),
 }
 """Shapes by the suffix of a case's name."""
 
 
-def read_shaped(shape: GpuShape, text: torch.Tensor, options: dict[str, Any]) -> headrace.Table:
+def read_shaped(shape: GpuTuning, text: torch.Tensor, options: dict[str, Any]) -> headrace.Table:
     """Call `read_csv` with kernels of this shape."""
     return counted_read(shape, text, options)[0]
 
 
-def counted_read(shape: GpuShape, text: torch.Tensor, options: dict[str, Any]) -> tuple[headrace.Table, int]:
+def counted_read(shape: GpuTuning, text: torch.Tensor, options: dict[str, Any]) -> tuple[headrace.Table, int]:
     """Read as `read_shaped`, and count the host's waits for kernels: one, if the estimates fit all columns."""
     parsed = parse_options({**(headrace.read_csv.__kwdefaults__ or {}), **options})
     with open_source(text, parsed.source) as source:
@@ -153,7 +153,7 @@ def row_of(name: str, nbytes: int, peer: Cudf | None) -> Row:
         assert_same(table, headrace.read_csv(text.cpu().numpy(), **case.options))
     del table
     part = memory_of(read, text, case) / (1.3 * size + (64 << 20))
-    waits = counted_read(SHAPES.get(shape, GpuShape()), text, case.options)[1]
+    waits = counted_read(SHAPES.get(shape, GpuTuning()), text, case.options)[1]
     small = text_of(header, body[: body.rindex(b'"\n' if case.quotes else b"\n", 0, 1 << 20) + 1 + case.quotes], 1 << 20)
     short, _ = seconds_of(read, small, case, SHORT_RUNS)
     rate, theirs = text.numel() / seconds / 1e9, peer.rate(case, text, rows) if peer is not None and not shape else None

@@ -134,12 +134,14 @@ def measure(text: Text, program: Program, steps: torch.Tensor, read: float) -> N
 
     def tally() -> None:
         if not by_steps:
-            kernels["tally_plain"]((tiles, 1), threads, [*head, CSV if quoted else CSV_BARE, tallies, totals, none, u32(tiles)])
+            kernels["summarize_plain"](
+                (tiles, 1), threads, [*head, CSV if quoted else CSV_BARE, tallies, totals, none, u32(tiles)]
+            )
             return
         kernels["map_tiles"]((tiles, 1), threads, [*head, steps, none, before, maps, none])
         kernels["scan_maps"]((scan_blocks, 1), 256, [maps, u32(tiles), states, none, memory])
         memory.zero_()
-        kernels["tally_steps"]((tiles, 1), threads, [*head, steps, none, before, states, tallies, totals, none])
+        kernels["summarize_dfa"]((tiles, 1), threads, [*head, steps, none, before, states, tallies, totals, none])
 
     def once() -> None:
         memory.zero_()
@@ -191,7 +193,7 @@ def main() -> None:
         for file, shape in made:
             if file == SCAN or ("HR_QUOTED" in shape and text.name == "quoted" and not shape["HR_QUOTED"]):
                 continue
-            entries = ["tally_plain"] if file == PLAIN else ["map_tiles", "tally_steps"]
+            entries = ["summarize_plain"] if file == PLAIN else ["map_tiles", "summarize_dfa"]
             kernels = scans | {name: Kernel(cubins[name_of(file, shape)], name) for name in entries}
             measure(text, Program(file, shape, kernels), steps, read)
 

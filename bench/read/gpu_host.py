@@ -114,7 +114,7 @@ class Driver(types.ModuleType):
     def find(self, records: int, strings: bytes) -> None:
         """Set the results of the kernels: number of records, and bytes of each string column."""
         totals = _FIELDS.pack(records, 0, 0, 0, 0, 0, 0)
-        self._found = {b"scan_tiles": (7, totals), b"place_strings": (3, strings), b"check_room": (5, totals[:8])}
+        self._found = {b"scan_tiles": (7, totals), b"scan_string_sizes": (3, strings), b"validate_estimate": (5, totals[:8])}
         for kernel in range(1, len(self._kernels) + 1):
             self._tell(kernel)
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headrace
-from headrace.structure.gpu.launches import FindShape
+from headrace.structure.gpu.launches import SearchTuning
 from tests.columns.load.load_gpu_cases import read_on_fibers, same_table, shape_of
 from tests.examples import examples
 
@@ -107,8 +107,8 @@ def test_a_hundred_thousand_rows() -> None:
 
 
 SHAPES = [
-    shape_of(FindShape(threads=32, rows=2, blocks=1, scan_threads=32), threads=32, window=64),
-    shape_of(FindShape(threads=32, rows=4, blocks=1, scan_threads=32), threads=64, window=96),
+    shape_of(SearchTuning(threads=32, rows=2, blocks=1, scan_threads=32), threads=32, window=64),
+    shape_of(SearchTuning(threads=32, rows=4, blocks=1, scan_threads=32), threads=64, window=96),
 ]
 
 

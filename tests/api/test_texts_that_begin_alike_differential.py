@@ -19,10 +19,10 @@ from headrace.api.load import prepared
 from headrace.api.load.reading import load_plan, prepare, report_later, table_columns
 from headrace.api.options.csv_options import parse_options
 from headrace.columns.finish.header_faults import with_header_faults
-from headrace.columns.load.gpu.decoded import decoded_place
+from headrace.columns.load.gpu.decoded import decode_target
 from headrace.columns.load.gpu.load import Place, load_on_gpu
 from headrace.columns.plan.native_dialect import native_dialect
-from headrace.core.identity_cache import Recent
+from headrace.core.identity_cache import IdentityCache
 from headrace.gpu.kernels.launcher import Part
 from headrace.sources.encoding.decode_gpu import DecodeShape
 from headrace.sources.open import open_source
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.fibers
 
 @pytest.fixture(autouse=True)
 def nothing_kept(monkeypatch):
-    monkeypatch.setattr(prepared, "known_beginnings", Recent())
+    monkeypatch.setattr(prepared, "known_beginnings", IdentityCache())
 
 
 def read_far(data: bytes, **options) -> headrace.Table:
@@ -48,7 +48,7 @@ def read_far(data: bytes, **options) -> headrace.Table:
         known = prepare(source, parsed)
         place, placed, plan = Place(launcher, text, SHAPE), source, load_plan(source, known, parsed)
         if source.codec != "utf-8":
-            place, placed, plan = decoded_place(place, placed, plan, view_of, DecodeShape(64))
+            place, placed, plan = decode_target(place, placed, plan, view_of, DecodeShape(64))
         loaded = load_on_gpu(place, placed, parsed.dialect, plan)
         report = report_later(source, known, loaded, parsed, {})
         rejects = with_header_faults(loaded.rejects, known.beginning, parsed.context)

@@ -40,7 +40,7 @@ def test_a_listed_cache_is_no_finding(tree: Path) -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "_recent: Recent[int] = Recent()",
+        "_recent: IdentityCache[int] = IdentityCache()",
         "_kept: dict[int, str] = {}",
         "_found = OrderedDict()",
         "_names = set()",

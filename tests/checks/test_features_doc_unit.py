@@ -19,7 +19,7 @@ def findings(tmp_path):
         (tmp_path / "docs").mkdir()
         (tmp_path / "tests").mkdir()
         (tmp_path / "docs/features.md").write_text(HEAD + row + "\n\n| no | table | of features |\n")
-        (tmp_path / "tests/test_a.py").write_text("def test_b(): pass\nclass Later:\n    def test_c(self): pass\n")
+        (tmp_path / "tests/test_a.py").write_text("def test_b(): pass\nclass LazySequence:\n    def test_c(self): pass\n")
         return [(finding.line, finding.message) for finding in features.check(tmp_path)]
 
     return findings

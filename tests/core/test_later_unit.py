@@ -7,18 +7,18 @@ import pickle
 
 import pytest
 
-from headrace.core.lazy import Later, Named
+from headrace.core.lazy import LazyMapping, LazySequence
 
 
 @pytest.fixture
-def made() -> tuple[Later[str], list[int]]:
+def made() -> tuple[LazySequence[str], list[int]]:
     asked: list[int] = []
 
     def make(number: int) -> str:
         asked.append(number)
         return "abcd"[number]
 
-    return Later(4, make), asked
+    return LazySequence(4, make), asked
 
 
 def test_an_item_is_made_once_when_it_is_asked_for(made):
@@ -36,7 +36,7 @@ def test_an_item_is_made_once_when_it_is_asked_for(made):
 def test_it_is_what_a_tuple_is(made):
     items, _ = made
     whole = tuple("abcd")
-    assert items == whole and whole == items and items == Later(4, lambda number: "abcd"[number])
+    assert items == whole and whole == items and items == LazySequence(4, lambda number: "abcd"[number])
     assert items != tuple("abce") and items != list(whole) and items != whole[:3]
     assert (hash(items), repr(items), list(items), "c" in items) == (hash(whole), repr(whole), [*whole], True)
     for again in (pickle.loads(pickle.dumps(items)), copy.deepcopy(items)):
@@ -45,7 +45,7 @@ def test_it_is_what_a_tuple_is(made):
 
 def test_items_by_name(made):
     items, asked = made
-    named = Named({"y": 2, "x": 0}, items)
+    named = LazyMapping({"y": 2, "x": 0}, items)
     assert (list(named), len(named), "x" in named, "z" in named) == (["y", "x"], 2, True, False)
     assert asked == []
     assert named["y"] == "c" and asked == [2]

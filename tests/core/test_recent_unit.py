@@ -6,13 +6,13 @@ from dataclasses import FrozenInstanceError, dataclass, field
 
 import pytest
 
-from headrace.core.identity_cache import Recent
+from headrace.core.identity_cache import IdentityCache
 from headrace.core.options import PLAIN, frozen
 from headrace.core.quick import quick
 
 
 def test_results_are_found_by_identity_and_key():
-    made = Recent[list[int]]()
+    made = IdentityCache[list[int]]()
     one, equal = [1], [1]
     first = made.of(lambda: [0], one)
     assert made.of(lambda: [9], one) is first
@@ -22,7 +22,7 @@ def test_results_are_found_by_identity_and_key():
 
 
 def test_a_result_belongs_to_all_of_its_values_in_their_order():
-    made = Recent[int]()
+    made = IdentityCache[int]()
     one, other, third = [1], [2], [3]
     assert [made.of(lambda: 0, one, other), made.of(lambda: 1, one, third), made.of(lambda: 2, other, one)] == [0, 1, 2]
     assert [made.of(lambda: 3, one), made.of(lambda: 4, one, other, third), made.of(lambda: 5, third, other)] == [3, 4, 5]
@@ -30,7 +30,7 @@ def test_a_result_belongs_to_all_of_its_values_in_their_order():
 
 
 def test_the_oldest_result_goes_and_what_it_was_made_of_is_held_until_then():
-    made = Recent[int](2)
+    made = IdentityCache[int](2)
     parts = [[n] for n in range(3)]
     for number, part in enumerate(parts):
         assert made.of(lambda number=number: number, part) == number
@@ -40,7 +40,7 @@ def test_the_oldest_result_goes_and_what_it_was_made_of_is_held_until_then():
 
 
 def test_an_error_is_not_kept():
-    made = Recent[int]()
+    made = IdentityCache[int]()
     part = [1]
     with pytest.raises(ZeroDivisionError):
         made.of(lambda: 1 // 0, part)

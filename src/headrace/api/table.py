@@ -15,7 +15,7 @@ from headrace.columns.types import DataType
 from headrace.core.context import Context, context_of
 from headrace.core.device import Device
 from headrace.core.errors import OptionError, OutOfRangeError, UnknownColumnError, shown
-from headrace.core.lazy import Named
+from headrace.core.lazy import LazyMapping
 from headrace.core.options import flag, index_of, instance
 from headrace.encode.texts import as_plain
 from headrace.export.arrow.arrow import device_batch, schema_capsule, stream_capsule
@@ -54,7 +54,7 @@ class Table:
         report: Report | Callable[[], Report] | None = None,
     ) -> None:
         self._columns: Mapping[str, Column]
-        if isinstance(columns, Named):  # of a read: each column is created at its first use
+        if isinstance(columns, LazyMapping):  # of a read: each column is created at its first use
             self._columns, self._names = columns, columns.names
         else:
             _check_columns(columns)

@@ -188,7 +188,7 @@ class Column(Placed):
         threads = integer("threads", threads, "an integer from 1 to 1024", 1, 1024)
         if self.type.name != "string_view" or self.device.kind != "cpu":
             return self
-        return column_of_texts(_native.string_views(self, threads, MOST_VIEWED_BYTES) or (), self)
+        return column_of_texts(_native.string_views(self, threads, MAX_VIEW_BYTES) or (), self)
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """Return the column as a NumPy array.
@@ -254,7 +254,7 @@ class Column(Placed):
         return f"Column({self.type}, {self.length:_} rows, {self.null_count:_} null)[{shown}{more}]"
 
 
-MOST_VIEWED_BYTES = 0x7FFFFFFF
+MAX_VIEW_BYTES = 0x7FFFFFFF
 """Maximum size of one buffer of string views, and so of one text."""
 _VIEW = Struct("<IIII")
 _MAX_ROWS = 2**62

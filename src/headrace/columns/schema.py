@@ -11,7 +11,7 @@ from typing import TypeVar
 from headrace.columns.header import FieldKinds, HeaderDecision, decide_header
 from headrace.columns.types import DataType, parse_type
 from headrace.core.errors import EmptyInputError, OptionError, UnknownColumnError, shown
-from headrace.core.identity_cache import Recent
+from headrace.core.identity_cache import IdentityCache
 from headrace.core.options import index_of
 
 ItemT = TypeVar("ItemT")
@@ -104,7 +104,7 @@ def header_decision(first: FirstRecord, options: SchemaOptions) -> HeaderDecisio
     return _headers.of(lambda: _decide(first, _given_names(options), options), options, key=key)
 
 
-_headers: Recent[HeaderDecision] = Recent()
+_headers: IdentityCache[HeaderDecision] = IdentityCache()
 
 
 def records_to_compare(first: FirstRecord, options: SchemaOptions) -> int:
@@ -115,7 +115,7 @@ def records_to_compare(first: FirstRecord, options: SchemaOptions) -> int:
     return _compared.of(lambda: options.kinds.records_to_compare(first.fields), options, key=first.fields)
 
 
-_compared: Recent[int] = Recent()
+_compared: IdentityCache[int] = IdentityCache()
 
 
 def plan_columns(
@@ -149,7 +149,7 @@ def plan_columns(
         return _planned.of(lambda: _plan(first, has_header, options, width, collected), options, key=(fields, width, collected))
 
 
-_planned: Recent[PlannedColumns] = Recent()
+_planned: IdentityCache[PlannedColumns] = IdentityCache()
 
 
 class explained_by:  # noqa: N801  # used as a block

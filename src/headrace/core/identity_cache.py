@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 MadeT = TypeVar("MadeT")
 
 
-class Recent(Generic[MadeT]):
+class IdentityCache(Generic[MadeT]):
     """A small cache of results, keyed by the identity of their inputs, which must not be modified.
 
     Inputs need no hash, so those that are unhashable or slow to hash can be keys. The cache holds references to the inputs of
@@ -22,7 +22,7 @@ class Recent(Generic[MadeT]):
 
     Examples
     --------
-    >>> lengths, items = Recent(2), [1, 2, 3]
+    >>> lengths, items = IdentityCache(2), [1, 2, 3]
     >>> lengths.of(lambda: len(items), items), lengths.of(lambda: -1, items)
     (3, 3)
     """

@@ -13,7 +13,7 @@ ItemT_co = TypeVar("ItemT_co", covariant=True)
 _UNMADE: Any = object()
 
 
-class Later(Sequence[ItemT_co]):
+class LazySequence(Sequence[ItemT_co]):
     """A lazy tuple: each item is built on first access and then kept.
 
     Thread-safe; two threads that access the same item at once may get two equal objects.
@@ -27,7 +27,7 @@ class Later(Sequence[ItemT_co]):
 
     Examples
     --------
-    >>> squares = Later(4, lambda number: number**2)
+    >>> squares = LazySequence(4, lambda number: number**2)
     >>> squares[-1], squares == (0, 1, 4, 9), squares
     (9, True, (0, 1, 4, 9))
     """
@@ -55,7 +55,7 @@ class Later(Sequence[ItemT_co]):
         return found
 
     def __eq__(self, other: object) -> bool:
-        return tuple(self) == tuple(other) if isinstance(other, Later | tuple) else NotImplemented
+        return tuple(self) == tuple(other) if isinstance(other, LazySequence | tuple) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(tuple(self))
@@ -67,7 +67,7 @@ class Later(Sequence[ItemT_co]):
         return tuple, (list(self),)
 
 
-class Named(Mapping[str, ItemT_co]):
+class LazyMapping(Mapping[str, ItemT_co]):
     """A view of a sequence's items by name, in the order of `places`.
 
     Parameters
@@ -79,7 +79,7 @@ class Named(Mapping[str, ItemT_co]):
 
     Examples
     --------
-    >>> dict(Named({"b": 1, "a": 0}, "xy"))
+    >>> dict(LazyMapping({"b": 1, "a": 0}, "xy"))
     {'b': 'y', 'a': 'x'}
     """
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from headrace import _native
-from headrace.columns.column import MOST_VIEWED_BYTES, Column, column_of_texts
+from headrace.columns.column import MAX_VIEW_BYTES, Column, column_of_texts
 from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import ENCODED, DataType
 
@@ -42,7 +42,7 @@ def wanted_form(column: Column, given: DataType | None, inferred: DataType | Non
 def as_views(column: Column, threads: int) -> Column:
     """Return a text column as string views, or unchanged if a text is too long for a view."""
     with native_errors():
-        made = _native.string_views(column, threads, MOST_VIEWED_BYTES)
+        made = _native.string_views(column, threads, MAX_VIEW_BYTES)
     return column if made is None else column_of_texts(made, column)
 
 
@@ -65,4 +65,4 @@ def as_plain(column: Column, threads: int = 1) -> Column:
     if column.type.name != "string_view":
         return column
     with native_errors():
-        return column_of_texts(_native.plain_strings(column, threads, MOST_VIEWED_BYTES), column)
+        return column_of_texts(_native.plain_strings(column, threads, MAX_VIEW_BYTES), column)

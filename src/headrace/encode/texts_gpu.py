@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.column import MOST_VIEWED_BYTES, Column, new_column
+from headrace.columns.column import MAX_VIEW_BYTES, Column, new_column
 from headrace.columns.native_columns import type_named
 from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError
@@ -55,7 +55,7 @@ class TextShape:
 
     threads: int = TEXT_THREADS
     slots: int = _INITIAL_SLOTS
-    max_viewed: int = MOST_VIEWED_BYTES
+    max_viewed: int = MAX_VIEW_BYTES
 
     @property
     def rows(self) -> int:

@@ -16,7 +16,7 @@ KEPT_BYTES = 1 << 28
 
 
 @dataclass(slots=True)
-class Keeping:
+class SharedResources:
     """Resources that several sources may keep: open files and memory.
 
     Parameters
@@ -47,7 +47,7 @@ class ReopenedSource:
         Shared by all sources.
     """
 
-    def __init__(self, number: int, source: SourceLike, options: SourceOptions, keeping: Keeping) -> None:
+    def __init__(self, number: int, source: SourceLike, options: SourceOptions, keeping: SharedResources) -> None:
         self._options, self._keeping, self._source = options, keeping, source
         found = source_of(source)
         self._identity = _identity_of(found, options)

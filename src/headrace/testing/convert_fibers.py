@@ -12,7 +12,7 @@ from headrace import _native
 from headrace.api.load.reading import load_plan, prepare
 from headrace.api.options.csv_options import parse_options
 from headrace.api.read.read_csv import read_csv
-from headrace.columns.buffers.column_buffers_gpu import ColumnRoom
+from headrace.columns.buffers.column_buffers_gpu import ColumnAddresses
 from headrace.columns.convert.gpu.layouts import (
     FAULT,
     SIGHTINGS,
@@ -22,7 +22,7 @@ from headrace.columns.convert.gpu.layouts import (
     pack_steps,
     pack_task,
 )
-from headrace.columns.convert.gpu.tuning import ConvertShape
+from headrace.columns.convert.gpu.tuning import ConvertTuning
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType, has_offsets, parse_type
 from headrace.sources.open import open_source
@@ -147,7 +147,7 @@ def convert(
     *,
     options: dict[str, Any],
     guesses: dict[int, tuple[int, str]] | None = None,
-    shape: ConvertShape,
+    shape: ConvertTuning,
     skew: int = 0,
     how: tuple[str, int] = ("forward", 0),
     fault_room: int = 1000,
@@ -209,10 +209,10 @@ class _Tables:
                 self.types[position] = given or parse_type(guesses[position][1])
                 self.buffers[position] = _room(self.types[position], rows)
 
-    def rooms(self) -> list[ColumnRoom]:
+    def rooms(self) -> list[ColumnAddresses]:
         collected = len(self.plan.columns) - 1 if self.plan.rows.collect_long else None
         return [
-            ColumnRoom(
+            ColumnAddresses(
                 position=position,
                 type=type_,
                 guess=self.guesses.get(position),
@@ -257,7 +257,7 @@ class _Launches:
 
     text: NDArray[np.uint8]
     entries: NDArray[np.void]
-    shape: ConvertShape
+    shape: ConvertTuning
     how: tuple[str, int]
     task: np.void
     reachable: tuple[NDArray[Any], ...]

@@ -16,8 +16,8 @@ from headrace.api.read.file_loads import LoadsOnHost
 from headrace.api.read.planned_files import PlannedFiles
 from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.column import Column
-from headrace.columns.finish.gpu.concat import join_on_gpu
-from headrace.columns.load.gpu.decoded import decoded_place
+from headrace.columns.finish.gpu.concat import concat_on_gpu
+from headrace.columns.load.gpu.decoded import decode_target
 from headrace.columns.load.gpu.load import Place, load_on_gpu
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.load_run import LoadRun
@@ -52,11 +52,11 @@ class LoadsOnFibers(LoadsOnHost):
         text = self._launcher.put(np.frombuffer(source.native.read(0, source.size), np.uint8))
         place = Place(self._launcher, text, SHAPE)
         if source.codec != "utf-8":
-            place, source, plan = decoded_place(place, source, plan, view_of)
+            place, source, plan = decode_target(place, source, plan, view_of)
         return load_on_gpu(place, source, self._dialect, plan, run)
 
     def join(self, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
-        column, settled = join_on_gpu(self._launcher, parts, kind, shrink=shrink)
+        column, settled = concat_on_gpu(self._launcher, parts, kind, shrink=shrink)
         own: dict[str, Any] = {}
         for name in ("values", "validity", "offsets"):
             room = getattr(column, name)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import headrace
-from headrace.columns.records.split_points import cuts, lenient_cuts
+from headrace.columns.records.split_points import cuts, lenient_split_points
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import Room
 from headrace.sources.open import open_source
@@ -205,11 +205,11 @@ def test_lenient_texts_are_cut_where_nothing_behind_has_a_say() -> None:
     found = {}
     with open_source(data) as source:
         for end in range(5, len(data) + 1):
-            found[end] = lenient_cuts(source, Dialect(lenient_quotes=True), 0, end)
+            found[end] = lenient_split_points(source, Dialect(lenient_quotes=True), 0, end)
     assert set(map(tuple, found.values())) == {(4,), (12,), (16,), (24,)}
     assert found[len(data)] == [24]
     with open_source(data) as source:
-        assert lenient_cuts(source, Dialect(lenient_quotes=True), 24, len(data)) == []
+        assert lenient_split_points(source, Dialect(lenient_quotes=True), 24, len(data)) == []
 
 
 class ResidentLauncher(FiberLauncher):

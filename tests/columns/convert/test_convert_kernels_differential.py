@@ -11,7 +11,7 @@ import pytest
 import headrace
 from headrace.columns.column import Column
 from headrace.columns.convert.gpu.layouts import FAULT_DEFERRED, NO_FIELD
-from headrace.columns.convert.gpu.tuning import ConvertShape
+from headrace.columns.convert.gpu.tuning import ConvertTuning
 from headrace.columns.faults.rejects import FAULT_KINDS
 from headrace.testing.convert_fibers import Converted, convert
 from tests.columns.convert.convert_kernels_cases import TEXTS, table
@@ -19,19 +19,19 @@ from tests.columns.convert.convert_kernels_cases import TEXTS, table
 pytestmark = pytest.mark.fibers
 
 SHAPES = [
-    ConvertShape(threads=32, tile=256, window=32, quotes=False),
-    ConvertShape(threads=64, tile=512, window=64, quotes=False),
-    ConvertShape(threads=64, tile=512, window=512, quotes=True),
-    ConvertShape(threads=64, tile=2048, window=96, quotes=True),
-    ConvertShape(threads=32, tile=512, window=64, steps=True),
-    ConvertShape(threads=64, tile=2048, window=512, steps=True),
+    ConvertTuning(threads=32, tile=256, window=32, quotes=False),
+    ConvertTuning(threads=64, tile=512, window=64, quotes=False),
+    ConvertTuning(threads=64, tile=512, window=512, quotes=True),
+    ConvertTuning(threads=64, tile=2048, window=96, quotes=True),
+    ConvertTuning(threads=32, tile=512, window=64, steps=True),
+    ConvertTuning(threads=64, tile=2048, window=512, steps=True),
 ]
 """Unmarked tests take the first and the fifth alone, by their seeds: each shape is another program to compile."""
 ORDERS = [("forward", 0), ("reverse", 0), ("random", 1)]
 STRUCTURAL = {"quote", "unclosed_quote", "too_few_fields", "too_many_fields"}
 
 
-def check(data: bytes, options: dict[str, Any], shape: ConvertShape, skew: int, how: tuple[str, int]) -> Converted:
+def check(data: bytes, options: dict[str, Any], shape: ConvertTuning, skew: int, how: tuple[str, int]) -> Converted:
     """Convert by the kernels and by the CPU; both must give the same."""
     options = {"on_error": "null", **options}
     found = convert(data, options=options, shape=shape, skew=skew, how=how)
@@ -97,7 +97,7 @@ def same_column(made: dict[str, Any], rows: int, kept: np.ndarray, sure: np.ndar
 @pytest.mark.long_except("*threads=32*quotes=False*", "*threads=32*steps=True*")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("type_", sorted(TEXTS))
-def test_every_type(type_: str, shape: ConvertShape) -> None:
+def test_every_type(type_: str, shape: ConvertTuning) -> None:
     rng = random.Random(type_)
     for how in ORDERS:
         types = [type_] * rng.choice([1, 2, 3])
@@ -160,7 +160,7 @@ def test_columns_that_are_not_wanted(seed: int) -> None:
 
 @pytest.mark.long_except("*threads=32*")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_many_columns_and_records_longer_than_tiles(shape: ConvertShape) -> None:
+def test_many_columns_and_records_longer_than_tiles(shape: ConvertTuning) -> None:
     rng = random.Random(5)
     types = rng.choices(sorted(TEXTS), k=200)
     check(table(rng, types, 7, quoted=0.2 if shape.quotes else 0), {"schema": types, "header": False}, shape, 3, ("forward", 0))
@@ -169,7 +169,7 @@ def test_many_columns_and_records_longer_than_tiles(shape: ConvertShape) -> None
 @pytest.mark.long_except("65-*threads=32*", "3000-*threads=32*quotes=False*")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("size", [30, 63, 64, 65, 200, 3000])
-def test_long_fields(size: int, shape: ConvertShape) -> None:
+def test_long_fields(size: int, shape: ConvertTuning) -> None:
     rng = random.Random(size)
     text = "".join(rng.choices("abcdé€😀", k=size)).encode()
     number = b"1." + b"2" * size

@@ -9,7 +9,7 @@ import random
 import numpy as np
 import pytest
 
-from headrace.columns.convert.gpu.tuning import ConvertShape
+from headrace.columns.convert.gpu.tuning import ConvertTuning
 from headrace.columns.types import parse_type
 from headrace.testing.convert_fibers import convert
 from headrace.testing.values import Kind, Misfit, Words, classify, join, parse, type_of_kind
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.fibers
 
 UNFIT = 18
 SHAPES = [
-    ConvertShape(threads=32, tile=256, window=32, quotes=False),
-    ConvertShape(threads=64, tile=512, window=512, quotes=True),
+    ConvertTuning(threads=32, tile=256, window=32, quotes=False),
+    ConvertTuning(threads=64, tile=512, window=512, quotes=True),
 ]
 ORDERS = [("forward", 0), ("reverse", 0), ("random", 1)]
 

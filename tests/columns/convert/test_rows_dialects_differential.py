@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headrace.structure.gpu.launches import FindShape
+from headrace.structure.gpu.launches import SearchTuning
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.load.load_gpu_cases import check, shape_of
 
@@ -20,8 +20,8 @@ pytestmark = pytest.mark.fibers
 TYPES = ["string", "int32", "string", "float64"]
 
 
-def shape(*, threads: int = 32, only_steps: bool = False):
-    find = FindShape(threads=32, rows=4, blocks=1, scan_threads=32, only_steps=only_steps)
+def shape(*, threads: int = 32, only_dfa: bool = False):
+    find = SearchTuning(threads=32, rows=4, blocks=1, scan_threads=32, only_dfa=only_dfa)
     return shape_of(find, threads=threads, window=96, row_threads=threads)
 
 
@@ -87,5 +87,5 @@ def test_what_masks_could_read_too(left, seed):
     rng = random.Random(seed)
     lines = records(rng, 200, 0.2 * (seed % 2))
     lines[0] = '"a",1,"b",2.5' if seed % 2 else lines[0]  # the first bytes show whether there are quotes
-    read(lines, seed, shape=shape(only_steps=True, threads=32 + 32 * (seed % 3 == 2)))
+    read(lines, seed, shape=shape(only_dfa=True, threads=32 + 32 * (seed % 3 == 2)))
     assert left == [(0, left[0][1])]

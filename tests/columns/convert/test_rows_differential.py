@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from headrace.structure.gpu.launches import FindShape
+from headrace.structure.gpu.launches import SearchTuning
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.load.load_gpu_cases import check, shape_of
 
@@ -115,7 +115,7 @@ def test_words_of_bits_that_threads_share_unevenly(seed, quotes):
     rng = random.Random(seed)
     types = [rng.choice(TYPES) for _ in range(rng.randrange(1, 6))]
     data = "\n".join(text_of(rng, types, "\n", quotes).rstrip("\n") for _ in range(3)).encode()
-    shape = shape_of(FindShape(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=64, row_threads=96)
+    shape = shape_of(SearchTuning(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=64, row_threads=96)
     check(data, header=False, schema=types, skew=rng.randrange(16), seed=seed, shape=shape)
 
 
@@ -158,7 +158,7 @@ def test_one_odd_record_among_plain_ones(left, monkeypatch, odd, blocks):
 @pytest.mark.parametrize("quote", ["", '"'])
 def test_more_records_than_their_fields_let_a_tile_have(left, quote):
     """There is no room for the sum of the strings of such a tile by 32 records, so they are not measured by rows."""
-    shape = shape_of(FindShape(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=64, row_threads=64)
+    shape = shape_of(SearchTuning(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=64, row_threads=64)
     plain = "".join(",".join([f"{quote}s{i}{quote}"] * 16) + "\n" for i in range(60))
     options = {"header": False, "on_error": "null", "short_records": "null", "schema": ["string"] * 16}
     check((plain + f"{quote}abcdefgh{quote}\n" * 1500 + plain).encode(), **options, shape=shape)
@@ -215,7 +215,7 @@ def test_line_ends_of_all_kinds(seed):
 @pytest.mark.parametrize("quote", [b"", b'"'])
 @pytest.mark.parametrize("seed", range(3))
 def test_long_strings_that_several_warps_copy(seed, quote):
-    find = FindShape(threads=64, rows=4, blocks=1, scan_threads=32)
+    find = SearchTuning(threads=64, rows=4, blocks=1, scan_threads=32)
     rng = random.Random(seed)
     records = [quote + b"y" * rng.randrange(8, 14) + quote + b"," + b"z" * rng.randrange(3) for _ in range(600)]
     for at in range(5, 600, 97):

@@ -18,6 +18,6 @@ def test_sums_of_all_tiles_before(tiles: int, strings: int) -> None:
     program = fibers.program("columns/convert/gpu/string_offsets.cu", {"HR_THREADS": 256})
     blocks = max(-(-tiles // 2048), 1)
     memory = np.zeros(2 * strings * (blocks + 1), np.uint64)
-    program.launch("place_strings", (strings, blocks, 1), 256, [sums, tiles, strings, totals, memory])
+    program.launch("scan_string_sizes", (strings, blocks, 1), 256, [sums, tiles, strings, totals, memory])
     assert (totals == given.sum(axis=0, dtype=np.uint64)).all()
     assert (sums[:tiles] == np.cumsum(given, axis=0, dtype=np.uint64) - given).all()

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headrace import Dialect
-from headrace.columns.convert.gpu.tuning import RowShape, tally_program
+from headrace.columns.convert.gpu.tuning import RowTuning, tally_program
 from headrace.structure.gpu.dialect_tables import TALLY, TOTALS, Found, plain_dialect
 from headrace.testing import fibers
 from tests.examples import examples
@@ -48,7 +48,7 @@ def tallied(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result:
     tallies, totals = np.zeros(2 * tiles + 1, TALLY), np.zeros(1, TOTALS)
     marks: np.ndarray[Any, np.dtype[np.uint32]] = np.zeros(tiles + 1, np.uint32)
     if tiles:
-        defines, _, shared = tally_program(RowShape(quotes=quoted, tile=how.tile, head=256), threads)
+        defines, _, shared = tally_program(RowTuning(quotes=quoted, tile=how.tile, head=256), threads)
         program = fibers.program("columns/convert/gpu/fast/measure_rows.cu", defines)
         task = TASK.pack(len(data), tiles, 2, 1, 0, 1, bytes(8), 0, GROUPS, 0)
         briefs = (BRIEF.pack(1, SKIP, 0, 0) + BRIEF.pack(0, TEXT, 0, 0)).ljust(264, b"\0")

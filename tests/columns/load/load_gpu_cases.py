@@ -12,29 +12,33 @@ from headrace import _native
 from headrace.api.load.reading import load_plan, make_report, prepare, table_columns
 from headrace.api.options.csv_options import parse_options
 from headrace.api.read.read_csv import read_csv
-from headrace.columns.convert.gpu.tuning import RowShape
+from headrace.columns.convert.gpu.tuning import RowTuning
 from headrace.columns.finish.header_faults import with_header_faults
-from headrace.columns.load.gpu.decoded import decoded_place
-from headrace.columns.load.gpu.load import GpuShape, Place, load_on_gpu
+from headrace.columns.load.gpu.decoded import decode_target
+from headrace.columns.load.gpu.load import GpuTuning, Place, load_on_gpu
 from headrace.gpu.kernels.launcher import Part
 from headrace.sources.encoding.decode_gpu import DecodeShape
 from headrace.sources.open import open_source
-from headrace.structure.gpu.launches import FindShape
+from headrace.structure.gpu.launches import SearchTuning
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
 
 
-def shape_of(find: FindShape, *, threads: int, window: int, row_threads: int = 32) -> GpuShape:
+def shape_of(find: SearchTuning, *, threads: int, window: int, row_threads: int = 32) -> GpuTuning:
     """Small tiles."""
     rows = {"threads": row_threads, "tile": find.tile, "head": 256, "blocks": 1}
-    shapes = {"rows": RowShape(**rows), "numbers_rows": RowShape(records=2, **rows), "quoted_rows": RowShape(quotes=True, **rows)}
-    return GpuShape(find=find, threads=threads, window=window, **shapes)
+    shapes = {
+        "rows": RowTuning(**rows),
+        "numbers_rows": RowTuning(records=2, **rows),
+        "quoted_rows": RowTuning(quotes=True, **rows),
+    }
+    return GpuTuning(find=find, threads=threads, window=window, **shapes)
 
 
-SHAPE = shape_of(FindShape(threads=32, rows=2, blocks=1, scan_threads=32), threads=32, window=64)
+SHAPE = shape_of(SearchTuning(threads=32, rows=2, blocks=1, scan_threads=32), threads=32, window=64)
 
 
 def read_on_fibers(
-    data: bytes, *, skew: int = 0, seed: int = 0, far: bool = False, shape: GpuShape = SHAPE, resident: int = 4, **options: Any
+    data: bytes, *, skew: int = 0, seed: int = 0, far: bool = False, shape: GpuTuning = SHAPE, resident: int = 4, **options: Any
 ) -> tuple[headrace.Table | None, int]:
     """The table that the kernels make, None where they leave the text to the CPU; and how often the host waited.
 
@@ -48,7 +52,7 @@ def read_on_fibers(
         text = Part(launcher.put(np.frombuffer(bytes(skew) + source.native.read(0, source.size), np.uint8)), skew)
         placed, place = replace(source, on_gpu=text) if far else source, Place(launcher, text, shape)
         if source.codec != "utf-8":
-            place, placed, plan = decoded_place(place, placed, plan, view_of, DecodeShape(64))
+            place, placed, plan = decode_target(place, placed, plan, view_of, DecodeShape(64))
         loaded = load_on_gpu(place, placed, parsed.dialect, plan)
         if loaded is None:
             return None, launcher.waits

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import headrace
-from headrace.columns.load.gpu.load import GpuShape
-from headrace.structure.gpu.launches import FindShape
+from headrace.columns.load.gpu.load import GpuTuning
+from headrace.structure.gpu.launches import SearchTuning
 from tests.columns.convert.convert_kernels_cases import TEXTS
 from tests.columns.load.load_gpu_cases import shape_of
 
 SHAPES = [
-    shape_of(FindShape(threads=32, rows=2, blocks=1, scan_threads=32), threads=32, window=64),
-    shape_of(FindShape(threads=32, rows=4, blocks=1, scan_threads=32), threads=64, window=96),
+    shape_of(SearchTuning(threads=32, rows=2, blocks=1, scan_threads=32), threads=32, window=64),
+    shape_of(SearchTuning(threads=32, rows=4, blocks=1, scan_threads=32), threads=64, window=96),
 ]
 
 
@@ -101,7 +101,7 @@ def text_in(rng: random.Random, types: list[str], rows: int, given: dict[str, An
     return data.encode()
 
 
-def case(seed: int, given: dict[str, Any], rows: int | None = None) -> tuple[bytes, dict[str, Any], GpuShape]:
+def case(seed: int, given: dict[str, Any], rows: int | None = None) -> tuple[bytes, dict[str, Any], GpuTuning]:
     rng = random.Random(seed)
     kinds = ["int64", "float64", "date32", "timestamp[us]", "bool", "string", "string", "uint8", "decimal128(12, 2)"]
     types = rng.choices(kinds, k=rng.choice([1, 2, 4, 6]))

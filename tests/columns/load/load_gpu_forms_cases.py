@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import headrace
-from headrace.structure.gpu.launches import FindShape
+from headrace.structure.gpu.launches import SearchTuning
 from tests.columns.load.load_gpu_cases import read_on_fibers, same_table, shape_of
 from tests.columns.load.load_gpu_dialects_cases import outcome
 
-SHAPE = shape_of(FindShape(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=64, row_threads=64)
+SHAPE = shape_of(SearchTuning(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=64, row_threads=64)
 """Shape with two warps."""
 
 

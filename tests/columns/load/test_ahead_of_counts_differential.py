@@ -15,7 +15,7 @@ from headrace.columns.load.gpu import estimate, load, setup_cache
 from headrace.columns.load.gpu.estimate import SizeEstimate, estimate_sizes
 from headrace.columns.plan.native_dialect import native_dialect
 from headrace.core.errors import MemoryLimitError
-from headrace.core.identity_cache import Recent
+from headrace.core.identity_cache import IdentityCache
 from headrace.structure.dialect import CSV, Dialect
 from headrace.structure.gpu.dialect_tables import TOTALS, Found
 from headrace.testing import fibers
@@ -131,7 +131,7 @@ def test_room_that_would_be_much_for_the_text(monkeypatch):
 
 def test_sums_of_columns_whose_types_are_guessed_are_made_with_the_search_or_later(monkeypatch):
     for little in (1 << 20, 0):
-        monkeypatch.setattr(setup_cache, "known_setups", Recent())
+        monkeypatch.setattr(setup_cache, "known_setups", IdentityCache())
         monkeypatch.setattr(setup_cache, "SMALL_BYTES", little)
         for seed in range(3):
             assert check(DATA, header=False, seed=seed) == 1
@@ -162,7 +162,7 @@ def test_the_card_says_whether_room_does(read_by, off):
         sizes[off - 1] = 2 * (off - 1) + 1
     word = np.zeros(1, np.uint64)
     program = fibers.program("columns/convert/gpu/string_offsets.cu", {"HR_THREADS": 256})
-    program.launch("check_room", 1, 256, [totals.view(np.uint8), 2, ranges, sizes, 299, word])
+    program.launch("validate_estimate", 1, 256, [totals.view(np.uint8), 2, ranges, sizes, 299, word])
     assert int(word[0]) == (7 + read_by if off is None and read_by < 2 else 2**64 - 1)
 
 

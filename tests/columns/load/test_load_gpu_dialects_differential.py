@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 import headrace
-from headrace.columns.load.gpu.load import GpuShape
+from headrace.columns.load.gpu.load import GpuTuning
 from tests.columns.load.load_gpu_cases import read_on_fibers, same_table
 from tests.columns.load.load_gpu_dialects_cases import DIALECTS, case, outcome
 
 pytestmark = pytest.mark.fibers
 
 
-def compare(data: bytes, options: dict[str, Any], shape: GpuShape, seed: int) -> bool:
+def compare(data: bytes, options: dict[str, Any], shape: GpuTuning, seed: int) -> bool:
     """Compare the kernels' table with the CPU's, and return whether there is one."""
     expected, error = outcome(lambda: headrace.read_csv(data, **options))
     found, raised = outcome(lambda: read_on_fibers(data, skew=seed % 16, seed=seed, shape=shape, **options)[0])

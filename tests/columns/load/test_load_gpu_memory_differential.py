@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import headrace
-from headrace.structure.gpu.launches import FindShape
+from headrace.structure.gpu.launches import SearchTuning
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
 from tests.columns.load.load_gpu_cases import read_on_fibers, same_table, shape_of
 
@@ -19,8 +19,8 @@ pytestmark = pytest.mark.fibers
 NAMES = ["a", "b", "c", "d"]
 TYPES = ["int32", "string", "bool", "large_string"]
 SHAPES = [
-    shape_of(FindShape(threads=32, rows=2, blocks=1, scan_threads=32), threads=32, window=64),
-    shape_of(FindShape(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=64, row_threads=64),
+    shape_of(SearchTuning(threads=32, rows=2, blocks=1, scan_threads=32), threads=32, window=64),
+    shape_of(SearchTuning(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=64, row_threads=64),
 ]
 TILE = 1024
 """Bytes of a tile of the first of them."""

@@ -50,7 +50,7 @@ def by_masks(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result
         args = [aligned(data, how.skew), len(data), plain, tallies, totals, None]
         order, seed = how.order
         blocks = max(1, tiles - seed % 3)  # each one or several tiles
-        program.launch("tally_plain", blocks, threads, [*args, tiles], order=order, seed=seed)
+        program.launch("summarize_plain", blocks, threads, [*args, tiles], order=order, seed=seed)
     check_returns(data, dialect, int(totals[0]["flags"]))
     totals["flags"] &= ~np.uint32(Found.RETURN)
     return scanned(data, how, tallies, totals, quoted=quoted, states=None)
@@ -83,7 +83,7 @@ def by_steps(data: bytes, dialect: Dialect, how: How) -> Result:
             memory = np.zeros(2 * (blocks + 1), np.uint64)
             scan.launch("scan_maps", blocks, SCAN_THREADS, [maps, tiles, states, None, memory], order=order, seed=seed)
         args = [text, len(data), tables, None, before, states, tallies, totals, None]
-        program.launch("tally_steps", tiles, threads, args, order=order, seed=seed)
+        program.launch("summarize_dfa", tiles, threads, args, order=order, seed=seed)
     entries, found = scanned(data, how, tallies, totals, quoted=False, states=states)
     return [(*entry[:4], entry[4] in dialect.automaton.quoted, entry[5]) for entry in entries], found
 
@@ -172,10 +172,10 @@ def test_a_form_runs_only_if_the_one_before_asks() -> None:
         text, tiles = aligned(data, how.skew), tile_count(data, how)
         tallies, totals = np.zeros(2 * tiles, TALLY), np.zeros(1, TOTALS)
         described = plain_dialect(dialect, quoted=False), plain_dialect(dialect, quoted=True)
-        bare.launch("tally_plain", tiles, 32, [text, len(data), described[0], tallies, totals, None, tiles])
+        bare.launch("summarize_plain", tiles, 32, [text, len(data), described[0], tallies, totals, None, tiles])
         assert bool(totals[0]["flags"] & Found.REDO) == (b'"' in data)
         again, counted = np.zeros_like(tallies), np.zeros_like(totals)
-        quoted.launch("tally_plain", tiles // 2, 32, [text, len(data), described[1], again, counted, totals, tiles])
+        quoted.launch("summarize_plain", tiles // 2, 32, [text, len(data), described[1], again, counted, totals, tiles])
         assert bool(again["records"].any()) == (b'"' in data)
         if b'"' in data:
             assert scanned(data, how, again, counted, quoted=True, states=None) == expected(data, dialect, how)

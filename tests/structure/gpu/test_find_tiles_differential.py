@@ -11,13 +11,13 @@ from headrace import Dialect
 from headrace.gpu.kernels.launcher import Launcher
 from headrace.structure.gpu.dialect_tables import ENTRY, Found
 from headrace.structure.gpu.find import find_tiles
-from headrace.structure.gpu.launches import FindShape
+from headrace.structure.gpu.launches import SearchTuning
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.structure.gpu.find_kernels_cases import check_returns, expected_entries, expected_totals
 
 pytestmark = pytest.mark.fibers
 
-SMALL = FindShape(threads=32, rows=2, blocks=1, scan_threads=32)
+SMALL = SearchTuning(threads=32, rows=2, blocks=1, scan_threads=32)
 
 
 def cases(size: int) -> list[tuple[bytes, Dialect, str]]:
@@ -39,7 +39,7 @@ def cases(size: int) -> list[tuple[bytes, Dialect, str]]:
     ]
 
 
-def check(launcher: Launcher, data: bytes, dialect: Dialect, form: str, shape: FindShape) -> None:
+def check(launcher: Launcher, data: bytes, dialect: Dialect, form: str, shape: SearchTuning) -> None:
     text = launcher.put(np.frombuffer(data, np.uint8))
     found = find_tiles(launcher, text, dialect, shape, ((16, 5), (7,)))
     assert launcher.waits == 0
@@ -67,7 +67,7 @@ def test_text_that_masks_misread(place: int) -> None:
     found = find_tiles(launcher, launcher.put(np.frombuffer(data, np.uint8)), dialect, SMALL, has_quotes=bool(place % 2))
     answer, form = found.answer(launcher.fetch(found.totals))
     assert found.misread(answer, form)
-    check(FiberLauncher("random"), data, dialect, "steps", replace(SMALL, only_steps=True))
+    check(FiberLauncher("random"), data, dialect, "steps", replace(SMALL, only_dfa=True))
 
 
 @pytest.mark.parametrize(("data", "dialect", "form"), cases(2000))
@@ -85,4 +85,4 @@ def test_entries_on_a_gpu(data: bytes, dialect: Dialect, form: str) -> None:
 
     launcher = GpuLauncher(gpu(), stream=None, budget=Context().new_budget(), crossings=Context().crossings)
     with launcher.current():
-        check(launcher, data, dialect, form, FindShape())
+        check(launcher, data, dialect, form, SearchTuning())

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from headrace import _native
 from headrace.columns.plan.native_dialect import native_dialect
 from headrace.columns.plan.native_errors import native_errors
-from headrace.columns.records.data_range import Beginning, Extent, ExtentOptions
+from headrace.columns.records.data_range import Beginning, DataRangeOptions, Extent
 from headrace.columns.schema import PlannedColumns, SchemaOptions
 from headrace.core.context import Context
-from headrace.core.identity_cache import Recent
+from headrace.core.identity_cache import IdentityCache
 from headrace.core.quick import quick
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
@@ -61,9 +61,9 @@ class Beginnings:
     the key is the number of fields of the first record.
     """
 
-    def __init__(self, dialect: Dialect, schema: SchemaOptions, extent: ExtentOptions) -> None:
+    def __init__(self, dialect: Dialect, schema: SchemaOptions, extent: DataRangeOptions) -> None:
         self._dialect, self._native = dialect, native_dialect(dialect)
-        self._may_keep = extent == ExtentOptions() and dialect.lineterminator in (None, b"\n") and not dialect.lenient_quotes
+        self._may_keep = extent == DataRangeOptions() and dialect.lineterminator in (None, b"\n") and not dialect.lenient_quotes
         self._has_no_header = self._may_keep and schema.header is False
         self._heads: tuple[tuple[bytes, Prepared], ...] = ()
         self._widths: dict[int, Prepared] = {}
@@ -106,9 +106,9 @@ def _of_size(known: Prepared, size: int) -> Prepared:
     return new_prepared(beginning=known.beginning, extent=own, columns=known.columns, header=known.header, before=known.before)
 
 
-def beginnings_of(dialect: Dialect, schema: SchemaOptions, extent: ExtentOptions, collected: str | None) -> Beginnings:
+def beginnings_of(dialect: Dialect, schema: SchemaOptions, extent: DataRangeOptions, collected: str | None) -> Beginnings:
     """Return the cached decisions of these options, which are immutable."""
     return known_beginnings.of(lambda: Beginnings(dialect, schema, extent), dialect, schema, extent, key=collected)
 
 
-known_beginnings: Recent[Beginnings] = Recent()
+known_beginnings: IdentityCache[Beginnings] = IdentityCache()

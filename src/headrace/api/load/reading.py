@@ -18,15 +18,15 @@ from headrace.columns.plan.load_plan import MAX_TILE_BYTES, LoadPlan, PlannedCol
 from headrace.columns.plan.load_run import LoadRun
 from headrace.columns.plan.row_policy import COLLECTED, RowRules, row_rules
 from headrace.columns.plan.value_forms import PlannedForms
-from headrace.columns.records.data_range import decide_beginning, find_beginning, find_extent
+from headrace.columns.records.data_range import decide_beginning, find_data_range, find_data_start
 from headrace.columns.schema import PlannedColumns, explained_by, plan_columns
 from headrace.columns.types import ENCODED, DataType
 from headrace.columns.zone import LocalTimes
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
-from headrace.core.identity_cache import Recent
-from headrace.core.lazy import Later, Named
+from headrace.core.identity_cache import IdentityCache
+from headrace.core.lazy import LazyMapping, LazySequence
 from headrace.core.quick import quick
 from headrace.encode.texts import encoded
 from headrace.sources.open import OpenSource
@@ -50,10 +50,10 @@ def prepare(source: OpenSource, options: CsvOptions) -> Prepared:
         known = beginnings.find(source)
         if known is not None:
             return known
-    found = find_beginning(source, options.dialect, options.extent, options.context)
+    found = find_data_start(source, options.dialect, options.extent, options.context)
     decided = decide_beginning(source, options.dialect, found, options.schema, options.context)
     beginning = check_header(source, decided, options.schema, options.values)
-    extent = find_extent(source, options.dialect, beginning, options.extent, options.context)
+    extent = find_data_range(source, options.dialect, beginning, options.extent, options.context)
     columns = plan_columns(beginning.first, options.schema, width=extent.most_fields, collected=collected)
     names = 0 if beginning.header is None else len(options.extent.header or (0,))
     prepared = new_prepared(beginning=beginning, extent=extent, columns=columns, header=names)
@@ -88,7 +88,7 @@ def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions, forms
 
 _load_plan = quick(LoadPlan)
 _Parts = tuple[tuple[PlannedColumn, ...], RowRules, PlannedForms, tuple[tuple[LocalTimes, tuple[int, ...]], ...]]
-_parts: Recent[_Parts] = Recent()
+_parts: IdentityCache[_Parts] = IdentityCache()
 
 
 def _plan_parts(planned: PlannedColumns, options: CsvOptions, forms: PlannedForms | None) -> _Parts:
@@ -178,7 +178,9 @@ def table_columns(prepared: Prepared, loaded: Loaded, options: CsvOptions) -> Ma
     """
     if loaded.described is not None and options.row_index is None:
         planned, columns = prepared.columns, cast("Sequence[Column]", loaded.columns)
-        return Named(_places.of(lambda: {planned.names[position]: position for position in planned.wanted}, planned), columns)
+        return LazyMapping(
+            _places.of(lambda: {planned.names[position]: position for position in planned.wanted}, planned), columns
+        )
     named: dict[str, Column] = {}
     if options.row_index is not None and loaded.row_index is not None:
         named[options.row_index.name] = loaded.row_index
@@ -191,7 +193,7 @@ def table_columns(prepared: Prepared, loaded: Loaded, options: CsvOptions) -> Ma
     return named
 
 
-_places: Recent[dict[str, int]] = Recent()
+_places: IdentityCache[dict[str, int]] = IdentityCache()
 
 
 def make_report(
@@ -280,6 +282,6 @@ def _column_reports(planned: PlannedColumns, loaded: Loaded) -> Sequence[ColumnR
         return report(position, *description)
 
     if described is not None:
-        return Later(len(planned.wanted), report_later)
+        return LazySequence(len(planned.wanted), report_later)
     columns = [(position, loaded.columns[position]) for position in planned.wanted]
     return tuple([report(position, column.type, column.null_count) for position, column in columns if column is not None])

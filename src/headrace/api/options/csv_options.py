@@ -15,13 +15,13 @@ from headrace.columns.plan.load_plan import ValueOptions
 from headrace.columns.plan.load_run import Progress
 from headrace.columns.plan.row_policy import RowOptions
 from headrace.columns.plan.value_forms import FormOptions
-from headrace.columns.records.data_range import ExtentOptions
+from headrace.columns.records.data_range import DataRangeOptions
 from headrace.columns.schema import SchemaOptions
 from headrace.columns.types import DataType
 from headrace.core.context import Context, context_of
 from headrace.core.device import Device
 from headrace.core.errors import OptionError, shown
-from headrace.core.identity_cache import Recent
+from headrace.core.identity_cache import IdentityCache
 from headrace.core.options import PLAIN, frozen, resolve_aliases
 from headrace.core.quick import quick
 from headrace.core.transfers import Crossings
@@ -63,7 +63,7 @@ class CsvOptions:
     dialect: Dialect
     schema: SchemaOptions
     values: ValueOptions
-    extent: ExtentOptions
+    extent: DataRangeOptions
     rows: RowOptions
     row_index: RowIndex | None
     files: FilesOptions
@@ -146,7 +146,7 @@ _OF_ONE_CALL = "context", "progress"
 """Options that are no part of the cache's key."""
 
 _PLAIN = PLAIN | {DataType, Device}
-_parsed: Recent[CsvOptions] = Recent()
+_parsed: IdentityCache[CsvOptions] = IdentityCache()
 
 
 def _parse_cached(key: Hashable, values: Keywords, context: Context) -> CsvOptions:
@@ -271,8 +271,8 @@ def _schema_options(parsed: Parsed, values: ValueOptions) -> SchemaOptions:
     )
 
 
-def _extent_options(parsed: Parsed) -> ExtentOptions:
-    return ExtentOptions(
+def _extent_options(parsed: Parsed) -> DataRangeOptions:
+    return DataRangeOptions(
         skip_rows=parsed["skip_rows"],
         header=parsed["header"] if isinstance(parsed["header"], tuple) else None,
         skip_rows_after_header=parsed["skip_rows_after_header"],

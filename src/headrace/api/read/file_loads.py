@@ -75,11 +75,11 @@ class LoadsOnGpu:
 
     def join(self, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
         """Concatenate parts."""
-        from headrace.columns.finish.gpu.concat import join_on_gpu
+        from headrace.columns.finish.gpu.concat import concat_on_gpu
 
         assert self._launcher is not None  # every file was loaded before
         with self._launcher.current():
-            return join_on_gpu(self._launcher, parts, kind, shrink=shrink)
+            return concat_on_gpu(self._launcher, parts, kind, shrink=shrink)
 
     def encoded(self, column: Column, given: DataType | None) -> Column:
         """Return a string column in the form of its type."""

@@ -15,19 +15,19 @@ from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.column import Column
 from headrace.columns.finish.header_faults import with_header_faults
 from headrace.columns.plan.load_plan import LoadPlan
-from headrace.columns.records.data_range import Beginning, find_beginning
+from headrace.columns.records.data_range import Beginning, find_data_start
 from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.errors import ParseError
 from headrace.sources.open import SourceLike, SourceOptions
-from headrace.sources.reopen import Keeping, ReopenedSource
+from headrace.sources.reopen import ReopenedSource, SharedResources
 
 
 class SourceFile(ReopenedSource):
     """One of several sources, and the beginning of its text."""
 
-    def __init__(self, number: int, source: SourceLike, options: SourceOptions, keeping: Keeping) -> None:
+    def __init__(self, number: int, source: SourceLike, options: SourceOptions, keeping: SharedResources) -> None:
         super().__init__(number, source, options, keeping)
         self.size = 0
         self.beginning = Beginning(begin=0, lines=0, first=None)
@@ -38,7 +38,7 @@ class SourceFile(ReopenedSource):
         with self.opened() as source:
             self.size = source.size
             self.device = None if source.on_gpu is None else source.on_gpu.device
-            self.beginning = find_beginning(source, options.dialect, options.extent, options.context)
+            self.beginning = find_data_start(source, options.dialect, options.extent, options.context)
 
     @contextmanager
     def errors(self) -> Iterator[None]:

@@ -12,7 +12,7 @@ from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.column import Column
 from headrace.columns.load.load import load
 from headrace.columns.plan.row_policy import RowOptions
-from headrace.columns.records.data_range import ExtentOptions
+from headrace.columns.records.data_range import DataRangeOptions
 from headrace.columns.schema import FirstRecord, SchemaOptions
 from headrace.columns.types import DataType, parse_type
 from headrace.core.errors import OptionError, ParseError
@@ -98,7 +98,7 @@ def column_of_texts(
         values=replace(
             options.values, forms=options.values.forms.dates_alone(name), quoted_null=False, on_error="raise", shrink=False
         ),
-        extent=ExtentOptions(),
+        extent=DataRangeOptions(),
         rows=RowOptions(),
         row_index=None,
         files=FilesOptions(),

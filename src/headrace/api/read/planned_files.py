@@ -16,7 +16,7 @@ from headrace.columns.finish.concat import SharedLoads
 from headrace.columns.finish.header_faults import check_header
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.row_policy import COLLECTED
-from headrace.columns.records.data_range import decide_beginning, find_extent
+from headrace.columns.records.data_range import decide_beginning, find_data_range
 from headrace.columns.schema import PlannedColumns, explained_by
 from headrace.columns.schema_files import name_files, unite
 from headrace.columns.types import DataType
@@ -71,7 +71,7 @@ class PlannedFiles:
             return 0
         with file.opened() as opened:
             extent = self.options.extent
-            return find_extent(opened, self.options.dialect, file.beginning, extent, self.options.context).most_fields
+            return find_data_range(opened, self.options.dialect, file.beginning, extent, self.options.context).most_fields
 
     def plan(self, number: int, opened: OpenSource, records: int, *, limited: bool = True) -> tuple[Prepared, LoadPlan]:
         """Return the plan for a file.
@@ -99,7 +99,7 @@ class PlannedFiles:
             {},
         )
         header = 0 if file.beginning.header is None else len(extent.header or (0,))
-        found = find_extent(opened, options.dialect, file.beginning, extent, options.context)
+        found = find_data_range(opened, options.dialect, file.beginning, extent, options.context)
         prepared = Prepared(beginning=file.beginning, extent=found, columns=columns, header=header)
         plan = load_plan(opened, prepared, options, self.forms.at(places))
         values = replace(plan.values, shrink=False)  # the values of all files decide

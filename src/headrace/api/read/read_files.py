@@ -29,7 +29,7 @@ from headrace.columns.plan.load_run import PROGRESS_SECONDS, LoadRun, Progress
 from headrace.columns.types import DataType, parse_type
 from headrace.core.errors import OptionError
 from headrace.sources.open import OpenSource, SourceLike
-from headrace.sources.reopen import KEPT_BYTES, Keeping
+from headrace.sources.reopen import KEPT_BYTES, SharedResources
 
 FindDialect = Callable[..., tuple[Sniffed | None, CsvOptions]]
 """Takes ``(files, options=options)``; returns a proposal of how the files are written, and the options with it."""
@@ -48,7 +48,7 @@ def read_files(sources: Sequence[SourceLike], options: CsvOptions, find_dialect:
     begun = time.perf_counter()
     limit = options.context.memory_limit
     with ExitStack() as closing:
-        keeping = Keeping(closing, room=min(KEPT_BYTES, limit // 4) if limit else KEPT_BYTES)
+        keeping = SharedResources(closing, room=min(KEPT_BYTES, limit // 4) if limit else KEPT_BYTES)
         files = [SourceFile(number, source, options.source, keeping) for number, source in enumerate(sources, 1)]
         sniffed = None
         if find_dialect is not None:

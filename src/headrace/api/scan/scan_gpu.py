@@ -27,7 +27,7 @@ from headrace.api.scan.scan_sender import Sender, Sent, TextBuffers
 from headrace.api.scan.scanned_files import ScannedFile
 from headrace.columns.buffers.load_result import CutRecordError, Loaded
 from headrace.columns.column import Column
-from headrace.columns.convert.gpu.target import USUAL_SHAPE, GpuShape, Place, by_steps
+from headrace.columns.convert.gpu.target import DEFAULT_TUNING, GpuTuning, Place, by_steps
 from headrace.columns.load.gpu.load_text import View, load_part, view_for
 from headrace.columns.plan.load_plan import LoadPlan, TextPart
 from headrace.columns.plan.load_run import LoadRun
@@ -81,11 +81,11 @@ class GpuParts(ScanParts):
         cut: BatchCut,
         *,
         buffers: MakeBuffers | None = None,
-        shape: GpuShape | None = None,
+        shape: GpuTuning | None = None,
         view: Callable[[Launcher], View] | None = None,
     ) -> None:
         super().__init__(plans, files, options, cut)
-        self._shape = shape or USUAL_SHAPE
+        self._shape = shape or DEFAULT_TUNING
         self._make_buffers, self._view = buffers or self._buffers_of_gpu, view or self._view_of_gpu
         self._launcher: Launcher | None = None
         self._buffers: TextBuffers | None = None
@@ -113,10 +113,10 @@ class GpuParts(ScanParts):
         """Concatenate columns of type `kind`, in the memory that they are in."""
         if self._launcher is None or not parts or any(part.device.kind == "cpu" for part in parts):
             return super().joined(parts, kind)
-        from headrace.columns.finish.gpu.concat import join_on_gpu  # seldom needed
+        from headrace.columns.finish.gpu.concat import concat_on_gpu  # seldom needed
 
         with self._launcher.current():
-            return join_on_gpu(self._launcher, parts, kind)[0]
+            return concat_on_gpu(self._launcher, parts, kind)[0]
 
     def _parts(self, reading: FileReading, change: Change, source: OpenSource) -> Iterator[FilePart]:
         with closing(self._make_buffers(source)) as buffers:

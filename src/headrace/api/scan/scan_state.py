@@ -24,7 +24,7 @@ from headrace.columns.types import parse_type
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.sources.open import SourceLike
-from headrace.sources.reopen import KEPT_BYTES, Keeping
+from headrace.sources.reopen import KEPT_BYTES, SharedResources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +157,7 @@ def start(request: ScanRequest) -> ScanState:
     options, sniffed = request.options, None
     limit = options.context.memory_limit
     with ExitStack() as closing:
-        keeping = Keeping(closing, room=min(KEPT_BYTES, limit // 4) if limit else KEPT_BYTES)
+        keeping = SharedResources(closing, room=min(KEPT_BYTES, limit // 4) if limit else KEPT_BYTES)
         files = [scanned_file(number, source, options, keeping) for number, source in enumerate(request.sources, 1)]
         for file in files:
             closing.callback(file.close)

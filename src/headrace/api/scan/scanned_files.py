@@ -8,11 +8,11 @@ from contextlib import closing, contextmanager
 from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import SourceFile
 from headrace.columns.header import LOOK_BYTES
-from headrace.columns.records.data_range import Beginning, find_beginning
+from headrace.columns.records.data_range import Beginning, find_data_start
 from headrace.core.errors import EmptyInputError
 from headrace.sources.open import OpenSource, SourceLike, comes_in_order
 from headrace.sources.registry import AnySource, source_of
-from headrace.sources.reopen import Keeping
+from headrace.sources.reopen import SharedResources
 from headrace.sources.stream import TextStream
 from headrace.sources.text_chunks import TextChunks
 from headrace.structure.survey import record_begin
@@ -114,7 +114,7 @@ class HeldFile(ScannedFile):
 def _shows_data(source: OpenSource, options: CsvOptions) -> bool:
     """Return whether the first record of data ends inside `source`."""
     try:
-        found = find_beginning(source, options.dialect, options.extent, options.context)
+        found = find_data_start(source, options.dialect, options.extent, options.context)
     except EmptyInputError:
         return False
     if found.first is not None and source.size < found.first.begin + LOOK_BYTES:
@@ -123,7 +123,7 @@ def _shows_data(source: OpenSource, options: CsvOptions) -> bool:
     return record_begin(source, options.dialect, found.begin, before_data, options.context) < source.size
 
 
-def scanned_file(number: int, given: SourceLike, options: CsvOptions, keeping: Keeping) -> ScannedFile:
+def scanned_file(number: int, given: SourceLike, options: CsvOptions, keeping: SharedResources) -> ScannedFile:
     """Return source `number` of a scan as a file.
 
     Some options (a footer, the widest record, lenient quotes) need a look at the whole text first. With them, a text that comes

@@ -14,10 +14,10 @@ from headrace.api.sniff.read_sample import Reading, read_sample
 from headrace.api.sniff.row_policies import row_policies
 from headrace.api.sniff.sniff_evidence import Witness, null_evidence, null_words
 from headrace.api.sniffed import POLICIES, Sniffed
-from headrace.columns.infer.sniff import Judged, judge
+from headrace.columns.infer.sniff import RankedDialect, judge
 from headrace.columns.infer.sniff_table import TableBegin, find_footer, find_table
 from headrace.columns.plan.row_policy import RowOptions
-from headrace.columns.records.data_range import ExtentOptions
+from headrace.columns.records.data_range import DataRangeOptions
 from headrace.core.context import Context
 from headrace.core.errors import EmptyInputError
 from headrace.sources.open import OpenSource
@@ -62,7 +62,7 @@ class Wishes:
 class _Candidate:
     """A ranked dialect with the other options of its proposal, and the sample as they read it."""
 
-    judged: Judged
+    judged: RankedDialect
     begin: TableBegin
     preamble: int
     policies: Mapping[str, str]
@@ -92,7 +92,7 @@ def propose(source: OpenSource, wishes: Wishes, *, context: Context, sample_byte
     return _sniffed(sample, ranked, chosen or _candidate(sample, ranked[0], wishes, context), wishes, lines)
 
 
-def _candidate(sample: Sample, judged: Judged, wishes: Wishes, context: Context) -> _Candidate:
+def _candidate(sample: Sample, judged: RankedDialect, wishes: Wishes, context: Context) -> _Candidate:
     layout, begin = judged.layout, _table_begin(sample, judged, wishes)
     pattern = line_end_pattern(layout.dialect.lineterminator)
     preamble = len(pattern.findall(sample.text, 0, layout.starts[begin.first])) if begin.first else 0
@@ -103,7 +103,7 @@ def _candidate(sample: Sample, judged: Judged, wishes: Wishes, context: Context)
     policies = row_policies(data, columns)
     last = len(layout.starts) - 1
     end = len(sample.text) if sample.whole else layout.starts[last] + len(layout.record_text(last))
-    extent = ExtentOptions(
+    extent = DataRangeOptions(
         skip_rows=preamble, header=indexes, skip_footer=begin.footer, widest=policies.get("long_records") == "widen"
     )
     rows = RowOptions(**policies)
@@ -116,7 +116,7 @@ def _candidate(sample: Sample, judged: Judged, wishes: Wishes, context: Context)
     )
 
 
-def _table_begin(sample: Sample, judged: Judged, wishes: Wishes) -> TableBegin:
+def _table_begin(sample: Sample, judged: RankedDialect, wishes: Wishes) -> TableBegin:
     given = wishes.skip_rows is not None
     regular = replace(judged.regularity, first=0) if given else judged.regularity
     begin = find_table(judged.layout, regular, first_is_given=given)
@@ -129,7 +129,7 @@ def _table_begin(sample: Sample, judged: Judged, wishes: Wishes) -> TableBegin:
     return begin
 
 
-def _sniffed(sample: Sample, ranked: list[Judged], chosen: _Candidate, wishes: Wishes, lines: int) -> Sniffed:
+def _sniffed(sample: Sample, ranked: list[RankedDialect], chosen: _Candidate, wishes: Wishes, lines: int) -> Sniffed:
     best, begin = chosen.judged, chosen.begin
     columns = chosen.reading.columns
     null_values = {name: words for name, column in columns.items() if (words := null_words(column))}

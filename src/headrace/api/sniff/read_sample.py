@@ -12,7 +12,7 @@ from headrace.columns.column import Column
 from headrace.columns.load.load import load
 from headrace.columns.plan.load_plan import ValueOptions
 from headrace.columns.plan.row_policy import RowOptions
-from headrace.columns.records.data_range import ExtentOptions
+from headrace.columns.records.data_range import DataRangeOptions
 from headrace.columns.schema import SchemaOptions
 from headrace.core.context import Context
 from headrace.core.errors import EmptyInputError, ParseError
@@ -36,7 +36,7 @@ class Reading:
     fault: str = ""
 
 
-def read_sample(text: bytes, dialect: Dialect, extent: ExtentOptions, rows: RowOptions, context: Context) -> Reading:
+def read_sample(text: bytes, dialect: Dialect, extent: DataRangeOptions, rows: RowOptions, context: Context) -> Reading:
     """Read a text by these options. Texts that cannot be decoded are null and not faults, because no proposal changes them."""
     options = CsvOptions(
         dialect=dialect,

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import islice
 
 from headrace.columns.column import Column
-from headrace.columns.infer.sniff import NULL_WORDS, Judged, is_typed
+from headrace.columns.infer.sniff import NULL_WORDS, RankedDialect, is_typed
 from headrace.columns.infer.sniff_table import TableBegin
 from headrace.structure.dialect import Dialect
 from headrace.structure.layout import agreement_of
@@ -47,7 +47,7 @@ class Witness:
     """
 
     sample: Sample
-    ranked: list[Judged]
+    ranked: list[RankedDialect]
     begin: TableBegin
     preamble: int
     lines: int

@@ -13,7 +13,7 @@ from headrace.gpu.kernels.launcher import Launcher, Room
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnRoom:
+class ColumnAddresses:
     """Device addresses of a wanted column's buffers, 0 for a buffer that the column does not have.
 
     Parameters
@@ -75,12 +75,12 @@ class Taken:
         """The type with offsets as they are in memory."""
         return type_named(f"large_{self.type}") if self.large else self.type
 
-    def described(self) -> ColumnRoom:
+    def described(self) -> ColumnAddresses:
         """Return the addresses of the buffers, for the table of the kernels."""
         values, offsets, validity, sightings = (
             self.rooms[name].address if name in self.rooms else 0 for name in ("values", "offsets", "validity", "sightings")
         )
-        return ColumnRoom(
+        return ColumnAddresses(
             position=self.position,
             type=self.made,
             guess=self.guess,

@@ -10,7 +10,7 @@ from headrace import _native
 from headrace.columns.column import Column
 from headrace.columns.native_columns import column_of
 from headrace.core.errors import ParseError
-from headrace.core.lazy import Named
+from headrace.core.lazy import LazyMapping
 
 FAULT_KINDS = ("type", "overflow", "encoding", "quote", "unclosed_quote", "too_few_fields", "too_many_fields")
 """Names of `Fault` (columns/rules/fault.hpp), in its order."""
@@ -22,10 +22,10 @@ def rejects_of(made: Sequence[tuple[str, Any]], faults: int) -> Mapping[str, Col
 
 
 @cache
-def no_rejects() -> Named[Column]:
+def no_rejects() -> LazyMapping[Column]:
     """Return the table without rows. All loads without faults share it, which saves ten columns for each batch of a stream."""
     made = _native.no_rejects()
-    return Named({name: number for number, (name, _) in enumerate(made)}, [column_of(parts, 0) for _, parts in made])
+    return LazyMapping({name: number for number, (name, _) in enumerate(made)}, [column_of(parts, 0) for _, parts in made])
 
 
 def parse_error(rejects: Mapping[str, Column]) -> ParseError:

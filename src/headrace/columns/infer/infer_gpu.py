@@ -10,12 +10,12 @@ import numpy as np
 
 from headrace import _native
 from headrace.columns.buffers.load_result import Evidence, evidence_of
-from headrace.columns.convert.gpu.column_group import GIVEN, SETTLED, PlanOnGpu, kind_type
+from headrace.columns.convert.gpu.column_group import GIVEN, SETTLED, GpuPlan, kind_type
 from headrace.columns.convert.gpu.layouts import EMPTY, SIGHTINGS
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.native_dialect import native_dialect
 from headrace.columns.plan.native_errors import native_errors
-from headrace.core.lazy import Later
+from headrace.core.lazy import LazySequence
 from headrace.sources.open import OpenSource
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
@@ -55,7 +55,7 @@ class Inference:
         source: OpenSource,
         dialect: Dialect,
         plan: LoadPlan,
-        known: PlanOnGpu,
+        known: GpuPlan,
         begin: int,
         *,
         share: _native.LoadShare | None = None,
@@ -144,7 +144,7 @@ class Inference:
 
     def evidence(self) -> Sequence[Evidence | None]:
         """Return the evidence for each column's type, built lazily. No more kinds are recorded afterwards."""
-        return Later(len(self._plan.columns), partial(_evidence_at, self._ledger, frozenset(self._known.inferred)))
+        return LazySequence(len(self._plan.columns), partial(_evidence_at, self._ledger, frozenset(self._known.inferred)))
 
     def _field_text(self, at: int) -> bytes:
         """Return the first bytes of the raw text of the field that begins there."""

@@ -66,7 +66,7 @@ _LISTED = re.compile(rb"[^\s,;|\"']+(?:([,;|])[^\s,;|\"']+)(?:\1[^\s,;|\"']+)*")
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class RankedDialect:
     """A dialect and its evidence.
 
     Parameters
@@ -111,7 +111,7 @@ class Judged:
         return self.layout.dialect
 
 
-def judge(sample: Sample, fixed: Fixed) -> list[Judged]:
+def judge(sample: Sample, fixed: Fixed) -> list[RankedDialect]:
     """Return dialects from the likeliest on; of equals the more usual one first. At least the best two are judged, not all.
 
     Parameters
@@ -131,7 +131,7 @@ def judge(sample: Sample, fixed: Fixed) -> list[Judged]:
     return _with_variants(sample, ranked, fixed, 1)
 
 
-def _with_variants(sample: Sample, ranked: list[Judged], fixed: Fixed, varied: int) -> list[Judged]:
+def _with_variants(sample: Sample, ranked: list[RankedDialect], fixed: Fixed, varied: int) -> list[RankedDialect]:
     """Return `ranked` with variants of the `varied` best, likeliest first; a variant may repair malformed quotes."""
     known = {judged.dialect for judged in ranked}
     best = sorted(ranked, key=lambda judged: -judged.score)[:varied]
@@ -140,27 +140,27 @@ def _with_variants(sample: Sample, ranked: list[Judged], fixed: Fixed, varied: i
     return _ranked([*ranked, *_judge_all(sample, more)])
 
 
-def _ranked(several: list[Judged]) -> list[Judged]:
+def _ranked(several: list[RankedDialect]) -> list[RankedDialect]:
     """Sort from the likeliest on, dialects with malformed quotes last; of equals the earlier one first."""
     whole = any(judged.reads_every_line for judged in several)
     weighed = [replace(judged, weight=_LINES_LEFT_OUT) if whole and judged.regularity.first else judged for judged in several]
     return sorted(weighed, key=lambda judged: (judged.is_malformed, -round(judged.score / _EQUAL)))
 
 
-def _judge_all(sample: Sample, dialects: list[Dialect]) -> list[Judged]:
+def _judge_all(sample: Sample, dialects: list[Dialect]) -> list[RankedDialect]:
     found = []
     for dialect in dialects:
         layout = lay_out(sample.text, dialect, whole=sample.whole)
         regular = regularity(layout)
         if not _comments_are_records(layout, regular):
             found.append((layout, regular))
-    judged: list[Judged] = []
+    judged: list[RankedDialect] = []
     best = second = 0.0
     for layout, regular in sorted(found, key=lambda pair: -pair[1].score):
         # No type score is above 1, so the rest cannot be better.
         if regular.score < second:
             break
-        judged.append(Judged(layout, regular, type_score(layout, regular)))
+        judged.append(RankedDialect(layout, regular, type_score(layout, regular)))
         if not judged[-1].is_malformed:
             best, second = sorted((best, second, judged[-1].score * (_LINES_LEFT_OUT if regular.first else 1)))[:0:-1]
     order = {dialect: place for place, dialect in enumerate(dialects)}

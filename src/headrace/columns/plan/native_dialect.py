@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from headrace import _native
-from headrace.core.identity_cache import Recent
+from headrace.core.identity_cache import IdentityCache
 from headrace.structure.dialect import Dialect
 
-_dialects: Recent[_native.Dialect] = Recent()
+_dialects: IdentityCache[_native.Dialect] = IdentityCache()
 
 
 def native_dialect(dialect: Dialect) -> _native.Dialect:

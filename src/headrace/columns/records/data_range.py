@@ -19,7 +19,7 @@ from headrace.structure.survey import Span, record_begin, skip_lines, survey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExtentOptions:
+class DataRangeOptions:
     """The options that define which part of the text is data.
 
     Parameters
@@ -103,7 +103,7 @@ class Extent:
     most_fields: int = 0
 
 
-def find_beginning(source: OpenSource, dialect: Dialect, options: ExtentOptions, context: Context) -> Beginning:
+def find_data_start(source: OpenSource, dialect: Dialect, options: DataRangeOptions, context: Context) -> Beginning:
     """Skip lines, and find the record that has the names.
 
     Raises
@@ -168,7 +168,9 @@ def _joined(records: Sequence[FirstRecord]) -> FirstRecord:
     return FirstRecord(last.begin, fields, malformed.malformed, malformed.text, undecodable)
 
 
-def find_extent(source: OpenSource, dialect: Dialect, beginning: Beginning, options: ExtentOptions, context: Context) -> Extent:
+def find_data_range(
+    source: OpenSource, dialect: Dialect, beginning: Beginning, options: DataRangeOptions, context: Context
+) -> Extent:
     """Find the range of the data.
 
     A footer and `widest` cost a pass over the structure of the whole text, `n_rows` a pass over the records up to it.

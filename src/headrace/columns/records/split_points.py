@@ -35,7 +35,7 @@ def cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int
     ([16], [4])
     """
     if dialect.lenient_quotes:
-        return lenient_cuts(source, dialect, begin, end)
+        return lenient_split_points(source, dialect, begin, end)
     size = _LOOK_BYTES
     codec = source.codec
     end -= (end - begin) % 2 if codec.startswith("utf-16") else 0  # a multiple of two bytes, as all positions here
@@ -49,7 +49,7 @@ def cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int
         size *= 8
 
 
-def lenient_cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int]:
+def lenient_split_points(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int]:
     """Return split points of a UTF-8 text with lenient quotes. These are certain.
 
     A split point is a line end after a quote that closes any open field, with no other quote between them. A field that opens
@@ -59,7 +59,7 @@ def lenient_cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> 
     --------
     >>> from headrace.sources.open import open_source
     >>> with open_source(b'a\\n1,"x\\ny"\\n2,"z\\n3') as source:
-    ...     lenient_cuts(source, Dialect(lenient_quotes=True), 0, 18)
+    ...     lenient_split_points(source, Dialect(lenient_quotes=True), 0, 18)
     [10]
     """
     quote = dialect.quote_char or b""

@@ -15,7 +15,7 @@ kernels of the next variant return at once unless that flag is set. So the bytes
 
 The variant ``"quoted"`` assumes that every quote opens or closes a field, and sets `Found.STRAY` at one that cannot. With lenient
 quotes, that also sets `Found.REDO`, and lenient_quotes.cu finds the quotes that open a field. With strict ones such texts are
-rare, so no further variant is enqueued: the caller searches again with ``only_steps`` (`TileStructure.misread`).
+rare, so no further variant is enqueued: the caller searches again with ``only_dfa`` (`TileStructure.misread`).
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.core.identity_cache import Recent
+from headrace.core.identity_cache import IdentityCache
 from headrace.core.quick import quick
 from headrace.gpu.kernels.launcher import Launcher, Room, Rooms
 from headrace.gpu.kernels.trace import Recorder, Recording
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import TOTALS, Found, Plain, lenient_dialect, plain_dialect, step_tables
-from headrace.structure.gpu.launches import TOTALS_BYTES, FindShape, Search, Steps, TallyAndMore
+from headrace.structure.gpu.launches import TOTALS_BYTES, FusedSummary, Search, SearchTuning, Steps
 
 _COUNTS = TOTALS.names or ()
 _FLAGS = _COUNTS.index("flags")
@@ -63,7 +63,7 @@ class TileStructure:
     more
         The buffers that the caller asked for.
     did_more
-        Whether the first variant ran as the caller's `TallyAndMore`.
+        Whether the first variant ran as the caller's `FusedSummary`.
     """
 
     totals: Room
@@ -88,7 +88,7 @@ class TileStructure:
         return form == "quoted" and bool(counts["flags"] & Found.STRAY)
 
 
-def tile_count(text: Room, shape: FindShape) -> int:
+def tile_count(text: Room, shape: SearchTuning) -> int:
     """Return the number of tiles. Tiles are aligned to 16 bytes in memory, so the first may begin before the text."""
     return -(-(text.nbytes + text.address % 16) // shape.tile) if text.nbytes else 0
 
@@ -97,11 +97,11 @@ def find_tiles(
     launcher: Launcher,
     text: Room,
     dialect: Dialect,
-    shape: FindShape,
+    shape: SearchTuning,
     more: tuple[Sequence[int], Sequence[int]] = ((0,), ()),
     *,
     has_quotes: bool = False,
-    tally: TallyAndMore | None = None,
+    tally: FusedSummary | None = None,
 ) -> TileStructure:
     """Enqueue the search for the structure of a text, without waiting for it.
 
@@ -129,7 +129,7 @@ def find_tiles(
         The buffers, to be filled by the kernels.
     """
     tiles = tile_count(text, shape)
-    known = shape.only_steps, has_quotes
+    known = shape.only_dfa, has_quotes
     forms = _variant_cache.of(lambda: _variants(dialect, *known), dialect, key=known)
     zeroed, others = more
     if forms[-1][0] == "steps" or not tiles:  # the recording cannot upload tables; without tiles there is little to launch
@@ -159,7 +159,7 @@ class _RecordedSearch:
         return _structure(rooms[self.totals], rooms[self.entries], self.forms, tiles, None, more, self.did_more)
 
 
-_searches: Recent[tuple[Recording, _RecordedSearch]] = Recent()
+_searches: IdentityCache[tuple[Recording, _RecordedSearch]] = IdentityCache()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +168,8 @@ class _SearchPlan:
 
     dialect: Dialect
     forms: _Variants
-    shape: FindShape
-    tally: TallyAndMore | None
+    shape: SearchTuning
+    tally: FusedSummary | None
 
 
 def _recorded(way: _SearchPlan, counts: tuple[int, int]) -> tuple[Recording, _RecordedSearch]:
@@ -205,10 +205,10 @@ _structure = quick(TileStructure)
 _Variants = list[tuple[str, Any]]
 
 
-def _variants(dialect: Dialect, only_steps: bool, has_quotes: bool) -> _Variants:
+def _variants(dialect: Dialect, only_dfa: bool, has_quotes: bool) -> _Variants:
     """Return the variants to enqueue, in order, each with its tables. The last one reads every text of the dialect."""
     steps = step_tables(dialect)
-    if only_steps:
+    if only_dfa:
         return [("steps", steps)]
     bare, quoted = plain_dialect(dialect, quoted=False), plain_dialect(dialect, quoted=True)
     forms: _Variants = [] if bare is None or (has_quotes and dialect.quote_char) else [("bare", bare.tobytes())]
@@ -221,4 +221,4 @@ def _variants(dialect: Dialect, only_steps: bool, has_quotes: bool) -> _Variants
     return [*forms, ("steps", steps)]
 
 
-_variant_cache: Recent[_Variants] = Recent()
+_variant_cache: IdentityCache[_Variants] = IdentityCache()

@@ -14,9 +14,9 @@ from headrace.gpu.kernels.launcher import Entry, Launcher, Part, Room, Shape
 from headrace.gpu.kernels.trace_expressions import least, most, packed
 from headrace.structure.gpu.dialect_tables import ENTRY, MOST_STATES, TALLY, TOTALS
 
-_TALLY_PLAIN = Entry("structure/gpu/summarize_plain.cu", "tally_plain", "PQ8sPPPI")
+_TALLY_PLAIN = Entry("structure/gpu/summarize_plain.cu", "summarize_plain", "PQ8sPPPI")
 _MAP_TILES = Entry("structure/gpu/summarize_dfa.cu", "map_tiles", "PQPPPPP")
-_TALLY_STEPS = Entry("structure/gpu/summarize_dfa.cu", "tally_steps", "PQPPPPPPP")
+_TALLY_STEPS = Entry("structure/gpu/summarize_dfa.cu", "summarize_dfa", "PQPPPPPPP")
 _CHAIN_MAPS = Entry("structure/gpu/summarize_dfa.cu", "chain_maps", "PIPP")
 _START_CHUNKS = Entry("structure/gpu/summarize_dfa.cu", "start_chunks", "PQPPPPP")
 _FIND_RUNS = Entry("structure/gpu/lenient_quotes.cu", "find_runs", "PQ24sPP")
@@ -37,7 +37,7 @@ FORMS_BYTES = MOST_FORMS * TOTALS_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FindShape:
+class SearchTuning:
     """Launch configuration of the search.
 
     Parameters
@@ -46,7 +46,7 @@ class FindShape:
         Threads a block, vectors of 16 bytes that each thread reads, and resident blocks a multiprocessor.
     scan_threads
         Threads a block of the scans.
-    only_steps
+    only_dfa
         Read the text by the automaton, whatever its dialect.
     """
 
@@ -54,7 +54,7 @@ class FindShape:
     rows: int = 8
     blocks: int = 6
     scan_threads: int = 256
-    only_steps: bool = False
+    only_dfa: bool = False
 
     @property
     def tile(self) -> int:
@@ -72,12 +72,12 @@ class FindShape:
 
 
 @cache
-def _plain_defines(shape: FindShape, quoted: bool) -> dict[str, int]:
+def _plain_defines(shape: SearchTuning, quoted: bool) -> dict[str, int]:
     return shape.plain(quoted=quoted)
 
 
 @cache
-def _steps_defines(shape: FindShape, states: int) -> dict[str, int]:
+def _steps_defines(shape: SearchTuning, states: int) -> dict[str, int]:
     return shape.steps(states)
 
 
@@ -95,7 +95,7 @@ class Steps:
     tables
         STEP_TABLES.
     states
-        The automaton's state before each 32 bytes, as tally_steps of summarize_dfa.cu writes it: `chunk` states for each
+        The automaton's state before each 32 bytes, as summarize_dfa of summarize_dfa.cu writes it: `chunk` states for each
         thread, and `stride` bytes from thread to thread.
     marks
         A bit for each byte, set for lenient quotes that open no field; None if quotes are strict.
@@ -112,8 +112,8 @@ class Steps:
 
 
 @dataclass(frozen=True, slots=True)
-class TallyAndMore:
-    """A kernel that replaces ``tally_plain`` in the first variant: it also measures the strings of every record.
+class FusedSummary:
+    """A kernel that replaces ``summarize_plain`` in the first variant: it also measures the strings of every record.
 
     One pass over the text then serves the search and the conversion's string offsets. The kernel has a block for each tile and
     these parameters: text, dialect, tile summaries, totals, `string_sums`, `string_sizes`, `declined_tiles`, task and columns.
@@ -152,7 +152,7 @@ class Search:
         self,
         launcher: Launcher,
         text: Room,
-        cut: tuple[FindShape, int],
+        cut: tuple[SearchTuning, int],
         forms: list[str],
         more: tuple[Sequence[int], Sequence[int]],
     ) -> None:
@@ -175,7 +175,7 @@ class Search:
         self._before: Part | None = None
         self._marks: Room | None = None
         self.steps: Steps | None = None
-        self.tally: TallyAndMore | None = None
+        self.tally: FusedSummary | None = None
 
     def mark_quotes(self, dialect: np.void) -> None:
         """Enqueue the kernels that mark lenient quotes that open no field."""

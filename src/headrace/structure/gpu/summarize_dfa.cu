@@ -3,7 +3,7 @@
 //   1. map_tiles runs each chunk from every state, which gives its state map: the state after it for each state before
 //      it. A scan composes the maps of the block's chunks, and scan_maps those of the tiles. Now the state before every
 //      tile, and with the maps before every chunk, is known.
-//   2. tally_steps runs each chunk once more, from its known state. Each byte is replaced in shared memory by what it
+//   2. summarize_dfa runs each chunk once more, from its known state. Each byte is replaced in shared memory by what it
 //      means there (a separator, a record end, ...), and these are counted into the tile's summary.
 // No block waits for another. Example, states outside (O) and inside quotes (Q), three chunks, start state O:
 // | chunk                 a,"     b⏎c     ",d
@@ -98,7 +98,7 @@ struct Staged {
 
 #if HR_STATES <= 16
 // `before`: for each thread of all blocks, the map of the tile's bytes before its chunk, four bits a state. `maps`: the
-// map of each tile, 64 bits. `marks`: as in Staged::stage; `other`: as in tally_plain.
+// map of each tile, 64 bits. `marks`: as in Staged::stage; `other`: as in summarize_plain.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     map_tiles(const u8* text, u64 bytes, const Tables* tables, const u16* marks, Word* before, u64* maps,
               const FindTotals* other) {
@@ -293,7 +293,7 @@ __device__ __forceinline__ Reached reach(const Staged& staged, i64 first, u32 re
 // `states`: the state before each tile and after the last one. `before`: in, the output of map_tiles (or start_chunks);
 // out, for each chunk the states before each 32 bytes, one a byte from the lowest byte on.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    tally_steps(const u8* text, u64 bytes, const Tables* tables, const u16* marks, Word* before, const u8* states,
+    summarize_dfa(const u8* text, u64 bytes, const Tables* tables, const u16* marks, Word* before, const u8* states,
                 Tally* tallies, FindTotals* totals, const FindTotals* other) {
     __shared__ Staged staged;
     __shared__ u64 words[warps];

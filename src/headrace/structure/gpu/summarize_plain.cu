@@ -78,7 +78,7 @@ __device__ __forceinline__ bool tally_tile(const u8* text, u64 bytes, const Plai
 // preceding variant, or null. Unless that variant set FIND_REDO, this launch does nothing. It therefore has few blocks,
 // which loop over the tiles: 65,536 blocks that return at once took 40 us.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    tally_plain(const u8* text, u64 bytes, PlainDialect dialect, Tally* tallies, FindTotals* totals,
+    summarize_plain(const u8* text, u64 bytes, PlainDialect dialect, Tally* tallies, FindTotals* totals,
                 const FindTotals* other, u32 tiles) {
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
     for (u32 number = blockIdx.x; number < tiles; number += gridDim.x) {

@@ -12,7 +12,7 @@ from headrace.arrange.multisplit.gpu.tuning import (
     BY_CHUNKS,
     KERNEL_BITS,
     KEY_BYTES,
-    MOST_BY_U32,
+    MAX_KEYS_U32,
     SplitTuning,
     bin_keys,
     count_defines,
@@ -24,7 +24,7 @@ from headrace.arrange.multisplit.gpu.tuning import (
 )
 from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
 
-__all__ = ["MOST_BY_U32", "Column", "Pass", "Splitter", "bin_keys", "bins_bytes", "bits_pass", "packed"]
+__all__ = ["MAX_KEYS_U32", "Column", "Pass", "Splitter", "bin_keys", "bins_bytes", "bits_pass", "packed"]
 
 MAX_COLUMNS = 8
 """Columns of values that one launch moves (split_columns.cuh)."""

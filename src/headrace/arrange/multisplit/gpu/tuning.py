@@ -16,7 +16,7 @@ from headrace.gpu.kernels.source import ANY, Programs
 
 BY_CHUNKS, BY_LOOK_BACK = 0, 1
 """Values of HR_PLACES, as in split_place.cuh."""
-MOST_BY_U32 = (1 << 32) - (1 << 17)
+MAX_KEYS_U32 = (1 << 32) - (1 << 17)
 """Maximum number of keys whose output positions fit in 32 bits (split_tile.cuh)."""
 DIGIT_BITS = 8
 KERNEL_BITS = (1, 5, DIGIT_BITS)
@@ -100,7 +100,7 @@ class SplitTuning:
     groups_per_multiprocessor: int = 4
     warps_per_multiprocessor: int = 64
     chunk_keys: tuple[int, int, int] = (36864, 49152, 1)
-    max_keys_u32: int = MOST_BY_U32
+    max_keys_u32: int = MAX_KEYS_U32
 
     def split(self, key: str, rule: str, bits: int, places: int, widths: Sequence[int]) -> BlockTuning:
         """Return the tile of a split; `widths`: bytes of each column that moves with the keys."""

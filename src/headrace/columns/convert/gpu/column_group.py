@@ -1,6 +1,6 @@
 """Prepares a load plan for a GPU: serialised rules, groups of columns that are converted together, and their column tables.
 
-A table may have thousands of columns while its text is small. So everything that depends on the plan alone (`PlanOnGpu`,
+A table may have thousands of columns while its text is small. So everything that depends on the plan alone (`GpuPlan`,
 `Group`) is built once and cached, and a load does little work per column.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.columns.buffers.column_buffers_gpu import ColumnRoom, Taken, validity_words
+from headrace.columns.buffers.column_buffers_gpu import ColumnAddresses, Taken, validity_words
 from headrace.columns.column import Column
 from headrace.columns.convert.gpu.layouts import (
     CONVERT_COLUMN,
@@ -29,7 +29,7 @@ from headrace.columns.convert.gpu.row_columns import RowColumns, row_columns
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType, has_offsets
-from headrace.core.identity_cache import Recent
+from headrace.core.identity_cache import IdentityCache
 from headrace.core.quick import quick
 from headrace.gpu.kernels.launcher import Launcher, Rooms
 from headrace.gpu.kernels.trace_expressions import packed
@@ -46,8 +46,8 @@ _COLUMN_WORDS = CONVERT_COLUMN.size // 8
 _WORD = {name: column_word(name) for name in ("rules", "zone", "values", "offsets", "validity", "sightings")}
 
 
-class PlanOnGpu:
-    """The parts of a plan's preparation that depend on neither the text nor its address. `plan_on_gpu` returns a cached one."""
+class GpuPlan:
+    """The parts of a plan's preparation that depend on neither the text nor its address. `gpu_plan_of` returns a cached one."""
 
     def __init__(self, plan: LoadPlan) -> None:
         self._plan = plan
@@ -59,8 +59,8 @@ class PlanOnGpu:
         """Number of columns of strings whose type is given."""
         self.packed, pointers = _native.pack_rules(plan)
         self._words, self._pointers = _words(self.packed), np.array(pointers, np.intp) // 8
-        self._groups: Recent[Group] = Recent(_MAX_GROUPS)
-        self._tasks: Recent[bytes] = Recent(_MAX_GROUPS)
+        self._groups: IdentityCache[Group] = IdentityCache(_MAX_GROUPS)
+        self._tasks: IdentityCache[bytes] = IdentityCache(_MAX_GROUPS)
 
     def task(self, group: Group, dialect: Dialect, quoted: bool, listing: FaultListing, sizes: tuple[int, int]) -> bytes:
         """Return ConvertTask as bytes for a text that the search read by byte masks.
@@ -108,7 +108,7 @@ class PlanOnGpu:
             type_ = given if kind == GIVEN and given is not None else kind_type(kind)
             types.append(type_named(f"large_{type_}") if position in large else type_)
         rooms = [
-            ColumnRoom(position=position, type=type_, guess=kind if kind < GIVEN else None)
+            ColumnAddresses(position=position, type=type_, guess=kind if kind < GIVEN else None)
             for position, type_, kind in zip(positions, types, kinds, strict=True)
         ]
         rooms.sort(key=lambda room: not has_offsets(room.type))
@@ -120,12 +120,12 @@ def _words(packed: bytes) -> NDArray[np.uint64]:
     return np.frombuffer(packed.ljust(-(-len(packed) // 8) * 8, b"\0"), np.uint64)
 
 
-_plans: Recent[PlanOnGpu] = Recent()
+_plans: IdentityCache[GpuPlan] = IdentityCache()
 
 
-def plan_on_gpu(plan: LoadPlan) -> PlanOnGpu:
+def gpu_plan_of(plan: LoadPlan) -> GpuPlan:
     """Return the plan's preparation, cached by the identity of its parts."""
-    return _plans.of(lambda: PlanOnGpu(plan), plan.columns, plan.rows, plan.values, plan.forms, plan.zones)
+    return _plans.of(lambda: GpuPlan(plan), plan.columns, plan.rows, plan.values, plan.forms, plan.zones)
 
 
 @cache
@@ -144,7 +144,7 @@ class Group:
     Parameters
     ----------
     named
-        Positions, kinds, and positions with large offsets, as the parameters of `PlanOnGpu.group`.
+        Positions, kinds, and positions with large offsets, as the parameters of `GpuPlan.group`.
     rooms
         The columns in the kernels' order: strings first.
     table
@@ -154,7 +154,11 @@ class Group:
     """
 
     def __init__(
-        self, named: tuple[tuple[int, ...], bytes, frozenset[int]], rooms: list[ColumnRoom], table: NDArray[np.void], width: int
+        self,
+        named: tuple[tuple[int, ...], bytes, frozenset[int]],
+        rooms: list[ColumnAddresses],
+        table: NDArray[np.void],
+        width: int,
     ) -> None:
         self.positions, self.kinds, self.large = named
         self.rooms = rooms
@@ -173,7 +177,7 @@ class Group:
         self._bits = [width for width in bits[self.strings :] if width != 1]
         self._booleans = bits[self.strings :].count(1)
         self._row_bits = len(bits) + sum(bits)  # validity, and the value or an offset
-        # Indices of buffers, in the order of `MadeColumns.rooms`.
+        # Indices of buffers, in the order of `ColumnGroupBuffers.rooms`.
         self.offsets_at = len(bits) + self._booleans
         self.values_at = np.array(self._places_of_values(bits), np.intp)
         count: NDArray[np.intp] = np.arange(len(rooms)) * _COLUMN_WORDS
@@ -207,16 +211,16 @@ class Group:
             self._rows[key] = row_columns(self._table, self._width, quotes=quotes, measures=measures)
         return self._rows[key]
 
-    def make_room(self, launcher: Launcher, rows: int, string_bytes: Sequence[int] = ()) -> MadeColumns:
+    def make_room(self, launcher: Launcher, rows: int, string_bytes: Sequence[int] = ()) -> ColumnGroupBuffers:
         """Allocate the columns' buffers for `rows` rows; those of string bytes only if their sizes are given."""
         filled, others = self._sizes(rows)
         rooms = launcher.rooms(filled, [*others, *string_bytes], ones=len(self.rooms))
-        return MadeColumns(self, rows, rooms, [0] * len(self.rooms))
+        return ColumnGroupBuffers(self, rows, rooms, [0] * len(self.rooms))
 
-    def no_rows(self, launcher: Launcher) -> MadeColumns:
+    def no_rows(self, launcher: Launcher) -> ColumnGroupBuffers:
         """Return the columns of an empty text. No kernel runs; the one offset of each string column is 0 already."""
         rooms = launcher.rooms([*self.sizes(0), *[0] * self.strings], ones=len(self.rooms))
-        return MadeColumns(self, 0, rooms, [0] * len(self.rooms))
+        return ColumnGroupBuffers(self, 0, rooms, [0] * len(self.rooms))
 
     def room_bytes(self, rows: int) -> int:
         """Return the approximate size of the buffers for `rows` rows, without the bytes of strings."""
@@ -239,7 +243,7 @@ class Group:
 
 
 @dataclass(slots=True, eq=False)
-class MadeColumns:
+class ColumnGroupBuffers:
     """Buffers of a group's columns, in the kernels' order.
 
     Parameters

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.columns.buffers.column_buffers_gpu import ColumnRoom
+from headrace.columns.buffers.column_buffers_gpu import ColumnAddresses
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import TRAITS, UNITS, DataType, has_offsets
 from headrace.core.layouts.layout import layout
@@ -95,7 +95,7 @@ def column_word(name: str) -> int:
     return CONVERT_COLUMN.offset(name) // 8
 
 
-def pack_columns(plan: LoadPlan, rooms: Sequence[ColumnRoom], rules: int, packed: bytes) -> NDArray[np.void]:
+def pack_columns(plan: LoadPlan, rooms: Sequence[ColumnAddresses], rules: int, packed: bytes) -> NDArray[np.void]:
     """Return the column table of the kernels, columns of strings first.
 
     Parameters
@@ -142,7 +142,7 @@ def _family(type_: DataType) -> tuple[int, bool, int]:
     return number, signed, min(2 ** (type_.bits - signed) - 1, _EIGHT_DIGITS)
 
 
-def _flags_of_rules(room: ColumnRoom, rules: np.void, zoned: bool) -> int:
+def _flags_of_rules(room: ColumnAddresses, rules: np.void, zoned: bool) -> int:
     """Return the flags of ConvertFlag that follow from the column's rules."""
     family = TRAITS[room.type.name].family
     usual = True
@@ -210,7 +210,13 @@ class FaultListing:
 
 
 def pack_task(
-    plan: LoadPlan, rooms: Sequence[ColumnRoom], dialect: tuple[bytes, bytes], *, size: int, tiles: int, listing: FaultListing
+    plan: LoadPlan,
+    rooms: Sequence[ColumnAddresses],
+    dialect: tuple[bytes, bytes],
+    *,
+    size: int,
+    tiles: int,
+    listing: FaultListing,
 ) -> NDArray[np.void]:
     """Return ConvertTask as an array of one element.
 

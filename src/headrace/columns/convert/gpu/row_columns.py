@@ -160,7 +160,7 @@ class RowColumns:
         return 2 * tiles * self._max_groups(tile) * self.strings
 
 
-def most_row_bytes(columns: int) -> int:
+def max_row_bytes(columns: int) -> int:
     """Return the maximum size of a column table with this number of wanted columns."""
     return (2 * columns + 1) * ROW_COLUMN.size
 

@@ -16,7 +16,7 @@ constexpr u32 threads = HR_THREADS;
 // all in flight at once. A block adds the preceding tiles by decoupled look-back. `memory`: for each column a ticket
 // and a state for each of its blocks, zeroed.
 extern "C" __global__ void __launch_bounds__(threads)
-    place_strings(u64* sums, u32 tiles, u32 strings, u64* totals, tile::Wide* memory) {
+    scan_string_sizes(u64* sums, u32 tiles, u32 strings, u64* totals, tile::Wide* memory) {
     __shared__ u64 parts[threads / tile::lanes];
     __shared__ u64 blocks_before;
     __shared__ u32 taken;
@@ -53,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 // `ranges`: of the row count, then of the bytes of each column of strings. Stores the row count in `rows`, or
 // MISPREDICTED.
 extern "C" __global__ void __launch_bounds__(threads)
-    check_room(const FindTotals* totals, u32 forms, const SizeRange* ranges, const u64* string_bytes, u32 strings,
+    validate_estimate(const FindTotals* totals, u32 forms, const SizeRange* ranges, const u64* string_bytes, u32 strings,
                u64* rows) {
     u32 form = 0;
     while (form < forms && (totals[form].flags & FIND_REDO) != 0) ++form;

@@ -5,19 +5,19 @@ from __future__ import annotations
 from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
 from headrace.gpu.kernels.trace_expressions import most
 
-_PLACE = Entry("columns/convert/gpu/string_offsets.cu", "place_strings", "PIIPP")
+_PLACE = Entry("columns/convert/gpu/string_offsets.cu", "scan_string_sizes", "PIIPP")
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
 _BLOCK_TILES = 8 * _THREADS
 _STATE_BYTES = 16
 
 
-def place_memory_bytes(tiles: int, strings: int) -> int:
-    """Return the size of the zeroed buffer that `place_strings` needs."""
+def scan_memory_bytes(tiles: int, strings: int) -> int:
+    """Return the size of the zeroed buffer that `scan_string_sizes` needs."""
     return strings * (_blocks(tiles) + 1) * _STATE_BYTES
 
 
-def place_strings(launcher: Launcher, sums: Room, shape: tuple[int, int], totals: Room, memory: Room | None = None) -> None:
+def scan_string_sizes(launcher: Launcher, sums: Room, shape: tuple[int, int], totals: Room, memory: Room | None = None) -> None:
     """Launch an exclusive scan of string sizes over the tiles, for each column.
 
     Parameters
@@ -30,10 +30,10 @@ def place_strings(launcher: Launcher, sums: Room, shape: tuple[int, int], totals
     totals
         A word for each column: the bytes of all tiles.
     memory
-        A zeroed buffer of `place_memory_bytes`; None to allocate one.
+        A zeroed buffer of `scan_memory_bytes`; None to allocate one.
     """
     tiles, strings = shape
-    memory = launcher.room(place_memory_bytes(tiles, strings), fill=0) if memory is None else memory
+    memory = launcher.room(scan_memory_bytes(tiles, strings), fill=0) if memory is None else memory
     blocks = strings, _blocks(tiles), 1
     launcher.launch(_PLACE, Shape(_DEFINES, blocks, _THREADS), [sums, tiles, strings, totals, memory])
 

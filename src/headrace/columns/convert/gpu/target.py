@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from headrace.columns.convert.gpu.tuning import ConvertShape, Program, RowShape
+from headrace.columns.convert.gpu.tuning import ConvertTuning, Program, RowTuning
 from headrace.gpu.kernels.launcher import Launcher, Room
-from headrace.structure.gpu.launches import FindShape
+from headrace.structure.gpu.launches import SearchTuning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class GpuShape:
+class GpuTuning:
     """Launch configurations of the search and the conversion. All tiles have the search's size.
 
     Parameters
@@ -19,27 +19,27 @@ class GpuShape:
     find
         The search.
     threads, window, blocks
-        The general conversion, as in `ConvertShape`.
+        The general conversion, as in `ConvertTuning`.
     rows, numbers_rows, quoted_rows
         The fast conversion: with strings, without strings, and with quotes.
     ahead
         Whether the conversion is launched before the rows are counted, into buffers of estimated size.
     """
 
-    find: FindShape = field(default_factory=FindShape)
+    find: SearchTuning = field(default_factory=SearchTuning)
     threads: int = 256
     window: int = 4096
     blocks: int = 4
-    rows: RowShape = field(default_factory=RowShape)
-    numbers_rows: RowShape = field(default_factory=lambda: RowShape(threads=128, records=2, blocks=8))
-    quoted_rows: RowShape = field(default_factory=lambda: RowShape(quotes=True, threads=160, head=2048, blocks=7))
+    rows: RowTuning = field(default_factory=RowTuning)
+    numbers_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=128, records=2, blocks=8))
+    quoted_rows: RowTuning = field(default_factory=lambda: RowTuning(quotes=True, threads=160, head=2048, blocks=7))
     ahead: bool = True
 
     def __post_init__(self) -> None:
         tiles = {self.rows.tile, self.numbers_rows.tile, self.quoted_rows.tile, self.find.tile}
         assert len(tiles) == 1  # the conversion reads the search's tiles
 
-    def of_rows(self, *, quoted: bool, strings: bool) -> RowShape:
+    def of_rows(self, *, quoted: bool, strings: bool) -> RowTuning:
         """Return the fast conversion's configuration.
 
         Without strings, records are short and no thread waits for string offsets. Then a thread converts two records, each of
@@ -47,26 +47,26 @@ class GpuShape:
         """
         return self.quoted_rows if quoted else self.rows if strings else self.numbers_rows
 
-    def convert(self, form: str) -> ConvertShape:
+    def convert(self, form: str) -> ConvertTuning:
         """Return the general conversion's configuration for a text that this search variant read."""
         forms = {"quotes": form != "bare", "steps": form == "steps"}
-        return ConvertShape(threads=self.threads, tile=self.find.tile, window=self.window, blocks=self.blocks, **forms)
+        return ConvertTuning(threads=self.threads, tile=self.find.tile, window=self.window, blocks=self.blocks, **forms)
 
 
 @cache
-def convert_program(shape: GpuShape, form: str, writes: bool) -> Program:
+def convert_program(shape: GpuTuning, form: str, writes: bool) -> Program:
     """Return the program of ``convert_tiles`` (`writes`) or ``measure_strings`` for a search variant."""
     configuration = shape.convert(form)
     return configuration.defines(writes=writes), configuration.threads, configuration.shared_bytes
 
 
 @cache
-def by_steps(shape: GpuShape) -> GpuShape:
+def by_steps(shape: GpuTuning) -> GpuTuning:
     """Return the same configuration with the DFA search for every text."""
-    return replace(shape, find=replace(shape.find, only_steps=True))
+    return replace(shape, find=replace(shape.find, only_dfa=True))
 
 
-USUAL_SHAPE = GpuShape()
+DEFAULT_TUNING = GpuTuning()
 """The default configuration. Caches are keyed by its identity, so callers share this object."""
 
 
@@ -76,5 +76,5 @@ class Place:
 
     launcher: Launcher
     text: Room
-    shape: GpuShape = USUAL_SHAPE
+    shape: GpuTuning = DEFAULT_TUNING
     device: str = "cpu"

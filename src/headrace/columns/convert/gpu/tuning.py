@@ -25,7 +25,7 @@ Program = tuple[dict[str, int], int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConvertShape:
+class ConvertTuning:
     """Launch configuration of the general conversion (general/convert.cu).
 
     Parameters
@@ -70,7 +70,7 @@ class ConvertShape:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RowShape:
+class RowTuning:
     """Launch configuration of the fast conversion (fast/convert_rows.cu), which reads one record per thread.
 
     A block has about as many threads as a 16 KB tile has records: 192 threads for records of 85 bytes and more, 160 with quotes
@@ -119,13 +119,13 @@ class RowShape:
 
 
 @cache
-def row_program(shape: RowShape, strings: bool) -> Program:
+def row_program(shape: RowTuning, strings: bool) -> Program:
     """Return the program of ``convert_rows``."""
     return shape.defines(writes=True), shape.threads, shape.shared_bytes(strings=strings, writes=True)
 
 
 @cache
-def measure_program(shape: RowShape, threads: int) -> Program:
+def measure_program(shape: RowTuning, threads: int) -> Program:
     """Return the program of ``measure_rows``, with the search's number of threads.
 
     A record costs little here, compared with the work per tile, so the search's configuration fits better.
@@ -135,7 +135,7 @@ def measure_program(shape: RowShape, threads: int) -> Program:
 
 
 @cache
-def tally_program(shape: RowShape, threads: int) -> Program:
+def tally_program(shape: RowTuning, threads: int) -> Program:
     """Return the program of ``tally_rows``, whose shared memory is TallyMemory (fast/measure_rows.cu)."""
     measuring = replace(shape, threads=threads, records=1, blocks=_TALLY_BLOCKS[shape.quotes])
     words, of_warps = 2 * (shape.tile + shape.head) // 32 + 2 * shape.tile // 32, 10 * (threads // 32)

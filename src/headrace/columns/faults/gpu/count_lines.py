@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.convert.gpu.string_offsets import place_strings
+from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
 from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
 
 _COUNT = Entry("columns/faults/gpu/count_lines.cu", "count_lines", "PQP")
@@ -26,6 +26,6 @@ def lines_on_gpu(launcher: Launcher, text: Room, positions: NDArray[np.uint64]) 
     sums, lines = launcher.room(parts * 8), launcher.room(positions.nbytes)
     shape = Shape(_DEFINES, parts, _THREADS)
     launcher.launch(_COUNT, shape, [text, text.nbytes, sums])
-    place_strings(launcher, sums, (parts, 1), launcher.room(8))
+    scan_string_sizes(launcher, sums, (parts, 1), launcher.room(8))
     launcher.launch(_NUMBER, shape, [text, text.nbytes, sums, launcher.put(positions), len(positions), lines])
     return launcher.fetch(lines).view(np.uint64)

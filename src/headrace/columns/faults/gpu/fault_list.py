@@ -18,7 +18,7 @@ from headrace import _native
 from headrace.columns.buffers.column_buffers_gpu import Taken
 from headrace.columns.buffers.source_positions import source_positions
 from headrace.columns.column import Column
-from headrace.columns.convert.gpu.column_group import MadeColumns
+from headrace.columns.convert.gpu.column_group import ColumnGroupBuffers
 from headrace.columns.convert.gpu.layouts import FAULT, FAULT_COLLECTED, FAULT_DEFERRED, NO_FIELD, FaultListing
 from headrace.columns.faults.gpu.count_lines import lines_on_gpu
 from headrace.columns.faults.gpu.gather_records import NO_PREFIXES, record_prefixes
@@ -96,7 +96,7 @@ class Conversion:
         Indices of the records in which kinds were first seen.
     """
 
-    made: MadeColumns
+    made: ColumnGroupBuffers
     table: Room
     faults: Room
     totals: NDArray[np.uint64]
@@ -108,7 +108,7 @@ class Conversion:
         return self.made.taken()
 
 
-class FaultsOfLoad:
+class FaultList:
     """The faults of one load.
 
     If the list of a conversion is too small, the columns are converted again. If some listed fault seems to raise, the second

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.buffers.column_buffers_gpu import Taken
-from headrace.columns.convert.gpu.string_offsets import place_strings
+from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
 from headrace.gpu.kernels.launcher import Entry, Launcher, Part, Shape
 
 _WORDS = ("rows", "count", "ends", "texts", "shifts", "offsets", "offsets_to", "bytes", "bytes_to", "validity", "length")
@@ -53,7 +53,7 @@ def patch_strings(launcher: Launcher, column: Taken, length: int, rows: NDArray[
     )
     launcher.launch(_SIZE, Shape(_DEFINES, -(-len(rows) // _THREADS), _THREADS), [task.tobytes()])
     total = Part(shifts, len(rows) * 8, 8)
-    place_strings(launcher, shifts, (len(rows), 1), total)
+    scan_string_sizes(launcher, shifts, (len(rows), 1), total)
     size = (old["values"].nbytes + int(launcher.fetch(total).view(np.uint64)[0])) % 2**64
     made = replace(column, large=column.large or (column.made.bits == 32 and size > MAX_STRING_BYTES), rooms={})
     column.large, width = made.large, made.made.bits // 8

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.buffers.column_buffers_gpu import Taken, ordered, strings_of
-from headrace.columns.convert.gpu.string_offsets import place_strings
+from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
 from headrace.columns.types import has_offsets
 from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
 
@@ -143,7 +143,7 @@ class _Removal:
         blocks = min(-(-self._removed_count // _THREADS), _MAX_BLOCKS)
         shape = Shape(_DEFINES, (blocks, count, 1), _THREADS)
         launcher.launch(_SIZE, shape, [launcher.put(self._table), self._removed_bytes, self._task])
-        place_strings(launcher, self._removed_bytes, (self._removed_count, count), self._totals)
+        scan_string_sizes(launcher, self._removed_bytes, (self._removed_count, count), self._totals)
         for number, removed in enumerate(launcher.fetch(self._totals).view(np.uint64).tolist()):
             left[number] = self._strings[number].rooms["values"].nbytes - removed
         return left

@@ -28,7 +28,7 @@ _INFERRED = 1
 """Any kind of text: marks the column as inferred, so that it may be shrunk."""
 
 
-def join_on_gpu(
+def concat_on_gpu(
     launcher: Launcher, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False
 ) -> tuple[Column, int | None]:
     """Concatenate columns on a GPU and numbers of nulls, as `headrace.columns.finish.concat.SharedLoads.join` does on the host.

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from headrace import _native
-from headrace.columns.convert.gpu.column_group import Group, PlanOnGpu
+from headrace.columns.convert.gpu.column_group import GpuPlan, Group
 from headrace.columns.convert.gpu.layouts import COLUMN
-from headrace.columns.convert.gpu.row_columns import RowColumns, most_row_bytes
+from headrace.columns.convert.gpu.row_columns import RowColumns, max_row_bytes
 from headrace.gpu.kernels.launcher import Launcher, Part, Room
 
 
@@ -37,10 +37,10 @@ class ArgumentBuffers:
     ranges: Room
 
 
-def argument_bytes(known: PlanOnGpu, columns: int) -> int:
+def argument_bytes(known: GpuPlan, columns: int) -> int:
     """Return an upper bound of the buffer's bytes for a number of columns, each of which may be a string."""
     ranges = 16 * (columns + 1)
-    return int(-(-known.rules_bytes // 16) * 16 + columns * COLUMN.itemsize + 16 + 2 * most_row_bytes(columns) + ranges)
+    return int(-(-known.rules_bytes // 16) * 16 + columns * COLUMN.itemsize + 16 + 2 * max_row_bytes(columns) + ranges)
 
 
 class ArgumentTemplate:
@@ -54,7 +54,7 @@ class ArgumentTemplate:
         The columns as the fast kernels read them; None for a kernel that cannot read them or is not launched.
     """
 
-    def __init__(self, known: PlanOnGpu, group: Group, fast: Sequence[RowColumns | None]) -> None:
+    def __init__(self, known: GpuPlan, group: Group, fast: Sequence[RowColumns | None]) -> None:
         rules, rule_pointers = known.rules
         table, table_pointers, table_buffers = group.table
         padding = (rules.nbytes + table.nbytes) % 16 // 8  # the fast kernels read rows of their tables in units of 16 bytes
@@ -115,7 +115,7 @@ class ArgumentTemplate:
         return Part(buffer, *self._table)
 
 
-def argument_template(known: PlanOnGpu, group: Group, fast: Sequence[RowColumns | None]) -> ArgumentTemplate:
+def argument_template(known: GpuPlan, group: Group, fast: Sequence[RowColumns | None]) -> ArgumentTemplate:
     """Return the template of a group, which is cached in the group."""
     key = tuple(map(id, fast))  # these objects live as long as the group
     found = group.tellings.get(key)

@@ -17,7 +17,7 @@ from headrace.sources.encoding.decode_gpu import DECODE_SHAPE, DecodeShape, Enco
 from headrace.sources.open import OpenSource
 
 
-def decoded_place(
+def decode_target(
     place: Place,
     source: OpenSource,
     plan: LoadPlan,

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headrace import _native
-from headrace.columns.convert.gpu.column_group import Group, MadeColumns
+from headrace.columns.convert.gpu.column_group import ColumnGroupBuffers, Group
 from headrace.core.errors import MemoryLimitError
 from headrace.core.quick import quick
 from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
 
-_CHECK = Entry("columns/convert/gpu/string_offsets.cu", "check_room", "PIPPIP")
+_CHECK = Entry("columns/convert/gpu/string_offsets.cu", "validate_estimate", "PIPPIP")
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
 MAX_TIMES_TEXT = 4
@@ -52,7 +52,7 @@ class SizeEstimate:
     rows: int
     strings: list[int]
 
-    def allocate(self, group: Group, launcher: Launcher, size: int, *, strings: bool) -> MadeColumns | None:
+    def allocate(self, group: Group, launcher: Launcher, size: int, *, strings: bool) -> ColumnGroupBuffers | None:
         """Allocate column buffers for the estimated rows.
 
         Parameters
@@ -66,7 +66,7 @@ class SizeEstimate:
 
         Returns
         -------
-        MadeColumns or None
+        ColumnGroupBuffers or None
             None if the buffers would be large in comparison with the text, or exceed the memory limit.
         """
         rows = self.rows

@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headrace.columns.convert.gpu.column_group import Group, plan_on_gpu
+from headrace.columns.convert.gpu.column_group import Group, gpu_plan_of
 from headrace.columns.convert.gpu.fast.launches import MeasuredStrings, RowLaunches, halves_of, strings_of_search
 from headrace.columns.convert.gpu.layouts import CONVERT_TASK, SIGHTINGS, TOTALS_WORDS, pack_steps, pack_task
 from headrace.columns.convert.gpu.row_columns import RowColumns
-from headrace.columns.convert.gpu.string_offsets import place_strings
+from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
 from headrace.columns.convert.gpu.target import Place, convert_program
-from headrace.columns.faults.gpu.fault_list import FaultsOfLoad
+from headrace.columns.faults.gpu.fault_list import FaultList
 from headrace.columns.load.gpu.arguments import ArgumentBuffers, ArgumentTemplate, argument_template
 from headrace.columns.load.gpu.estimate import validate_estimate
 from headrace.columns.plan.load_plan import LoadPlan
@@ -136,7 +136,7 @@ class SearchedText:
     arguments, faults
         Buffers of the first conversion: arguments of its kernels, and its list of faults.
     layout
-        Offsets of the results. They are followed by zeros that the first `place_strings` needs.
+        Offsets of the results. They are followed by zeros that the first `scan_string_sizes` needs.
     quoted
         Whether fields are expected to have quotes.
     has_sums
@@ -174,9 +174,9 @@ class ConversionLaunches:
         The faults of the load.
     """
 
-    def __init__(self, place: Place, dialect: Dialect, plan: LoadPlan, searched: SearchedText, faults: FaultsOfLoad) -> None:
+    def __init__(self, place: Place, dialect: Dialect, plan: LoadPlan, searched: SearchedText, faults: FaultList) -> None:
         self._place, self._launcher, self._text = place, place.launcher, place.text
-        self._dialect, self._plan, self._known = dialect, plan, plan_on_gpu(plan)
+        self._dialect, self._plan, self._known = dialect, plan, gpu_plan_of(plan)
         self._searched, self._found, self._faults = searched, searched.found, faults
         self._strings = searched.strings
         self._scan_memory: Room | None = Part(searched.found.totals, searched.layout.end)
@@ -279,7 +279,7 @@ class ConversionLaunches:
     def _scan_sizes(self, strings: int, totals: Room) -> None:
         # The scan needs zeroed memory. The first scan uses the memory allocated with the search.
         memory, self._scan_memory = self._scan_memory, None
-        place_strings(self._launcher, self._strings.sums, (self._found.tiles, strings), totals, memory)
+        scan_string_sizes(self._launcher, self._strings.sums, (self._found.tiles, strings), totals, memory)
 
     def convert(
         self,

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from functools import partial
 
 from headrace.columns.column import Column
-from headrace.columns.convert.gpu.column_group import Group, MadeColumns
+from headrace.columns.convert.gpu.column_group import ColumnGroupBuffers, Group
 from headrace.columns.types import DataType
-from headrace.core.lazy import Later
+from headrace.core.lazy import LazySequence
 from headrace.gpu.kernels.launcher import Launcher
 
 
 def lazy_columns(
-    launcher: Launcher, made: dict[int, MadeColumns], count: int
-) -> tuple[Later[Column | None], Later[tuple[DataType, int] | None]]:
+    launcher: Launcher, made: dict[int, ColumnGroupBuffers], count: int
+) -> tuple[LazySequence[Column | None], LazySequence[tuple[DataType, int] | None]]:
     """Return the columns by position, and the type and number of nulls of each.
 
     The descriptions hold no device memory, so a report can describe columns without keeping them alive.
@@ -33,10 +33,10 @@ def lazy_columns(
         one.close()
     described = {id(one): (one.group, one.nulls) for one in groups}
     parts = {position: described[id(one)] for position, one in made.items()}
-    return Later(count, partial(_column_at, launcher, made)), Later(count, partial(_described_at, parts))
+    return LazySequence(count, partial(_column_at, launcher, made)), LazySequence(count, partial(_described_at, parts))
 
 
-def _column_at(launcher: Launcher, made: dict[int, MadeColumns], position: int) -> Column | None:
+def _column_at(launcher: Launcher, made: dict[int, ColumnGroupBuffers], position: int) -> Column | None:
     one = made.get(position)
     return None if one is None else one.column(launcher, one.group.numbers[position])
 

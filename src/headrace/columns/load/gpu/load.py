@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.buffers.load_result import CutRecordError, Loaded
-from headrace.columns.convert.gpu.column_group import Group, MadeColumns, plan_on_gpu
+from headrace.columns.convert.gpu.column_group import ColumnGroupBuffers, Group, gpu_plan_of
 from headrace.columns.convert.gpu.fast.launches import MeasuredStrings, strings_of_search
-from headrace.columns.convert.gpu.target import GpuShape, Place, by_steps
+from headrace.columns.convert.gpu.target import GpuTuning, Place, by_steps
 from headrace.columns.load.gpu.arguments import argument_bytes, argument_template
 from headrace.columns.load.gpu.data_start import find_data
 from headrace.columns.load.gpu.estimate import SizeEstimate, covers, estimate_sizes, is_mispredicted
@@ -44,7 +44,7 @@ from headrace.structure.gpu.dialect_tables import Found
 from headrace.structure.gpu.find import find_tiles, tile_count
 from headrace.structure.gpu.launches import FORMS_BYTES
 
-__all__ = ["GpuShape", "Place", "load_on_gpu"]
+__all__ = ["GpuTuning", "Place", "load_on_gpu"]
 
 MAX_STRING_BYTES = 0x7FFFFFFF
 _UNENDED = int(Found.OPEN | Found.UNCLOSED)
@@ -87,7 +87,7 @@ def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPl
 
 
 def _load(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun) -> Loaded:
-    known = plan_on_gpu(plan)
+    known = gpu_plan_of(plan)
     setup = load_setup(known, dialect, plan, place.shape)
     begin, counts = find_data(source, setup.native, plan)
     request = _request(place, source, dialect, plan, known, setup, begin, run)
@@ -114,7 +114,7 @@ class _Load:
         self._place = _place(place.launcher, self._text, place.shape)
         self._rows = 0
         self._form = ""  # the search variant that read the text; known after the wait
-        self._allocated: MadeColumns | None = None  # for the estimated rows, without strings
+        self._allocated: ColumnGroupBuffers | None = None  # for the estimated rows, without strings
         self._replayed: MeasuredStrings | None = None  # measured by the replay of a recorded conversion
 
     def run(self) -> Loaded:
@@ -126,7 +126,7 @@ class _Load:
         self._search()
         group = self._first_group()  # the host samples the kinds of text while the search runs
         converted = self._convert_first(group)
-        made: dict[int, MadeColumns] = {}
+        made: dict[int, ColumnGroupBuffers] = {}
         kinds: dict[int, int] = {}
         while True:
             if converted is not None:
@@ -182,14 +182,14 @@ class _Load:
         cached = max_bytes - self._begin if self._source.is_far and 2 * self._begin <= max_bytes else max_bytes
         return bytes(self._source.native.read(self._begin, min(cached, self._size)))
 
-    def _convert_first(self, group: Group) -> MadeColumns | None:
+    def _convert_first(self, group: Group) -> ColumnGroupBuffers | None:
         """Convert the columns of a text before its records are counted, if buffers of the estimated sizes can be allocated.
 
         The host waits once. If the estimate was wrong, the columns are converted again with the actual sizes.
 
         Returns
         -------
-        MadeColumns or None
+        ColumnGroupBuffers or None
             None if the same columns must be converted again.
         """
         launcher, strings = self._launcher, group.strings
@@ -261,7 +261,7 @@ class _Load:
         self._measure(group, self._form, totals)
         return _numbers(self._launcher.fetch(totals))
 
-    def _column_buffers(self, group: Group, strings: list[int]) -> MadeColumns:
+    def _column_buffers(self, group: Group, strings: list[int]) -> ColumnGroupBuffers:
         """Return buffers for all rows: those allocated for the estimate if it was good, otherwise new ones."""
         rows, made = self._rows, self._allocated
         self._allocated = None
@@ -292,7 +292,7 @@ class _Load:
             return group
         return self._known.group(group.positions, group.kinds, frozenset(group.rooms[number].position for number in large))
 
-    def _convert(self, group: Group, strings: list[int]) -> MadeColumns | None:
+    def _convert(self, group: Group, strings: list[int]) -> ColumnGroupBuffers | None:
         """Convert columns of known sizes. The host waits for the results; None if the same columns must be converted again."""
         group = self._with_large_offsets(group, strings)
         results, buffer, faults = self._buffers(group)
@@ -305,7 +305,7 @@ class _Load:
         self._launches.convert(group, arguments, (columns, arguments.fast[0]), self._form, output)
         return self._collect(group, _launched(made, arguments.table, faults), self._launcher.fetch(results))
 
-    def _collect(self, group: Group, launched: LaunchedConversion, fetched: NDArray[np.uint8]) -> MadeColumns | None:
+    def _collect(self, group: Group, launched: LaunchedConversion, fetched: NDArray[np.uint8]) -> ColumnGroupBuffers | None:
         """Collect the results of a conversion, and return its columns; None if they must be converted again."""
         self._first_buffers = None
         return launched.columns if self._result.add_pass(group, launched, fetched) else None

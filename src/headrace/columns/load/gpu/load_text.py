@@ -8,7 +8,7 @@ from functools import partial
 from headrace import _native
 from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.convert.gpu.target import Place
-from headrace.columns.load.gpu.decoded import decoded_place
+from headrace.columns.load.gpu.decoded import decode_target
 from headrace.columns.load.gpu.load import load_on_gpu
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.load_run import NO_HANDLES, LoadRun
@@ -72,7 +72,7 @@ def load_part(
         As `load_on_gpu`.
     """
     if source.codec != "utf-8":
-        place, source, plan = decoded_place(place, source, plan, view)
+        place, source, plan = decode_target(place, source, plan, view)
     return load_on_gpu(place, source, dialect, plan, run)
 
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from headrace.columns.buffers.column_buffers_gpu import Taken
 from headrace.columns.buffers.load_result import Evidence, Loaded
 from headrace.columns.buffers.source_positions import source_evidence
-from headrace.columns.convert.gpu.column_group import Group, MadeColumns, PlanOnGpu
+from headrace.columns.convert.gpu.column_group import ColumnGroupBuffers, GpuPlan, Group
 from headrace.columns.convert.gpu.layouts import SIGHTINGS, TOTALS_WORDS
 from headrace.columns.convert.gpu.target import Place
-from headrace.columns.faults.gpu.fault_list import Conversion, FaultsOfLoad
+from headrace.columns.faults.gpu.fault_list import Conversion, FaultList
 from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.finish.gpu.finish import locate_on_gpu, number_rows, shrink
 from headrace.columns.infer.infer_gpu import Inference
@@ -49,7 +49,7 @@ class LoadRequest:
     source: OpenSource
     dialect: Dialect
     plan: LoadPlan
-    known: PlanOnGpu
+    known: GpuPlan
     setup: LoadSetup
     begin: int
     run: LoadRun
@@ -69,7 +69,7 @@ class LaunchedConversion:
         The list of faults.
     """
 
-    columns: MadeColumns
+    columns: ColumnGroupBuffers
     table: Room
     faults: Room
 
@@ -104,11 +104,11 @@ class LoadResultBuilder:
         return Inference(its.source, its.dialect, its.plan, its.known, its.begin, share=its.run.share)
 
     @cached_property
-    def faults(self) -> FaultsOfLoad:
+    def faults(self) -> FaultList:
         """The faults. Created only if there is one or the caller needs the object: most texts have none."""
         its = self._request
         text = self._launcher, its.place.text, its.source, its.dialect
-        made = FaultsOfLoad(*text, its.plan, begin=its.begin, see=self.inference.see_field)
+        made = FaultList(*text, its.plan, begin=its.begin, see=self.inference.see_field)
         if self._filled is not None:
             made.take_clean(self._filled)
         return made
@@ -156,7 +156,7 @@ class LoadResultBuilder:
             self.inference.see([position for _, position in group.inferred], kinds.tobytes())
         return True
 
-    def build(self, made: dict[int, MadeColumns]) -> Loaded:
+    def build(self, made: dict[int, ColumnGroupBuffers]) -> Loaded:
         """Build the result from the columns by position."""
         setup, plan = self._setup, self._plan
         evidence = setup.no_evidence
@@ -182,7 +182,7 @@ class LoadResultBuilder:
             described=described,
         )
 
-    def _finished(self, made: dict[int, MadeColumns], evidence: Sequence[Evidence | None]) -> Loaded:
+    def _finished(self, made: dict[int, ColumnGroupBuffers], evidence: Sequence[Evidence | None]) -> Loaded:
         """Build the result of a load whose columns are still to be changed: rows removed, types shrunk, rows numbered."""
         launcher, faults, count = self._launcher, self.faults, len(self._plan.columns)
         taken = self._separate_columns(made)
@@ -215,7 +215,7 @@ class LoadResultBuilder:
             found[position] = replace(its_own, rounded=before and before.rounded)
         return tuple([found.get(position, one) for position, one in enumerate(evidence)])
 
-    def _separate_columns(self, made: dict[int, MadeColumns]) -> list[Taken]:
+    def _separate_columns(self, made: dict[int, ColumnGroupBuffers]) -> list[Taken]:
         """Return the columns one by one, and the column of collected text."""
         taken = [one for group in dict.fromkeys(made.values()) for one in group.taken() if made[one.position] is group]
         if self._setup.collects:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headrace.columns.buffers.load_result import Evidence
-from headrace.columns.convert.gpu.column_group import GIVEN, PlanOnGpu
+from headrace.columns.convert.gpu.column_group import GIVEN, GpuPlan
 from headrace.columns.convert.gpu.fast.launches import measuring
-from headrace.columns.convert.gpu.string_offsets import place_memory_bytes
-from headrace.columns.convert.gpu.target import GpuShape
+from headrace.columns.convert.gpu.string_offsets import scan_memory_bytes
+from headrace.columns.convert.gpu.target import GpuTuning
 from headrace.columns.faults.gpu.fault_list import first_faults_bytes
 from headrace.columns.load.gpu.arguments import argument_bytes
 from headrace.columns.load.gpu.launches import ResultLayout, SpeculativeConversion
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.native_dialect import native_dialect
-from headrace.core.identity_cache import Recent
+from headrace.core.identity_cache import IdentityCache
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu.launches import FORMS_BYTES, TallyAndMore
+from headrace.structure.gpu.launches import FORMS_BYTES, FusedSummary
 
 _MAX_CONVERSIONS = 16
 SMALL_BYTES, _NO_LIMIT = 1 << 20, 2**63
@@ -33,7 +33,7 @@ class LoadSetup:
         Bytes of the first list of faults.
     """
 
-    def __init__(self, known: PlanOnGpu, dialect: Dialect, plan: LoadPlan, shape: GpuShape, faults: int) -> None:
+    def __init__(self, known: GpuPlan, dialect: Dialect, plan: LoadPlan, shape: GpuTuning, faults: int) -> None:
         wanted, infers = known.wanted, bool(known.inferred)
         self.native = native_dialect(dialect)
         self.collects = plan.rows.collect_long and len(plan.columns) - 1 in wanted
@@ -45,7 +45,7 @@ class LoadSetup:
         measured = self.given if shape.ahead else None
         self._searches = [None if measured is None else measuring(shape, measured, quoted=quoted) for quoted in (False, True)]
         self.no_evidence: Sequence[Evidence | None] = (None,) * len(plan.columns)
-        self.conversions: Recent[SpeculativeConversion] = Recent(_MAX_CONVERSIONS)
+        self.conversions: IdentityCache[SpeculativeConversion] = IdentityCache(_MAX_CONVERSIONS)
         """Conversions that are launched before the counts are known, by columns and search variants."""
         # Inferred columns may all turn out to be strings. For a short text their sums are allocated with the search, for a
         # longer one later.
@@ -57,11 +57,11 @@ class LoadSetup:
         """Return whether the string bytes of each tile are allocated with the search."""
         return tiles <= self._max_tiles
 
-    def measuring_search(self, *, quoted: bool) -> TallyAndMore | None:
+    def measuring_search(self, *, quoted: bool) -> FusedSummary | None:
         """Return the search that also measures strings, if all types are given; `quoted`: the text is expected to have quotes."""
         return self._searches[quoted]
 
-    def buffer_sizes(self, tiles: int, search: TallyAndMore | None) -> tuple[Sequence[int], Sequence[int]]:
+    def buffer_sizes(self, tiles: int, search: FusedSummary | None) -> tuple[Sequence[int], Sequence[int]]:
         """Return the bytes of the buffers that the first conversion of a text needs beside its columns.
 
         Returns
@@ -71,15 +71,15 @@ class LoadSetup:
             content: sums of strings, arguments, faults, and sizes of strings if the search measures them.
         """
         strings = self._strings if self.has_sums(tiles) else 0
-        results = self.layout.end - FORMS_BYTES + place_memory_bytes(tiles, len(self.positions))
+        results = self.layout.end - FORMS_BYTES + scan_memory_bytes(tiles, len(self.positions))
         others = self._others if search is None else (*self._others, tiles * search.room)
         return (results, 8 * tiles), (tiles * strings * 8, *others)
 
 
-known_setups: Recent[LoadSetup] = Recent()
+known_setups: IdentityCache[LoadSetup] = IdentityCache()
 
 
-def load_setup(known: PlanOnGpu, dialect: Dialect, plan: LoadPlan, shape: GpuShape) -> LoadSetup:
+def load_setup(known: GpuPlan, dialect: Dialect, plan: LoadPlan, shape: GpuTuning) -> LoadSetup:
     """Return the setup of a plan, which `known` was made from."""
     faults = first_faults_bytes()
     return known_setups.of(lambda: LoadSetup(known, dialect, plan, shape, faults), known, dialect, shape, key=faults)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from headrace.arrange.multisplit.gpu.launches import MOST_BY_U32
+from headrace.arrange.multisplit.gpu.launches import MAX_KEYS_U32
 from headrace.arrange.sort.gpu.common.launch import KeyType, SortContext
 from headrace.gpu.kernels.launcher import Shape
 
@@ -60,7 +60,7 @@ class TileTuning:
 
 def needs_u64_positions(count: int) -> bool:
     """Return whether positions of `count` keys, plus a tile, exceed 32 bits."""
-    return count > MOST_BY_U32
+    return count > MAX_KEYS_U32
 
 
 def tile_bytes(threads: int, items: int, item_bytes: int, digits: int) -> int:

@@ -145,7 +145,7 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
 // Converts tiles and marks those that it declines. `string_begins`: for each tile and column of strings, the scanned
 // sums of measure_rows and measure_strings. `sizes`: as measure_rows writes them. `left`: if there are strings, tiles
 // with non-zero marks were not measured by the fast path and are declined. `marks`: one per tile, 0 before;
-// convert_tiles converts the others. `ahead`: null, or the row count that check_room publishes.
+// convert_tiles converts the others. `ahead`: null, or the row count that validate_estimate publishes.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_rows(const u8* text, const TileEntry* entries, const RowColumn* __restrict__ columns,
                  const u64* string_begins, const u16* sizes, const u32* left, u32* marks, const FindTotals* totals,

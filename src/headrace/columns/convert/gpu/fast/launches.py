@@ -7,14 +7,14 @@ from typing import Any
 
 from headrace.columns.convert.gpu.column_group import Group
 from headrace.columns.convert.gpu.row_columns import MEASURED_COLUMNS, ROW_TASK, RowColumns, RowReading, RowsFlag
-from headrace.columns.convert.gpu.target import GpuShape, Place
-from headrace.columns.convert.gpu.tuning import Program, RowShape, measure_program, row_program, tally_program
-from headrace.core.identity_cache import Recent
+from headrace.columns.convert.gpu.target import GpuTuning, Place
+from headrace.columns.convert.gpu.tuning import Program, RowTuning, measure_program, row_program, tally_program
+from headrace.core.identity_cache import IdentityCache
 from headrace.gpu.kernels.launcher import Entry, Part, Room, Shape
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import PLAIN_DIALECT, plain_dialect
 from headrace.structure.gpu.find import TileStructure
-from headrace.structure.gpu.launches import TallyAndMore
+from headrace.structure.gpu.launches import FusedSummary
 
 _TASK, _DIALECT, _MEASURED = ROW_TASK.argument, f"{PLAIN_DIALECT.itemsize}s", MEASURED_COLUMNS.argument
 TALLY_ROWS = Entry("columns/convert/gpu/fast/measure_rows.cu", "tally_rows", f"P{_DIALECT}PPPPP{_TASK}{_MEASURED}")
@@ -22,7 +22,7 @@ MEASURE_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "measure_rows",
 CONVERT_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "convert_rows", f"PPPPPPPPP{_TASK}")
 
 _Readings = tuple[RowReading, RowReading] | None
-_readings: Recent[_Readings] = Recent()
+_readings: IdentityCache[_Readings] = IdentityCache()
 
 
 def _reading(dialect: Dialect, forms: tuple[str, ...]) -> _Readings:
@@ -40,7 +40,7 @@ def _reading(dialect: Dialect, forms: tuple[str, ...]) -> _Readings:
     return any_bytes, ascii_only
 
 
-def measuring(shape: GpuShape, group: Group, *, quoted: bool) -> TallyAndMore | None:
+def measuring(shape: GpuTuning, group: Group, *, quoted: bool) -> FusedSummary | None:
     """Return the search variant that also measures the group's strings, or None if the group has none or they do not fit it.
 
     `quoted`: whether the text is expected to have quotes.
@@ -51,7 +51,7 @@ def measuring(shape: GpuShape, group: Group, *, quoted: bool) -> TallyAndMore | 
     tile = shape.find.tile
     program = tally_program(shape.of_rows(quoted=quoted, strings=True), shape.find.threads)
     arguments = columns.shared_task(_TALLY_READINGS[group.has_text], tile), columns.briefs
-    return TallyAndMore("quoted" if quoted else "bare", TALLY_ROWS, *program, arguments, columns.sizes_bytes(1, tile))
+    return FusedSummary("quoted" if quoted else "bare", TALLY_ROWS, *program, arguments, columns.sizes_bytes(1, tile))
 
 
 _TALLY_READINGS = RowReading(0, 1, bytes(8), 0), RowReading(int(RowsFlag.ASCII), 1, bytes(8), 0)
@@ -154,7 +154,7 @@ class RowLaunches:
     def _new_marks(self) -> Room:
         return self._marks.pop() if self._marks else self._launcher.room(self._found.tiles * 4, fill=0)
 
-    def _shape(self, columns: RowColumns) -> RowShape:
+    def _shape(self, columns: RowColumns) -> RowTuning:
         return self._shapes.of_rows(quoted=self._quoted, strings=bool(columns.strings))
 
     def _task(self, columns: RowColumns, ascii_only: bool) -> bytes:
