@@ -1,7 +1,7 @@
 """Every module-level cache is listed in core/caches.py, and nothing else is.
 
 A cache is one of three. It is a function or method with ``@cache`` or ``@lru_cache``, or a value of `IdentityCache`. Or it is
-an empty dictionary, list, set or deque bound to a name in lower case (``_kept = {}``). By convention, calls fill such a container.
+an empty dictionary, list, set or deque bound to a name in lower case (``_kept = {}``), which calls fill by convention.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from checks.tree import Finding, files, name_of
 
 LIST = "src/headrace/core/caches.py"
 _DECORATORS = {"cache", "lru_cache", "functools.cache", "functools.lru_cache"}
-_MAKERS = re.compile(r"(?:IdentityCache|IdentityCache|OrderedDict|defaultdict|deque|dict|list|set|Weak\w+)\(.*\)|\{\}|\[\]")
+_MAKERS = re.compile(r"(?:IdentityCache|OrderedDict|defaultdict|deque|dict|list|set|Weak\w+)\(.*\)|\{\}|\[\]")
 _VARIABLE = re.compile(r"[a-z_][a-z_0-9]*")
 
 

@@ -30,7 +30,8 @@ class Place:
     def environment(self, number: int) -> dict[str, str]:
         """Environment variables of a test that runs with the mutant of this number; 0 for none."""
         own = {"PYTHONPATH": str(self.tree / "src"), "XDG_CACHE_HOME": str(self.cache), "HEADRACE_MUTANT": str(number)}
-        return {**os.environ, **own}
+        outside = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}  # of the caller's own run
+        return {**outside, **own}
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,8 @@ PAGE_TEXT = """# DuckDB's CSV tests, file by file
 Written by `python tests/real/corpus.py FOLDER --write`, and checked by tests/real/test_corpus_differential.py.
 
 {files} files; the {count} below `{folder}` have the same bytes and are one line, so there are {lines} lines. Each file is read by
-headrace, DuckDB and a third reader ({thirds} lines), told the same dialect (tests/real/corpus.toml). Every record counts,
-the one with the names too, and each cell is compared as text or null; pandas and csv know no null: for them it is the empty text.
+headrace, DuckDB and a third reader ({thirds} lines) with the same dialect (tests/real/corpus.toml). Every record counts,
+the one with the names too. Each cell is compared as text or null. For pandas and csv, which know no null, it is the empty text.
 
 Versions: {versions}.
 
