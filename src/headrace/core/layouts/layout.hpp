@@ -112,7 +112,7 @@ struct Held {
     const T value;
 };
 template <class T>
-extern const Held<T> held;  // never defined: only addresses of its members are formed
+inline constexpr Held<T> held{};  // only addresses of its members are used; sanitizers need the object to exist
 
 template <class T>
 struct Pointer {
