@@ -122,7 +122,9 @@ def test_edges(skew: int) -> None:
 
 
 @pytest.mark.long_except("options1")
-@pytest.mark.parametrize("options", [{"line_end": "\r\n"}, {"sep": "||", "comment": "//"}, {"escape": "\\", "comment": "#"}])
+@pytest.mark.parametrize(
+    "options", [{"lineterminator": "\r\n"}, {"sep": "||", "comment": "//"}, {"escape_char": "\\", "comment": "#"}]
+)
 def test_edges_of_steps(options: dict[str, str]) -> None:
     dialect = Dialect(**options)
     sep, end = dialect.sep, dialect.lineterminator or b"\r\n"
