@@ -294,7 +294,7 @@ __device__ __forceinline__ Reached reach(const Staged& staged, i64 first, u32 re
 // out, for each chunk the states before each 32 bytes, one a byte from the lowest byte on.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     summarize_dfa(const u8* text, u64 bytes, const Tables* tables, const u16* marks, Word* before, const u8* states,
-                Tally* tallies, FindTotals* totals, const FindTotals* other) {
+                  Tally* tallies, FindTotals* totals, const FindTotals* other) {
     __shared__ Staged staged;
     __shared__ u64 words[warps];
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;

@@ -79,7 +79,7 @@ __device__ __forceinline__ bool tally_tile(const u8* text, u64 bytes, const Plai
 // which loop over the tiles: 65,536 blocks that return at once took 40 us.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     summarize_plain(const u8* text, u64 bytes, PlainDialect dialect, Tally* tallies, FindTotals* totals,
-                const FindTotals* other, u32 tiles) {
+                    const FindTotals* other, u32 tiles) {
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
     for (u32 number = blockIdx.x; number < tiles; number += gridDim.x) {
         if (number != blockIdx.x) __syncthreads();  // other warps may still read the previous tile

@@ -53,8 +53,8 @@ extern "C" __global__ void __launch_bounds__(threads)
 // `ranges`: of the row count, then of the bytes of each column of strings. Stores the row count in `rows`, or
 // MISPREDICTED.
 extern "C" __global__ void __launch_bounds__(threads)
-    validate_estimate(const FindTotals* totals, u32 forms, const SizeRange* ranges, const u64* string_bytes, u32 strings,
-               u64* rows) {
+    validate_estimate(const FindTotals* totals, u32 forms, const SizeRange* ranges, const u64* string_bytes,
+                      u32 strings, u64* rows) {
     u32 form = 0;
     while (form < forms && (totals[form].flags & FIND_REDO) != 0) ++form;
     const u64 records = form < forms ? totals[form].records : MISPREDICTED;

@@ -150,8 +150,8 @@ HR_FN bool list_tile(TallyMemory& memory, const RowTask& task, const PlainDialec
     return true;
 }
 
-// `dialect`, `tallies`, `totals`: as for summarize_plain. `sums`, `sizes`: as measure_rows writes them. `marks`: one per
-// tile, 0 before; measure_strings measures the tiles that become 1.
+// `dialect`, `tallies`, `totals`: as for summarize_plain. `sums`, `sizes`: as measure_rows writes them. `marks`: one
+// per tile, 0 before; measure_strings measures the tiles that become 1.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     tally_rows(const u8* text, PlainDialect dialect, Tally* tallies, FindTotals* totals, u64* sums, u16* sizes,
                u32* marks, const __grid_constant__ RowTask task, const __grid_constant__ MeasuredColumns measured) {

@@ -225,8 +225,8 @@ HR_FN void convert_wanted(TileMemory& memory, const u8* text, const ConvertTask&
 
 #if HR_WRITES
 // Writes the columns of declined tiles, or of all tiles. `string_begins`: sums of measure_strings, scanned over the
-// tiles for each column; on return, each holds the next tile's value. `ahead`: null, or the row count that validate_estimate
-// publishes.
+// tiles for each column; on return, each holds the next tile's value. `ahead`: null, or the row count that
+// validate_estimate publishes.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_tiles(const u8* text, const TileEntry* entries, const ConvertColumn* columns, u64* string_begins,
                   FieldFault* faults, ConvertTotals* totals, const u64* ahead, const u32* marks, u32 tiles_per_block,
