@@ -285,9 +285,7 @@ def check_column(column: Column) -> None:
     for name, part, needed in (sized, ("validity", column.validity, end)):
         # An empty column may have an empty buffer of offsets.
         if part is not None and column.length and part.nbytes * 8 < needed:
-            raise OptionError(
-                f"{name} has {part.nbytes} bytes, and {column.length} rows behind an offset of {column.offset} need more"
-            )
+            raise OptionError(f"{name} has {part.nbytes} bytes, and {column.length} rows from offset {column.offset} need more")
 
 
 _CODES = DataType("int32")

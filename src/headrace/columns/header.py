@@ -157,7 +157,7 @@ def _compared(text: bytes, family: str, column: Sequence[bytes], kinds: FieldKin
         return _Verdict.NONE, ""
     pattern = _NUMBERS.sub(b"0", text)
     if family == _TEXT and (again := next((one for one in column if _NUMBERS.sub(b"0", one) == pattern), None)) is not None:
-        same = "occurs again" if again == text else f"is {_shown(again)} but for its number"
+        same = "occurs again" if again == text else f"is {_shown(again)} except for its number"
         return _Verdict.REPEATED, f"the text {_shown(text)} {same} below it"
     families = kinds.families(column[:_FIELDS_CLASSIFIED])
     if not families:

@@ -5,25 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headrace.arrange.sort.gpu.common.launch import ProgramRow, key_types, program_rows
+from headrace.arrange.sort.gpu.common.launch import key_types, program_rows
 from headrace.arrange.sort.gpu.lsd.tuning import TUNINGS, LsdTuning
 from headrace.gpu.kernels.source import ANY, Programs
 
-_BENCH_TILES: ProgramRow = (
-    "onesweep_pass.cu",
-    {
-        "HR_KEY": ["u32", "u64"],
-        "HR_EQUALS": [0],
-        "HR_BITS": [8],
-        "HR_VALUES": [0, 1, 4, 8],
-        "HR_THREADS": [ANY],
-        "HR_ITEMS": [ANY],
-        "HR_BLOCKS": [ANY],
-        "HR_TOGETHER": [0, 1],
-        "HR_TO": ["u32"],
-    },
-)
-"""Tile sizes that bench.sort.tune_tiles measures, compiled on demand."""
+BENCH_TILE_MACROS: Mapping[str, list[Any]] = {
+    "HR_KEY": ["u32", "u64"],
+    "HR_EQUALS": [0],
+    "HR_BITS": [8],
+    "HR_VALUES": [0, 1, 4, 8],
+    "HR_THREADS": [ANY],
+    "HR_ITEMS": [ANY],
+    "HR_BLOCKS": [ANY],
+    "HR_TOGETHER": [0, 1],
+    "HR_TO": ["u32"],
+}
+"""Macros of the tile sizes that bench.sort.tune_tiles measures, compiled on demand."""
 
 
 def lsd_programs(tuning: LsdTuning) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -41,4 +38,7 @@ def lsd_programs(tuning: LsdTuning) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 yield "onesweep_pass.cu", tile.defines(keys, tuning.bits, is_large=is_large)
 
 
-PROGRAMS: Programs = (*program_rows(program for tuning in TUNINGS for program in lsd_programs(tuning)), _BENCH_TILES)
+PROGRAMS: Programs = (
+    *program_rows(program for tuning in TUNINGS for program in lsd_programs(tuning)),
+    ("onesweep_pass.cu", BENCH_TILE_MACROS),
+)

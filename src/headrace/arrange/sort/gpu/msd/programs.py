@@ -5,28 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headrace.arrange.sort.gpu.common.launch import KeyType, ProgramRow, key_types, program_rows
+from headrace.arrange.sort.gpu.common.launch import KeyType, key_types, program_rows
 from headrace.arrange.sort.gpu.lsd import tuning as lsd_tuning
+from headrace.arrange.sort.gpu.lsd.programs import BENCH_TILE_MACROS
 from headrace.arrange.sort.gpu.lsd.tuning import LsdTuning, TileTuning
 from headrace.arrange.sort.gpu.msd.local_sorts import BinSortTuning
 from headrace.arrange.sort.gpu.msd.tuning import TUNINGS, KeyMsdTuning, MsdTuning
-from headrace.gpu.kernels.source import ANY, Programs
-
-_BENCH_TILES: ProgramRow = (
-    "scatter_stable.cu",
-    {
-        "HR_KEY": ["u32", "u64"],
-        "HR_EQUALS": [0],
-        "HR_BITS": [8],
-        "HR_VALUES": [0, 1, 4, 8],
-        "HR_THREADS": [ANY],
-        "HR_ITEMS": [ANY],
-        "HR_BLOCKS": [ANY],
-        "HR_TOGETHER": [0, 1],
-        "HR_TO": ["u32"],
-    },
-)
-"""Tile sizes that bench.sort.tune_tiles measures, compiled on demand."""
+from headrace.gpu.kernels.source import Programs
 
 _Programs = Iterator[tuple[str, Mapping[str, Any]]]
 
@@ -68,5 +53,5 @@ PROGRAMS: Programs = (
         for row in rows
         for program in msd_programs(row, lsd)
     ),
-    _BENCH_TILES,
+    ("scatter_stable.cu", BENCH_TILE_MACROS),
 )
