@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from pathlib import Path
 from tests.mutation.judge import Judge, Place
 from tests.mutation.mutants import ROOT, Mutant, read_mutants
 from tests.mutation.plant import forget, plant
-from tests.mutation.table import RESULTS, write_table
+from tests.mutation.table import RESULTS, read_table, write_table
 
 
 def main() -> int:
@@ -32,9 +31,8 @@ def main() -> int:
     if given.build_only:
         return 0
     verdicts = _judged(chosen, place, given.jobs)
-    known = _remember(given.build / "verdicts.json", verdicts)
     if given.write:
-        write_table(RESULTS, mutants, known)
+        write_table(RESULTS, mutants, {**read_table(RESULTS), **verdicts})
     survivors = [name for name, found_by in verdicts.items() if found_by is None]
     explained = {one.name for one in mutants if one.survives}
     undecided = len(chosen) - len(verdicts)
@@ -51,7 +49,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2, help="mutants at the same time")
     parser.add_argument("--build-only", action="store_true", help="plant and build, and run nothing")
     parser.add_argument("--fresh", action="store_true", help="build everything anew")
-    parser.add_argument("--write", action="store_true", help=f"write the verdicts to {RESULTS.relative_to(ROOT)}")
+    parser.add_argument("--write", action="store_true", help=f"merge the verdicts into {RESULTS.relative_to(ROOT)}")
     return parser.parse_args()
 
 
@@ -87,14 +85,6 @@ def _judged(mutants: list[Mutant], place: Place, jobs: int) -> dict[str, str | N
             said = f"found by {verdict.found_by}" if verdict.killed else "NOT FOUND"
             print(f"{number:3} of {len(mutants)}  {one.name}: {said} ({verdict.seconds:.1f} s)", flush=True)
     return verdicts
-
-
-def _remember(path: Path, verdicts: dict[str, str | None]) -> dict[str, str | None]:
-    """Return all recorded verdicts, with those of this run in place of earlier ones."""
-    earlier: dict[str, str | None] = json.loads(path.read_text()) if path.exists() else {}
-    earlier |= verdicts
-    path.write_text(json.dumps(earlier, indent=1))
-    return earlier
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""Writes the verdicts as a table."""
+"""Writes the verdicts as a table, and reads them back, so that a run of some mutants keeps the verdicts of the others."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -13,6 +14,14 @@ _HEAD = """# Planted errors, and the tests that found them
 
 Written by `python -m tests.mutation --write`; see [docs/mutation-tests.md](../../docs/mutation-tests.md).
 """
+
+_ROW = re.compile(r"\| (?P<name>\S+) \| .* \| (?:`(?P<found>.*)`|not found: .*) \|")
+
+
+def read_table(path: Path) -> dict[str, str | None]:
+    """Return the verdicts of a table: the test that found each mutant, None for mutants that are not found."""
+    rows = (_ROW.fullmatch(line) for line in path.read_text(encoding="utf-8").splitlines())
+    return {row["name"]: row["found"] and row["found"].replace("\\|", "|") for row in rows if row}
 
 
 def write_table(path: Path, mutants: Sequence[Mutant], verdicts: Mapping[str, str | None]) -> None:

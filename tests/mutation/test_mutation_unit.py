@@ -15,7 +15,7 @@ import pytest
 from tests.mutation.judge import Judge, Place, judge
 from tests.mutation.mutants import NATIVE, PACKAGE, ROOT, Mutant, MutantError, read_mutants
 from tests.mutation.plant import planted
-from tests.mutation.table import write_table
+from tests.mutation.table import RESULTS, read_table, write_table
 
 MUTANTS = read_mutants()
 
@@ -134,3 +134,12 @@ def test_the_table_counts_by_language_and_stage(tmp_path: Path):
     text = (tmp_path / "table.md").read_text(encoding="utf-8")
     assert "| Python | 1 | 1 |" in text and "| CUDA | 1 | 0 |" in text and "| all | 2 | 1 (50.0 %) |" in text
     assert "| b | gpu/block/digit_rank.cuh | `<` becomes `<=` | not found: equal |" in text and "digits" not in text
+    assert read_table(tmp_path / "table.md") == {"a": "test_a.py::test_below", "b": None}
+
+
+def test_verdicts_are_read_back(tmp_path: Path):
+    verdicts = {"a": "test_a.py::test_or[a | b]", "b": None}
+    rows = [mutant("a", token="a < b", becomes="a | b"), mutant("b", becomes="> ")]
+    write_table(tmp_path / "table.md", rows, verdicts)
+    assert read_table(tmp_path / "table.md") == verdicts
+    assert len(read_table(RESULTS)) > 250

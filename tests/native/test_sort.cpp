@@ -1,11 +1,12 @@
 // Tests sorts by several threads against std::sort: keys, places of keys, the first ones. Covers every instruction set,
 // and keys that many threads halve, pass by digits, count, or find in order. Long runs of keys that agree in their
-// highest bits reach over the shares of several threads.
+// highest bits reach over the shares of several threads. Facts about shares are combined as if they were one.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <vector>
 
+#include "arrange/sort/cpu/shares.hpp"
 #include "arrange/sort/cpu/sort.hpp"
 #include "check.hpp"
 
@@ -72,9 +73,11 @@ struct Sorts {
         take_in_order(order.at, index_bits, COUNT, {nullptr, found.data(), 8}, how.threads);
         CHECK(found == places);
 
-        constexpr u64 FIRST = 1'000;
-        std::vector<u64> first(FIRST);
+        constexpr u64 FIRST = 1'000, UNUSED = ~u64{0};
+        std::vector<u64> first(COUNT, UNUSED);
         find_first(by, FIRST, first.data(), how);
+        CHECK(std::all_of(first.begin() + FIRST, first.end(), [](u64 place) { return place == UNUSED; }));
+        first.resize(FIRST);
         std::vector<u64> least(places.begin(), places.begin() + FIRST);
         std::sort(least.begin(), least.end());
         CHECK(first == least);
@@ -92,9 +95,70 @@ void test_width() {
     }
 }
 
+KeysSeen seen_of(const u64* keys, u64 count, Isa isa) {
+    const u64 rule[4] = {};
+    KeysSeen seen;
+    sort_kernels_at(isa).look[3](keys, count, rule, {}, &seen);
+    return seen;
+}
+
+// Looks at each share, and at all keys at once. Keys may fall at the border of two shares only, and a bit may be the
+// same in all keys of one share.
+void test_seen_together() {
+    check::Random random("seen together");
+    for (int run = 0; run < 2'000; ++run) {
+        std::vector<u64> keys;
+        std::vector<KeysSeen> seen;
+        const u64 shares = 1 + random.below(4), kind = random.below(3);
+        for (u64 share = 0; share < shares; ++share) {
+            std::vector<u64> own(1 + random.below(4));
+            for (u64& key : own) key = random.below(4) << 8 | random.below(4);
+            if (kind != 0) std::sort(own.begin(), own.end());
+            if (kind == 2) std::reverse(own.begin(), own.end());
+            seen.push_back(seen_of(own.data(), own.size(), Isa::scalar));
+            keys.insert(keys.end(), own.begin(), own.end());
+        }
+        const KeysSeen all = seen_together(seen), expected = seen_of(keys.data(), keys.size(), Isa::scalar);
+        CHECK_EQ(all.any, expected.any);
+        CHECK_EQ(all.all, expected.all);
+        CHECK_EQ(all.first, expected.first);
+        CHECK_EQ(all.last, expected.last);
+        CHECK_EQ(all.rises, expected.rises);
+        CHECK_EQ(all.falls, expected.falls);
+    }
+}
+
+// Once no steps are left, the pivot of quicksort is the middle of the least and the greatest item. Here the greatest
+// is in the first or last register, or among the items after the last whole register.
+template <class Key>
+void test_middle(usize width_number) {
+    for (const Isa isa : available_isas()) {
+        const SortKernels& kernels = sort_kernels_at(isa);
+        if (!kernels.sorts_in_place) continue;
+        constexpr u64 count = least_halved + 5;
+        for (const u64 greatest : {u64{0}, u64{7}, count / 2, count - 6, count - 5, count - 1}) {
+            std::vector<Key> items(count, Key{10});
+            items[greatest] = 20;
+            QuickPiece upper{count, 0, false, 0}, lower{};
+            CHECK(!kernels.halve[width_number](items.data(), &upper, &lower));
+            CHECK_EQ(upper.count, u64{1});
+            CHECK_EQ(lower.count, count - 1);
+            CHECK_EQ(u64{items.back()}, u64{20});
+        }
+        std::vector<Key> same(count, Key{10});
+        QuickPiece upper{count, 0, false, 0}, lower{};
+        CHECK(kernels.halve[width_number](same.data(), &upper, &lower));
+        CHECK_EQ(lower.count, count);
+    }
+}
+
 }  // namespace
 
 int main() {
+    test_seen_together();
+    test_middle<u16>(1);
+    test_middle<u32>(2);
+    test_middle<u64>(3);
     test_width<u64>();
     test_width<u32>();
     test_width<u16>();

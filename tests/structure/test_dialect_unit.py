@@ -188,6 +188,7 @@ def test_field_text(data: bytes, options: dict[str, str | bool], expected: tuple
 def test_skip_initial_space() -> None:
     data = b'  "a,b", c\n  \n #d\n'
     assert cells(data, Dialect(skip_initial_space=True, comment="#")) == [[b"a,b", b"c"], [b""], [b"#d"]]
+    assert cells(b'a "b, c\n', Dialect(skip_initial_space=True)) == [[b'a "b', b"c"]]  # a quote after data opens no field
 
 
 def test_the_table_of_csv() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from headrace.columns.infer.infer_gpu import SHORT_SAMPLE
 from tests.columns.faults.load_gpu_faults_cases import check
 from tests.columns.rules.fast_numbers_cases import GOOD, VALUES
 
@@ -17,6 +18,17 @@ def test_values_at_the_limits_of_fast_forms(kind: str) -> None:
     check(data, sep="|", header=False, schema=[kind, "string"], on_error="null")
 
 
+@pytest.mark.parametrize("kind", ["int8", "int16", "int32"])
+def test_the_number_below_the_lowest_is_a_fault(kind: str) -> None:
+    """No other fault keeps the kernels from their fast form."""
+    lowest = -(1 << int(kind[3:]) - 1)
+    data = "".join(f"{lowest}|x\n" for _ in range(100)) + f"{lowest - 1}|x\n"
+    check(data.encode(), sep="|", header=False, schema=[kind, "string"], on_error="null")
+
+
+@pytest.mark.parametrize("plain", ["7", "1.5"])
 @pytest.mark.parametrize("text", ["00", "07", "-07", "012345678", "00.5", "09.5"])
-def test_numbers_with_leading_zeros_are_text(text: str) -> None:
-    check(b"1.5\n" * 40 + text.encode() + b"\n" + b"2.5\n" * 40, header=False)
+def test_numbers_with_leading_zeros_are_text(plain: str, text: str) -> None:
+    """The first guess of the column's type sees plain numbers only, so the kernels decide."""
+    guessed = f"{plain}\n" * (SHORT_SAMPLE // len(f"{plain}\n") + 1)
+    check(f"{guessed}{text}\n{plain}\n".encode(), header=False)

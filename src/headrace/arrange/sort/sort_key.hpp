@@ -16,8 +16,8 @@
 //
 // A code can be turned back into its key without loss, so keys alone are sorted as codes, and equal bits are
 // contiguous. The order is -0, 0, then NaN by their bits (reversed if descending). If keys carry values, keys that
-// compare equal must keep their order: -0 and 0 share one `equal_code`, and all NaN share one. The bits that it loses
-// move with it. For example, float16 with NaN last:
+// compare equal must keep their order: -0 and 0 share one `equal_code`, and all NaN share one. For example, float16
+// with NaN last:
 //
 //   -inf 0, -0 0x7C00, 0 0x7C01, inf 0xF801, NaN 0xF802 .. 0xFFFF; equal codes: -0 0x7C01, NaN 0xFFFF
 #pragma once
@@ -48,12 +48,6 @@ struct KeyRule {
         const Bits size = static_cast<Bits>(key & fold);
         const Bits found = code(size == 0 && infinity != 0 ? Bits{0} : key);
         return infinity != 0 && size > infinity ? static_cast<Bits>(~Bits{0}) : found;
-    }
-
-    // Whether other bits may share the equal code of this key: -0 and NaN. All other keys are key(equal_code(key)).
-    HR_MEMBER bool is_lost(Bits key) const {
-        const Bits size = static_cast<Bits>(key & fold);
-        return infinity != 0 && (size > infinity || (size == 0 && key != 0));
     }
 };
 
