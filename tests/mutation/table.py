@@ -12,7 +12,8 @@ RESULTS = Path(__file__).parent / "RESULTS.md"
 
 _HEAD = """# Planted errors, and the tests that found them
 
-Written by `python -m tests.mutation --write`; see [docs/mutation-tests.md](../../docs/mutation-tests.md).
+Written by `python -m tests.mutation --write`; see
+[docs/mutation-tests.md](../../docs/mutation-tests.md).
 """
 
 _ROW = re.compile(r"\| (?P<name>\S+) \| .* \| (?:`(?P<found>.*)`|not found: .*) \|")
