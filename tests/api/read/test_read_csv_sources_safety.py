@@ -10,7 +10,7 @@ import os
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -147,6 +147,21 @@ def test_fifo(tmp_path: Path) -> None:
 def test_devices() -> None:
     with pytest.raises(headrace.EmptyInputError):
         read("/dev/null")
+
+
+@pytest.mark.parametrize("form", [str, Path, lambda path: [path], lambda path: f"{path[:-1]}[{path[-1]}]"])
+def test_files_that_seem_to_be_empty(form: Callable[[str], Any]) -> None:
+    """By stat, a file of the proc file system has 0 bytes."""
+    path = "/proc/self/mounts"
+    text = Path(path).read_bytes()
+    assert (os.stat(path).st_size, text.count(b"\n") > 0) == (0, True)
+    expected = read(text, sep=" ", header=False)
+    assert read(form(path), sep=" ", header=False).to_pydict() == expected.to_pydict()
+    scanned = headrace.scan_csv(form(path), sep=" ", header=False, batch_bytes=100).read()
+    assert (scanned.to_pydict(), scanned.report.bytes) == (expected.to_pydict(), len(text))
+    assert headrace.sniff_csv(form(path)).sep == headrace.sniff_csv(text).sep
+    with open(path, "rb") as file:
+        assert read(file, sep=" ", header=False).to_pydict() == expected.to_pydict()
 
 
 def test_file_objects(tmp_path: Path) -> None:
