@@ -17,8 +17,7 @@ from headrace.api.read.planned_files import PlannedFiles
 from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.column import Column
 from headrace.columns.finish.gpu.concat import concat_on_gpu
-from headrace.columns.load.gpu.decoded import decode_target
-from headrace.columns.load.gpu.load import Place, load_on_gpu
+from headrace.columns.load.gpu.load_text import TextLoads
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.load_run import LoadRun
 from headrace.columns.types import DataType
@@ -27,7 +26,7 @@ from headrace.sources.open import OpenSource
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
 from tests.columns.convert.convert_kernels_cases import table
 from tests.columns.faults.load_gpu_faults_cases import spoiled
-from tests.columns.load.load_gpu_cases import same_table, view_of
+from tests.columns.load.load_gpu_cases import record_searches, same_table, view_of
 from tests.columns.load.load_gpu_dialects_cases import outcome
 from tests.columns.load.load_gpu_forms_cases import SHAPE
 
@@ -46,14 +45,12 @@ class LoadsOnFibers(LoadsOnHost):
 
     def __init__(self, plans: PlannedFiles) -> None:
         super().__init__(plans)
-        self._launcher, self._dialect = RoomLauncher("random", 1), plans.options.dialect
+        self._launcher = RoomLauncher("random", 1)
+        self._loads = TextLoads(plans.options.dialect, lambda _: view_of, shape=SHAPE)
 
     def load(self, source: OpenSource, plan: LoadPlan, run: LoadRun) -> Loaded:
         text = self._launcher.put(np.frombuffer(source.native.read(0, source.size), np.uint8))
-        place = Place(self._launcher, text, SHAPE)
-        if source.codec != "utf-8":
-            place, source, plan = decode_target(place, source, plan, view_of)
-        return load_on_gpu(place, source, self._dialect, plan, run)
+        return self._loads.load(self._launcher, text, source, plan, run)
 
     def join(self, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
         column, settled = concat_on_gpu(self._launcher, parts, kind, shrink=shrink)
@@ -124,3 +121,21 @@ def test_joined_bits_at_all_places():
     files = [b"a,b\n" + b"true,\nfalse,1\n" * rows + b"true,2\n" * (rows % 3) for rows in (1, 15, 16, 17, 40)]
     check(files)
     check(files, columns=["b"])
+
+
+def test_files_with_stray_quotes_are_searched_once(monkeypatch):
+    """Masks misread the quotes of the second file. The automaton reads this file again, and all that follow."""
+    searches = record_searches(monkeypatch)
+    plain, inches = b'a,b\n1,"x, y"\n2,z\n', b'a,b\n1,5" pipe\n2,"z, w"\n'
+    check([plain, inches, inches, plain, inches])
+    assert searches == ["masks", "masks", *["automaton"] * 4]
+    searches.clear()
+    check([plain, plain])
+    assert searches == ["masks", "masks"]
+
+
+def test_a_file_with_stray_quotes_whose_type_changes_later(monkeypatch):
+    """The second file makes column `a` text, so the first one is loaded again."""
+    searches = record_searches(monkeypatch)
+    check([b'a,b\n1,5" pipe\n2,z\n', b"a,b\nx,y\n"])
+    assert searches == ["masks", *["automaton"] * 3]

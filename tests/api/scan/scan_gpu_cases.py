@@ -11,6 +11,7 @@ import pytest
 import headrace
 from headrace.api.scan import scan_state
 from headrace.api.scan.scan_gpu import GpuParts, obstacle_to_gpu
+from headrace.columns.load.gpu.load_text import TextLoads
 from headrace.gpu.kernels.launcher import Room
 from headrace.gpu.memory.pinned import HostText
 from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
@@ -63,7 +64,8 @@ class FiberBuffers:
 def run_on_fibers(monkeypatch: pytest.MonkeyPatch, buffers: Any) -> None:
     def parts(plans: Any, files: Any, options: Any, cut: Any) -> Any:
         assert obstacle_to_gpu(files, options) == ""
-        return GpuParts(plans, files, options, cut, buffers=buffers, shape=SHAPE, view=lambda _: view_of), "fibers"
+        loads = TextLoads(options.dialect, lambda _: view_of, shape=SHAPE)
+        return GpuParts(plans, files, options, cut, buffers=buffers, loads=loads), "fibers"
 
     monkeypatch.setattr(scan_state, "parts_of", parts)
 

@@ -20,6 +20,7 @@ from headrace.sources.open import open_source
 from headrace.structure.dialect import CSV, Dialect
 from tests.api.scan.scan_gpu_cases import FiberBuffers, check, on_fibers
 from tests.columns.convert.convert_kernels_cases import table
+from tests.columns.load.load_gpu_cases import record_searches
 
 __all__ = ["on_fibers"]
 
@@ -112,6 +113,15 @@ def test_several_files_and_resumption(tmp_path: Path) -> None:
     assert scan.read().to_pydict() == expected
     rest = headrace.scan_csv(files, batch_bytes=5, resume=batches[1].report.end).read()
     assert rest.to_pydict() == {"n": [3.5, 4.0], "s": [None, "z"]}
+
+
+@pytest.mark.usefixtures("on_fibers")
+def test_parts_with_stray_quotes_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    searches = record_searches(monkeypatch)
+    check(b"a,b\n" + b'1,"x, y"\n' * 10 + b'2,5" pipe\n' + b'3,"z"\n' * 20, 40)
+    first = searches.index("automaton")
+    assert first > 0 and len(searches) > first + 3
+    assert set(searches[first:]) == {"automaton"}
 
 
 @pytest.mark.usefixtures("on_fibers")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 import headrace
 from headrace import _native
@@ -16,7 +18,7 @@ from headrace.columns.convert.gpu.tuning import RowTuning
 from headrace.columns.finish.header_faults import with_header_faults
 from headrace.columns.load.gpu.decoded import decode_target
 from headrace.columns.load.gpu.load import GpuTuning, Place, load_on_gpu
-from headrace.gpu.kernels.launcher import Part
+from headrace.gpu.kernels.launcher import Entry, Part, Shape
 from headrace.sources.encoding.decode_gpu import DecodeShape
 from headrace.sources.open import open_source
 from headrace.structure.gpu.launches import SearchTuning
@@ -85,3 +87,18 @@ def same_table(found: headrace.Table, expected: headrace.Table) -> None:
         assert repr(made.to_pylist()) == repr(column.to_pylist()), name
     for name in ("records", "rows", "rejected", "skipped", "columns", "bytes", "filled"):
         assert getattr(found.report, name) == getattr(expected.report, name), name
+
+
+def record_searches(patch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that grows by each search for the structure of a text with quotes: by masks, or by the automaton."""
+    searches: list[str] = []
+    names = {"summarize_plain": "masks", "summarize_dfa": "automaton"}
+    launch = FiberLauncher.launch
+
+    def recorded(self: FiberLauncher, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
+        if entry.name in names:
+            searches.append(names[entry.name])
+        launch(self, entry, shape, args)
+
+    patch.setattr(FiberLauncher, "launch", recorded)
+    return searches

@@ -120,11 +120,11 @@ def _loaded_where_wanted(source: OpenSource, prepared: Prepared, options: CsvOpt
     plan, device = load_plan(source, prepared, options), wanted_device(source, options)
     if device.kind == "cpu":
         return _encoded_texts(load(source, options.dialect, plan, LoadRun(options.progress)), prepared, options)
-    from headrace.columns.load.gpu.load_text import launcher_for, load_text  # imports the packages for GPUs
+    from headrace.columns.load.gpu.load_text import launcher_for, load_text, loads_on  # imports the packages for GPUs
 
     launcher = launcher_for(source, options.context, device)
     with launcher.current():
-        loaded = load_text(source, options.dialect, plan, launcher, device)
+        loaded = load_text(loads_on(device, options.dialect), launcher, source, plan)
         return _encoded_texts_on_gpu(launcher, loaded, prepared, options)
 
 

@@ -18,6 +18,7 @@ from headrace.core.errors import OptionError
 from headrace.sources.open import OpenSource
 
 if TYPE_CHECKING:
+    from headrace.columns.load.gpu.load_text import TextLoads
     from headrace.gpu.kernels.launcher import GpuLauncher
 
 
@@ -63,15 +64,17 @@ class LoadsOnGpu:
     def __init__(self, device: Device, options: CsvOptions) -> None:
         self.device, self._options = device, options
         self._launcher: GpuLauncher | None = None
+        self._loads: TextLoads | None = None
 
     def load(self, source: OpenSource, plan: LoadPlan, run: LoadRun) -> Loaded:
         """Load a file."""
-        from headrace.columns.load.gpu.load_text import launcher_for, load_text  # imports the packages for GPUs
+        from headrace.columns.load.gpu.load_text import launcher_for, load_text, loads_on  # imports the packages for GPUs
 
-        if self._launcher is None:
+        if self._launcher is None or self._loads is None:
             self._launcher = launcher_for(source, self._options.context, self.device)
+            self._loads = loads_on(self.device, self._options.dialect)
         with self._launcher.current():
-            return load_text(source, self._options.dialect, plan, self._launcher, self.device, run=run)
+            return load_text(self._loads, self._launcher, source, plan, run)
 
     def join(self, parts: Sequence[int | Column], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
         """Concatenate parts."""

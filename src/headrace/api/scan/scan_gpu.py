@@ -27,14 +27,13 @@ from headrace.api.scan.scan_sender import Sender, Sent, TextBuffers
 from headrace.api.scan.scanned_files import ScannedFile
 from headrace.columns.buffers.load_result import CutRecordError, Loaded
 from headrace.columns.column import Column
-from headrace.columns.convert.gpu.target import DEFAULT_TUNING, GpuTuning, Place, by_steps
-from headrace.columns.load.gpu.load_text import View, load_part, view_for
+from headrace.columns.load.gpu.load_text import TextLoads, loads_on
 from headrace.columns.plan.load_plan import LoadPlan, TextPart
 from headrace.columns.plan.load_run import LoadRun
 from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import DataType
 from headrace.core.errors import MemoryLimitError
-from headrace.gpu.kernels.launcher import GpuLauncher, Launcher, Part
+from headrace.gpu.kernels.launcher import Launcher, Part
 from headrace.sources.open import OpenSource
 from headrace.structure.survey import record_begin
 
@@ -67,10 +66,8 @@ class GpuParts(ScanParts):
         As for `ScanParts`. A part that does not fit in memory is sent again in halves, and later parts are as small.
     buffers
         Makes the buffers for one pass over a source; None for those of the context's GPU.
-    shape
-        Launch configuration of the kernels.
-    view
-        Makes a view of a launcher's memory for the native readers; None for that of a GPU.
+    loads
+        Loads the parts; None for loads on the context's GPU.
     """
 
     def __init__(
@@ -81,12 +78,11 @@ class GpuParts(ScanParts):
         cut: BatchCut,
         *,
         buffers: MakeBuffers | None = None,
-        shape: GpuTuning | None = None,
-        view: Callable[[Launcher], View] | None = None,
+        loads: TextLoads | None = None,
     ) -> None:
         super().__init__(plans, files, options, cut)
-        self._shape = shape or DEFAULT_TUNING
-        self._make_buffers, self._view = buffers or self._buffers_of_gpu, view or self._view_of_gpu
+        self._make_buffers = buffers or self._buffers_of_gpu
+        self._loads = loads or loads_on(options.context.device, options.dialect)
         self._launcher: Launcher | None = None
         self._buffers: TextBuffers | None = None
 
@@ -165,16 +161,12 @@ class GpuParts(ScanParts):
             with self._cut.timeline.span("converter", "wait for text"), native_errors():
                 self._launcher = buffers.hold(sent.room)
             text = Part(sent.room, -sent.part.start, sent.part.stop)
-            place = Place(self._launcher, text, self._shape, self._device)
             source = reading.text.source(sent.part.stop)
             asked = self._limited(reading, sent, source)
             with self._cut.timeline.span("converter", "convert"), self._launcher.current():
                 plan = self._plan_of(reading, change, asked)
                 run = LoadRun(share=self._plans.shared.native)
-                loaded = load_part(place, source, self._options.dialect, plan, self._view(self._launcher), run=run)
-                if loaded.by_steps:  # so that the following parts are not searched twice
-                    self._shape = by_steps(self._shape)
-                return asked, loaded
+                return asked, self._loads.load(self._launcher, text, source, plan, run)
         finally:
             buffers.free(sent.room)
 
@@ -193,10 +185,6 @@ class GpuParts(ScanParts):
         index = None if plan.row_index is None else plan.row_index + reading.records
         return replace(change(plan), begin=part.start, end=part.stop, row_index=index, part=text)
 
-    @property
-    def _device(self) -> str:
-        return str(self._options.context.device)
-
     def _buffers_of_gpu(self, source: OpenSource) -> TextBuffers:
         from headrace.sources.text_buffers import CardBuffers, TextInPlace
 
@@ -204,7 +192,3 @@ class GpuParts(ScanParts):
         if source.on_gpu is not None and source.is_far:
             return TextInPlace(source.on_gpu, self._options.context)
         return CardBuffers(self._options.context)
-
-    def _view_of_gpu(self, launcher: Launcher) -> View:
-        assert isinstance(launcher, GpuLauncher)
-        return view_for(launcher, self._options.context.device)

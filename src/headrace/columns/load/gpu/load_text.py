@@ -1,4 +1,4 @@
-"""Loads a text on a GPU from wherever it is: copies and decodes it there first if necessary."""
+"""Loads texts on a GPU from wherever they are: copies and decodes them there first if necessary."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 
 from headrace import _native
 from headrace.columns.buffers.load_result import Loaded
-from headrace.columns.convert.gpu.target import Place
+from headrace.columns.convert.gpu.target import DEFAULT_TUNING, GpuTuning, Place, by_steps
 from headrace.columns.load.gpu.decoded import decode_target
 from headrace.columns.load.gpu.load import load_on_gpu
 from headrace.columns.plan.load_plan import LoadPlan
@@ -18,7 +18,7 @@ from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.quick import quick
 from headrace.gpu.device.device import gpu
-from headrace.gpu.kernels.launcher import GpuLauncher, Room, launcher_beside
+from headrace.gpu.kernels.launcher import GpuLauncher, Launcher, Room, launcher_beside
 from headrace.sources.kinds.gpu_array import view_of_room
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
@@ -33,9 +33,62 @@ def launcher_for(source: OpenSource, context: Context, device: Device, budget: B
     return launcher_beside(stream, gpu(device), budget, context.crossings)
 
 
-def load_text(
-    source: OpenSource, dialect: Dialect, plan: LoadPlan, launcher: GpuLauncher, device: Device, *, run: LoadRun = NO_HANDLES
-) -> Loaded:
+class TextLoads:
+    """Loads texts, or parts of texts, one after another where kernels run.
+
+    Once masks have misread a text, the following texts are read by the automaton only. So they are not searched twice.
+
+    Parameters
+    ----------
+    dialect
+        The dialect of the texts.
+    view
+        Makes the function that shows buffers of a launcher to the native readers.
+    device
+        Name of the device.
+    shape
+        Launch configuration.
+    """
+
+    __slots__ = ("_device", "_dialect", "_shape", "_view")
+
+    def __init__(
+        self, dialect: Dialect, view: Callable[[Launcher], View], device: str = "cpu", shape: GpuTuning = DEFAULT_TUNING
+    ) -> None:
+        self._dialect, self._view, self._device, self._shape = dialect, view, device, shape
+
+    def load(self, launcher: Launcher, text: Room, source: OpenSource, plan: LoadPlan, run: LoadRun = NO_HANDLES) -> Loaded:
+        """Load a text in the launcher's memory, or the part of it that is there.
+
+        Raises
+        ------
+        MemoryLimitError, CutRecordError
+            As `load_on_gpu`.
+        """
+        place = _place(launcher, text, self._shape, self._device)
+        if source.codec != "utf-8":
+            place, source, plan = decode_target(place, source, plan, self._view(launcher))
+        loaded = load_on_gpu(place, source, self._dialect, plan, run)
+        if loaded.by_steps:
+            self._shape = by_steps(self._shape)
+        return loaded
+
+
+_place = quick(Place)
+
+
+def loads_on(device: Device, dialect: Dialect) -> TextLoads:
+    """Return the loads of texts on a GPU."""
+    return TextLoads(dialect, partial(_view_on, device), str(device))
+
+
+def _view_on(device: Device, launcher: Launcher) -> View:
+    """Return the function that shows buffers of a GPU's launcher to the native readers."""
+    assert isinstance(launcher, GpuLauncher)
+    return partial(view_of_room, device=device, stream=launcher.stream, crossings=launcher.crossings)
+
+
+def load_text(loads: TextLoads, launcher: GpuLauncher, source: OpenSource, plan: LoadPlan, run: LoadRun = NO_HANDLES) -> Loaded:
     """Load a text on a GPU. A text in host memory or in a file is copied to the GPU first.
 
     Memory: that of `load_on_gpu`, the copy of the text, and the decoded text as long as both are needed.
@@ -47,38 +100,7 @@ def load_text(
     """
     on_device = source.on_gpu if source.is_far else None
     text = _uploaded(launcher, source) if on_device is None else on_device
-    place = _place(launcher, text, device=str(device))
-    return load_part(place, source, dialect, plan, view_for(launcher, device), run=run)
-
-
-_place = quick(Place)
-
-
-def load_part(
-    place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan, view: View, *, run: LoadRun = NO_HANDLES
-) -> Loaded:
-    """Load a text in device memory, or the part of it that is there.
-
-    Parameters
-    ----------
-    place, source, dialect, plan, run
-        As for `load_on_gpu`.
-    view
-        Returns a source for the native readers that shows a device buffer.
-
-    Raises
-    ------
-    MemoryLimitError, CutRecordError
-        As `load_on_gpu`.
-    """
-    if source.codec != "utf-8":
-        place, source, plan = decode_target(place, source, plan, view)
-    return load_on_gpu(place, source, dialect, plan, run)
-
-
-def view_for(launcher: GpuLauncher, device: Device) -> View:
-    """Return the function that shows buffers of a launcher to the native readers."""
-    return partial(view_of_room, device=device, stream=launcher.stream, crossings=launcher.crossings)
+    return loads.load(launcher, text, source, plan, run)
 
 
 def _uploaded(launcher: GpuLauncher, source: OpenSource) -> Room:
