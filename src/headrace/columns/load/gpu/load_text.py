@@ -99,13 +99,9 @@ def load_text(loads: TextLoads, launcher: GpuLauncher, source: OpenSource, plan:
         The text or the result does not fit.
     """
     on_device = source.on_gpu if source.is_far else None
-    text = _uploaded(launcher, source) if on_device is None else on_device
-    return loads.load(launcher, text, source, plan, run)
-
-
-def _uploaded(launcher: GpuLauncher, source: OpenSource) -> Room:
-    """Copy the text to the device, through pinned memory that several threads fill."""
-    text = launcher.room(source.size)
+    if on_device is not None:
+        return loads.load(launcher, on_device, source, plan, run)
+    copied = launcher.room(source.size)
     with native_errors():
-        launcher.read_in(source.native, source.size, text)
-    return text
+        launcher.read_in(source.native, source.size, copied)  # through pinned memory that several threads fill
+    return loads.load(launcher, copied, source, plan, run)
