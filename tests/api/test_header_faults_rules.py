@@ -8,6 +8,7 @@ import pytest
 
 import headrace
 from headrace import OptionError, ParseError, Table, read_csv, scan_csv
+from tests.columns.faults.load_gpu_faults_cases import check
 
 
 def everywhere(data: bytes, **options: Any) -> Table:
@@ -112,3 +113,20 @@ def test_undecodable_names_in_other_encodings() -> None:
 def test_sniffing_does_not_raise() -> None:
     assert headrace.sniff_csv(b"\xe4,b\n1,2\n").sep == ","
     assert read_csv(b"\xe4;b\n1;2\n", dialect="auto", on_error="reject").report.faults == 1
+
+
+@pytest.mark.fibers
+@pytest.mark.parametrize("policy", ["null", "reject"])
+@pytest.mark.parametrize("given", [NAMES[0], NAMES[2]], ids=["names", "types"])
+def test_kernels_take_the_first_record_like_any_other(given: dict[str, Any], policy: str) -> None:
+    for options in ({}, {"short_records": "null", "long_records": "truncate"}, {"long_records": "widen"}):
+        check(b"1\n4,5\n", header=False, on_error=policy, **options, **given)
+        check(b"1,2,3\n4,5\n", header=False, on_error=policy, **options, **given)
+    check(b"x\n4,5\n", header=False, skip_rows_after_header=1, on_error=policy, **given)
+
+
+@pytest.mark.fibers
+@pytest.mark.parametrize("policy", ["raise", "reject"])
+@pytest.mark.parametrize("header", [b'"a,c\n', b'"a"b,c\n', b"\xe4,b\n"])
+def test_kernels_below_a_faulty_header(header: bytes, policy: str) -> None:
+    check(header + b"1,2\nx,3\n", header=True, on_error=policy, dtypes={0: "int64"})

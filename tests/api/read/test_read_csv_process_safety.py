@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import headrace
-from headrace import Context, MemoryLimitError, ParseError, Table, read_csv
+from headrace import Context, MemoryLimitError, ParseError, Table, _native, read_csv
 
 SMALL = b"a,b\n1,x\n2,y\n"
 EXPECTED = {"a": [1, 2], "b": ["x", "y"]}
@@ -41,6 +41,28 @@ def test_memory_limit(values: bytes) -> None:
     headrace.release_unused_memory()
     assert resident_bytes() - before < 24 << 20
     assert read(data, context=Context(memory_limit=400 << 20)).num_rows == (40 << 20) // len(values)
+
+
+_NEVER_RECLAIMED = _native.usable_memory() // 64
+"""Bytes of cached memory whose pages the kernel may not reclaim."""
+
+
+def reclaimable_bytes() -> int:
+    """Return the bytes of this process that the kernel may reclaim when memory is short (`MADV_FREE`)."""
+    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) << 10 for line in lines if line.startswith("LazyFree:"))
+
+
+@pytest.mark.long
+@pytest.mark.skipif(_NEVER_RECLAIMED > 1 << 30, reason="takes more memory than a test should on this machine")
+def test_the_system_may_reclaim_cached_memory() -> None:
+    data = b"a\n" + b"1\n" * ((_NEVER_RECLAIMED + (64 << 20)) // 8)
+    headrace.release_unused_memory()
+    result_bytes = 8 * read(data).num_rows
+    assert reclaimable_bytes() > 0.9 * result_bytes
+    assert read(data).num_rows == result_bytes // 8
+    headrace.release_unused_memory()
+    assert reclaimable_bytes() < 0.1 * result_bytes
 
 
 def test_memory_limit_counts_rejects() -> None:
