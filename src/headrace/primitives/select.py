@@ -64,11 +64,11 @@ def select(items: Any, mask: Any, *, context: Context | None = None) -> Any:
         return _select_on_gpu(source, flags, context, budget)
     made: list[Array] = []
 
-    def room(count: int) -> int:
+    def buffer(count: int) -> int:
         made.append(empty_like(source, count, budget=budget))
         return made[0].address
 
-    _native.select(source.address, flags.address, source.length, source.width, room, context.thread_count, context.isa)
+    _native.select(source.address, flags.address, source.length, source.width, buffer, context.thread_count, context.isa)
     return made[0].owner
 
 

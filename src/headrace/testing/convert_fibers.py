@@ -150,7 +150,7 @@ def convert(
     shape: ConvertTuning,
     skew: int = 0,
     how: tuple[str, int] = ("forward", 0),
-    fault_room: int = 1000,
+    fault_capacity: int = 1000,
 ) -> Converted:
     """Convert a text by the kernels.
 
@@ -164,7 +164,7 @@ def convert(
         Position of a column without a type to the kind it is taken for and the type that makes it.
     shape, skew, how
         Of the kernels; of the text in memory; order and seed of the threads.
-    fault_room
+    fault_capacity
         Faults that are listed at most.
     """
     parsed = parse_options({**(read_csv.__kwdefaults__ or {}), **options})
@@ -177,12 +177,12 @@ def convert(
     sizes = {"size": len(text), "tiles": len(entries) - 1}
     states = _States(text.tobytes(), parsed.dialect, len(entries) * shape.tile // 32, skew) if shape.steps else None
     dialect = (pack_dialect(parsed.dialect), b"") if states is None else states.pack(parsed.dialect)
-    task = pack_task(plan, tables.rooms(), dialect, **sizes, listing=FaultListing(room=fault_room))[0]
+    task = pack_task(plan, tables.addresses(), dialect, **sizes, listing=FaultListing(capacity=fault_capacity))[0]
     reachable = () if states is None else (states.tables, states.states)
     launches = _Launches(text, entries, shape, how, task, reachable)
-    faults: NDArray[Any] = np.zeros(fault_room, FAULT)
+    faults: NDArray[Any] = np.zeros(fault_capacity, FAULT)
     count = launches.run(tables, faults) if len(entries) > 1 else 0
-    assert count <= fault_room
+    assert count <= fault_capacity
     names = FAULT.names or ()
     listed = sorted(tuple(int(row[name]) for name in names) for row in faults[:count])
     return Converted(
@@ -207,9 +207,9 @@ class _Tables:
                 if given is None:
                     self.guesses[position] = guesses[position][0]
                 self.types[position] = given or parse_type(guesses[position][1])
-                self.buffers[position] = _room(self.types[position], rows)
+                self.buffers[position] = _buffer(self.types[position], rows)
 
-    def rooms(self) -> list[ColumnAddresses]:
+    def addresses(self) -> list[ColumnAddresses]:
         collected = len(self.plan.columns) - 1 if self.plan.rows.collect_long else None
         return [
             ColumnAddresses(
@@ -223,7 +223,7 @@ class _Tables:
         ]
 
     def table(self) -> NDArray[np.void]:
-        return pack_columns(self.plan, self.rooms(), self.rules.ctypes.data, self.packed)
+        return pack_columns(self.plan, self.addresses(), self.rules.ctypes.data, self.packed)
 
     def reachable(self, others: tuple[NDArray[Any], ...]) -> fibers.Checks:
         buffers = (array for made in self.buffers.values() for array in made.values() if array.size)
@@ -237,7 +237,7 @@ class _Tables:
         }
 
 
-def _room(type_: DataType, rows: int) -> dict[str, NDArray[Any]]:
+def _buffer(type_: DataType, rows: int) -> dict[str, NDArray[Any]]:
     made: dict[str, NDArray[Any]] = {"validity": np.full(rows // 32 + 1, 0xFFFFFFFF, np.uint32)}
     made["sightings"] = np.full(2 * SIGHTINGS, _NONE, np.uint64)
     if has_offsets(type_):

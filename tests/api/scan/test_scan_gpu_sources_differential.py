@@ -17,10 +17,10 @@ import pytest
 import headrace
 from headrace.columns.records.split_points import cuts, lenient_split_points
 from headrace.core.errors import MemoryLimitError
-from headrace.gpu.kernels.launcher import Room
+from headrace.gpu.kernels.launcher import DeviceBuffer
 from headrace.sources.open import open_source
 from headrace.structure.dialect import CSV, Dialect
-from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
+from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
 from tests.api.outcomes import outcome
 from tests.api.scan.scan_gpu_cases import FiberBuffers, check, on_fibers, run_on_fibers
 
@@ -215,9 +215,9 @@ def test_lenient_texts_are_cut_where_nothing_behind_has_a_say() -> None:
 class ResidentLauncher(FiberLauncher):
     """A launcher whose columns stay in the memory that kernels read."""
 
-    def result(self, room: Any) -> Any:
-        room.device = "cuda"
-        return room
+    def result(self, buffer: Any) -> Any:
+        buffer.device = "cuda"
+        return buffer
 
 
 class ResidentBuffers(FiberBuffers):
@@ -240,12 +240,12 @@ def test_batches_are_joined_where_they_are(monkeypatch: pytest.MonkeyPatch) -> N
     expected = headrace.read_csv(FAULTY, **given)
     launcher = ResidentBuffers.launchers[-1]
     assert found.rejects.to_pydict() == expected.rejects.to_pydict()
-    for name, column in expected.columns.items():
-        mine = found[name]
+    for title, column in expected.columns.items():
+        mine = found[title]
         assert (mine.type, len(mine), mine.null_count) == (column.type, len(column), column.null_count)
-        for buffer in ("values", "offsets"):
-            room: Any = getattr(mine, buffer)
-            assert room is None or launcher.fetch(room).tobytes() == bytes(memoryview(getattr(column, buffer)))
+        for name in ("values", "offsets"):
+            buffer: Any = getattr(mine, name)
+            assert buffer is None or launcher.fetch(buffer).tobytes() == bytes(memoryview(getattr(column, name)))
 
 
 class LimitedLauncher(FiberLauncher):
@@ -255,11 +255,11 @@ class LimitedLauncher(FiberLauncher):
         super().__init__()
         self._left = limit
 
-    def room(self, nbytes: int, *, fill: int | None = None) -> HostRoom:
+    def allocate(self, nbytes: int, *, fill: int | None = None) -> HostBuffer:
         self._left -= nbytes
         if self._left < 0:
             raise MemoryLimitError(f"{nbytes} bytes do not fit")
-        return super().room(nbytes, fill=fill)
+        return super().allocate(nbytes, fill=fill)
 
 
 class LimitedBuffers(FiberBuffers):
@@ -267,16 +267,16 @@ class LimitedBuffers(FiberBuffers):
 
     most_text, most_columns, sizes = 1 << 40, 1 << 40, []  # type: ignore[var-annotated]
 
-    def send(self, text: Any, part: range) -> Room:
+    def send(self, text: Any, part: range) -> DeviceBuffer:
         if len(part) > self.most_text:
             raise MemoryLimitError(f"{len(part)} bytes do not fit")
         self.sizes.append(len(part))
         return super().send(text, part)
 
-    def hold(self, room: Room) -> FiberLauncher:
-        super().hold(room)
+    def hold(self, buffer: DeviceBuffer) -> FiberLauncher:
+        super().hold(buffer)
         launcher = LimitedLauncher(self.most_columns)
-        launcher._rooms = self._launcher._rooms
+        launcher._buffers = self._launcher._buffers
         return launcher
 
 

@@ -23,7 +23,7 @@ def planned(keys, *, order=None, how=("random", 0)):
     launcher = FiberLauncher(*how)
     order = order or KeyOrder.of(keys.dtype.str)
     of_keys = KeyType(keys.itemsize, order.packed)
-    zeros = launcher.room(DevicePlan.nbytes(of_keys, HARNESS_TUNING.lsd, counts_prefixes=True), fill=0)
+    zeros = launcher.allocate(DevicePlan.nbytes(of_keys, HARNESS_TUNING.lsd, counts_prefixes=True), fill=0)
     context = SortContext(launcher, len(keys), 2)
     plan = DevicePlan(context, of_keys, HARNESS_TUNING.lsd, zeros, counts_prefixes=True)
     plan.make(launcher.put(keys), PlanInputs(False, False, MsdUse.IF_CHEAPER, MOST_IN_ONE))

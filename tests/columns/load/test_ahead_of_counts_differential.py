@@ -110,15 +110,15 @@ def check_values(data: bytes, types: list[str]) -> int:
 
 
 def test_memory_that_is_not_there(monkeypatch):
-    take, refused = FiberLauncher.rooms, []
+    take, refused = FiberLauncher.allocate_group, []
 
-    def rooms(self, zeroed, others=(), *, ones=0):
+    def allocate_group(self, zeroed, others=(), *, ones=0):
         if ones and len(refused) < 2:
             refused.append(1)
             raise MemoryLimitError("no")
         return take(self, zeroed, others, ones=ones)
 
-    monkeypatch.setattr(FiberLauncher, "rooms", rooms)
+    monkeypatch.setattr(FiberLauncher, "allocate_group", allocate_group)
     assert check(DATA, header=False, schema=TYPES) == 2
     assert len(refused) == 2
 

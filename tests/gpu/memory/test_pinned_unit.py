@@ -40,16 +40,16 @@ def columns_of(seed: int, rows: int = 5000) -> tuple[dict[str, Column], list[Any
     rng = np.random.default_rng(seed)
     arrays: list[Any] = []
 
-    def room(array: Any) -> Any:
+    def buffer(array: Any) -> Any:
         arrays.append(array)
         return SimpleNamespace(address=array.ctypes.data, nbytes=array.nbytes)
 
     offsets = np.concatenate([[0], np.cumsum(rng.integers(0, 9, rows))]).astype(np.int32)
     number = Column(
-        parse_type("int64"), rows, 1, room(rng.integers(0, 99, rows)), room(rng.integers(0, 255, rows // 8, np.uint8))
+        parse_type("int64"), rows, 1, buffer(rng.integers(0, 99, rows)), buffer(rng.integers(0, 255, rows // 8, np.uint8))
     )
-    text = Column(parse_type("string"), rows, 0, room(rng.integers(0, 255, offsets[-1], np.uint8)), offsets=room(offsets))
-    none = Column(parse_type("string"), 0, 0, room(np.empty(0, np.uint8)), offsets=room(np.zeros(1, np.int32)))
+    text = Column(parse_type("string"), rows, 0, buffer(rng.integers(0, 255, offsets[-1], np.uint8)), offsets=buffer(offsets))
+    none = Column(parse_type("string"), 0, 0, buffer(np.empty(0, np.uint8)), offsets=buffer(np.zeros(1, np.int32)))
     return {"n": number, "s": text, "e": none}, arrays
 
 

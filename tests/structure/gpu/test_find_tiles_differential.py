@@ -46,7 +46,7 @@ def check(launcher: Launcher, data: bytes, dialect: Dialect, form: str, shape: S
     totals = launcher.fetch(found.totals)
     answer, used = found.answer(totals)
     assert used == form and bytes(totals[-16:]) == bytes(16)
-    assert [room.nbytes for room in found.more] == [5, 7] and bytes(launcher.fetch(found.more[0])) == bytes(5)
+    assert [buffer.nbytes for buffer in found.more] == [5, 7] and bytes(launcher.fetch(found.more[0])) == bytes(5)
     names = ("records", "fields", "blank_lines", "comments", "flags")
     check_returns(data, dialect, answer["flags"] if form != "steps" else Found.REDO)
     answer["flags"] &= ~Found.RETURN

@@ -34,7 +34,7 @@ from headrace.columns.plan.load_run import LoadRun
 from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import DataType
 from headrace.core.errors import MemoryLimitError
-from headrace.gpu.kernels.launcher import GpuLauncher, Launcher, Part
+from headrace.gpu.kernels.launcher import BufferSlice, GpuLauncher, Launcher
 from headrace.sources.open import OpenSource
 from headrace.structure.survey import record_begin
 
@@ -163,8 +163,8 @@ class GpuParts(ScanParts):
         """
         try:
             with self._cut.timeline.span("converter", "wait for text"), native_errors():
-                self._launcher = buffers.hold(sent.room)
-            text = Part(sent.room, -sent.part.start, sent.part.stop)
+                self._launcher = buffers.hold(sent.buffer)
+            text = BufferSlice(sent.buffer, -sent.part.start, sent.part.stop)
             place = Place(self._launcher, text, self._shape, self._device)
             source = reading.text.source(sent.part.stop)
             asked = self._limited(reading, sent, source)
@@ -176,7 +176,7 @@ class GpuParts(ScanParts):
                     self._shape = by_steps(self._shape)
                 return asked, loaded
         finally:
-            buffers.free(sent.room)
+            buffers.free(sent.buffer)
 
     def _limited(self, reading: FileReading, sent: Sent, source: OpenSource) -> Sent:
         """Return the part up to the last record that is wanted."""

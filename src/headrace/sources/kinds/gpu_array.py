@@ -16,7 +16,7 @@ from headrace.sources.kinds.ranges import RangeReader, RangeSource
 if TYPE_CHECKING:
     from headrace.arrays.arrays import Array
     from headrace.core.device import Device
-    from headrace.gpu.kernels.launcher import Room
+    from headrace.gpu.kernels.launcher import DeviceBuffer
 
 _BYTE_TYPES = {"|u1", "|i1"}
 
@@ -88,11 +88,11 @@ class GpuReader(RangeReader):
         return [self.native.read(part.start, len(part)) for part in ranges]
 
 
-def view_of_room(room: Room, device: Device, stream: int, crossings: Crossings) -> _native.Source:
+def view_of_buffer(buffer: DeviceBuffer, device: Device, stream: int, crossings: Crossings) -> _native.Source:
     """Return a source for memory that was allocated on a GPU; see `host_view`."""
     from headrace.arrays.arrays import Array
 
-    text = Array(room.address, room.nbytes, "|u1", device, "headrace", stream, owner=room)
+    text = Array(buffer.address, buffer.nbytes, "|u1", device, "headrace", stream, owner=buffer)
     return host_view(text, crossings)
 
 

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from headrace.core.identity_cache import IdentityCache
 from headrace.core.quick import quick
-from headrace.gpu.kernels.launcher import Launcher, Room, Rooms
+from headrace.gpu.kernels.launcher import BufferGroup, DeviceBuffer, Launcher
 from headrace.gpu.kernels.trace import Recorder, Recording
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import TOTALS, Found, Plain, lenient_dialect, plain_dialect, step_tables
@@ -66,12 +66,12 @@ class TileStructure:
         Whether the first variant ran as the caller's `FusedSummary`.
     """
 
-    totals: Room
-    entries: Room
+    totals: DeviceBuffer
+    entries: DeviceBuffer
     forms: tuple[str, ...]
     tiles: int
     steps: Steps | None
-    more: Sequence[Room] = ()
+    more: Sequence[DeviceBuffer] = ()
     did_more: bool = False
 
     def answer(self, totals: NDArray[np.uint8]) -> tuple[dict[str, int], str]:
@@ -88,14 +88,14 @@ class TileStructure:
         return form == "quoted" and bool(counts["flags"] & Found.STRAY)
 
 
-def tile_count(text: Room, shape: SearchTuning) -> int:
+def tile_count(text: DeviceBuffer, shape: SearchTuning) -> int:
     """Return the number of tiles. Tiles are aligned to 16 bytes in memory, so the first may begin before the text."""
     return -(-(text.nbytes + text.address % 16) // shape.tile) if text.nbytes else 0
 
 
 def find_tiles(
     launcher: Launcher,
-    text: Room,
+    text: DeviceBuffer,
     dialect: Dialect,
     shape: SearchTuning,
     more: tuple[Sequence[int], Sequence[int]] = ((0,), ()),
@@ -138,9 +138,9 @@ def find_tiles(
     counts = len(zeroed), len(others)
     way = dialect, forms, shape, tally
     recording, made = _searches.of(lambda: _recorded(_SearchPlan(*way), counts), *way, key=counts)
-    rooms = launcher.replay(recording, numbers, (text,))
-    assert rooms is not None
-    return made.run(rooms, tiles)
+    buffers = launcher.replay(recording, numbers, (text,))
+    assert buffers is not None
+    return made.run(buffers, tiles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +153,10 @@ class _RecordedSearch:
     forms: tuple[str, ...]
     did_more: bool
 
-    def run(self, rooms: Rooms, tiles: int) -> TileStructure:
+    def run(self, buffers: BufferGroup, tiles: int) -> TileStructure:
         """Return the result of a replay for a text of `tiles` tiles."""
-        more = [rooms[number] for number in self.more]
-        return _structure(rooms[self.totals], rooms[self.entries], self.forms, tiles, None, more, self.did_more)
+        more = [buffers[number] for number in self.more]
+        return _structure(buffers[self.totals], buffers[self.entries], self.forms, tiles, None, more, self.did_more)
 
 
 _searches: IdentityCache[tuple[Recording, _RecordedSearch]] = IdentityCache()
@@ -180,12 +180,12 @@ def _recorded(way: _SearchPlan, counts: tuple[int, int]) -> tuple[Recording, _Re
     more: Any = sizes[: counts[0]], sizes[counts[0] :]
     found: Any = _launched(recorder, text, way, tiles, more)
     recording = recorder.done()
-    made: Any = [recorder.number_made(room) for room in (found.totals, found.entries, *found.more)]
+    made: Any = [recorder.number_made(buffer) for buffer in (found.totals, found.entries, *found.more)]
     return recording, _RecordedSearch(made[0], made[1], tuple(made[2:]), found.forms, found.did_more)
 
 
 def _launched(
-    launcher: Any, text: Room, way: _SearchPlan, tiles: Any, more: tuple[Sequence[int], Sequence[int]]
+    launcher: Any, text: DeviceBuffer, way: _SearchPlan, tiles: Any, more: tuple[Sequence[int], Sequence[int]]
 ) -> TileStructure:
     """Enqueue the variants; in a recording, sizes and the number of tiles are symbols."""
     dialect, forms = way.dialect, way.forms

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from headrace.columns.convert.gpu.tuning import ConvertTuning, Program, RowTuning
-from headrace.gpu.kernels.launcher import Launcher, Room
+from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 from headrace.structure.gpu.launches import SearchTuning
 
 
@@ -75,6 +75,6 @@ class Place:
     """The target of a load: launcher, text in device memory, launch configurations, and the device's name."""
 
     launcher: Launcher
-    text: Room
+    text: DeviceBuffer
     shape: GpuTuning = DEFAULT_TUNING
     device: str = "cpu"

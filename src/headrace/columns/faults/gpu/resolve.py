@@ -19,7 +19,7 @@ from headrace.columns.faults.gpu.remove_rows import STORED_VALUE, remove_texts, 
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import DataType, has_offsets
-from headrace.gpu.kernels.launcher import Launcher, Part, Room
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
 
 _NULL, _VALUE, _FAULT = 0, 1, 2
 """ResolvedField::Kind of columns/faults/resolve.hpp."""
@@ -54,7 +54,7 @@ class FieldsOnHost:
         self._begin, self._see, self._prefixes = begin, see, prefixes
 
     def resolve(
-        self, launcher: Launcher, taken: Sequence[Taken], table: Room, rows: int, deferred: NDArray[np.void]
+        self, launcher: Launcher, taken: Sequence[Taken], table: DeviceBuffer, rows: int, deferred: NDArray[np.void]
     ) -> NDArray[np.void]:
         """Store the values of deferred fields, and return those fields that are faults.
 
@@ -136,12 +136,12 @@ class FieldsOnHost:
         offsets = np.cumsum(sizes, out=sizes)
         one.large = int(offsets[-1]) > _MAX_STRING_BYTES
         one.nulls = rows - len(texts)
-        one.rooms["values"] = launcher.put(np.frombuffer(b"".join(texts), np.uint8))
-        one.make_rooms(launcher, rows)
-        launcher.put(offsets if one.large else offsets.astype(np.int32), one.rooms["offsets"])
+        one.buffers["values"] = launcher.put(np.frombuffer(b"".join(texts), np.uint8))
+        one.allocate(launcher, rows)
+        launcher.put(offsets if one.large else offsets.astype(np.int32), one.buffers["offsets"])
         bits = np.packbits(valid, bitorder="little")
         if len(bits):
-            launcher.put(bits, Part(one.rooms["validity"], 0, len(bits)))
+            launcher.put(bits, BufferSlice(one.buffers["validity"], 0, len(bits)))
         return np.array(found, FAULT)
 
     def _as_fault(self, fault: np.void, kind: int, at: int) -> np.void:

@@ -15,7 +15,7 @@ from headrace import _native
 from headrace.columns.convert.gpu.column_group import GpuPlan, Group
 from headrace.columns.convert.gpu.layouts import COLUMN
 from headrace.columns.convert.gpu.row_columns import RowColumns, max_row_bytes
-from headrace.gpu.kernels.launcher import Launcher, Part, Room
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
 
 
 @dataclass(slots=True, eq=False)
@@ -32,9 +32,9 @@ class ArgumentBuffers:
         Ranges of sizes that the estimate covers.
     """
 
-    table: Room
-    fast: list[Room]
-    ranges: Room
+    table: DeviceBuffer
+    fast: list[DeviceBuffer]
+    ranges: DeviceBuffer
 
 
 def argument_bytes(known: GpuPlan, columns: int) -> int:
@@ -79,7 +79,7 @@ class ArgumentTemplate:
     def upload(
         self,
         launcher: Launcher,
-        buffer: Room,
+        buffer: DeviceBuffer,
         addresses: Sequence[int] = (),
         *,
         first_seen: tuple[int, int] = (0, 0),
@@ -102,17 +102,17 @@ class ArgumentTemplate:
             The words of `SizeEstimate.ranges`.
         """
         words = self._words.at(buffer.address, addresses, first_seen, ranges)
-        launcher.put(words, Part(buffer, 0, len(words)))
+        launcher.put(words, BufferSlice(buffer, 0, len(words)))
 
-    def buffers(self, buffer: Room, ranges: int = 0) -> ArgumentBuffers:
+    def buffers(self, buffer: DeviceBuffer, ranges: int = 0) -> ArgumentBuffers:
         """Return the slices of a buffer, whose estimate has `ranges` words."""
         return ArgumentBuffers(
-            self.table(buffer), [Part(buffer, *one) for one in self._fast], Part(buffer, self._ranges, 8 * ranges)
+            self.table(buffer), [BufferSlice(buffer, *one) for one in self._fast], BufferSlice(buffer, self._ranges, 8 * ranges)
         )
 
-    def table(self, buffer: Room) -> Room:
+    def table(self, buffer: DeviceBuffer) -> DeviceBuffer:
         """Return the slice of the table of columns."""
-        return Part(buffer, *self._table)
+        return BufferSlice(buffer, *self._table)
 
 
 def argument_template(known: GpuPlan, group: Group, fast: Sequence[RowColumns | None]) -> ArgumentTemplate:

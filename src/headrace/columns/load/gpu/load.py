@@ -36,7 +36,7 @@ from headrace.columns.load.gpu.setup_cache import load_setup
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.load_run import NO_HANDLES, LoadRun
 from headrace.core.quick import quick
-from headrace.gpu.kernels.launcher import Part, Room
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer
 from headrace.sources.kinds.gpu_array import head_bytes
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
@@ -110,7 +110,7 @@ class _Load:
         self._dialect, self._plan, self._source = request.dialect, plan, source
         self._known, self._setup, self._result = request.known, request.setup, result
         self._begin, self._size = begin, min(plan.end, source.size) - begin
-        self._text = Part(place.text, begin, self._size)
+        self._text = BufferSlice(place.text, begin, self._size)
         self._place = _place(place.launcher, self._text, place.shape)
         self._rows = 0
         self._form = ""  # the search variant that read the text; known after the wait
@@ -163,7 +163,7 @@ class _Load:
         strings = strings_of_search(found, sums, string_sizes[0] if string_sizes else None, marks)
         has_sums = setup.has_sums(tiles)
         self._searched = _searched(found, strings, marks, arguments, faults, setup.layout, quoted, has_sums)
-        self._first_buffers: tuple[Room, Room] | None = arguments, faults
+        self._first_buffers: tuple[DeviceBuffer, DeviceBuffer] | None = arguments, faults
 
     @cached_property
     def _launches(self) -> ConversionLaunches:
@@ -199,11 +199,11 @@ class _Load:
             self._measure(group, "", self._searched.string_bytes(group))
             if estimate is not None:
                 self._allocated = estimate.allocate(group, launcher, self._size, strings=False)
-            fetched = launcher.fetch(Part(self._found.totals, 0, FORMS_BYTES + strings * 8))
+            fetched = launcher.fetch(BufferSlice(self._found.totals, 0, FORMS_BYTES + strings * 8))
             return self._convert(group, self._take_counts(fetched, strings))
         layout = self._searched.layout
-        results = results_bytes(len(group.rooms), group.infers)
-        fetched = launcher.fetch(Part(self._found.totals, 0, layout.results + results))
+        results = results_bytes(len(group.columns), group.infers)
+        fetched = launcher.fetch(BufferSlice(self._found.totals, 0, layout.results + results))
         string_bytes = self._take_counts(fetched, strings)
         if is_mispredicted(int.from_bytes(fetched[layout.word : layout.word + 8].data, "little")):
             del launched  # releases its buffers before others are allocated
@@ -223,7 +223,7 @@ class _Load:
         conversion = self._setup.conversions.of(lambda: self._new_launches().speculative(group), group, key=key)
         arguments, first_seen = conversion.arguments, self._first_seen(group, searched.results(group))
         ranges = estimate.ranges(group)
-        arguments.upload(self._launcher, searched.arguments, made.rooms.addresses, first_seen=first_seen, ranges=ranges)
+        arguments.upload(self._launcher, searched.arguments, made.buffers.addresses, first_seen=first_seen, ranges=ranges)
         if conversion.recording is None:
             self._launches.launch_speculative(group, conversion, estimate.rows)
         else:
@@ -243,7 +243,7 @@ class _Load:
         total["comment"] += counts["comments"]
         return _numbers(fetched[FORMS_BYTES : FORMS_BYTES + 8 * strings])
 
-    def _measure(self, group: Group, form: str, totals: Room) -> None:
+    def _measure(self, group: Group, form: str, totals: DeviceBuffer) -> None:
         """Launch the kernels that count the bytes of each column of strings in `totals`."""
         if group.strings:
             _, buffer, _ = self._buffers(group)
@@ -257,7 +257,7 @@ class _Load:
         """Return the bytes of each column of strings of a text whose records are counted. The host waits."""
         if not group.strings:
             return []
-        totals = self._launcher.room(group.strings * 8, fill=0)
+        totals = self._launcher.allocate(group.strings * 8, fill=0)
         self._measure(group, self._form, totals)
         return _numbers(self._launcher.fetch(totals))
 
@@ -267,22 +267,22 @@ class _Load:
         self._allocated = None
         if made is None or made.group is not group or not covers(made.rows, rows):
             del made  # releases its buffers before others are allocated
-            return group.make_room(self._launcher, rows, strings)
+            return group.allocate(self._launcher, rows, strings)
         made.settle(self._launcher, rows, strings)
         return made
 
-    def _buffers(self, group: Group) -> tuple[Room, Room, Room]:
+    def _buffers(self, group: Group) -> tuple[DeviceBuffer, DeviceBuffer, DeviceBuffer]:
         """Return the buffers of a conversion for results, arguments and faults; the first ones were allocated with the search."""
-        nbytes = results_bytes(len(group.rooms), group.infers)
+        nbytes = results_bytes(len(group.columns), group.infers)
         if self._first_buffers is not None:
             return self._searched.results(group), *self._first_buffers
-        others = [argument_bytes(self._known, len(group.rooms)), self._result.faults.room_bytes]
-        results, arguments, faults = self._launcher.rooms([nbytes], others)
+        others = [argument_bytes(self._known, len(group.columns)), self._result.faults.buffer_bytes]
+        results, arguments, faults = self._launcher.allocate_group([nbytes], others)
         return results, arguments, faults
 
-    def _first_seen(self, group: Group, results: Room) -> tuple[int, int]:
+    def _first_seen(self, group: Group, results: DeviceBuffer) -> tuple[int, int]:
         """Return the address of first occurrences, and their bytes for each column; zeros if no type is inferred."""
-        return (results.address + counts_bytes(len(group.rooms)), FIRST_SEEN_BYTES) if group.infers else (0, 0)
+        return (results.address + counts_bytes(len(group.columns)), FIRST_SEEN_BYTES) if group.infers else (0, 0)
 
     def _with_large_offsets(self, group: Group, strings: list[int]) -> Group:
         """Return the group with 64-bit offsets for columns whose bytes exceed the range of 32-bit offsets."""
@@ -290,7 +290,7 @@ class _Load:
         large = [number for number in exceeding if group.types[number].bits == 32]
         if not large:
             return group
-        return self._known.group(group.positions, group.kinds, frozenset(group.rooms[number].position for number in large))
+        return self._known.group(group.positions, group.kinds, frozenset(group.columns[number].position for number in large))
 
     def _convert(self, group: Group, strings: list[int]) -> ColumnGroupBuffers | None:
         """Convert columns of known sizes. The host waits for the results; None if the same columns must be converted again."""
@@ -299,7 +299,7 @@ class _Load:
         made = self._column_buffers(group, strings)
         columns = self._launches.fast_columns(group, writes=True)
         template, first_seen = argument_template(self._known, group, (columns,)), self._first_seen(group, results)
-        template.upload(self._launcher, buffer, made.rooms.addresses, first_seen=first_seen)
+        template.upload(self._launcher, buffer, made.buffers.addresses, first_seen=first_seen)
         arguments = template.buffers(buffer)
         output = ConversionOutput(results, faults, self._rows)
         self._launches.convert(group, arguments, (columns, arguments.fast[0]), self._form, output)

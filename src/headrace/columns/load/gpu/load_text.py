@@ -18,12 +18,12 @@ from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.quick import quick
 from headrace.gpu.device.device import gpu
-from headrace.gpu.kernels.launcher import GpuLauncher, Room, launcher_beside
-from headrace.sources.kinds.gpu_array import view_of_room
+from headrace.gpu.kernels.launcher import DeviceBuffer, GpuLauncher, launcher_beside
+from headrace.sources.kinds.gpu_array import view_of_buffer
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
-View = Callable[[Room], _native.Source]
+View = Callable[[DeviceBuffer], _native.Source]
 
 
 def launcher_for(source: OpenSource, context: Context, device: Device, budget: Budget | None = None) -> GpuLauncher:
@@ -78,12 +78,12 @@ def load_part(
 
 def view_for(launcher: GpuLauncher, device: Device) -> View:
     """Return the function that shows buffers of a launcher to the native readers."""
-    return partial(view_of_room, device=device, stream=launcher.stream, crossings=launcher.crossings)
+    return partial(view_of_buffer, device=device, stream=launcher.stream, crossings=launcher.crossings)
 
 
-def _uploaded(launcher: GpuLauncher, source: OpenSource) -> Room:
+def _uploaded(launcher: GpuLauncher, source: OpenSource) -> DeviceBuffer:
     """Copy the text to the device, through pinned memory that several threads fill."""
-    text = launcher.room(source.size)
+    text = launcher.allocate(source.size)
     with native_errors():
         launcher.read_in(source.native, source.size, text)
     return text

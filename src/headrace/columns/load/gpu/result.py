@@ -26,7 +26,7 @@ from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.load_run import LoadRun
 from headrace.core.quick import quick
-from headrace.gpu.kernels.launcher import Room
+from headrace.gpu.kernels.launcher import DeviceBuffer
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
@@ -70,8 +70,8 @@ class LaunchedConversion:
     """
 
     columns: ColumnGroupBuffers
-    table: Room
-    faults: Room
+    table: DeviceBuffer
+    faults: DeviceBuffer
 
 
 _loaded = quick(Loaded)
@@ -88,7 +88,7 @@ class LoadResultBuilder:
         The counts of what precedes the data; updated to the counts of the whole load.
     """
 
-    entries: Room
+    entries: DeviceBuffer
     """Start states of the text's tiles, set after the search."""
 
     def __init__(self, request: LoadRequest, counts: dict[str, int]) -> None:
@@ -134,7 +134,7 @@ class LoadResultBuilder:
             False if the same columns must be converted again.
         """
         columns = launched.columns
-        counts = counts_bytes(len(group.rooms))
+        counts = counts_bytes(len(group.columns))
         self.counts["passes"] += 1
         words = fetched[:counts].view(np.uint64)
         numbers, rows = words.tolist(), self.counts["records"]
@@ -207,7 +207,11 @@ class LoadResultBuilder:
         deciding_rows = shrink(self._launcher, taken, rows)
         its, decoded = self._request, self._request.source.decoded
         text = its.source, its.dialect, its.plan, its.begin
-        found = locate_on_gpu(self._launcher, text, self.entries, deciding_rows, self.faults.gone) if deciding_rows else {}
+        found = (
+            locate_on_gpu(self._launcher, text, self.entries, deciding_rows, self.faults.rejected_records)
+            if deciding_rows
+            else {}
+        )
         if decoded is not None:
             found = source_evidence(found, decoded)
         for position, its_own in found.items():
