@@ -208,7 +208,7 @@ def table(place: Any, what: str) -> None:
     all_keys = place.all_keys // width
     found: dict[str, list[str]] = {name_of(shape): [] for shape in shapes}
     for part in sizes:
-        buffers = place.allocate_group(Case(width, has_values, part, min(1 << SHARED_BITS, all_keys // part)))
+        buffers = place.buffers(Case(width, has_values, part, min(1 << SHARED_BITS, all_keys // part)))
         for shape in shapes:
             cell = "-"
             if part <= shape.keys and part > shape.keys // 4:

@@ -35,7 +35,7 @@ public:
             const u32 number = slots_[at];
             if (hashes_[number] == hash && texts_[number] == text) return number;
         }
-        if (texts_.size() >= MOST_INT32)
+        if (texts_.size() >= MAX_INT32)
             throw std::length_error("more than 2147483647 distinct texts; read them as string");
         const u32 number = static_cast<u32>(texts_.size());
         slots_[at] = number;
@@ -71,7 +71,7 @@ private:
 EncodedTexts small_texts(const std::vector<std::string_view>& texts, const TextColumn& budget) {
     u64 bytes = 0;
     for (const std::string_view text : texts) bytes += text.size();
-    if (bytes > MOST_INT32)
+    if (bytes > MAX_INT32)
         throw std::length_error("distinct texts of more than 2147483647 bytes; read them as large_string");
     EncodedTexts made;
     made.values = region_of(bytes, budget);

@@ -28,7 +28,7 @@ from headrace.columns.types import DataType, has_offsets, parse_type
 from headrace.sources.open import open_source
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu.dialect_tables import ENTRY, step_tables
+from headrace.structure.gpu.dialect_tables import TILE_START, dfa_tables
 from headrace.structure.gpu.launches import Steps
 from headrace.testing import fibers
 
@@ -78,7 +78,7 @@ def tile_entries(data: bytes, dialect: Dialect, tile: int, skew: int, *, steps: 
     automaton = dialect.automaton
     tiles = -(-(len(data) + skew) // tile) if data else 0
     begins = {max(number * tile - skew, 0): number for number in range(tiles)}
-    entries: NDArray[Any] = np.zeros(tiles + 1, ENTRY)
+    entries: NDArray[Any] = np.zeros(tiles + 1, TILE_START)
     state = records = column = record_begin = field_begin = 0
     for at in range(len(data) + 1):
         idle = state in automaton.idle
@@ -106,7 +106,7 @@ class _States:
     """Output of the search by the automaton: tables, and the state before each 32 bytes."""
 
     def __init__(self, data: bytes, dialect: Dialect, words: int, skew: int) -> None:
-        made = step_tables(dialect)
+        made = dfa_tables(dialect)
         self.tables: NDArray[Any] = np.frombuffer(made.tobytes(), np.uint64).copy()
         self.states: NDArray[Any] = np.zeros(words + 1, np.uint8)
         self.count: int = made["steps"].shape[1]

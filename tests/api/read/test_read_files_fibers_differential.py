@@ -18,7 +18,7 @@ from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.column import Column
 from headrace.columns.finish.gpu.concat import concat_on_gpu
 from headrace.columns.load.gpu.decoded import decode_target
-from headrace.columns.load.gpu.load import Place, load_on_gpu
+from headrace.columns.load.gpu.load import GpuTarget, load_on_gpu
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.load_run import LoadRun
 from headrace.columns.types import DataType
@@ -50,7 +50,7 @@ class LoadsOnFibers(LoadsOnHost):
 
     def load(self, source: OpenSource, plan: LoadPlan, run: LoadRun) -> Loaded:
         text = self._launcher.put(np.frombuffer(source.native.read(0, source.size), np.uint8))
-        place = Place(self._launcher, text, SHAPE)
+        place = GpuTarget(self._launcher, text, SHAPE)
         if source.codec != "utf-8":
             place, source, plan = decode_target(place, source, plan, view_of)
         return load_on_gpu(place, source, self._dialect, plan, run)

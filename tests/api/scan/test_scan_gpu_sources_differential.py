@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import headrace
-from headrace.columns.records.split_points import cuts, lenient_split_points
+from headrace.columns.records.split_points import split_points, lenient_split_points
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import DeviceBuffer
 from headrace.sources.open import open_source
@@ -125,7 +125,7 @@ def test_cuts_of_encoded_texts_are_where_records_begin() -> None:
     with open_source(text, options.source) as source:
         starts = find_structure(source, CSV).record_starts
         for end in range(starts[1] + 4, len(text), 2):
-            assert cuts(source, CSV, 0, end)[0] == max(start for start in starts if start < end)
+            assert split_points(source, CSV, 0, end)[0] == max(start for start in starts if start < end)
 
 
 @pytest.mark.parametrize(
@@ -265,23 +265,23 @@ class LimitedLauncher(FiberLauncher):
 class LimitedBuffers(FiberBuffers):
     """Buffers with a limit in bytes, and the bytes left for columns."""
 
-    most_text, most_columns, sizes = 1 << 40, 1 << 40, []  # type: ignore[var-annotated]
+    max_text, max_columns, sizes = 1 << 40, 1 << 40, []  # type: ignore[var-annotated]
 
     def send(self, text: Any, part: range) -> DeviceBuffer:
-        if len(part) > self.most_text:
+        if len(part) > self.max_text:
             raise MemoryLimitError(f"{len(part)} bytes do not fit")
         self.sizes.append(len(part))
         return super().send(text, part)
 
     def hold(self, buffer: DeviceBuffer) -> FiberLauncher:
         super().hold(buffer)
-        launcher = LimitedLauncher(self.most_columns)
+        launcher = LimitedLauncher(self.max_columns)
         launcher._buffers = self._launcher._buffers
         return launcher
 
 
 @pytest.mark.parametrize("made", [bytes, gzip.compress])
-@pytest.mark.parametrize("limits", [{"most_text": 90_000}, {"most_columns": 400_000}])
+@pytest.mark.parametrize("limits", [{"max_text": 90_000}, {"max_columns": 400_000}])
 def test_a_part_that_does_not_fit_comes_in_halves(monkeypatch: pytest.MonkeyPatch, made: Any, limits: dict[str, int]) -> None:
     run_on_fibers(monkeypatch, LimitedBuffers)
     for name, limit in limits.items():
@@ -301,7 +301,7 @@ def test_a_part_that_does_not_fit_comes_in_halves(monkeypatch: pytest.MonkeyPatc
 
 def test_no_part_is_small_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     run_on_fibers(monkeypatch, LimitedBuffers)
-    monkeypatch.setattr(LimitedBuffers, "most_columns", 1000)
+    monkeypatch.setattr(LimitedBuffers, "max_columns", 1000)
     scan = headrace.scan_csv(b"n\n" + b"1\n" * 100_000, dtypes={"n": "int64"})
     with pytest.raises(MemoryLimitError, match="do not fit"):
         list(scan.batches())
@@ -313,7 +313,7 @@ def test_no_part_is_small_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_types_of_a_single_batch_that_comes_in_halves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Return a text whose first half contains only integers."""
     run_on_fibers(monkeypatch, LimitedBuffers)
-    monkeypatch.setattr(LimitedBuffers, "most_text", 90_000)
+    monkeypatch.setattr(LimitedBuffers, "max_text", 90_000)
     monkeypatch.setattr(LimitedBuffers, "sizes", [])
     data = b"n\n" + b"".join(b"%d\n" % i for i in range(22_000)) + b"x\n"
     batches = list(headrace.scan_csv(data, batch_bytes=1 << 18).batches())

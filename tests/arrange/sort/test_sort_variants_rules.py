@@ -28,8 +28,8 @@ class DeviceBuffer:
 class Lister:
     """A launcher that looks programs up and runs nothing."""
 
-    def __init__(self, most_shared: int = OF_LARGE_CARDS) -> None:
-        self.most_shared = most_shared
+    def __init__(self, max_shared: int = OF_LARGE_CARDS) -> None:
+        self.max_shared = max_shared
         self.programs: set[str] = set()
         self.variants: set[Variant] = set()
         self.launches: list[str] = []
@@ -58,7 +58,7 @@ class Lister:
         self.launches.append(entry.name)
         if entry.name in {"tail_passes", "tail_passes_keys", "rank_sort", "cooperative_sort"}:
             self.meeting_blocks = max(self.meeting_blocks, shape.blocks)
-        assert shape.shared <= self.most_shared
+        assert shape.shared <= self.max_shared
         assert shape.threads <= 1024 and 0 < shape.blocks < 1 << 31
         codes = signature_codes(entry.signature)
         assert len(codes) == len(args)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from headrace import _native
-from headrace.columns.buffers.column_buffers_gpu import Taken
+from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.faults.gpu import fault_list, remove_rows
 from headrace.columns.faults.gpu.count_lines import lines_on_gpu
 from headrace.columns.types import parse_type
@@ -211,10 +211,10 @@ def test_rows_are_taken_out(rows, gone):
             assert np.array_equal(values[1].reshape(-1, width), values[0][: rows * width].reshape(-1, width)[kept])
 
 
-def _column(launcher: FiberLauncher, position: int, name: str, present: np.ndarray, texts: list[bytes]) -> Taken:
+def _column(launcher: FiberLauncher, position: int, name: str, present: np.ndarray, texts: list[bytes]) -> ColumnBuffers:
     """A column of random values; one of large strings is small enough to have offsets of 32 bits in the end."""
     large = name == "large_string"
-    one = Taken(position, parse_type("string" if large else name), None, large)
+    one = ColumnBuffers(position, parse_type("string" if large else name), None, large)
     if "string" in name:
         one.buffers["values"] = launcher.put(np.frombuffer(b"".join(texts), np.uint8))
     one.allocate(launcher, len(present))

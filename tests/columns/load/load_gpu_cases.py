@@ -15,7 +15,7 @@ from headrace.api.read.read_csv import read_csv
 from headrace.columns.convert.gpu.tuning import RowTuning
 from headrace.columns.finish.header_faults import with_header_faults
 from headrace.columns.load.gpu.decoded import decode_target
-from headrace.columns.load.gpu.load import GpuTuning, Place, load_on_gpu
+from headrace.columns.load.gpu.load import GpuTarget, GpuTuning, load_on_gpu
 from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.sources.encoding.decode_gpu import DecodeShape
 from headrace.sources.open import open_source
@@ -50,7 +50,7 @@ def read_on_fibers(
         prepared = prepare(source, parsed)
         plan = load_plan(source, prepared, parsed)
         text = BufferSlice(launcher.put(np.frombuffer(bytes(skew) + source.native.read(0, source.size), np.uint8)), skew)
-        placed, place = replace(source, on_gpu=text) if far else source, Place(launcher, text, shape)
+        placed, place = replace(source, on_gpu=text) if far else source, GpuTarget(launcher, text, shape)
         if source.codec != "utf-8":
             place, placed, plan = decode_target(place, placed, plan, view_of, DecodeShape(64))
         loaded = load_on_gpu(place, placed, parsed.dialect, plan)

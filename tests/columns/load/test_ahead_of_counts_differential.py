@@ -181,7 +181,7 @@ def test_the_card_says_whether_room_does(read_by, off):
 @pytest.mark.parametrize("step", [1, 2, 3, 1000])
 def test_what_the_first_records_show(dialect, data, expected, step):
     records, lengths, fields = expected
-    found = _native.look_at_beginning(native_dialect(dialect), data, len(fields), step)
+    found = _native.sample_prefix(native_dialect(dialect), data, len(fields), step)
     assert found == (records, sum(lengths), sums(lengths), [sums(sizes) for sizes in fields])
 
 

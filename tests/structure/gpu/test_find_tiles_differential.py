@@ -9,7 +9,7 @@ import pytest
 
 from headrace import Dialect
 from headrace.gpu.kernels.launcher import Launcher
-from headrace.structure.gpu.dialect_tables import ENTRY, Found
+from headrace.structure.gpu.dialect_tables import TILE_START, Found
 from headrace.structure.gpu.find import find_tiles
 from headrace.structure.gpu.launches import SearchTuning
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -51,7 +51,7 @@ def check(launcher: Launcher, data: bytes, dialect: Dialect, form: str, shape: S
     check_returns(data, dialect, answer["flags"] if form != "steps" else Found.REDO)
     answer["flags"] &= ~Found.RETURN
     assert tuple(answer[name] for name in names) == expected_totals(data, dialect)
-    entries = launcher.fetch(found.entries).view(ENTRY)
+    entries = launcher.fetch(found.entries).view(TILE_START)
     quoted = dialect.automaton.quoted
     states = [entry["state"] in quoted if form == "steps" else bool(entry["state"]) for entry in entries]
     got = [(*entry.item()[:4], state, bool(entry["open"])) for entry, state in zip(entries, states, strict=True)]

@@ -27,7 +27,7 @@ from headrace.api.scan.scan_sender import Sender, Sent, TextBuffers
 from headrace.api.scan.scanned_files import ScannedFile
 from headrace.columns.buffers.load_result import CutRecordError, Loaded
 from headrace.columns.column import Column
-from headrace.columns.convert.gpu.target import DEFAULT_TUNING, GpuTuning, Place, by_steps
+from headrace.columns.convert.gpu.target import DEFAULT_TUNING, GpuTarget, GpuTuning, with_dfa
 from headrace.columns.load.gpu.load_text import View, load_part, view_for
 from headrace.columns.plan.load_plan import LoadPlan, TextPart
 from headrace.columns.plan.load_run import LoadRun
@@ -165,15 +165,15 @@ class GpuParts(ScanParts):
             with self._cut.timeline.span("converter", "wait for text"), native_errors():
                 self._launcher = buffers.hold(sent.buffer)
             text = BufferSlice(sent.buffer, -sent.part.start, sent.part.stop)
-            place = Place(self._launcher, text, self._shape, self._device)
+            place = GpuTarget(self._launcher, text, self._shape, self._device)
             source = reading.text.source(sent.part.stop)
             asked = self._limited(reading, sent, source)
             with self._cut.timeline.span("converter", "convert"), self._launcher.current():
                 plan = self._plan_of(reading, change, asked)
                 run = LoadRun(share=self._plans.shared.native)
                 loaded = load_part(place, source, self._options.dialect, plan, self._view(self._launcher), run=run)
-                if loaded.by_steps:  # so that the following parts are not searched twice
-                    self._shape = by_steps(self._shape)
+                if loaded.used_dfa:  # so that the following parts are not searched twice
+                    self._shape = with_dfa(self._shape)
                 return asked, loaded
         finally:
             buffers.free(sent.buffer)
@@ -201,7 +201,7 @@ class GpuParts(ScanParts):
         from headrace.sources.text_buffers import CardBuffers, TextInPlace
 
         wanted_device(source, self._options)  # raises if the options name another GPU than the text's
-        if source.on_gpu is not None and source.is_far:
+        if source.on_gpu is not None and source.is_in_gpu_memory:
             return TextInPlace(source.on_gpu, self._options.context)
         return CardBuffers(self._options.context)
 

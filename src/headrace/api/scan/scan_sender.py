@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from headrace.api.scan.scan_parts import MIN_PART_BYTES, BatchCut
-from headrace.columns.records.split_points import cuts
+from headrace.columns.records.split_points import split_points
 from headrace.core.errors import HeadraceError
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 from headrace.gpu.memory.pinned import HostText
@@ -184,7 +184,7 @@ class Sender:
             end, is_last = self._text.reach(begin + size)
             if is_last:
                 return end, True
-            for at in cuts(self._text.source(end), self._dialect, begin, end):
+            for at in split_points(self._text.source(end), self._dialect, begin, end):
                 if at not in self._tried:
                     return at, False
             size *= 2

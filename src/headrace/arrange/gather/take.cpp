@@ -96,7 +96,7 @@ u64 place_texts(const RowNumbers& rows, const Texts& texts, void* offsets, unsig
     for (u64 piece = 0; piece < pieces.number(); ++piece) begins[piece + 1] += begins[piece];
     if (texts.width == 8) {
         put_offsets(rows, texts, begins, static_cast<u64*>(offsets), threads);
-    } else if (begins.back() <= most_of_offset) {
+    } else if (begins.back() <= max_offset) {
         put_offsets(rows, texts, begins, static_cast<u32*>(offsets), threads);
     }
     return begins.back();

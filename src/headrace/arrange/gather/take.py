@@ -21,7 +21,7 @@ except ImportError:
 
 WIDTHS = (1, 2, 4, 8, 16)
 """Bytes of items that have kernels."""
-MOST_INT32 = 0x7FFFFFFF
+MAX_INT32 = 0x7FFFFFFF
 _NUMBERS = {"<u4", "<i4", "<u8", "<i8"}
 
 
@@ -135,7 +135,7 @@ def _take_texts(column: Column, made: Column, at: tuple[int, int], threads: int)
     texts = address_of(column.offsets), address_of(column.values), column.offset, width
     offsets = empty_buffer((at[1] + 1) * width)
     nbytes = _native.place_texts(at, texts, address_of(offsets), threads)
-    if width == 4 and nbytes > MOST_INT32:
+    if width == 4 and nbytes > MAX_INT32:
         raise too_long(nbytes)
     values = empty_buffer(nbytes)
     _native.take_texts(at, texts, address_of(offsets), address_of(values), threads)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
-from headrace.arrange.gather.take import MOST_INT32, WIDTHS, check_outside, row_limit, too_long
+from headrace.arrange.gather.take import MAX_INT32, WIDTHS, check_outside, row_limit, too_long
 from headrace.arrange.gather.tuning import TAKE_THREADS
 from headrace.arrays.arrays import Array
 from headrace.arrays.placement import in_stream_of
@@ -154,7 +154,7 @@ class Taker:
     def _put_texts(self, source: Texts, begins: NDArray[np.uint64]) -> tuple[DeviceBuffer, DeviceBuffer]:
         """Gather texts whose blocks begin at the measured positions."""
         launcher, given, width, nbytes = self.launcher, source.packed, source.width, int(begins[-1])
-        if width == 4 and nbytes > MOST_INT32:
+        if width == 4 and nbytes > MAX_INT32:
             raise too_long(nbytes)
         if not self.count:
             return launcher.allocate(width, fill=0), launcher.allocate(0)

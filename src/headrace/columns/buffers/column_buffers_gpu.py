@@ -41,7 +41,7 @@ class ColumnAddresses:
 
 
 @dataclass(slots=True)
-class Taken:
+class ColumnBuffers:
     """One column: its assumed type and its device buffers.
 
     Parameters
@@ -71,7 +71,7 @@ class Taken:
     replaced: int = 0
 
     @property
-    def made(self) -> DataType:
+    def stored_type(self) -> DataType:
         """The type with offsets as they are in memory."""
         return type_named(f"large_{self.type}") if self.large else self.type
 
@@ -82,7 +82,7 @@ class Taken:
         )
         return ColumnAddresses(
             position=self.position,
-            type=self.made,
+            type=self.stored_type,
             guess=self.guess,
             values=values,
             offsets=offsets,
@@ -97,19 +97,19 @@ class Taken:
         """
         words = validity_words(rows)
         self.buffers["validity"] = launcher.allocate(words * 4, fill=0)
-        if has_offsets(self.made):
-            self.buffers["offsets"] = launcher.allocate((rows + 1) * self.made.bits // 8)
-        elif self.made.bits == 1:
+        if has_offsets(self.stored_type):
+            self.buffers["offsets"] = launcher.allocate((rows + 1) * self.stored_type.bits // 8)
+        elif self.stored_type.bits == 1:
             self.buffers["values"] = launcher.allocate(words * 4, fill=0)
         else:
-            self.buffers["values"] = launcher.allocate(rows * self.made.bits // 8)
+            self.buffers["values"] = launcher.allocate(rows * self.stored_type.bits // 8)
 
     def column(self, launcher: Launcher, rows: int) -> Column:
         """Return the finished column."""
         result: Any = launcher.result
         buffers = self.buffers
         return new_column(
-            type=self.made,
+            type=self.stored_type,
             length=rows,
             null_count=self.nulls,
             values=result(buffers["values"]),
@@ -123,11 +123,11 @@ def validity_words(rows: int) -> int:
     return rows // 32 + 1
 
 
-def strings_of(taken: Iterable[Taken]) -> list[Taken]:
+def string_columns(taken: Iterable[ColumnBuffers]) -> list[ColumnBuffers]:
     """Return the columns that have offsets."""
     return [one for one in taken if has_offsets(one.type)]
 
 
-def ordered(taken: Sequence[Taken]) -> list[Taken]:
+def strings_first(taken: Sequence[ColumnBuffers]) -> list[ColumnBuffers]:
     """Return the columns in the order of the kernels' table: strings first."""
     return sorted(taken, key=lambda one: not has_offsets(one.type))

@@ -85,7 +85,7 @@ class Loaded:
         The end of a part.
     described
         Type and number of nulls of each column, if columns are made on demand.
-    by_steps
+    used_dfa
         Whether the automaton read the text on a GPU because masks misread its quotes.
     """
 
@@ -99,7 +99,7 @@ class Loaded:
     device: str = "cpu"
     reached: Reached = Reached()
     described: Sequence[tuple[DataType, int] | None] | None = None
-    by_steps: bool = False
+    used_dfa: bool = False
 
 
 def evidence_of(found: Sequence[Any] | None, files: Sequence[str] | None = None) -> Evidence | None:

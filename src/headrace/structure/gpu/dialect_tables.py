@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
 
-ENTRY = np.dtype(
+TILE_START = np.dtype(
     [
         ("record", "u8"),
         ("record_begin", "u8"),
@@ -39,7 +39,7 @@ TOTALS = np.dtype(
 PLAIN_DIALECT = np.dtype(
     [("separator", "u1"), ("line_end", "u1"), ("quote", "u1"), ("flags", "u1"), ("watched", "u1", 3), ("other", "u1")]
 )
-TALLY = np.dtype(
+TILE_SUMMARY = np.dtype(
     [
         ("record_begin", "u8"),
         ("field_begin", "u8"),
@@ -65,7 +65,7 @@ LENIENT_DIALECT = np.dtype(
         ("doubles", "?"),
     ]
 )
-MOST_STATES = (8, 16)
+MAX_STATES = (8, 16)
 _OF_STATES = [
     ("idle", "u8"),
     ("quoted", "u8"),
@@ -77,7 +77,7 @@ _OF_STATES = [
     ("other", "u1"),
     ("reserved", "u4"),
 ]
-STEP_TABLES = {
+DFA_TABLES = {
     count: np.dtype(
         [
             ("steps", "u1", (257, count)),
@@ -86,7 +86,7 @@ STEP_TABLES = {
             *_OF_STATES,
         ]
     )
-    for count in MOST_STATES
+    for count in MAX_STATES
 }
 """Layouts of the tables, by their capacity in states."""
 _WIDE_STATES, _NO_GROUP = 64, 32
@@ -168,13 +168,13 @@ def plain_dialect(dialect: Dialect, *, quoted: bool, declines: bool = False) -> 
     return row
 
 
-def step_tables(dialect: Dialect) -> np.void:
-    """Return the dialect's automaton as STEP_TABLES, or as WIDE_TABLES if it has more than 16 states."""
+def dfa_tables(dialect: Dialect) -> np.void:
+    """Return the dialect's automaton as DFA_TABLES, or as WIDE_TABLES if it has more than 16 states."""
     automaton = dialect.automaton
     states = len(automaton.states)
-    count = next((count for count in MOST_STATES if states <= count), _WIDE_STATES)
+    count = next((count for count in MAX_STATES if states <= count), _WIDE_STATES)
     is_wide = count == _WIDE_STATES
-    made: NDArray[np.void] = np.zeros(1, WIDE_TABLES if is_wide else STEP_TABLES[count])
+    made: NDArray[np.void] = np.zeros(1, WIDE_TABLES if is_wide else DFA_TABLES[count])
     table: np.void = made[0]
     # The last row stands for "no byte" and keeps every state.
     stays = np.arange(count) << 8 * is_wide

@@ -33,7 +33,7 @@ from headrace.core.quick import quick
 from headrace.gpu.kernels.launcher import BufferGroup, DeviceBuffer, Launcher
 from headrace.gpu.kernels.trace import Recorder, Recording
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu.dialect_tables import TOTALS, Found, Plain, lenient_dialect, plain_dialect, step_tables
+from headrace.structure.gpu.dialect_tables import TOTALS, Found, Plain, dfa_tables, lenient_dialect, plain_dialect
 from headrace.structure.gpu.launches import TOTALS_BYTES, FusedSummary, Search, SearchTuning, Steps
 
 _COUNTS = TOTALS.names or ()
@@ -51,9 +51,9 @@ class TileStructure:
     Parameters
     ----------
     totals
-        MOST_FORMS items of TOTALS, one a variant, then zeros. The first without `Found.REDO` is valid.
+        MAX_FORMS items of TOTALS, one a variant, then zeros. The first without `Found.REDO` is valid.
     entries
-        One ENTRY a tile, and one for the text's end.
+        One TILE_START a tile, and one for the text's end.
     forms
         The variants that were enqueued, in order: ``"bare"``, ``"quoted"``, ``"steps"``.
     tiles
@@ -62,7 +62,7 @@ class TileStructure:
         Output of the variant ``"steps"``, if it was enqueued; valid only if that variant read the text.
     more
         The buffers that the caller asked for.
-    did_more
+    measured_strings
         Whether the first variant ran as the caller's `FusedSummary`.
     """
 
@@ -72,7 +72,7 @@ class TileStructure:
     tiles: int
     steps: Steps | None
     more: Sequence[DeviceBuffer] = ()
-    did_more: bool = False
+    measured_strings: bool = False
 
     def answer(self, totals: NDArray[np.uint8]) -> tuple[dict[str, int], str]:
         """Return the totals, from the bytes of `totals`, and the variant that read the text."""
@@ -151,12 +151,12 @@ class _RecordedSearch:
     entries: int
     more: tuple[int, ...]
     forms: tuple[str, ...]
-    did_more: bool
+    measured_strings: bool
 
     def run(self, buffers: BufferGroup, tiles: int) -> TileStructure:
         """Return the result of a replay for a text of `tiles` tiles."""
         more = [buffers[number] for number in self.more]
-        return _structure(buffers[self.totals], buffers[self.entries], self.forms, tiles, None, more, self.did_more)
+        return _structure(buffers[self.totals], buffers[self.entries], self.forms, tiles, None, more, self.measured_strings)
 
 
 _searches: IdentityCache[tuple[Recording, _RecordedSearch]] = IdentityCache()
@@ -181,7 +181,7 @@ def _recorded(way: _SearchPlan, counts: tuple[int, int]) -> tuple[Recording, _Re
     found: Any = _launched(recorder, text, way, tiles, more)
     recording = recorder.done()
     made: Any = [recorder.number_made(buffer) for buffer in (found.totals, found.entries, *found.more)]
-    return recording, _RecordedSearch(made[0], made[1], tuple(made[2:]), found.forms, found.did_more)
+    return recording, _RecordedSearch(made[0], made[1], tuple(made[2:]), found.forms, found.measured_strings)
 
 
 def _launched(
@@ -207,7 +207,7 @@ _Variants = list[tuple[str, Any]]
 
 def _variants(dialect: Dialect, only_dfa: bool, has_quotes: bool) -> _Variants:
     """Return the variants to enqueue, in order, each with its tables. The last one reads every text of the dialect."""
-    steps = step_tables(dialect)
+    steps = dfa_tables(dialect)
     if only_dfa:
         return [("steps", steps)]
     bare, quoted = plain_dialect(dialect, quoted=False), plain_dialect(dialect, quoted=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
 from headrace.gpu.kernels.trace_expressions import least, most, packed
-from headrace.structure.gpu.dialect_tables import ENTRY, MOST_STATES, TALLY, TOTALS
+from headrace.structure.gpu.dialect_tables import MAX_STATES, TILE_START, TILE_SUMMARY, TOTALS
 
 _TALLY_PLAIN = Entry("structure/gpu/summarize_plain.cu", "summarize_plain", "PQ8sPPPI")
 _MAP_TILES = Entry("structure/gpu/summarize_dfa.cu", "map_tiles", "PQPPPPP")
@@ -31,9 +31,9 @@ _STATE_BYTES = {"bare": 64, "quoted": 72, "steps": 64, "maps": 16}
 """Look-back memory of a scan, for each of its blocks: `Reached` (with quotes also parities), or maps."""
 TEXT_SIZES = Struct("=QI")
 """First fields of the task of kernels that read a record a thread: bytes of the text, number of tiles."""
-MOST_FORMS = 3
+MAX_FORMS = 3
 TOTALS_BYTES = TOTALS.itemsize
-FORMS_BYTES = MOST_FORMS * TOTALS_BYTES
+FORMS_BYTES = MAX_FORMS * TOTALS_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -93,7 +93,7 @@ class Steps:
     Parameters
     ----------
     tables
-        STEP_TABLES.
+        DFA_TABLES.
     states
         The automaton's state before each 32 bytes, as summarize_dfa of summarize_dfa.cu writes it: `chunk` states for each
         thread, and `stride` bytes from thread to thread.
@@ -164,7 +164,7 @@ class Search:
         self._scan_blocks = self.tiles // shape.scan_threads + 1
         scans = [*forms, "maps"] if "steps" in forms else forms
         memory = [(self._scan_blocks + 1) * _STATE_BYTES[scan] for scan in scans]
-        sizes = [(self.tiles + 1) * ENTRY.itemsize, most(2 * self.tiles, 1) * TALLY.itemsize]
+        sizes = [(self.tiles + 1) * TILE_START.itemsize, most(2 * self.tiles, 1) * TILE_SUMMARY.itemsize]
         zeroed, others = more
         buffers = list(launcher.allocate_group([*memory, FORMS_BYTES + zeroed[0], *zeroed[1:]], [*sizes, *others]))
         self._scan_memory = dict(zip(scans, buffers, strict=False))
@@ -217,7 +217,7 @@ class Search:
     def _by_steps(self, tables: np.void, totals: DeviceBuffer, before: DeviceBuffer | None) -> DeviceBuffer:
         """Enqueue the automaton's kernels; return the state before each tile."""
         count = tables["steps"].shape[1]
-        is_wide = count > MOST_STATES[-1]
+        is_wide = count > MAX_STATES[-1]
         stride = 4 if is_wide else count // 2
         table = self._launcher.put(np.frombuffer(tables.tobytes(), np.uint8))
         maps = self._launcher.allocate(max(self.tiles, 1) * (count if is_wide else 8))

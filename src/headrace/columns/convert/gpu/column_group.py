@@ -1,7 +1,7 @@
 """Prepares a load plan for a GPU: serialised rules, groups of columns that are converted together, and their column tables.
 
 A table may have thousands of columns while its text is small. So everything that depends on the plan alone (`GpuPlan`,
-`Group`) is built once and cached, and a load does little work per column.
+`ColumnGroup`) is built once and cached, and a load does little work per column.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.columns.buffers.column_buffers_gpu import ColumnAddresses, Taken, validity_words
+from headrace.columns.buffers.column_buffers_gpu import ColumnAddresses, ColumnBuffers, validity_words
 from headrace.columns.column import Column
 from headrace.columns.convert.gpu.layouts import (
     CONVERT_COLUMN,
@@ -36,7 +36,7 @@ from headrace.gpu.kernels.trace_expressions import packed
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import plain_dialect
 
-GIVEN, SETTLED = 254, 255
+GIVEN, AS_TEXT = 254, 255
 """Used instead of a kind of text: the column's type is given; the column is text, whatever its fields hold."""
 _MAX_GROUPS = 16
 _TEXT_FIELDS = CONVERT_TASK.packer(last="tiles")
@@ -59,10 +59,10 @@ class GpuPlan:
         """Number of columns of strings whose type is given."""
         self.packed, pointers = _native.pack_rules(plan)
         self._words, self._pointers = _words(self.packed), np.array(pointers, np.intp) // 8
-        self._groups: IdentityCache[Group] = IdentityCache(_MAX_GROUPS)
+        self._groups: IdentityCache[ColumnGroup] = IdentityCache(_MAX_GROUPS)
         self._tasks: IdentityCache[bytes] = IdentityCache(_MAX_GROUPS)
 
-    def task(self, group: Group, dialect: Dialect, quoted: bool, listing: FaultListing, sizes: tuple[int, int]) -> bytes:
+    def task(self, group: ColumnGroup, dialect: Dialect, quoted: bool, listing: FaultListing, sizes: tuple[int, int]) -> bytes:
         """Return ConvertTask as bytes for a text that the search read by byte masks.
 
         `sizes`: bytes of the text, and number of tiles.
@@ -71,7 +71,7 @@ class GpuPlan:
         task: bytes = packed(_TEXT_FIELDS, sizes[0], listing.capacity, sizes[1]) + shared
         return task
 
-    def _new_task(self, group: Group, dialect: Dialect, quoted: bool, listing: FaultListing) -> bytes:
+    def _new_task(self, group: ColumnGroup, dialect: Dialect, quoted: bool, listing: FaultListing) -> bytes:
         described = plain_dialect(dialect, quoted=quoted)
         assert described is not None  # byte masks can read the dialect
         task = pack_task(self._plan, group.columns, (described.tobytes(), b""), size=0, tiles=0, listing=listing)
@@ -87,7 +87,7 @@ class GpuPlan:
         """The columns' rules as 64-bit words, relative to address 0, and the indices of the words that are addresses."""
         return self._words, self._pointers
 
-    def group(self, positions: tuple[int, ...], kinds: bytes, large: frozenset[int] = frozenset()) -> Group:
+    def group(self, positions: tuple[int, ...], kinds: bytes, large: frozenset[int] = frozenset()) -> ColumnGroup:
         """Return the group of the columns at these positions.
 
         Parameters
@@ -95,13 +95,13 @@ class GpuPlan:
         positions
             Indices among the plan's columns, ascending.
         kinds
-            For each column the kind of text that it is converted as, or `GIVEN` or `SETTLED`.
+            For each column the kind of text that it is converted as, or `GIVEN` or `AS_TEXT`.
         large
             Positions of the columns whose strings are too long for 32-bit offsets.
         """
         return self._groups.of(lambda: self._new_group(positions, kinds, large), key=(positions, kinds, large))
 
-    def _new_group(self, positions: tuple[int, ...], kinds: bytes, large: frozenset[int]) -> Group:
+    def _new_group(self, positions: tuple[int, ...], kinds: bytes, large: frozenset[int]) -> ColumnGroup:
         types = []
         for position, kind in zip(positions, kinds, strict=True):
             given = self._plan.columns[position][1]
@@ -113,7 +113,7 @@ class GpuPlan:
         ]
         columns.sort(key=lambda column: not has_offsets(column.type))
         width = len(self._plan.columns) - self._plan.rows.collect_long
-        return Group((positions, kinds, large), columns, pack_columns(self._plan, columns, 0, self.packed), width)
+        return ColumnGroup((positions, kinds, large), columns, pack_columns(self._plan, columns, 0, self.packed), width)
 
 
 def _words(packed: bytes) -> NDArray[np.uint64]:
@@ -135,10 +135,10 @@ def _kind_types() -> list[DataType]:
 
 def kind_type(kind: int) -> DataType:
     """Return the column type that a kind of text implies."""
-    return type_named("string") if kind == SETTLED else _kind_types()[kind]
+    return type_named("string") if kind == AS_TEXT else _kind_types()[kind]
 
 
-class Group:
+class ColumnGroup:
     """Columns that are converted together.
 
     Parameters
@@ -181,13 +181,13 @@ class Group:
         self.offsets_at = len(bits) + self._booleans
         self.values_at = np.array(self._places_of_values(bits), np.intp)
         count: NDArray[np.intp] = np.arange(len(columns)) * _COLUMN_WORDS
-        self.sightings_at: NDArray[np.intp] = count + _WORD["sightings"]
+        self.first_seen_at: NDArray[np.intp] = count + _WORD["sightings"]
         pointers = np.concatenate((count + _WORD["rules"], count[table["zone"] != 0] + _WORD["zone"]))
         self.table = words, pointers, self._places(count)
         """The column table as 64-bit words, without addresses. The indices of words that are addresses of rules. Two rows:
         indices of words that are addresses of buffers, and indices of those buffers.
         """
-        self.tellings: dict[tuple[Hashable, ...], Any] = {}
+        self.argument_templates: dict[tuple[Hashable, ...], Any] = {}
         """Cached kernel arguments (headrace.columns.load.gpu.arguments)."""
 
     def _places(self, count: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -204,7 +204,7 @@ class Group:
             boolean, fixed = boolean + (width == 1), fixed + (width != 1)
         return places
 
-    def by_rows(self, *, quotes: bool, measures: bool) -> RowColumns | None:
+    def fast_columns(self, *, quotes: bool, measures: bool) -> RowColumns | None:
         """Return the columns for the fast conversion, or None if it cannot read them; see `row_columns`."""
         key = quotes, measures
         if key not in self._rows:
@@ -257,11 +257,11 @@ class ColumnGroupBuffers:
         Null rows of each column.
     """
 
-    group: Group
+    group: ColumnGroup
     rows: int
     buffers: BufferGroup
     nulls: Sequence[int]
-    _taken: list[Taken] | None = None
+    _taken: list[ColumnBuffers] | None = None
 
     def trim(self, rows: int, string_bytes: Sequence[int]) -> None:
         """Shrink the buffers to the actual number of rows and string bytes, which are no more than was allocated."""
@@ -289,7 +289,7 @@ class ColumnGroupBuffers:
         offsets = result(buffers[group.offsets_at + number]) if number < group.strings else None
         return _column(type_, self.rows, nulls, values, validity, offsets)
 
-    def taken(self) -> list[Taken]:
+    def taken(self) -> list[ColumnBuffers]:
         """Split the group into columns that can be changed one by one. They own the buffers from then on."""
         if self._taken is None:
             group, buffers = self.group, self.buffers
@@ -300,7 +300,7 @@ class ColumnGroupBuffers:
                     named["offsets"] = buffers[group.offsets_at + number]
                 large = column.position in group.large
                 type_ = type_named(str(column.type).removeprefix("large_")) if large else column.type
-                self._taken.append(Taken(column.position, type_, column.guess, large, named, nulls))
+                self._taken.append(ColumnBuffers(column.position, type_, column.guess, large, named, nulls))
             del self.buffers
         return self._taken
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.columns.buffers.column_buffers_gpu import Taken
+from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.buffers.source_positions import source_positions
 from headrace.columns.column import Column
 from headrace.columns.convert.gpu.column_group import ColumnGroupBuffers
@@ -103,7 +103,7 @@ class Conversion:
     seen: NDArray[np.uint64]
 
     @property
-    def taken(self) -> list[Taken]:
+    def taken(self) -> list[ColumnBuffers]:
         """The columns one by one."""
         return self.made.taken()
 
@@ -143,7 +143,7 @@ class FaultList:
         self._launcher, self._text, self._plan, self._begin = launcher, text, plan, begin
         self._source, self._dialect = source.native, native_dialect(dialect)
         self._see = see
-        self._far, self._decoded = source.is_far, source.decoded
+        self._far, self._decoded = source.is_in_gpu_memory, source.decoded
         values = plan.values
         self._policies = _policies(plan.rows, values.on_error, dialect.lenient_quotes, MAX_FAULTS, values.replace_invalid)
         self._raises, self._keeps, self._order = self._policies.raises, self._policies.keeps, self._policies.order
@@ -262,11 +262,11 @@ class FaultList:
         records = listed["record"][self._raises[listed["kind"]]]
         return int(records[0]) if len(records) else None
 
-    def collect(self, one: Taken, records: int) -> None:
+    def collect(self, one: ColumnBuffers, records: int) -> None:
         """Make the column of the text after the last column of long records, after all conversions."""
         self._of_columns[one.position] = self._fields.collect(self._launcher, one, records, self._collected)
 
-    def finish(self, columns: Sequence[Taken], counts: dict[str, int], others: Sequence[Taken] = ()) -> None:
+    def finish(self, columns: Sequence[ColumnBuffers], counts: dict[str, int], others: Sequence[ColumnBuffers] = ()) -> None:
         """Raise an error, or remove the rejected rows and count.
 
         Parameters
@@ -287,7 +287,7 @@ class FaultList:
         listed = self._listed()
         self._types: list[DataType | None] = [None] * len(self._plan.columns)
         for one in columns:
-            self._types[one.position] = one.made
+            self._types[one.position] = one.stored_type
         if first is not None:
             raise parse_error(self._table(listed[listed["record"] == first], raises=True)[0])
         rejected = np.unique(listed["record"][~self._keeps[listed["kind"]]])
@@ -297,7 +297,7 @@ class FaultList:
         counts["rejected"] = len(rejected)
         counts["rows"] = counts["records"] - len(rejected)
         for one in columns:
-            self._types[one.position] = one.made
+            self._types[one.position] = one.stored_type
         self.rejects, rejected_short = self._table(listed, raises=False)
         counts["filled"] = self._filled - rejected_short
 

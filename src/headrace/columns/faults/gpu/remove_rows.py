@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.buffers.column_buffers_gpu import Taken, ordered, strings_of
+from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers, string_columns, strings_first
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
 from headrace.columns.types import has_offsets
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
@@ -52,7 +52,7 @@ def store_values(launcher: Launcher, table: DeviceBuffer, values: NDArray[np.voi
     launcher.launch(_STORE, shape, [table, launcher.put(values), len(values)])
 
 
-def remove_rows(launcher: Launcher, columns: Sequence[Taken], rows: int, removed: NDArray[np.uint64]) -> None:
+def remove_rows(launcher: Launcher, columns: Sequence[ColumnBuffers], rows: int, removed: NDArray[np.uint64]) -> None:
     """Remove rows from columns and count their nulls again.
 
     Memory: a second copy of 64 MiB of the columns, or of the largest. The host waits twice for each such batch.
@@ -68,16 +68,16 @@ def remove_rows(launcher: Launcher, columns: Sequence[Taken], rows: int, removed
     """
     listed = launcher.put(removed)
     for batch in _batches(columns):
-        _Removal(launcher, ordered(batch), rows, listed, len(removed)).run()
+        _Removal(launcher, strings_first(batch), rows, listed, len(removed)).run()
 
 
-def remove_texts(launcher: Launcher, column: Taken, rows: int, null: NDArray[np.uint64]) -> None:
+def remove_texts(launcher: Launcher, column: ColumnBuffers, rows: int, null: NDArray[np.uint64]) -> None:
     """Remove the bytes of rows that are null, given ascending, from a string column. Memory and waits: as `remove_rows`."""
     _Removal(launcher, [column], rows, launcher.put(null), len(null), keeps_rows=True).run()
 
 
-def _batches(columns: Sequence[Taken]) -> Iterator[list[Taken]]:
-    batch: list[Taken] = []
+def _batches(columns: Sequence[ColumnBuffers]) -> Iterator[list[ColumnBuffers]]:
+    batch: list[ColumnBuffers] = []
     size = 0
     for one in columns:
         nbytes = sum(buffer.nbytes for name, buffer in one.buffers.items() if name != "sightings")
@@ -94,11 +94,18 @@ class _Removal:
     """Removes rows from some columns, those of strings first."""
 
     def __init__(
-        self, launcher: Launcher, columns: list[Taken], rows: int, removed: DeviceBuffer, count: int, *, keeps_rows: bool = False
+        self,
+        launcher: Launcher,
+        columns: list[ColumnBuffers],
+        rows: int,
+        removed: DeviceBuffer,
+        count: int,
+        *,
+        keeps_rows: bool = False,
     ) -> None:
         self._launcher, self._columns, self._rows = launcher, columns, rows
         self._kept = rows if keeps_rows else rows - count
-        self._strings = strings_of(columns)
+        self._strings = string_columns(columns)
         strings = len(self._strings)
         self._removed_bytes, self._totals = launcher.allocate(count * strings * 8), launcher.allocate(strings * 8)
         self._removed, self._removed_count = removed, count  # the buffer must live until all kernels are launched
@@ -123,12 +130,12 @@ class _Removal:
             one.buffers = buffers
             one.nulls = self._kept - count
 
-    def _describe(self, row: np.void, one: Taken) -> None:
+    def _describe(self, row: np.void, one: ColumnBuffers) -> None:
         buffers = one.buffers
-        strings = has_offsets(one.made)
-        row["from"] = buffers["offsets" if strings else "values"].address if one.made.bits else 0
+        strings = has_offsets(one.stored_type)
+        row["from"] = buffers["offsets" if strings else "values"].address if one.stored_type.bits else 0
         row["validity"] = buffers["validity"].address
-        row["width"] = one.made.bits // 8
+        row["width"] = one.stored_type.bits // 8
         row["string"] = _NO_STRING
         if strings:
             row["bytes"] = buffers["values"].address
@@ -148,17 +155,17 @@ class _Removal:
             left[number] = self._strings[number].buffers["values"].nbytes - removed
         return left
 
-    def _allocate(self, row: np.void, one: Taken, string_bytes: int) -> dict[str, DeviceBuffer]:
+    def _allocate(self, row: np.void, one: ColumnBuffers, string_bytes: int) -> dict[str, DeviceBuffer]:
         """Allocate the buffers of the retained rows, and enter them into the column's row of the table."""
         launcher, kept = self._launcher, self._kept
         if one.large and string_bytes <= _MAX_STRING_BYTES:
             one.large = False
-        made = Taken(one.position, one.type, one.guess, one.large)
-        if has_offsets(one.made):
+        made = ColumnBuffers(one.position, one.type, one.guess, one.large)
+        if has_offsets(one.stored_type):
             made.buffers["values"] = launcher.allocate(string_bytes)
             row["bytes_to"] = made.buffers["values"].address
         made.allocate(launcher, kept)
-        row["to"] = made.buffers["offsets" if has_offsets(one.made) else "values"].address
-        row["width_to"] = one.made.bits // 8
+        row["to"] = made.buffers["offsets" if has_offsets(one.stored_type) else "values"].address
+        row["width_to"] = one.stored_type.bits // 8
         row["validity_to"] = made.buffers["validity"].address
         return made.buffers

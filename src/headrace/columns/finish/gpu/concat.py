@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.buffers.column_buffers_gpu import Taken
+from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.column import Column
 from headrace.columns.finish.gpu.finish import shrink as shrink_columns
 from headrace.columns.types import DataType, has_offsets
@@ -48,7 +48,7 @@ def concat_on_gpu(
         if not isinstance(part, int):
             entry["bytes"] = _describe(launcher, entry, part)
             to_bytes += int(entry["bytes"])
-    made = Taken(0, kind, _INFERRED)
+    made = ColumnBuffers(0, kind, _INFERRED)
     made.large = strings and kind.bits == 32 and to_bytes > _MOST_STRING_BYTES
     made.nulls = nulls
     made.allocate(launcher, rows)
@@ -59,7 +59,7 @@ def concat_on_gpu(
     column: NDArray[np.void] = np.zeros(1, JOINED_COLUMN)
     offsets = made.buffers["offsets"].address if strings else 0
     values, validity = made.buffers["values"].address if made.buffers["values"].nbytes else 0, made.buffers["validity"].address
-    column[0] = (values, offsets, validity, made.made.bits // 8, strings)
+    column[0] = (values, offsets, validity, made.stored_type.bits // 8, strings)
     items = max(int(max(entry["rows"], entry["bytes"])) for entry in table)
     # Each part writes the offsets from its first row to one past its last, so together they write all.
     shape = Shape(_DEFINES, (len(parts), min(items // _THREADS + 1, _MOST_BLOCKS), 1), _THREADS)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.buffers.column_buffers_gpu import Taken
+from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.finish.concat import locate
 from headrace.columns.native_columns import type_named
@@ -16,7 +16,7 @@ from headrace.columns.plan.load_plan import LoadPlan
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu.dialect_tables import ENTRY
+from headrace.structure.gpu.dialect_tables import TILE_START
 
 _WORDS = ("from", "to", "validity", "misfits")
 SHRUNK_COLUMN = np.dtype([*((name, "u8") for name in _WORDS), ("is_real", "u4"), ("width_to", "u4")])
@@ -37,11 +37,11 @@ def _shape(rows: int, columns: int) -> Shape:
     return Shape(_DEFINES, (columns, min(-(-rows // _THREADS), _MOST_BLOCKS), 1), _THREADS)
 
 
-def number_rows(launcher: Launcher, plan: LoadPlan, records: int) -> list[Taken]:
+def number_rows(launcher: Launcher, plan: LoadPlan, records: int) -> list[ColumnBuffers]:
     """Return the row index of a number of records as a list of one column; empty if the plan has none."""
     if plan.row_index is None:
         return []
-    column = Taken(len(plan.columns), type_named("int64"), None)
+    column = ColumnBuffers(len(plan.columns), type_named("int64"), None)
     column.allocate(launcher, records)
     launcher.fill(column.buffers["validity"], 0xFF)
     if records:
@@ -49,7 +49,7 @@ def number_rows(launcher: Launcher, plan: LoadPlan, records: int) -> list[Taken]
     return [column]
 
 
-def shrink(launcher: Launcher, columns: Sequence[Taken], rows: int) -> dict[int, int]:
+def shrink(launcher: Launcher, columns: Sequence[ColumnBuffers], rows: int) -> dict[int, int]:
     """Shrink inferred int64 and float64 to the smallest type that represents their values.
 
     Memory: a second copy of these columns, of their new types. The host waits once.
@@ -124,7 +124,7 @@ def locate_on_gpu(
     found: dict[int, Evidence] = {}
     if not deciding_rows:
         return found
-    table = launcher.fetch(entries).view(ENTRY)[:-1]
+    table = launcher.fetch(entries).view(TILE_START)[:-1]
     table = table[(table["open"] != 0) | (np.arange(len(table)) == 0)]
     # For each rejected record, the row that follows it.
     next_rows = rejected - np.arange(len(rejected), dtype=np.uint64)

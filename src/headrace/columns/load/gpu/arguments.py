@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headrace import _native
-from headrace.columns.convert.gpu.column_group import GpuPlan, Group
+from headrace.columns.convert.gpu.column_group import ColumnGroup, GpuPlan
 from headrace.columns.convert.gpu.layouts import COLUMN
 from headrace.columns.convert.gpu.row_columns import RowColumns, max_row_bytes
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
@@ -54,7 +54,7 @@ class ArgumentTemplate:
         The columns as the fast kernels read them; None for a kernel that cannot read them or is not launched.
     """
 
-    def __init__(self, known: GpuPlan, group: Group, fast: Sequence[RowColumns | None]) -> None:
+    def __init__(self, known: GpuPlan, group: ColumnGroup, fast: Sequence[RowColumns | None]) -> None:
         rules, rule_pointers = known.rules
         table, table_pointers, table_buffers = group.table
         padding = (rules.nbytes + table.nbytes) % 16 // 8  # the fast kernels read rows of their tables in units of 16 bytes
@@ -73,7 +73,7 @@ class ArgumentTemplate:
         self._ranges = begin * 8
         pointers = np.concatenate((rule_pointers, table_pointers + len(rules))).tolist()
         column_buffers = list(map(tuple, np.concatenate(buffers, axis=1).T.tolist()))
-        first_seen = (len(rules) + group.sightings_at).tolist()
+        first_seen = (len(rules) + group.first_seen_at).tolist()
         self._words = _native.AddressedWords(np.concatenate(parts).tolist(), pointers, column_buffers, first_seen)
 
     def upload(
@@ -115,10 +115,10 @@ class ArgumentTemplate:
         return BufferSlice(buffer, *self._table)
 
 
-def argument_template(known: GpuPlan, group: Group, fast: Sequence[RowColumns | None]) -> ArgumentTemplate:
+def argument_template(known: GpuPlan, group: ColumnGroup, fast: Sequence[RowColumns | None]) -> ArgumentTemplate:
     """Return the template of a group, which is cached in the group."""
     key = tuple(map(id, fast))  # these objects live as long as the group
-    found = group.tellings.get(key)
+    found = group.argument_templates.get(key)
     if found is None:
-        found = group.tellings[key] = ArgumentTemplate(known, group, fast)
+        found = group.argument_templates[key] = ArgumentTemplate(known, group, fast)
     return found

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from headrace import _native
-from headrace.columns.convert.gpu.target import Place
+from headrace.columns.convert.gpu.target import GpuTarget
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer
 from headrace.sources.encoding.decode_gpu import DECODE_SHAPE, DecodeShape, Encoded, decode_on_gpu
@@ -18,12 +18,12 @@ from headrace.sources.open import OpenSource
 
 
 def decode_target(
-    place: Place,
+    place: GpuTarget,
     source: OpenSource,
     plan: LoadPlan,
     view: Callable[[DeviceBuffer], _native.Source],
     shape: DecodeShape = DECODE_SHAPE,
-) -> tuple[Place, OpenSource, LoadPlan]:
+) -> tuple[GpuTarget, OpenSource, LoadPlan]:
     """Decode the text, and return the parameters of the same load for the decoded text.
 
     Parameters
@@ -44,7 +44,7 @@ def decode_target(
     text: Any = decoded.text
     opened = replace(source, native=native, codec="utf-8", begin=decoded.place_of(source.begin), on_gpu=text, decoded=decoded)
     plan = replace(plan, begin=begin, end=end, data_begin=data_begin)
-    return Place(place.launcher, decoded.text, place.shape, place.device), opened, plan
+    return GpuTarget(place.launcher, decoded.text, place.shape, place.device), opened, plan
 
 
 def _encoded(text: DeviceBuffer, source: OpenSource, plan: LoadPlan) -> Encoded:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headrace import _native
-from headrace.columns.convert.gpu.column_group import ColumnGroupBuffers, Group
+from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers
 from headrace.core.errors import MemoryLimitError
 from headrace.core.quick import quick
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
@@ -52,7 +52,7 @@ class SizeEstimate:
     rows: int
     strings: list[int]
 
-    def allocate(self, group: Group, launcher: Launcher, size: int, *, strings: bool) -> ColumnGroupBuffers | None:
+    def allocate(self, group: ColumnGroup, launcher: Launcher, size: int, *, strings: bool) -> ColumnGroupBuffers | None:
         """Allocate column buffers for the estimated rows.
 
         Parameters
@@ -77,7 +77,7 @@ class SizeEstimate:
         except MemoryLimitError:
             return None
 
-    def ranges(self, group: Group) -> list[int]:
+    def ranges(self, group: ColumnGroup) -> list[int]:
         """Return the sizes that the buffers cover as words: a RoomRange for the rows, and one for each column of strings."""
         words = [_min_rows(self.rows), self.rows]
         for column, nbytes in zip(group.columns, self.strings, strict=False):

@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headrace.columns.convert.gpu.column_group import Group, gpu_plan_of
+from headrace.columns.convert.gpu.column_group import ColumnGroup, gpu_plan_of
 from headrace.columns.convert.gpu.fast.launches import MeasuredStrings, RowLaunches, halves_of, strings_of_search
 from headrace.columns.convert.gpu.layouts import CONVERT_TASK, SIGHTINGS, TOTALS_WORDS, pack_steps, pack_task
 from headrace.columns.convert.gpu.row_columns import RowColumns
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
-from headrace.columns.convert.gpu.target import Place, convert_program
+from headrace.columns.convert.gpu.target import GpuTarget, convert_program
 from headrace.columns.faults.gpu.fault_list import FaultList
 from headrace.columns.load.gpu.arguments import ArgumentBuffers, ArgumentTemplate, argument_template
 from headrace.columns.load.gpu.estimate import validate_estimate
@@ -73,7 +73,7 @@ class SpeculativeConversion:
     sizes: int | None = None
     measures_fast: bool = False
 
-    def replay(self, place: Place, searched: SearchedText, rows: int) -> MeasuredStrings:
+    def replay(self, place: GpuTarget, searched: SearchedText, rows: int) -> MeasuredStrings:
         """Replay the launches for a text; `rows`: its estimated rows."""
         assert self.recording is not None
         found, strings = searched.found, searched.strings
@@ -152,11 +152,11 @@ class SearchedText:
     quoted: bool
     has_sums: bool
 
-    def string_bytes(self, group: Group) -> DeviceBuffer:
+    def string_bytes(self, group: ColumnGroup) -> DeviceBuffer:
         """Return the words that receive the bytes of each column of strings in the first conversion."""
         return BufferSlice(self.found.totals, FORMS_BYTES, group.strings * 8)
 
-    def results(self, group: Group) -> DeviceBuffer:
+    def results(self, group: ColumnGroup) -> DeviceBuffer:
         """Return the buffer for the results of the first conversion."""
         return BufferSlice(self.found.totals, self.layout.results, results_bytes(len(group.columns), group.infers))
 
@@ -174,7 +174,7 @@ class ConversionLaunches:
         The faults of the load.
     """
 
-    def __init__(self, place: Place, dialect: Dialect, plan: LoadPlan, searched: SearchedText, faults: FaultList) -> None:
+    def __init__(self, place: GpuTarget, dialect: Dialect, plan: LoadPlan, searched: SearchedText, faults: FaultList) -> None:
         self._place, self._launcher, self._text = place, place.launcher, place.text
         self._dialect, self._plan, self._known = dialect, plan, gpu_plan_of(plan)
         self._searched, self._found, self._faults = searched, searched.found, faults
@@ -182,12 +182,12 @@ class ConversionLaunches:
         self._scan_memory: DeviceBuffer | None = BufferSlice(searched.found.totals, searched.layout.end)
         self._fast = RowLaunches(place, dialect, searched.found, searched.marks, searched.quoted)
 
-    def speculative(self, group: Group) -> SpeculativeConversion:
+    def speculative(self, group: ColumnGroup) -> SpeculativeConversion:
         """Return the conversion of a group with estimated sizes, for texts that the first search variant reads.
 
         If the DFA may search the text, the launches are not recorded, because its buffers differ from call to call.
         """
-        measured = None if self._found.did_more else self.fast_columns(group, writes=False)
+        measured = None if self._found.measured_strings else self.fast_columns(group, writes=False)
         fast = measured, self.fast_columns(group, writes=True)
         arguments = argument_template(self._known, group, fast)
         conversion = SpeculativeConversion(arguments, None, fast)
@@ -213,13 +213,13 @@ class ConversionLaunches:
         self._strings, self._scan_memory = strings, None
         self._fast.go_on()
 
-    def launch_speculative(self, group: Group, conversion: SpeculativeConversion, rows: Any) -> None:
+    def launch_speculative(self, group: ColumnGroup, conversion: SpeculativeConversion, rows: Any) -> None:
         """Measure strings, validate the estimate, and convert columns into buffers for the estimated rows."""
         searched, found, (measured, converted) = self._searched, self._found, conversion.fast
         arguments = conversion.arguments.buffers(searched.arguments, 2 * (group.strings + 1))
         totals, word = searched.string_bytes(group), BufferSlice(found.totals, searched.layout.word, 8)
         with self._launcher.together():
-            if found.did_more:
+            if found.measured_strings:
                 self._measure_declined(group, arguments, totals)
             else:
                 self.measure(group, arguments, (measured, arguments.fast[0]), "", totals)
@@ -227,7 +227,7 @@ class ConversionLaunches:
             output = ConversionOutput(searched.results(group), searched.faults, rows, word)
             self.convert(group, arguments, (converted, arguments.fast[1]), found.forms[0], output)
 
-    def fast_columns(self, group: Group, *, writes: bool) -> RowColumns | None:
+    def fast_columns(self, group: ColumnGroup, *, writes: bool) -> RowColumns | None:
         """Return the columns as a fast kernel reads them, or None if it cannot; `writes`: for converting, not measuring."""
         if not writes and not group.strings:
             return None
@@ -235,7 +235,7 @@ class ConversionLaunches:
 
     def measure(
         self,
-        group: Group,
+        group: ColumnGroup,
         arguments: ArgumentBuffers,
         fast: tuple[RowColumns | None, DeviceBuffer],
         form: str,
@@ -258,7 +258,7 @@ class ConversionLaunches:
         if not strings:
             return
         sums = self._strings.sums
-        if form or not self._searched.has_sums or self._found.did_more:
+        if form or not self._searched.has_sums or self._found.measured_strings:
             sums = launcher.allocate(self._found.tiles * strings * 8)
         columns, table = fast
         if columns is None:
@@ -269,12 +269,12 @@ class ConversionLaunches:
             self._measure_general(group, arguments, variant, decisive)
         self._scan_sizes(strings, totals)
 
-    def _measure_declined(self, group: Group, arguments: ArgumentBuffers, totals: DeviceBuffer) -> None:
+    def _measure_declined(self, group: ColumnGroup, arguments: ArgumentBuffers, totals: DeviceBuffer) -> None:
         """Measure the tiles that the first search variant has declined to measure; parameters as for `measure`."""
         self._measure_general(group, arguments, self._found.forms[0], BufferSlice(self._found.totals, 0, TOTALS.itemsize))
         self._scan_sizes(group.strings, totals)
 
-    def _measure_general(self, group: Group, arguments: ArgumentBuffers, form: str, decisive: DeviceBuffer | None) -> None:
+    def _measure_general(self, group: ColumnGroup, arguments: ArgumentBuffers, form: str, decisive: DeviceBuffer | None) -> None:
         """Measure tiles that the fast kernel did not, unless the totals in `decisive` say that another variant reads the text."""
         declined = self._strings.left
         shape, block_tiles = self._shape(form, declined, writes=False)
@@ -288,7 +288,7 @@ class ConversionLaunches:
 
     def convert(
         self,
-        group: Group,
+        group: ColumnGroup,
         arguments: ArgumentBuffers,
         fast: tuple[RowColumns | None, DeviceBuffer],
         form: str,
@@ -327,7 +327,7 @@ class ConversionLaunches:
         block_tiles = 1 if declined is None else least(tiles // MARKED_BLOCKS + 1, 32)
         return Shape(defines, -(-tiles // block_tiles), threads, shared), block_tiles
 
-    def _task(self, group: Group, form: str) -> bytes:
+    def _task(self, group: ColumnGroup, form: str) -> bytes:
         steps, listing, size = self._found.steps, self._faults.listing, self._text.nbytes
         if form != "steps" or steps is None:
             return self._known.task(group, self._dialect, form == "quoted", listing, (size, self._found.tiles))

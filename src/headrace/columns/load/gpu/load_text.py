@@ -7,7 +7,7 @@ from functools import partial
 
 from headrace import _native
 from headrace.columns.buffers.load_result import Loaded
-from headrace.columns.convert.gpu.target import Place
+from headrace.columns.convert.gpu.target import GpuTarget
 from headrace.columns.load.gpu.decoded import decode_target
 from headrace.columns.load.gpu.load import load_on_gpu
 from headrace.columns.plan.load_plan import LoadPlan
@@ -45,17 +45,17 @@ def load_text(
     MemoryLimitError
         The text or the result does not fit.
     """
-    on_device = source.on_gpu if source.is_far else None
+    on_device = source.on_gpu if source.is_in_gpu_memory else None
     text = _uploaded(launcher, source) if on_device is None else on_device
     place = _place(launcher, text, device=str(device))
     return load_part(place, source, dialect, plan, view_for(launcher, device), run=run)
 
 
-_place = quick(Place)
+_place = quick(GpuTarget)
 
 
 def load_part(
-    place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan, view: View, *, run: LoadRun = NO_HANDLES
+    place: GpuTarget, source: OpenSource, dialect: Dialect, plan: LoadPlan, view: View, *, run: LoadRun = NO_HANDLES
 ) -> Loaded:
     """Load a text in device memory, or the part of it that is there.
 

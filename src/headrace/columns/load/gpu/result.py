@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.buffers.column_buffers_gpu import Taken
+from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.buffers.load_result import Evidence, Loaded
 from headrace.columns.buffers.source_positions import source_evidence
-from headrace.columns.convert.gpu.column_group import ColumnGroupBuffers, GpuPlan, Group
+from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers, GpuPlan
 from headrace.columns.convert.gpu.layouts import SIGHTINGS, TOTALS_WORDS
-from headrace.columns.convert.gpu.target import Place
+from headrace.columns.convert.gpu.target import GpuTarget
 from headrace.columns.faults.gpu.fault_list import Conversion, FaultList
 from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.finish.gpu.finish import locate_on_gpu, number_rows, shrink
@@ -45,7 +45,7 @@ class LoadRequest:
         First byte of the data in the source. Kernels count from it.
     """
 
-    place: Place
+    place: GpuTarget
     source: OpenSource
     dialect: Dialect
     plan: LoadPlan
@@ -118,7 +118,7 @@ class LoadResultBuilder:
         """True if `faults` exists."""
         return "faults" in self.__dict__
 
-    def add_pass(self, group: Group, launched: LaunchedConversion, fetched: NDArray[np.uint8]) -> bool:
+    def add_pass(self, group: ColumnGroup, launched: LaunchedConversion, fetched: NDArray[np.uint8]) -> bool:
         """Add the results of a conversion of a group.
 
         Parameters
@@ -202,7 +202,7 @@ class LoadResultBuilder:
             device=self._request.place.device,
         )
 
-    def _shrunk(self, taken: list[Taken], rows: int, evidence: Sequence[Evidence | None]) -> Sequence[Evidence | None]:
+    def _shrunk(self, taken: list[ColumnBuffers], rows: int, evidence: Sequence[Evidence | None]) -> Sequence[Evidence | None]:
         """Shrink the types of inferred numbers, and return the evidence for the final types."""
         deciding_rows = shrink(self._launcher, taken, rows)
         its, decoded = self._request, self._request.source.decoded
@@ -219,11 +219,11 @@ class LoadResultBuilder:
             found[position] = replace(its_own, rounded=before and before.rounded)
         return tuple([found.get(position, one) for position, one in enumerate(evidence)])
 
-    def _separate_columns(self, made: dict[int, ColumnGroupBuffers]) -> list[Taken]:
+    def _separate_columns(self, made: dict[int, ColumnGroupBuffers]) -> list[ColumnBuffers]:
         """Return the columns one by one, and the column of collected text."""
         taken = [one for group in dict.fromkeys(made.values()) for one in group.taken() if made[one.position] is group]
         if self._setup.collects:
-            collected = Taken(self._request.known.wanted[-1], type_named("string"), None)
+            collected = ColumnBuffers(self._request.known.wanted[-1], type_named("string"), None)
             self.faults.collect(collected, self.counts["records"])
             taken.append(collected)
         return taken

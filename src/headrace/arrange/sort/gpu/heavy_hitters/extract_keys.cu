@@ -77,7 +77,7 @@ struct PackShared {
 };
 
 // Returns where a warp's `own` keys go, after all that were reserved before. It contains barriers.
-static __device__ __forceinline__ u32 take_room(u32 own, PackShared& shared, u32* taken) {
+static __device__ __forceinline__ u32 reserve_range(u32 own, PackShared& shared, u32* taken) {
     if (tile::lane() == 0) shared.of_warp[tile::warp()] = own;
     __syncthreads();
     if (tile::warp() == 0) {
@@ -110,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         codes.load(input, at);
         const u32 is_light = count_tile(codes, input, at, table, counts);
         const u32 own = __reduce_add_sync(tile::all_lanes, static_cast<u32>(__popc(is_light)));
-        Key* to = remainder + take_room(own, shared, &plan->remainder);
+        Key* to = remainder + reserve_range(own, shared, &plan->remainder);
 #pragma unroll
         for (u32 j = 0; j < rows * per; ++j) {
             const bool here = (is_light >> j & 1) != 0;

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.columns.convert.gpu.column_group import Group
+from headrace.columns.convert.gpu.column_group import ColumnGroup
 from headrace.columns.convert.gpu.row_columns import MEASURED_COLUMNS, ROW_TASK, RowColumns, RowReading, RowsFlag
-from headrace.columns.convert.gpu.target import GpuTuning, Place
+from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning
 from headrace.columns.convert.gpu.tuning import Program, RowTuning, measure_program, row_program, tally_program
 from headrace.core.identity_cache import IdentityCache
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
@@ -40,12 +40,12 @@ def _reading(dialect: Dialect, forms: tuple[str, ...]) -> _Readings:
     return any_bytes, ascii_only
 
 
-def measuring(shape: GpuTuning, group: Group, *, quoted: bool) -> FusedSummary | None:
+def measuring(shape: GpuTuning, group: ColumnGroup, *, quoted: bool) -> FusedSummary | None:
     """Return the search variant that also measures the group's strings, or None if the group has none or they do not fit it.
 
     `quoted`: whether the text is expected to have quotes.
     """
-    columns = group.by_rows(quotes=quoted, measures=True) if group.strings else None
+    columns = group.fast_columns(quotes=quoted, measures=True) if group.strings else None
     if columns is None:
         return None
     tile = shape.find.tile
@@ -95,10 +95,10 @@ class RowLaunches:
         Whether fields are expected to have quotes.
     """
 
-    def __init__(self, place: Place, dialect: Dialect, found: TileStructure, marks: DeviceBuffer, quoted: bool) -> None:
+    def __init__(self, place: GpuTarget, dialect: Dialect, found: TileStructure, marks: DeviceBuffer, quoted: bool) -> None:
         self._launcher, self._text, self._found = place.launcher, place.text, found
         self._marks = halves_of(marks, found.tiles)
-        if found.did_more:
+        if found.measured_strings:
             self._marks.pop()
         self._reading = _readings.of(lambda: _reading(dialect, found.forms), dialect, key=found.forms)
         self._shapes, self._quoted = place.shape, quoted
@@ -107,9 +107,9 @@ class RowLaunches:
         """Mark the preallocated `declined` words as used."""
         self._marks.clear()
 
-    def columns(self, group: Group, *, writes: bool) -> RowColumns | None:
+    def columns(self, group: ColumnGroup, *, writes: bool) -> RowColumns | None:
         """Return the group's columns for the fast kernel, or None if it cannot read them."""
-        return None if self._reading is None else group.by_rows(quotes=self._quoted, measures=not writes)
+        return None if self._reading is None else group.fast_columns(quotes=self._quoted, measures=not writes)
 
     def measure(self, columns: RowColumns, table: DeviceBuffer, sums: DeviceBuffer, *, ascii_only: bool) -> MeasuredStrings:
         """Launch ``measure_rows``, which writes the bytes of each tile and string column to `sums`.
@@ -181,4 +181,4 @@ def strings_of_search(
     found: TileStructure, sums: DeviceBuffer, sizes: DeviceBuffer | None, marks: DeviceBuffer
 ) -> MeasuredStrings:
     """Return the sizes that the search has measured in these buffers; only `sums`, yet to be written, if it has not."""
-    return MeasuredStrings(sums, sizes, halves_of(marks, found.tiles)[1]) if found.did_more else MeasuredStrings(sums)
+    return MeasuredStrings(sums, sizes, halves_of(marks, found.tiles)[1]) if found.measured_strings else MeasuredStrings(sums)
