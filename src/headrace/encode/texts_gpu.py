@@ -91,8 +91,8 @@ class StringColumnBuffers:
         task: NDArray[np.void] = np.zeros(1, PLAIN_TEXTS)
         validity = 0 if self.validity is None else self.validity.address
         task[0] = (self.offsets.address, self.values.address, validity, self.rows, self.width, 0)
-        made: np.void = task[0]
-        return made
+        result: np.void = task[0]
+        return result
 
 
 def encoded_on_gpu(launcher: Launcher, column: Column, given: DataType | None, inferred: DataType | None) -> Column:
@@ -112,10 +112,10 @@ def encoded_on_gpu(launcher: Launcher, column: Column, given: DataType | None, i
     texts = StringColumnBuffers(parts.offsets, parts.values, parts.validity, column.length, column.type.bits // 8)
     if form == "dictionary":
         codes, distinct, count = text_dictionary(launcher, texts)
-        made = new_column(
+        result = new_column(
             type_named("string"), count, 0, launcher.result(distinct.values), offsets=launcher.result(distinct.offsets)
         )
-        return replace(column, type=DataType("dictionary"), values=launcher.result(codes), offsets=None, dictionary=made)
+        return replace(column, type=DataType("dictionary"), values=launcher.result(codes), offsets=None, dictionary=result)
     views = string_views(launcher, texts)
     if views is None:
         return column
@@ -200,11 +200,11 @@ def text_dictionary(
     nbytes = int(places[-1])
     if nbytes > _MOST_INT32:
         raise HeadraceError("distinct texts of more than 2147483647 bytes; read them as large_string")
-    made = StringColumnBuffers(launcher.allocate((count + 1) * 4), launcher.allocate(nbytes), None, count, 4)
+    result = StringColumnBuffers(launcher.allocate((count + 1) * 4), launcher.allocate(nbytes), None, count, 4)
     grid = Shape(table.grid.defines, (count + 1) * 32 // shape.threads + 1, shape.threads)
-    args = [texts.packed(), rows, launcher.put(places[:-1]), count, nbytes, made.offsets, made.values]
+    args = [texts.packed(), rows, launcher.put(places[:-1]), count, nbytes, result.offsets, result.values]
     launcher.launch(_GATHER, grid, args)
-    return codes, made, count
+    return codes, result, count
 
 
 class _DistinctTable:

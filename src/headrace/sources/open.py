@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _native
 from headrace.core.errors import SourceError
-from headrace.core.quick import quick
+from headrace.core.fast_constructor import fast_constructor
 from headrace.core.transfers import Crossings
 from headrace.sources.compression.decompress import decompressed, decompressed_beginning
 from headrace.sources.compression.formats import COMPRESSIONS, MARK_BYTES, Compression, recognised
@@ -113,7 +113,7 @@ class SourceOptions:
     crossings: Crossings = field(default_factory=Crossings, compare=False)
 
 
-_open_source = quick(OpenSource)
+_open_source = fast_constructor(OpenSource)
 
 
 @contextmanager

@@ -106,10 +106,10 @@ class _States:
     """Output of the search by the automaton: tables, and the state before each 32 bytes."""
 
     def __init__(self, data: bytes, dialect: Dialect, words: int, skew: int) -> None:
-        made = dfa_tables(dialect)
-        self.tables: NDArray[Any] = np.frombuffer(made.tobytes(), np.uint64).copy()
+        result = dfa_tables(dialect)
+        self.tables: NDArray[Any] = np.frombuffer(result.tobytes(), np.uint64).copy()
         self.states: NDArray[Any] = np.zeros(words + 1, np.uint8)
-        self.count: int = made["steps"].shape[1]
+        self.count: int = result["steps"].shape[1]
         state = 0
         for at, byte in enumerate(data):
             if (at + skew) % 32 == 0:
@@ -226,11 +226,11 @@ class _Tables:
         return pack_columns(self.plan, self.addresses(), self.rules.ctypes.data, self.packed)
 
     def reachable(self, others: tuple[NDArray[Any], ...]) -> fibers.Checks:
-        buffers = (array for made in self.buffers.values() for array in made.values() if array.size)
+        buffers = (array for result in self.buffers.values() for array in result.values() if array.size)
         return fibers.Checks(reachable=(self.rules, *others, *buffers))
 
     def seen(self) -> dict[int, dict[int, tuple[int, int]]]:
-        sightings = {position: made["sightings"].tolist() for position, made in self.buffers.items()}
+        sightings = {position: result["sightings"].tolist() for position, result in self.buffers.items()}
         return {
             position: {kind: (at[kind], at[SIGHTINGS + kind]) for kind in range(SIGHTINGS) if at[kind] != _NONE}
             for position, at in sightings.items()
@@ -238,17 +238,17 @@ class _Tables:
 
 
 def _buffer(type_: DataType, rows: int) -> dict[str, NDArray[Any]]:
-    made: dict[str, NDArray[Any]] = {"validity": np.full(rows // 32 + 1, 0xFFFFFFFF, np.uint32)}
-    made["sightings"] = np.full(2 * SIGHTINGS, _NONE, np.uint64)
+    result: dict[str, NDArray[Any]] = {"validity": np.full(rows // 32 + 1, 0xFFFFFFFF, np.uint32)}
+    result["sightings"] = np.full(2 * SIGHTINGS, _NONE, np.uint64)
     if has_offsets(type_):
-        made["offsets"] = np.full(rows + 1, -1, np.int64 if type_.bits == 64 else np.int32)
-        made["offsets"][0] = 0  # as count_values leaves it
-        made["values"] = np.zeros(0, np.uint8)
+        result["offsets"] = np.full(rows + 1, -1, np.int64 if type_.bits == 64 else np.int32)
+        result["offsets"][0] = 0  # as count_values leaves it
+        result["values"] = np.zeros(0, np.uint8)
     elif type_.bits == 1:
-        made["values"] = np.zeros(rows // 32 + 1, np.uint32)
+        result["values"] = np.zeros(rows // 32 + 1, np.uint32)
     else:
-        made["values"] = np.full(max(rows * type_.bits // 8, 1), 0xEE, np.uint8)
-    return made
+        result["values"] = np.full(max(rows * type_.bits // 8, 1), 0xEE, np.uint8)
+    return result
 
 
 @dataclass(frozen=True)

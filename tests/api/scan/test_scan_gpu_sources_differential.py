@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import headrace
-from headrace.columns.records.split_points import split_points, lenient_split_points
+from headrace.columns.records.split_points import lenient_split_points, split_points
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import DeviceBuffer
 from headrace.sources.open import open_source

@@ -117,7 +117,7 @@ def test_what_steps_one_by_one_are_told_is_the_same():
     buffer = run.argument(first.args[0])
     assert (buffer.address, buffer.nbytes, run.argument(first.args[1])) == (8192 + 16, 984, 100)
     assert run.argument(first.args[2]) == TASK.pack(1000, 5) and run.shape(first.shape).blocks == (3, 2, 1)
-    assert (run.buffer(fill.buffer).address, run.allocate(fill.buffer).nbytes) == ((1 << 20) + 8, 16)
+    assert (run.buffer(fill.buffer).address, run.buffer(fill.buffer).nbytes) == ((1 << 20) + 8, 16)
     assert run.shape(second.shape).blocks == 100 and run.argument(second.args[1]) == 2
     assert [run.argument(arg) for arg in third.args] == [None, 0, bytes(12)]
 

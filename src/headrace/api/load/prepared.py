@@ -13,8 +13,8 @@ from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.records.data_range import DataRange, DataRangeOptions, DataStart
 from headrace.columns.schema import PlannedColumns, SchemaOptions
 from headrace.core.context import Context
+from headrace.core.fast_constructor import fast_constructor
 from headrace.core.identity_cache import IdentityCache
-from headrace.core.quick import quick
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
@@ -48,8 +48,8 @@ class Prepared:
     before: tuple[int, int, int, int] | None = None
 
 
-new_prepared = quick(Prepared)
-_extent = quick(DataRange)
+new_prepared = fast_constructor(Prepared)
+_extent = fast_constructor(DataRange)
 
 
 class Beginnings:

@@ -25,9 +25,9 @@ from headrace.columns.zone import LocalTimes
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
+from headrace.core.fast_constructor import fast_constructor
 from headrace.core.identity_cache import IdentityCache
 from headrace.core.lazy import LazyMapping, LazySequence
-from headrace.core.quick import quick
 from headrace.encode.texts import encoded
 from headrace.sources.open import OpenSource
 
@@ -86,7 +86,7 @@ def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions, forms
     )
 
 
-_load_plan = quick(LoadPlan)
+_load_plan = fast_constructor(LoadPlan)
 _Parts = tuple[tuple[PlannedColumn, ...], RowRules, PlannedForms, tuple[tuple[LocalTimes, tuple[int, ...]], ...]]
 _parts: IdentityCache[_Parts] = IdentityCache()
 
@@ -222,7 +222,7 @@ def report_later(
     return partial(_made_report, source.size, prepared, without_columns, options.context, seconds)
 
 
-_loaded = quick(Loaded)
+_loaded = fast_constructor(Loaded)
 
 
 def _made_report(size: int, prepared: Prepared, loaded: Loaded, context: Context, seconds: Mapping[str, float]) -> Report:
@@ -250,8 +250,8 @@ def _made_report(size: int, prepared: Prepared, loaded: Loaded, context: Context
     )
 
 
-_report, _skipped = quick(Report), quick(Skipped)
-_column_report = quick(ColumnReport)
+_report, _skipped = fast_constructor(Report), fast_constructor(Skipped)
+_column_report = fast_constructor(ColumnReport)
 
 
 def skipped_records(prepared: Prepared, counts: Mapping[str, int]) -> Skipped:

@@ -113,21 +113,21 @@ class Taker:
 
     def items(self, source: DeviceBuffer, width: int, target: DeviceBuffer | None = None) -> DeviceBuffer:
         """Gather items of `width` bytes."""
-        made = self.launcher.allocate(self.count * width) if target is None else target
+        result = self.launcher.allocate(self.count * width) if target is None else target
         if width in WIDTHS:
-            self._launch(_ITEMS, self.rows, self.count, source, made, width)
+            self._launch(_ITEMS, self.rows, self.count, source, result, width)
         elif self.count:
-            word = math.gcd(width, 16, source.address, made.address)
+            word = math.gcd(width, 16, source.address, result.address)
             each = width // word
             shape = Shape(self._defines, -(-self.count * each // (self._threads * _TURNS)), self._threads)
-            self.launcher.launch(_LONG, shape, (self.rows, self.count, source, made, each, word))
-        return made
+            self.launcher.launch(_LONG, shape, (self.rows, self.count, source, result, each, word))
+        return result
 
     def bits(self, source: DeviceBuffer, first: int, is_set: DeviceBuffer) -> DeviceBuffer:
         """Gather bits, whose row 0 is bit `first`, into whole words; the number of set bits is added to `is_set`."""
-        made = self.launcher.allocate(-(-self.count // 32) * 4)
-        self._launch(_BITS, self.rows, self.count, source, first, made, is_set)
-        return made
+        result = self.launcher.allocate(-(-self.count // 32) * 4)
+        self._launch(_BITS, self.rows, self.count, source, first, result, is_set)
+        return result
 
     def texts(self, source: Texts) -> tuple[DeviceBuffer, DeviceBuffer]:
         """Gather texts; return offsets and bytes. The host waits once, for the number of bytes.
@@ -158,13 +158,13 @@ class Taker:
             raise too_long(nbytes)
         if not self.count:
             return launcher.allocate(width, fill=0), launcher.allocate(0)
-        placed, made = launcher.allocate((self.count + 1) * width), launcher.allocate(nbytes)
+        placed, result = launcher.allocate((self.count + 1) * width), launcher.allocate(nbytes)
         self._launch(_PLACE, self.rows, self.count, given, launcher.put(begins[:-1]), placed)
         if nbytes:
             target = struct.pack("<3Q2I", placed.address, 0, 0, width, 0)
             shape = Shape(self._defines, -(-nbytes // (self._threads * _CHUNK_BYTES)), self._threads)
-            launcher.launch(_TEXTS, shape, (self.rows, self.count, given, target, made, nbytes))
-        return placed, made
+            launcher.launch(_TEXTS, shape, (self.rows, self.count, given, target, result, nbytes))
+        return placed, result
 
     def columns(self, columns: Mapping[str, Column], *, are_all: bool = False) -> dict[str, Column]:
         """Gather rows of columns.
@@ -183,33 +183,33 @@ class Taker:
         taken = {name: self._put_texts(column, begin) for (name, column), begin in zip(texts, begins, strict=True)}
         masked = [name for name, column in columns.items() if column.validity is not None]
         there = self.launcher.allocate(8 * len(masked), fill=0)
-        made = {}
+        result = {}
         for name, column in columns.items():
             is_set = BufferSlice(there, 8 * masked.index(name), 8) if name in masked else None
-            made[name] = self._column(column, is_set, taken.get(name))
+            result[name] = self._column(column, is_set, taken.get(name))
         if are_all and all(columns[name].null_count >= 0 for name in masked):
-            return made
+            return result
         counts = self.launcher.fetch(there).view(np.uint64).tolist() if masked else []
         for name, count in zip(masked, counts, strict=True):
-            made[name] = replace(made[name], null_count=self.count - count)
-        return made
+            result[name] = replace(result[name], null_count=self.count - count)
+        return result
 
     def _column(self, column: Column, is_set: DeviceBuffer | None, texts: tuple[DeviceBuffer, DeviceBuffer] | None) -> Column:
         """Return a gathered column without its null count; `texts`: offsets and bytes of a text column."""
         launcher, parts = self.launcher, _parts(column)
-        made = replace(column, length=self.count, offset=0)
+        result = replace(column, length=self.count, offset=0)
         if column.type.name == "null":
-            return replace(made, null_count=self.count)
+            return replace(result, null_count=self.count)
         if is_set is not None:
-            made = replace(made, validity=launcher.result(self.bits(parts.validity, column.offset, is_set)))
+            result = replace(result, validity=launcher.result(self.bits(parts.validity, column.offset, is_set)))
         if texts is not None:
             offsets, values = texts
-            return replace(made, values=launcher.result(values), offsets=launcher.result(offsets))
+            return replace(result, values=launcher.result(values), offsets=launcher.result(offsets))
         if column.type.name == "bool":
             unused = launcher.allocate(8, fill=0)
-            return replace(made, values=launcher.result(self.bits(parts.values, column.offset, unused)))
+            return replace(result, values=launcher.result(self.bits(parts.values, column.offset, unused)))
         width = column.type.bits // 8
-        return replace(made, values=launcher.result(self.items(BufferSlice(parts.values, column.offset * width), width)))
+        return replace(result, values=launcher.result(self.items(BufferSlice(parts.values, column.offset * width), width)))
 
     def _launch(self, entry: Entry, *args: Any) -> None:
         if self._blocks:

@@ -8,7 +8,7 @@ from typing import Any
 
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
-from headrace.core.quick import quick
+from headrace.core.fast_constructor import fast_constructor
 
 
 class CutRecordError(Exception):
@@ -119,4 +119,4 @@ def evidence_of(found: Sequence[Any] | None, files: Sequence[str] | None = None)
     return _evidence(record, byte, text, None if files is None else files[file], its_rounded)
 
 
-_evidence = quick(Evidence)
+_evidence = fast_constructor(Evidence)

@@ -40,8 +40,8 @@ def check_header(source: OpenSource, beginning: DataStart, schema: SchemaOptions
         at, kind = first.undecodable, "encoding"
     else:
         return beginning
-    made = _native.header_reject(source.native, first.begin, at, FAULT_KINDS.index(kind), first.text)
-    rejects = rejects_of(made, 1)
+    result = _native.header_reject(source.native, first.begin, at, FAULT_KINDS.index(kind), first.text)
+    rejects = rejects_of(result, 1)
     if values.on_error == "raise":
         raise parse_error(rejects)
     return replace(beginning, rejects=rejects)

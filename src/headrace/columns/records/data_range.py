@@ -11,8 +11,8 @@ from headrace.columns.records.first_records import first_records
 from headrace.columns.schema import FirstRecord, SchemaOptions, header_decision, records_to_compare
 from headrace.core.context import Context
 from headrace.core.errors import EmptyInputError, OptionError
+from headrace.core.fast_constructor import fast_constructor
 from headrace.core.options import MOST, index_of
-from headrace.core.quick import quick
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.survey import Span, record_begin, skip_lines, survey
@@ -192,8 +192,8 @@ def find_data_range(
     return _extent(begin=begin, data_begin=data_begin, end=end, footer=footer, unread=unread, max_fields=max_fields)
 
 
-_beginning = quick(DataStart)
-_extent = quick(DataRange)
+_beginning = fast_constructor(DataStart)
+_extent = fast_constructor(DataRange)
 
 
 def header_indexes(header: object) -> tuple[int, ...] | None:

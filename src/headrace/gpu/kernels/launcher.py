@@ -214,10 +214,10 @@ class GpuLauncher:
             The budget or the device has too little memory.
         """
         self._flush()
-        made = self._pool.take(nbytes, self._stream, self._budget)
+        result = self._pool.take(nbytes, self._stream, self._budget)
         if fill is not None:
-            self.fill(made, fill)
-        return made
+            self.fill(result, fill)
+        return result
 
     def allocate_group(self, zeroed: Sequence[int], others: Sequence[int] = (), *, ones: int = 0) -> DeviceBufferGroup:
         """See `Launcher.allocate_group`.
@@ -240,12 +240,12 @@ class GpuLauncher:
         """See `Launcher.put`."""
         self._flush()
         plain = values if isinstance(values, bytes) else np.ascontiguousarray(values).view(np.uint8).reshape(-1)
-        made = self.allocate(len(plain)) if buffer is None else buffer
+        result = self.allocate(len(plain)) if buffer is None else buffer
         if 0 < len(plain) <= _SMALL_COPY_BYTES:
-            self._staging.put(made.address, self._stream, plain, counted=self._crossings, by=self._copier)
+            self._staging.put(result.address, self._stream, plain, counted=self._crossings, by=self._copier)
         elif len(plain):
-            self._staging.upload_to(made.address, self._stream, plain, counted=self._crossings)
-        return made
+            self._staging.upload_to(result.address, self._stream, plain, counted=self._crossings)
+        return result
 
     def read_in(self, source: _native.Source, nbytes: int, buffer: DeviceBuffer) -> None:
         """Fill a buffer with the first `nbytes` of a source."""
@@ -292,11 +292,11 @@ class GpuLauncher:
         self._flush()
         native, names = recording.compiled(self._card.index, card_calls(), self._kernel)
         inputs = [*numbers, *[0 if buffer is None else buffer.address for buffer in buffers]]
-        made = None
+        result = None
         if recording.allocates:
             sizes, zeroed = native.sizes(inputs), len(recording.zeroed)
-            made = allocate_group(self._pool, sizes[:zeroed], sizes[zeroed:], self._stream, self._budget)
-            inputs += made.addresses
+            result = allocate_group(self._pool, sizes[:zeroed], sizes[zeroed:], self._stream, self._budget)
+            inputs += result.addresses
         launched, status = native.replay(inputs, self._stream, 0)
         if status:
             with self._card.current():  # another library may have changed the current device
@@ -305,7 +305,7 @@ class GpuLauncher:
                 check_status(status)
             except GpuError as error:
                 raise GpuError(f"kernel {names[launched]}: {error}") from None
-        return made
+        return result
 
     def _flush(self) -> None:
         """Issue the batched launches, so that later requests keep stream order."""

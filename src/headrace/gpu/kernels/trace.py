@@ -119,18 +119,18 @@ class Recorder:
 
     def allocate(self, nbytes: Any, *, fill: int | None = None) -> Any:
         """See `Launcher.allocate`."""
-        (made,) = self.allocate_group([nbytes]) if fill == 0 else self.allocate_group([], [nbytes])
+        (result,) = self.allocate_group([nbytes]) if fill == 0 else self.allocate_group([], [nbytes])
         if fill:
-            self.fill(made, fill)
-        return made
+            self.fill(result, fill)
+        return result
 
     def allocate_group(self, zeroed: Sequence[Any], others: Sequence[Any] = (), *, ones: int = 0) -> Any:
         """See `Launcher.allocate_group`; a run allocates them at its beginning."""
         assert not ones  # no traced code uses it
-        made = [[SymbolicBuffer(-1, self._expressions.input(), nbytes) for nbytes in sizes] for sizes in (zeroed, others)]
-        self._zeroed += made[0]
-        self._others += made[1]
-        return [*made[0], *made[1]]
+        result = [[SymbolicBuffer(-1, self._expressions.input(), nbytes) for nbytes in sizes] for sizes in (zeroed, others)]
+        self._zeroed += result[0]
+        self._others += result[1]
+        return [*result[0], *result[1]]
 
     def fill(self, buffer: Any, byte: int) -> None:
         """See `Launcher.fill`."""
@@ -150,8 +150,8 @@ class Recorder:
 
     def done(self) -> Recording:
         """Return the trace. Buffers are numbered in the order in which a run allocates them."""
-        made = [*self._zeroed, *self._others]
-        for number, buffer in enumerate(made, self._input_buffers):
+        result = [*self._zeroed, *self._others]
+        for number, buffer in enumerate(result, self._input_buffers):
             buffer.number = number
             buffer.address.number = len(self.numbers) + number
         zeroed, others = ([buffer.nbytes for buffer in some] for some in (self._zeroed, self._others))
@@ -170,9 +170,9 @@ def _compiled(recording: Recording, calls: _native.CardCalls, kernel_of: KernelO
     for value in [*sizes, *chain(*fills), *chain(*grids)]:
         expressions.of(value)  # constants precede all other values
     place = expressions.place
-    made = [(int(operation), place(first), place(second)) for operation, first, second in expressions.results]
+    result = [(int(operation), place(first), place(second)) for operation, first, second in expressions.results]
     native = _native.NativeTrace(
-        calls, expressions.constants, expressions.inputs, made, [expressions.place(size) for size in sizes]
+        calls, expressions.constants, expressions.inputs, result, [expressions.place(size) for size in sizes]
     )
     names = []
     for step in steps:

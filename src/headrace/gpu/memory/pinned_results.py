@@ -34,9 +34,9 @@ class PinnedBatch:
 
     def buffer(self, nbytes: int) -> Buffer:
         """Return the next buffer, which the caller fills by its address."""
-        made = self._block.lend(self._at, nbytes)
+        result = self._block.lend(self._at, nbytes)
         self._at += lent_bytes(nbytes)
-        return made
+        return result
 
 
 class PinnedResults:

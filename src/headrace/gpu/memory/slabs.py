@@ -118,12 +118,12 @@ def allocate_group(
     MemoryLimitError
         The budget or the device has too little memory. Nothing was allocated.
     """
-    made = DeviceBufferGroup()
+    result = DeviceBufferGroup()
     first = 0
     sizes = [*zeroed, *others]
     slabs, begins = _native.lay_out(sizes, (ones, len(zeroed)), (ALIGNMENT, LARGE, SLAB))
     for end, nbytes, set_, filled in slabs:
         whole = pool.take(nbytes, stream, budget, is_current=True, ones_and_zeros=(set_, filled))
-        made.add(whole, begins[first:end], sizes[first:end])
+        result.add(whole, begins[first:end], sizes[first:end])
         first = end
-    return made
+    return result

@@ -237,15 +237,15 @@ class Staging:
         try:
             chunk = self._chunks.get_nowait()
         except queue.Empty:
-            made = self._made_chunk()
-            if made is not None:
-                return made
+            result = self._made_chunk()
+            if result is not None:
+                return result
             chunk = self._chunks.get()
         if chunk.under_way and not chunk.event.is_done:
-            made = self._made_chunk()
-            if made is not None:
+            result = self._made_chunk()
+            if result is not None:
                 self._chunks.put(chunk)
-                return made
+                return result
             chunk.event.wait()
         chunk.under_way = False
         return chunk

@@ -157,14 +157,14 @@ def plain_dialect(dialect: Dialect, *, quoted: bool, declines: bool = False) -> 
         return None
     used = {*dialect.sep, *line_end, *b"\r\n", *(dialect.quote_char or b""), *watched}
     other = next(byte for byte in range(128) if byte not in used)
-    made: NDArray[np.void] = np.zeros(1, PLAIN_DIALECT)
-    made["separator"], made["line_end"], made["other"] = dialect.sep[0], line_end[0], other
-    made["quote"] = dialect.quote_char[0] if dialect.quote_char else dialect.sep[0]
-    made["watched"] = list((watched * 3 or bytes([other] * 3))[:3]) if len(watched) < 3 else list(watched)
+    result: NDArray[np.void] = np.zeros(1, PLAIN_DIALECT)
+    result["separator"], result["line_end"], result["other"] = dialect.sep[0], line_end[0], other
+    result["quote"] = dialect.quote_char[0] if dialect.quote_char else dialect.sep[0]
+    result["watched"] = list((watched * 3 or bytes([other] * 3))[:3]) if len(watched) < 3 else list(watched)
     flags = Plain.UNIVERSAL * (dialect.lineterminator is None) | Plain.SKIP_BLANK * dialect.skip_blank_lines
     flags |= Plain.DOUBLES * dialect.double_quote | Plain.QUOTES * quoted | Plain.WATCHES * bool(watched)
-    made["flags"] = int(flags)
-    row: np.void = made[0]
+    result["flags"] = int(flags)
+    row: np.void = result[0]
     return row
 
 
@@ -174,8 +174,8 @@ def dfa_tables(dialect: Dialect) -> np.void:
     states = len(automaton.states)
     count = next((count for count in MAX_STATES if states <= count), _WIDE_STATES)
     is_wide = count == _WIDE_STATES
-    made: NDArray[np.void] = np.zeros(1, WIDE_TABLES if is_wide else DFA_TABLES[count])
-    table: np.void = made[0]
+    result: NDArray[np.void] = np.zeros(1, WIDE_TABLES if is_wide else DFA_TABLES[count])
+    table: np.void = result[0]
     # The last row stands for "no byte" and keeps every state.
     stays = np.arange(count) << 8 * is_wide
     table["steps"][_NO_GROUP if is_wide else 256] = table["reads"][_NO_GROUP if is_wide else 256] = stays
@@ -203,12 +203,12 @@ def dfa_tables(dialect: Dialect) -> np.void:
 
 def lenient_dialect(dialect: Dialect) -> np.void:
     """Return the dialect's delimiters and quotes as LENIENT_DIALECT, for lenient_quotes.cu."""
-    made: NDArray[np.void] = np.zeros(1, LENIENT_DIALECT)
+    result: NDArray[np.void] = np.zeros(1, LENIENT_DIALECT)
     line_end = dialect.lineterminator or b"\n"
     lengths = (dialect.sep, line_end, len(dialect.sep), len(line_end), dialect.lineterminator is None, dialect.skip_initial_space)
     escape = dialect.escape_char or b"\0"
-    made[0] = (*lengths, (dialect.quote_char or b"\0")[0], dialect.escape_char is not None, escape[0], dialect.double_quote)
-    row: np.void = made[0]
+    result[0] = (*lengths, (dialect.quote_char or b"\0")[0], dialect.escape_char is not None, escape[0], dialect.double_quote)
+    row: np.void = result[0]
     return row
 
 

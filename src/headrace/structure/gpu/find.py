@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headrace.core.fast_constructor import fast_constructor
 from headrace.core.identity_cache import IdentityCache
-from headrace.core.quick import quick
 from headrace.gpu.kernels.launcher import BufferGroup, DeviceBuffer, Launcher
 from headrace.gpu.kernels.trace import Recorder, Recording
 from headrace.structure.dialect import Dialect
@@ -137,10 +137,10 @@ def find_tiles(
     numbers = text.nbytes, tiles, *zeroed, *others
     counts = len(zeroed), len(others)
     way = dialect, forms, shape, tally
-    recording, made = _searches.of(lambda: _recorded(_SearchPlan(*way), counts), *way, key=counts)
+    recording, result = _searches.of(lambda: _recorded(_SearchPlan(*way), counts), *way, key=counts)
     buffers = launcher.replay(recording, numbers, (text,))
     assert buffers is not None
-    return made.run(buffers, tiles)
+    return result.run(buffers, tiles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +180,8 @@ def _recorded(way: _SearchPlan, counts: tuple[int, int]) -> tuple[Recording, _Re
     more: Any = sizes[: counts[0]], sizes[counts[0] :]
     found: Any = _launched(recorder, text, way, tiles, more)
     recording = recorder.done()
-    made: Any = [recorder.number_made(buffer) for buffer in (found.totals, found.entries, *found.more)]
-    return recording, _RecordedSearch(made[0], made[1], tuple(made[2:]), found.forms, found.measured_strings)
+    result: Any = [recorder.number_made(buffer) for buffer in (found.totals, found.entries, *found.more)]
+    return recording, _RecordedSearch(result[0], result[1], tuple(result[2:]), found.forms, found.measured_strings)
 
 
 def _launched(
@@ -201,7 +201,7 @@ def _launched(
     return _structure(search.totals, search.entries, names, search.tiles, search.steps, search.more, search.tally is not None)
 
 
-_structure = quick(TileStructure)
+_structure = fast_constructor(TileStructure)
 _Variants = list[tuple[str, Any]]
 
 

@@ -105,9 +105,9 @@ class FiberLauncher:
         """Same as `headrace.gpu.kernels.launcher.Launcher.put`."""
         array = np.frombuffer(values, np.uint8) if isinstance(values, bytes) else values
         plain = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
-        made = self.allocate(plain.nbytes) if buffer is None else buffer
-        _array(made)[:] = plain
-        return made
+        result = self.allocate(plain.nbytes) if buffer is None else buffer
+        _array(result)[:] = plain
+        return result
 
     def together(self) -> AbstractContextManager[object]:
         """Same as `headrace.gpu.kernels.launcher.Launcher.together`."""
@@ -147,8 +147,8 @@ class FiberLauncher:
         """Same as `headrace.gpu.kernels.launcher.Launcher.replay`, step by step."""
         sizes = Run(recording, numbers, buffers, [])
         zeroed, others = [[sizes.number(size) for size in some] for some in (recording.zeroed, recording.others)]
-        made = self.allocate_group(zeroed, others)
-        run = Run(recording, numbers, buffers, made)
+        result = self.allocate_group(zeroed, others)
+        run = Run(recording, numbers, buffers, result)
         for step in recording.steps:
             if isinstance(step, Filled):
                 buffer = run.buffer(step.buffer)
@@ -156,7 +156,7 @@ class FiberLauncher:
                 self.fill(buffer, step.byte)
             else:
                 self.launch(step.entry, run.shape(step.shape), [run.argument(arg) for arg in step.args])
-        return made if recording.allocates else None
+        return result if recording.allocates else None
 
     def fetch(self, buffer: DeviceBuffer) -> NDArray[np.uint8]:
         """Same as `headrace.gpu.kernels.launcher.Launcher.fetch`."""

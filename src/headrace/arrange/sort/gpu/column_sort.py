@@ -127,10 +127,10 @@ class ColumnSorter:
 
     def _sorted_values(self) -> DeviceBuffer:
         width, (begin, there) = self._width, self._valid_range()
-        made = self._launcher.allocate(self._column.length * width)
-        self._launcher.fill(BufferSlice(made, 0 if begin else there * width, made.nbytes - there * width), 0)
-        self._sort_packed(self._packed(there, None), BufferSlice(made, begin * width, there * width))
-        return made
+        result = self._launcher.allocate(self._column.length * width)
+        self._launcher.fill(BufferSlice(result, 0 if begin else there * width, result.nbytes - there * width), 0)
+        self._sort_packed(self._packed(there, None), BufferSlice(result, begin * width, there * width))
+        return result
 
     def _sort_packed(
         self, packed: DeviceBuffer, target: DeviceBuffer | None, values: tuple[tuple[DeviceBuffer, DeviceBuffer, int], ...] = ()

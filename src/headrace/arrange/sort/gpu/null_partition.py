@@ -122,10 +122,10 @@ class RowClasses:
     def bits(self, count: int, *, of_truths: bool) -> DeviceBuffer:
         """Return a bitmap of the first `count` rows in order, in whole words: whether each is true, or whether it is valid."""
         words = -(-count // _WORD_ROWS)
-        made = self.launcher.allocate(words * 4)
+        result = self.launcher.allocate(words * 4)
         blocks = min(-(-words // self._tuning.threads), self._tuning.blocks)
-        self._launch(_PUT, blocks, self._counts, self._chunks, made, count, int(of_truths))
-        return made
+        self._launch(_PUT, blocks, self._counts, self._chunks, result, count, int(of_truths))
+        return result
 
     def _launch(self, entry: Entry, blocks: int, *args: Any) -> None:
         if blocks:

@@ -29,8 +29,8 @@ from headrace.columns.convert.gpu.row_columns import RowColumns, row_columns
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType, has_offsets
+from headrace.core.fast_constructor import fast_constructor
 from headrace.core.identity_cache import IdentityCache
-from headrace.core.quick import quick
 from headrace.gpu.kernels.launcher import BufferGroup, Launcher
 from headrace.gpu.kernels.trace_expressions import packed
 from headrace.structure.dialect import Dialect
@@ -305,4 +305,4 @@ class ColumnGroupBuffers:
         return self._taken
 
 
-_column = quick(Column)
+_column = fast_constructor(Column)

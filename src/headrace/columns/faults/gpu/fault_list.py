@@ -334,8 +334,8 @@ class FaultList:
         given = (self._source, self._dialect, self._plan, self._begin, self._types)
         with native_errors():
             prefixes = self._prefixes(listed)
-            made, count, rejected_short = _native.rejects(*given, listed.tobytes(), prefixes, lines.tobytes(), raises)
-        table = dict(rejects_of(made, count))
+            result, count, rejected_short = _native.rejects(*given, listed.tobytes(), prefixes, lines.tobytes(), raises)
+        table = dict(rejects_of(result, count))
         if self._decoded is not None:
             for name in ("line_byte", "byte"):
                 table[name] = source_positions(table[name], self._decoded)

@@ -57,8 +57,8 @@ def patch_strings(
     total = BufferSlice(shifts, len(rows) * 8, 8)
     scan_string_sizes(launcher, shifts, (len(rows), 1), total)
     size = (old["values"].nbytes + int(launcher.fetch(total).view(np.uint64)[0])) % 2**64
-    made = replace(column, large=column.large or (column.stored_type.bits == 32 and size > MAX_STRING_BYTES), buffers={})
-    column.large, width = made.large, made.stored_type.bits // 8
+    result = replace(column, large=column.large or (column.stored_type.bits == 32 and size > MAX_STRING_BYTES), buffers={})
+    column.large, width = result.large, result.stored_type.bits // 8
     column.buffers["values"], column.buffers["offsets"] = launcher.allocate(size), launcher.allocate((length + 1) * width)
     task["offsets_to"], task["bytes_to"] = column.buffers["offsets"].address, column.buffers["values"].address
     task["width_to"] = width

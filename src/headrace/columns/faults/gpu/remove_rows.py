@@ -118,15 +118,15 @@ class _Removal:
         for row, one in zip(self._table, self._columns, strict=True):
             self._describe(row, one)
         bytes_left = self._size_strings()
-        made = [self._allocate(row, one, left) for row, one, left in zip(self._table, self._columns, bytes_left, strict=True)]
+        result = [self._allocate(row, one, left) for row, one, left in zip(self._table, self._columns, bytes_left, strict=True)]
         launcher, task = self._launcher, self._task
-        table, valid = launcher.put(self._table), launcher.allocate(len(made) * 8, fill=0)
+        table, valid = launcher.put(self._table), launcher.allocate(len(result) * 8, fill=0)
         blocks = self._kept // _BLOCK_ROWS + 1
-        launcher.launch(_ROWS, Shape(_DEFINES, (blocks, len(made), 1), _THREADS), [table, valid, task])
+        launcher.launch(_ROWS, Shape(_DEFINES, (blocks, len(result), 1), _THREADS), [table, valid, task])
         if self._strings:
             blocks = min(max(bytes_left) // (16 * _THREADS) + 1, _MAX_BLOCKS)
             launcher.launch(_BYTES, Shape(_DEFINES, (blocks, len(self._strings), 1), _THREADS), [table, task])
-        for one, buffers, count in zip(self._columns, made, launcher.fetch(valid).view(np.uint64).tolist(), strict=True):
+        for one, buffers, count in zip(self._columns, result, launcher.fetch(valid).view(np.uint64).tolist(), strict=True):
             one.buffers = buffers
             one.nulls = self._kept - count
 
@@ -160,12 +160,12 @@ class _Removal:
         launcher, kept = self._launcher, self._kept
         if one.large and string_bytes <= _MAX_STRING_BYTES:
             one.large = False
-        made = ColumnBuffers(one.position, one.type, one.guess, one.large)
+        result = ColumnBuffers(one.position, one.type, one.guess, one.large)
         if has_offsets(one.stored_type):
-            made.buffers["values"] = launcher.allocate(string_bytes)
-            row["bytes_to"] = made.buffers["values"].address
-        made.allocate(launcher, kept)
-        row["to"] = made.buffers["offsets" if has_offsets(one.stored_type) else "values"].address
+            result.buffers["values"] = launcher.allocate(string_bytes)
+            row["bytes_to"] = result.buffers["values"].address
+        result.allocate(launcher, kept)
+        row["to"] = result.buffers["offsets" if has_offsets(one.stored_type) else "values"].address
         row["width_to"] = one.stored_type.bits // 8
-        row["validity_to"] = made.buffers["validity"].address
-        return made.buffers
+        row["validity_to"] = result.buffers["validity"].address
+        return result.buffers

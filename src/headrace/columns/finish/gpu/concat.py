@@ -48,24 +48,27 @@ def concat_on_gpu(
         if not isinstance(part, int):
             entry["bytes"] = _describe(launcher, entry, part)
             to_bytes += int(entry["bytes"])
-    made = ColumnBuffers(0, kind, _INFERRED)
-    made.large = strings and kind.bits == 32 and to_bytes > _MOST_STRING_BYTES
-    made.nulls = nulls
-    made.allocate(launcher, rows)
+    result = ColumnBuffers(0, kind, _INFERRED)
+    result.large = strings and kind.bits == 32 and to_bytes > _MOST_STRING_BYTES
+    result.nulls = nulls
+    result.allocate(launcher, rows)
     if strings:
-        made.buffers["values"] = launcher.allocate(to_bytes)
+        result.buffers["values"] = launcher.allocate(to_bytes)
     elif kind.bits != 1:
-        launcher.fill(made.buffers["values"], 0)  # parts of nulls do not write values
+        launcher.fill(result.buffers["values"], 0)  # parts of nulls do not write values
     column: NDArray[np.void] = np.zeros(1, JOINED_COLUMN)
-    offsets = made.buffers["offsets"].address if strings else 0
-    values, validity = made.buffers["values"].address if made.buffers["values"].nbytes else 0, made.buffers["validity"].address
-    column[0] = (values, offsets, validity, made.stored_type.bits // 8, strings)
+    offsets = result.buffers["offsets"].address if strings else 0
+    values, validity = (
+        result.buffers["values"].address if result.buffers["values"].nbytes else 0,
+        result.buffers["validity"].address,
+    )
+    column[0] = (values, offsets, validity, result.stored_type.bits // 8, strings)
     items = max(int(max(entry["rows"], entry["bytes"])) for entry in table)
     # Each part writes the offsets from its first row to one past its last, so together they write all.
     shape = Shape(_DEFINES, (len(parts), min(items // _THREADS + 1, _MOST_BLOCKS), 1), _THREADS)
     launcher.launch(_JOIN, shape, [launcher.put(table), column.tobytes()])
-    deciding_rows = shrink_columns(launcher, [made], rows) if shrink else {}
-    return made.column(launcher, rows), deciding_rows.get(0)
+    deciding_rows = shrink_columns(launcher, [result], rows) if shrink else {}
+    return result.column(launcher, rows), deciding_rows.get(0)
 
 
 def _describe(launcher: Launcher, entry: np.void, part: Column) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from headrace import _native
 from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers
 from headrace.core.errors import MemoryLimitError
-from headrace.core.quick import quick
+from headrace.core.fast_constructor import fast_constructor
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
 _CHECK = Entry("columns/convert/gpu/string_offsets.cu", "validate_estimate", "PIPPIP")
@@ -86,7 +86,7 @@ class SizeEstimate:
         return words
 
 
-_size_estimate = quick(SizeEstimate)
+_size_estimate = fast_constructor(SizeEstimate)
 
 
 def covers(estimated: int, rows: int) -> bool:

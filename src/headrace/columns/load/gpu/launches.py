@@ -79,9 +79,9 @@ class SpeculativeConversion:
         found, strings = searched.found, searched.strings
         buffers = [place.text, found.totals, found.entries, strings.sums, strings.sizes, searched.marks, searched.arguments]
         numbers = place.text.nbytes, found.tiles, rows
-        made = place.launcher.replay(self.recording, numbers, [*buffers, searched.faults])
-        sums = strings.sums if made is None or self.sums is None else made[self.sums]
-        sizes = strings.sizes if made is None or self.sizes is None else made[self.sizes]
+        result = place.launcher.replay(self.recording, numbers, [*buffers, searched.faults])
+        sums = strings.sums if result is None or self.sums is None else result[self.sums]
+        sizes = strings.sizes if result is None or self.sizes is None else result[self.sizes]
         return MeasuredStrings(sums, sizes, halves_of(searched.marks, found.tiles)[1] if self.measures_fast else None)
 
 

@@ -35,7 +35,7 @@ from headrace.columns.load.gpu.result import LaunchedConversion, LoadRequest, Lo
 from headrace.columns.load.gpu.setup_cache import load_setup
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.load_run import NO_HANDLES, LoadRun
-from headrace.core.quick import quick
+from headrace.core.fast_constructor import fast_constructor
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer
 from headrace.sources.kinds.gpu_array import first_fetch_bytes
 from headrace.sources.open import OpenSource
@@ -98,7 +98,12 @@ class _MisreadError(Exception):
     """The search has misread quotes of the text."""
 
 
-_request, _searched, _place, _launched = quick(LoadRequest), quick(SearchedText), quick(GpuTarget), quick(LaunchedConversion)
+_request, _searched, _place, _launched = (
+    fast_constructor(LoadRequest),
+    fast_constructor(SearchedText),
+    fast_constructor(GpuTarget),
+    fast_constructor(LaunchedConversion),
+)
 
 
 class _Load:
@@ -215,20 +220,20 @@ class _Load:
 
     def _launch_speculative(self, group: ColumnGroup, estimate: SizeEstimate) -> LaunchedConversion | None:
         """Launch the conversion with estimated sizes, for the first search variant; None if its buffers do not fit."""
-        made = estimate.allocate(group, self._launcher, self._size, strings=True)
-        if made is None:
+        result = estimate.allocate(group, self._launcher, self._size, strings=True)
+        if result is None:
             return None
         searched, found = self._searched, self._found
         key = found.forms, found.measured_strings, searched.quoted, searched.has_sums
         conversion = self._setup.conversions.of(lambda: self._new_launches().speculative(group), group, key=key)
         arguments, first_seen = conversion.arguments, self._first_seen(group, searched.results(group))
         ranges = estimate.ranges(group)
-        arguments.upload(self._launcher, searched.arguments, made.buffers.addresses, first_seen=first_seen, ranges=ranges)
+        arguments.upload(self._launcher, searched.arguments, result.buffers.addresses, first_seen=first_seen, ranges=ranges)
         if conversion.recording is None:
             self._launches.launch_speculative(group, conversion, estimate.rows)
         else:
             self._replayed = conversion.replay(self._place, searched, estimate.rows)
-        return _launched(made, arguments.table(searched.arguments), searched.faults)
+        return _launched(result, arguments.table(searched.arguments), searched.faults)
 
     def _take_counts(self, fetched: NDArray[np.uint8], strings: int) -> list[int]:
         """Take the counts of the search, and return the bytes of each column of strings."""
@@ -263,13 +268,13 @@ class _Load:
 
     def _column_buffers(self, group: ColumnGroup, strings: list[int]) -> ColumnGroupBuffers:
         """Return buffers for all rows: those allocated for the estimate if it was good, otherwise new ones."""
-        rows, made = self._rows, self._allocated
+        rows, result = self._rows, self._allocated
         self._allocated = None
-        if made is None or made.group is not group or not covers(made.rows, rows):
-            del made  # releases its buffers before others are allocated
+        if result is None or result.group is not group or not covers(result.rows, rows):
+            del result  # releases its buffers before others are allocated
             return group.allocate(self._launcher, rows, strings)
-        made.settle(self._launcher, rows, strings)
-        return made
+        result.settle(self._launcher, rows, strings)
+        return result
 
     def _buffers(self, group: ColumnGroup) -> tuple[DeviceBuffer, DeviceBuffer, DeviceBuffer]:
         """Return the buffers of a conversion for results, arguments and faults; the first ones were allocated with the search."""
@@ -296,14 +301,14 @@ class _Load:
         """Convert columns of known sizes. The host waits for the results; None if the same columns must be converted again."""
         group = self._with_large_offsets(group, strings)
         results, buffer, faults = self._buffers(group)
-        made = self._column_buffers(group, strings)
+        result = self._column_buffers(group, strings)
         columns = self._launches.fast_columns(group, writes=True)
         template, first_seen = argument_template(self._known, group, (columns,)), self._first_seen(group, results)
-        template.upload(self._launcher, buffer, made.buffers.addresses, first_seen=first_seen)
+        template.upload(self._launcher, buffer, result.buffers.addresses, first_seen=first_seen)
         arguments = template.buffers(buffer)
         output = ConversionOutput(results, faults, self._rows)
         self._launches.convert(group, arguments, (columns, arguments.fast[0]), self._form, output)
-        return self._collect(group, _launched(made, arguments.table, faults), self._launcher.fetch(results))
+        return self._collect(group, _launched(result, arguments.table, faults), self._launcher.fetch(results))
 
     def _collect(self, group: ColumnGroup, launched: LaunchedConversion, fetched: NDArray[np.uint8]) -> ColumnGroupBuffers | None:
         """Collect the results of a conversion, and return its columns; None if they must be converted again."""

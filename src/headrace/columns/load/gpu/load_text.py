@@ -16,7 +16,7 @@ from headrace.columns.plan.native_errors import native_errors
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.device import Device
-from headrace.core.quick import quick
+from headrace.core.fast_constructor import fast_constructor
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import DeviceBuffer, GpuLauncher, launcher_beside
 from headrace.sources.kinds.gpu_array import view_of_buffer
@@ -51,7 +51,7 @@ def load_text(
     return load_part(place, source, dialect, plan, view_for(launcher, device), run=run)
 
 
-_place = quick(GpuTarget)
+_place = fast_constructor(GpuTarget)
 
 
 def load_part(

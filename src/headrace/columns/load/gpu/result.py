@@ -25,7 +25,7 @@ from headrace.columns.load.gpu.setup_cache import LoadSetup
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.load_run import LoadRun
-from headrace.core.quick import quick
+from headrace.core.fast_constructor import fast_constructor
 from headrace.gpu.kernels.launcher import DeviceBuffer
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
@@ -74,7 +74,7 @@ class LaunchedConversion:
     faults: DeviceBuffer
 
 
-_loaded = quick(Loaded)
+_loaded = fast_constructor(Loaded)
 
 
 class LoadResultBuilder:
@@ -108,10 +108,10 @@ class LoadResultBuilder:
         """The faults. Created only if there is one or the caller needs the object: most texts have none."""
         its = self._request
         text = self._launcher, its.place.text, its.source, its.dialect
-        made = FaultList(*text, its.plan, begin=its.begin, see=self.inference.see_field)
+        result = FaultList(*text, its.plan, begin=its.begin, see=self.inference.see_field)
         if self._filled is not None:
-            made.take_clean(self._filled)
-        return made
+            result.take_clean(self._filled)
+        return result
 
     @property
     def _has_faults(self) -> bool:
