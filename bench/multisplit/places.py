@@ -64,8 +64,8 @@ def split_with(
 ) -> list[Any]:
     """Return the result buffers for arrays of 4 bytes, keys first, and the buffer of the offsets."""
     rule = rule_for(function, np.dtype("u4"))
-    columns = [Column(array, launcher.room(array.nbytes), 4) for array in arrays]
-    offsets = launcher.room((rule.count + 1) * 8)
+    columns = [Column(array, launcher.allocate(array.nbytes), 4) for array in arrays]
+    offsets = launcher.allocate((rule.count + 1) * 8)
     splitter = Splitter(launcher, arrays[0].nbytes // 4, tuning)
     planner.split(splitter, (key_type("<u4"), rule), columns, offsets, strategy_named(strategy))
     return [*(column.target for column in columns), offsets]
@@ -104,8 +104,8 @@ class Harness:
         """Run a multisplit."""
         launcher = FiberLauncher()
         arrays = [launcher.put(array) for array in (keys, values) if array is not None]
-        rooms = split_with(launcher, SMALL_TUNING, arrays, function, strategy)
-        found = [launcher.fetch(room) for room in rooms]
+        buffers = split_with(launcher, SMALL_TUNING, arrays, function, strategy)
+        found = [launcher.fetch(buffer) for buffer in buffers]
         return Split(found[0].view("u4"), None if values is None else found[1].view("u4"), found[-1].view("i8"))
 
     def unordered(self, width: int, kind: str, tuning: SplitTuning = SMALL_TUNING) -> tuple[float, float]:
@@ -114,7 +114,7 @@ class Harness:
         begin = perf_counter()
         launcher = FiberLauncher()
         by = replace(bits_pass(f"u{width}", width - 8, width), min_bits=DIGIT_BITS)
-        given, made, offsets = launcher.put(keys), launcher.room(keys.nbytes), launcher.room(257 * 8)
+        given, made, offsets = launcher.put(keys), launcher.allocate(keys.nbytes), launcher.allocate(257 * 8)
         splitter = Splitter(launcher, len(keys), tuning)
         starts, _ = splitter.starts(by, given, offsets)
         splitter.run_by_reserving(by, Column(given, made, keys.itemsize), starts)

@@ -95,7 +95,7 @@ class Tuner:
         width = 8 * arrays[0].width
         rule = rule_for(buckets.bits(width - bits, width), np.dtype(arrays[0].typestr))
         columns = [Column(a, b, a.width) for a, b in zip(arrays, made, strict=True)]
-        offsets = launcher.room((rule.count + 1) * 8)
+        offsets = launcher.allocate((rule.count + 1) * 8)
         split(Splitter(launcher, arrays[0].length, shapes), (key_type(arrays[0].typestr), rule), columns, offsets)
         return made[0].owner, made[-1].owner if values is not None else None
 
@@ -131,12 +131,12 @@ class Tuner:
 
         wanted: dict[Variant, None] = {}
 
-        class Room:
+        class DeviceBuffer:
             address, nbytes = 16, 8
 
         class Lister:
-            def room(self, nbytes: int, fill: int | None = None) -> Room:
-                return Room()
+            def allocate(self, nbytes: int, fill: int | None = None) -> DeviceBuffer:
+                return DeviceBuffer()
 
             def launch(self, entry: Any, shape: Any, args: Any) -> None:
                 wanted[Variant.of(entry.file, shape.defines)] = None
@@ -146,7 +146,10 @@ class Tuner:
             for shape, bits in itertools.product(shapes, self.bits if width == 4 else BITS[-1:]):
                 lister: Any = Lister()
                 splitter = Splitter(lister, 1 << 20, shapes_with(self.base, shape))
-                columns = [Column(Room(), Room(), width), *([Column(Room(), Room(), width)] * pairs)]
+                columns = [
+                    Column(DeviceBuffer(), DeviceBuffer(), width),
+                    *([Column(DeviceBuffer(), DeviceBuffer(), width)] * pairs),
+                ]
                 splitter.run(highest(width, bits), columns, None)
         own = "sm_{}{}".format(*self.card.capability)
         architecture = own if own in ARCHITECTURES else "sm_90"
@@ -171,9 +174,9 @@ class SmallTuner:
         keys = self.place.keys("uniform", 256, 1500)
         values = self.place.values(1500) if pairs else None
         arrays = [launcher.put(array) for array in (keys, values) if array is not None]
-        rooms = split_with(launcher, SMALL_TUNING, arrays, buckets.bits(24, 32), "block")
+        buffers = split_with(launcher, SMALL_TUNING, arrays, buckets.bits(24, 32), "block")
         order = np.argsort(keys >> 24, kind="stable")
-        if (launcher.fetch(rooms[0]).view("u4") != keys[order]).any():
+        if (launcher.fetch(buffers[0]).view("u4") != keys[order]).any():
             raise RuntimeError("wrong")
         return ["right"]
 

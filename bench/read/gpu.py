@@ -30,7 +30,7 @@ from bench.read.same import assert_same
 from bench.tables import Row, keep
 from headrace.api.load.reading import load_plan, make_report, prepare, table_columns
 from headrace.api.options.csv_options import parse_options
-from headrace.columns.convert.gpu.target import GpuTuning, Place
+from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning
 from headrace.columns.load.gpu.load import load_on_gpu
 from headrace.core.context import Context
 from headrace.gpu.device.device import gpu
@@ -79,7 +79,7 @@ def counted_read(shape: GpuTuning, text: torch.Tensor, options: dict[str, Any]) 
         launcher = GpuLauncher(
             gpu(source.on_gpu.device), stream=source.on_gpu.stream, budget=context.new_budget(), crossings=context.crossings
         )
-        loaded = load_on_gpu(Place(launcher, source.on_gpu, shape, "cuda"), source, parsed.dialect, plan)
+        loaded = load_on_gpu(GpuTarget(launcher, source.on_gpu, shape, "cuda"), source, parsed.dialect, plan)
         report = make_report(source, prepared, loaded, parsed, {})
         columns = table_columns(prepared, loaded, parsed)
         return headrace.Table(columns, rejects=headrace.Table(loaded.rejects), report=report), launcher.waits

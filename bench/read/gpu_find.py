@@ -24,7 +24,7 @@ import torch
 from bench.primitives.gpu import Kernel, compile_all, limits, median_ms, name_of, say, u32
 from bench.read.data import ensure
 
-ENTRY = np.dtype(
+TILE_START = np.dtype(
     [
         ("record", "u8"),
         ("record_begin", "u8"),
@@ -70,7 +70,7 @@ class Text:
 
     def expected(self, at: np.ndarray) -> np.ndarray:
         turn, place = at // self.piece, at % self.piece
-        entries = np.zeros(len(at), ENTRY)
+        entries = np.zeros(len(at), TILE_START)
         entries["record"] = turn * self.records[-1] + self.records[place]
         entries["record_begin"] = turn * self.piece + self.record_begin[place]
         entries["field_begin"] = turn * self.piece + self.field_begin[place]
@@ -129,11 +129,11 @@ def measure(text: Text, program: Program, steps: torch.Tensor, read: float) -> N
 
     entries, tallies, totals, memory = words((tiles + 1) * 4), words(tiles * 10), words(6), words((scan_blocks + 1) * 10)
     before, maps, states = words(tiles * threads // 2), words(tiles), words(tiles // 8 + 1)
-    quoted, by_steps = shape.get("HR_QUOTED", 0), file == STEPS
+    quoted, with_dfa = shape.get("HR_QUOTED", 0), file == STEPS
     none, head = word(0), [text.device, word(size)]
 
     def tally() -> None:
-        if not by_steps:
+        if not with_dfa:
             kernels["summarize_plain"](
                 (tiles, 1), threads, [*head, CSV if quoted else CSV_BARE, tallies, totals, none, u32(tiles)]
             )
@@ -148,17 +148,17 @@ def measure(text: Text, program: Program, steps: torch.Tensor, read: float) -> N
         totals.zero_()
         tally()
         sizes = [word(size), u32(tile), u32(0)]
-        args = [tallies, u32(quoted), states if by_steps else none, *sizes, entries, totals, none, memory]
+        args = [tallies, u32(quoted), states if with_dfa else none, *sizes, entries, totals, none, memory]
         kernels["scan_tiles"]((scan_blocks, 1), 256, args)
 
     repeats = 1 if "--profile" in sys.argv else 9
     tally_ms, ms = median_ms(tally, repeats), median_ms(once, repeats)
     at = np.minimum(np.arange(tiles + 1, dtype=np.int64) * tile, size)
-    got, expected = entries.cpu().numpy().view(ENTRY), text.expected(at)
-    if by_steps:
+    got, expected = entries.cpu().numpy().view(TILE_START), text.expected(at)
+    if with_dfa:
         got["state"] = got["state"] == 4  # QUOTED
     right = bool((got == expected).all()) and int(totals[0]) == int(text.records[-1]) * (size // text.piece)
-    form = "steps" if by_steps else "quotes" if quoted else "bare"
+    form = "steps" if with_dfa else "quotes" if quoted else "bare"
     how = " ".join(str(value) for key, value in shape.items() if key != "HR_QUOTED")
     say(f"{text.name:8} {form:6} {how}: {size / ms / 1e6:6.0f} GB/s {size / ms * 1e3 / read:6.1%}, tallies alone "
         f"{size / tally_ms / 1e6:6.0f} GB/s, flags {int(totals[5])} right {right}")  # fmt: skip
@@ -168,9 +168,9 @@ def steps_of_csv() -> torch.Tensor:
     if "--steps" in sys.argv:
         return torch.from_numpy(np.fromfile(after("--steps"), "u1")).cuda()
     from headrace import Dialect
-    from headrace.structure.gpu.dialect_tables import step_tables
+    from headrace.structure.gpu.dialect_tables import dfa_tables
 
-    return torch.from_numpy(np.frombuffer(step_tables(Dialect()).tobytes(), "u1").copy()).cuda()
+    return torch.from_numpy(np.frombuffer(dfa_tables(Dialect()).tobytes(), "u1").copy()).cuda()
 
 
 def main() -> None:

@@ -9,7 +9,7 @@
 
 namespace {
 
-constexpr unsigned MOST_ANSWERS = 64;
+constexpr unsigned MAX_ANSWERS = 64;
 constexpr std::size_t LITTLE = 64 << 10;
 
 // Bytes that a launch writes to the address in a kernel argument.
@@ -19,7 +19,7 @@ struct Answer {
     const void* bytes;
 };
 
-Answer answers[MOST_ANSWERS];  // by the kernels' handles; most have none
+Answer answers[MAX_ANSWERS];  // by the kernels' handles; most have none
 double first_launch, last_launch;
 unsigned launches, waits;
 std::map<std::size_t, std::vector<void*>> given_back;
@@ -32,7 +32,7 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 extern "C" {
 
 void answer(unsigned kernel, unsigned argument, const void* bytes, unsigned n) {
-    if (kernel < MOST_ANSWERS) answers[kernel] = {argument, n, bytes};
+    if (kernel < MAX_ANSWERS) answers[kernel] = {argument, n, bytes};
 }
 
 void begin() { launches = waits = 0; }
@@ -49,7 +49,7 @@ int launch(std::uintptr_t kernel, unsigned, unsigned, unsigned, unsigned, unsign
            void** arguments, void**) {
     last_launch = now();
     if (launches++ == 0) first_launch = last_launch;
-    const Answer& told = answers[kernel % MOST_ANSWERS];
+    const Answer& told = answers[kernel % MAX_ANSWERS];
     if (told.n != 0) std::memcpy(*static_cast<void**>(arguments[told.argument]), told.bytes, told.n);
     return 0;
 }

@@ -32,7 +32,7 @@ from headrace.arrays.device_array import DeviceArray
 from headrace.gpu.device.device import checked, driver, gpu
 from headrace.gpu.device.driver_calls import addresses_of, card_calls
 from headrace.gpu.kernels import launcher as launchers
-from headrace.gpu.memory.pool import DeviceBuffer, DevicePool
+from headrace.gpu.memory.pool import DevicePool, PoolBuffer
 
 MIB = 1 << 20
 BATCHES, RUNS, REPLAYS = 32, 5, 201
@@ -64,7 +64,7 @@ def noted() -> Iterator[list[Step]]:
     """Record the steps of the block: kernels, and fills of memory. The memory is not released."""
     steps: list[Step] = []
     take, launch_all, launch = DevicePool._take, launchers.launch_all, launchers.GpuLauncher.launch  # noqa: SLF001
-    close, fill = DeviceBuffer.close, launchers.GpuLauncher.fill
+    close, fill = PoolBuffer.close, launchers.GpuLauncher.fill
 
     def noted_take(pool: DevicePool, nbytes: int, stream: int, ones_and_zeros: tuple[int, int]) -> int:
         address = take(pool, nbytes, stream, ones_and_zeros)
@@ -83,17 +83,17 @@ def noted() -> Iterator[list[Step]]:
         with self.together():  # so that it is made by `launch_all`
             launch(self, entry, shape, args)
 
-    def noted_fill(self: Any, room: Any, byte: int) -> None:
-        address, count = room.address, room.nbytes
+    def noted_fill(self: Any, buffer: Any, byte: int) -> None:
+        address, count = buffer.address, buffer.nbytes
         steps.append(lambda stream: card_calls().fill(address, byte, count, stream))
-        fill(self, room, byte)
+        fill(self, buffer, byte)
 
     patched: list[tuple[Any, str, Any, Any]] = [
         (DevicePool, "_take", noted_take, take),
         (launchers, "launch_all", noted_all, launch_all),
         (launchers.GpuLauncher, "launch", noted_launch, launch),
         (launchers.GpuLauncher, "fill", noted_fill, fill),
-        (DeviceBuffer, "close", lambda self: None, close),
+        (PoolBuffer, "close", lambda self: None, close),
     ]
     for owner, name, now, _ in patched:
         setattr(owner, name, now)

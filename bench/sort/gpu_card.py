@@ -18,14 +18,14 @@ from headrace.arrange.sort.gpu.planner import Sorter
 from headrace.arrange.sort.gpu.tuning import SortTuning, tuning_of
 from headrace.core.context import Context
 from headrace.gpu.device.device import gpu
-from headrace.gpu.kernels.launcher import Entry, GpuLauncher, Room, Shape
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, GpuLauncher, Shape
 from headrace.gpu.memory.scratch import COUNTERS, Scratch
 
 _MIXER = -0x61C8864680B583EB  # 2^64 over the golden ratio, as a signed word
 
 
 class _Tensor:
-    """A tensor with the interface of `Room`."""
+    """A tensor with the interface of `DeviceBuffer`."""
 
     def __init__(self, tensor: torch.Tensor) -> None:
         self.tensor, self.address, self.nbytes = tensor, tensor.data_ptr(), tensor.nbytes
@@ -41,9 +41,9 @@ class _Timed(GpuLauncher):
         super().launch(entry, shape, args)
         self._add(entry.name, begin)
 
-    def fill(self, room: Room, byte: int) -> None:
+    def fill(self, buffer: DeviceBuffer, byte: int) -> None:
         begin = self._now()
-        super().fill(room, byte)
+        super().fill(buffer, byte)
         self._add("fill", begin)
 
     def _now(self) -> torch.cuda.Event:
@@ -139,7 +139,7 @@ class Card:
         given = case.request([_Tensor(tensor) for tensor in tensors])
         with self._card.current(), ExitStack() as launches:
 
-            def counters() -> Room:
+            def counters() -> DeviceBuffer:
                 return launches.enter_context(Scratch(self._card, COUNTERS, stream, 0))[0]
 
             sorter(launcher, case.count, tuning, counters).sort(given)

@@ -15,7 +15,7 @@ from headrace.arrange.sort.gpu.planner import MsdChoice, Sorter, SortRequest
 from headrace.arrange.sort.gpu.single_launch.tuning import CooperativeTuning, SingleLaunchTuning
 from headrace.arrange.sort.gpu.tuning import SortTuning
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.gpu.kernels.launcher import Entry, Room, Shape
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
 from headrace.testing.fibers.launcher import FiberLauncher
 
 
@@ -46,11 +46,11 @@ class Case:
         """Return whether the sort is stable; the hybrid is not."""
         return self.strategy != "hybrid"
 
-    def request(self, rooms: list[Room]) -> SortRequest:
-        """Return a request. `rooms`: keys, target, values, target of values."""
+    def request(self, buffers: list[DeviceBuffer]) -> SortRequest:
+        """Return a request. `buffers`: keys, target, values, target of values."""
         order = KeyOrder("unsigned", 8 * self.width)
-        values = ((rooms[2], rooms[3], self.width),) if self.has_values else ()
-        return SortRequest(order, rooms[0], rooms[1], values, None, self.stable, self.strategy, self.options)
+        values = ((buffers[2], buffers[3], self.width),) if self.has_values else ()
+        return SortRequest(order, buffers[0], buffers[1], values, None, self.stable, self.strategy, self.options)
 
 
 class MsdSorter(Sorter):
@@ -116,11 +116,16 @@ class Fibers:
         keys = self._keys(case)
         rows = np.arange(case.count, dtype=keys.dtype)
         launcher = _Timed("forward")
-        rooms: list[Any] = [launcher.put(keys), launcher.room(keys.nbytes), launcher.put(rows), launcher.room(keys.nbytes)]
+        buffers: list[Any] = [
+            launcher.put(keys),
+            launcher.allocate(keys.nbytes),
+            launcher.put(rows),
+            launcher.allocate(keys.nbytes),
+        ]
         tuning = tuning if case.single is None else replace(tuning, single_launch=case.single)
         launcher.taken = []
-        sorter(launcher, case.count, tuning, lambda: launcher.room(16, fill=0)).sort(case.request(rooms))
-        found, moved = (rooms[at].array.view(keys.dtype) for at in (1, 3))
+        sorter(launcher, case.count, tuning, lambda: launcher.allocate(16, fill=0)).sort(case.request(buffers))
+        found, moved = (buffers[at].array.view(keys.dtype) for at in (1, 3))
         order = np.argsort(keys, kind="stable")
         right = np.array_equal(found, keys[order])
         if case.has_values:

@@ -31,7 +31,7 @@ from headrace.core.context import Context
 from headrace.core.errors import HeadraceError
 from headrace.gpu.device.device import ARCHITECTURES, gpu
 from headrace.gpu.kernels.compile import cubin_of
-from headrace.gpu.kernels.launcher import Entry, GpuLauncher, Part
+from headrace.gpu.kernels.launcher import BufferSlice, Entry, GpuLauncher
 from headrace.gpu.kernels.source import Variant
 from headrace.testing.fibers.launcher import FiberLauncher
 
@@ -80,19 +80,19 @@ class Case:
         return found
 
 
-class Rooms:
+class BufferGroup:
     """Buffers of a case."""
 
     def __init__(self, launcher: Any, case: Case) -> None:
         self.case, self._launcher = case, launcher
         self.drawn = case.keys()
-        keys, target = launcher.put(self.drawn), launcher.room(self.drawn.nbytes)
+        keys, target = launcher.put(self.drawn), launcher.allocate(self.drawn.nbytes)
         self.moved = MovedColumn(None, target, keys, case.width)
         self.values = []
         if case.has_values:
             rows = launcher.put(np.arange(case.count).astype(self.drawn.dtype))
-            self.values = [MovedColumn(None, launcher.room(self.drawn.nbytes), rows, case.width)]
-        self.parts, self.left = launcher.put(case.records()), launcher.room(case.parts * 16)
+            self.values = [MovedColumn(None, launcher.allocate(self.drawn.nbytes), rows, case.width)]
+        self.parts, self.left = launcher.put(case.records()), launcher.allocate(case.parts * 16)
         self.counts = launcher.put(np.array([case.parts, 0], np.uint32))
 
     def launch(self, shape: Any, multiprocessors: int) -> None:
@@ -104,7 +104,7 @@ class Rooms:
         resident = shape.blocks if isinstance(shape, BinSortTuning) else 2048 // shape.threads
         made = shape.launch(keys, min(case.parts, multiprocessors * resident), has_values=case.has_values)
         if isinstance(shape, BinSortTuning):
-            args += [self.left, Part(self.counts, 4)]
+            args += [self.left, BufferSlice(self.counts, 4)]
         self._launcher.launch(entry_of(shape, keys.rule), made, args)
 
     def check(self) -> None:
@@ -163,21 +163,21 @@ class Card:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(lambda variant: cubin_of(variant, architecture), wanted))
 
-    def rooms(self, case: Case) -> Rooms:
+    def buffers(self, case: Case) -> BufferGroup:
         """Return buffers with the case's keys."""
         budget = self._context.new_budget()
-        return Rooms(GpuLauncher(self._card, stream=self._stream, budget=budget, crossings=self._context.crossings), case)
+        return BufferGroup(GpuLauncher(self._card, stream=self._stream, budget=budget, crossings=self._context.crossings), case)
 
-    def rate(self, rooms: Rooms, shape: Any) -> float:
+    def rate(self, buffers: BufferGroup, shape: Any) -> float:
         """Return 10^9 keys a second."""
         from bench.gpu_timing import median_ms
 
         def work() -> None:
-            rooms.launch(shape, self._card.multiprocessors)
+            buffers.launch(shape, self._card.multiprocessors)
 
         work()
-        rooms.check()
-        return rooms.case.count / median_ms(work, 9) / 1e6
+        buffers.check()
+        return buffers.case.count / median_ms(work, 9) / 1e6
 
 
 class Harness:
@@ -188,16 +188,16 @@ class Harness:
     def compile(self, sets: list[str]) -> None:
         """Do nothing: the harness compiles on demand."""
 
-    def rooms(self, case: Case) -> Rooms:
+    def buffers(self, case: Case) -> BufferGroup:
         """Return buffers with the case's keys."""
-        return Rooms(FiberLauncher(), case)
+        return BufferGroup(FiberLauncher(), case)
 
-    def rate(self, rooms: Rooms, shape: Any) -> float:
+    def rate(self, buffers: BufferGroup, shape: Any) -> float:
         """Return 10^9 keys a second."""
         begin = perf_counter()
-        rooms.launch(shape, 1)
-        rooms.check()
-        return rooms.case.count / (perf_counter() - begin) / 1e9
+        buffers.launch(shape, 1)
+        buffers.check()
+        return buffers.case.count / (perf_counter() - begin) / 1e9
 
 
 def table(place: Any, what: str) -> None:
@@ -208,12 +208,12 @@ def table(place: Any, what: str) -> None:
     all_keys = place.all_keys // width
     found: dict[str, list[str]] = {name_of(shape): [] for shape in shapes}
     for part in sizes:
-        rooms = place.rooms(Case(width, has_values, part, min(1 << SHARED_BITS, all_keys // part)))
+        buffers = place.buffers(Case(width, has_values, part, min(1 << SHARED_BITS, all_keys // part)))
         for shape in shapes:
             cell = "-"
             if part <= shape.keys and part > shape.keys // 4:
                 try:
-                    cell = f"{place.rate(rooms, shape):.4g}"
+                    cell = f"{place.rate(buffers, shape):.4g}"
                 except (HeadraceError, RuntimeError) as error:
                     cell = str(error)[:120]
             found[name_of(shape)].append(cell)

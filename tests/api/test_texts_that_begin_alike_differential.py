@@ -20,10 +20,10 @@ from headrace.api.load.reading import load_plan, prepare, report_later, table_co
 from headrace.api.options.csv_options import parse_options
 from headrace.columns.finish.header_faults import with_header_faults
 from headrace.columns.load.gpu.decoded import decode_target
-from headrace.columns.load.gpu.load import Place, load_on_gpu
+from headrace.columns.load.gpu.load import GpuTarget, load_on_gpu
 from headrace.columns.plan.native_dialect import native_dialect
 from headrace.core.identity_cache import IdentityCache
-from headrace.gpu.kernels.launcher import Part
+from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.sources.encoding.decode_gpu import DecodeShape
 from headrace.sources.open import open_source
 from headrace.structure.dialect import CSV, Dialect
@@ -43,10 +43,10 @@ def read_far(data: bytes, **options) -> headrace.Table:
     parsed = parse_options({**(headrace.read_csv.__kwdefaults__ or {}), **options})
     launcher = FiberLauncher("random", 0)
     with open_source(data, parsed.source) as opened:
-        text = Part(launcher.put(np.frombuffer(data or bytes(1), np.uint8)), 0, len(data))
+        text = BufferSlice(launcher.put(np.frombuffer(data or bytes(1), np.uint8)), 0, len(data))
         source = replace(opened, on_gpu=text)
         known = prepare(source, parsed)
-        place, placed, plan = Place(launcher, text, SHAPE), source, load_plan(source, known, parsed)
+        place, placed, plan = GpuTarget(launcher, text, SHAPE), source, load_plan(source, known, parsed)
         if source.codec != "utf-8":
             place, placed, plan = decode_target(place, placed, plan, view_of, DecodeShape(64))
         loaded = load_on_gpu(place, placed, parsed.dialect, plan)

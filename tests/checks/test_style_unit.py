@@ -86,7 +86,7 @@ def test_a_violation_is_found(write, tmp_path, rule, name, text):
         (prose.banned_words, f"{PACKAGE}/a.py", 'x = "nobody"\n'),
         (prose.docstring_openers, f"{PACKAGE}/a.py", '"""Return the offset."""\n'),
         (prose.wide_lines, "README.md", f"| {'x' * 101} |\n"),
-        (names.private_idiom, f"{PACKAGE}/a.py", 'x = "most_rows"  # most_rows\n'),
+        (names.private_idiom, f"{PACKAGE}/a.py", 'x = "max_rows"  # max_rows\n'),
         (names.private_idiom, f"{PACKAGE}/a.hpp", "int x;  // own_tiles\n"),
         (names.mixed_tuples, f"{PACKAGE}/a.py", "def f(x: tuple[int, int], y: tuple[str, ...]) -> None: ...\n"),
     ],

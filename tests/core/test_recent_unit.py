@@ -6,9 +6,9 @@ from dataclasses import FrozenInstanceError, dataclass, field
 
 import pytest
 
+from headrace.core.fast_constructor import fast_constructor
 from headrace.core.identity_cache import IdentityCache
 from headrace.core.options import PLAIN, frozen
-from headrace.core.quick import quick
 
 
 def test_results_are_found_by_identity_and_key():
@@ -55,7 +55,7 @@ class Point:
 
 
 def test_quick_values_are_those_of_the_class():
-    make = quick(Point)
+    make = fast_constructor(Point)
     made = make(1, more=[3])
     assert type(made) is Point and made == Point(1, 2, [3]) and repr(made) == repr(Point(1, 2, [3]))
     assert make(1).more is not make(1).more

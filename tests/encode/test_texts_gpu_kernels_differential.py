@@ -12,7 +12,7 @@ import headrace
 from headrace.columns.column import Column
 from headrace.core.buffer import copy_of
 from headrace.encode.texts import as_dictionary, as_views
-from headrace.encode.texts_gpu import TextRooms, TextShape, string_views, text_dictionary
+from headrace.encode.texts_gpu import StringColumnBuffers, TextShape, string_views, text_dictionary
 from headrace.testing.fibers.launcher import FiberLauncher
 
 pytestmark = pytest.mark.fibers
@@ -31,18 +31,18 @@ def column_of(rng: random.Random, rows: int, large: bool, few: bool) -> Column:
     return table["a"]
 
 
-def rooms_of(launcher: FiberLauncher, column: Column) -> TextRooms:
+def buffers_of(launcher: FiberLauncher, column: Column) -> StringColumnBuffers:
     def put(buffer: Any) -> Any:
         return launcher.put(np.frombuffer(memoryview(buffer), np.uint8))
 
     validity = None
     if column.validity is not None:  # whole words
         validity = launcher.put(np.frombuffer(bytes(column.validity).ljust(-(-column.length // 32) * 4, b"\0"), np.uint8))
-    return TextRooms(put(column.offsets), put(column.values), validity, column.length, column.type.bits // 8)
+    return StringColumnBuffers(put(column.offsets), put(column.values), validity, column.length, column.type.bits // 8)
 
 
-def bytes_of(launcher: FiberLauncher, room: Any) -> bytes:
-    return launcher.fetch(room).tobytes()
+def bytes_of(launcher: FiberLauncher, buffer: Any) -> bytes:
+    return launcher.fetch(buffer).tobytes()
 
 
 @pytest.mark.parametrize("rows", ROWS)
@@ -52,23 +52,23 @@ def test_views(rows, large, few):
     launcher = FiberLauncher("random", rows)
     column = column_of(random.Random(rows), rows, large, few)
     expected = as_views(column, 2)
-    found = string_views(launcher, rooms_of(launcher, column), SHAPE)
+    found = string_views(launcher, buffers_of(launcher, column), SHAPE)
     assert found is not None
     assert bytes_of(launcher, found[0]) == bytes(expected.values)
-    assert [bytes_of(launcher, room) for room in found[1]] == [bytes(buffer) for buffer in expected.data]
+    assert [bytes_of(launcher, buffer) for buffer in found[1]] == [bytes(data) for data in expected.data]
 
 
 @pytest.mark.parametrize("most", [200, 333, 5000])
 def test_views_in_several_buffers(most):
     launcher = FiberLauncher("random", most)
     column = column_of(random.Random(most), 700, False, False)
-    found = string_views(launcher, rooms_of(launcher, column), TextShape(threads=64, max_viewed=most))
+    found = string_views(launcher, buffers_of(launcher, column), TextShape(threads=64, max_viewed=most))
     if most == 200:
         assert found is None  # one text is longer
         return
-    assert found is not None and len(found[1]) > 1 and all(room.nbytes <= most for room in found[1])
+    assert found is not None and len(found[1]) > 1 and all(buffer.nbytes <= most for buffer in found[1])
     made = as_views(column, 1)
-    buffers = [copy_of(bytes_of(launcher, room)) for room in found[1]]
+    buffers = [copy_of(bytes_of(launcher, buffer)) for buffer in found[1]]
     views = Column(
         made.type, made.length, made.null_count, copy_of(bytes_of(launcher, found[0])), made.validity, data=tuple(buffers)
     )
@@ -84,7 +84,7 @@ def test_dictionaries(rows, large, few, seed):
     column = column_of(random.Random(rows), rows, large, few)
     expected = as_dictionary(column, 2)
     assert expected.dictionary is not None and expected.dictionary.offsets is not None
-    codes, texts, count = text_dictionary(launcher, rooms_of(launcher, column), SHAPE)
+    codes, texts, count = text_dictionary(launcher, buffers_of(launcher, column), SHAPE)
     assert bytes_of(launcher, codes) == bytes(expected.values)
     assert count == expected.dictionary.length
     assert bytes_of(launcher, texts.offsets) == bytes(expected.dictionary.offsets)

@@ -31,9 +31,9 @@ constexpr const char* USAGE =
     "  -write=FILE        the corpus at the end, minimised     -log=S             a line every S seconds\n";
 
 constexpr std::size_t EDGES = std::size_t{1} << 18;
-constexpr std::size_t MOST_FRESH = 4096;
+constexpr std::size_t MAX_FRESH = 4096;
 std::uint8_t seen[EDGES];
-std::uint32_t fresh[MOST_FRESH];  // those that the running input was the first to reach
+std::uint32_t fresh[MAX_FRESH];  // those that the running input was the first to reach
 std::atomic<std::uint32_t> fresh_count{0};
 std::uint32_t edge_count = 0;
 
@@ -45,7 +45,7 @@ extern "C" void __sanitizer_cov_trace_pc() {
     if (seen[edge]) return;
     seen[edge] = 1;
     const std::uint32_t at = fresh_count.fetch_add(1, std::memory_order_relaxed);
-    if (at < MOST_FRESH) fresh[at] = static_cast<std::uint32_t>(edge);
+    if (at < MAX_FRESH) fresh[at] = static_cast<std::uint32_t>(edge);
 }
 
 class Fuzzer {
@@ -104,7 +104,7 @@ private:
     static std::uint32_t reach(const Bytes& input) {
         fresh_count.store(0, std::memory_order_relaxed);
         fuzz::execute(input);
-        return std::min<std::uint32_t>(fresh_count.load(std::memory_order_relaxed), MOST_FRESH);
+        return std::min<std::uint32_t>(fresh_count.load(std::memory_order_relaxed), MAX_FRESH);
     }
 
     void consider(const Bytes& input) {

@@ -81,19 +81,19 @@ void check_survey(const fuzz::Input& input, const Dialect& dialect, SurveyPlan p
     const u8* const text = input.data() + plan.begin;
     const Structure expected = fuzz::Walk(dialect, text, input.size() - plan.begin).structure();
     std::vector<u64> begins;
-    u64 most_fields = 0, comments = 0;
+    u64 max_fields = 0, comments = 0;
     for (usize r = 0; r < expected.record_starts.size(); ++r) {
         comments += expected.comments[r];
         if (expected.comments[r]) continue;
         begins.push_back(plan.begin + expected.record_starts[r]);
-        most_fields = std::max<u64>(most_fields, expected.field_counts[r]);
+        max_fields = std::max<u64>(max_fields, expected.field_counts[r]);
     }
     const std::vector<u64> last(begins.end() - static_cast<i64>(std::min(plan.last, begins.size())), begins.end());
     for (const Isa isa : available_isas()) {
         plan.isa = isa;
         const Survey found = survey(source, dialect, plan);
         REQUIRE(found.records == begins.size() && found.comments == comments);
-        REQUIRE(found.blank_lines == expected.blank_lines && found.most_fields == most_fields);
+        REQUIRE(found.blank_lines == expected.blank_lines && found.max_fields == max_fields);
         REQUIRE(found.last == last);
         const u64 begin = index < begins.size() ? begins[index] : u64{input.size()};
         REQUIRE(record_begin(source, dialect, plan, index) == begin);

@@ -38,7 +38,7 @@ private:
     };
 
     // Limits of a reader's search backwards: more escapes count as pairs, and after more spaces no field begins.
-    static constexpr usize MOST_ESCAPES = 32, MOST_SPACES = 16;
+    static constexpr usize MAX_ESCAPES = 32, MAX_SPACES = 16;
 
     bool is_quote(usize at) const { return at < size_ && text_[at] == dialect_.quote; }
 
@@ -60,7 +60,7 @@ private:
 
     bool escaped(usize at) const {
         usize count = 0;
-        while (count < std::min(at, MOST_ESCAPES) && text_[at - count - 1] == dialect_.escape) ++count;
+        while (count < std::min(at, MAX_ESCAPES) && text_[at - count - 1] == dialect_.escape) ++count;
         return count % 2 == 1;
     }
 
@@ -79,7 +79,7 @@ private:
     }
 
     bool delimiter_before(usize at) const {
-        for (usize i = 0; dialect_.skip_initial_space && i < MOST_SPACES && at > 0 && text_[at - 1] == ' '; ++i) --at;
+        for (usize i = 0; dialect_.skip_initial_space && i < MAX_SPACES && at > 0 && text_[at - 1] == ' '; ++i) --at;
         if (at == 0 || ends_before(dialect_.separator_text, dialect_.separator_length, at)) return true;
         if (!dialect_.universal_line_end) return ends_before(dialect_.line_end_text, dialect_.line_end_length, at);
         return (text_[at - 1] == '\n' || text_[at - 1] == '\r') && !escaped(at - 1);

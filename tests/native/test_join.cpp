@@ -122,9 +122,9 @@ void check_wide_offsets() {
     const LoadedColumn column = column_of(TypeId::string, values);
     JoinPlan plan;
     plan.type.id = TypeId::string;
-    plan.most_small_text = 10;
+    plan.max_small_text = 10;
     CHECK(join_parts({part_of(column, 3), part_of(column, 3)}, plan).column.type.id == TypeId::string);
-    plan.most_small_text = 9;
+    plan.max_small_text = 9;
     const LoadedColumn joined = join_parts({part_of(column, 3), part_of(column, 3)}, plan).column;
     Values twice = values;
     twice.insert(twice.end(), values.begin(), values.end());

@@ -60,9 +60,9 @@ def placed(items: NDArray[np.generic], past: int) -> NDArray[np.uint8]:
     """Return the bytes of the items, `past` bytes after a 64-byte boundary."""
     memory = np.zeros(items.nbytes + 192, "u1")
     first = -memory.ctypes.data % 64 + past
-    room = memory[first : first + items.nbytes]
-    room[:] = items.view("u1")
-    return room
+    buffer = memory[first : first + items.nbytes]
+    buffer[:] = items.view("u1")
+    return buffer
 
 
 def same(found: NDArray[np.generic], expected: NDArray[np.generic]) -> None:

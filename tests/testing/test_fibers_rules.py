@@ -193,16 +193,16 @@ def test_a_flag_between_blocks_without_a_fence(mistakes, how):
 
 @ALL
 def test_a_missing_barrier_between_uses_of_an_array(mistakes, how):
-    room, out = words(64), words(64)
-    found(mistakes, "global_race unwritten", "exchange", 64, [room, out, 0], checks=Checks(unwritten=(room,)), **how)
-    found(mistakes, "global_race", "exchange", 64, [room, out, 0], **how)
-    mistakes.launch("exchange", 1, 64, [room, out, 1], checks=Checks(unwritten=(room, out)), **how)
+    buffer, out = words(64), words(64)
+    found(mistakes, "global_race unwritten", "exchange", 64, [buffer, out, 0], checks=Checks(unwritten=(buffer,)), **how)
+    found(mistakes, "global_race", "exchange", 64, [buffer, out, 0], **how)
+    mistakes.launch("exchange", 1, 64, [buffer, out, 1], checks=Checks(unwritten=(buffer, out)), **how)
     assert out.tolist() == [i ^ 32 for i in range(64)]
 
 
 def test_an_array_that_held_nothing_yet(mistakes):
-    room, out = words(64), words(64)
-    error, _ = found(mistakes, "unwritten", "lock_of_a_warp", 1, [room, out], checks=Checks(unwritten=(room,)))
+    buffer, out = words(64), words(64)
+    error, _ = found(mistakes, "unwritten", "lock_of_a_warp", 1, [buffer, out], checks=Checks(unwritten=(buffer,)))
     assert "4 bytes read at byte 0 of argument 0" in str(error)
 
 
@@ -223,9 +223,9 @@ def test_misaligned_vectors(mistakes):
 
 def aligned(count):
     """Zeros whose address is a multiple of 16."""
-    room = np.zeros(count + 4, np.uint32)
-    first = -(room.ctypes.data // 4) % 4
-    return room[first : first + count]
+    buffer = np.zeros(count + 4, np.uint32)
+    first = -(buffer.ctypes.data // 4) % 4
+    return buffer[first : first + count]
 
 
 def test_input_that_is_written(mistakes):

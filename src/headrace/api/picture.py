@@ -16,13 +16,13 @@ _CELL = 32
 GAP = "…"
 
 
-def table_picture(columns: Mapping[str, Column], num_rows: int, most_rows: int = ROWS) -> str:
-    """Return names, types, and the first and last rows, `most_rows` in all, cut to the width of the terminal."""
+def table_picture(columns: Mapping[str, Column], num_rows: int, max_rows: int = ROWS) -> str:
+    """Return names, types, and the first and last rows, `max_rows` in all, cut to the width of the terminal."""
     shape = f"shape: ({num_rows:_}, {len(columns):_})"
     if not columns:
         return shape
     drawn = _fit(
-        [_drawn(name, column, most_rows) for name, column in columns.items()], shutil.get_terminal_size((100, 24)).columns
+        [_drawn(name, column, max_rows) for name, column in columns.items()], shutil.get_terminal_size((100, 24)).columns
     )
     widths = [max(map(_width, cells)) for cells in drawn]
     lines = [
@@ -33,12 +33,12 @@ def table_picture(columns: Mapping[str, Column], num_rows: int, most_rows: int =
     return "\n".join([shape, *lines[:2], rule, *lines[2:]])
 
 
-def _drawn(name: str, column: Column, most_rows: int) -> list[str]:
+def _drawn(name: str, column: Column, max_rows: int) -> list[str]:
     """Return the cells of a column from top to bottom."""
     head = [cut(name), str(column.type)]
-    if len(column) <= most_rows:
+    if len(column) <= max_rows:
         return [*head, *cells(column)]
-    return [*head, *cells(column[: most_rows // 2]), GAP, *cells(column[len(column) - most_rows // 2 :])]
+    return [*head, *cells(column[: max_rows // 2]), GAP, *cells(column[len(column) - max_rows // 2 :])]
 
 
 def cells(column: Column) -> list[str]:

@@ -200,8 +200,8 @@ class Spare {
 public:
     explicit Spare(u64 bytes) : held_(std::make_unique_for_overwrite<u8[]>(bytes + line)) {
         void* at = held_.get();
-        usize room = bytes + line;
-        at_ = std::align(line, bytes, at, room);
+        usize space = bytes + line;
+        at_ = std::align(line, bytes, at, space);
     }
     u64* words() const { return static_cast<u64*>(at_); }
 

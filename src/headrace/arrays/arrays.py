@@ -14,7 +14,7 @@ from typing import Any
 from headrace.arrays.device_array import DeviceArray
 from headrace.core.device import Device
 from headrace.core.errors import MissingDependencyError, OptionError, UnsupportedDeviceError
-from headrace.core.quick import quick
+from headrace.core.fast_constructor import fast_constructor
 from headrace.gpu.device.device import checked, driver, gpu, memory_views, start_driver
 
 CPU = Device()
@@ -90,7 +90,7 @@ class Array:
         return np.asarray(_Described(self))
 
 
-_array = quick(Array)
+_array = fast_constructor(Array)
 
 
 class _Described:

@@ -204,8 +204,8 @@ def _capsule(structure: Structure, name: str) -> object:
     encoded = _SCHEMA_NAME if name == "arrow_schema" else _ARRAY_NAME
     address = ctypes.addressof(structure)
     _in_capsules[address] = structure, encoded
-    made: object = _new_capsule(address, encoded, _forget_capsule)
-    return made
+    result: object = _new_capsule(address, encoded, _forget_capsule)
+    return result
 
 
 _new_capsule = ctypes.pythonapi.PyCapsule_New

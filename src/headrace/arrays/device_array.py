@@ -10,7 +10,7 @@ from headrace.core.device import Device
 from headrace.core.transfers import Crossings
 from headrace.gpu.device.device import Gpu, gpu, memory_views
 from headrace.gpu.device.event import Event
-from headrace.gpu.memory.pool import DeviceBuffer, device_pool
+from headrace.gpu.memory.pool import PoolBuffer, device_pool
 from headrace.gpu.transfer.staging import staging
 
 _DLPACK_CUDA = 2
@@ -39,7 +39,7 @@ class DeviceArray:
 
     __slots__ = ("buffer", "first", "length", "typestr")
 
-    def __init__(self, buffer: DeviceBuffer, typestr: str, length: int, first: int = 0) -> None:
+    def __init__(self, buffer: PoolBuffer, typestr: str, length: int, first: int = 0) -> None:
         self.buffer = buffer
         self.typestr = typestr
         self.length = length

@@ -80,15 +80,15 @@ def empty_like(source: Array, length: int, typestr: str | None = None, budget: B
     if budget is not None:
         budget.charge(length * width)  # another library's memory, which is never returned to the budget
     if source.library == "torch":
-        made = source.owner.new_empty(length) if typestr == source.typestr else _empty_torch(source, length, typestr)
-        return Array(made.data_ptr(), length, typestr, source.device, "torch", source.stream, True, made)
+        result = source.owner.new_empty(length) if typestr == source.typestr else _empty_torch(source, length, typestr)
+        return Array(result.data_ptr(), length, typestr, source.device, "torch", source.stream, True, result)
     if source.device.kind == "cpu":
         return take(_empty_numpy(length, typestr))
     import cupy
 
     with cupy.cuda.Device(source.device.index):
-        made = cupy.empty(length, typestr)
-    return take(made)
+        result = cupy.empty(length, typestr)
+    return take(result)
 
 
 @contextmanager

@@ -28,6 +28,6 @@ def add_parser(commands: Any, epilog: str) -> None:
 def run(given: argparse.Namespace) -> int:
     """Read, print, and return 0."""
     table = options.read_given(given)
-    print(table_picture(table.columns, table.num_rows, most_rows=table.num_rows))
+    print(table_picture(table.columns, table.num_rows, max_rows=table.num_rows))
     print_faults(table)
     return 0

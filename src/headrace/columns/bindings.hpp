@@ -64,9 +64,9 @@ inline nanobind::tuple column_tuple(LoadedColumn& column) {
 
 // A list of (name, column_tuple).
 inline nanobind::list columns_list(std::vector<NamedColumn>& columns) {
-    nanobind::list made;
-    for (NamedColumn& column : columns) made.append(nanobind::make_tuple(column.name, column_tuple(column.column)));
-    return made;
+    nanobind::list result;
+    for (NamedColumn& column : columns) result.append(nanobind::make_tuple(column.name, column_tuple(column.column)));
+    return result;
 }
 
 // (record, byte, text, number of the file, the same of a rounded integer or None) or None

@@ -15,8 +15,8 @@ from headrace.columns.types import UNITS, DataType, has_offsets
 from headrace.columns.zone import zone_named
 from headrace.core.buffer import Buffer, copy_of
 from headrace.core.errors import OptionError, OutOfRangeError, shown
+from headrace.core.fast_constructor import fast_constructor
 from headrace.core.options import index_of, instance, integer
-from headrace.core.quick import quick
 
 if TYPE_CHECKING:
     import numpy as np
@@ -355,5 +355,5 @@ def _time(count: int, units: int) -> datetime.time:
     return datetime.time(minutes // 60, minutes % 60, second, part * (1_000_000 // units))
 
 
-new_column = quick(Column)
+new_column = fast_constructor(Column)
 """Make a `Column` of valid parts, without checks."""

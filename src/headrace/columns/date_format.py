@@ -195,16 +195,16 @@ def _check_meanings(form: str, letters: list[str]) -> None:
 
 def _with_least_digits(form: str, steps: list[tuple[str, int]]) -> list[tuple[str, int]]:
     """Determine the minimum digits: a number may lack leading zeros unless digits follow. In ``%d%m%Y`` it has all its digits."""
-    made = []
+    result = []
     for (letter, byte), (next_letter, next_byte) in zip(steps, [*steps[1:], ("", 0)], strict=True):
         digits_follow = next_letter in {*_NUMBERS, "f", "s", "_"} or (next_letter == "%" and chr(next_byte).isdigit())
         if letter in ("f", "s", "z") and digits_follow:
             raise OptionError(f"date_format {shown(form)}: digits follow %{letter}, which takes as many as there are")
         if letter in _NUMBERS:
-            made.append((letter, _NUMBERS[letter] if digits_follow or letter in ("Y", "y") else 1))
+            result.append((letter, _NUMBERS[letter] if digits_follow or letter in ("Y", "y") else 1))
         else:
-            made.append((letter, byte))
-    return made
+            result.append((letter, byte))
+    return result
 
 
 def _compile(form: str, steps: list[tuple[str, int]]) -> DateFormat:

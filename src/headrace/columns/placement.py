@@ -197,11 +197,11 @@ def _to_host(column: Column, crossings: Crossings) -> Column:
     from headrace.gpu.transfer.staging import staging
 
     def read(buffer: Any, begin: int, end: int) -> Buffer:
-        made = empty_buffer(end - begin)
+        result = empty_buffer(end - begin)
         if end > begin:
-            target = (ctypes.c_char * (end - begin)).from_address(made.address)
+            target = (ctypes.c_char * (end - begin)).from_address(result.address)
             staging(buffer.gpu).download(buffer, target, offset=begin, counted=crossings)
-        return made
+        return result
 
     def kept(part: Any) -> Buffer:
         return copy_of(part) if isinstance(part, array) else part
@@ -211,5 +211,5 @@ def _to_host(column: Column, crossings: Crossings) -> Column:
 
 
 def _moved(own: RowParts, moved: Callable[[Any], Any], inner: Callable[[Column], Column]) -> Column:
-    made = RowParts(own.shape, [None if part is None else moved(part) for part in own.parts]).column()
-    return made if made.dictionary is None else replace(made, dictionary=inner(made.dictionary))
+    result = RowParts(own.shape, [None if part is None else moved(part) for part in own.parts]).column()
+    return result if result.dictionary is None else replace(result, dictionary=inner(result.dictionary))

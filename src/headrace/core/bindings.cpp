@@ -70,7 +70,7 @@ nb::object copy_of(nb::handle source) {
 nb::object new_bytes(u64 count) {
     auto region = std::make_unique<Region>(new_region(count));
     std::byte* const data = region->data();
-    const nb::capsule owner(region.get(), [](void* made) noexcept { delete static_cast<Region*>(made); });
+    const nb::capsule owner(region.get(), [](void* result) noexcept { delete static_cast<Region*>(result); });
     region.release();
     return nb::cast(nb::ndarray<nb::numpy, u8, nb::ndim<1>>(data, {count}, owner));
 }

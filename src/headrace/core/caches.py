@@ -58,7 +58,7 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.columns.convert.gpu.target.*": "compile-time constants of the package's own kernels",
         "headrace.columns.faults.gpu.fault_list._policies": "outcomes of faults, by a few texts",
         "headrace.columns.faults.rejects.no_rejects": "the empty table of rejects",
-        "headrace.core.quick._maker": "functions that create values of the package's own classes",
+        "headrace.core.fast_constructor._constructor": "functions that create values of the package's own classes",
         "headrace.gpu.device.*": "modules and functions of the driver, and properties of GPUs",
         "headrace.gpu.kernels.compile.user_cache": "the folder of compiled kernels",
         "headrace.gpu.kernels.kernel.*": "loaded kernels, which launches may be using",

@@ -39,11 +39,11 @@ nb::object optional_buffer(Region&& region) {
 }
 
 // (name of the type, values, validity or None, offsets or None, buffers of views)
-nb::tuple parts_of(EncodedTexts& made, const char* name) {
+nb::tuple parts_of(EncodedTexts& result, const char* name) {
     nb::list data;
-    for (Region& region : made.data) data.append(make_buffer(std::move(region)));
-    return nb::make_tuple(name, make_buffer(std::move(made.values)), optional_buffer(std::move(made.validity)),
-                          optional_buffer(std::move(made.offsets)), nb::tuple(data));
+    for (Region& region : result.data) data.append(make_buffer(std::move(region)));
+    return nb::make_tuple(name, make_buffer(std::move(result.values)), optional_buffer(std::move(result.validity)),
+                          optional_buffer(std::move(result.offsets)), nb::tuple(data));
 }
 
 const char* form_name(TextForm form) {
@@ -53,35 +53,35 @@ const char* form_name(TextForm form) {
 // Returns None if a text is too long for a view.
 nb::object string_views(nb::handle column, unsigned threads, u64 max_bytes) {
     const TextColumn texts = text_column(column);
-    EncodedTexts made;
+    EncodedTexts result;
     {
         const GilRelease release;
         if (longest_text(texts, threads) > max_bytes) return nb::none();
-        made = make_views(texts, threads, max_bytes);
+        result = make_views(texts, threads, max_bytes);
     }
-    return parts_of(made, form_name(made.form));
+    return parts_of(result, form_name(result.form));
 }
 
 nb::tuple plain_strings(nb::handle column, unsigned threads, u64 max_small) {
     const TextColumn texts = text_column(column);
-    EncodedTexts made;
+    EncodedTexts result;
     {
         const GilRelease release;
-        made = make_plain(texts, threads, max_small);
+        result = make_plain(texts, threads, max_small);
     }
-    return parts_of(made, form_name(made.form));
+    return parts_of(result, form_name(result.form));
 }
 
 // (parts of the codes, parts of the texts, number of texts)
 nb::tuple text_dictionary(nb::handle column, unsigned threads) {
     const TextColumn texts = text_column(column);
-    TextDictionary made;
+    TextDictionary result;
     {
         const GilRelease release;
-        made = make_dictionary(texts, threads);
+        result = make_dictionary(texts, threads);
     }
-    return nb::make_tuple(parts_of(made.codes, "dictionary"), parts_of(made.texts, form_name(made.texts.form)),
-                          made.count);
+    return nb::make_tuple(parts_of(result.codes, "dictionary"), parts_of(result.texts, form_name(result.texts.form)),
+                          result.count);
 }
 
 }  // namespace

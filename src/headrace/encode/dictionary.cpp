@@ -35,7 +35,7 @@ public:
             const u32 number = slots_[at];
             if (hashes_[number] == hash && texts_[number] == text) return number;
         }
-        if (texts_.size() >= MOST_INT32)
+        if (texts_.size() >= MAX_INT32)
             throw std::length_error("more than 2147483647 distinct texts; read them as string");
         const u32 number = static_cast<u32>(texts_.size());
         slots_[at] = number;
@@ -71,18 +71,18 @@ private:
 EncodedTexts small_texts(const std::vector<std::string_view>& texts, const TextColumn& budget) {
     u64 bytes = 0;
     for (const std::string_view text : texts) bytes += text.size();
-    if (bytes > MOST_INT32)
+    if (bytes > MAX_INT32)
         throw std::length_error("distinct texts of more than 2147483647 bytes; read them as large_string");
-    EncodedTexts made;
-    made.values = region_of(bytes, budget);
-    made.offsets = region_of((texts.size() + 1) * sizeof(i32), budget);
-    i32* ends = made.offsets.as<i32>();
+    EncodedTexts result;
+    result.values = region_of(bytes, budget);
+    result.offsets = region_of((texts.size() + 1) * sizeof(i32), budget);
+    i32* ends = result.offsets.as<i32>();
     i32 at = ends[0] = 0;
     for (usize i = 0; i < texts.size(); ++i) {
-        if (!texts[i].empty()) std::memcpy(made.values.as<u8>() + at, texts[i].data(), texts[i].size());
+        if (!texts[i].empty()) std::memcpy(result.values.as<u8>() + at, texts[i].data(), texts[i].size());
         ends[i + 1] = at += static_cast<i32>(texts[i].size());
     }
-    return made;
+    return result;
 }
 
 }  // namespace
@@ -94,9 +94,9 @@ TextDictionary make_dictionary(const TextColumn& texts, unsigned threads) {
     const usize shares = std::clamp<usize>(pieces, 1, threads);
     const TextHash hash;
     std::vector<TextNumbers> local(shares, TextNumbers(hash));
-    TextDictionary made;
-    made.codes.values = region_of(texts.length * sizeof(u32), texts);
-    u32* codes = made.codes.values.as<u32>();
+    TextDictionary result;
+    result.codes.values = region_of(texts.length * sizeof(u32), texts);
+    u32* codes = result.codes.values.as<u32>();
     const auto rows_of = [&](usize share) {
         const u64 end = std::min<u64>(pieces * (share + 1) / shares * PIECE_ROWS, texts.length);
         return RowRange{std::min<u64>(pieces * share / shares * PIECE_ROWS, texts.length), end};
@@ -119,10 +119,10 @@ TextDictionary make_dictionary(const TextColumn& texts, unsigned threads) {
             if (!texts.is_null(row)) codes[row] = numbers[i + 1][codes[row]];
         }
     });
-    made.texts = small_texts(local[0].texts(), texts);
-    made.count = local[0].texts().size();
-    made.codes.validity = copied_validity(texts, threads);
-    return made;
+    result.texts = small_texts(local[0].texts(), texts);
+    result.count = local[0].texts().size();
+    result.codes.validity = copied_validity(texts, threads);
+    return result;
 }
 
 }  // namespace headrace

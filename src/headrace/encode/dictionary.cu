@@ -100,22 +100,22 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 // Writes the code of each row; null rows have code 0.
 extern "C" __global__ void __launch_bounds__(threads)
-    put_codes(const __grid_constant__ DistinctTexts task, const u32* codes, u32* made) {
+    put_codes(const __grid_constant__ DistinctTexts task, const u32* codes, u32* result) {
     for (u32 turn = 0; turn < TURNS; ++turn) {
         const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
-        if (row < task.texts.rows) made[row] = has_text(task.texts, row) ? codes[task.where[row]] : 0;
+        if (row < task.texts.rows) result[row] = has_text(task.texts, row) ? codes[task.where[row]] : 0;
     }
 }
 
 // Writes the distinct texts as a column, one warp per text and one for the last offset. `begins`: scanned sizes.
 extern "C" __global__ void __launch_bounds__(threads)
     gather_texts(const __grid_constant__ PlainTexts texts, const u64* rows, const u64* begins, u64 count, u64 bytes,
-                 u32* offsets, u8* made) {
+                 u32* offsets, u8* result) {
     const u64 k = u64{blockIdx.x} * (threads / tile::lanes) + tile::warp();
     if (k > count) return;
     const u64 to = k < count ? begins[k] : bytes;
     if (tile::lane() == 0) offsets[k] = static_cast<u32>(to);
     if (k == count) return;
     const u64 from = text_begin(texts, rows[k]), size = text_begin(texts, rows[k] + 1) - from;
-    for (u64 i = tile::lane(); i < size; i += tile::lanes) made[to + i] = texts.bytes[from + i];
+    for (u64 i = tile::lane(); i < size; i += tile::lanes) result[to + i] = texts.bytes[from + i];
 }

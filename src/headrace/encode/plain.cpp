@@ -18,8 +18,8 @@ std::vector<u64> text_begins(const TextColumn& texts, unsigned threads) {
 }
 
 template <class Offset>
-void copy_texts(const TextColumn& texts, const std::vector<u64>& begins, unsigned threads, EncodedTexts& made) {
-    Offset* ends = made.offsets.as<Offset>();
+void copy_texts(const TextColumn& texts, const std::vector<u64>& begins, unsigned threads, EncodedTexts& result) {
+    Offset* ends = result.offsets.as<Offset>();
     ends[0] = 0;
     run_pieces(begins.size() - 1, threads, [&](usize piece) {
         const RowRange rows = piece_rows(piece, texts.length);
@@ -27,7 +27,7 @@ void copy_texts(const TextColumn& texts, const std::vector<u64>& begins, unsigne
         for (u64 row = rows.begin; row < rows.end; ++row) {
             if (!texts.is_null(row)) {
                 const std::string_view text = texts.text(row);
-                if (!text.empty()) std::memcpy(made.values.as<u8>() + at, text.data(), text.size());
+                if (!text.empty()) std::memcpy(result.values.as<u8>() + at, text.data(), text.size());
                 at += text.size();
             }
             ends[row + 1] = static_cast<Offset>(at);
@@ -56,18 +56,18 @@ Region copied_validity(const TextColumn& texts, unsigned threads) {
 
 EncodedTexts make_plain(const TextColumn& texts, unsigned threads, u64 max_small) {
     const std::vector<u64> begins = text_begins(texts, threads);
-    EncodedTexts made;
-    made.form = begins.back() <= max_small ? TextForm::small : TextForm::large;
-    made.values = region_of(begins.back(), texts);
-    const usize width = made.form == TextForm::small ? sizeof(i32) : sizeof(i64);
-    made.offsets = region_of((texts.length + 1) * width, texts);
-    if (made.form == TextForm::small) {
-        copy_texts<i32>(texts, begins, threads, made);
+    EncodedTexts result;
+    result.form = begins.back() <= max_small ? TextForm::small : TextForm::large;
+    result.values = region_of(begins.back(), texts);
+    const usize width = result.form == TextForm::small ? sizeof(i32) : sizeof(i64);
+    result.offsets = region_of((texts.length + 1) * width, texts);
+    if (result.form == TextForm::small) {
+        copy_texts<i32>(texts, begins, threads, result);
     } else {
-        copy_texts<i64>(texts, begins, threads, made);
+        copy_texts<i64>(texts, begins, threads, result);
     }
-    made.validity = copied_validity(texts, threads);
-    return made;
+    result.validity = copied_validity(texts, threads);
+    return result;
 }
 
 }  // namespace headrace

@@ -76,14 +76,14 @@ struct TextDictionary {
     u64 count = 0;
 };
 
-constexpr u64 MOST_INT32 = 0x7FFFFFFF;
+constexpr u64 MAX_INT32 = 0x7FFFFFFF;
 
 // Converts texts to views. Their buffers have only bytes of the rows, and at most `max_bytes` each; no text may be
 // longer.
-EncodedTexts make_views(const TextColumn& texts, unsigned threads, u64 max_bytes = MOST_INT32);
+EncodedTexts make_views(const TextColumn& texts, unsigned threads, u64 max_bytes = MAX_INT32);
 
 // Concatenates the texts, with offsets of 32 bits if they have at most `max_small` bytes, else of 64.
-EncodedTexts make_plain(const TextColumn& texts, unsigned threads, u64 max_small = MOST_INT32);
+EncodedTexts make_plain(const TextColumn& texts, unsigned threads, u64 max_small = MAX_INT32);
 
 // Returns codes and distinct texts. Throws `length_error` if there are more texts than codes.
 TextDictionary make_dictionary(const TextColumn& texts, unsigned threads);

@@ -42,8 +42,8 @@ def wanted_form(column: Column, given: DataType | None, inferred: DataType | Non
 def as_views(column: Column, threads: int) -> Column:
     """Return a text column as string views, or unchanged if a text is too long for a view."""
     with native_errors():
-        made = _native.string_views(column, threads, MAX_VIEW_BYTES)
-    return column if made is None else column_of_texts(made, column)
+        result = _native.string_views(column, threads, MAX_VIEW_BYTES)
+    return column if result is None else column_of_texts(result, column)
 
 
 def as_dictionary(column: Column, threads: int) -> Column:

@@ -15,7 +15,7 @@ from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError
 from headrace.encode.texts import wanted_form
 from headrace.encode.tuning import ROWS_PER_THREAD, TEXT_THREADS
-from headrace.gpu.kernels.launcher import Entry, Launcher, Part, Room, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
 
 PLAIN_TEXTS = np.dtype(
     [("offsets", "u8"), ("bytes", "u8"), ("validity", "u8"), ("rows", "u8"), ("width", "u4"), ("reserved", "u4")]
@@ -67,7 +67,7 @@ TEXT_SHAPE = TextShape()
 
 
 @dataclass(frozen=True, slots=True)
-class TextRooms:
+class StringColumnBuffers:
     """Buffers of a string column.
 
     Parameters
@@ -80,9 +80,9 @@ class TextRooms:
         Bytes of an offset.
     """
 
-    offsets: Room
-    values: Room
-    validity: Room | None
+    offsets: DeviceBuffer
+    values: DeviceBuffer
+    validity: DeviceBuffer | None
     rows: int
     width: int
 
@@ -91,8 +91,8 @@ class TextRooms:
         task: NDArray[np.void] = np.zeros(1, PLAIN_TEXTS)
         validity = 0 if self.validity is None else self.validity.address
         task[0] = (self.offsets.address, self.values.address, validity, self.rows, self.width, 0)
-        made: np.void = task[0]
-        return made
+        result: np.void = task[0]
+        return result
 
 
 def encoded_on_gpu(launcher: Launcher, column: Column, given: DataType | None, inferred: DataType | None) -> Column:
@@ -109,32 +109,34 @@ def encoded_on_gpu(launcher: Launcher, column: Column, given: DataType | None, i
     if not form:
         return column
     parts: Any = column
-    texts = TextRooms(parts.offsets, parts.values, parts.validity, column.length, column.type.bits // 8)
+    texts = StringColumnBuffers(parts.offsets, parts.values, parts.validity, column.length, column.type.bits // 8)
     if form == "dictionary":
         codes, distinct, count = text_dictionary(launcher, texts)
-        made = new_column(
+        result = new_column(
             type_named("string"), count, 0, launcher.result(distinct.values), offsets=launcher.result(distinct.offsets)
         )
-        return replace(column, type=DataType("dictionary"), values=launcher.result(codes), offsets=None, dictionary=made)
+        return replace(column, type=DataType("dictionary"), values=launcher.result(codes), offsets=None, dictionary=result)
     views = string_views(launcher, texts)
     if views is None:
         return column
-    data = tuple(launcher.result(room) for room in views[1])
+    data = tuple(launcher.result(buffer) for buffer in views[1])
     return replace(column, type=DataType("string_view"), values=launcher.result(views[0]), offsets=None, data=data)
 
 
-def string_views(launcher: Launcher, texts: TextRooms, shape: TextShape = TEXT_SHAPE) -> tuple[Room, list[Room]] | None:
+def string_views(
+    launcher: Launcher, texts: StringColumnBuffers, shape: TextShape = TEXT_SHAPE
+) -> tuple[DeviceBuffer, list[DeviceBuffer]] | None:
     """Return views, and the buffers of texts of more than 12 bytes; None if a text is too long for a buffer.
 
     The host waits once. Memory: 16 bytes per row, the long texts, and 8 bytes per block of rows.
     """
     blocks = -(-texts.rows // shape.rows)
-    views = launcher.room(texts.rows * 16)
+    views = launcher.allocate(texts.rows * 16)
     if not blocks:
         return views, []
     defines, packed = {"HR_THREADS": shape.threads}, texts.packed()
     grid = Shape(defines, blocks, shape.threads)
-    sizes = launcher.room(blocks * 8)
+    sizes = launcher.allocate(blocks * 8)
     launcher.launch(_MEASURE_VIEWS, grid, [packed, sizes])
     begins: NDArray[np.uint64] = np.zeros(blocks + 1, np.uint64)
     np.cumsum(launcher.fetch(sizes).view(np.uint64), out=begins[1:])
@@ -142,13 +144,13 @@ def string_views(launcher: Launcher, texts: TextRooms, shape: TextShape = TEXT_S
     if limits is None:
         return None
     ends = [*limits[1:], int(begins[-1])]
-    buffers = [launcher.room(end - begin) for begin, end in zip(limits, ends, strict=True)]
-    tables = [launcher.put(np.array(table, np.uint64)) for table in (limits, [room.address for room in buffers])]
+    buffers = [launcher.allocate(end - begin) for begin, end in zip(limits, ends, strict=True)]
+    tables = [launcher.put(np.array(table, np.uint64)) for table in (limits, [buffer.address for buffer in buffers])]
     launcher.launch(_PUT_VIEWS, grid, [packed, launcher.put(begins[:-1]), *tables, len(limits), views])
-    return views, [room for room in buffers if room.nbytes]
+    return views, [buffer for buffer in buffers if buffer.nbytes]
 
 
-def _limits(launcher: Launcher, texts: TextRooms, begins: NDArray[np.uint64], shape: TextShape) -> list[int] | None:
+def _limits(launcher: Launcher, texts: StringColumnBuffers, begins: NDArray[np.uint64], shape: TextShape) -> list[int] | None:
     """Return where each buffer begins among the bytes of all long texts: as late as possible, and never inside a text."""
     limits = [0]
     while int(begins[-1]) - limits[-1] > shape.max_viewed:
@@ -156,7 +158,7 @@ def _limits(launcher: Launcher, texts: TextRooms, begins: NDArray[np.uint64], sh
         block = int(np.searchsorted(begins, limit, "right")) - 1
         first = block * shape.rows
         count = min(shape.rows, texts.rows - first)
-        found = launcher.fetch(Part(texts.offsets, first * texts.width, (count + 1) * texts.width))
+        found = launcher.fetch(BufferSlice(texts.offsets, first * texts.width, (count + 1) * texts.width))
         sizes = np.diff(found.view(np.uint64 if texts.width == 8 else np.uint32).astype(np.int64))
         places = int(begins[block]) + np.cumsum(np.where(sizes > 12, sizes, 0))
         fits = [int(begins[block]), *places[places <= limit].tolist()]
@@ -166,7 +168,9 @@ def _limits(launcher: Launcher, texts: TextRooms, begins: NDArray[np.uint64], sh
     return limits
 
 
-def text_dictionary(launcher: Launcher, texts: TextRooms, shape: TextShape = TEXT_SHAPE) -> tuple[Room, TextRooms, int]:
+def text_dictionary(
+    launcher: Launcher, texts: StringColumnBuffers, shape: TextShape = TEXT_SHAPE
+) -> tuple[DeviceBuffer, StringColumnBuffers, int]:
     """Return codes, the distinct texts in the order of their first rows, and their number.
 
     The host waits three times, and once more for each hash table that was too small. Memory: 8 bytes per row, and 24 to 500
@@ -178,17 +182,17 @@ def text_dictionary(launcher: Launcher, texts: TextRooms, shape: TextShape = TEX
         The dictionary has too many texts or bytes.
     """
     if not texts.rows:
-        return launcher.room(0), TextRooms(launcher.put(np.zeros(1, np.int32)), launcher.room(0), None, 0, 4), 0
+        return launcher.allocate(0), StringColumnBuffers(launcher.put(np.zeros(1, np.int32)), launcher.allocate(0), None, 0, 4), 0
     table = _DistinctTable(launcher, texts, shape)
-    counts = launcher.room(table.blocks * 8)
+    counts = launcher.allocate(table.blocks * 8)
     launcher.launch(_COUNT, table.grid, [table.packed, counts])
     begins: NDArray[np.uint64] = np.zeros(table.blocks + 1, np.uint64)
     np.cumsum(launcher.fetch(counts).view(np.uint64), out=begins[1:])
     count = int(begins[-1])
     if count > _MOST_INT32:
         raise HeadraceError("more than 2147483647 distinct texts; read them as string")
-    rows, sizes, codes_of = launcher.room(count * 8), launcher.room(count * 8), launcher.room(4 * table.slots)
-    codes = launcher.room(texts.rows * 4)
+    rows, sizes, codes_of = launcher.allocate(count * 8), launcher.allocate(count * 8), launcher.allocate(4 * table.slots)
+    codes = launcher.allocate(texts.rows * 4)
     launcher.launch(_NUMBER, table.grid, [table.packed, launcher.put(begins[:-1]), codes_of, rows, sizes])
     launcher.launch(_CODES, table.grid, [table.packed, codes_of, codes])
     places: NDArray[np.uint64] = np.zeros(count + 1, np.uint64)
@@ -196,24 +200,24 @@ def text_dictionary(launcher: Launcher, texts: TextRooms, shape: TextShape = TEX
     nbytes = int(places[-1])
     if nbytes > _MOST_INT32:
         raise HeadraceError("distinct texts of more than 2147483647 bytes; read them as large_string")
-    made = TextRooms(launcher.room((count + 1) * 4), launcher.room(nbytes), None, count, 4)
+    result = StringColumnBuffers(launcher.allocate((count + 1) * 4), launcher.allocate(nbytes), None, count, 4)
     grid = Shape(table.grid.defines, (count + 1) * 32 // shape.threads + 1, shape.threads)
-    args = [texts.packed(), rows, launcher.put(places[:-1]), count, nbytes, made.offsets, made.values]
+    args = [texts.packed(), rows, launcher.put(places[:-1]), count, nbytes, result.offsets, result.values]
     launcher.launch(_GATHER, grid, args)
-    return codes, made, count
+    return codes, result, count
 
 
 class _DistinctTable:
     """Hash table of distinct texts, which is enlarged until at most half of its slots are taken."""
 
-    def __init__(self, launcher: Launcher, texts: TextRooms, shape: TextShape) -> None:
+    def __init__(self, launcher: Launcher, texts: StringColumnBuffers, shape: TextShape) -> None:
         self.blocks = -(-texts.rows // shape.rows)
         self.grid = Shape({"HR_THREADS": shape.threads}, self.blocks, shape.threads)
-        where, taken = launcher.room(texts.rows * 4), launcher.room(8)
+        where, taken = launcher.allocate(texts.rows * 4), launcher.allocate(8)
         task: NDArray[np.void] = np.zeros(1, DISTINCT_TEXTS)
         self.slots = shape.slots
         while True:
-            table = launcher.room(self.slots * 8, fill=0xFF)
+            table = launcher.allocate(self.slots * 8, fill=0xFF)
             launcher.fill(taken, 0)
             task[0] = (texts.packed(), table.address, self.slots - 1, where.address, _SEED, taken.address)
             self.packed: np.void = task[0]

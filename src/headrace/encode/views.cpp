@@ -59,7 +59,7 @@ View inline_view(std::string_view text) {
     return view;
 }
 
-void write_piece(const TextColumn& texts, const ViewPiece& piece, EncodedTexts& made) {
+void write_piece(const TextColumn& texts, const ViewPiece& piece, EncodedTexts& result) {
     u64 at = piece.offset;
     for (u64 row = piece.rows.begin; row < piece.rows.end; ++row) {
         View view;
@@ -71,10 +71,10 @@ void write_piece(const TextColumn& texts, const ViewPiece& piece, EncodedTexts& 
             std::memcpy(&view.prefix, text.data(), sizeof(view.prefix));
             view.buffer = piece.buffer;
             view.offset = static_cast<u32>(at);
-            std::memcpy(made.data[piece.buffer].as<u8>() + at, text.data(), text.size());
+            std::memcpy(result.data[piece.buffer].as<u8>() + at, text.data(), text.size());
             at += text.size();
         }
-        made.values.as<View>()[row] = view;
+        result.values.as<View>()[row] = view;
     }
 }
 
@@ -93,13 +93,13 @@ u64 longest_text(const TextColumn& texts, unsigned threads) {
 
 EncodedTexts make_views(const TextColumn& texts, unsigned threads, u64 max_bytes) {
     std::vector<ViewPiece> pieces = measured_pieces(texts, threads, max_bytes);
-    EncodedTexts made;
-    made.form = TextForm::view;
-    for (const u64 size : place_pieces(pieces, max_bytes)) made.data.push_back(region_of(size, texts));
-    made.values = region_of(texts.length * sizeof(View), texts);
-    run_pieces(pieces.size(), threads, [&](usize piece) { write_piece(texts, pieces[piece], made); });
-    made.validity = copied_validity(texts, threads);
-    return made;
+    EncodedTexts result;
+    result.form = TextForm::view;
+    for (const u64 size : place_pieces(pieces, max_bytes)) result.data.push_back(region_of(size, texts));
+    result.values = region_of(texts.length * sizeof(View), texts);
+    run_pieces(pieces.size(), threads, [&](usize piece) { write_piece(texts, pieces[piece], result); });
+    result.validity = copied_validity(texts, threads);
+    return result;
 }
 
 }  // namespace headrace

@@ -73,13 +73,13 @@ std::pair<int, u64> take_memory(const CardCalls& calls, Address pool, usize n, A
     const GilRelease release;
     const auto [ones, zeros] = ones_and_zeros;
     void* const order = pointer_to<void*>(stream);
-    u64 made = 0;
-    int status = calls.take(&made, n, pointer_to<void*>(pool), order);
+    u64 result = 0;
+    int status = calls.take(&result, n, pointer_to<void*>(pool), order);
     if (status != 0) return {status, 0};
-    if (ones != 0) status = calls.fill(made, 0xFF, ones, order);
-    if (status == 0 && zeros != 0) status = calls.fill(made + ones, 0, zeros, order);
-    if (status == 0) return {0, made};
-    calls.give_back(made, order);
+    if (ones != 0) status = calls.fill(result, 0xFF, ones, order);
+    if (status == 0 && zeros != 0) status = calls.fill(result + ones, 0, zeros, order);
+    if (status == 0) return {0, result};
+    calls.give_back(result, order);
     return {status, 0};
 }
 

@@ -40,14 +40,14 @@ void float_sum_at(std::string_view item, std::uintptr_t in, std::uintptr_t out, 
     float_sum(item, {reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count}, threads);
 }
 
-// `room`: function that allocates memory for a number of items and returns its address.
-void select_at(std::uintptr_t items, std::uintptr_t flags, u64 count, unsigned width, const nb::callable& room,
+// `allocate`: function that allocates memory for a number of items and returns its address.
+void select_at(std::uintptr_t items, std::uintptr_t flags, u64 count, unsigned width, const nb::callable& allocate,
                unsigned threads, std::string_view isa) {
     const Isa chosen = choose_isa(isa);
     const Flagged input{reinterpret_cast<const void*>(items), reinterpret_cast<const u8*>(flags), count, width};
     const GilRelease release;
     const auto address = [&](u64 selected) {
-        return with_gil([&] { return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(room(selected))); });
+        return with_gil([&] { return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(allocate(selected))); });
     };
     select(input, address, chosen, threads);
 }
@@ -60,7 +60,7 @@ void bind_primitives(nb::module_& m) {
     m.def("sum_widened", &sum_widened_at, "item"_a, "source"_a, "target"_a, "count"_a, "threads"_a, "isa"_a = "");
     m.def("reduce", &reduce_at, "join"_a, "item"_a, "source"_a, "target"_a, "count"_a, "threads"_a, "isa"_a = "");
     m.def("float_sum", &float_sum_at);
-    m.def("select", &select_at, "items"_a, "flags"_a, "count"_a, "width"_a, "room"_a, "threads"_a, "isa"_a = "");
+    m.def("select", &select_at, "items"_a, "flags"_a, "count"_a, "width"_a, "allocate"_a, "threads"_a, "isa"_a = "");
 }
 
 }  // namespace headrace

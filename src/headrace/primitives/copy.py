@@ -12,7 +12,7 @@ from headrace.arrays.placement import in_stream_of, same_device
 from headrace.core.errors import OptionError
 from headrace.gpu.device.device import Gpu, gpu
 from headrace.gpu.kernels.kernel import Kernel, kernel
-from headrace.gpu.memory.pool import DeviceBuffer, device_pool
+from headrace.gpu.memory.pool import PoolBuffer, device_pool
 from headrace.gpu.transfer.staging import Copier
 
 COPY_THREADS, COPY_TILE = 128, 2 << 10
@@ -112,14 +112,14 @@ def fill(target: Array, value: bytes) -> None:
         fill_kernel(target.width, card).launch(blocks, FILL_THREADS, (target.address, target.length, given), stream=target.stream)
 
 
-def start_reading(source: Array, folded: DeviceBuffer) -> None:
+def start_reading(source: Array, folded: PoolBuffer) -> None:
     """Combine all bytes of an array on a GPU by exclusive or into the 8 bytes of `folded`, at their address modulo 8."""
     card = gpu(source.device)
     args = (source.address, folded.address, source.length)
     read_kernel(source.width, card).launch(blocks_of(source.nbytes, READ_TILE), READ_THREADS, args, stream=source.stream)
 
 
-def fold_buffer(card: Gpu, stream: int | None = None) -> DeviceBuffer:
+def fold_buffer(card: Gpu, stream: int | None = None) -> PoolBuffer:
     """Return 8 bytes of zeros for `start_reading`."""
     buffer = device_pool(card).take(8, stream)
     fill_kernel(8, card).launch(1, FILL_THREADS, (buffer.address, 1, 0), stream=stream)

@@ -36,7 +36,7 @@ constexpr u32 part_items = stage_items / scanners;
 static_assert(rows % 2 == 1 && scanners <= tile::lanes);
 
 struct Ring {
-    tile::Gate full[stages], reduced[stages], known[stages], scanned[stages];
+    tile::Barrier full[stages], reduced[stages], known[stages], scanned[stages];
     Item totals[stages][scanners], before[stages][scanners];  // for each scanner's part of the tile
     u32 number[stages];                                       // tile in a stage; a number beyond the last ends the work
 };
@@ -63,14 +63,14 @@ static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals,
         ring.scanned[place.stage].wait(place.parity ^ 1);
         const i64 begin = static_cast<i64>(ring.number[place.stage]) * stage_items;
         if (arrays.aligned) {
-            tile::take_items_away(arrays.out + begin,
-                                  reinterpret_cast<const Item*>(stage + place.stage * stage_vectors),
-                                  arrays.count - begin, stage_items);
+            tile::store_items_async(arrays.out + begin,
+                                    reinterpret_cast<const Item*>(stage + place.stage * stage_vectors),
+                                    arrays.count - begin, stage_items);
         }
     };
     u32 in_flight = 0;
     while (true) {
-        tile::Gate& full = ring.full[place.stage];
+        tile::Barrier& full = ring.full[place.stage];
         if (in_flight == stages) {
             store();
             --in_flight;
@@ -80,8 +80,8 @@ static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals,
         number = tile::shuffle(number, 0);
         const i64 begin = static_cast<i64>(number) * stage_items;
         if (number < arrays.tiles && arrays.aligned) {
-            tile::bring_items(reinterpret_cast<Item*>(stage + place.stage * stage_vectors), arrays.in + begin,
-                              arrays.count - begin, stage_items, Op::identity(), full);
+            tile::load_items_async(reinterpret_cast<Item*>(stage + place.stage * stage_vectors), arrays.in + begin,
+                                   arrays.count - begin, stage_items, Op::identity(), full);
         } else {
             full.arrive();
         }
@@ -201,7 +201,7 @@ static __device__ __forceinline__ void scan_tiles(const Arrays& arrays, bool exc
             }
             mine[row] = items[row];
         }
-        tile::show_to_mover();
+        tile::fence_bulk_copy();
         if (!arrays.aligned) store_part(arrays, number, stage + place.stage * stage_vectors);
         ring.scanned[place.stage].arrive_warp();
     }
@@ -218,7 +218,7 @@ extern "C" __global__ void __launch_bounds__(block)
                         tile::aligned(in, out)};
     const Totals totals(memory, epoch);
     if (threadIdx.x < stages) {
-        ring.full[threadIdx.x].begin(tile::movers);
+        ring.full[threadIdx.x].begin(tile::load_arrivals);
         ring.reduced[threadIdx.x].begin(reducers);
         ring.known[threadIdx.x].begin(2);
         ring.scanned[threadIdx.x].begin(scanners);

@@ -30,7 +30,7 @@ constexpr u32 words = (rows + 1) / 2;  // words of 32 flags per thread, one bit 
 static_assert(rows % 2 == 1 && gatherers <= tile::lanes);
 
 struct Ring {
-    tile::Gate full[stages], counted[stages], known[stages], done[stages];
+    tile::Barrier full[stages], counted[stages], known[stages], done[stages];
     u32 totals[stages][gatherers];
     u64 before[stages][gatherers];  // for each gatherer's part of the tile
     u32 number[stages];             // tile in a stage; a number beyond the last ends the work
@@ -81,8 +81,8 @@ static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals,
         const u64 begin = static_cast<u64>(number) * stage_flags;
         u8* const here = stage + place.stage * stage_flags;
         if (aligned) {
-            tile::bring_items<u8>(here, arrays.flags + begin, static_cast<i64>(arrays.count - begin), stage_flags, 0,
-                                  ring.full[place.stage]);
+            tile::load_items_async<u8>(here, arrays.flags + begin, static_cast<i64>(arrays.count - begin), stage_flags,
+                                       0, ring.full[place.stage]);
         } else {
 #pragma unroll 16
             for (u32 i = tile::lane(); i < stage_flags; i += tile::lanes)
@@ -240,7 +240,7 @@ extern "C" __global__ void __launch_bounds__(block, HR_BLOCKS)
     const Arrays arrays{in, flags, out, selected, size, static_cast<u32>((size + stage_flags - 1) / stage_flags)};
     const Totals totals(memory, epoch);
     if (threadIdx.x < stages) {
-        ring.full[threadIdx.x].begin(tile::movers);
+        ring.full[threadIdx.x].begin(tile::load_arrivals);
         ring.counted[threadIdx.x].begin(counters);
         ring.known[threadIdx.x].begin(2);
         ring.done[threadIdx.x].begin(gatherers);

@@ -62,14 +62,14 @@ def select(items: Any, mask: Any, *, context: Context | None = None) -> Any:
         raise OptionError(f"items have {source.width} bytes; supported are 1, 2, 4, 8 and 16")
     if source.device.kind != "cpu":
         return _select_on_gpu(source, flags, context, budget)
-    made: list[Array] = []
+    result: list[Array] = []
 
-    def room(count: int) -> int:
-        made.append(empty_like(source, count, budget=budget))
-        return made[0].address
+    def buffer(count: int) -> int:
+        result.append(empty_like(source, count, budget=budget))
+        return result[0].address
 
-    _native.select(source.address, flags.address, source.length, source.width, room, context.thread_count, context.isa)
-    return made[0].owner
+    _native.select(source.address, flags.address, source.length, source.width, buffer, context.thread_count, context.isa)
+    return result[0].owner
 
 
 def _select_on_gpu(source: Array, flags: Array, context: Context, budget: Budget) -> Any:

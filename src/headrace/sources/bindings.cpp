@@ -52,10 +52,10 @@ PythonSource from_reader(std::uint64_t size, nb::callable read, nb::bytes head, 
 }
 
 PythonSource from_bytes(nb::handle object) {
-    PythonSource made;
-    made.bytes = std::make_unique<BorrowedBytes>(object);
-    made.source = std::make_unique<MemorySource>(made.bytes->data(), made.bytes->size());
-    return made;
+    PythonSource result;
+    result.bytes = std::make_unique<BorrowedBytes>(object);
+    result.source = std::make_unique<MemorySource>(result.bytes->data(), result.bytes->size());
+    return result;
 }
 
 PythonSource from_file(int fd, std::string name) {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _native
 from headrace.core.errors import SourceError
-from headrace.core.quick import quick
+from headrace.core.fast_constructor import fast_constructor
 from headrace.core.transfers import Crossings
 from headrace.sources.compression.decompress import decompressed, decompressed_beginning
 from headrace.sources.compression.formats import COMPRESSIONS, MARK_BYTES, Compression, recognised
@@ -68,7 +68,7 @@ class OpenSource:
     native: _native.Source
     name: str
     begin: int = 0
-    held: int = 0
+    held_bytes: int = 0
     is_text: bool = False
     codec: str = "utf-8"
     cut: bool = False
@@ -83,9 +83,9 @@ class OpenSource:
         return self.native.size
 
     @property
-    def is_far(self) -> bool:
+    def is_in_gpu_memory(self) -> bool:
         """True if `native` reads the text in GPU memory: not if it was decompressed or decoded into host memory."""
-        return self.on_gpu is not None and self.size == self.on_gpu.nbytes and not self.held
+        return self.on_gpu is not None and self.size == self.on_gpu.nbytes and not self.held_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +113,7 @@ class SourceOptions:
     crossings: Crossings = field(default_factory=Crossings, compare=False)
 
 
-_open_source = quick(OpenSource)
+_open_source = fast_constructor(OpenSource)
 
 
 @contextmanager
@@ -245,8 +245,8 @@ def _as_text(opened: OpenSource, options: SourceOptions, max_bytes: int | None =
         opened = replace(opened, native=_native.Source.from_bytes(opened.native.read(0, max_bytes)), path=None, cut=True)
     text = decoded(opened.native, encoding, isa=options.isa, memory_limit=options.memory_limit)
     path = opened.path if text.native is opened.native else None
-    held = text.held or opened.held
-    return replace(opened, native=text.native, begin=text.begin, held=held, codec=text.codec, path=path)
+    held_bytes = text.held or opened.held_bytes
+    return replace(opened, native=text.native, begin=text.begin, held_bytes=held_bytes, codec=text.codec, path=path)
 
 
 def _decompressed(opened: OpenSource, form: Compression, options: SourceOptions, max_bytes: int | None) -> OpenSource:
@@ -258,4 +258,4 @@ def _decompressed(opened: OpenSource, form: Compression, options: SourceOptions,
         cut = not whole
     else:
         text = decompressed(opened.native, form, opened.name, options.memory_limit)
-    return replace(opened, native=_native.Source.from_bytes(text), held=len(text), cut=cut, path=None)
+    return replace(opened, native=_native.Source.from_bytes(text), held_bytes=len(text), cut=cut, path=None)

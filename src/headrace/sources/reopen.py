@@ -23,13 +23,13 @@ class SharedResources:
     ----------
     closing
         Closes the sources that are kept open.
-    room
+    spare_bytes
         Bytes left for decompressed texts. A text is read at least twice, for its header and for its rows. A text without room is
         decompressed again.
     """
 
     closing: ExitStack
-    room: int = KEPT_BYTES
+    spare_bytes: int = KEPT_BYTES
 
 
 class ReopenedSource:
@@ -69,8 +69,8 @@ class ReopenedSource:
         with open_source(self._source, self._options) as source:
             if source.identity != self._identity:
                 raise SourceError(f"{self.name} changed while it was read")
-            if 0 < source.held <= self._keeping.room:
-                self._keeping.room -= source.held
+            if 0 < source.held_bytes <= self._keeping.spare_bytes:
+                self._keeping.spare_bytes -= source.held_bytes
                 self._kept = source
             yield source
 

@@ -149,7 +149,7 @@ class TextStream:
         lines, byte = self.count_lines(base)
         content = self._join_from(base)
         opened = self._opened(_native.Source.from_bytes(content))
-        source = replace(opened, begin=0 if base else opened.begin, held=len(content), cut=not self._is_complete)
+        source = replace(opened, begin=0 if base else opened.begin, held_bytes=len(content), cut=not self._is_complete)
         self._window = Window(source, base, self._is_complete, LineCount(lines, byte - base))
         return self._window
 

@@ -42,16 +42,16 @@ void Window::extend(std::size_t n) {
 
 void Window::reserve(std::size_t n) {
     const std::size_t needed = n + PADDING;
-    if (needed <= memory_.room) return;
-    const std::size_t room = std::max(needed, memory_.room + memory_.room / 2);
-    auto copy = std::make_unique_for_overwrite<std::uint8_t[]>(room);
+    if (needed <= memory_.capacity) return;
+    const std::size_t capacity = std::max(needed, memory_.capacity + memory_.capacity / 2);
+    auto copy = std::make_unique_for_overwrite<std::uint8_t[]>(capacity);
     // A window that pointed into the source has nothing to keep in this memory.
     if (data_ != nullptr && data_ == memory_.copy.get()) {
         std::memcpy(copy.get(), data_, size_);
         data_ = copy.get();
     }
     memory_.copy = std::move(copy);
-    memory_.room = room;
+    memory_.capacity = capacity;
 }
 
 bool Window::point_to_resident(std::size_t n) {

@@ -15,7 +15,7 @@ namespace headrace {
 // The buffers of a window, which the next window can reuse.
 struct WindowMemory {
     std::unique_ptr<std::uint8_t[]> copy;
-    std::size_t room = 0;
+    std::size_t capacity = 0;
     std::vector<std::uint8_t> encoded;
 };
 

@@ -142,7 +142,7 @@ nb::dict survey_of(const PythonSource& source, const PythonDialect& dialect, nb:
     result["records"] = found.records;
     result["comments"] = found.comments;
     result["blank_lines"] = found.blank_lines;
-    result["most_fields"] = found.most_fields;
+    result["max_fields"] = found.max_fields;
     result["last"] = found.last;
     return result;
 }
@@ -170,9 +170,9 @@ nb::tuple skip_lines_in(const PythonSource& source, const PythonDialect& dialect
 // (sum, sum of squares).
 nb::tuple beginning_of(const PythonDialect& dialect, nb::bytes text, std::size_t width, std::size_t step) {
     if (step == 0) throw std::invalid_argument("a step has one byte at least");
-    BeginningReader reader(dialect.dialect, bytes_of(text), width);
+    PrefixReader reader(dialect.dialect, bytes_of(text), width);
     for (usize known = step; known < text.size(); known += step) reader.read(known);
-    const Beginning& found = reader.read(text.size());
+    const PrefixSample& found = reader.read(text.size());
     nb::list fields;
     for (const Sizes& sizes : found.fields) fields.append(nb::make_tuple(sizes.sum, sizes.squares));
     return nb::make_tuple(found.records, found.bytes, nb::make_tuple(found.lengths.sum, found.lengths.squares), fields);
@@ -222,7 +222,7 @@ void bind_structure(nb::module_& m) {
     m.def("summarize", &summarize_range);
     m.def("record_begin", &record_begin_in);
     m.def("skip_lines", &skip_lines_in);
-    m.def("look_at_beginning", &beginning_of);
+    m.def("sample_prefix", &beginning_of);
     m.def("first_width", &first_width_of);
     m.def("state_map", &state_map);
 }

@@ -31,7 +31,7 @@ class Survey:
         Data records: neither comments nor blank lines.
     comments, blank_lines
         Comment lines, and skipped blank lines.
-    most_fields
+    max_fields
         Fields of the widest record.
     last
         First bytes of the last records, ascending; as many as the caller asked for, if there are as many.
@@ -40,7 +40,7 @@ class Survey:
     records: int
     comments: int
     blank_lines: int
-    most_fields: int
+    max_fields: int
     last: tuple[int, ...]
 
 

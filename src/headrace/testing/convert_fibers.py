@@ -28,7 +28,7 @@ from headrace.columns.types import DataType, has_offsets, parse_type
 from headrace.sources.open import open_source
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu.dialect_tables import ENTRY, step_tables
+from headrace.structure.gpu.dialect_tables import TILE_START, dfa_tables
 from headrace.structure.gpu.launches import Steps
 from headrace.testing import fibers
 
@@ -78,7 +78,7 @@ def tile_entries(data: bytes, dialect: Dialect, tile: int, skew: int, *, steps: 
     automaton = dialect.automaton
     tiles = -(-(len(data) + skew) // tile) if data else 0
     begins = {max(number * tile - skew, 0): number for number in range(tiles)}
-    entries: NDArray[Any] = np.zeros(tiles + 1, ENTRY)
+    entries: NDArray[Any] = np.zeros(tiles + 1, TILE_START)
     state = records = column = record_begin = field_begin = 0
     for at in range(len(data) + 1):
         idle = state in automaton.idle
@@ -106,10 +106,10 @@ class _States:
     """Output of the search by the automaton: tables, and the state before each 32 bytes."""
 
     def __init__(self, data: bytes, dialect: Dialect, words: int, skew: int) -> None:
-        made = step_tables(dialect)
-        self.tables: NDArray[Any] = np.frombuffer(made.tobytes(), np.uint64).copy()
+        result = dfa_tables(dialect)
+        self.tables: NDArray[Any] = np.frombuffer(result.tobytes(), np.uint64).copy()
         self.states: NDArray[Any] = np.zeros(words + 1, np.uint8)
-        self.count: int = made["steps"].shape[1]
+        self.count: int = result["steps"].shape[1]
         state = 0
         for at, byte in enumerate(data):
             if (at + skew) % 32 == 0:
@@ -150,7 +150,7 @@ def convert(
     shape: ConvertTuning,
     skew: int = 0,
     how: tuple[str, int] = ("forward", 0),
-    fault_room: int = 1000,
+    fault_capacity: int = 1000,
 ) -> Converted:
     """Convert a text by the kernels.
 
@@ -164,7 +164,7 @@ def convert(
         Position of a column without a type to the kind it is taken for and the type that makes it.
     shape, skew, how
         Of the kernels; of the text in memory; order and seed of the threads.
-    fault_room
+    fault_capacity
         Faults that are listed at most.
     """
     parsed = parse_options({**(read_csv.__kwdefaults__ or {}), **options})
@@ -177,12 +177,12 @@ def convert(
     sizes = {"size": len(text), "tiles": len(entries) - 1}
     states = _States(text.tobytes(), parsed.dialect, len(entries) * shape.tile // 32, skew) if shape.steps else None
     dialect = (pack_dialect(parsed.dialect), b"") if states is None else states.pack(parsed.dialect)
-    task = pack_task(plan, tables.rooms(), dialect, **sizes, listing=FaultListing(room=fault_room))[0]
+    task = pack_task(plan, tables.addresses(), dialect, **sizes, listing=FaultListing(capacity=fault_capacity))[0]
     reachable = () if states is None else (states.tables, states.states)
     launches = _Launches(text, entries, shape, how, task, reachable)
-    faults: NDArray[Any] = np.zeros(fault_room, FAULT)
+    faults: NDArray[Any] = np.zeros(fault_capacity, FAULT)
     count = launches.run(tables, faults) if len(entries) > 1 else 0
-    assert count <= fault_room
+    assert count <= fault_capacity
     names = FAULT.names or ()
     listed = sorted(tuple(int(row[name]) for name in names) for row in faults[:count])
     return Converted(
@@ -207,9 +207,9 @@ class _Tables:
                 if given is None:
                     self.guesses[position] = guesses[position][0]
                 self.types[position] = given or parse_type(guesses[position][1])
-                self.buffers[position] = _room(self.types[position], rows)
+                self.buffers[position] = _buffer(self.types[position], rows)
 
-    def rooms(self) -> list[ColumnAddresses]:
+    def addresses(self) -> list[ColumnAddresses]:
         collected = len(self.plan.columns) - 1 if self.plan.rows.collect_long else None
         return [
             ColumnAddresses(
@@ -223,32 +223,32 @@ class _Tables:
         ]
 
     def table(self) -> NDArray[np.void]:
-        return pack_columns(self.plan, self.rooms(), self.rules.ctypes.data, self.packed)
+        return pack_columns(self.plan, self.addresses(), self.rules.ctypes.data, self.packed)
 
     def reachable(self, others: tuple[NDArray[Any], ...]) -> fibers.Checks:
-        buffers = (array for made in self.buffers.values() for array in made.values() if array.size)
+        buffers = (array for result in self.buffers.values() for array in result.values() if array.size)
         return fibers.Checks(reachable=(self.rules, *others, *buffers))
 
     def seen(self) -> dict[int, dict[int, tuple[int, int]]]:
-        sightings = {position: made["sightings"].tolist() for position, made in self.buffers.items()}
+        sightings = {position: result["sightings"].tolist() for position, result in self.buffers.items()}
         return {
             position: {kind: (at[kind], at[SIGHTINGS + kind]) for kind in range(SIGHTINGS) if at[kind] != _NONE}
             for position, at in sightings.items()
         }
 
 
-def _room(type_: DataType, rows: int) -> dict[str, NDArray[Any]]:
-    made: dict[str, NDArray[Any]] = {"validity": np.full(rows // 32 + 1, 0xFFFFFFFF, np.uint32)}
-    made["sightings"] = np.full(2 * SIGHTINGS, _NONE, np.uint64)
+def _buffer(type_: DataType, rows: int) -> dict[str, NDArray[Any]]:
+    result: dict[str, NDArray[Any]] = {"validity": np.full(rows // 32 + 1, 0xFFFFFFFF, np.uint32)}
+    result["sightings"] = np.full(2 * SIGHTINGS, _NONE, np.uint64)
     if has_offsets(type_):
-        made["offsets"] = np.full(rows + 1, -1, np.int64 if type_.bits == 64 else np.int32)
-        made["offsets"][0] = 0  # as count_values leaves it
-        made["values"] = np.zeros(0, np.uint8)
+        result["offsets"] = np.full(rows + 1, -1, np.int64 if type_.bits == 64 else np.int32)
+        result["offsets"][0] = 0  # as count_values leaves it
+        result["values"] = np.zeros(0, np.uint8)
     elif type_.bits == 1:
-        made["values"] = np.zeros(rows // 32 + 1, np.uint32)
+        result["values"] = np.zeros(rows // 32 + 1, np.uint32)
     else:
-        made["values"] = np.full(max(rows * type_.bits // 8, 1), 0xEE, np.uint8)
-    return made
+        result["values"] = np.full(max(rows * type_.bits // 8, 1), 0xEE, np.uint8)
+    return result
 
 
 @dataclass(frozen=True)

@@ -166,12 +166,12 @@ class _Reader:
         return ReferenceTable(names, types, columns, evidence, self.rejects, counts)
 
     def _fields(self, record: OracleRecord) -> list[_Field]:
-        made = []
+        result = []
         for start, end in record.fields:
             begin, stop = start + self.begin, end + self.begin
             text, quoted = field_text(self.data, begin, stop, self.options.dialect)
-            made.append(_Field(begin, stop, self.data[begin:stop], text, quoted))
-        return made
+            result.append(_Field(begin, stop, self.data[begin:stop], text, quoted))
+        return result
 
     def _is_header(self, records: list[OracleRecord], fields: list[_Field]) -> bool:
         if self.options.header is False:
@@ -244,7 +244,7 @@ class _Reader:
 
     def _values(self, rows: list[_Row], names: list[str], types: list[DataType]) -> dict[int, list[Value]]:
         """Return the values of records that are rows, by record number; rejected records and nulled fields go to the rejects."""
-        made = {}
+        result = {}
         for row in rows:
             if row.fault is not None:
                 self._reject(row, *row.fault)
@@ -255,8 +255,8 @@ class _Reader:
                     at = raw.begin if value is not Misfit.ENCODING else _first_bad_byte(raw)
                     self._reject(row, value.value, at, of=(name, type_, raw))
             if self.options.on_error == "null" or not any(isinstance(value, Misfit) for value in values):
-                made[row.number] = [None if isinstance(value, Misfit) else value for value in values]
-        return made
+                result[row.number] = [None if isinstance(value, Misfit) else value for value in values]
+        return result
 
     def _value(self, field: _Field, type_: DataType, column: int) -> Value | Misfit:
         """Check the bytes of a text as they are in the file, before anything else."""

@@ -23,7 +23,7 @@ from headrace.columns.plan.load_run import LoadRun
 from headrace.columns.types import DataType
 from headrace.core.buffer import copy_of
 from headrace.sources.open import OpenSource
-from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
+from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
 from tests.columns.convert.convert_kernels_cases import table
 from tests.columns.faults.load_gpu_faults_cases import spoiled
 from tests.columns.load.load_gpu_cases import record_searches, same_table, view_of
@@ -33,11 +33,11 @@ from tests.columns.load.load_gpu_forms_cases import SHAPE
 pytestmark = pytest.mark.fibers
 
 
-class RoomLauncher(FiberLauncher):
+class BufferLauncher(FiberLauncher):
     """Whose columns stay where the kernels find them."""
 
-    def result(self, room: Any) -> Any:
-        return room
+    def result(self, buffer: Any) -> Any:
+        return buffer
 
 
 class LoadsOnFibers(LoadsOnHost):
@@ -45,7 +45,7 @@ class LoadsOnFibers(LoadsOnHost):
 
     def __init__(self, plans: PlannedFiles) -> None:
         super().__init__(plans)
-        self._launcher = RoomLauncher("random", 1)
+        self._launcher = BufferLauncher("random", 1)
         self._loads = TextLoads(plans.options.dialect, lambda _: view_of, shape=SHAPE)
 
     def load(self, source: OpenSource, plan: LoadPlan, run: LoadRun) -> Loaded:
@@ -56,8 +56,8 @@ class LoadsOnFibers(LoadsOnHost):
         column, settled = concat_on_gpu(self._launcher, parts, kind, shrink=shrink)
         own: dict[str, Any] = {}
         for name in ("values", "validity", "offsets"):
-            room = getattr(column, name)
-            own[name] = copy_of(self._launcher.fetch(room).data) if isinstance(room, HostRoom) else None
+            buffer = getattr(column, name)
+            own[name] = copy_of(self._launcher.fetch(buffer).data) if isinstance(buffer, HostBuffer) else None
         return replace(column, **own), settled
 
 

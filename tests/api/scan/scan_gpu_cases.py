@@ -12,9 +12,9 @@ import headrace
 from headrace.api.scan import scan_state
 from headrace.api.scan.scan_gpu import GpuParts, obstacle_to_gpu
 from headrace.columns.load.gpu.load_text import TextLoads
-from headrace.gpu.kernels.launcher import Room
+from headrace.gpu.kernels.launcher import DeviceBuffer
 from headrace.gpu.memory.pinned import HostText
-from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
+from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
 from tests.api.outcomes import outcome
 from tests.columns.load.load_gpu_cases import SHAPE, view_of
 
@@ -28,37 +28,37 @@ class FiberBuffers:
     def __init__(self, source: Any = None) -> None:
         self._free = threading.Semaphore(2)
         self._launcher = FiberLauncher()
-        self._rooms: dict[int, int] = {}
-        self._held: dict[int, HostRoom] = {}
+        self._buffers: dict[int, int] = {}
+        self._held: dict[int, HostBuffer] = {}
         FiberBuffers.notes = []
 
-    def send(self, text: HostText, part: range) -> Room:
+    def send(self, text: HostText, part: range) -> DeviceBuffer:
         self._free.acquire()
         self.notes.append(("fill", part.start))
-        room = self._launcher.room(len(part))
-        text.read_into(part.start, len(part), room.address, 2)
+        buffer = self._launcher.allocate(len(part))
+        text.read_into(part.start, len(part), buffer.address, 2)
         time.sleep(0.001)
-        self._rooms[id(room)] = part.start
-        self._held[id(room)] = room
+        self._buffers[id(buffer)] = part.start
+        self._held[id(buffer)] = buffer
         self.notes.append(("filled", part.start))
-        return room
+        return buffer
 
-    def hold(self, room: Room) -> FiberLauncher:
-        self.notes.append(("parse", self._rooms[id(room)]))
+    def hold(self, buffer: DeviceBuffer) -> FiberLauncher:
+        self.notes.append(("parse", self._buffers[id(buffer)]))
         return self._launcher
 
-    def free(self, room: Room) -> None:
-        self.notes.append(("parsed", self._rooms.pop(id(room))))
-        array = self._held.pop(id(room)).array
+    def free(self, buffer: DeviceBuffer) -> None:
+        self.notes.append(("parsed", self._buffers.pop(id(buffer))))
+        array = self._held.pop(id(buffer)).array
         array[:] = 0xEE  # a later reader would see this
         self._free.release()
 
     def shrink(self) -> None:
-        assert not self._rooms
+        assert not self._buffers
         self.notes.append(("shrink", 0))
 
     def close(self) -> None:
-        assert not self._rooms
+        assert not self._buffers
 
 
 def run_on_fibers(monkeypatch: pytest.MonkeyPatch, buffers: Any) -> None:

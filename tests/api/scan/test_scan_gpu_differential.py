@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import headrace
-from headrace.columns.records.split_points import cuts
+from headrace.columns.records.split_points import split_points
 from headrace.sources.open import open_source
 from headrace.structure.dialect import CSV, Dialect
 from tests.api.scan.scan_gpu_cases import FiberBuffers, check, on_fibers
@@ -159,7 +159,7 @@ def test_cuts_are_where_records_begin(dialect: Dialect) -> None:
 
         starts = find_structure(source, dialect).record_starts
         right = sum(
-            cuts(source, dialect, 0, end)[:1] == [max(start for start in starts if start < end)]
+            split_points(source, dialect, 0, end)[:1] == [max(start for start in starts if start < end)]
             for end in range(starts[1] + 1, len(QUOTED))
         )
         assert right > 0.95 * (len(QUOTED) - starts[1])

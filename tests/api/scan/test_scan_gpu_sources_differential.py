@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 import headrace
-from headrace.columns.records.split_points import cuts, lenient_split_points
+from headrace.columns.records.split_points import lenient_split_points, split_points
 from headrace.core.errors import MemoryLimitError
-from headrace.gpu.kernels.launcher import Room
+from headrace.gpu.kernels.launcher import DeviceBuffer
 from headrace.sources.open import open_source
 from headrace.structure.dialect import CSV, Dialect
-from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
+from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
 from tests.api.outcomes import outcome
 from tests.api.scan.scan_gpu_cases import FiberBuffers, check, on_fibers, run_on_fibers
 
@@ -125,7 +125,7 @@ def test_cuts_of_encoded_texts_are_where_records_begin() -> None:
     with open_source(text, options.source) as source:
         starts = find_structure(source, CSV).record_starts
         for end in range(starts[1] + 4, len(text), 2):
-            assert cuts(source, CSV, 0, end)[0] == max(start for start in starts if start < end)
+            assert split_points(source, CSV, 0, end)[0] == max(start for start in starts if start < end)
 
 
 @pytest.mark.parametrize(
@@ -215,9 +215,9 @@ def test_lenient_texts_are_cut_where_nothing_behind_has_a_say() -> None:
 class ResidentLauncher(FiberLauncher):
     """A launcher whose columns stay in the memory that kernels read."""
 
-    def result(self, room: Any) -> Any:
-        room.device = "cuda"
-        return room
+    def result(self, buffer: Any) -> Any:
+        buffer.device = "cuda"
+        return buffer
 
 
 class ResidentBuffers(FiberBuffers):
@@ -240,12 +240,12 @@ def test_batches_are_joined_where_they_are(monkeypatch: pytest.MonkeyPatch) -> N
     expected = headrace.read_csv(FAULTY, **given)
     launcher = ResidentBuffers.launchers[-1]
     assert found.rejects.to_pydict() == expected.rejects.to_pydict()
-    for name, column in expected.columns.items():
-        mine = found[name]
+    for title, column in expected.columns.items():
+        mine = found[title]
         assert (mine.type, len(mine), mine.null_count) == (column.type, len(column), column.null_count)
-        for buffer in ("values", "offsets"):
-            room: Any = getattr(mine, buffer)
-            assert room is None or launcher.fetch(room).tobytes() == bytes(memoryview(getattr(column, buffer)))
+        for name in ("values", "offsets"):
+            buffer: Any = getattr(mine, name)
+            assert buffer is None or launcher.fetch(buffer).tobytes() == bytes(memoryview(getattr(column, name)))
 
 
 class LimitedLauncher(FiberLauncher):
@@ -255,33 +255,33 @@ class LimitedLauncher(FiberLauncher):
         super().__init__()
         self._left = limit
 
-    def room(self, nbytes: int, *, fill: int | None = None) -> HostRoom:
+    def allocate(self, nbytes: int, *, fill: int | None = None) -> HostBuffer:
         self._left -= nbytes
         if self._left < 0:
             raise MemoryLimitError(f"{nbytes} bytes do not fit")
-        return super().room(nbytes, fill=fill)
+        return super().allocate(nbytes, fill=fill)
 
 
 class LimitedBuffers(FiberBuffers):
     """Buffers with a limit in bytes, and the bytes left for columns."""
 
-    most_text, most_columns, sizes = 1 << 40, 1 << 40, []  # type: ignore[var-annotated]
+    max_text, max_columns, sizes = 1 << 40, 1 << 40, []  # type: ignore[var-annotated]
 
-    def send(self, text: Any, part: range) -> Room:
-        if len(part) > self.most_text:
+    def send(self, text: Any, part: range) -> DeviceBuffer:
+        if len(part) > self.max_text:
             raise MemoryLimitError(f"{len(part)} bytes do not fit")
         self.sizes.append(len(part))
         return super().send(text, part)
 
-    def hold(self, room: Room) -> FiberLauncher:
-        super().hold(room)
-        launcher = LimitedLauncher(self.most_columns)
-        launcher._rooms = self._launcher._rooms
+    def hold(self, buffer: DeviceBuffer) -> FiberLauncher:
+        super().hold(buffer)
+        launcher = LimitedLauncher(self.max_columns)
+        launcher._buffers = self._launcher._buffers
         return launcher
 
 
 @pytest.mark.parametrize("made", [bytes, gzip.compress])
-@pytest.mark.parametrize("limits", [{"most_text": 90_000}, {"most_columns": 400_000}])
+@pytest.mark.parametrize("limits", [{"max_text": 90_000}, {"max_columns": 400_000}])
 def test_a_part_that_does_not_fit_comes_in_halves(monkeypatch: pytest.MonkeyPatch, made: Any, limits: dict[str, int]) -> None:
     run_on_fibers(monkeypatch, LimitedBuffers)
     for name, limit in limits.items():
@@ -301,7 +301,7 @@ def test_a_part_that_does_not_fit_comes_in_halves(monkeypatch: pytest.MonkeyPatc
 
 def test_no_part_is_small_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     run_on_fibers(monkeypatch, LimitedBuffers)
-    monkeypatch.setattr(LimitedBuffers, "most_columns", 1000)
+    monkeypatch.setattr(LimitedBuffers, "max_columns", 1000)
     scan = headrace.scan_csv(b"n\n" + b"1\n" * 100_000, dtypes={"n": "int64"})
     with pytest.raises(MemoryLimitError, match="do not fit"):
         list(scan.batches())
@@ -313,7 +313,7 @@ def test_no_part_is_small_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_types_of_a_single_batch_that_comes_in_halves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Return a text whose first half contains only integers."""
     run_on_fibers(monkeypatch, LimitedBuffers)
-    monkeypatch.setattr(LimitedBuffers, "most_text", 90_000)
+    monkeypatch.setattr(LimitedBuffers, "max_text", 90_000)
     monkeypatch.setattr(LimitedBuffers, "sizes", [])
     data = b"n\n" + b"".join(b"%d\n" % i for i in range(22_000)) + b"x\n"
     batches = list(headrace.scan_csv(data, batch_bytes=1 << 18).batches())

@@ -61,7 +61,7 @@ def test_texts_that_are_too_many_are_told_before_they_are_taken() -> None:
     launcher = FiberLauncher()
     offsets = launcher.put(np.array([0, 1 << 30], "u4"))
     with pytest.raises(OptionError, match="large_string"):
-        taker_of(launcher, np.zeros(3, "u4")).texts(Texts(offsets, launcher.room(1), 0, 4))
+        taker_of(launcher, np.zeros(3, "u4")).texts(Texts(offsets, launcher.allocate(1), 0, 4))
 
 
 def test_places_that_are_not_there() -> None:

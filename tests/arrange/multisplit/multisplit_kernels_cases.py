@@ -19,10 +19,10 @@ def launched(keys, values, function, *, strategy=None, shapes=SMALL_TUNING, orde
     dtype = keys.dtype if keys.ndim == 1 else np.dtype(f"V{keys.nbytes // len(keys)}")
     rule = rule_for(function, key_dtype(dtype.str), function.parameters[0] if function.kind == "splitters" else None)
     given = [launcher.put(array) for array in (keys, *values)]
-    made = [launcher.room(array.nbytes) for array in (keys, *values)]
-    offsets = launcher.room((rule.count + 1) * 8)
+    made = [launcher.allocate(array.nbytes) for array in (keys, *values)]
+    offsets = launcher.allocate((rule.count + 1) * 8)
     widths = [dtype.itemsize, *(array.nbytes // len(array) for array in values)]
     columns = [Column(a, b, width) for a, b, width in zip(given, made, widths, strict=True)]
     split_any(Splitter(launcher, len(keys), shapes), (key_type(dtype.str), rule), columns, offsets, strategy_named(strategy))
-    found = [room.array.view(array.dtype).reshape(array.shape) for room, array in zip(made, (keys, *values), strict=True)]
+    found = [buffer.array.view(array.dtype).reshape(array.shape) for buffer, array in zip(made, (keys, *values), strict=True)]
     return Split(found[0], found[1:], offsets.array.view("i8"))

@@ -137,7 +137,7 @@ def test_reserving_keeps_the_keys_of_each_digit(dtype: str, kind: str) -> None:
     for count in (1, 1023, 1024, 1025, 9001):
         keys = keys_of(dtype, kind, count)
         launcher = FiberLauncher("random", count)
-        given, made = launcher.put(keys), launcher.room(keys.nbytes)
+        given, made = launcher.put(keys), launcher.allocate(keys.nbytes)
         by = bits_pass(f"u{keys.itemsize * 8}", 5, 13)
         splitter = Splitter(launcher, count, SMALL_TUNING)
         starts, _ = splitter.starts(by, given)

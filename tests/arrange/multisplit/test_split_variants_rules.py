@@ -14,13 +14,13 @@ from headrace.gpu.kernels.source import Variant
 
 pytestmark = pytest.mark.pure
 
-ROOM = {(8, 0): 163 << 10, (9, 0): 227 << 10, (12, 0): 99 << 10}
+BUFFER = {(8, 0): 163 << 10, (9, 0): 227 << 10, (12, 0): 99 << 10}
 """Shared memory per block, by compute capability."""
 RULES = [("u8", "BitsOf"), ("u16", "BitsOf"), ("u32", "BitsOf"), ("u32", "AnyOf"), ("u32", "Computed"), ("u64", "BitsOf"),
          ("u64", "AnyOf")]  # fmt: skip
 
 
-class Room:
+class DeviceBuffer:
     address, nbytes = 16, 8
 
 
@@ -28,10 +28,10 @@ class Lister:
     """Launcher that looks up programs and runs nothing."""
 
     def __init__(self, capability=(12, 0)):
-        self.most = ROOM[capability]
+        self.most = BUFFER[capability]
 
-    def room(self, nbytes, fill=None):
-        return Room()
+    def allocate(self, nbytes, fill=None):
+        return DeviceBuffer()
 
     def launch(self, entry, shape, args):
         Variant.of(entry.file, shape.defines)
@@ -40,16 +40,16 @@ class Lister:
 
 @pytest.mark.parametrize(("key", "rule"), RULES)
 @pytest.mark.parametrize("count", [1, 2, 3, 32, 33, 256])
-@pytest.mark.parametrize("capability", ROOM)
+@pytest.mark.parametrize("capability", BUFFER)
 def test_launches_are_listed(key: str, rule: str, count: int, capability: tuple[int, int]) -> None:
     size = {"BitsOf": 16, "Computed": 16, "AnyOf": 32 if key == "u32" else 48}[rule]
     by = Pass(key, rule, bytes(size), count, "(key >> 3u)" if rule == "Computed" else "")
     splitter = Splitter(Lister(capability), 1_000_000, device_tuning(132, capability))
-    for columns in ([Column(Room(), Room(), 4)], [Column(Room(), Room(), 4)] * 3):
+    for columns in ([Column(DeviceBuffer(), DeviceBuffer(), 4)], [Column(DeviceBuffer(), DeviceBuffer(), 4)] * 3):
         if len(columns) > 1 or key in {"u32", "u64"}:  # labels never go alone
             splitter.run(by, columns, None)
         if (key, rule) == ("u32", "BitsOf"):
-            run_by_look_back(splitter, by, columns, Room())
+            run_by_look_back(splitter, by, columns, DeviceBuffer())
             for reorders in (False, True) if by.bits <= 5 else ():
                 run_by_warps(splitter, by, columns, None, reorders=reorders)
 
@@ -58,5 +58,5 @@ def test_launches_are_listed(key: str, rule: str, count: int, capability: tuple[
 def test_reserving_is_listed(key: str) -> None:
     by = replace(bits_pass(key, 0, 3), min_bits=8)
     splitter = Splitter(Lister(), 1_000_000, SplitTuning())
-    splitter.starts(by, Room())
-    splitter.run_by_reserving(by, Column(Room(), Room(), 8), Room())
+    splitter.starts(by, DeviceBuffer())
+    splitter.run_by_reserving(by, Column(DeviceBuffer(), DeviceBuffer(), 8), DeviceBuffer())

@@ -26,7 +26,7 @@ def test_ways(max_keys_u32: int, dtype: str, bits: int) -> None:
         columns_here = columns_of(count)
         for values in ([], columns_here[:1], columns_here[3:4], columns_here, [keys], [keys, keys]):
             launcher = FiberLauncher("random", count)
-            columns = [Column(launcher.put(array), launcher.room(array.nbytes), array.itemsize) for array in (keys, *values)]
+            columns = [Column(launcher.put(array), launcher.allocate(array.nbytes), array.itemsize) for array in (keys, *values)]
             splitter = Splitter(launcher, count, replace(TUNING, max_keys_u32=max_keys_u32))
             splitter.run(bits_pass(f"u{8 * keys.itemsize}", 3, 3 + bits), columns, None)
             own = np.argsort(keys >> 3 & ((1 << bits) - 1), kind="stable")

@@ -134,21 +134,21 @@ def sort_under_harness(keys, values=(), *, order=None, index_bytes=0, in_place=F
 
     def moved(array):
         source = launcher.put(array)
-        return source, source if in_place else launcher.room(array.nbytes), array.itemsize
+        return source, source if in_place else launcher.allocate(array.nbytes), array.itemsize
 
     def zeroed():
-        counters.append(launcher.room(16, fill=0))
+        counters.append(launcher.allocate(16, fill=0))
         return counters[-1]
 
     source, target, _ = moved(keys)
     columns = [moved(array) for array in values]
-    indices = (launcher.room(len(keys) * index_bytes), index_bytes) if index_bytes else None
+    indices = (launcher.allocate(len(keys) * index_bytes), index_bytes) if index_bytes else None
     wants_keys = options.pop("wants_keys", True)
     order = order or KeyOrder.of(keys.dtype.str)
     request = SortRequest(order, source, target if wants_keys else None, tuple(columns), indices, **options)
     sorter(launcher, len(keys), tuning, zeroed).sort(request)
-    assert not any(room.array.any() for room in counters)  # as the next launch must find them
-    found = [room.array.view(array.dtype) for (_, room, _), array in zip(columns, values, strict=True)]
+    assert not any(buffer.array.any() for buffer in counters)  # as the next launch must find them
+    found = [buffer.array.view(array.dtype) for (_, buffer, _), array in zip(columns, values, strict=True)]
     return Sorted(target.array.view(keys.dtype), found, indices and indices[0].array.view(f"u{index_bytes}"))
 
 

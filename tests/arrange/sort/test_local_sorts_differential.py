@@ -12,7 +12,7 @@ import pytest
 from headrace.arrange.sort.gpu.common.launch import KeyType, MovedColumn, packed_arrays
 from headrace.arrange.sort.gpu.msd.local_sorts import BETWEEN, TARGET, BinSortTuning, bin_sort_entry
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.gpu.kernels.launcher import Part
+from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.testing.fibers.launcher import FiberLauncher
 
 pytestmark = pytest.mark.fibers
@@ -61,10 +61,10 @@ def sort_parts(tuning: BinSortTuning, keys: Any, records: Any, values: Any, how:
     if values is not None:
         moved.append(MovedColumn(None, launcher.put(values), launcher.put(values), values.itemsize))
     given = KeyType(width, KeyOrder.of(f"<u{width}").packed)
-    lists, left = launcher.put(records), launcher.room(records.nbytes)
+    lists, left = launcher.put(records), launcher.allocate(records.nbytes)
     counts = launcher.put(np.array([len(records), 0], np.uint32))
     packed = struct.pack("<2Q2q4I", lists.address, counts.address, 0, 1, 0, 0, 0, 0)
-    args = packed, given.rule, packed_arrays(moved[0], moved[1:]), 1, left, Part(counts, 4)
+    args = packed, given.rule, packed_arrays(moved[0], moved[1:]), 1, left, BufferSlice(counts, 4)
     launcher.launch(bin_sort_entry(len(given.rule)), tuning.launch(given, 2, has_values=values is not None), args)
     number = int(counts.array.view("u4")[1])
     begins = left.array.view("u4").reshape(-1, 4)[:number, 0].tolist()

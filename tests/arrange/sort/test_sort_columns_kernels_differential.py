@@ -34,7 +34,7 @@ class Harness:
 
     def __init__(self, column: Column, options: KeysOptions, strategy: str | None = None, how=("random", 0)) -> None:
         self.launcher = FiberLauncher(*how)
-        sorters = Sorters(self.launcher, HARNESS_TUNING, lambda: self.launcher.room(16, fill=0))
+        sorters = Sorters(self.launcher, HARNESS_TUNING, lambda: self.launcher.allocate(16, fill=0))
         given = on_fibers(self.launcher, column)
         self.sorter = ColumnSorter(sorters, given, f"<{code_of(column)}", options, strategy=strategy, tuning=TUNING)
 
@@ -177,7 +177,7 @@ def test_classes_by_other_shapes(count: int, tuning: NullPartitionTuning) -> Non
     column = column_of("bool", count, "half", 3)
     launcher = FiberLauncher()
     rows = RowClasses(launcher, on_fibers(launcher, column), nulls_first=False, descending=False, tuning=tuning)
-    places = launcher.room(count * 4)
+    places = launcher.allocate(count * 4)
     rows.split(None, (places, 4))
     values, rank = column.to_pylist(), {False: 0, True: 1, None: 2}
     assert places.array.view("u4").tolist() == sorted(range(count), key=lambda row: rank[values[row]])

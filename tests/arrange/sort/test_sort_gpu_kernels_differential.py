@@ -257,9 +257,9 @@ def test_top_k(dtype: str, index_bytes: int) -> None:
             rows = expected_rows(keys, order, by_equals=True)
             for k in {0, 1, 5, count // 3, count - 1, count} & set(range(count + 1)):
                 launcher = FiberLauncher("random", k)
-                target, places = launcher.room(k * keys.itemsize), launcher.room(k * index_bytes)
+                target, places = launcher.allocate(k * keys.itemsize), launcher.allocate(k * index_bytes)
                 given = SortRequest(order, launcher.put(keys), target, (), (places, index_bytes))
-                Sorter(launcher, count, HARNESS_TUNING, lambda launcher=launcher: launcher.room(16, fill=0)).top_k(given, k)
+                Sorter(launcher, count, HARNESS_TUNING, lambda launcher=launcher: launcher.allocate(16, fill=0)).top_k(given, k)
                 np.testing.assert_array_equal(places.array.view(f"u{index_bytes}"), rows[:k])
                 np.testing.assert_array_equal(target.array.view(words(keys).dtype), words(keys)[rows[:k]])
 
@@ -267,15 +267,15 @@ def test_top_k(dtype: str, index_bytes: int) -> None:
 class Limited(FiberLauncher):
     """Has memory for a limited number of buffers."""
 
-    def __init__(self, rooms: int) -> None:
+    def __init__(self, buffers: int) -> None:
         super().__init__("forward")
-        self.rooms_left = rooms
+        self.capacity_left = buffers
 
-    def room(self, nbytes, *, fill=None):
-        if self.rooms_left == 0:
-            raise MemoryLimitError("no more rooms")
-        self.rooms_left -= 1
-        return super().room(nbytes, fill=fill)
+    def allocate(self, nbytes, *, fill=None):
+        if self.capacity_left == 0:
+            raise MemoryLimitError("no more buffers")
+        self.capacity_left -= 1
+        return super().allocate(nbytes, fill=fill)
 
 
 @pytest.mark.parametrize("strategy", [None, "hybrid"])
@@ -284,18 +284,18 @@ def test_what_is_sorted_in_place_is_intact_where_memory_is_short(strategy: str |
     keys, values = keys_of("u4", count), columns_of(count, columns)
     for more in range(40):
         launcher = Limited(1 + columns + more)
-        rooms = [launcher.put(array) for array in (keys, *values)]
-        carried = tuple((room, room, array.itemsize) for room, array in zip(rooms[1:], values, strict=True))
-        given = SortRequest(KeyOrder.of("<u4"), rooms[0], rooms[0], carried, stable=strategy is None, strategy=strategy)
-        sorter = Sorter(launcher, count, HARNESS_TUNING, lambda launcher=launcher: launcher.room(16, fill=0))
+        buffers = [launcher.put(array) for array in (keys, *values)]
+        carried = tuple((buffer, buffer, array.itemsize) for buffer, array in zip(buffers[1:], values, strict=True))
+        given = SortRequest(KeyOrder.of("<u4"), buffers[0], buffers[0], carried, stable=strategy is None, strategy=strategy)
+        sorter = Sorter(launcher, count, HARNESS_TUNING, lambda launcher=launcher: launcher.allocate(16, fill=0))
         try:
             sorter.sort(given)
         except MemoryLimitError:
-            for room, array in zip(rooms, (keys, *values), strict=True):
-                np.testing.assert_array_equal(room.array, array.view("u1"))
+            for buffer, array in zip(buffers, (keys, *values), strict=True):
+                np.testing.assert_array_equal(buffer.array, array.view("u1"))
         else:
             break
-    np.testing.assert_array_equal(rooms[0].array.view("u4"), np.sort(keys))
+    np.testing.assert_array_equal(buffers[0].array.view("u4"), np.sort(keys))
     assert more > 0 or count <= ALONE
 
 
@@ -320,13 +320,13 @@ def test_the_way_is_chosen_by_the_keys(kind: str, ands: int, way: int, columns: 
     keys = entropy_keys(dtype, count, ands) if kind == "drawn" else np.arange(count).astype(dtype)
     keys = keys[::-1].copy() if kind == "falling" else keys
     launcher = Watching("random", 1)
-    rooms = [launcher.put(keys), launcher.room(keys.nbytes)]
-    values = ((launcher.put(np.arange(count)), launcher.room(8 * count), 8),)[:columns]
+    buffers = [launcher.put(keys), launcher.allocate(keys.nbytes)]
+    values = ((launcher.put(np.arange(count)), launcher.allocate(8 * count), 8),)[:columns]
     Sorter(launcher, count, HARNESS_TUNING, lambda: None).sort(
-        SortRequest(KeyOrder.of(keys.dtype.str), rooms[0], rooms[1], values)
+        SortRequest(KeyOrder.of(keys.dtype.str), buffers[0], buffers[1], values)
     )
     assert launcher.way == way
-    np.testing.assert_array_equal(rooms[1].array.view(dtype), np.sort(keys))
+    np.testing.assert_array_equal(buffers[1].array.view(dtype), np.sort(keys))
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
@@ -338,8 +338,10 @@ def test_floats_by_parts(dtype: str, columns: int) -> None:
     check(keys, columns_of(len(keys), columns))
     check(-keys, columns_of(len(keys), columns), in_place=True)
     launcher = Watching("random", 1)
-    rooms = [launcher.put(keys), launcher.room(keys.nbytes)]
-    Sorter(launcher, len(keys), HARNESS_TUNING, lambda: None).sort(SortRequest(KeyOrder.of(keys.dtype.str), rooms[0], rooms[1]))
+    buffers = [launcher.put(keys), launcher.allocate(keys.nbytes)]
+    Sorter(launcher, len(keys), HARNESS_TUNING, lambda: None).sort(
+        SortRequest(KeyOrder.of(keys.dtype.str), buffers[0], buffers[1])
+    )
     assert launcher.way >= 3
 
 

@@ -45,11 +45,11 @@ def drawn(dtype: str, count: int, heavy, share: float):
 
 def set_aside(keys, columns: int = 0):
     launcher = Watching("random", 1)
-    rooms = [launcher.put(keys), launcher.room(keys.nbytes)]
-    values = ((launcher.put(words(keys)), launcher.room(keys.nbytes), keys.itemsize),)[:columns]
-    given = SortRequest(KeyOrder.of(keys.dtype.str), rooms[0], rooms[1], values)
+    buffers = [launcher.put(keys), launcher.allocate(keys.nbytes)]
+    values = ((launcher.put(words(keys)), launcher.allocate(keys.nbytes), keys.itemsize),)[:columns]
+    given = SortRequest(KeyOrder.of(keys.dtype.str), buffers[0], buffers[1], values)
     Sorter(launcher, len(keys), HEAVY_TUNING, lambda: None).sort(given)
-    np.testing.assert_array_equal(rooms[1].array.view(keys.dtype), np.sort(keys))
+    np.testing.assert_array_equal(buffers[1].array.view(keys.dtype), np.sort(keys))
     return launcher.heavy, launcher.remainder, launcher.way
 
 

@@ -15,7 +15,7 @@ from tests.arrange.sort.sort_gpu_cases import entropy_keys, keys_of, words
 pytestmark = pytest.mark.fibers
 
 HOW = {"undecided": 0, "straight": 1, "reversed": 2, "by_digits": 3, "by_parts": 4}
-MOST_IN_ONE = 256
+MAX_IN_ONE = 256
 
 
 def planned(keys, *, order=None, how=("random", 0)):
@@ -23,10 +23,10 @@ def planned(keys, *, order=None, how=("random", 0)):
     launcher = FiberLauncher(*how)
     order = order or KeyOrder.of(keys.dtype.str)
     of_keys = KeyType(keys.itemsize, order.packed)
-    zeros = launcher.room(DevicePlan.nbytes(of_keys, HARNESS_TUNING.lsd, counts_prefixes=True), fill=0)
+    zeros = launcher.allocate(DevicePlan.nbytes(of_keys, HARNESS_TUNING.lsd, counts_prefixes=True), fill=0)
     context = SortContext(launcher, len(keys), 2)
     plan = DevicePlan(context, of_keys, HARNESS_TUNING.lsd, zeros, counts_prefixes=True)
-    plan.make(launcher.put(keys), PlanInputs(False, False, MsdUse.IF_CHEAPER, MOST_IN_ONE))
+    plan.make(launcher.put(keys), PlanInputs(False, False, MsdUse.IF_CHEAPER, MAX_IN_ONE))
     made = launcher.fetch(plan.plan).view(np.uint32)
     steps = made[4:].reshape(-1, 4)[: made[1], 0].tolist()
     return int(made[0]), steps, bool(made[2]), bool(made[3]), launcher.fetch(plan.prefix_counts).view(np.uint32)

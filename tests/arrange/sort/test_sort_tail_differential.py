@@ -30,7 +30,7 @@ class Watching(FiberLauncher):
         super().launch(entry, shape, args)
         if entry.name in TAIL:
             number, meeting = args[1], args[4]
-            counts = meeting.room.array[: meeting.begin].view("u4").reshape(-1, 8)[number:, 0]
+            counts = meeting.buffer.array[: meeting.begin].view("u4").reshape(-1, 8)[number:, 0]
             self.steps, self.blocks = np.count_nonzero(counts), int(counts.max())
             assert not self.fetch(meeting).any()  # as it found them
 
@@ -118,5 +118,5 @@ class WatchingHeavy(Watching):
     def launch(self, entry, shape, args):
         super().launch(entry, shape, args)
         if entry.name == "merge_heavy":
-            heavy, plan = (self.fetch(room) for room in args[-2:])
+            heavy, plan = (self.fetch(buffer) for buffer in args[-2:])
             self.heavy, self.remainder = int(heavy[:8].view("u8")[0]), int(plan[REMAINDER_OFFSET:].view("u4")[0])

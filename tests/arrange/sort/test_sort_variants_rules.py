@@ -21,35 +21,35 @@ pytestmark = pytest.mark.pure
 OF_EVERY_CARD, OF_LARGE_CARDS = 99 << 10, 163 << 10
 
 
-class Room:
+class DeviceBuffer:
     address, nbytes = 16, 8
 
 
 class Lister:
     """A launcher that looks programs up and runs nothing."""
 
-    def __init__(self, most_shared: int = OF_LARGE_CARDS) -> None:
-        self.most_shared = most_shared
+    def __init__(self, max_shared: int = OF_LARGE_CARDS) -> None:
+        self.max_shared = max_shared
         self.programs: set[str] = set()
         self.variants: set[Variant] = set()
         self.launches: list[str] = []
         self.meeting_blocks = 0
-        self.room_bytes = 0
+        self.buffer_bytes = 0
 
-    def room(self, nbytes, fill=None):
-        self.room_bytes += nbytes
-        return Room()
+    def allocate(self, nbytes, fill=None):
+        self.buffer_bytes += nbytes
+        return DeviceBuffer()
 
-    def rooms(self, zeroed):
-        return [self.room(nbytes) for nbytes in zeroed]
+    def allocate_group(self, zeroed):
+        return [self.allocate(nbytes) for nbytes in zeroed]
 
-    def fill(self, room, byte):
+    def fill(self, buffer, byte):
         pass
 
-    def put(self, values, room=None):
-        return Room()
+    def put(self, values, buffer=None):
+        return DeviceBuffer()
 
-    def fetch(self, room):
+    def fetch(self, buffer):
         return np.zeros(4, np.uint8)
 
     def launch(self, entry, shape, args):
@@ -58,7 +58,7 @@ class Lister:
         self.launches.append(entry.name)
         if entry.name in {"tail_passes", "tail_passes_keys", "rank_sort", "cooperative_sort"}:
             self.meeting_blocks = max(self.meeting_blocks, shape.blocks)
-        assert shape.shared <= self.most_shared
+        assert shape.shared <= self.max_shared
         assert shape.threads <= 1024 and 0 < shape.blocks < 1 << 31
         codes = signature_codes(entry.signature)
         assert len(codes) == len(args)
@@ -87,17 +87,19 @@ class Lister:
 )
 def test_launches_are_listed(typestr: str, count: int) -> None:
     order, lister = KeyOrder.of(typestr), Lister()
-    sorter = Sorter(lister, count, SortTuning(), Room)
-    for values in ((), ((Room(), Room(), 4),), ((Room(), Room(), 16),) * 3):
-        for indices in (None, (Room(), 4), (Room(), 8)):
+    sorter = Sorter(lister, count, SortTuning(), DeviceBuffer)
+    for values in ((), ((DeviceBuffer(), DeviceBuffer(), 4),), ((DeviceBuffer(), DeviceBuffer(), 16),) * 3):
+        for indices in (None, (DeviceBuffer(), 4), (DeviceBuffer(), 8)):
             if indices is None or indices[1] == 8 or count < 1 << 32:
-                sorter.sort(SortRequest(order, Room(), Room(), values, indices))
-    sorter.top_k(SortRequest(order, Room(), Room(), (), (Room(), 8)), max(1, count // 2))
+                sorter.sort(SortRequest(order, DeviceBuffer(), DeviceBuffer(), values, indices))
+    sorter.top_k(SortRequest(order, DeviceBuffer(), DeviceBuffer(), (), (DeviceBuffer(), 8)), max(1, count // 2))
     if typestr[2] in "48" and count < 1 << 32:
         for options in (HybridOptions(), HybridOptions(merges=False, by_size=False)):
-            sorter.sort(SortRequest(order, Room(), Room(), strategy="hybrid", options=options))
-            values = ((Room(), Room(), 4),)
-            sorter.sort(SortRequest(order, Room(), Room(), values, stable=False, strategy="hybrid", options=options))
+            sorter.sort(SortRequest(order, DeviceBuffer(), DeviceBuffer(), strategy="hybrid", options=options))
+            values = ((DeviceBuffer(), DeviceBuffer(), 4),)
+            sorter.sort(
+                SortRequest(order, DeviceBuffer(), DeviceBuffer(), values, stable=False, strategy="hybrid", options=options)
+            )
 
 
 @pytest.mark.parametrize(("width", "count"), [(4, 500_000_000), (8, 250_000_000)])
@@ -126,7 +128,9 @@ def test_lists_by_parts_take_a_tenth_of_the_keys_or_a_quarter_where_stable(width
 def test_few_pairs_of_8_bytes_have_few_launches_that_may_be_in_vain() -> None:
     """In a sort by digits, all of the last four launches may be in vain. The lists of an MSD sort take up to 0.3 of the keys."""
     lister = Lister()
-    Sorter(lister, 1 << 23, SortTuning(), Room).sort(SortRequest(KeyOrder.of("<u8"), Room(), Room(), ((Room(), Room(), 8),)))
+    Sorter(lister, 1 << 23, SortTuning(), DeviceBuffer).sort(
+        SortRequest(KeyOrder.of("<u8"), DeviceBuffer(), DeviceBuffer(), ((DeviceBuffer(), DeviceBuffer(), 8),))
+    )
     lsd = ["count_digits", "choose_plan", *["onesweep_pass"] * 8]
     assert lister.launches == [*lsd, "tail_passes", "bin_sort", "block_radix_sort", "copy_or_reverse"]
     few = SortTuning().msd_of(8).select_pairs([8], 1 << 23, SortTuning().lsd)
@@ -138,9 +142,9 @@ def test_few_pairs_of_8_bytes_have_few_launches_that_may_be_in_vain() -> None:
 def test_cards_of_small_blocks_have_programs_that_fit(capability: tuple[int, int], most: int) -> None:
     for typestr in ("<u2", "<u4", "<u8"):
         lister = Lister(most)
-        for values in ((), ((Room(), Room(), 4),), ((Room(), Room(), 8),)):
-            Sorter(lister, 1 << 26, tuning_of(100, capability), Room).sort(
-                SortRequest(KeyOrder.of(typestr), Room(), Room(), values)
+        for values in ((), ((DeviceBuffer(), DeviceBuffer(), 4),), ((DeviceBuffer(), DeviceBuffer(), 8),)):
+            Sorter(lister, 1 << 26, tuning_of(100, capability), DeviceBuffer).sort(
+                SortRequest(KeyOrder.of(typestr), DeviceBuffer(), DeviceBuffer(), values)
             )
         assert typestr != "<u8" or {"scatter_stable", "tail_passes"} <= set(lister.launches)
         assert ("prefix_histogram.cu" in lister.programs) == (most == OF_LARGE_CARDS and typestr != "<u2")
@@ -149,12 +153,12 @@ def test_cards_of_small_blocks_have_programs_that_fit(capability: tuple[int, int
 @pytest.mark.parametrize("count", [4096, 1 << 13, 1 << 14, 1 << 15, 300_000, 1 << 23])
 def test_blocks_that_meet_are_one_a_multiprocessor(count: int) -> None:
     """More would not surely be resident together; and the strategy of the paper has none."""
-    for values in ((), ((Room(), Room(), 8),), ((Room(), Room(), 4),)):
-        lister, given = Lister(), SortRequest(KeyOrder.of("<u8"), Room(), Room(), values)
-        Sorter(lister, count, tuning_of(100, (9, 0)), Room).sort(given)
+    for values in ((), ((DeviceBuffer(), DeviceBuffer(), 8),), ((DeviceBuffer(), DeviceBuffer(), 4),)):
+        lister, given = Lister(), SortRequest(KeyOrder.of("<u8"), DeviceBuffer(), DeviceBuffer(), values)
+        Sorter(lister, count, tuning_of(100, (9, 0)), DeviceBuffer).sort(given)
         assert 0 < lister.meeting_blocks <= 100
     lister = Lister()
-    Sorter(lister, 1 << 23, tuning_of(100, (9, 0)), Room).sort(replace(given, stable=False, strategy="hybrid"))
+    Sorter(lister, 1 << 23, tuning_of(100, (9, 0)), DeviceBuffer).sort(replace(given, stable=False, strategy="hybrid"))
     assert lister.meeting_blocks == 0
 
 
@@ -165,12 +169,17 @@ def test_every_listed_program_is_reached_by_a_call() -> None:
         order, width = KeyOrder.of(typestr), int(typestr[2])
         for count in (100, 10_000, 1 << 19, *(1 << bits for bits in (14, 15, 16, 17, 18, 20, 21, 23, 26, 29, 33))):
             lister = Lister()
-            sorter = Sorter(lister, count, tuning_of(132, capability), Room)
-            for values in ((), ((Room(), Room(), width),), ((Room(), Room(), 1),), ((Room(), Room(), 16),)):
-                sorter.sort(SortRequest(order, Room(), Room(), values))
+            sorter = Sorter(lister, count, tuning_of(132, capability), DeviceBuffer)
+            for values in (
+                (),
+                ((DeviceBuffer(), DeviceBuffer(), width),),
+                ((DeviceBuffer(), DeviceBuffer(), 1),),
+                ((DeviceBuffer(), DeviceBuffer(), 16),),
+            ):
+                sorter.sort(SortRequest(order, DeviceBuffer(), DeviceBuffer(), values))
                 if width >= 4 and count < 1 << 32:
-                    sorter.sort(SortRequest(order, Room(), Room(), values, stable=False, strategy="hybrid"))
-            sorter.top_k(SortRequest(order, Room(), Room(), (), (Room(), 8)), 10)
+                    sorter.sort(SortRequest(order, DeviceBuffer(), DeviceBuffer(), values, stable=False, strategy="hybrid"))
+            sorter.top_k(SortRequest(order, DeviceBuffer(), DeviceBuffer(), (), (DeviceBuffer(), 8)), 10)
             reached |= lister.variants
     listed = {variant for variant in all_variants() if variant.file.startswith("arrange/sort/")}
     assert {str(variant) for variant in listed - reached} == {"arrange/sort/gpu/null_partition.cu HR_THREADS=256"}

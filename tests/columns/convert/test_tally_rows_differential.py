@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from headrace import Dialect
 from headrace.columns.convert.gpu.tuning import RowTuning, tally_program
-from headrace.structure.gpu.dialect_tables import TALLY, TOTALS, Found, plain_dialect
+from headrace.structure.gpu.dialect_tables import TILE_SUMMARY, TOTALS, Found, plain_dialect
 from headrace.testing import fibers
 from tests.examples import examples
 from tests.structure.gpu.find_kernels_cases import (
@@ -45,7 +45,7 @@ def tallied(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result:
     plain = plain_dialect(dialect, quoted=quoted)
     assert plain is not None
     tiles = tile_count(data, how)
-    tallies, totals = np.zeros(2 * tiles + 1, TALLY), np.zeros(1, TOTALS)
+    tallies, totals = np.zeros(2 * tiles + 1, TILE_SUMMARY), np.zeros(1, TOTALS)
     marks: np.ndarray[Any, np.dtype[np.uint32]] = np.zeros(tiles + 1, np.uint32)
     if tiles:
         defines, _, shared = tally_program(RowTuning(quotes=quoted, tile=how.tile, head=256), threads)

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from headrace import _native
-from headrace.columns.buffers.column_buffers_gpu import Taken
+from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.faults.gpu import fault_list, remove_rows
 from headrace.columns.faults.gpu.count_lines import lines_on_gpu
 from headrace.columns.types import parse_type
-from headrace.gpu.kernels.launcher import Part
+from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.convert.convert_kernels_cases import TEXTS, table
 from tests.columns.faults.load_gpu_faults_cases import check, spoiled
@@ -189,43 +189,46 @@ def test_rows_are_taken_out(rows, gone):
     texts = [bytes(rng.integers(0, 256, rng.choice([0, 1, 17, 40]), np.uint8)) for _ in range(rows)]
     names = ("string", "large_string", "bool", "int8", "decimal128(5, 2)")
     columns = [_column(launcher, number, name, present, texts) for number, name in enumerate(names)]
-    before = {one.position: one.rooms for one in columns}
+    before = {one.position: one.buffers for one in columns}
     remove_rows.remove_rows(launcher, columns, rows, going)
     for one in columns:
         assert one.nulls == len(kept) - int(present[kept].sum())
-        bits = np.unpackbits(launcher.fetch(one.rooms["validity"]), bitorder="little")
+        bits = np.unpackbits(launcher.fetch(one.buffers["validity"]), bitorder="little")
         assert np.array_equal(bits[: len(kept)], present[kept]) and not bits[len(kept) :].any()
-        if "offsets" in one.rooms:
-            offsets = launcher.fetch(one.rooms["offsets"]).view(np.int64 if one.large else np.int32)
+        if "offsets" in one.buffers:
+            offsets = launcher.fetch(one.buffers["offsets"]).view(np.int64 if one.large else np.int32)
             assert offsets.tolist() == np.cumsum([0, *(len(texts[row]) for row in kept)]).tolist()
-            assert launcher.fetch(one.rooms["values"]).tobytes() == b"".join(texts[row] for row in kept)
+            assert launcher.fetch(one.buffers["values"]).tobytes() == b"".join(texts[row] for row in kept)
         elif one.type.bits == 1:
             bits = [
-                np.unpackbits(launcher.fetch(rooms["values"]), bitorder="little") for rooms in (before[one.position], one.rooms)
+                np.unpackbits(launcher.fetch(buffers["values"]), bitorder="little")
+                for buffers in (before[one.position], one.buffers)
             ]
             assert np.array_equal(bits[1][: len(kept)], bits[0][kept])
         else:
-            values = [launcher.fetch(rooms["values"]) for rooms in (before[one.position], one.rooms)]
+            values = [launcher.fetch(buffers["values"]) for buffers in (before[one.position], one.buffers)]
             width = one.type.bits // 8
             assert np.array_equal(values[1].reshape(-1, width), values[0][: rows * width].reshape(-1, width)[kept])
 
 
-def _column(launcher: FiberLauncher, position: int, name: str, present: np.ndarray, texts: list[bytes]) -> Taken:
+def _column(launcher: FiberLauncher, position: int, name: str, present: np.ndarray, texts: list[bytes]) -> ColumnBuffers:
     """A column of random values; one of large strings is small enough to have offsets of 32 bits in the end."""
     large = name == "large_string"
-    one = Taken(position, parse_type("string" if large else name), None, large)
+    one = ColumnBuffers(position, parse_type("string" if large else name), None, large)
     if "string" in name:
-        one.rooms["values"] = launcher.put(np.frombuffer(b"".join(texts), np.uint8))
-    one.make_rooms(launcher, len(present))
+        one.buffers["values"] = launcher.put(np.frombuffer(b"".join(texts), np.uint8))
+    one.allocate(launcher, len(present))
     bits = np.packbits(present, bitorder="little")
-    launcher.put(bits, Part(one.rooms["validity"], 0, len(bits)))
+    launcher.put(bits, BufferSlice(one.buffers["validity"], 0, len(bits)))
     if "string" in name:
         offsets = np.cumsum([0, *map(len, texts)])
-        launcher.put(offsets.astype(np.int64 if large else np.int32), one.rooms["offsets"])
+        launcher.put(offsets.astype(np.int64 if large else np.int32), one.buffers["offsets"])
     elif name == "bool":
-        launcher.put(bits, Part(one.rooms["values"], 0, len(bits)))
+        launcher.put(bits, BufferSlice(one.buffers["values"], 0, len(bits)))
     else:
-        launcher.put(np.random.default_rng(1).integers(0, 256, one.rooms["values"].nbytes).astype(np.uint8), one.rooms["values"])
+        launcher.put(
+            np.random.default_rng(1).integers(0, 256, one.buffers["values"].nbytes).astype(np.uint8), one.buffers["values"]
+        )
     return one
 
 
@@ -234,20 +237,20 @@ def test_columns_give_back_their_memory_group_by_group(monkeypatch):
     monkeypatch.setattr(remove_rows, "BATCH_BYTES", 1)
     data = b"a,b,c\n" + b"".join(b"%d,text,%d.5\n" % (row, row) for row in range(400)) + b"1\n"
     held: list[int] = []
-    rooms: weakref.WeakSet[Any] = weakref.WeakSet()
-    room = FiberLauncher.room
+    buffers: weakref.WeakSet[Any] = weakref.WeakSet()
+    allocate = FiberLauncher.allocate
 
     def watched(self: FiberLauncher, nbytes: int, *, fill: int | None = None) -> Any:
-        made = room(self, nbytes, fill=fill)
-        rooms.add(made)
+        made = allocate(self, nbytes, fill=fill)
+        buffers.add(made)
         return made
 
     def run(self: Any) -> None:
         first(self)
-        held.append(sum(one.nbytes for one in rooms if one.nbytes >= 400))
+        held.append(sum(one.nbytes for one in buffers if one.nbytes >= 400))
 
     first = remove_rows._Removal.run
-    monkeypatch.setattr(FiberLauncher, "room", watched)
+    monkeypatch.setattr(FiberLauncher, "allocate", watched)
     monkeypatch.setattr(remove_rows._Removal, "run", run)
     check(data, on_error="reject", dtypes={"a": "int64", "b": "string", "c": "float64"})
     assert len(held) == 3 and max(held) - min(held) < 400
@@ -259,8 +262,8 @@ def test_lines_are_numbered(seed):
     text = bytes(rng.choices(b"ab\r\n\r\n", k=rng.choice([1, 100, 40_000])))
     positions = sorted(rng.choices(range(len(text)), k=rng.choice([1, 50])))
     launcher, skew = FiberLauncher("random", seed), rng.randrange(16)
-    room = Part(launcher.put(np.frombuffer(bytes(skew) + text, np.uint8)), skew)
-    found = lines_on_gpu(launcher, room, np.array(positions, np.uint64))
+    buffer = BufferSlice(launcher.put(np.frombuffer(bytes(skew) + text, np.uint8)), skew)
+    found = lines_on_gpu(launcher, buffer, np.array(positions, np.uint64))
     assert found.tolist() == _native.line_numbers(_native.Source.from_bytes(text), positions, 1)
 
 
@@ -280,9 +283,9 @@ def test_lines_of_the_first_and_last_bytes_of_parts(skew):
     text = bytes(random.Random(skew).choices(b"ab\r\n", k=40_000))
     borders = [begin - skew + more for begin in (16 << 10, 32 << 10) for more in (-1, 0, 1)]
     launcher = FiberLauncher("random", skew)
-    room = Part(launcher.put(np.frombuffer(bytes(skew) + text, np.uint8)), skew)
+    buffer = BufferSlice(launcher.put(np.frombuffer(bytes(skew) + text, np.uint8)), skew)
     for positions in ([0, *borders], borders[1:2], borders[4:5], [borders[0]], [len(text) - 1]):
-        found = lines_on_gpu(launcher, room, np.array(positions, np.uint64))
+        found = lines_on_gpu(launcher, buffer, np.array(positions, np.uint64))
         before = [text[: at + 1] for at in positions]
         ends = [
             part[:-1].count(b"\n") + sum(part[i] == 13 and text[i + 1] != 10 for i in range(len(part) - 1)) for part in before

@@ -17,12 +17,12 @@ from headrace.api.read.read_csv import read_csv
 from headrace.columns.convert.gpu.tuning import RowTuning
 from headrace.columns.finish.header_faults import with_header_faults
 from headrace.columns.load.gpu.decoded import decode_target
-from headrace.columns.load.gpu.load import GpuTuning, Place, load_on_gpu
-from headrace.gpu.kernels.launcher import Entry, Part, Shape
+from headrace.columns.load.gpu.load import GpuTarget, GpuTuning, load_on_gpu
+from headrace.gpu.kernels.launcher import BufferSlice, Entry, Shape
 from headrace.sources.encoding.decode_gpu import DecodeShape
 from headrace.sources.open import open_source
 from headrace.structure.gpu.launches import SearchTuning
-from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
+from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
 
 
 def shape_of(find: SearchTuning, *, threads: int, window: int, row_threads: int = 32) -> GpuTuning:
@@ -51,8 +51,8 @@ def read_on_fibers(
     with open_source(data, parsed.source) as source:
         prepared = prepare(source, parsed)
         plan = load_plan(source, prepared, parsed)
-        text = Part(launcher.put(np.frombuffer(bytes(skew) + source.native.read(0, source.size), np.uint8)), skew)
-        placed, place = replace(source, on_gpu=text) if far else source, Place(launcher, text, shape)
+        text = BufferSlice(launcher.put(np.frombuffer(bytes(skew) + source.native.read(0, source.size), np.uint8)), skew)
+        placed, place = replace(source, on_gpu=text) if far else source, GpuTarget(launcher, text, shape)
         if source.codec != "utf-8":
             place, placed, plan = decode_target(place, placed, plan, view_of, DecodeShape(64))
         loaded = load_on_gpu(place, placed, parsed.dialect, plan)
@@ -64,9 +64,9 @@ def read_on_fibers(
         return headrace.Table(table_columns(prepared, loaded, parsed), rejects=rejects, report=report), launcher.waits
 
 
-def view_of(room: HostRoom) -> _native.Source:
-    """Return a room as a source of the native readers."""
-    return _native.Source.from_bytes(room.array)
+def view_of(buffer: HostBuffer) -> _native.Source:
+    """Return a buffer as a source of the native readers."""
+    return _native.Source.from_bytes(buffer.array)
 
 
 def check(data: bytes, **options: Any) -> int:

@@ -110,15 +110,15 @@ def check_values(data: bytes, types: list[str]) -> int:
 
 
 def test_memory_that_is_not_there(monkeypatch):
-    take, refused = FiberLauncher.rooms, []
+    take, refused = FiberLauncher.allocate_group, []
 
-    def rooms(self, zeroed, others=(), *, ones=0):
+    def allocate_group(self, zeroed, others=(), *, ones=0):
         if ones and len(refused) < 2:
             refused.append(1)
             raise MemoryLimitError("no")
         return take(self, zeroed, others, ones=ones)
 
-    monkeypatch.setattr(FiberLauncher, "rooms", rooms)
+    monkeypatch.setattr(FiberLauncher, "allocate_group", allocate_group)
     assert check(DATA, header=False, schema=TYPES) == 2
     assert len(refused) == 2
 
@@ -181,7 +181,7 @@ def test_the_card_says_whether_room_does(read_by, off):
 @pytest.mark.parametrize("step", [1, 2, 3, 1000])
 def test_what_the_first_records_show(dialect, data, expected, step):
     records, lengths, fields = expected
-    found = _native.look_at_beginning(native_dialect(dialect), data, len(fields), step)
+    found = _native.sample_prefix(native_dialect(dialect), data, len(fields), step)
     assert found == (records, sum(lengths), sums(lengths), [sums(sizes) for sizes in fields])
 
 

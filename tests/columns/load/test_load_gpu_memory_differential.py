@@ -11,7 +11,7 @@ import pytest
 
 import headrace
 from headrace.structure.gpu.launches import SearchTuning
-from headrace.testing.fibers.launcher import FiberLauncher, HostRoom
+from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
 from tests.columns.load.load_gpu_cases import read_on_fibers, same_table, shape_of
 
 pytestmark = pytest.mark.fibers
@@ -96,12 +96,12 @@ def check(data: bytes, **options: Any) -> None:
 @pytest.fixture(params=[0xEE, 0x01])
 def before(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fill uninitialised memory with the parameter."""
-    room = FiberLauncher.room
+    allocate = FiberLauncher.allocate
 
-    def poisoned(self: FiberLauncher, nbytes: int, *, fill: int | None = None) -> HostRoom:
-        return room(self, nbytes, fill=request.param if fill is None else fill)
+    def poisoned(self: FiberLauncher, nbytes: int, *, fill: int | None = None) -> HostBuffer:
+        return allocate(self, nbytes, fill=request.param if fill is None else fill)
 
-    monkeypatch.setattr(FiberLauncher, "room", poisoned)
+    monkeypatch.setattr(FiberLauncher, "allocate", poisoned)
 
 
 @pytest.mark.long_except("1-*-given")
@@ -140,15 +140,15 @@ def test_records_at_every_place_of_a_tile(quoted, line_end):
 
 
 def test_bits_alone_are_filled_before(monkeypatch):
-    """Rooms of columns that are filled: for each expected row a bit of each column, and another of a bool."""
-    take, sizes = FiberLauncher.rooms, []
+    """Initialised buffers of columns: for each expected row a bit of each column, and another of a bool."""
+    take, sizes = FiberLauncher.allocate_group, []
 
     def noted(self, zeroed, others=(), *, ones=0):
         if ones:
             sizes.append((sum(zeroed), sum(others)))
         return take(self, zeroed, others, ones=ones)
 
-    monkeypatch.setattr(FiberLauncher, "rooms", noted)
+    monkeypatch.setattr(FiberLauncher, "allocate_group", noted)
     check("\n".join([*PLAIN * 30, ""]).encode(), header=False, schema=TYPES)
     assert sizes
     for filled, others in sizes:

@@ -16,7 +16,7 @@ from headrace.gpu.device import device as gpu
 from headrace.gpu.device import event
 from headrace.gpu.device.event import Event
 from headrace.gpu.memory import pool
-from headrace.gpu.memory.pool import DeviceBuffer
+from headrace.gpu.memory.pool import PoolBuffer
 from headrace.primitives import copy as device_copy
 
 
@@ -97,7 +97,7 @@ def test_memory_that_others_have_known_is_given_back_by_a_driver_that_cannot_rec
         raise RuntimeError('Function "cuCtxRecordEvent" is not found')
 
     notes.cuCtxRecordEvent = missing
-    buffer = DeviceBuffer(256, 64, notes.card, 9, None)
+    buffer = PoolBuffer(256, 64, notes.card, 9, None)
     buffer.show()
     buffer.close()
     assert [call[0] for call in notes.said("synchronize", "give back")] == ["synchronize", "give back"]
@@ -105,5 +105,5 @@ def test_memory_that_others_have_known_is_given_back_by_a_driver_that_cannot_rec
 
 @pytest.mark.parametrize(("stream", "behind_all"), [(1, 0), (2, 1), (9, 0)])
 def test_memory_of_a_threads_own_stream_is_given_back_behind_all_since_any_thread_may_do_it(notes, stream, behind_all):
-    DeviceBuffer(256, 64, notes.card, stream, None).close()
+    PoolBuffer(256, 64, notes.card, stream, None).close()
     assert len(notes.said("cuCtxRecordEvent")) == behind_all and notes.told[-1] == ("give back", 256, stream)

@@ -24,9 +24,9 @@ def call(driver, layout=LAYOUT):
 
 def test_arguments_lie_where_the_kernels_parameters_do():
     driver = NotingDriver(SIZES)
-    room = SimpleNamespace(address=2**63 + 5)
+    buffer = SimpleNamespace(address=2**63 + 5)
     structure = np.array([(1, 2)], [("a", "<u4"), ("b", "<u8")])
-    assert call(driver).launch(3, (4, 5, 6), 128, 9, [room, 2**32 - 1, -2, 0.5, 1.5, structure, -(2**31)]) == 0
+    assert call(driver).launch(3, (4, 5, 6), 128, 9, [buffer, 2**32 - 1, -2, 0.5, 1.5, structure, -(2**31)]) == 0
     assert driver.launched == [(77, (3, 1, 1, 4, 5, 6), 128, 9)]
     packed = [struct.pack(f"={code}", value) for code, value in zip("QIqdf", (2**63 + 5, 2**32 - 1, -2, 0.5, 1.5), strict=True)]
     assert driver.arguments == [[*packed, struct.pack("=IQ", 1, 2), struct.pack("=i", -(2**31))]]

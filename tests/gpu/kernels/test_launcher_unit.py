@@ -13,7 +13,7 @@ from headrace.core.budget import Budget
 from headrace.core.transfers import Crossings
 from headrace.gpu.kernels import launcher as launchers
 from headrace.gpu.kernels.kernel import Kernel
-from headrace.gpu.kernels.launcher import Entry, GpuLauncher, Part, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, Entry, GpuLauncher, Shape
 from tests.gpu.kernels.noting_driver import NotingDriver
 
 ENTRY = Entry("primitives/copy.cu", "fill_items", "Q")
@@ -21,7 +21,7 @@ SHAPE = Shape({"HR_WIDTH": 4}, 5, 32)
 
 
 class Memory:
-    """Room as a launcher sees it."""
+    """DeviceBuffer as a launcher sees it."""
 
     def __init__(self, address: int) -> None:
         self.address, self.nbytes = address, 16
@@ -73,7 +73,7 @@ def test_together_they_are_made_in_order_at_the_end_of_the_outermost_block(drive
         ("fill", lambda launcher: launcher.fill(Memory(256), 0)),
         ("put", lambda launcher: launcher.put(b"told", Memory(256))),
         ("fetch", lambda launcher: launcher.fetch(Memory(256))),
-        ("take", lambda launcher: launcher.room(64)),
+        ("take", lambda launcher: launcher.allocate(64)),
     ],
 )
 def test_what_is_asked_for_in_between_comes_behind_the_launches_before_it(driver, what, asked):
@@ -90,7 +90,7 @@ def test_memory_is_held_until_the_launch_is_made(driver):
     memory = Memory(512)
     held = weakref.ref(memory)
     with driver.launcher.together():
-        driver.launcher.launch(ENTRY, SHAPE, [Part(memory, 0)])
+        driver.launcher.launch(ENTRY, SHAPE, [BufferSlice(memory, 0)])
         del memory
         gc.collect()
         assert held() is not None

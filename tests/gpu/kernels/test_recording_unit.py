@@ -14,10 +14,10 @@ from headrace.core.transfers import Crossings
 from headrace.gpu.device.device import GpuError
 from headrace.gpu.kernels import launcher as launchers
 from headrace.gpu.kernels.kernel import Kernel
-from headrace.gpu.kernels.launcher import Entry, GpuLauncher, Part, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, Entry, GpuLauncher, Shape
 from headrace.gpu.kernels.trace import Recorder, Run
 from headrace.gpu.kernels.trace_expressions import Operation, Symbol, evaluate, least, most, packed
-from headrace.gpu.memory.pool import DeviceBuffer
+from headrace.gpu.memory.pool import PoolBuffer
 from tests.gpu.kernels.noting_driver import NotingDriver
 
 ENTRY = Entry("primitives/copy.cu", "fill_items", "QI12s")
@@ -25,7 +25,7 @@ TASK = struct.Struct("=QI")
 
 
 class Memory:
-    """Room as a launcher sees it."""
+    """DeviceBuffer as a launcher sees it."""
 
     def __init__(self, address: int) -> None:
         self.address, self.nbytes = address, 4096
@@ -44,7 +44,7 @@ def driver(monkeypatch):
 
     def take(nbytes, stream, budget, *, is_current, ones_and_zeros):
         made.told.append(("take", nbytes, ones_and_zeros))
-        return DeviceBuffer(1 << 20, nbytes, card, stream, budget)
+        return PoolBuffer(1 << 20, nbytes, card, stream, budget)
 
     for module in ("kernels.launcher", "kernels.kernel", "memory.pool"):
         monkeypatch.setattr(f"headrace.gpu.{module}.card_calls", lambda: made.calls)
@@ -77,16 +77,16 @@ def recorded():
     recorder = Recorder(2, 1)
     nbytes, tiles = recorder.numbers
     text = recorder.given[0].of_size(nbytes)
-    made = recorder.room(tiles * 8 + 4, fill=0)
-    other = recorder.room(16)
+    made = recorder.allocate(tiles * 8 + 4, fill=0)
+    other = recorder.allocate(16)
     task = packed(TASK, nbytes, 5)
-    recorder.launch(ENTRY, Shape({}, (least(tiles, 3), 2, 1), 32, 0), [Part(text, 16), tiles, task])
-    recorder.fill(Part(made, 8, 16), 0xFF)
-    second = [Part(made, tiles * 4), most(tiles, 9) % 7, packed(TASK, 1, tiles)]
+    recorder.launch(ENTRY, Shape({}, (least(tiles, 3), 2, 1), 32, 0), [BufferSlice(text, 16), tiles, task])
+    recorder.fill(BufferSlice(made, 8, 16), 0xFF)
+    second = [BufferSlice(made, tiles * 4), most(tiles, 9) % 7, packed(TASK, 1, tiles)]
     recorder.launch(ENTRY, Shape({}, -(-nbytes // 10), 64, 0), second)
     recorder.launch(ENTRY, Shape({}, 1, 64, 0), [None, 0, bytes(12)])
     recording = recorder.done()
-    assert (made.number, other.number) == (1, 2)  # the given room has number 0
+    assert (made.number, other.number) == (1, 2)  # the input buffer has number 0
     return recording
 
 
@@ -95,7 +95,7 @@ def test_a_run_tells_what_was_recorded_with_its_own_numbers(driver):
     for nbytes, tiles, text in [(25, 2, 4096), (1000, 100, 8192)]:
         driver.launched.clear(), driver.arguments.clear(), driver.told.clear()
         made = driver.launcher.replay(recording, (nbytes, tiles), (Memory(text),))
-        assert [room.nbytes for room in made] == [tiles * 8 + 4, 16]
+        assert [buffer.nbytes for buffer in made] == [tiles * 8 + 4, 16]
         slab = -(-(tiles * 8 + 4) // 256) * 256
         del made
         assert driver.told.pop() == ("give back", 1 << 20, 9)
@@ -114,10 +114,10 @@ def arguments(address, number, task):
 def test_what_steps_one_by_one_are_told_is_the_same():
     run = Run(recorded(), (1000, 100), (Memory(8192),), (Memory(1 << 20), Memory(2 << 20)))
     first, fill, second, third = recorded().steps
-    room = run.argument(first.args[0])
-    assert (room.address, room.nbytes, run.argument(first.args[1])) == (8192 + 16, 984, 100)
+    buffer = run.argument(first.args[0])
+    assert (buffer.address, buffer.nbytes, run.argument(first.args[1])) == (8192 + 16, 984, 100)
     assert run.argument(first.args[2]) == TASK.pack(1000, 5) and run.shape(first.shape).blocks == (3, 2, 1)
-    assert (run.room(fill.room).address, run.room(fill.room).nbytes) == ((1 << 20) + 8, 16)
+    assert (run.buffer(fill.buffer).address, run.buffer(fill.buffer).nbytes) == ((1 << 20) + 8, 16)
     assert run.shape(second.shape).blocks == 100 and run.argument(second.args[1]) == 2
     assert [run.argument(arg) for arg in third.args] == [None, 0, bytes(12)]
 

@@ -32,7 +32,7 @@ class LazyDriver:
         self.pinned_most = 1 << 40
         self.waiting: list[tuple[int, int, int]] = []
         self.recorded: dict[int, int] = {}
-        self.done = self.events = self.most_waiting = 0
+        self.done = self.events = self.max_waiting = 0
 
     def cuStreamCreate(self, flags: int) -> tuple[int, int]:
         return 0, 7
@@ -57,7 +57,7 @@ class LazyDriver:
 
     def cuMemcpyDtoHAsync(self, host: int, device: int, nbytes: int, stream: int) -> tuple[int]:
         self.waiting.append((host, device, nbytes))
-        self.most_waiting = max(self.most_waiting, len(self.waiting) - self.done)
+        self.max_waiting = max(self.max_waiting, len(self.waiting) - self.done)
         return (0,)
 
     def cuMemcpyHtoDAsync(self, device: int, host: int, nbytes: int, stream: int) -> tuple[int]:

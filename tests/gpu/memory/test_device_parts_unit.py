@@ -11,8 +11,8 @@ import pytest
 from headrace.core.budget import Budget
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.memory import pool
-from headrace.gpu.memory.pool import DeviceBuffer
-from headrace.gpu.memory.slabs import ALIGNMENT, LARGE, SLAB, take_together
+from headrace.gpu.memory.pool import PoolBuffer
+from headrace.gpu.memory.slabs import ALIGNMENT, LARGE, SLAB, allocate_group
 
 
 class Pool:
@@ -34,12 +34,12 @@ class Pool:
         ones, zeros = ones_and_zeros
         self.zeroed += [(begin, size) for begin, size in ((address, ones), (address + ones, zeros)) if size]
         self.taken.append(nbytes)
-        return DeviceBuffer(address, nbytes, self.gpu, stream, budget)
+        return PoolBuffer(address, nbytes, self.gpu, stream, budget)
 
 
 def test_small_buffers_lie_side_by_side_and_the_first_are_zero(monkeypatch):
     pool, budget = Pool(monkeypatch), Budget()
-    parts = take_together(pool, [5, 0, 300], [7, 256], 3, budget)
+    parts = allocate_group(pool, [5, 0, 300], [7, 256], 3, budget)
     assert len(pool.taken) == 1 and pool.taken[0] == sum(-(-n // ALIGNMENT) * ALIGNMENT for n in (5, 0, 300, 7, 256))
     assert [part.nbytes for part in parts] == [5, 0, 300, 7, 256]
     assert [part.address for part in parts] == parts.addresses
@@ -54,7 +54,7 @@ def test_small_buffers_lie_side_by_side_and_the_first_are_zero(monkeypatch):
 def test_what_is_large_lies_alone_and_slabs_are_small(monkeypatch):
     pool, budget = Pool(monkeypatch), Budget()
     sizes = [100, LARGE + 1, 200, *[LARGE] * 9]
-    parts = take_together(pool, sizes[:4], sizes[4:], 0, budget)
+    parts = allocate_group(pool, sizes[:4], sizes[4:], 0, budget)
     assert [part.nbytes for part in parts] == sizes
     assert max(pool.taken) <= max(SLAB, LARGE + ALIGNMENT + 1) and budget.used == sum(pool.taken)
     zeroed = [(begin, begin + size) for begin, size in pool.zeroed]
@@ -65,7 +65,7 @@ def test_what_is_large_lies_alone_and_slabs_are_small(monkeypatch):
 
 def test_a_slab_is_given_back_when_nobody_holds_a_part_of_it(monkeypatch):
     pool, budget = Pool(monkeypatch), Budget()
-    parts = take_together(pool, [], [8, 8], 0, budget)
+    parts = allocate_group(pool, [], [8, 8], 0, budget)
     kept = parts[1]
     del parts
     gc.collect()
@@ -77,9 +77,9 @@ def test_a_slab_is_given_back_when_nobody_holds_a_part_of_it(monkeypatch):
 
 def test_a_slab_that_was_shown_or_used_elsewhere_knows_it(monkeypatch):
     pool, noted = Pool(monkeypatch), []
-    monkeypatch.setattr(DeviceBuffer, "used_by", lambda self, stream: noted.append((self.nbytes, stream)))
-    monkeypatch.setattr(DeviceBuffer, "show", lambda self: noted.append(self.nbytes))
-    parts = take_together(pool, [], [8, 300], 5, Budget())
+    monkeypatch.setattr(PoolBuffer, "used_by", lambda self, stream: noted.append((self.nbytes, stream)))
+    monkeypatch.setattr(PoolBuffer, "show", lambda self: noted.append(self.nbytes))
+    parts = allocate_group(pool, [], [8, 300], 5, Budget())
     parts[1].used_by(9)
     interface = parts[1].__cuda_array_interface__
     assert noted == [(pool.taken[0], 9), pool.taken[0]]
@@ -89,14 +89,14 @@ def test_a_slab_that_was_shown_or_used_elsewhere_knows_it(monkeypatch):
 def test_a_budget_that_does_not_suffice_leaves_nothing(monkeypatch):
     pool, budget = Pool(monkeypatch), Budget(LARGE + 2000)
     with pytest.raises(MemoryLimitError):
-        take_together(pool, [], [LARGE + 1, LARGE + 1], 0, budget)
+        allocate_group(pool, [], [LARGE + 1, LARGE + 1], 0, budget)
     gc.collect()
     assert budget.used == 0
 
 
 def test_what_is_dropped_is_given_back_if_it_lies_alone(monkeypatch):
     pool, budget = Pool(monkeypatch), Budget()
-    parts = take_together(pool, [LARGE + 1, 100], [200], 0, budget)
+    parts = allocate_group(pool, [LARGE + 1, 100], [200], 0, budget)
     parts.drop([0, 1])
     gc.collect()
     assert len(pool.given_back) == 1 and budget.used < LARGE

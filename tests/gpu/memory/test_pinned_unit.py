@@ -40,16 +40,16 @@ def columns_of(seed: int, rows: int = 5000) -> tuple[dict[str, Column], list[Any
     rng = np.random.default_rng(seed)
     arrays: list[Any] = []
 
-    def room(array: Any) -> Any:
+    def buffer(array: Any) -> Any:
         arrays.append(array)
         return SimpleNamespace(address=array.ctypes.data, nbytes=array.nbytes)
 
     offsets = np.concatenate([[0], np.cumsum(rng.integers(0, 9, rows))]).astype(np.int32)
     number = Column(
-        parse_type("int64"), rows, 1, room(rng.integers(0, 99, rows)), room(rng.integers(0, 255, rows // 8, np.uint8))
+        parse_type("int64"), rows, 1, buffer(rng.integers(0, 99, rows)), buffer(rng.integers(0, 255, rows // 8, np.uint8))
     )
-    text = Column(parse_type("string"), rows, 0, room(rng.integers(0, 255, offsets[-1], np.uint8)), offsets=room(offsets))
-    none = Column(parse_type("string"), 0, 0, room(np.empty(0, np.uint8)), offsets=room(np.zeros(1, np.int32)))
+    text = Column(parse_type("string"), rows, 0, buffer(rng.integers(0, 255, offsets[-1], np.uint8)), offsets=buffer(offsets))
+    none = Column(parse_type("string"), 0, 0, buffer(np.empty(0, np.uint8)), offsets=buffer(np.zeros(1, np.int32)))
     return {"n": number, "s": text, "e": none}, arrays
 
 
@@ -71,7 +71,7 @@ def test_columns_through_the_ring(lazy: LazyDriver, ahead: int, streamed: bool, 
         assert bytes_of(found) == [array.tobytes() for array in arrays]
     assert crossings.to_host == sum(sum(array.nbytes for array in columns_of(seed)[1]) for seed in range(3))
     if chunk_bytes == 1000:
-        assert lazy.most_waiting >= ahead  # while one is emptied, `ahead` are on their way
+        assert lazy.max_waiting >= ahead  # while one is emptied, `ahead` are on their way
     ring.close()
     assert not lazy.held
 
@@ -90,7 +90,7 @@ def test_streamed_copies(size: int, skew: int) -> None:
 
 def test_columns_straight_into_pinned_memory(lazy: LazyDriver) -> None:
     ring = PinnedRing(CARD, chunk_bytes=64)
-    results = PinnedResults(CARD, most_bytes=64 << 20, waits=True)
+    results = PinnedResults(CARD, max_bytes=64 << 20, waits=True)
     way = FetchWay(ring, results)
     found = {}
     for seed in range(2):
@@ -125,7 +125,7 @@ def test_a_block_is_held_by_whoever_holds_one_of_its_buffers(lazy: LazyDriver) -
 def test_where_there_is_no_pinned_memory_results_go_through_the_ring(lazy: LazyDriver) -> None:
     ring = PinnedRing(CARD, chunk_bytes=4096)
     columns, arrays = columns_of(1)
-    for results in (PinnedResults(CARD, most_bytes=100, waits=True), PinnedResults(CARD, waits=True)):
+    for results in (PinnedResults(CARD, max_bytes=100, waits=True), PinnedResults(CARD, waits=True)):
         lazy.pinned_most = 3 * 4096  # of the ring alone
         found = fetch_columns(columns, event.Event(CARD), FetchWay(ring, results), Crossings())
         assert bytes_of(found) == [array.tobytes() for array in arrays]
@@ -152,7 +152,7 @@ def test_what_is_not_pinned_yet_is_not_waited_for(lazy: LazyDriver) -> None:
 
 
 def test_smaller_blocks_make_way(lazy: LazyDriver) -> None:
-    results = PinnedResults(CARD, most_bytes=48 << 20, waits=True)
+    results = PinnedResults(CARD, max_bytes=48 << 20, waits=True)
     small = results.take(1000)
     assert small is not None
     held = small.buffer(1)

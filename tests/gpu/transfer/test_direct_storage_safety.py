@@ -134,13 +134,13 @@ def buffers(monkeypatch: pytest.MonkeyPatch) -> CardBuffers:
 def sent(buffers: CardBuffers, source: Any) -> bytes:
     with open_source(source) as opened:
         text = TextStream(opened)
-        room = buffers.send(text, range(1, text.reach(1 << 20)[0]))
-        buffer = buffers._by_room[id(room)]
-        if buffer.sent is None:
-            buffer.filled.wait()
+        buffer = buffers.send(text, range(1, text.reach(1 << 20)[0]))
+        slot = buffers._by_buffer[id(buffer)]
+        if slot.sent is None:
+            slot.filled.wait()
         else:
-            assert buffer.sent.wait() == 0
-        return ctypes.string_at(room.address, room.nbytes)
+            assert slot.sent.wait() == 0
+        return ctypes.string_at(buffer.address, buffer.nbytes)
 
 
 def test_buffers_are_filled_from_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, buffers: CardBuffers) -> None:

@@ -14,7 +14,7 @@ from headrace.core.budget import Budget
 from headrace.core.errors import MemoryLimitError
 from headrace.core.transfers import Crossings
 from headrace.gpu.device.device import GpuError, gpu
-from headrace.gpu.kernels.launcher import GpuLauncher, Part
+from headrace.gpu.kernels.launcher import BufferSlice, GpuLauncher
 from headrace.gpu.transfer import staging as staged
 from headrace.gpu.transfer.staging import Staging
 from headrace.primitives.copy import copier
@@ -134,7 +134,7 @@ def test_a_kernel_copies_little_to_the_card_and_back(nbytes):
     card, text = gpu(), np.random.default_rng(nbytes).bytes(nbytes)
     launcher = GpuLauncher(card, stream=None, budget=Budget(), crossings=Crossings(), copier=copier(card))
     with launcher.current():
-        room = launcher.put(b"\xee" * (nbytes + 64))
-        launcher.put(text, Part(room, 3, nbytes))
-        found = bytes(launcher.fetch(room))
+        buffer = launcher.put(b"\xee" * (nbytes + 64))
+        launcher.put(text, BufferSlice(buffer, 3, nbytes))
+        found = bytes(launcher.fetch(buffer))
     assert found == b"\xee" * 3 + text + b"\xee" * 61

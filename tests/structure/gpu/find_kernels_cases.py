@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from headrace import Dialect
 from headrace.structure.automaton import Emit
-from headrace.structure.gpu.dialect_tables import ENTRY, Found
+from headrace.structure.gpu.dialect_tables import TILE_START, Found
 from headrace.testing import fibers
 from headrace.testing.oracle import split
 from headrace.testing.strategies import options_of, texts
@@ -112,7 +112,7 @@ def scanned(
     """Return entries and totals from the tiles' sums; `marks` of tiles whose beginning was guessed wrongly are set."""
     tiles = tile_count(data, how)
     blocks = max(1, -(-tiles // SCAN_THREADS))
-    entries, memory = np.zeros(tiles + 1, ENTRY), np.zeros(10 * (blocks + 1), np.uint64)
+    entries, memory = np.zeros(tiles + 1, TILE_START), np.zeros(10 * (blocks + 1), np.uint64)
     args = [tallies, int(quoted), states, len(data), how.tile, how.skew, entries, totals, None, marks, memory]
     program = fibers.program("structure/gpu/scan_summaries.cu", {"HR_THREADS": SCAN_THREADS})
     order, seed = how.order

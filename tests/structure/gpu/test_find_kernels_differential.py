@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headrace import Dialect
-from headrace.structure.gpu.dialect_tables import TALLY, TOTALS, Found, plain_dialect, step_tables
+from headrace.structure.gpu.dialect_tables import TILE_SUMMARY, TOTALS, Found, dfa_tables, plain_dialect
 from headrace.testing import fibers
 from headrace.testing.strategies import dialects, texts
 from tests.examples import examples
@@ -43,7 +43,7 @@ def by_masks(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result
     plain = plain_dialect(dialect, quoted=quoted)
     assert plain is not None
     tiles = tile_count(data, how)
-    tallies, totals = np.zeros(2 * tiles + 1, TALLY), np.zeros(1, TOTALS)
+    tallies, totals = np.zeros(2 * tiles + 1, TILE_SUMMARY), np.zeros(1, TOTALS)
     if tiles:
         shape = {"HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": 1}
         program = fibers.program("structure/gpu/summarize_plain.cu", {"HR_QUOTED": int(quoted), **shape})
@@ -56,12 +56,12 @@ def by_masks(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result
     return scanned(data, how, tallies, totals, quoted=quoted, states=None)
 
 
-def by_steps(data: bytes, dialect: Dialect, how: How) -> Result:
+def with_dfa(data: bytes, dialect: Dialect, how: How) -> Result:
     threads, rows = how.shape
-    made = step_tables(dialect)
+    made = dfa_tables(dialect)
     tables, text = np.array([made]), aligned(data, how.skew)
     tiles = tile_count(data, how)
-    tallies, totals = np.zeros(tiles + 1, TALLY), np.zeros(1, TOTALS)
+    tallies, totals = np.zeros(tiles + 1, TILE_SUMMARY), np.zeros(1, TOTALS)
     count = made["steps"].shape[1]
     maps = np.zeros((tiles + 1) * (8 if count == 64 else 1), np.uint64)
     before = np.zeros(tiles * threads + 1, np.uint64 if count == 16 else np.uint32)
@@ -140,7 +140,7 @@ def test_edges_of_steps(options: dict[str, str]) -> None:
                 b"\\" + end,
             ):
                 for data in (head + tail, (head + tail) * 2, head + end + (dialect.comment or b"") + head + tail):
-                    assert by_steps(data, dialect, how) == expected(data, dialect, how)
+                    assert with_dfa(data, dialect, how) == expected(data, dialect, how)
 
 
 @pytest.mark.parametrize("order", [ORDERS[2]])
@@ -160,7 +160,7 @@ def test_more_tiles_than_a_block_scans(options: dict[str, str], order: tuple[str
         line * 40 + long + line * (how.tile * SCAN_THREADS // len(line)),
     ):
         wanted = expected(data, dialect, how)
-        assert by_steps(data, dialect, how) == wanted
+        assert with_dfa(data, dialect, how) == wanted
         if not options:
             assert by_masks(data, dialect, How((32, 1), 3, order), quoted=True) == expected(data, dialect, How((32, 1), 3, order))
 
@@ -172,7 +172,7 @@ def test_a_form_runs_only_if_the_one_before_asks() -> None:
     quoted = fibers.program("structure/gpu/summarize_plain.cu", {"HR_QUOTED": 1, **shape})
     for data in (b"a,b\n" * 500, b"a,b\n" * 400 + b'a,"b"\n' + b"a,b\n" * 100):
         text, tiles = aligned(data, how.skew), tile_count(data, how)
-        tallies, totals = np.zeros(2 * tiles, TALLY), np.zeros(1, TOTALS)
+        tallies, totals = np.zeros(2 * tiles, TILE_SUMMARY), np.zeros(1, TOTALS)
         described = plain_dialect(dialect, quoted=False), plain_dialect(dialect, quoted=True)
         bare.launch("summarize_plain", tiles, 32, [text, len(data), described[0], tallies, totals, None, tiles])
         assert bool(totals[0]["flags"] & Found.REDO) == (b'"' in data)
@@ -212,4 +212,4 @@ def cases_of_steps(draw: st.DrawFn) -> tuple[Dialect, bytes]:
 @settings(max_examples=examples(150), deadline=None, derandomize=True)
 def test_any_dialect(case: tuple[Dialect, bytes], how: How) -> None:
     dialect, data = case
-    assert by_steps(data, dialect, how) == expected(data, dialect, how)
+    assert with_dfa(data, dialect, how) == expected(data, dialect, how)

@@ -9,7 +9,7 @@ import pytest
 
 from headrace import Dialect
 from headrace.gpu.kernels.launcher import Launcher
-from headrace.structure.gpu.dialect_tables import ENTRY, Found
+from headrace.structure.gpu.dialect_tables import TILE_START, Found
 from headrace.structure.gpu.find import find_tiles
 from headrace.structure.gpu.launches import SearchTuning
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -46,12 +46,12 @@ def check(launcher: Launcher, data: bytes, dialect: Dialect, form: str, shape: S
     totals = launcher.fetch(found.totals)
     answer, used = found.answer(totals)
     assert used == form and bytes(totals[-16:]) == bytes(16)
-    assert [room.nbytes for room in found.more] == [5, 7] and bytes(launcher.fetch(found.more[0])) == bytes(5)
+    assert [buffer.nbytes for buffer in found.more] == [5, 7] and bytes(launcher.fetch(found.more[0])) == bytes(5)
     names = ("records", "fields", "blank_lines", "comments", "flags")
     check_returns(data, dialect, answer["flags"] if form != "steps" else Found.REDO)
     answer["flags"] &= ~Found.RETURN
     assert tuple(answer[name] for name in names) == expected_totals(data, dialect)
-    entries = launcher.fetch(found.entries).view(ENTRY)
+    entries = launcher.fetch(found.entries).view(TILE_START)
     quoted = dialect.automaton.quoted
     states = [entry["state"] in quoted if form == "steps" else bool(entry["state"]) for entry in entries]
     got = [(*entry.item()[:4], state, bool(entry["open"])) for entry, state in zip(entries, states, strict=True)]

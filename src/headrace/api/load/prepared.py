@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from headrace import _native
 from headrace.columns.plan.native_dialect import native_dialect
 from headrace.columns.plan.native_errors import native_errors
-from headrace.columns.records.data_range import Beginning, DataRangeOptions, Extent
+from headrace.columns.records.data_range import DataRange, DataRangeOptions, DataStart
 from headrace.columns.schema import PlannedColumns, SchemaOptions
 from headrace.core.context import Context
+from headrace.core.fast_constructor import fast_constructor
 from headrace.core.identity_cache import IdentityCache
-from headrace.core.quick import quick
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
@@ -41,15 +41,15 @@ class Prepared:
         Counts of what precedes the data, as in `headrace.columns.plan.load_plan.LoadPlan`; None if they are unknown.
     """
 
-    beginning: Beginning
-    extent: Extent
+    beginning: DataStart
+    extent: DataRange
     columns: PlannedColumns
     header: int
     before: tuple[int, int, int, int] | None = None
 
 
-new_prepared = quick(Prepared)
-_extent = quick(Extent)
+new_prepared = fast_constructor(Prepared)
+_extent = fast_constructor(DataRange)
 
 
 class Beginnings:

@@ -18,16 +18,16 @@ from headrace.columns.plan.load_plan import MAX_TILE_BYTES, LoadPlan, PlannedCol
 from headrace.columns.plan.load_run import LoadRun
 from headrace.columns.plan.row_policy import COLLECTED, RowRules, row_rules
 from headrace.columns.plan.value_forms import PlannedForms
-from headrace.columns.records.data_range import decide_beginning, find_data_range, find_data_start
+from headrace.columns.records.data_range import decide_header, find_data_range, find_data_start
 from headrace.columns.schema import PlannedColumns, explained_by, plan_columns
 from headrace.columns.types import ENCODED, DataType
 from headrace.columns.zone import LocalTimes
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
+from headrace.core.fast_constructor import fast_constructor
 from headrace.core.identity_cache import IdentityCache
 from headrace.core.lazy import LazyMapping, LazySequence
-from headrace.core.quick import quick
 from headrace.encode.texts import encoded
 from headrace.sources.open import OpenSource
 
@@ -45,16 +45,16 @@ def prepare(source: OpenSource, options: CsvOptions) -> Prepared:
     """
     collected = COLLECTED if options.rows.long_records == "collect" else None
     beginnings = None
-    if source.is_far and source.codec == "utf-8":
+    if source.is_in_gpu_memory and source.codec == "utf-8":
         beginnings = beginnings_of(options.dialect, options.schema, options.extent, collected)
         known = beginnings.find(source)
         if known is not None:
             return known
     found = find_data_start(source, options.dialect, options.extent, options.context)
-    decided = decide_beginning(source, options.dialect, found, options.schema, options.context)
+    decided = decide_header(source, options.dialect, found, options.schema, options.context)
     beginning = check_header(source, decided, options.schema, options.values)
     extent = find_data_range(source, options.dialect, beginning, options.extent, options.context)
-    columns = plan_columns(beginning.first, options.schema, width=extent.most_fields, collected=collected)
+    columns = plan_columns(beginning.first, options.schema, width=extent.max_fields, collected=collected)
     names = 0 if beginning.header is None else len(options.extent.header or (0,))
     prepared = new_prepared(beginning=beginning, extent=extent, columns=columns, header=names)
     return prepared if beginnings is None else beginnings.keep(source, prepared, options.context)
@@ -77,7 +77,7 @@ def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions, forms
         values=options.values,
         threads=context.thread_count,
         tile_bytes=min(tile_bytes, MAX_TILE_BYTES),
-        memory_limit=max(context.memory_limit - source.held, 1) if context.memory_limit else 0,
+        memory_limit=max(context.memory_limit - source.held_bytes, 1) if context.memory_limit else 0,
         isa=context.isa,
         row_index=None if options.row_index is None else options.row_index.offset,
         forms=planned_forms,
@@ -86,7 +86,7 @@ def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions, forms
     )
 
 
-_load_plan = quick(LoadPlan)
+_load_plan = fast_constructor(LoadPlan)
 _Parts = tuple[tuple[PlannedColumn, ...], RowRules, PlannedForms, tuple[tuple[LocalTimes, tuple[int, ...]], ...]]
 _parts: IdentityCache[_Parts] = IdentityCache()
 
@@ -222,7 +222,7 @@ def report_later(
     return partial(_made_report, source.size, prepared, without_columns, options.context, seconds)
 
 
-_loaded = quick(Loaded)
+_loaded = fast_constructor(Loaded)
 
 
 def _made_report(size: int, prepared: Prepared, loaded: Loaded, context: Context, seconds: Mapping[str, float]) -> Report:
@@ -250,8 +250,8 @@ def _made_report(size: int, prepared: Prepared, loaded: Loaded, context: Context
     )
 
 
-_report, _skipped = quick(Report), quick(Skipped)
-_column_report = quick(ColumnReport)
+_report, _skipped = fast_constructor(Report), fast_constructor(Skipped)
+_column_report = fast_constructor(ColumnReport)
 
 
 def skipped_records(prepared: Prepared, counts: Mapping[str, int]) -> Skipped:

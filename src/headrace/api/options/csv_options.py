@@ -21,9 +21,9 @@ from headrace.columns.types import DataType
 from headrace.core.context import Context, context_of
 from headrace.core.device import Device
 from headrace.core.errors import OptionError, shown
+from headrace.core.fast_constructor import fast_constructor
 from headrace.core.identity_cache import IdentityCache
 from headrace.core.options import PLAIN, frozen, resolve_aliases
-from headrace.core.quick import quick
 from headrace.core.transfers import Crossings
 from headrace.encode.texts import FORMS
 from headrace.gpu.device.preload_context import start_early
@@ -139,7 +139,7 @@ def parse_options(values: Keywords) -> CsvOptions:
     )
 
 
-_csv_options, _source_options, _context = quick(CsvOptions), quick(SourceOptions), quick(Context)
+_csv_options, _source_options, _context = fast_constructor(CsvOptions), fast_constructor(SourceOptions), fast_constructor(Context)
 _DEFAULT_CONTEXT = Context()
 _PARSERS = {option.name: option.parse for option in OPTIONS}
 _OF_ONE_CALL = "context", "progress"

@@ -15,7 +15,7 @@ from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.column import Column
 from headrace.columns.finish.header_faults import with_header_faults
 from headrace.columns.plan.load_plan import LoadPlan
-from headrace.columns.records.data_range import Beginning, find_data_start
+from headrace.columns.records.data_range import DataStart, find_data_start
 from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.core.device import Device
@@ -30,7 +30,7 @@ class SourceFile(ReopenedSource):
     def __init__(self, number: int, source: SourceLike, options: SourceOptions, keeping: SharedResources) -> None:
         super().__init__(number, source, options, keeping)
         self.size = 0
-        self.beginning = Beginning(begin=0, lines=0, first=None)
+        self.beginning = DataStart(begin=0, lines=0, first=None)
         self.device: Device | None = None  # the GPU that the text is on; None for a text on the host
 
     def look(self, options: CsvOptions) -> None:

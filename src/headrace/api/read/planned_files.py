@@ -16,7 +16,7 @@ from headrace.columns.finish.concat import SharedLoads
 from headrace.columns.finish.header_faults import check_header
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.row_policy import COLLECTED
-from headrace.columns.records.data_range import decide_beginning, find_data_range
+from headrace.columns.records.data_range import decide_header, find_data_range
 from headrace.columns.schema import PlannedColumns, explained_by
 from headrace.columns.schema_files import name_files, unite
 from headrace.columns.types import DataType
@@ -63,7 +63,7 @@ class PlannedFiles:
         if leader is not None:
             options = self.options
             with leader.opened() as opened:
-                leader.beginning = decide_beginning(opened, options.dialect, leader.beginning, options.schema, options.context)
+                leader.beginning = decide_header(opened, options.dialect, leader.beginning, options.schema, options.context)
 
     def _width(self, file: SourceFile) -> int:
         """Return the number of fields of the longest record, or 0 if ``long_records`` is not ``"widen"``."""
@@ -71,7 +71,7 @@ class PlannedFiles:
             return 0
         with file.opened() as opened:
             extent = self.options.extent
-            return find_data_range(opened, self.options.dialect, file.beginning, extent, self.options.context).most_fields
+            return find_data_range(opened, self.options.dialect, file.beginning, extent, self.options.context).max_fields
 
     def plan(self, number: int, opened: OpenSource, records: int, *, limited: bool = True) -> tuple[Prepared, LoadPlan]:
         """Return the plan for a file.

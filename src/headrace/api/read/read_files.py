@@ -48,7 +48,7 @@ def read_files(sources: Sequence[SourceLike], options: CsvOptions, find_dialect:
     begun = time.perf_counter()
     limit = options.context.memory_limit
     with ExitStack() as closing:
-        keeping = SharedResources(closing, room=min(KEPT_BYTES, limit // 4) if limit else KEPT_BYTES)
+        keeping = SharedResources(closing, spare_bytes=min(KEPT_BYTES, limit // 4) if limit else KEPT_BYTES)
         files = [SourceFile(number, source, options.source, keeping) for number, source in enumerate(sources, 1)]
         sniffed = None
         if find_dialect is not None:

@@ -15,13 +15,13 @@ from headrace.api.scan.scan_parts import ScanParts
 from headrace.api.scan.scan_types import ScanTypes
 from headrace.api.sniffed import Sniffed
 from headrace.columns.column import Column
-from headrace.core.quick import quick
+from headrace.core.fast_constructor import fast_constructor
 
 _COUNTS = ("records", "rows", "rejected", "leading", "blank", "comment", "filled")
 _SKIPPED = tuple(one.name for one in fields(Skipped))
 
 
-_made_skipped, _made_report, _made_column = quick(Skipped), quick(Report), quick(ColumnReport)
+_made_skipped, _made_report, _made_column = fast_constructor(Skipped), fast_constructor(Report), fast_constructor(ColumnReport)
 
 
 @dataclass(slots=True)

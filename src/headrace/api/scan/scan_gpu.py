@@ -33,7 +33,7 @@ from headrace.columns.plan.load_run import LoadRun
 from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import DataType
 from headrace.core.errors import MemoryLimitError
-from headrace.gpu.kernels.launcher import Launcher, Part
+from headrace.gpu.kernels.launcher import BufferSlice, Launcher
 from headrace.sources.open import OpenSource
 from headrace.structure.survey import record_begin
 
@@ -159,8 +159,8 @@ class GpuParts(ScanParts):
         """
         try:
             with self._cut.timeline.span("converter", "wait for text"), native_errors():
-                self._launcher = buffers.hold(sent.room)
-            text = Part(sent.room, -sent.part.start, sent.part.stop)
+                self._launcher = buffers.hold(sent.buffer)
+            text = BufferSlice(sent.buffer, -sent.part.start, sent.part.stop)
             source = reading.text.source(sent.part.stop)
             asked = self._limited(reading, sent, source)
             with self._cut.timeline.span("converter", "convert"), self._launcher.current():
@@ -168,7 +168,7 @@ class GpuParts(ScanParts):
                 run = LoadRun(share=self._plans.shared.native)
                 return asked, self._loads.load(self._launcher, text, source, plan, run)
         finally:
-            buffers.free(sent.room)
+            buffers.free(sent.buffer)
 
     def _limited(self, reading: FileReading, sent: Sent, source: OpenSource) -> Sent:
         """Return the part up to the last record that is wanted."""
@@ -189,6 +189,6 @@ class GpuParts(ScanParts):
         from headrace.sources.text_buffers import CardBuffers, TextInPlace
 
         wanted_device(source, self._options)  # raises if the options name another GPU than the text's
-        if source.on_gpu is not None and source.is_far:
+        if source.on_gpu is not None and source.is_in_gpu_memory:
             return TextInPlace(source.on_gpu, self._options.context)
         return CardBuffers(self._options.context)

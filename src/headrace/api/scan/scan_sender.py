@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from headrace.api.scan.scan_parts import MIN_PART_BYTES, BatchCut
-from headrace.columns.records.split_points import cuts
+from headrace.columns.records.split_points import split_points
 from headrace.core.errors import HeadraceError
-from headrace.gpu.kernels.launcher import Launcher, Room
+from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 from headrace.gpu.memory.pinned import HostText
 from headrace.sources.stream import TextStream
 from headrace.structure.dialect import Dialect
@@ -27,20 +27,20 @@ class TextBuffers(Protocol):
     def copied_by(self) -> str:
         """Description of what copies text into them; empty as long as that is unknown."""
 
-    def send(self, text: HostText, part: range) -> Room:
+    def send(self, text: HostText, part: range) -> DeviceBuffer:
         """Fill the next buffer with a part of a text, or begin to; return the part's memory.
 
         Called by one thread, which waits until a buffer is free. The copy is ordered after the kernels that read the buffer. The
         text must not change until the buffers are closed.
         """
 
-    def hold(self, room: Room) -> Launcher:
+    def hold(self, buffer: DeviceBuffer) -> Launcher:
         """Return a launcher whose kernels run after the buffer has been filled. Called by another thread.
 
         An error of the copy is raised here.
         """
 
-    def free(self, room: Room) -> None:
+    def free(self, buffer: DeviceBuffer) -> None:
         """Allow the buffer to be filled again, after the kernels that read it; all of them have been launched."""
 
     def shrink(self) -> None:
@@ -55,7 +55,7 @@ class Sent:
     """A part of the text, the memory with its bytes, and whether the text ends with it."""
 
     part: range
-    room: Room
+    buffer: DeviceBuffer
     is_last: bool
 
 
@@ -148,8 +148,8 @@ class Sender:
             found = self._taken()
             if isinstance(found, Sent):
                 with suppress(Exception):  # the part is discarded, and so are its errors
-                    self._buffers.hold(found.room)
-                self._buffers.free(found.room)
+                    self._buffers.hold(found.buffer)
+                self._buffers.free(found.buffer)
 
     def _start(self) -> None:
         # A queue of one item. `queue.Queue` acquires and releases ten locks an item, on which the threads contend.
@@ -169,9 +169,9 @@ class Sender:
                     break
                 part = range(begin, end)
                 with self._timeline.span("sender", "wait for a buffer, read and send"):
-                    room = self._buffers.send(self._text, part)
+                    buffer = self._buffers.send(self._text, part)
                 with self._timeline.span("sender", "wait for the converter"):
-                    self._put(Sent(part, room, is_last))
+                    self._put(Sent(part, buffer, is_last))
                 begin = end
             self._put(None)
         except BaseException as error:  # noqa: BLE001  # every exception is passed to the thread that waits for a part
@@ -184,7 +184,7 @@ class Sender:
             end, is_last = self._text.reach(begin + size)
             if is_last:
                 return end, True
-            for at in cuts(self._text.source(end), self._dialect, begin, end):
+            for at in split_points(self._text.source(end), self._dialect, begin, end):
                 if at not in self._tried:
                     return at, False
             size *= 2

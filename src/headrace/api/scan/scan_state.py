@@ -157,7 +157,7 @@ def start(request: ScanRequest) -> ScanState:
     options, sniffed = request.options, None
     limit = options.context.memory_limit
     with ExitStack() as closing:
-        keeping = SharedResources(closing, room=min(KEPT_BYTES, limit // 4) if limit else KEPT_BYTES)
+        keeping = SharedResources(closing, spare_bytes=min(KEPT_BYTES, limit // 4) if limit else KEPT_BYTES)
         files = [scanned_file(number, source, options, keeping) for number, source in enumerate(request.sources, 1)]
         for file in files:
             closing.callback(file.close)

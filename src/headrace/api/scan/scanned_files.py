@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import SourceFile
 from headrace.columns.header import LOOK_BYTES
-from headrace.columns.records.data_range import Beginning, find_data_start
+from headrace.columns.records.data_range import DataStart, find_data_start
 from headrace.core.errors import EmptyInputError
 from headrace.sources.open import OpenSource, SourceLike, comes_in_order
 from headrace.sources.registry import AnySource, source_of
@@ -54,7 +54,7 @@ class OrderedFile(ScannedFile):
         self._chunks = TextChunks(source, options.source)
         self.name = source.name if not source.name.startswith("<bytes") or number == 1 else f"<source {number}>"
         self.size = _UNBOUNDED
-        self.beginning = Beginning(begin=0, lines=0, first=None)
+        self.beginning = DataStart(begin=0, lines=0, first=None)
         self._start: OpenSource | None = None
 
     def stream(self, options: CsvOptions, *, keep: bool = False) -> TextStream:

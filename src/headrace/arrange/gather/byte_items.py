@@ -65,8 +65,8 @@ def new_like(array: Array, budget: Budget) -> Array:
     if array.typestr[1] != "V":
         return empty_like(array, array.length, budget=budget)
     nbytes = array.nbytes
-    made = empty_like(replace(array, typestr="|u1", length=nbytes), nbytes, "|u1", budget)
-    return replace(made, typestr=array.typestr, length=array.length)
+    result = empty_like(replace(array, typestr="|u1", length=nbytes), nbytes, "|u1", budget)
+    return replace(result, typestr=array.typestr, length=array.length)
 
 
 def _shape(value: Any) -> tuple[int, ...]:

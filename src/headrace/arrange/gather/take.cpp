@@ -96,18 +96,18 @@ u64 place_texts(const RowNumbers& rows, const Texts& texts, void* offsets, unsig
     for (u64 piece = 0; piece < pieces.number(); ++piece) begins[piece + 1] += begins[piece];
     if (texts.width == 8) {
         put_offsets(rows, texts, begins, static_cast<u64*>(offsets), threads);
-    } else if (begins.back() <= most_of_offset) {
+    } else if (begins.back() <= max_offset) {
         put_offsets(rows, texts, begins, static_cast<u32*>(offsets), threads);
     }
     return begins.back();
 }
 
 void take_texts(const RowNumbers& rows, const Texts& texts, const void* offsets, u8* to, unsigned threads) {
-    const Texts made{offsets, to, 0, texts.width, 0};
+    const Texts result{offsets, to, 0, texts.width, 0};
     const Pieces pieces(rows.count, sizeof(u64));
     for_each_piece(pieces.number(), threads, [&](u64 piece) {
         const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
-        u8* out = to + text_begin(made, begin);
+        u8* out = to + text_begin(result, begin);
         for (u64 i = begin; i < end; ++i) {
             const u64 size = text_size(texts, rows.number[i]);
             if (size != 0) std::memcpy(out, texts.bytes + text_begin(texts, rows.number[i]), size);

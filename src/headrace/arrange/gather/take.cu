@@ -151,10 +151,10 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 // Returns the last of the rows `low` to `high` that begins at or before a position of the result; empty texts are
 // skipped.
-static __device__ __forceinline__ u64 row_at(const Texts& made, u64 low, u64 high, u64 at) {
+static __device__ __forceinline__ u64 row_at(const Texts& result, u64 low, u64 high, u64 at) {
     while (low < high) {
         const u64 middle = high - (high - low) / 2;
-        if (text_begin(made, middle) <= at) {
+        if (text_begin(result, middle) <= at) {
             low = middle;
         } else {
             high = middle - 1;
@@ -169,8 +169,9 @@ constexpr u32 block_bytes = threads * piece;
 // Iterates over the bytes of the result with their source addresses.
 class Reader {
 public:
-    __device__ __forceinline__ Reader(const Row* rows, const Texts& texts, const Texts& made, u64 low, u64 high, u64 at)
-        : rows_(rows), texts_(texts), made_(made), high_(high) {
+    __device__ __forceinline__ Reader(const Row* rows, const Texts& texts, const Texts& result, u64 low, u64 high,
+                                      u64 at)
+        : rows_(rows), texts_(texts), result_(result), high_(high) {
         find(low, at);
     }
     __device__ __forceinline__ u32 byte(u64 at) {
@@ -180,30 +181,30 @@ public:
 
 private:
     __device__ __forceinline__ void find(u64 low, u64 at) {
-        row_ = row_at(made_, low, high_, at);
-        end_ = text_begin(made_, row_ + 1);
-        from_ = texts_.bytes + text_begin(texts_, rows_[row_]) - text_begin(made_, row_);
+        row_ = row_at(result_, low, high_, at);
+        end_ = text_begin(result_, row_ + 1);
+        from_ = texts_.bytes + text_begin(texts_, rows_[row_]) - text_begin(result_, row_);
     }
 
     const Row* rows_;
     const Texts& texts_;
-    const Texts& made_;
+    const Texts& result_;
     u64 high_, row_ = 0, end_ = 0;
     const u8* from_ = nullptr;
 };
 
-// Copies the texts of `made`, whose `bytes` bytes are 16-byte aligned, from `texts`. Work is divided by bytes of the
+// Copies the texts of `result`, whose `bytes` bytes are 16-byte aligned, from `texts`. Work is divided by bytes of the
 // result. Therefore several blocks share a long text, and the threads of one block share many short texts.
 extern "C" __global__ void __launch_bounds__(threads)
-    take_texts(const Row* rows, u64 count, Texts texts, Texts made, u8* to, u64 bytes) {
+    take_texts(const Row* rows, u64 count, Texts texts, Texts result, u8* to, u64 bytes) {
     __shared__ u64 ends[2];
     const u64 first = static_cast<u64>(blockIdx.x) * block_bytes;
     const u64 last = first + block_bytes < bytes ? first + block_bytes - 1 : bytes - 1;
-    if (threadIdx.x < 2) ends[threadIdx.x] = row_at(made, 0, count - 1, threadIdx.x == 0 ? first : last);
+    if (threadIdx.x < 2) ends[threadIdx.x] = row_at(result, 0, count - 1, threadIdx.x == 0 ? first : last);
     __syncthreads();
     const u64 begin = first + threadIdx.x * piece;
     if (begin >= bytes) return;
-    Reader reader(rows, texts, made, ends[0], ends[1], begin);
+    Reader reader(rows, texts, result, ends[0], ends[1], begin);
     const u32 here = bytes - begin < piece ? static_cast<u32>(bytes - begin) : piece;
     u32 word[4];
 #pragma unroll

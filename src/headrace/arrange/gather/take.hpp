@@ -24,7 +24,7 @@ HR_FN u64 text_begin(const Texts& texts, u64 row) {
 HR_FN u64 text_size(const Texts& texts, u64 row) { return text_begin(texts, row + 1) - text_begin(texts, row); }
 
 // Maximum offset of 4 bytes.
-constexpr u64 most_of_offset = 0x7FFFFFFF;
+constexpr u64 max_offset = 0x7FFFFFFF;
 
 HR_FN bool bit_at(const u8* bits, u64 place) { return (bits[place / 8] >> (place % 8) & 1) != 0; }
 

@@ -21,7 +21,7 @@ except ImportError:
 
 WIDTHS = (1, 2, 4, 8, 16)
 """Bytes of items that have kernels."""
-MOST_INT32 = 0x7FFFFFFF
+MAX_INT32 = 0x7FFFFFFF
 _NUMBERS = {"<u4", "<i4", "<u8", "<i8"}
 
 
@@ -103,20 +103,20 @@ def take_rows(column: Column, rows: Any, threads: int = 1) -> Column:
     """
     numbers = np.ascontiguousarray(rows, np.uint64)
     at = numbers.__array_interface__["data"][0], len(numbers)
-    made = replace(column, length=len(numbers), offset=0)
+    result = replace(column, length=len(numbers), offset=0)
     if column.type.name == "null":
-        return replace(made, null_count=len(numbers))
+        return replace(result, null_count=len(numbers))
     if column.validity is not None:
         validity, there = _take_bits(column.validity, column.offset, at, threads)
-        made = replace(made, validity=validity, null_count=len(numbers) - there)
+        result = replace(result, validity=validity, null_count=len(numbers) - there)
     if column.offsets is not None:
-        return _take_texts(column, made, at, threads)
+        return _take_texts(column, result, at, threads)
     if column.type.name == "bool":
-        return replace(made, values=_take_bits(column.values, column.offset, at, threads)[0])
+        return replace(result, values=_take_bits(column.values, column.offset, at, threads)[0])
     width = column.type.bits // 8
     values = empty_buffer(len(numbers) * width)
     _native.take_items(at, address_of(column.values) + column.offset * width, address_of(values), width, threads)
-    return replace(made, values=values)
+    return replace(result, values=values)
 
 
 def too_long(nbytes: int) -> OptionError:
@@ -125,8 +125,8 @@ def too_long(nbytes: int) -> OptionError:
 
 
 def _take_bits(bits: Buffer, first: int, at: tuple[int, int], threads: int) -> tuple[Buffer, int]:
-    made = empty_buffer(-(-at[1] // 8))
-    return made, _native.take_bits(at, address_of(bits), first, address_of(made), threads)
+    result = empty_buffer(-(-at[1] // 8))
+    return result, _native.take_bits(at, address_of(bits), first, address_of(result), threads)
 
 
 def _take_texts(column: Column, made: Column, at: tuple[int, int], threads: int) -> Column:
@@ -135,7 +135,7 @@ def _take_texts(column: Column, made: Column, at: tuple[int, int], threads: int)
     texts = address_of(column.offsets), address_of(column.values), column.offset, width
     offsets = empty_buffer((at[1] + 1) * width)
     nbytes = _native.place_texts(at, texts, address_of(offsets), threads)
-    if width == 4 and nbytes > MOST_INT32:
+    if width == 4 and nbytes > MAX_INT32:
         raise too_long(nbytes)
     values = empty_buffer(nbytes)
     _native.take_texts(at, texts, address_of(offsets), address_of(values), threads)

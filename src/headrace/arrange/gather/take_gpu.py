@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
-from headrace.arrange.gather.take import MOST_INT32, WIDTHS, check_outside, row_limit, too_long
+from headrace.arrange.gather.take import MAX_INT32, WIDTHS, check_outside, row_limit, too_long
 from headrace.arrange.gather.tuning import TAKE_THREADS
 from headrace.arrays.arrays import Array
 from headrace.arrays.placement import in_stream_of
@@ -20,7 +20,7 @@ from headrace.columns.column import Column
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.gpu.device.device import gpu
-from headrace.gpu.kernels.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, GpuLauncher, Launcher, Shape
 
 _FILE = "arrange/gather/take.cu"
 _TEXTS_BYTES = 32
@@ -58,8 +58,8 @@ def take_on_gpu(source: Array, places: Array, result: Array, context: Context, b
 class Texts(NamedTuple):
     """Texts in device memory: offsets of `width` bytes, of which the one of row 0 is number `first`, and bytes."""
 
-    offsets: Room
-    values: Room
+    offsets: DeviceBuffer
+    values: DeviceBuffer
     first: int
     width: int
 
@@ -82,7 +82,7 @@ class Taker:
         Threads per block; tests use fewer.
     """
 
-    def __init__(self, launcher: Launcher, rows: Room, count: int, width: int, *, threads: int = TAKE_THREADS) -> None:
+    def __init__(self, launcher: Launcher, rows: DeviceBuffer, count: int, width: int, *, threads: int = TAKE_THREADS) -> None:
         self.launcher = launcher
         self.rows = rows
         self.count = count
@@ -95,7 +95,7 @@ class Taker:
     def of_all(cls, launcher: Launcher, count: int, *, threads: int = TAKE_THREADS) -> Taker:
         """Return a taker of the row numbers 0 to `count` - 1, which a kernel writes."""
         width = row_width(count)
-        taker = cls(launcher, launcher.room(count * width), count, width, threads=threads)
+        taker = cls(launcher, launcher.allocate(count * width), count, width, threads=threads)
         taker._launch(_NUMBER, taker.rows, count)
         return taker
 
@@ -107,29 +107,29 @@ class Taker:
         OptionError
             Row numbers are out of range; `there` is the number of rows for the message.
         """
-        outside = self.launcher.room(8, fill=0)
+        outside = self.launcher.allocate(8, fill=0)
         self._launch(_CHECK, self.rows, self.count, limit, outside)
         check_outside(int(self.launcher.fetch(outside).view(np.uint64)[0]), there)
 
-    def items(self, source: Room, width: int, target: Room | None = None) -> Room:
+    def items(self, source: DeviceBuffer, width: int, target: DeviceBuffer | None = None) -> DeviceBuffer:
         """Gather items of `width` bytes."""
-        made = self.launcher.room(self.count * width) if target is None else target
+        result = self.launcher.allocate(self.count * width) if target is None else target
         if width in WIDTHS:
-            self._launch(_ITEMS, self.rows, self.count, source, made, width)
+            self._launch(_ITEMS, self.rows, self.count, source, result, width)
         elif self.count:
-            word = math.gcd(width, 16, source.address, made.address)
+            word = math.gcd(width, 16, source.address, result.address)
             each = width // word
             shape = Shape(self._defines, -(-self.count * each // (self._threads * _TURNS)), self._threads)
-            self.launcher.launch(_LONG, shape, (self.rows, self.count, source, made, each, word))
-        return made
+            self.launcher.launch(_LONG, shape, (self.rows, self.count, source, result, each, word))
+        return result
 
-    def bits(self, source: Room, first: int, is_set: Room) -> Room:
+    def bits(self, source: DeviceBuffer, first: int, is_set: DeviceBuffer) -> DeviceBuffer:
         """Gather bits, whose row 0 is bit `first`, into whole words; the number of set bits is added to `is_set`."""
-        made = self.launcher.room(-(-self.count // 32) * 4)
-        self._launch(_BITS, self.rows, self.count, source, first, made, is_set)
-        return made
+        result = self.launcher.allocate(-(-self.count // 32) * 4)
+        self._launch(_BITS, self.rows, self.count, source, first, result, is_set)
+        return result
 
-    def texts(self, source: Texts) -> tuple[Room, Room]:
+    def texts(self, source: Texts) -> tuple[DeviceBuffer, DeviceBuffer]:
         """Gather texts; return offsets and bytes. The host waits once, for the number of bytes.
 
         Raises
@@ -142,29 +142,29 @@ class Taker:
     def _measured(self, sources: Sequence[Texts]) -> NDArray[np.uint64]:
         """Return where the bytes of each block begin, and their total, for each column. The host waits once for all columns."""
         column_bytes = self._blocks * 8
-        sizes = self.launcher.room(column_bytes * len(sources))
+        sizes = self.launcher.allocate(column_bytes * len(sources))
         for number, source in enumerate(sources):
-            part = Part(sizes, number * column_bytes, column_bytes)
+            part = BufferSlice(sizes, number * column_bytes, column_bytes)
             self._launch(_MEASURE, self.rows, self.count, source.packed, part)
         begins: NDArray[np.uint64] = np.zeros((len(sources), self._blocks + 1), np.uint64)
         if begins.shape[1] > 1:
             np.cumsum(self.launcher.fetch(sizes).view(np.uint64).reshape(len(sources), -1), axis=1, out=begins[:, 1:])
         return begins
 
-    def _put_texts(self, source: Texts, begins: NDArray[np.uint64]) -> tuple[Room, Room]:
+    def _put_texts(self, source: Texts, begins: NDArray[np.uint64]) -> tuple[DeviceBuffer, DeviceBuffer]:
         """Gather texts whose blocks begin at the measured positions."""
         launcher, given, width, nbytes = self.launcher, source.packed, source.width, int(begins[-1])
-        if width == 4 and nbytes > MOST_INT32:
+        if width == 4 and nbytes > MAX_INT32:
             raise too_long(nbytes)
         if not self.count:
-            return launcher.room(width, fill=0), launcher.room(0)
-        placed, made = launcher.room((self.count + 1) * width), launcher.room(nbytes)
+            return launcher.allocate(width, fill=0), launcher.allocate(0)
+        placed, result = launcher.allocate((self.count + 1) * width), launcher.allocate(nbytes)
         self._launch(_PLACE, self.rows, self.count, given, launcher.put(begins[:-1]), placed)
         if nbytes:
             target = struct.pack("<3Q2I", placed.address, 0, 0, width, 0)
             shape = Shape(self._defines, -(-nbytes // (self._threads * _CHUNK_BYTES)), self._threads)
-            launcher.launch(_TEXTS, shape, (self.rows, self.count, given, target, made, nbytes))
-        return placed, made
+            launcher.launch(_TEXTS, shape, (self.rows, self.count, given, target, result, nbytes))
+        return placed, result
 
     def columns(self, columns: Mapping[str, Column], *, are_all: bool = False) -> dict[str, Column]:
         """Gather rows of columns.
@@ -182,34 +182,34 @@ class Taker:
         begins = self._measured([column for _, column in texts]) if texts else ()
         taken = {name: self._put_texts(column, begin) for (name, column), begin in zip(texts, begins, strict=True)}
         masked = [name for name, column in columns.items() if column.validity is not None]
-        there = self.launcher.room(8 * len(masked), fill=0)
-        made = {}
+        there = self.launcher.allocate(8 * len(masked), fill=0)
+        result = {}
         for name, column in columns.items():
-            is_set = Part(there, 8 * masked.index(name), 8) if name in masked else None
-            made[name] = self._column(column, is_set, taken.get(name))
+            is_set = BufferSlice(there, 8 * masked.index(name), 8) if name in masked else None
+            result[name] = self._column(column, is_set, taken.get(name))
         if are_all and all(columns[name].null_count >= 0 for name in masked):
-            return made
+            return result
         counts = self.launcher.fetch(there).view(np.uint64).tolist() if masked else []
         for name, count in zip(masked, counts, strict=True):
-            made[name] = replace(made[name], null_count=self.count - count)
-        return made
+            result[name] = replace(result[name], null_count=self.count - count)
+        return result
 
-    def _column(self, column: Column, is_set: Room | None, texts: tuple[Room, Room] | None) -> Column:
+    def _column(self, column: Column, is_set: DeviceBuffer | None, texts: tuple[DeviceBuffer, DeviceBuffer] | None) -> Column:
         """Return a gathered column without its null count; `texts`: offsets and bytes of a text column."""
         launcher, parts = self.launcher, _parts(column)
-        made = replace(column, length=self.count, offset=0)
+        result = replace(column, length=self.count, offset=0)
         if column.type.name == "null":
-            return replace(made, null_count=self.count)
+            return replace(result, null_count=self.count)
         if is_set is not None:
-            made = replace(made, validity=launcher.result(self.bits(parts.validity, column.offset, is_set)))
+            result = replace(result, validity=launcher.result(self.bits(parts.validity, column.offset, is_set)))
         if texts is not None:
             offsets, values = texts
-            return replace(made, values=launcher.result(values), offsets=launcher.result(offsets))
+            return replace(result, values=launcher.result(values), offsets=launcher.result(offsets))
         if column.type.name == "bool":
-            unused = launcher.room(8, fill=0)
-            return replace(made, values=launcher.result(self.bits(parts.values, column.offset, unused)))
+            unused = launcher.allocate(8, fill=0)
+            return replace(result, values=launcher.result(self.bits(parts.values, column.offset, unused)))
         width = column.type.bits // 8
-        return replace(made, values=launcher.result(self.items(Part(parts.values, column.offset * width), width)))
+        return replace(result, values=launcher.result(self.items(BufferSlice(parts.values, column.offset * width), width)))
 
     def _launch(self, entry: Entry, *args: Any) -> None:
         if self._blocks:

@@ -28,7 +28,7 @@ u32 copies_for(u32 buckets, u64 keys) {
     return 8 * 4 * buckets <= counter_bytes ? 8 : 4;
 }
 
-constexpr u64 most_of_u32 = u64{1} << 31;
+constexpr u64 max_u32 = u64{1} << 31;
 
 // Counters of one thread: 32 bits each, added to the result before one can overflow.
 class Tally {
@@ -42,7 +42,7 @@ public:
     }
 
     const Counters& counters_for(u64 keys, u64* result, std::mutex& adding) {
-        if (counted_ + keys > most_of_u32) add_to(result, adding);
+        if (counted_ + keys > max_u32) add_to(result, adding);
         counted_ += keys;
         return counters_;
     }

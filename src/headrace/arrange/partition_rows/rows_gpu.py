@@ -25,7 +25,7 @@ from headrace.columns.column import Column
 from headrace.core.context import Context
 from headrace.gpu.device.device import gpu
 from headrace.gpu.device.event import Event
-from headrace.gpu.kernels.launcher import Entry, GpuLauncher, Launcher, Part, Room, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, GpuLauncher, Launcher, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,14 +91,14 @@ def partition_columns(launcher: Launcher, columns: Mapping[str, Column], by: tup
     name, key, rule = by
     column = columns[name]
     if column.null_count < 0 and column.validity is not None:  # the nulls of a slice are not counted yet
-        there = launcher.room(8, fill=0)
+        there = launcher.allocate(8, fill=0)
         validity: Any = column.validity
         Taker.of_all(launcher, column.length).bits(validity, column.offset, there)
         if launcher.fetch(there).view(np.uint64)[0] != column.length:
             raise nulls_error(name)
     values: Any = column.values
     width = column.type.bits // 8
-    return _ordered(launcher, columns, (Part(values, column.offset * width), key, width, rule), tuning)
+    return _ordered(launcher, columns, (BufferSlice(values, column.offset * width), key, width, rule), tuning)
 
 
 def partition_columns_by_hash(
@@ -107,7 +107,7 @@ def partition_columns_by_hash(
     """Partition rows; `by`: names of the columns to hash, and the bucket function of the hashes."""
     names, function = by
     rows = len(next(iter(columns.values())))
-    hashes = launcher.room(rows * 8, fill=0)
+    hashes = launcher.allocate(rows * 8, fill=0)
     for name in names:
         if rows:
             described, _held = _hashed(launcher, columns[name])
@@ -115,37 +115,39 @@ def partition_columns_by_hash(
     return _ordered(launcher, columns, (hashes, "u64", 8, rule_for(function, np.dtype("u8"))), tuning)
 
 
-def _ordered(launcher: Launcher, columns: Mapping[str, Column], by: tuple[Room, str, int, Rule], tuning: SplitTuning) -> Parts:
+def _ordered(
+    launcher: Launcher, columns: Mapping[str, Column], by: tuple[DeviceBuffer, str, int, Rule], tuning: SplitTuning
+) -> Parts:
     keys, key, width, rule = by
     count = len(next(iter(columns.values())))
     taker = Taker.of_all(launcher, count)
-    ordered = launcher.room(taker.rows.nbytes)
-    moved = [Moved(keys, launcher.room(count * width), width), Moved(taker.rows, ordered, taker.width)]
-    offsets = launcher.room((rule.count + 1) * 8)
+    ordered = launcher.allocate(taker.rows.nbytes)
+    moved = [Moved(keys, launcher.allocate(count * width), width), Moved(taker.rows, ordered, taker.width)]
+    offsets = launcher.allocate((rule.count + 1) * 8)
     split(Splitter(launcher, count, tuning), (key, rule), moved, offsets)
     del moved
     found = Taker(launcher, ordered, count, taker.width).columns(columns, are_all=True)
     return found, launcher.fetch(offsets).view(np.int64)
 
 
-def _hash(launcher: Launcher, entry: Entry, column: bytes, rows: int, results: Room) -> None:
+def _hash(launcher: Launcher, entry: Entry, column: bytes, rows: int, results: DeviceBuffer) -> None:
     launcher.launch(entry, Shape(_HASH_DEFINES, -(-rows // HASH_THREADS), HASH_THREADS), (column, rows, results))
 
 
-def _hashed(launcher: Launcher, column: Column) -> tuple[bytes, list[Room]]:
+def _hashed(launcher: Launcher, column: Column) -> tuple[bytes, list[DeviceBuffer]]:
     """Return the bytes of a ``HashedColumn``, and the buffers that must stay alive while it is used."""
     if is_all_null(column):
-        none = launcher.room(len(column) // 8 + 1, fill=0)
+        none = launcher.allocate(len(column) // 8 + 1, fill=0)
         return struct.pack("<6Q2I", 0, 0, none.address, 0, 0, 0, 1, 0), [none]
     parts: Any = column
-    held: list[Room] = []
+    held: list[DeviceBuffer] = []
     data = words = 0
     if column.type.name == "string_view":
         held.append(launcher.put(np.array([*(buffer.address for buffer in column.data), 0], np.uint64)))
         data = held[-1].address
     if column.dictionary is not None:
         described, more = _hashed(launcher, column.dictionary)
-        held += [*more, launcher.room(len(column.dictionary) * 8)]
+        held += [*more, launcher.allocate(len(column.dictionary) * 8)]
         _hash(launcher, _WORDS, described, len(column.dictionary), held[-1])
         words = held[-1].address
     places = [0 if part is None else part.address for part in (parts.values, parts.offsets, parts.validity)]

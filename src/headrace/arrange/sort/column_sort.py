@@ -227,11 +227,11 @@ def _host_column(column: Column, values: Any, length: int, front: int) -> Column
     if column.type.name == "bool":
         whole: np.ndarray[Any, Any] = np.zeros(length, np.bool_)
         whole[front : front + count] = values
-        made = copy_of(np.packbits(whole, bitorder="little").data)
+        result = copy_of(np.packbits(whole, bitorder="little").data)
     else:
-        made = empty_buffer(length * (column.type.bits // 8))
-        _fill(made, values, length, front)
-    return replace(column, length=length, null_count=nulls, offset=0, values=made, validity=validity)
+        result = empty_buffer(length * (column.type.bits // 8))
+        _fill(result, values, length, front)
+    return replace(column, length=length, null_count=nulls, offset=0, values=result, validity=validity)
 
 
 def _fill(made: Buffer, values: Any, length: int, front: int) -> None:

@@ -8,7 +8,7 @@ from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrays.arrays import Array
 from headrace.core.budget import Budget
 from headrace.core.context import Context
-from headrace.core.quick import quick
+from headrace.core.fast_constructor import fast_constructor
 
 STRATEGIES = ("hybrid", "digits")
 """Strategies: from the highest digit down by buckets, and from the lowest digit up."""
@@ -73,5 +73,5 @@ class SortTask:
     budget: Budget
 
 
-sort_task = quick(SortTask)
+sort_task = fast_constructor(SortTask)
 """Creates a `SortTask` at a fifth of the cost of its class."""

@@ -9,7 +9,7 @@ from typing import Any
 from headrace.columns.column import Column, new_column
 from headrace.columns.native_columns import type_named
 from headrace.columns.types import DataType, has_offsets
-from headrace.gpu.kernels.launcher import Launcher, Room
+from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class ColumnAddresses:
 
 
 @dataclass(slots=True)
-class Taken:
+class ColumnBuffers:
     """One column: its assumed type and its device buffers.
 
     Parameters
@@ -54,7 +54,7 @@ class Taken:
         Kind of text that the column is converted as; None if its type is given.
     large
         Whether its offsets have 64 bits because its bytes exceed the range of 32.
-    rooms
+    buffers
         Device buffers by name: ``"values"``, ``"offsets"``, ``"validity"``, ``"sightings"``; not every column has all.
     nulls
         Number of null rows.
@@ -66,23 +66,23 @@ class Taken:
     type: DataType
     guess: int | None
     large: bool = False
-    rooms: dict[str, Room] = field(default_factory=dict)
+    buffers: dict[str, DeviceBuffer] = field(default_factory=dict)
     nulls: int = 0
     replaced: int = 0
 
     @property
-    def made(self) -> DataType:
+    def stored_type(self) -> DataType:
         """The type with offsets as they are in memory."""
         return type_named(f"large_{self.type}") if self.large else self.type
 
     def described(self) -> ColumnAddresses:
         """Return the addresses of the buffers, for the table of the kernels."""
         values, offsets, validity, sightings = (
-            self.rooms[name].address if name in self.rooms else 0 for name in ("values", "offsets", "validity", "sightings")
+            self.buffers[name].address if name in self.buffers else 0 for name in ("values", "offsets", "validity", "sightings")
         )
         return ColumnAddresses(
             position=self.position,
-            type=self.made,
+            type=self.stored_type,
             guess=self.guess,
             values=values,
             offsets=offsets,
@@ -90,31 +90,31 @@ class Taken:
             sightings=sightings,
         )
 
-    def make_rooms(self, launcher: Launcher, rows: int) -> None:
+    def allocate(self, launcher: Launcher, rows: int) -> None:
         """Allocate buffers for a number of rows. Bits are zero, other buffers are uninitialised.
 
         The bytes of strings are allocated by the caller, when they are counted.
         """
         words = validity_words(rows)
-        self.rooms["validity"] = launcher.room(words * 4, fill=0)
-        if has_offsets(self.made):
-            self.rooms["offsets"] = launcher.room((rows + 1) * self.made.bits // 8)
-        elif self.made.bits == 1:
-            self.rooms["values"] = launcher.room(words * 4, fill=0)
+        self.buffers["validity"] = launcher.allocate(words * 4, fill=0)
+        if has_offsets(self.stored_type):
+            self.buffers["offsets"] = launcher.allocate((rows + 1) * self.stored_type.bits // 8)
+        elif self.stored_type.bits == 1:
+            self.buffers["values"] = launcher.allocate(words * 4, fill=0)
         else:
-            self.rooms["values"] = launcher.room(rows * self.made.bits // 8)
+            self.buffers["values"] = launcher.allocate(rows * self.stored_type.bits // 8)
 
     def column(self, launcher: Launcher, rows: int) -> Column:
         """Return the finished column."""
         result: Any = launcher.result
-        rooms = self.rooms
+        buffers = self.buffers
         return new_column(
-            type=self.made,
+            type=self.stored_type,
             length=rows,
             null_count=self.nulls,
-            values=result(rooms["values"]),
-            validity=result(rooms["validity"]) if self.nulls and self.type.name != "null" else None,
-            offsets=result(rooms["offsets"]) if "offsets" in rooms else None,
+            values=result(buffers["values"]),
+            validity=result(buffers["validity"]) if self.nulls and self.type.name != "null" else None,
+            offsets=result(buffers["offsets"]) if "offsets" in buffers else None,
         )
 
 
@@ -123,11 +123,11 @@ def validity_words(rows: int) -> int:
     return rows // 32 + 1
 
 
-def strings_of(taken: Iterable[Taken]) -> list[Taken]:
+def string_columns(taken: Iterable[ColumnBuffers]) -> list[ColumnBuffers]:
     """Return the columns that have offsets."""
     return [one for one in taken if has_offsets(one.type)]
 
 
-def ordered(taken: Sequence[Taken]) -> list[Taken]:
+def strings_first(taken: Sequence[ColumnBuffers]) -> list[ColumnBuffers]:
     """Return the columns in the order of the kernels' table: strings first."""
     return sorted(taken, key=lambda one: not has_offsets(one.type))

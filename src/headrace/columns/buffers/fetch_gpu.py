@@ -81,15 +81,15 @@ def fetch_columns(columns: Mapping[str, Column], filled: Event, way: FetchWay, c
     copies: list[Copy] = []
 
     def copied(buffer: Any) -> Buffer:
-        made = new_buffer(buffer.nbytes)
+        result = new_buffer(buffer.nbytes)
         if buffer.nbytes:
-            copies.append((buffer.address, made.address, buffer.nbytes))
-        return made
+            copies.append((buffer.address, result.address, buffer.nbytes))
+        return result
 
     def part_of(buffer: Buffer | None) -> Buffer | None:
         return None if buffer is None else copied(buffer)
 
-    made = {
+    result = {
         name: replace(column, values=copied(column.values), validity=part_of(column.validity), offsets=part_of(column.offsets))
         for name, column in columns.items()
     }
@@ -97,7 +97,7 @@ def fetch_columns(columns: Mapping[str, Column], filled: Event, way: FetchWay, c
         ring.fetch(copies, counted=crossings, ahead=shape.ahead, streamed=shape.streamed)
     else:
         ring.fetch_pinned(copies, counted=crossings)
-    return made
+    return result
 
 
 def _buffers(column: Column) -> list[Any]:

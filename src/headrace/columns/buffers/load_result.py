@@ -8,7 +8,7 @@ from typing import Any
 
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
-from headrace.core.quick import quick
+from headrace.core.fast_constructor import fast_constructor
 
 
 class CutRecordError(Exception):
@@ -85,7 +85,7 @@ class Loaded:
         The end of a part.
     described
         Type and number of nulls of each column, if columns are made on demand.
-    by_steps
+    used_dfa
         Whether the automaton read the text on a GPU because masks misread its quotes.
     """
 
@@ -99,7 +99,7 @@ class Loaded:
     device: str = "cpu"
     reached: Reached = Reached()
     described: Sequence[tuple[DataType, int] | None] | None = None
-    by_steps: bool = False
+    used_dfa: bool = False
 
 
 def evidence_of(found: Sequence[Any] | None, files: Sequence[str] | None = None) -> Evidence | None:
@@ -119,4 +119,4 @@ def evidence_of(found: Sequence[Any] | None, files: Sequence[str] | None = None)
     return _evidence(record, byte, text, None if files is None else files[file], its_rounded)
 
 
-_evidence = quick(Evidence)
+_evidence = fast_constructor(Evidence)

@@ -24,8 +24,8 @@ def rejects_of(made: Sequence[tuple[str, Any]], faults: int) -> Mapping[str, Col
 @cache
 def no_rejects() -> LazyMapping[Column]:
     """Return the table without rows. All loads without faults share it, which saves ten columns for each batch of a stream."""
-    made = _native.no_rejects()
-    return LazyMapping({name: number for number, (name, _) in enumerate(made)}, [column_of(parts, 0) for _, parts in made])
+    result = _native.no_rejects()
+    return LazyMapping({name: number for number, (name, _) in enumerate(result)}, [column_of(parts, 0) for _, parts in result])
 
 
 def parse_error(rejects: Mapping[str, Column]) -> ParseError:

@@ -165,7 +165,7 @@ Joined join_parts(const std::vector<JoinPart>& parts, const JoinPlan& plan) {
         rows += part.length;
         column.null_count += nulls_of(part);
     }
-    if (strings && bytes > plan.most_small_text) column.type.id = large_form(column.type.id);
+    if (strings && bytes > plan.max_small_text) column.type.id = large_form(column.type.id);
     const usize bits = value_bits(column.type);
     if (strings) {
         column.values = region_of(bytes, plan, Region::Content::any);

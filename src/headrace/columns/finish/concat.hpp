@@ -27,7 +27,7 @@ struct JoinPlan {
     bool shrink = false;
     unsigned threads = 1;
     std::shared_ptr<Budget> budget;
-    u64 most_small_text = 0x7FFFFFFF;  // maximum string bytes for 32-bit offsets
+    u64 max_small_text = 0x7FFFFFFF;  // maximum string bytes for 32-bit offsets
 };
 
 struct Joined {

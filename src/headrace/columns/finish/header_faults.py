@@ -10,13 +10,13 @@ from headrace.columns.column import Column
 from headrace.columns.faults.rejects import FAULT_KINDS, parse_error, rejects_of
 from headrace.columns.finish.concat import SharedLoads
 from headrace.columns.plan.load_plan import ValueOptions
-from headrace.columns.records.data_range import Beginning
+from headrace.columns.records.data_range import DataStart
 from headrace.columns.schema import SchemaOptions
 from headrace.core.context import Context
 from headrace.sources.open import OpenSource
 
 
-def check_header(source: OpenSource, beginning: Beginning, schema: SchemaOptions, values: ValueOptions) -> Beginning:
+def check_header(source: OpenSource, beginning: DataStart, schema: SchemaOptions, values: ValueOptions) -> DataStart:
     """Check the header for malformed quotes and undecodable text.
 
     Returns
@@ -40,14 +40,14 @@ def check_header(source: OpenSource, beginning: Beginning, schema: SchemaOptions
         at, kind = first.undecodable, "encoding"
     else:
         return beginning
-    made = _native.header_reject(source.native, first.begin, at, FAULT_KINDS.index(kind), first.text)
-    rejects = rejects_of(made, 1)
+    result = _native.header_reject(source.native, first.begin, at, FAULT_KINDS.index(kind), first.text)
+    rejects = rejects_of(result, 1)
     if values.on_error == "raise":
         raise parse_error(rejects)
     return replace(beginning, rejects=rejects)
 
 
-def with_header_faults(rejects: Mapping[str, Column], beginning: Beginning, context: Context) -> Mapping[str, Column]:
+def with_header_faults(rejects: Mapping[str, Column], beginning: DataStart, context: Context) -> Mapping[str, Column]:
     """Return a table of rejects with the faults of the header before the others."""
     above = beginning.rejects
     if above is None:

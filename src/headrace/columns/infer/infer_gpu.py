@@ -10,7 +10,7 @@ import numpy as np
 
 from headrace import _native
 from headrace.columns.buffers.load_result import Evidence, evidence_of
-from headrace.columns.convert.gpu.column_group import GIVEN, SETTLED, GpuPlan, kind_type
+from headrace.columns.convert.gpu.column_group import AS_TEXT, GIVEN, GpuPlan, kind_type
 from headrace.columns.convert.gpu.layouts import EMPTY, SIGHTINGS
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.native_dialect import native_dialect
@@ -134,10 +134,10 @@ class Inference:
             return again
         for position, now in zip(self._known.inferred, self._ledger.kinds(self._known.inferred), strict=True):
             before = taken[position]
-            if before == SETTLED:
+            if before == AS_TEXT:
                 continue
             if now == before == EMPTY and self._plan.forms.of(position).empty_is_text:
-                again[position] = SETTLED  # the column has no value: it is text, and its empty fields are values
+                again[position] = AS_TEXT  # the column has no value: it is text, and its empty fields are values
             elif now != before and (before == EMPTY or kind_type(now) != kind_type(before)):
                 again[position] = now
         return again

@@ -135,8 +135,10 @@ def _with_variants(sample: Sample, ranked: list[RankedDialect], fixed: Fixed, va
     """Return `ranked` with variants of the `varied` best, likeliest first; a variant may repair malformed quotes."""
     known = {judged.dialect for judged in ranked}
     best = sorted(ranked, key=lambda judged: -judged.score)[:varied]
-    made = [dialect for judged in best for dialect in variants(sample.text, judged.dialect, fixed, malformed=judged.is_malformed)]
-    more = [dialect for dialect in dict.fromkeys(made) if dialect not in known]
+    result = [
+        dialect for judged in best for dialect in variants(sample.text, judged.dialect, fixed, malformed=judged.is_malformed)
+    ]
+    more = [dialect for dialect in dict.fromkeys(result) if dialect not in known]
     return _ranked([*ranked, *_judge_all(sample, more)])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headrace import _native
 from headrace.columns.infer.sniff import is_typed, is_value
-from headrace.columns.records.data_range import Beginning, decide_beginning
+from headrace.columns.records.data_range import DataStart, decide_header
 from headrace.columns.records.first_records import first_records
 from headrace.columns.schema import SchemaOptions
 from headrace.core.context import Context
@@ -25,8 +25,8 @@ def find_header(layout: Layout, first: int) -> tuple[bool, str]:
     source = OpenSource(_native.Source.from_bytes(layout.text), "<sample>", cut=layout.is_cut)
     context = Context(threads=1)
     span = Span(begin=layout.starts[first])
-    found = Beginning(begin=0, lines=0, first=first_records(source, layout.dialect, span, context, 1)[0])
-    decision = decide_beginning(source, layout.dialect, found, SchemaOptions(), context).decision
+    found = DataStart(begin=0, lines=0, first=first_records(source, layout.dialect, span, context, 1)[0])
+    decision = decide_header(source, layout.dialect, found, SchemaOptions(), context).decision
     assert decision is not None  # there is a record
     why = _why_data(layout, first) if decision.in_doubt else None
     return (decision.is_header, decision.reason) if why is None else (False, why)

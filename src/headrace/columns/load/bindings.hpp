@@ -62,12 +62,12 @@ inline RowRules row_rules(nanobind::handle given) {
 }
 
 inline std::vector<std::string> texts(nanobind::handle list) {
-    std::vector<std::string> made;
+    std::vector<std::string> result;
     for (const nanobind::handle text : list) {
         const auto bytes = nanobind::cast<nanobind::bytes>(text);
-        made.emplace_back(bytes.c_str(), bytes.size());
+        result.emplace_back(bytes.c_str(), bytes.size());
     }
-    return made;
+    return result;
 }
 
 // Return the function that a load calls regularly. It runs Python's signal handlers (Ctrl-C) and `progress`; an
@@ -115,60 +115,61 @@ inline const Zone* add_zone(LoadPlan& plan, nanobind::handle given) {
 
 // Set the null texts, date formats and time zones of columns. `given` has `forms`, a PlannedForms of
 // columns/plan/value_forms.py, and `zones`.
-inline void plan_forms(nanobind::handle given, LoadPlan& made) {
+inline void plan_forms(nanobind::handle given, LoadPlan& result) {
     const nanobind::object forms = given.attr("forms");
-    made.forms.clear();
+    result.forms.clear();
     for (const nanobind::handle own : forms.attr("several")) {
-        made.forms.push_back({texts(own.attr("null_texts")), date_formats(own.attr("dates"))});
+        result.forms.push_back({texts(own.attr("null_texts")), date_formats(own.attr("dates"))});
     }
     for (const auto [position, number] : nanobind::cast<nanobind::dict>(forms.attr("of_columns"))) {
-        made.columns[nanobind::cast<usize>(position)].forms = nanobind::cast<usize>(number);
+        result.columns[nanobind::cast<usize>(position)].forms = nanobind::cast<usize>(number);
     }
     for (const nanobind::handle zone : given.attr("zones")) {
-        const Zone* const table = add_zone(made, zone[0]);
-        for (const nanobind::handle position : zone[1]) made.columns[nanobind::cast<usize>(position)].type.zone = table;
+        const Zone* const table = add_zone(result, zone[0]);
+        for (const nanobind::handle position : zone[1])
+            result.columns[nanobind::cast<usize>(position)].type.zone = table;
     }
 }
 
 // `given` has the attributes of columns/plan/load_plan.py's TextPart.
-inline void plan_part(nanobind::handle given, LoadPlan& made) {
-    made.stop = nanobind::cast<std::uint64_t>(given.attr("stop"));
-    made.before = {nanobind::cast<u8>(given.attr("state")),    nanobind::cast<bool>(given.attr("is_more")),
-                   nanobind::cast<u64>(given.attr("records")), nanobind::cast<u64>(given.attr("bytes")),
-                   nanobind::cast<u64>(given.attr("lines")),   nanobind::cast<u64>(given.attr("line_begin"))};
+inline void plan_part(nanobind::handle given, LoadPlan& result) {
+    result.stop = nanobind::cast<std::uint64_t>(given.attr("stop"));
+    result.before = {nanobind::cast<u8>(given.attr("state")),    nanobind::cast<bool>(given.attr("is_more")),
+                     nanobind::cast<u64>(given.attr("records")), nanobind::cast<u64>(given.attr("bytes")),
+                     nanobind::cast<u64>(given.attr("lines")),   nanobind::cast<u64>(given.attr("line_begin"))};
 }
 
 // `plan` has the attributes of columns/plan/load_plan.py's LoadPlan.
 inline LoadPlan plan_from(nanobind::handle plan) {
-    LoadPlan made;
-    for (const nanobind::handle column : plan.attr("columns")) made.columns.push_back(planned_column(column));
-    made.begin = nanobind::cast<std::uint64_t>(plan.attr("begin"));
-    made.end = nanobind::cast<std::uint64_t>(plan.attr("end"));
-    made.data_begin = nanobind::cast<std::uint64_t>(plan.attr("data_begin"));
-    made.rows = row_rules(plan.attr("rows"));
-    if (const nanobind::object part = plan.attr("part"); !part.is_none()) plan_part(part, made);
+    LoadPlan result;
+    for (const nanobind::handle column : plan.attr("columns")) result.columns.push_back(planned_column(column));
+    result.begin = nanobind::cast<std::uint64_t>(plan.attr("begin"));
+    result.end = nanobind::cast<std::uint64_t>(plan.attr("end"));
+    result.data_begin = nanobind::cast<std::uint64_t>(plan.attr("data_begin"));
+    result.rows = row_rules(plan.attr("rows"));
+    if (const nanobind::object part = plan.attr("part"); !part.is_none()) plan_part(part, result);
     const nanobind::object values = plan.attr("values");
-    made.on_error = policy(nanobind::cast<std::string>(values.attr("on_error")));
-    made.true_words = texts(values.attr("true_words"));
-    made.false_words = texts(values.attr("false_words"));
-    made.quoted_null = nanobind::cast<bool>(values.attr("quoted_null"));
+    result.on_error = policy(nanobind::cast<std::string>(values.attr("on_error")));
+    result.true_words = texts(values.attr("true_words"));
+    result.false_words = texts(values.attr("false_words"));
+    result.quoted_null = nanobind::cast<bool>(values.attr("quoted_null"));
     const nanobind::object row_index = plan.attr("row_index");
-    if (!row_index.is_none()) made.row_index = nanobind::cast<i64>(row_index);
-    made.replace_invalid = nanobind::cast<bool>(values.attr("replace_invalid"));
-    made.shrink = nanobind::cast<bool>(values.attr("shrink"));
-    made.marks = number_marks(values.attr("marks"));
-    plan_forms(plan, made);
-    made.threads = nanobind::cast<unsigned>(plan.attr("threads"));
-    made.tile_bytes = nanobind::cast<std::size_t>(plan.attr("tile_bytes"));
-    made.memory_limit = nanobind::cast<std::size_t>(plan.attr("memory_limit"));
-    made.exact_memory = nanobind::cast<bool>(plan.attr("exact_memory"));
-    made.isa = choose_isa(nanobind::cast<std::string>(plan.attr("isa")));
-    made.file = nanobind::cast<u32>(plan.attr("file"));
+    if (!row_index.is_none()) result.row_index = nanobind::cast<i64>(row_index);
+    result.replace_invalid = nanobind::cast<bool>(values.attr("replace_invalid"));
+    result.shrink = nanobind::cast<bool>(values.attr("shrink"));
+    result.marks = number_marks(values.attr("marks"));
+    plan_forms(plan, result);
+    result.threads = nanobind::cast<unsigned>(plan.attr("threads"));
+    result.tile_bytes = nanobind::cast<std::size_t>(plan.attr("tile_bytes"));
+    result.memory_limit = nanobind::cast<std::size_t>(plan.attr("memory_limit"));
+    result.exact_memory = nanobind::cast<bool>(plan.attr("exact_memory"));
+    result.isa = choose_isa(nanobind::cast<std::string>(plan.attr("isa")));
+    result.file = nanobind::cast<u32>(plan.attr("file"));
     usize column = 0;
     for (const nanobind::handle share_column : plan.attr("share_columns")) {
-        made.columns[column++].share_column = nanobind::cast<usize>(share_column);
+        result.columns[column++].share_column = nanobind::cast<usize>(share_column);
     }
-    return made;
+    return result;
 }
 
 // `run` has the attributes of columns/plan/load_run.py's LoadRun.

@@ -31,26 +31,26 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO
         A part ends inside a record, and more text follows.
     """
     with native_errors():
-        made = _native.load(source.native, native_dialect(dialect), plan, run)
-    end, state, is_cut = made["reached"]
+        result = _native.load(source.native, native_dialect(dialect), plan, run)
+    end, state, is_cut = result["reached"]
     if is_cut and plan.part is not None and plan.part.is_more:
         raise CutRecordError
-    counts = made["counts"]
-    rejects = rejects_of(made["rejects"], made["fault_count"])
-    if made["raised"]:
+    counts = result["counts"]
+    rejects = rejects_of(result["rejects"], result["fault_count"])
+    if result["raised"]:
         raise parse_error(rejects)
     rows = counts["rows"]
-    parts = zip(plan.columns, made["columns"], strict=True)
+    parts = zip(plan.columns, result["columns"], strict=True)
     columns = tuple(column_of(made_column, rows) if wanted else None for (_, _, wanted), made_column in parts)
-    row_index = column_of(made["row_index"], rows) if plan.row_index is not None else None
-    find, convert, finish = made["seconds"]
+    row_index = column_of(result["row_index"], rows) if plan.row_index is not None else None
+    find, convert, finish = result["seconds"]
     return Loaded(
         columns=columns,
-        evidence=tuple(map(evidence_of, made["evidence"])),
+        evidence=tuple(map(evidence_of, result["evidence"])),
         rejects=rejects,
         counts=counts,
         row_index=row_index,
-        replaced=tuple(made["replaced"]),
+        replaced=tuple(result["replaced"]),
         seconds={"find": find, "convert": convert, "finish": finish},
         reached=Reached(end, state),
     )

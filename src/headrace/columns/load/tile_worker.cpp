@@ -112,10 +112,10 @@ void TileWorker::prepare(const TileRows& rows) {
     usize strings = 0;
     for (const TileColumn& part : parts_) strings += is_string_job(part) ? 1 : 0;
     // All the tile's strings together are no longer than its records' text; each may overshoot by one block.
-    const usize room = text_capacity(rows) + (strings + 1) * 64 + 64;
-    if (strings != 0 && memory_.string_bytes.size() < room) {
+    const usize capacity = text_capacity(rows) + (strings + 1) * 64 + 64;
+    if (strings != 0 && memory_.string_bytes.size() < capacity) {
         memory_.string_bytes.clear();  // the preceding tile is done, and a long text should not be in memory twice
-        memory_.string_bytes.resize(room + std::min(room / 4, MAX_SPARE_BYTES));
+        memory_.string_bytes.resize(capacity + std::min(capacity / 4, MAX_SPARE_BYTES));
     }
     if (memory_.string_ends.size() < strings * rows.rows) memory_.string_ends.resize(strings * rows.rows * 5 / 4);
 }
@@ -140,14 +140,14 @@ ColumnJob TileWorker::job_for(const TileRows& rows, TileColumn& part) {
     job.inferred = guess.inferred && !guess.is_text_column;
     job.guess = static_cast<u8>(guess.kind);
     job.raw = pass_.plan_.rows.collect_long && part.column + 1 == pass_.plan_.columns.size();
-    const bool is_text = is_string(job.type) && (!job.inferred || is_settled(guess.kind));
+    const bool is_text = is_string(job.type) && (!job.inferred || has_type(guess.kind));
     job.rules = job.raw ? &rules_.of_raw() : &rules_.of_forms(pass_.plan_.columns[part.column].forms, is_text);
     job.row_base = row_base_;
     job.nulls = part.nulls.data();
     const usize text = rows.rows == 0 ? 0 : finder_.record(rows.rows - 1).end - finder_.record(0).begin;
     if (rows.may_need_unquoting) {
-        const usize room = text_capacity(rows) + 128;
-        if (memory_.scratch.size() < room) memory_.scratch.resize(room);
+        const usize capacity = text_capacity(rows) + 128;
+        if (memory_.scratch.size() < capacity) memory_.scratch.resize(capacity);
         job.scratch = memory_.scratch.data();
     }
     if (!job.rules->usual_forms) {

@@ -16,8 +16,8 @@ struct WorkerMemory {
     std::vector<u32> string_ends;
 
     usize bytes() const {
-        return tile.window.room + tile.window.encoded.size() + 4 * sizeof(u32) * tile.capacity + string_bytes.size() +
-               scratch.size() + number.size() + sizeof(u32) * string_ends.size();
+        return tile.window.capacity + tile.window.encoded.size() + 4 * sizeof(u32) * tile.capacity +
+               string_bytes.size() + scratch.size() + number.size() + sizeof(u32) * string_ends.size();
     }
 };
 

@@ -11,8 +11,8 @@ from headrace.columns.records.first_records import first_records
 from headrace.columns.schema import FirstRecord, SchemaOptions, header_decision, records_to_compare
 from headrace.core.context import Context
 from headrace.core.errors import EmptyInputError, OptionError
+from headrace.core.fast_constructor import fast_constructor
 from headrace.core.options import MOST, index_of
-from headrace.core.quick import quick
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.survey import Span, record_begin, skip_lines, survey
@@ -47,7 +47,7 @@ class DataRangeOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beginning:
+class DataStart:
     """The begin of the text, and its first relevant record.
 
     Parameters
@@ -78,7 +78,7 @@ class Beginning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Extent:
+class DataRange:
     """The data of a text.
 
     Parameters
@@ -91,7 +91,7 @@ class Extent:
         Number of records skipped after `end`.
     unread
         Bytes after `end` that were not read, because `n_rows` was reached.
-    most_fields
+    max_fields
         Maximum number of fields of a data record; 0 if it was not asked for.
     """
 
@@ -100,10 +100,10 @@ class Extent:
     end: int
     footer: int = 0
     unread: int = 0
-    most_fields: int = 0
+    max_fields: int = 0
 
 
-def find_data_start(source: OpenSource, dialect: Dialect, options: DataRangeOptions, context: Context) -> Beginning:
+def find_data_start(source: OpenSource, dialect: Dialect, options: DataRangeOptions, context: Context) -> DataStart:
     """Skip lines, and find the record that has the names.
 
     Raises
@@ -123,12 +123,10 @@ def find_data_start(source: OpenSource, dialect: Dialect, options: DataRangeOpti
     if len(records) <= last:
         raise EmptyInputError(f"header={last} names the record with index {last}, but there are {len(records)}")
     joined = _joined([records[index] for index in options.header])
-    return Beginning(begin=begin, lines=lines, first=joined, leading=last)
+    return DataStart(begin=begin, lines=lines, first=joined, leading=last)
 
 
-def decide_beginning(
-    source: OpenSource, dialect: Dialect, found: Beginning, schema: SchemaOptions, context: Context
-) -> Beginning:
+def decide_header(source: OpenSource, dialect: Dialect, found: DataStart, schema: SchemaOptions, context: Context) -> DataStart:
     """Decide whether the first record has the names. The following records are read only if it may be data."""
     if found.first is None:
         return found
@@ -169,8 +167,8 @@ def _joined(records: Sequence[FirstRecord]) -> FirstRecord:
 
 
 def find_data_range(
-    source: OpenSource, dialect: Dialect, beginning: Beginning, options: DataRangeOptions, context: Context
-) -> Extent:
+    source: OpenSource, dialect: Dialect, beginning: DataStart, options: DataRangeOptions, context: Context
+) -> DataRange:
     """Find the range of the data.
 
     A footer and `widest` cost a pass over the structure of the whole text, `n_rows` a pass over the records up to it.
@@ -181,21 +179,21 @@ def find_data_range(
     data_begin = 0 if header is None else header + 1
     if options.skip_rows_after_header or options.skip_footer or options.widest:
         data_begin = record_begin(source, dialect, begin, before, context)
-    end, footer, most_fields = source.size, 0, 0
+    end, footer, max_fields = source.size, 0, 0
     if options.skip_footer or options.widest:
         found = survey(source, dialect, Span(begin=data_begin), context=context, last=options.skip_footer)
-        most_fields = found.most_fields if options.widest else 0
+        max_fields = found.max_fields if options.widest else 0
         footer = len(found.last)
         end = found.last[0] if found.last else end
     unread = 0
     if options.n_rows is not None:
         limit = record_begin(source, dialect, begin, before + options.n_rows, context)
         unread, end = max(end - limit, 0), min(end, limit)
-    return _extent(begin=begin, data_begin=data_begin, end=end, footer=footer, unread=unread, most_fields=most_fields)
+    return _extent(begin=begin, data_begin=data_begin, end=end, footer=footer, unread=unread, max_fields=max_fields)
 
 
-_beginning = quick(Beginning)
-_extent = quick(Extent)
+_beginning = fast_constructor(DataStart)
+_extent = fast_constructor(DataRange)
 
 
 def header_indexes(header: object) -> tuple[int, ...] | None:

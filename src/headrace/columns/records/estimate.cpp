@@ -19,17 +19,17 @@ struct Estimate {
     u64 spare;
 
     u64 with_spare(const SpareRule& rule) const {
-        const double times = 1 + rule.least_part + std::min(deviations, rule.most_part);
+        const double times = 1 + rule.min_part + std::min(deviations, rule.max_part);
         return static_cast<u64>(mean * times) + spare;
     }
     // Return whether the spare covers the deviations.
     bool is_enough(const SpareRule& rule) const {
-        return mean * deviations <= mean * rule.most_part + static_cast<double>(spare);
+        return mean * deviations <= mean * rule.max_part + static_cast<double>(spare);
     }
 };
 
 // Estimate the sizes from a sample. `is_enough` is set to whether the spare covers the deviations of all sizes.
-std::optional<SizeEstimate> estimate_from(const Beginning& sample, u64 size, const std::vector<usize>& strings,
+std::optional<SizeEstimate> estimate_from(const PrefixSample& sample, u64 size, const std::vector<usize>& strings,
                                           const SpareRule& rule, bool& is_enough) {
     is_enough = false;
     if (sample.records == 0) return std::nullopt;
@@ -37,7 +37,7 @@ std::optional<SizeEstimate> estimate_from(const Beginning& sample, u64 size, con
     const double count = static_cast<double>(sample.records), of_rows = variation(sample.lengths, count);
     const Estimate rows{times * count, rule.deviations * std::sqrt(of_rows), rule.rows};
     SizeEstimate found{rows.with_spare(rule), {}};
-    is_enough = sample.records >= rule.least_records && rows.is_enough(rule);
+    is_enough = sample.records >= rule.min_records && rows.is_enough(rule);
     for (const usize position : strings) {
         const Sizes& field = sample.fields[position];
         const double deviations = rule.deviations * std::sqrt(of_rows + variation(field, count));
@@ -54,8 +54,8 @@ std::optional<SizeEstimate> estimate_sizes(const Dialect& dialect, std::string_v
                                            const std::vector<usize>& strings, const SpareRule& rule) {
     usize width = 0;
     for (const usize position : strings) width = std::max(width, position + 1);
-    BeginningReader reader(dialect, prefix, width);
-    for (usize sample = rule.least_sample;; sample *= rule.growth) {
+    PrefixReader reader(dialect, prefix, width);
+    for (usize sample = rule.min_sample;; sample *= rule.growth) {
         bool is_enough;
         const std::optional<SizeEstimate> found = estimate_from(reader.read(sample), size, strings, rule, is_enough);
         if (is_enough || sample >= prefix.size()) return found;

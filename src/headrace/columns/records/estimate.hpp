@@ -10,14 +10,14 @@
 
 namespace headrace {
 
-// The spare that is added to the mean: a part of it between `least_part` and `most_part`, according to the deviations,
+// The spare that is added to the mean: a part of it between `min_part` and `max_part`, according to the deviations,
 // and a constant.
 struct SpareRule {
-    double least_part, most_part;
+    double min_part, max_part;
     double deviations;  // number of standard deviations
     u64 rows, string_bytes;
-    usize least_sample, growth;  // bytes of the first sample, and the factor if it is too small
-    u64 least_records;           // minimum number of records: deviations of fewer are unreliable
+    usize min_sample, growth;  // bytes of the first sample, and the factor if it is too small
+    u64 min_records;           // minimum number of records: deviations of fewer are unreliable
 };
 
 struct SizeEstimate {

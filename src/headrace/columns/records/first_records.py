@@ -7,7 +7,7 @@ from headrace.columns.plan.native_dialect import native_dialect
 from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.schema import FirstRecord
 from headrace.core.context import Context
-from headrace.core.quick import quick
+from headrace.core.fast_constructor import fast_constructor
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.survey import Span
@@ -20,4 +20,4 @@ def first_records(source: OpenSource, dialect: Dialect, span: Span, context: Con
     return [_first_record(begin, tuple(fields), *more) for begin, fields, *more in found]
 
 
-_first_record = quick(FirstRecord)
+_first_record = fast_constructor(FirstRecord)

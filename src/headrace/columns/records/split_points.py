@@ -23,7 +23,7 @@ _SHORT_LOOK_BYTES = 2 << 10
 """Bytes to search in a text without quotes, which is assumed to begin outside quotes."""
 
 
-def cuts(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int]:
+def split_points(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int]:
     """Return the begin of the last record in bytes `begin` to `end`: guesses, most likely first; none if no other record begins.
 
     Examples

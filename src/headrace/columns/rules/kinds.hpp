@@ -52,7 +52,7 @@ HR_FN bool same_type(const ColumnType& a, const ColumnType& b) {
 }
 
 // Returns whether a column of this guess has a type. A column of empty fields has none yet.
-HR_FN bool is_settled(Kind guess) { return guess != Kind::empty; }
+HR_FN bool has_type(Kind guess) { return guess != Kind::empty; }
 
 // Returns whether a column of this guess has hexadecimal numbers, rather than decimal ones of the same type.
 HR_FN bool is_hex_kind(Kind guess) { return guess == Kind::hex || guess == Kind::hex_uint64; }
@@ -81,7 +81,7 @@ HR_COLD bool is_rounded(const NumberMarks& marks, const u8* p, usize n, double v
 // Returns whether a field of this kind leaves the type of a column of this guess unchanged, e.g. a date in a column of
 // timestamps.
 HR_COLD bool holds(Kind guess, Kind kind) {
-    return is_settled(guess) && same_type(type_of_kind(join(guess, kind)), type_of_kind(guess));
+    return has_type(guess) && same_type(type_of_kind(join(guess, kind)), type_of_kind(guess));
 }
 
 HR_END_NAMESPACE

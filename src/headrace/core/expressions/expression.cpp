@@ -74,13 +74,13 @@ public:
     }
 
     Find begin() const override {
-        return
-            [this, room = std::vector<Value>((most_ + words_) * piece)](const void* keys, u64 n, u32* buckets) mutable {
-                Value* const leaves = room.data() + most_ * piece;
-                for (u32 word = 0; word < words_; ++word) widen_(keys, n, words_, word, leaves + word * piece);
-                const Value* const found = values_of(leaves, n, room);
-                for (u64 i = 0; i < n; ++i) buckets[i] = bucket_of(found[i]);
-            };
+        return [this, scratch = std::vector<Value>((most_ + words_) * piece)](const void* keys, u64 n,
+                                                                              u32* buckets) mutable {
+            Value* const leaves = scratch.data() + most_ * piece;
+            for (u32 word = 0; word < words_; ++word) widen_(keys, n, words_, word, leaves + word * piece);
+            const Value* const found = values_of(leaves, n, scratch);
+            for (u64 i = 0; i < n; ++i) buckets[i] = bucket_of(found[i]);
+        };
     }
 
 private:
@@ -91,7 +91,7 @@ private:
         return found;
     }
 
-    const Value* values_of(const Value* leaves, usize count, std::vector<Value>& room) const {
+    const Value* values_of(const Value* leaves, usize count, std::vector<Value>& scratch) const {
         std::vector<Operand<Value>> stack;
         for (const Step& step : steps_) {
             if (step.operation <= Operation::number) {
@@ -100,7 +100,7 @@ private:
             }
             const Operand<Value> b = stack.back();
             stack.pop_back();
-            Value* const to = room.data() + (stack.size() - 1) * piece;
+            Value* const to = scratch.data() + (stack.size() - 1) * piece;
             if (stack.back().values == nullptr && b.values == nullptr) {
                 std::fill_n(to, count, stack.back().number);
                 stack.back().values = to;
@@ -109,8 +109,8 @@ private:
             stack.back() = {to, 0};
         }
         if (stack.back().values != nullptr) return stack.back().values;
-        std::fill_n(room.begin(), count, stack.back().number);
-        return room.data();
+        std::fill_n(scratch.begin(), count, stack.back().number);
+        return scratch.data();
     }
 
     std::vector<Step> steps_;

@@ -117,8 +117,8 @@ def layout(name: str) -> Layout:
 
 def _layout_of(name: str, described: tuple[int, list[tuple[str, str, int, int, object]]]) -> Layout:
     size, fields = described
-    made = [
+    result = [
         Field(field, format_ if inner is None else _layout_of(field, inner), count, offset)  # type: ignore[arg-type]
         for field, format_, count, offset, inner in fields
     ]
-    return Layout(name, size, tuple(made))
+    return Layout(name, size, tuple(result))

@@ -14,7 +14,7 @@
 namespace headrace {
 namespace tile {
 
-class Gate {
+class Barrier {
 public:
     // Initialises the barrier. One thread calls it, before `gates_begun`. Each `arrivals`-th arrival ends a phase.
     __device__ __forceinline__ void begin(u32 arrivals) {

@@ -8,22 +8,22 @@ namespace headrace {
 namespace tile {
 
 // Arrivals at the barrier of a tile that is copied to shared memory.
-constexpr u32 movers = lanes;
+constexpr u32 load_arrivals = lanes;
 
 // Arrives once the copies that this thread issued by `copy_async` are complete. Such an arrival does not release the
 // thread's own stores, so a fence precedes it.
-__device__ __forceinline__ void arrive_behind_copies(Gate& gate) {
+__device__ __forceinline__ void arrive_after_copies(Barrier& barrier) {
 #if defined(__CUDACC__)
     __threadfence_block();
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(gate.address()) : "memory");
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier.address()) : "memory");
 #else
-    gate.arrive();
+    barrier.arrive();
 #endif
 }
 
 // Copies device memory to shared memory. All lanes of a warp call it. `bytes`: a multiple of 16. Both addresses are
 // aligned to 16 bytes. A phase of `there` ends when the copy is complete and the lanes' earlier stores are visible.
-__device__ __forceinline__ void bring(uint4* to, const uint4* from, u32 bytes, Gate& there) {
+__device__ __forceinline__ void load_async(uint4* to, const uint4* from, u32 bytes, Barrier& there) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     if (lane() != 0) return there.arrive();
     asm volatile(
@@ -39,12 +39,12 @@ __device__ __forceinline__ void bring(uint4* to, const uint4* from, u32 bytes, G
         : "memory");
 #else
     for (u32 i = lane(); i < bytes / 16; i += lanes) copy_async(to + i, from + i);
-    arrive_behind_copies(there);
+    arrive_after_copies(there);
 #endif
 }
 
 // Copies shared memory to device memory. Once all lanes have returned, the shared memory may be overwritten.
-__device__ __forceinline__ void take_away(uint4* to, const uint4* from, u32 bytes) {
+__device__ __forceinline__ void store_async(uint4* to, const uint4* from, u32 bytes) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     if (lane() == 0) {
         asm volatile(
@@ -61,35 +61,36 @@ __device__ __forceinline__ void take_away(uint4* to, const uint4* from, u32 byte
 }
 
 // Makes this thread's writes to shared memory visible to the copy engine, which uses another proxy (PTX ISA, "async
-// proxy"). Each writing thread calls it before it arrives at the barrier that precedes `take_away`.
-__device__ __forceinline__ void show_to_mover() {
+// proxy"). Each writing thread calls it before it arrives at the barrier that precedes `store_async`.
+__device__ __forceinline__ void fence_bulk_copy() {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }
 
 // Copies items [0, count) of device memory, aligned to 16 bytes, to shared memory, and sets the following ones up to
-// `room` to `missing`. `room`: items of the target, a multiple of 16 bytes. Full 16-byte pieces go by `bring`; the
-// lanes copy the rest.
+// `capacity` to `missing`. `capacity`: items of the target, a multiple of 16 bytes. Full 16-byte pieces go by
+// `load_async`; the lanes copy the rest.
 template <class T>
-__device__ __forceinline__ void bring_items(T* to, const T* from, i64 count, u32 room, T missing, Gate& there) {
+__device__ __forceinline__ void load_items_async(T* to, const T* from, i64 count, u32 capacity, T missing,
+                                                 Barrier& there) {
     constexpr u32 per_piece = 16 / sizeof(T);
-    const u32 held = count < room ? static_cast<u32>(count) : room;
+    const u32 held = count < capacity ? static_cast<u32>(count) : capacity;
     const u32 together = held / per_piece * per_piece;
 #pragma unroll 1
-    for (u32 i = together + lane(); i < room; i += lanes) to[i] = i < held ? from[i] : missing;
-    bring(reinterpret_cast<uint4*>(to), reinterpret_cast<const uint4*>(from), together * sizeof(T), there);
+    for (u32 i = together + lane(); i < capacity; i += lanes) to[i] = i < held ? from[i] : missing;
+    load_async(reinterpret_cast<uint4*>(to), reinterpret_cast<const uint4*>(from), together * sizeof(T), there);
 }
 
 template <class T>
-__device__ __forceinline__ void take_items_away(T* to, const T* from, i64 count, u32 room) {
+__device__ __forceinline__ void store_items_async(T* to, const T* from, i64 count, u32 capacity) {
     constexpr u32 per_piece = 16 / sizeof(T);
-    const u32 held = count < room ? static_cast<u32>(count) : room;
+    const u32 held = count < capacity ? static_cast<u32>(count) : capacity;
     const u32 together = held / per_piece * per_piece;
 #pragma unroll 1
     for (u32 i = together + lane(); i < held; i += lanes) to[i] = from[i];
     if (together != 0) {
-        take_away(reinterpret_cast<uint4*>(to), reinterpret_cast<const uint4*>(from), together * sizeof(T));
+        store_async(reinterpret_cast<uint4*>(to), reinterpret_cast<const uint4*>(from), together * sizeof(T));
     }
     __syncwarp();
 }

@@ -33,7 +33,7 @@ struct CardCalls {
     int (*copy_to_host)(void* target, u64 from, usize n, void* stream);        // cuMemcpyDtoHAsync
     int (*record)(void* event, void* stream);                                  // cuEventRecord
     int (*wait)(void* event);                                                  // cuEventSynchronize
-    int (*take)(u64* made, usize n, void* pool, void* stream);                 // cuMemAllocFromPoolAsync
+    int (*take)(u64* result, usize n, void* pool, void* stream);               // cuMemAllocFromPoolAsync
     int (*give_back)(u64 memory, void* stream);                                // cuMemFreeAsync
     int (*fill)(u64 target, unsigned char byte, usize n, void* stream);        // cuMemsetD8Async
     int (*current)(void** context);                                            // cuCtxGetCurrent

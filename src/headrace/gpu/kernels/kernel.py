@@ -21,7 +21,7 @@ from headrace.gpu.kernels.arguments import layout_of
 from headrace.gpu.kernels.compile import cubin_of
 from headrace.gpu.kernels.source import KernelSourceError, Value, Variant
 
-Extent = int | tuple[int, int, int]
+DataRange = int | tuple[int, int, int]
 
 
 class LaunchMode(IntEnum):
@@ -67,8 +67,8 @@ class Kernel:
 
     def launch(
         self,
-        grid: Extent,
-        block: Extent,
+        grid: DataRange,
+        block: DataRange,
         args: Sequence[Any],
         *,
         shared: int = 0,
@@ -110,13 +110,13 @@ class Kernel:
         if status:
             self._retry(call, status)
 
-    def prepare(self, grid: Extent, block: Extent, args: Sequence[Any], shared: int) -> Prepared:
+    def prepare(self, grid: DataRange, block: DataRange, args: Sequence[Any], shared: int) -> Prepared:
         """Return a launch for `launch_all`; parameters as for `launch`."""
         if shared > self._shared:
             self._allow_shared(shared)
         return self._call, grid, block, shared, args, self
 
-    def _retry(self, call: tuple[Extent, Extent, int, int, Sequence[Any]], status: int) -> None:
+    def _retry(self, call: tuple[DataRange, DataRange, int, int, Sequence[Any]], status: int) -> None:
         """Launch again with the device's context current: a new thread has none, and other libraries change it."""
         names = driver().CUresult
         if status in {names.CUDA_ERROR_INVALID_CONTEXT, names.CUDA_ERROR_INVALID_HANDLE, names.CUDA_ERROR_CONTEXT_IS_DESTROYED}:
@@ -143,7 +143,7 @@ class Kernel:
         return f"Kernel({self.name} on {self.gpu!r})"
 
 
-Prepared = tuple[_native.KernelCall, Extent, Extent, int, Sequence[Any], Kernel]
+Prepared = tuple[_native.KernelCall, DataRange, DataRange, int, Sequence[Any], Kernel]
 
 
 def launch_all(launches: list[Prepared], stream: int) -> None:

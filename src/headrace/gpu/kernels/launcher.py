@@ -22,8 +22,8 @@ from headrace.gpu.device.driver_calls import card_calls
 from headrace.gpu.device.event import Event
 from headrace.gpu.kernels.kernel import Kernel, LaunchMode, Prepared, kernel, launch_all
 from headrace.gpu.memory.pinned import give_ring, take_ring
-from headrace.gpu.memory.pool import DeviceBuffer, device_pool
-from headrace.gpu.memory.slabs import DeviceParts, take_together
+from headrace.gpu.memory.pool import PoolBuffer, device_pool
+from headrace.gpu.memory.slabs import DeviceBufferGroup, allocate_group
 from headrace.gpu.transfer.staging import Copier, staging
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Shape:
     shared: int = 0
 
 
-class Room(Protocol):
+class DeviceBuffer(Protocol):
     """Memory that kernels can access. It is freed when the last reference is gone."""
 
     @property
@@ -62,7 +62,7 @@ class Room(Protocol):
         """Size in bytes."""
 
 
-class Rooms(Protocol):
+class BufferGroup(Protocol):
     """Buffers that were allocated together, by index."""
 
     @property
@@ -79,25 +79,25 @@ class Rooms(Protocol):
         """Append buffers of the same launcher."""
 
     def __len__(self) -> int: ...
-    def __getitem__(self, number: int, /) -> Room: ...
-    def __iter__(self) -> Iterator[Room]: ...
+    def __getitem__(self, number: int, /) -> DeviceBuffer: ...
+    def __iter__(self) -> Iterator[DeviceBuffer]: ...
 
 
-class Part:
+class BufferSlice:
     """Bytes of a buffer from offset `begin`: `size` of them, or all that follow."""
 
-    __slots__ = ("address", "begin", "nbytes", "room")
+    __slots__ = ("address", "begin", "buffer", "nbytes")
 
-    def __init__(self, room: Room, begin: int, size: int | None = None) -> None:
-        self.address = room.address + begin
-        self.nbytes = room.nbytes - begin if size is None else size
+    def __init__(self, buffer: DeviceBuffer, begin: int, size: int | None = None) -> None:
+        self.address = buffer.address + begin
+        self.nbytes = buffer.nbytes - begin if size is None else size
         # `begin` may be negative: the buffer holds only a later part of a text whose offsets are used.
-        self.room: Room
+        self.buffer: DeviceBuffer
         self.begin: int
-        if isinstance(room, Part):
-            self.room, self.begin = room.room, room.begin + begin
+        if isinstance(buffer, BufferSlice):
+            self.buffer, self.begin = buffer.buffer, buffer.begin + begin
         else:
-            self.room, self.begin = room, begin
+            self.buffer, self.begin = buffer, begin
 
 
 class Launcher(Protocol):
@@ -109,17 +109,17 @@ class Launcher(Protocol):
     def current(self) -> AbstractContextManager[None]:
         """Return a context in which this thread may use the launcher. On exit the thread's current device is restored."""
 
-    def room(self, nbytes: int, *, fill: int | None = None) -> Room:
+    def allocate(self, nbytes: int, *, fill: int | None = None) -> DeviceBuffer:
         """Allocate `nbytes`, each byte set to `fill` unless it is None."""
 
-    def rooms(self, zeroed: Sequence[int], others: Sequence[int] = (), *, ones: int = 0) -> Rooms:
+    def allocate_group(self, zeroed: Sequence[int], others: Sequence[int] = (), *, ones: int = 0) -> BufferGroup:
         """Allocate several buffers in one call. Those of `zeroed` are cleared; the first `ones` get all bits set instead."""
 
-    def fill(self, room: Room, byte: int) -> None:
+    def fill(self, buffer: DeviceBuffer, byte: int) -> None:
         """Set each byte of the buffer to `byte`."""
 
-    def put(self, values: NDArray[Any] | bytes, room: Room | None = None) -> Room:
-        """Copy a host array into `room`, or into a new buffer, and return that."""
+    def put(self, values: NDArray[Any] | bytes, buffer: DeviceBuffer | None = None) -> DeviceBuffer:
+        """Copy a host array into `buffer`, or into a new buffer, and return that."""
 
     def together(self) -> AbstractContextManager[object]:
         """Return a context that batches launches; they are issued at its end, or before any other request."""
@@ -127,13 +127,13 @@ class Launcher(Protocol):
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
         """Launch a kernel. Arguments are buffers, numbers, bytes of structures, or None for a null pointer."""
 
-    def replay(self, recording: Recording, numbers: Sequence[int], rooms: Sequence[Room | None]) -> Rooms | None:
+    def replay(self, recording: Recording, numbers: Sequence[int], buffers: Sequence[DeviceBuffer | None]) -> BufferGroup | None:
         """Replay a trace (`headrace.gpu.kernels.trace`) for these numbers and buffers; return the buffers that it allocates."""
 
-    def fetch(self, room: Room) -> NDArray[np.uint8]:
+    def fetch(self, buffer: DeviceBuffer) -> NDArray[np.uint8]:
         """Wait for all launches and return a host copy of the buffer."""
 
-    def result(self, room: Room) -> Any:
+    def result(self, buffer: DeviceBuffer) -> Any:
         """Return the buffer in the form that columns hold."""
 
 
@@ -205,8 +205,8 @@ class GpuLauncher:
         """Counter of copies between host and device."""
         return self._crossings
 
-    def room(self, nbytes: int, *, fill: int | None = None) -> DeviceBuffer:
-        """See `Launcher.room`.
+    def allocate(self, nbytes: int, *, fill: int | None = None) -> PoolBuffer:
+        """See `Launcher.allocate`.
 
         Raises
         ------
@@ -214,13 +214,13 @@ class GpuLauncher:
             The budget or the device has too little memory.
         """
         self._flush()
-        made = self._pool.take(nbytes, self._stream, self._budget)
+        result = self._pool.take(nbytes, self._stream, self._budget)
         if fill is not None:
-            self.fill(made, fill)
-        return made
+            self.fill(result, fill)
+        return result
 
-    def rooms(self, zeroed: Sequence[int], others: Sequence[int] = (), *, ones: int = 0) -> DeviceParts:
-        """See `Launcher.rooms`.
+    def allocate_group(self, zeroed: Sequence[int], others: Sequence[int] = (), *, ones: int = 0) -> DeviceBufferGroup:
+        """See `Launcher.allocate_group`.
 
         Raises
         ------
@@ -228,35 +228,35 @@ class GpuLauncher:
             The budget or the device has too little memory.
         """
         self._flush()
-        return take_together(self._pool, zeroed, others, self._stream, self._budget, ones=ones)
+        return allocate_group(self._pool, zeroed, others, self._stream, self._budget, ones=ones)
 
-    def fill(self, room: Room, byte: int) -> None:
+    def fill(self, buffer: DeviceBuffer, byte: int) -> None:
         """See `Launcher.fill`."""
         self._flush()
-        if room.nbytes:
-            check_status(card_calls().fill(room.address, byte, room.nbytes, self._stream))
+        if buffer.nbytes:
+            check_status(card_calls().fill(buffer.address, byte, buffer.nbytes, self._stream))
 
-    def put(self, values: NDArray[Any] | bytes, room: Room | None = None) -> Room:
+    def put(self, values: NDArray[Any] | bytes, buffer: DeviceBuffer | None = None) -> DeviceBuffer:
         """See `Launcher.put`."""
         self._flush()
         plain = values if isinstance(values, bytes) else np.ascontiguousarray(values).view(np.uint8).reshape(-1)
-        made = self.room(len(plain)) if room is None else room
+        result = self.allocate(len(plain)) if buffer is None else buffer
         if 0 < len(plain) <= _SMALL_COPY_BYTES:
-            self._staging.put(made.address, self._stream, plain, counted=self._crossings, by=self._copier)
+            self._staging.put(result.address, self._stream, plain, counted=self._crossings, by=self._copier)
         elif len(plain):
-            self._staging.upload_to(made.address, self._stream, plain, counted=self._crossings)
-        return made
+            self._staging.upload_to(result.address, self._stream, plain, counted=self._crossings)
+        return result
 
-    def read_in(self, source: _native.Source, nbytes: int, room: Room) -> None:
+    def read_in(self, source: _native.Source, nbytes: int, buffer: DeviceBuffer) -> None:
         """Fill a buffer with the first `nbytes` of a source."""
         self._flush()
         if nbytes <= _SMALL_COPY_BYTES:
-            self.put(np.frombuffer(source.read(0, nbytes), np.uint8), room)
+            self.put(np.frombuffer(source.read(0, nbytes), np.uint8), buffer)
             return
         ring = take_ring(self._card)
         try:
             Event(self._card).record(self._stream).hold(ring.stream)  # the buffer was allocated in this stream
-            ring.send_source(source, range(nbytes), room.address, counted=self._crossings)
+            ring.send_source(source, range(nbytes), buffer.address, counted=self._crossings)
             Event(self._card).record(ring.stream).hold(self._stream)
         finally:
             give_ring(ring)
@@ -279,7 +279,9 @@ class GpuLauncher:
             found = known_kernels[program] = known, entry, defines  # kept alive, so that their ids stay unique
         return found[0]
 
-    def replay(self, recording: Recording, numbers: Sequence[int], rooms: Sequence[Room | None]) -> DeviceParts | None:
+    def replay(
+        self, recording: Recording, numbers: Sequence[int], buffers: Sequence[DeviceBuffer | None]
+    ) -> DeviceBufferGroup | None:
         """See `Launcher.replay`.
 
         Raises
@@ -289,12 +291,12 @@ class GpuLauncher:
         """
         self._flush()
         native, names = recording.compiled(self._card.index, card_calls(), self._kernel)
-        inputs = [*numbers, *[0 if room is None else room.address for room in rooms]]
-        made = None
-        if recording.makes_rooms:
+        inputs = [*numbers, *[0 if buffer is None else buffer.address for buffer in buffers]]
+        result = None
+        if recording.allocates:
             sizes, zeroed = native.sizes(inputs), len(recording.zeroed)
-            made = take_together(self._pool, sizes[:zeroed], sizes[zeroed:], self._stream, self._budget)
-            inputs += made.addresses
+            result = allocate_group(self._pool, sizes[:zeroed], sizes[zeroed:], self._stream, self._budget)
+            inputs += result.addresses
         launched, status = native.replay(inputs, self._stream, 0)
         if status:
             with self._card.current():  # another library may have changed the current device
@@ -303,7 +305,7 @@ class GpuLauncher:
                 check_status(status)
             except GpuError as error:
                 raise GpuError(f"kernel {names[launched]}: {error}") from None
-        return made
+        return result
 
     def _flush(self) -> None:
         """Issue the batched launches, so that later requests keep stream order."""
@@ -326,18 +328,18 @@ class GpuLauncher:
         elif not self._blocks:
             self._flush()
 
-    def fetch(self, room: Room) -> NDArray[np.uint8]:
+    def fetch(self, buffer: DeviceBuffer) -> NDArray[np.uint8]:
         """See `Launcher.fetch`."""
         self._flush()
         self.waits += 1
-        if not room.nbytes:
+        if not buffer.nbytes:
             return np.empty(0, np.uint8)
-        found = self._staging.fetch(room.address, self._stream, room.nbytes, counted=self._crossings, by=self._copier)
+        found = self._staging.fetch(buffer.address, self._stream, buffer.nbytes, counted=self._crossings, by=self._copier)
         return np.frombuffer(found, np.uint8)
 
-    def result(self, room: Room) -> Room:
+    def result(self, buffer: DeviceBuffer) -> DeviceBuffer:
         """Return the buffer itself."""
-        return room
+        return buffer
 
 
 def launcher_beside(stream: int | None, card: Gpu, budget: Budget, crossings: Crossings) -> GpuLauncher:

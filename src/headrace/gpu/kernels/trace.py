@@ -15,11 +15,11 @@ from typing import Any
 from headrace import _native
 from headrace.core.process_lock import process_lock
 from headrace.gpu.kernels.kernel import Kernel
-from headrace.gpu.kernels.launcher import Entry, Part, Room, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.gpu.kernels.trace_expressions import UNKNOWN, Expressions, Packed, Symbol
 
 
-class SymbolRoom:
+class SymbolicBuffer:
     """A buffer of a run, by index: the run's input buffers come first, then those that it allocates."""
 
     __slots__ = ("address", "nbytes", "number")
@@ -27,9 +27,9 @@ class SymbolRoom:
     def __init__(self, number: int, address: Any, nbytes: Any) -> None:
         self.number, self.address, self.nbytes = number, address, nbytes
 
-    def of_size(self, nbytes: Any) -> SymbolRoom:
+    def of_size(self, nbytes: Any) -> SymbolicBuffer:
         """Return the same buffer with another size."""
-        return SymbolRoom(self.number, self.address, nbytes)
+        return SymbolicBuffer(self.number, self.address, nbytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Launched:
 class Filled:
     """A traced fill of a buffer with one byte value."""
 
-    room: Room
+    buffer: DeviceBuffer
     byte: int
 
 
@@ -75,7 +75,7 @@ class Recording:
     _compiled: dict[int, tuple[Any, list[str]]] = field(default_factory=dict)
 
     @property
-    def makes_rooms(self) -> bool:
+    def allocates(self) -> bool:
         """True if a run allocates buffers."""
         return bool(self.zeroed or self.others)
 
@@ -95,46 +95,46 @@ class Recorder:
 
     Parameters
     ----------
-    numbers, rooms
+    numbers, buffers
         Counts of the numbers and buffers that each run passes.
     """
 
     waits = 0
 
-    def __init__(self, numbers: int, rooms: int) -> None:
+    def __init__(self, numbers: int, buffers: int) -> None:
         self._expressions = Expressions()
         self.numbers = [self._expressions.input() for _ in range(numbers)]
         """Symbols of the run's numbers."""
         self._unknown = Symbol(self._expressions, UNKNOWN, 0)
-        self.given = [SymbolRoom(number, self._expressions.input(), self._unknown) for number in range(rooms)]
+        self.given = [SymbolicBuffer(number, self._expressions.input(), self._unknown) for number in range(buffers)]
         """Symbols of the run's input buffers; their sizes are unknown."""
-        self._rooms_given = rooms
+        self._input_buffers = buffers
         self._steps: list[Launched | Filled] = []
-        self._zeroed: list[SymbolRoom] = []
-        self._others: list[SymbolRoom] = []
+        self._zeroed: list[SymbolicBuffer] = []
+        self._others: list[SymbolicBuffer] = []
 
     def current(self) -> AbstractContextManager[None]:
         """See `Launcher.current`."""
         return nullcontext()
 
-    def room(self, nbytes: Any, *, fill: int | None = None) -> Any:
-        """See `Launcher.room`."""
-        (made,) = self.rooms([nbytes]) if fill == 0 else self.rooms([], [nbytes])
+    def allocate(self, nbytes: Any, *, fill: int | None = None) -> Any:
+        """See `Launcher.allocate`."""
+        (result,) = self.allocate_group([nbytes]) if fill == 0 else self.allocate_group([], [nbytes])
         if fill:
-            self.fill(made, fill)
-        return made
+            self.fill(result, fill)
+        return result
 
-    def rooms(self, zeroed: Sequence[Any], others: Sequence[Any] = (), *, ones: int = 0) -> Any:
-        """See `Launcher.rooms`; a run allocates them at its beginning."""
+    def allocate_group(self, zeroed: Sequence[Any], others: Sequence[Any] = (), *, ones: int = 0) -> Any:
+        """See `Launcher.allocate_group`; a run allocates them at its beginning."""
         assert not ones  # no traced code uses it
-        made = [[SymbolRoom(-1, self._expressions.input(), nbytes) for nbytes in sizes] for sizes in (zeroed, others)]
-        self._zeroed += made[0]
-        self._others += made[1]
-        return [*made[0], *made[1]]
+        result = [[SymbolicBuffer(-1, self._expressions.input(), nbytes) for nbytes in sizes] for sizes in (zeroed, others)]
+        self._zeroed += result[0]
+        self._others += result[1]
+        return [*result[0], *result[1]]
 
-    def fill(self, room: Any, byte: int) -> None:
+    def fill(self, buffer: Any, byte: int) -> None:
         """See `Launcher.fill`."""
-        self._steps.append(Filled(room, byte))
+        self._steps.append(Filled(buffer, byte))
 
     def together(self) -> AbstractContextManager[object]:
         """See `Launcher.together`."""
@@ -144,17 +144,17 @@ class Recorder:
         """See `Launcher.launch`."""
         self._steps.append(Launched(entry, shape, list(args)))
 
-    def number_made(self, room: Any) -> int | None:
+    def number_made(self, buffer: Any) -> int | None:
         """Index among the buffers that a run allocates; None for an input buffer or for None."""
-        return None if room is None or room.number < self._rooms_given else room.number - self._rooms_given
+        return None if buffer is None or buffer.number < self._input_buffers else buffer.number - self._input_buffers
 
     def done(self) -> Recording:
         """Return the trace. Buffers are numbered in the order in which a run allocates them."""
-        made = [*self._zeroed, *self._others]
-        for number, room in enumerate(made, self._rooms_given):
-            room.number = number
-            room.address.number = len(self.numbers) + number
-        zeroed, others = ([room.nbytes for room in some] for some in (self._zeroed, self._others))
+        result = [*self._zeroed, *self._others]
+        for number, buffer in enumerate(result, self._input_buffers):
+            buffer.number = number
+            buffer.address.number = len(self.numbers) + number
+        zeroed, others = ([buffer.nbytes for buffer in some] for some in (self._zeroed, self._others))
         return Recording(zeroed, others, self._steps, self._expressions)
 
 
@@ -165,19 +165,19 @@ _compiling = process_lock()
 def _compiled(recording: Recording, calls: _native.CardCalls, kernel_of: KernelOf) -> tuple[_native.NativeTrace, list[str]]:
     expressions, steps = recording.expressions, recording.steps
     sizes = [*recording.zeroed, *recording.others]
-    fills = [(step.room.address, step.room.nbytes) for step in steps if isinstance(step, Filled)]
+    fills = [(step.buffer.address, step.buffer.nbytes) for step in steps if isinstance(step, Filled)]
     grids = [_grid(step.shape.blocks) for step in steps if isinstance(step, Launched)]
     for value in [*sizes, *chain(*fills), *chain(*grids)]:
         expressions.of(value)  # constants precede all other values
     place = expressions.place
-    made = [(int(operation), place(first), place(second)) for operation, first, second in expressions.results]
+    result = [(int(operation), place(first), place(second)) for operation, first, second in expressions.results]
     native = _native.NativeTrace(
-        calls, expressions.constants, expressions.inputs, made, [expressions.place(size) for size in sizes]
+        calls, expressions.constants, expressions.inputs, result, [expressions.place(size) for size in sizes]
     )
     names = []
     for step in steps:
         if isinstance(step, Filled):
-            native.fill(expressions.place(step.room.address), step.byte, expressions.place(step.room.nbytes))
+            native.fill(expressions.place(step.buffer.address), step.byte, expressions.place(step.buffer.nbytes))
             names.append("fill")
             continue
         plain, patches = _arguments(expressions, step.args)
@@ -197,7 +197,7 @@ def _arguments(expressions: Expressions, args: Sequence[Any]) -> tuple[list[Any]
     plain: list[Any] = []
     patches: list[tuple[int, int, int, int]] = []
     for number, arg in enumerate(args):
-        value = arg.address if isinstance(arg, SymbolRoom | Part) else arg
+        value = arg.address if isinstance(arg, SymbolicBuffer | BufferSlice) else arg
         if isinstance(value, Packed):
             plain.append(value.plain)
             patches += [(number, first, size, expressions.place(symbol)) for first, size, symbol in value.symbols]
@@ -216,39 +216,41 @@ class Run:
     ----------
     recording
         The trace.
-    numbers, rooms
+    numbers, buffers
         Inputs of the run.
     made
         Buffers that the run allocates; empty while their sizes are being computed.
     """
 
-    def __init__(self, recording: Recording, numbers: Sequence[int], rooms: Sequence[Room | None], made: Sequence[Room]) -> None:
+    def __init__(
+        self, recording: Recording, numbers: Sequence[int], buffers: Sequence[DeviceBuffer | None], made: Sequence[DeviceBuffer]
+    ) -> None:
         self._expressions = recording.expressions
-        self._rooms: list[Room | None] = [*rooms, *made]
+        self._buffers: list[DeviceBuffer | None] = [*buffers, *made]
         missing = [0] * (len(recording.zeroed) + len(recording.others) - len(made))
-        addresses = [0 if room is None else room.address for room in self._rooms]
+        addresses = [0 if buffer is None else buffer.address for buffer in self._buffers]
         self._values = self._expressions.values([*numbers, *addresses, *missing])
 
     def number(self, value: Any) -> int:
         """Return the value of a number of the trace."""
         return self._values[self._expressions.place(value)] if isinstance(value, Symbol) else value
 
-    def room(self, value: Any) -> Room | None:
+    def buffer(self, value: Any) -> DeviceBuffer | None:
         """Return the buffer, or the slice of one, that stands for a buffer of the trace."""
-        known: Any = value.room if isinstance(value, Part) else value
-        whole: Room | None = self._rooms[known.number]
-        if not isinstance(value, Part):
+        known: Any = value.buffer if isinstance(value, BufferSlice) else value
+        whole: DeviceBuffer | None = self._buffers[known.number]
+        if not isinstance(value, BufferSlice):
             return whole
         if whole is None:
             return None
         size: Any = value.nbytes
         is_rest = isinstance(size, Symbol) and size.kind == UNKNOWN
-        return Part(whole, self.number(value.begin), None if is_rest else self.number(size))
+        return BufferSlice(whole, self.number(value.begin), None if is_rest else self.number(size))
 
     def argument(self, value: Any) -> Any:
         """Return the value of a kernel argument."""
-        if isinstance(value, SymbolRoom | Part):
-            return self.room(value)
+        if isinstance(value, SymbolicBuffer | BufferSlice):
+            return self.buffer(value)
         if isinstance(value, Packed):
             packed = bytearray(value.plain)
             for first, size, symbol in value.symbols:

@@ -224,17 +224,17 @@ class PinnedRing:
     def _groups(self, copies: Sequence[Copy]) -> Iterator[list[Copy]]:
         """Yield groups of copies that each fit one chunk; long copies are split."""
         group: list[Copy] = []
-        room = self._chunk_bytes
+        buffer = self._chunk_bytes
         for device, host, left in copies:
             at = 0
             while at < left:
-                size = min(left - at, room)
+                size = min(left - at, buffer)
                 group.append((device + at, host + at, size))
                 at += size
-                room -= -(-size // _ALIGN) * _ALIGN
-                if room <= 0:
+                buffer -= -(-size // _ALIGN) * _ALIGN
+                if buffer <= 0:
                     yield group
-                    group, room = [], self._chunk_bytes
+                    group, buffer = [], self._chunk_bytes
         if group:
             yield group
 

@@ -34,9 +34,9 @@ class PinnedBatch:
 
     def buffer(self, nbytes: int) -> Buffer:
         """Return the next buffer, which the caller fills by its address."""
-        made = self._block.lend(self._at, nbytes)
+        result = self._block.lend(self._at, nbytes)
         self._at += lent_bytes(nbytes)
-        return made
+        return result
 
 
 class PinnedResults:
@@ -46,15 +46,15 @@ class PinnedResults:
     ----------
     gpu
         The GPU.
-    most_bytes
+    max_bytes
         Maximum bytes of all blocks; None means 1/32 of the memory that the process may use.
     waits
         Whether `take` waits until a block is pinned.
     """
 
-    def __init__(self, gpu: Gpu, *, most_bytes: int | None = None, waits: bool = False) -> None:
+    def __init__(self, gpu: Gpu, *, max_bytes: int | None = None, waits: bool = False) -> None:
         self._gpu, self._waits = gpu, waits
-        self._most = _native.usable_memory() // _MOST_PART_OF_MEMORY if most_bytes is None else most_bytes
+        self._most = _native.usable_memory() // _MOST_PART_OF_MEMORY if max_bytes is None else max_bytes
         self._blocks: list[_native.LentMemory] = []
         self._bytes = 0  # pinned, or being pinned
         self._lock = threading.Lock()

@@ -54,10 +54,10 @@ class DeviceBytes(ABC):
         }
 
     def __repr__(self) -> str:
-        return f"DeviceBuffer({self.nbytes:_} bytes on {self.device})"
+        return f"PoolBuffer({self.nbytes:_} bytes on {self.device})"
 
 
-class DeviceBuffer(DeviceBytes):
+class PoolBuffer(DeviceBytes):
     """A buffer in device memory. When the last reference is gone, its memory serves later work of its stream.
 
     It has ``__cuda_array_interface__``, as an array of bytes.
@@ -165,7 +165,7 @@ class DevicePool:
         *,
         is_current: bool = False,
         ones_and_zeros: tuple[int, int] = (0, 0),
-    ) -> DeviceBuffer:
+    ) -> PoolBuffer:
         """Allocate a buffer. Its contents are uninitialised, except for the bytes of `ones_and_zeros`.
 
         Parameters
@@ -188,7 +188,7 @@ class DevicePool:
         """
         stream = self.gpu.stream if stream is None else stream
         if nbytes == 0:
-            return DeviceBuffer(0, 0, self.gpu, stream, None)
+            return PoolBuffer(0, 0, self.gpu, stream, None)
         if budget is not None:
             budget.charge(nbytes)
         try:
@@ -198,7 +198,7 @@ class DevicePool:
             if budget is not None:
                 budget.refund(nbytes)
             raise
-        return DeviceBuffer(address, nbytes, self.gpu, stream, budget)
+        return PoolBuffer(address, nbytes, self.gpu, stream, budget)
 
     def _take(self, nbytes: int, stream: int, ones_and_zeros: tuple[int, int]) -> int:
         wanted = self._handle, nbytes, stream, ones_and_zeros

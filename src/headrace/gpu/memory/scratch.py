@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from headrace.core.process_lock import process_lock
 from headrace.gpu.device.device import Gpu, checked, driver
 from headrace.gpu.device.event import Event
-from headrace.gpu.memory.pool import DeviceBuffer, device_pool
+from headrace.gpu.memory.pool import PoolBuffer, device_pool
 
 COUNTERS = 32 << 10
 """Bytes at the start of memory of kind 0 that are zero before and after each launch."""
@@ -23,7 +23,7 @@ _LAST_EPOCH = 2**32 - 1
 
 @dataclass(slots=True)
 class _Entry:
-    buffer: DeviceBuffer
+    buffer: PoolBuffer
     epoch: int
 
 
@@ -53,9 +53,9 @@ class Scratch:
         self._card, self._nbytes, self._kind = card, nbytes, kind
         self._stream = card.stream if stream is None else stream
         self._key: tuple[int, int, int] | None = None
-        self._buffer: DeviceBuffer | None = None
+        self._buffer: PoolBuffer | None = None
 
-    def begin(self) -> tuple[DeviceBuffer, int]:
+    def begin(self) -> tuple[PoolBuffer, int]:
         """Return the buffer and the launch's epoch, which counts from 1.
 
         A stream under graph capture gets a separate buffer that the graph clears: the graph may run several times at once.
@@ -85,14 +85,14 @@ class Scratch:
             if entry is None or entry.buffer is not self._buffer:
                 self._buffer.used_by(self._stream)
 
-    def __enter__(self) -> tuple[DeviceBuffer, int]:
+    def __enter__(self) -> tuple[PoolBuffer, int]:
         return self.begin()
 
     def __exit__(self, *error: object) -> None:
         self.end()
 
 
-def zeroed(card: Gpu, nbytes: int, stream: int | None) -> DeviceBuffer:
+def zeroed(card: Gpu, nbytes: int, stream: int | None) -> PoolBuffer:
     """Allocate a cleared buffer in the order of `stream`."""
     buffer = device_pool(card).take(nbytes, stream)
     checked(driver().cuMemsetD8Async(buffer.address, 0, nbytes, buffer.stream))

@@ -11,7 +11,7 @@ from typing import Any
 from headrace import _native
 from headrace.core.budget import Budget
 from headrace.gpu.device.device import Gpu
-from headrace.gpu.memory.pool import DeviceBuffer, DeviceBytes, DevicePool
+from headrace.gpu.memory.pool import DeviceBytes, DevicePool, PoolBuffer
 
 ALIGNMENT = 256
 LARGE = 4 << 20
@@ -24,7 +24,7 @@ class DevicePart(DeviceBytes):
 
     __slots__ = ("_whole", "address", "nbytes")
 
-    def __init__(self, whole: DeviceBuffer, begin: int, nbytes: int) -> None:
+    def __init__(self, whole: PoolBuffer, begin: int, nbytes: int) -> None:
         self.address = whole.address + begin
         self.nbytes = nbytes
         self._whole = whole
@@ -40,15 +40,15 @@ class DevicePart(DeviceBytes):
         return self._whole.stream
 
     def used_by(self, stream: int) -> None:
-        """See `DeviceBuffer.used_by`."""
+        """See `PoolBuffer.used_by`."""
         self._whole.used_by(stream)
 
     def show(self) -> None:
-        """See `DeviceBuffer.show`."""
+        """See `PoolBuffer.show`."""
         self._whole.show()
 
 
-class DeviceParts:
+class DeviceBufferGroup:
     """Buffers by index. Their objects are created on access, since most columns never need all of theirs."""
 
     __slots__ = ("_begins", "_sizes", "_wholes", "addresses")
@@ -79,14 +79,14 @@ class DeviceParts:
         for number in numbers:
             wholes[number] = None
 
-    def join(self, others: DeviceParts) -> None:
+    def join(self, others: DeviceBufferGroup) -> None:
         """Append other buffers."""
         self._wholes += others._wholes
         self._begins += others._begins
         self._sizes += others._sizes
         self.addresses += others.addresses
 
-    def add(self, whole: DeviceBuffer, begins: Sequence[int], sizes: Sequence[int]) -> None:
+    def add(self, whole: PoolBuffer, begins: Sequence[int], sizes: Sequence[int]) -> None:
         """Add slices of one buffer."""
         self._wholes += [whole] * len(sizes)
         self._begins += begins
@@ -95,9 +95,9 @@ class DeviceParts:
         self.addresses += [address + begin for begin in begins]
 
 
-def take_together(
+def allocate_group(
     pool: DevicePool, zeroed: Sequence[int], others: Sequence[int], stream: int, budget: Budget | None, *, ones: int = 0
-) -> DeviceParts:
+) -> DeviceBufferGroup:
     """Allocate buffers on the current device: first those of `zeroed`, which are cleared, then `others`.
 
     Parameters
@@ -118,12 +118,12 @@ def take_together(
     MemoryLimitError
         The budget or the device has too little memory. Nothing was allocated.
     """
-    made = DeviceParts()
+    result = DeviceBufferGroup()
     first = 0
     sizes = [*zeroed, *others]
     slabs, begins = _native.lay_out(sizes, (ones, len(zeroed)), (ALIGNMENT, LARGE, SLAB))
     for end, nbytes, set_, filled in slabs:
         whole = pool.take(nbytes, stream, budget, is_current=True, ones_and_zeros=(set_, filled))
-        made.add(whole, begins[first:end], sizes[first:end])
+        result.add(whole, begins[first:end], sizes[first:end])
         first = end
-    return made
+    return result

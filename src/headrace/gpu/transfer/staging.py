@@ -22,7 +22,7 @@ from headrace.core.transfers import Crossings
 from headrace.gpu.device.device import PER_THREAD_STREAM, Gpu, check_status, checked, driver
 from headrace.gpu.device.driver_calls import card_calls
 from headrace.gpu.device.event import Event
-from headrace.gpu.memory.pool import DeviceBuffer
+from headrace.gpu.memory.pool import PoolBuffer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,7 +72,7 @@ class Staging:
         self._lock = threading.Lock()
         self._workers = ThreadPoolExecutor(threads, "headrace-staging", initializer=gpu.make_current)
 
-    def upload(self, source: Any, target: DeviceBuffer, *, offset: int = 0, counted: Crossings) -> None:
+    def upload(self, source: Any, target: PoolBuffer, *, offset: int = 0, counted: Crossings) -> None:
         """Copy from the host, in the order of the buffer's stream. Return when `source` may change, before the copy is complete.
 
         Parameters
@@ -110,7 +110,7 @@ class Staging:
         self._run(_upload, self._pieces(view, address), stream)
         counted.count(to_gpu=view.nbytes)
 
-    def download(self, source: DeviceBuffer, target: Any, *, offset: int = 0, counted: Crossings) -> None:
+    def download(self, source: PoolBuffer, target: Any, *, offset: int = 0, counted: Crossings) -> None:
         """Copy to the host, after the work of the buffer's stream. Return when the copy is complete.
 
         Parameters
@@ -237,15 +237,15 @@ class Staging:
         try:
             chunk = self._chunks.get_nowait()
         except queue.Empty:
-            made = self._made_chunk()
-            if made is not None:
-                return made
+            result = self._made_chunk()
+            if result is not None:
+                return result
             chunk = self._chunks.get()
         if chunk.under_way and not chunk.event.is_done:
-            made = self._made_chunk()
-            if made is not None:
+            result = self._made_chunk()
+            if result is not None:
                 self._chunks.put(chunk)
-                return made
+                return result
             chunk.event.wait()
         chunk.under_way = False
         return chunk
@@ -283,7 +283,7 @@ def _download(chunk: _Chunk, piece: tuple[int, int, int], stream: int) -> None:
     ctypes.memmove(host, chunk.address, size)
 
 
-def _check_inside(host: Any, buffer: DeviceBuffer, offset: int) -> None:
+def _check_inside(host: Any, buffer: PoolBuffer, offset: int) -> None:
     size = memoryview(host).nbytes
     if not 0 <= offset <= buffer.nbytes - size:
         raise OptionError(f"{size:_} bytes at {offset:_} are not inside a buffer of {buffer.nbytes:_}")

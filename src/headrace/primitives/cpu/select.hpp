@@ -14,8 +14,8 @@ struct Flagged {
     unsigned width;  // bytes per item: 1, 2, 4, 8 or 16
 };
 
-// `room` is called once with the number of selected items, and returns their memory. Bytes moved per item of width w,
-// if a share s is selected: 2 + 2 s w, since flags are read twice.
-void select(const Flagged& input, const std::function<void*(u64)>& room, Isa isa, unsigned threads);
+// `allocate` is called once with the number of selected items, and returns their memory. Bytes moved per item of width
+// w, if a share s is selected: 2 + 2 s w, since flags are read twice.
+void select(const Flagged& input, const std::function<void*(u64)>& allocate, Isa isa, unsigned threads);
 
 }  // namespace headrace

@@ -130,31 +130,31 @@ struct Shuffles {
 
 // For eight lanes of two bytes: bit i of the index is set if character i has two.
 constexpr Shuffles shuffles_of_pairs() {
-    Shuffles made{};
+    Shuffles result{};
     for (usize lengths = 0; lengths < 256; ++lengths) {
         u8 size = 0;
         for (u8 i = 0; i < 8; ++i) {
-            made.from[lengths][size++] = static_cast<u8>(2 * i);
-            if (lengths >> i & 1) made.from[lengths][size++] = static_cast<u8>(2 * i + 1);
+            result.from[lengths][size++] = static_cast<u8>(2 * i);
+            if (lengths >> i & 1) result.from[lengths][size++] = static_cast<u8>(2 * i + 1);
         }
-        made.size[lengths] = size;
+        result.size[lengths] = size;
     }
-    return made;
+    return result;
 }
 
 // For four lanes of four bytes: bit i of the index is set if character i has two or more. Bit 4 + i is set if it has
 // three.
 constexpr Shuffles shuffles_of_lanes() {
-    Shuffles made{};
+    Shuffles result{};
     for (usize lengths = 0; lengths < 256; ++lengths) {
         u8 size = 0;
         for (u8 i = 0; i < 4; ++i) {
             const u8 length = static_cast<u8>(1 + (lengths >> i & 1) + (lengths >> (4 + i) & 1));
-            for (u8 k = 0; k < length; ++k) made.from[lengths][size++] = static_cast<u8>(4 * i + k);
+            for (u8 k = 0; k < length; ++k) result.from[lengths][size++] = static_cast<u8>(4 * i + k);
         }
-        made.size[lengths] = size;
+        result.size[lengths] = size;
     }
-    return made;
+    return result;
 }
 
 constexpr Shuffles PAIRS = shuffles_of_pairs();

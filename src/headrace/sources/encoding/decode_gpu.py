@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.sources.encoding.encoding import code_page
 
 _SIZE = Entry("sources/encoding/decode.cu", "size_decoded", "PQPIP")
@@ -41,25 +41,25 @@ class Encoded:
 
     Parameters
     ----------
-    room
+    buffer
         The memory.
     source
         The whole source for native readers.
     codec
         ``"utf-16-le"``, ``"utf-16-be"``, or the codec of a code page.
     begin
-        Offset in the source of the first byte of `room`.
+        Offset in the source of the first byte of `buffer`.
     """
 
-    room: Room
+    buffer: DeviceBuffer
     source: _native.Source
     codec: str
     begin: int = 0
 
     @property
     def end(self) -> int:
-        """Offset in the source of the end of `room`."""
-        return self.begin + self.room.nbytes
+        """Offset in the source of the end of `buffer`."""
+        return self.begin + self.buffer.nbytes
 
     @property
     def coding(self) -> int:
@@ -82,7 +82,7 @@ class Decoded:
         The bytes that were decoded.
     """
 
-    def __init__(self, text: Room, begins: NDArray[np.uint64], tile: int, encoded: Encoded) -> None:
+    def __init__(self, text: DeviceBuffer, begins: NDArray[np.uint64], tile: int, encoded: Encoded) -> None:
         self.text = text
         self.source = encoded.source
         self._begins, self._tile, self._coding = begins, tile, encoded.coding
@@ -149,18 +149,18 @@ def decode_on_gpu(launcher: Launcher, encoded: Encoded, shape: DecodeShape = DEC
     shape
         Launch configuration.
     """
-    coding, room = encoded.coding, encoded.room
+    coding, buffer = encoded.coding, encoded.buffer
     page = None if coding else launcher.put(np.frombuffer(_page(encoded.codec), np.uint8))
-    tiles = -(-room.nbytes // shape.tile)
+    tiles = -(-buffer.nbytes // shape.tile)
     begins: NDArray[np.uint64] = np.zeros(tiles + 1, np.uint64)
     defines = {"HR_THREADS": shape.threads}
     grid = Shape(defines, tiles, shape.threads)
-    head = [room, room.nbytes, page, coding]
-    sizes = launcher.room(max(tiles, 1) * 8)
+    head = [buffer, buffer.nbytes, page, coding]
+    sizes = launcher.allocate(max(tiles, 1) * 8)
     if tiles:
         launcher.launch(_SIZE, grid, [*head, sizes])
         np.cumsum(launcher.fetch(sizes).view(np.uint64), out=begins[1:])
-    text = launcher.room(int(begins[-1]))
+    text = launcher.allocate(int(begins[-1]))
     if tiles:
         launcher.launch(_PUT, grid, [*head, launcher.put(begins[:-1]), text])
     return Decoded(text, begins, shape.tile, encoded)

@@ -16,7 +16,7 @@ from headrace.sources.kinds.ranges import RangeReader, RangeSource
 if TYPE_CHECKING:
     from headrace.arrays.arrays import Array
     from headrace.core.device import Device
-    from headrace.gpu.kernels.launcher import Room
+    from headrace.gpu.kernels.launcher import DeviceBuffer
 
 _BYTE_TYPES = {"|u1", "|i1"}
 
@@ -88,11 +88,11 @@ class GpuReader(RangeReader):
         return [self.native.read(part.start, len(part)) for part in ranges]
 
 
-def view_of_room(room: Room, device: Device, stream: int, crossings: Crossings) -> _native.Source:
+def view_of_buffer(buffer: DeviceBuffer, device: Device, stream: int, crossings: Crossings) -> _native.Source:
     """Return a source for memory that was allocated on a GPU; see `host_view`."""
     from headrace.arrays.arrays import Array
 
-    text = Array(room.address, room.nbytes, "|u1", device, "headrace", stream, owner=room)
+    text = Array(buffer.address, buffer.nbytes, "|u1", device, "headrace", stream, owner=buffer)
     return host_view(text, crossings)
 
 
@@ -101,7 +101,7 @@ _MAX_HEAD_BYTES = 128 << 10
 """Bytes of the beginning that are fetched as soon as a read within them extends past the first fetch."""
 
 
-def head_bytes(size: int) -> int:
+def first_fetch_bytes(size: int) -> int:
     """Return the bytes fetched first from a text of `size` bytes.
 
     A copy takes about the same time up to 16 KB. A large text gets 64 KB, which makes a better estimate of its rows
@@ -125,7 +125,7 @@ def host_view(text: Array, crossings: Crossings) -> _native.Source:
             found: bytes = staged.fetch(address, stream, count, counted=crossings)
         return found
 
-    head = fetched(text.address, min(head_bytes(size), size)) if size else b""
+    head = fetched(text.address, min(first_fetch_bytes(size), size)) if size else b""
 
     def read(offset: int, count: int, address: int) -> None:
         nonlocal head

@@ -11,7 +11,7 @@ usize behind_others(const Automaton& automaton, std::string_view text, usize at)
 
 }  // namespace
 
-void BeginningReader::end_field(usize behind, usize delimiter) {
+void PrefixReader::end_field(usize behind, usize delimiter) {
     const usize raw = behind - begin_, other = quotes_ + delimiter;
     if (column_ < record_.size()) record_[column_] = raw > other ? raw - other : 0;
     ++column_;
@@ -19,7 +19,7 @@ void BeginningReader::end_field(usize behind, usize delimiter) {
     quotes_ = 0;
 }
 
-void BeginningReader::end_record(usize behind, bool counts) {
+void PrefixReader::end_record(usize behind, bool counts) {
     end_field(behind, dialect_.line_end_length);
     if (counts) {
         ++found_.records;
@@ -30,7 +30,7 @@ void BeginningReader::end_record(usize behind, bool counts) {
     column_ = 0;
 }
 
-const Beginning& BeginningReader::read(usize known) {
+const PrefixSample& PrefixReader::read(usize known) {
     const Automaton& automaton = dialect_.automaton;
     const std::string_view text = text_.substr(0, known);
     const u8 other = static_cast<u8>(automaton.groups - 1);

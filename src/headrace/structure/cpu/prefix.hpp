@@ -17,7 +17,7 @@ struct Sizes {
     }
 };
 
-struct Beginning {
+struct PrefixSample {
     u64 records = 0;            // complete data records
     u64 bytes = 0;              // bytes up to the end of the last one
     Sizes lengths;              // of records, including skipped lines before each
@@ -27,15 +27,15 @@ struct Beginning {
 // Reads the first bytes of a text, which begins with a record, by the automaton. Each call continues where the last one
 // ended. Fields after the first `width` are ignored. Quotes are not counted, so the sizes estimate those of the fields'
 // texts.
-class BeginningReader {
+class PrefixReader {
 public:
-    BeginningReader(const Dialect& dialect, std::string_view text, usize width)
+    PrefixReader(const Dialect& dialect, std::string_view text, usize width)
         : dialect_(dialect), text_(text), record_(width) {
         found_.fields.resize(width);
     }
 
     // Return the measurements of the first `known` bytes; `known` may not decrease.
-    const Beginning& read(usize known);
+    const PrefixSample& read(usize known);
 
 private:
     void end_field(usize behind, usize delimiter);
@@ -43,7 +43,7 @@ private:
 
     const Dialect& dialect_;
     std::string_view text_;
-    Beginning found_;
+    PrefixSample found_;
     std::vector<u64> record_;  // bytes of each field of the current record, added when the record ends
     usize at_ = 0, column_ = 0, begin_ = 0, quotes_ = 0;
     u8 state_ = 0;

@@ -29,7 +29,7 @@ Survey survey_tile(const Tile& tile, usize wanted) {
     }
     for_each_record(tile, [&](u64 begin, usize fields) {
         ++found.records;
-        found.most_fields = std::max<u64>(found.most_fields, fields);
+        found.max_fields = std::max<u64>(found.max_fields, fields);
         if (wanted != 0) found.last.push_back(begin);
     });
     if (found.last.size() > wanted) found.last.erase(found.last.begin(), found.last.end() - static_cast<i64>(wanted));
@@ -74,7 +74,7 @@ Survey survey(const Source& source, const Dialect& dialect, const SurveyPlan& pl
         whole.records += part.records;
         whole.comments += part.comments;
         whole.blank_lines += part.blank_lines;
-        whole.most_fields = std::max(whole.most_fields, part.most_fields);
+        whole.max_fields = std::max(whole.max_fields, part.max_fields);
     }
     for (auto part = parts.rbegin(); part != parts.rend() && whole.last.size() < plan.last; ++part) {
         const usize missing = std::min(plan.last - whole.last.size(), part->last.size());

@@ -23,7 +23,7 @@ struct Survey {
     u64 records = 0;  // data records: neither comments nor blank lines
     u64 comments = 0;
     u64 blank_lines = 0;
-    u64 most_fields = 0;    // fields of the widest record
+    u64 max_fields = 0;     // fields of the widest record
     std::vector<u64> last;  // first bytes of the last records, ascending
 };
 

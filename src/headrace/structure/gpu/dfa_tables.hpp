@@ -25,7 +25,7 @@ enum Read : u32 {
 };
 
 template <u32 count>
-struct StepTables {
+struct DfaTables {
     u8 steps[257][count];                   // the step from each state; row 256 is "no byte", which changes nothing
     u8 reads[257][count];                   // Read, for the conversion
     u8 emits[256][count];                   // Emit's bits
@@ -36,11 +36,11 @@ struct StepTables {
     u8 other;                               // represents bytes equal to `spare`; both are ordinary bytes of the dialect
     u32 reserved;
 };
-static_assert(sizeof(StepTables<8>) == 6208 && sizeof(StepTables<16>) == 12368);
+static_assert(sizeof(DfaTables<8>) == 6208 && sizeof(DfaTables<16>) == 12368);
 
 // More than 16 states: steps by symbol group, with the next state in the upper byte and the meaning in the lower.
 template <>
-struct StepTables<64> {
+struct DfaTables<64> {
     u8 group_of[264];  // of each byte; item 256 is "no byte"
     u16 steps[33][64];
     u16 reads[33][64];
@@ -52,7 +52,7 @@ struct StepTables<64> {
     u8 other;
     u32 reserved;
 };
-static_assert(sizeof(StepTables<64>) == 10872);
+static_assert(sizeof(DfaTables<64>) == 10872);
 
 // Composition of state maps of up to 16 states, four bits a state: first `a`, then `b`. It does not commute. For
 // example, with a = {1, 1, ...} and b = {1, 0, ...}: join(a, b) maps state 0 to b[a[0]] = b[1] = 0, and join(b, a) maps

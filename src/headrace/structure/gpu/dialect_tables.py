@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
 
-ENTRY = np.dtype(
+TILE_START = np.dtype(
     [
         ("record", "u8"),
         ("record_begin", "u8"),
@@ -39,7 +39,7 @@ TOTALS = np.dtype(
 PLAIN_DIALECT = np.dtype(
     [("separator", "u1"), ("line_end", "u1"), ("quote", "u1"), ("flags", "u1"), ("watched", "u1", 3), ("other", "u1")]
 )
-TALLY = np.dtype(
+TILE_SUMMARY = np.dtype(
     [
         ("record_begin", "u8"),
         ("field_begin", "u8"),
@@ -65,7 +65,7 @@ LENIENT_DIALECT = np.dtype(
         ("doubles", "?"),
     ]
 )
-MOST_STATES = (8, 16)
+MAX_STATES = (8, 16)
 _OF_STATES = [
     ("idle", "u8"),
     ("quoted", "u8"),
@@ -77,7 +77,7 @@ _OF_STATES = [
     ("other", "u1"),
     ("reserved", "u4"),
 ]
-STEP_TABLES = {
+DFA_TABLES = {
     count: np.dtype(
         [
             ("steps", "u1", (257, count)),
@@ -86,7 +86,7 @@ STEP_TABLES = {
             *_OF_STATES,
         ]
     )
-    for count in MOST_STATES
+    for count in MAX_STATES
 }
 """Layouts of the tables, by their capacity in states."""
 _WIDE_STATES, _NO_GROUP = 64, 32
@@ -157,25 +157,25 @@ def plain_dialect(dialect: Dialect, *, quoted: bool, declines: bool = False) -> 
         return None
     used = {*dialect.sep, *line_end, *b"\r\n", *(dialect.quote_char or b""), *watched}
     other = next(byte for byte in range(128) if byte not in used)
-    made: NDArray[np.void] = np.zeros(1, PLAIN_DIALECT)
-    made["separator"], made["line_end"], made["other"] = dialect.sep[0], line_end[0], other
-    made["quote"] = dialect.quote_char[0] if dialect.quote_char else dialect.sep[0]
-    made["watched"] = list((watched * 3 or bytes([other] * 3))[:3]) if len(watched) < 3 else list(watched)
+    result: NDArray[np.void] = np.zeros(1, PLAIN_DIALECT)
+    result["separator"], result["line_end"], result["other"] = dialect.sep[0], line_end[0], other
+    result["quote"] = dialect.quote_char[0] if dialect.quote_char else dialect.sep[0]
+    result["watched"] = list((watched * 3 or bytes([other] * 3))[:3]) if len(watched) < 3 else list(watched)
     flags = Plain.UNIVERSAL * (dialect.lineterminator is None) | Plain.SKIP_BLANK * dialect.skip_blank_lines
     flags |= Plain.DOUBLES * dialect.double_quote | Plain.QUOTES * quoted | Plain.WATCHES * bool(watched)
-    made["flags"] = int(flags)
-    row: np.void = made[0]
+    result["flags"] = int(flags)
+    row: np.void = result[0]
     return row
 
 
-def step_tables(dialect: Dialect) -> np.void:
-    """Return the dialect's automaton as STEP_TABLES, or as WIDE_TABLES if it has more than 16 states."""
+def dfa_tables(dialect: Dialect) -> np.void:
+    """Return the dialect's automaton as DFA_TABLES, or as WIDE_TABLES if it has more than 16 states."""
     automaton = dialect.automaton
     states = len(automaton.states)
-    count = next((count for count in MOST_STATES if states <= count), _WIDE_STATES)
+    count = next((count for count in MAX_STATES if states <= count), _WIDE_STATES)
     is_wide = count == _WIDE_STATES
-    made: NDArray[np.void] = np.zeros(1, WIDE_TABLES if is_wide else STEP_TABLES[count])
-    table: np.void = made[0]
+    result: NDArray[np.void] = np.zeros(1, WIDE_TABLES if is_wide else DFA_TABLES[count])
+    table: np.void = result[0]
     # The last row stands for "no byte" and keeps every state.
     stays = np.arange(count) << 8 * is_wide
     table["steps"][_NO_GROUP if is_wide else 256] = table["reads"][_NO_GROUP if is_wide else 256] = stays
@@ -203,12 +203,12 @@ def step_tables(dialect: Dialect) -> np.void:
 
 def lenient_dialect(dialect: Dialect) -> np.void:
     """Return the dialect's delimiters and quotes as LENIENT_DIALECT, for lenient_quotes.cu."""
-    made: NDArray[np.void] = np.zeros(1, LENIENT_DIALECT)
+    result: NDArray[np.void] = np.zeros(1, LENIENT_DIALECT)
     line_end = dialect.lineterminator or b"\n"
     lengths = (dialect.sep, line_end, len(dialect.sep), len(line_end), dialect.lineterminator is None, dialect.skip_initial_space)
     escape = dialect.escape_char or b"\0"
-    made[0] = (*lengths, (dialect.quote_char or b"\0")[0], dialect.escape_char is not None, escape[0], dialect.double_quote)
-    row: np.void = made[0]
+    result[0] = (*lengths, (dialect.quote_char or b"\0")[0], dialect.escape_char is not None, escape[0], dialect.double_quote)
+    row: np.void = result[0]
     return row
 
 

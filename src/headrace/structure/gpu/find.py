@@ -28,12 +28,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headrace.core.fast_constructor import fast_constructor
 from headrace.core.identity_cache import IdentityCache
-from headrace.core.quick import quick
-from headrace.gpu.kernels.launcher import Launcher, Room, Rooms
+from headrace.gpu.kernels.launcher import BufferGroup, DeviceBuffer, Launcher
 from headrace.gpu.kernels.trace import Recorder, Recording
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu.dialect_tables import TOTALS, Found, Plain, lenient_dialect, plain_dialect, step_tables
+from headrace.structure.gpu.dialect_tables import TOTALS, Found, Plain, dfa_tables, lenient_dialect, plain_dialect
 from headrace.structure.gpu.launches import TOTALS_BYTES, FusedSummary, Search, SearchTuning, Steps
 
 _COUNTS = TOTALS.names or ()
@@ -51,9 +51,9 @@ class TileStructure:
     Parameters
     ----------
     totals
-        MOST_FORMS items of TOTALS, one a variant, then zeros. The first without `Found.REDO` is valid.
+        MAX_FORMS items of TOTALS, one a variant, then zeros. The first without `Found.REDO` is valid.
     entries
-        One ENTRY a tile, and one for the text's end.
+        One TILE_START a tile, and one for the text's end.
     forms
         The variants that were enqueued, in order: ``"bare"``, ``"quoted"``, ``"steps"``.
     tiles
@@ -62,17 +62,17 @@ class TileStructure:
         Output of the variant ``"steps"``, if it was enqueued; valid only if that variant read the text.
     more
         The buffers that the caller asked for.
-    did_more
+    measured_strings
         Whether the first variant ran as the caller's `FusedSummary`.
     """
 
-    totals: Room
-    entries: Room
+    totals: DeviceBuffer
+    entries: DeviceBuffer
     forms: tuple[str, ...]
     tiles: int
     steps: Steps | None
-    more: Sequence[Room] = ()
-    did_more: bool = False
+    more: Sequence[DeviceBuffer] = ()
+    measured_strings: bool = False
 
     def answer(self, totals: NDArray[np.uint8]) -> tuple[dict[str, int], str]:
         """Return the totals, from the bytes of `totals`, and the variant that read the text."""
@@ -88,14 +88,14 @@ class TileStructure:
         return form == "quoted" and bool(counts["flags"] & Found.STRAY)
 
 
-def tile_count(text: Room, shape: SearchTuning) -> int:
+def tile_count(text: DeviceBuffer, shape: SearchTuning) -> int:
     """Return the number of tiles. Tiles are aligned to 16 bytes in memory, so the first may begin before the text."""
     return -(-(text.nbytes + text.address % 16) // shape.tile) if text.nbytes else 0
 
 
 def find_tiles(
     launcher: Launcher,
-    text: Room,
+    text: DeviceBuffer,
     dialect: Dialect,
     shape: SearchTuning,
     more: tuple[Sequence[int], Sequence[int]] = ((0,), ()),
@@ -137,10 +137,10 @@ def find_tiles(
     numbers = text.nbytes, tiles, *zeroed, *others
     counts = len(zeroed), len(others)
     way = dialect, forms, shape, tally
-    recording, made = _searches.of(lambda: _recorded(_SearchPlan(*way), counts), *way, key=counts)
-    rooms = launcher.replay(recording, numbers, (text,))
-    assert rooms is not None
-    return made.run(rooms, tiles)
+    recording, result = _searches.of(lambda: _recorded(_SearchPlan(*way), counts), *way, key=counts)
+    buffers = launcher.replay(recording, numbers, (text,))
+    assert buffers is not None
+    return result.run(buffers, tiles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +151,12 @@ class _RecordedSearch:
     entries: int
     more: tuple[int, ...]
     forms: tuple[str, ...]
-    did_more: bool
+    measured_strings: bool
 
-    def run(self, rooms: Rooms, tiles: int) -> TileStructure:
+    def run(self, buffers: BufferGroup, tiles: int) -> TileStructure:
         """Return the result of a replay for a text of `tiles` tiles."""
-        more = [rooms[number] for number in self.more]
-        return _structure(rooms[self.totals], rooms[self.entries], self.forms, tiles, None, more, self.did_more)
+        more = [buffers[number] for number in self.more]
+        return _structure(buffers[self.totals], buffers[self.entries], self.forms, tiles, None, more, self.measured_strings)
 
 
 _searches: IdentityCache[tuple[Recording, _RecordedSearch]] = IdentityCache()
@@ -180,12 +180,12 @@ def _recorded(way: _SearchPlan, counts: tuple[int, int]) -> tuple[Recording, _Re
     more: Any = sizes[: counts[0]], sizes[counts[0] :]
     found: Any = _launched(recorder, text, way, tiles, more)
     recording = recorder.done()
-    made: Any = [recorder.number_made(room) for room in (found.totals, found.entries, *found.more)]
-    return recording, _RecordedSearch(made[0], made[1], tuple(made[2:]), found.forms, found.did_more)
+    result: Any = [recorder.number_made(buffer) for buffer in (found.totals, found.entries, *found.more)]
+    return recording, _RecordedSearch(result[0], result[1], tuple(result[2:]), found.forms, found.measured_strings)
 
 
 def _launched(
-    launcher: Any, text: Room, way: _SearchPlan, tiles: Any, more: tuple[Sequence[int], Sequence[int]]
+    launcher: Any, text: DeviceBuffer, way: _SearchPlan, tiles: Any, more: tuple[Sequence[int], Sequence[int]]
 ) -> TileStructure:
     """Enqueue the variants; in a recording, sizes and the number of tiles are symbols."""
     dialect, forms = way.dialect, way.forms
@@ -201,13 +201,13 @@ def _launched(
     return _structure(search.totals, search.entries, names, search.tiles, search.steps, search.more, search.tally is not None)
 
 
-_structure = quick(TileStructure)
+_structure = fast_constructor(TileStructure)
 _Variants = list[tuple[str, Any]]
 
 
 def _variants(dialect: Dialect, only_dfa: bool, has_quotes: bool) -> _Variants:
     """Return the variants to enqueue, in order, each with its tables. The last one reads every text of the dialect."""
-    steps = step_tables(dialect)
+    steps = dfa_tables(dialect)
     if only_dfa:
         return [("steps", steps)]
     bare, quoted = plain_dialect(dialect, quoted=False), plain_dialect(dialect, quoted=True)

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from headrace.gpu.kernels.launcher import Entry, Launcher, Part, Room, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
 from headrace.gpu.kernels.trace_expressions import least, most, packed
-from headrace.structure.gpu.dialect_tables import ENTRY, MOST_STATES, TALLY, TOTALS
+from headrace.structure.gpu.dialect_tables import MAX_STATES, TILE_START, TILE_SUMMARY, TOTALS
 
 _TALLY_PLAIN = Entry("structure/gpu/summarize_plain.cu", "summarize_plain", "PQ8sPPPI")
 _MAP_TILES = Entry("structure/gpu/summarize_dfa.cu", "map_tiles", "PQPPPPP")
@@ -31,9 +31,9 @@ _STATE_BYTES = {"bare": 64, "quoted": 72, "steps": 64, "maps": 16}
 """Look-back memory of a scan, for each of its blocks: `Reached` (with quotes also parities), or maps."""
 TEXT_SIZES = Struct("=QI")
 """First fields of the task of kernels that read a record a thread: bytes of the text, number of tiles."""
-MOST_FORMS = 3
+MAX_FORMS = 3
 TOTALS_BYTES = TOTALS.itemsize
-FORMS_BYTES = MOST_FORMS * TOTALS_BYTES
+FORMS_BYTES = MAX_FORMS * TOTALS_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -93,7 +93,7 @@ class Steps:
     Parameters
     ----------
     tables
-        STEP_TABLES.
+        DFA_TABLES.
     states
         The automaton's state before each 32 bytes, as summarize_dfa of summarize_dfa.cu writes it: `chunk` states for each
         thread, and `stride` bytes from thread to thread.
@@ -103,9 +103,9 @@ class Steps:
         Capacity of the tables in states.
     """
 
-    tables: Room
-    states: Room
-    marks: Room | None
+    tables: DeviceBuffer
+    states: DeviceBuffer
+    marks: DeviceBuffer | None
     count: int
     chunk: int
     stride: int
@@ -122,7 +122,7 @@ class FusedSummary:
     - `declined_tiles` (zeros): a word a tile, the second half of the first zeroed buffer. It marks tiles that the kernel could
       not measure, or measured from the wrong side of quotes; the latter is found by the scan.
     - `string_sums`: the first buffer that is not zeroed.
-    - `string_sizes`: the last one, of `room` bytes a tile.
+    - `string_sizes`: the last one, of `buffer` bytes a tile.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class FusedSummary:
         The kernel, its macros, threads a block, and bytes of shared memory.
     told
         The rest of the task, which begins with `TEXT_SIZES`; and the columns.
-    room
+    buffer
         Bytes of `string_sizes` for each tile.
     """
 
@@ -142,7 +142,7 @@ class FusedSummary:
     threads: int
     shared: int
     told: tuple[bytes, bytes]
-    room: int
+    buffer: int
 
 
 class Search:
@@ -151,7 +151,7 @@ class Search:
     def __init__(
         self,
         launcher: Launcher,
-        text: Room,
+        text: DeviceBuffer,
         cut: tuple[SearchTuning, int],
         forms: list[str],
         more: tuple[Sequence[int], Sequence[int]],
@@ -164,16 +164,16 @@ class Search:
         self._scan_blocks = self.tiles // shape.scan_threads + 1
         scans = [*forms, "maps"] if "steps" in forms else forms
         memory = [(self._scan_blocks + 1) * _STATE_BYTES[scan] for scan in scans]
-        sizes = [(self.tiles + 1) * ENTRY.itemsize, most(2 * self.tiles, 1) * TALLY.itemsize]
+        sizes = [(self.tiles + 1) * TILE_START.itemsize, most(2 * self.tiles, 1) * TILE_SUMMARY.itemsize]
         zeroed, others = more
-        rooms = list(launcher.rooms([*memory, FORMS_BYTES + zeroed[0], *zeroed[1:]], [*sizes, *others]))
-        self._scan_memory = dict(zip(scans, rooms, strict=False))
+        buffers = list(launcher.allocate_group([*memory, FORMS_BYTES + zeroed[0], *zeroed[1:]], [*sizes, *others]))
+        self._scan_memory = dict(zip(scans, buffers, strict=False))
         first, others_begin = len(scans), len(scans) + len(zeroed)
-        self.totals, self.entries, self._tallies = rooms[first], rooms[others_begin], rooms[others_begin + 1]
-        self.more = rooms[first + 1 : others_begin] + rooms[others_begin + 2 :]
+        self.totals, self.entries, self._tallies = buffers[first], buffers[others_begin], buffers[others_begin + 1]
+        self.more = buffers[first + 1 : others_begin] + buffers[others_begin + 2 :]
         self._scan_shape = Shape(_scan_defines(shape.scan_threads), self._scan_blocks, shape.scan_threads)
-        self._before: Part | None = None
-        self._marks: Room | None = None
+        self._before: BufferSlice | None = None
+        self._marks: DeviceBuffer | None = None
         self.steps: Steps | None = None
         self.tally: FusedSummary | None = None
 
@@ -181,10 +181,10 @@ class Search:
         """Enqueue the kernels that mark lenient quotes that open no field."""
         threads, size = self._shape.scan_threads, self._bytes
         tiles = -(-(size + self._skew) // (threads * _THREAD_BYTES))
-        self._marks = self._launcher.room(max(tiles * threads * _THREAD_BYTES, self.tiles * self._shape.tile) // 8 + 8)
+        self._marks = self._launcher.allocate(max(tiles * threads * _THREAD_BYTES, self.tiles * self._shape.tile) // 8 + 8)
         if self._is_empty:
             return
-        kinds = self._launcher.room(tiles)
+        kinds = self._launcher.allocate(tiles)
         shape, packed_dialect = Shape(_scan_defines(threads), tiles, threads), dialect.tobytes()
         self._launcher.launch(_FIND_RUNS, shape, [self._text, size, packed_dialect, kinds, self._before])
         self._launcher.launch(_MARK_QUOTES, shape, [self._text, size, packed_dialect, kinds, self._marks, self._before])
@@ -192,14 +192,14 @@ class Search:
     def launch(self, form: str, described: Any, *, lenient: bool) -> None:
         """Enqueue a variant after the preceding one, which decides on the device whether this one is needed."""
         before = self._before
-        totals = self._before = Part(self.totals, 0 if before is None else before.begin + TOTALS_BYTES, TOTALS_BYTES)
-        states: Room | None = None
-        declined_tiles: Room | None = None
+        totals = self._before = BufferSlice(self.totals, 0 if before is None else before.begin + TOTALS_BYTES, TOTALS_BYTES)
+        states: DeviceBuffer | None = None
+        declined_tiles: DeviceBuffer | None = None
         if form == "steps":
             states = self._by_steps(described, totals, before)
         elif self.tally is not None and before is None:
             tally = self.tally
-            declined_tiles = Part(self.more[0], self.tiles * 4, self.tiles * 4)
+            declined_tiles = BufferSlice(self.more[0], self.tiles * 4, self.tiles * 4)
             string_sums, string_sizes = self.more[1], self.more[-1]
             shape = Shape(tally.defines, self.tiles, tally.threads, tally.shared)
             head = [self._text, described, self._tallies, totals, string_sums, string_sizes, declined_tiles]
@@ -214,15 +214,15 @@ class Search:
         head = [self._tallies, quoted, states, self._bytes, self._shape.tile, self._skew]
         self._scan(_SCAN_TILES, [*head, self.entries, totals, before, declined_tiles, self._scan_memory[form]])
 
-    def _by_steps(self, tables: np.void, totals: Room, before: Room | None) -> Room:
+    def _by_steps(self, tables: np.void, totals: DeviceBuffer, before: DeviceBuffer | None) -> DeviceBuffer:
         """Enqueue the automaton's kernels; return the state before each tile."""
         count = tables["steps"].shape[1]
-        is_wide = count > MOST_STATES[-1]
+        is_wide = count > MAX_STATES[-1]
         stride = 4 if is_wide else count // 2
         table = self._launcher.put(np.frombuffer(tables.tobytes(), np.uint8))
-        maps = self._launcher.room(max(self.tiles, 1) * (count if is_wide else 8))
-        chunks = self._launcher.room(max(self.tiles, 1) * self._shape.threads * stride)
-        states = self._launcher.room(self.tiles + 1)
+        maps = self._launcher.allocate(max(self.tiles, 1) * (count if is_wide else 8))
+        chunks = self._launcher.allocate(max(self.tiles, 1) * self._shape.threads * stride)
+        states = self._launcher.allocate(self.tiles + 1)
         if not self._is_empty:
             head = [self._text, self._bytes, table, self._marks, chunks]
             defines = _steps_defines(self._shape, count)

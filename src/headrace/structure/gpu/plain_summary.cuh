@@ -9,7 +9,7 @@ namespace structure {
 
 // For a block of `threads` threads, each of which reads `rows` vectors. `quoted`: the dialect has quotes.
 template <u32 threads, u32 rows, bool quoted>
-struct PlainTallies {
+struct PlainSummaries {
     using Tile = PlainTile<threads, rows>;
     static constexpr u32 warps = threads / tile::lanes;
     static_assert(Tile::bytes <= 32768 && warps >= 1);  // two counts share a word
@@ -93,8 +93,8 @@ struct PlainTallies {
 
     // One warp: return the tile's summary from inside or outside quotes. Lane k combines warp k's counts, on the side
     // that the parity of the quotes before that warp selects.
-    static __device__ __forceinline__ Tally tally_from(bool inside, const Tile& staged, const Shared& shared, i64 first,
-                                                       u64 bytes, const Patterns& patterns) {
+    static __device__ __forceinline__ TileSummary tally_from(bool inside, const Tile& staged, const Shared& shared,
+                                                             i64 first, u64 bytes, const Patterns& patterns) {
         const bool has = tile::lane() < warps;
         const u32 mine = has ? tile::lane() : 0;
         const u32 odd = __ballot_sync(tile::all_lanes, has && shared.odd[mine] != 0);
@@ -108,7 +108,7 @@ struct PlainTallies {
             stray = shared.strays[mine] >> (from_inside ? 1 : 0) & 1;
         }
         const u32 both = __reduce_add_sync(tile::all_lanes, has ? ends : 0);
-        Tally tally = {};
+        TileSummary tally = {};
         tally.blanks = __reduce_add_sync(tile::all_lanes, has ? blanks : 0);
         const bool strays = __any_sync(tile::all_lanes, has && stray != 0) != 0;
         // Padding before the text consists of line ends, which are not counted.
@@ -126,10 +126,10 @@ struct PlainTallies {
         const i64 left = static_cast<i64>(bytes) - first;
         const i32 last = static_cast<i32>(left < Tile::bytes ? left : Tile::bytes) - 1;
         const bool ended = patterns.ends_line(staged.byte(last)) && !inside_at_end;
-        tally.flags = (reached.closed != 0 ? u32{TALLY_CLOSED} : 0u) | (idle ? u32{TALLY_IDLE} : 0u) |
-                      (ended ? u32{TALLY_IDLE_BEHIND} : u32{FIND_OPEN} << TALLY_AT_END) |
-                      (inside_at_end ? u32{FIND_UNCLOSED} << TALLY_AT_END : 0u) |
-                      ((__popc(odd) & 1) != 0 ? u32{TALLY_ODD} : 0u) | (strays ? u32{FIND_STRAY} : 0u);
+        tally.flags = (reached.closed != 0 ? u32{SUMMARY_CLOSED} : 0u) | (idle ? u32{SUMMARY_IDLE} : 0u) |
+                      (ended ? u32{SUMMARY_IDLE_AFTER} : u32{FIND_OPEN} << SUMMARY_AT_END) |
+                      (inside_at_end ? u32{FIND_UNCLOSED} << SUMMARY_AT_END : 0u) |
+                      ((__popc(odd) & 1) != 0 ? u32{SUMMARY_ODD_QUOTES} : 0u) | (strays ? u32{FIND_STRAY} : 0u);
         return tally;
     }
 };

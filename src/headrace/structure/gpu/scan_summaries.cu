@@ -56,8 +56,8 @@ __device__ __forceinline__ void add_total(u64* total, u32 mine) {
 // (columns/convert/gpu/fast/measure_rows.cu).
 // `memory`: zeros: a ticket and a state for each block of the scan, then the same for the scan of parities.
 extern "C" __global__ void __launch_bounds__(threads)
-    scan_tiles(const Tally* tallies, u32 quoted, const u8* states, u64 bytes, u32 tile_bytes, u32 skew,
-               TileEntry* entries, FindTotals* totals, const FindTotals* other, u32* marks,
+    scan_tiles(const TileSummary* tallies, u32 quoted, const u8* states, u64 bytes, u32 tile_bytes, u32 skew,
+               TileStart* entries, FindTotals* totals, const FindTotals* other, u32* marks,
                tile::Chain<Reached>::Word* memory) {
     __shared__ Reached words[warps];
     __shared__ u32 parity_words[warps];
@@ -77,10 +77,10 @@ extern "C" __global__ void __launch_bounds__(threads)
     const bool there = number < tiles;
     u32 state = there && states != nullptr ? states[number] : 0;
     if (quoted != 0) {
-        const u32 odd = there && (tallies[number].flags & TALLY_ODD) != 0;
+        const u32 odd = there && (tallies[number].flags & SUMMARY_ODD_QUOTES) != 0;
         state = before_item<Sum<u32>>(odd, block, parities, parity_words, odd_before) & 1;
     }
-    Tally tally = {};
+    TileSummary tally = {};
     if (there) tally = tallies[quoted != 0 && state != 0 ? tiles + number : number];
     const Reached reached = there ? reached_by(tally) : Follow::identity();
     const Reached before = before_item<Follow>(reached, block, look_back, words, reached_before);
@@ -92,15 +92,15 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (quoted == 2 && (flags & FIND_STRAY) != 0) flags |= FIND_REDO;
     if (flags != 0 && tile::lane() == 0) add_flags(totals, flags);
     if (there) {
-        entries[number] = entry_at(before, tile_begin(number, tile_bytes, skew), (tally.flags & TALLY_IDLE) != 0,
+        entries[number] = start_at(before, tile_begin(number, tile_bytes, skew), (tally.flags & SUMMARY_IDLE) != 0,
                                    static_cast<u8>(state));
-        if (marks != nullptr && (state != 0) != ((tally.flags & TALLY_GUESS) != 0)) marks[number] = 1;
+        if (marks != nullptr && (state != 0) != ((tally.flags & SUMMARY_GUESSED_QUOTED) != 0)) marks[number] = 1;
     }
     if (there && number + 1 == tiles) {
-        const u32 state_after = states != nullptr ? states[tiles] : state ^ ((tally.flags & TALLY_ODD) != 0);
-        const bool idle = (tally.flags & TALLY_IDLE_BEHIND) != 0;
-        entries[tiles] = entry_at(Follow::join(before, reached), bytes, idle, static_cast<u8>(state_after));
-        const u32 ended = tally.flags >> TALLY_AT_END & 0xFF;
+        const u32 state_after = states != nullptr ? states[tiles] : state ^ ((tally.flags & SUMMARY_ODD_QUOTES) != 0);
+        const bool idle = (tally.flags & SUMMARY_IDLE_AFTER) != 0;
+        entries[tiles] = start_at(Follow::join(before, reached), bytes, idle, static_cast<u8>(state_after));
+        const u32 ended = tally.flags >> SUMMARY_AT_END & 0xFF;
         const u32 open = (ended & FIND_OPEN) != 0;
         add_flags(totals, quoted == 2 && (ended & FIND_UNCLOSED) != 0 ? ended | FIND_REDO : ended);
         totals->records = before.records + tally.records + open;

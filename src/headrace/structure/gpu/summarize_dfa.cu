@@ -45,7 +45,7 @@ struct MapsOf<64> {
 };
 
 constexpr u32 count = HR_STATES;
-using Tables = StepTables<count>;
+using Tables = DfaTables<count>;
 using Join = MapsOf<count>::join;
 using Word = MapsOf<count>::word;
 constexpr u32 threads = HR_THREADS;
@@ -203,10 +203,10 @@ struct Counts {
 };
 
 template <u32 states>
-__device__ __forceinline__ u32 emit_of(const StepTables<states>& tables, u32 byte, u32 state) {
+__device__ __forceinline__ u32 emit_of(const DfaTables<states>& tables, u32 byte, u32 state) {
     return tables.emits[byte][state];
 }
-__device__ __forceinline__ u32 emit_of(const StepTables<64>& tables, u32 byte, u32 state) {
+__device__ __forceinline__ u32 emit_of(const DfaTables<64>& tables, u32 byte, u32 state) {
     return tables.emits[tables.group_of[byte]][state];
 }
 
@@ -294,7 +294,7 @@ __device__ __forceinline__ Reached reach(const Staged& staged, i64 first, u32 re
 // out, for each chunk the states before each 32 bytes, one a byte from the lowest byte on.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     summarize_dfa(const u8* text, u64 bytes, const Tables* tables, const u16* marks, Word* before, const u8* states,
-                  Tally* tallies, FindTotals* totals, const FindTotals* other) {
+                  TileSummary* tallies, FindTotals* totals, const FindTotals* other) {
     __shared__ Staged staged;
     __shared__ u64 words[warps];
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
@@ -320,7 +320,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     if (tile::warp() != 0) return;
 
     const u64 joint = tile::shuffle(all, 0);
-    Tally tally = {};
+    TileSummary tally = {};
     tally.separators = static_cast<u32>(joint & 0xFFFF);
     tally.records = static_cast<u32>(joint >> 16 & 0xFFFF);
     tally.blanks = static_cast<u32>(joint >> 32 & 0xFFFF);
@@ -335,8 +335,8 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
                                                   : u32{FIND_OPEN};
     if (has(tables->quoted, state_after)) ended |= FIND_UNCLOSED;
     if (has(tables->unfinished, state_after)) ended |= FIND_UNFINISHED | FIND_STRAY;
-    tally.flags = ended << TALLY_AT_END | (reached.closed != 0 ? u32{TALLY_CLOSED} : 0u) |
-                  (has(tables->idle, entry) ? u32{TALLY_IDLE} : 0u) |
-                  (has(tables->idle, state_after) ? u32{TALLY_IDLE_BEHIND} : 0u);
+    tally.flags = ended << SUMMARY_AT_END | (reached.closed != 0 ? u32{SUMMARY_CLOSED} : 0u) |
+                  (has(tables->idle, entry) ? u32{SUMMARY_IDLE} : 0u) |
+                  (has(tables->idle, state_after) ? u32{SUMMARY_IDLE_AFTER} : 0u);
     if (tile::lane() == 0) tallies[blockIdx.x] = tally;
 }

@@ -27,10 +27,10 @@ constexpr u32 rows = HR_ROWS;
 constexpr u32 warps = threads / tile::lanes;
 constexpr u32 states = quoted ? 2 : 1;
 using Tile = PlainTile<threads, rows>;
-using Tallies = PlainTallies<threads, rows, quoted>;
+using Tallies = PlainSummaries<threads, rows, quoted>;
 
 // Summarizes tile `number`. Returns false if another variant has to read the text, so that the block can stop.
-__device__ __forceinline__ bool tally_tile(const u8* text, u64 bytes, const PlainDialect& dialect, Tally* tallies,
+__device__ __forceinline__ bool tally_tile(const u8* text, u64 bytes, const PlainDialect& dialect, TileSummary* tallies,
                                            FindTotals* totals, u32 number, u32 tiles) {
     __shared__ Tile staged;
     __shared__ Tallies::Shared shared;
@@ -68,7 +68,7 @@ __device__ __forceinline__ bool tally_tile(const u8* text, u64 bytes, const Plai
     add_found(totals, found_in(counts, dialect));
     __syncthreads();
     for (u32 state = tile::warp(); state < states; state += warps) {
-        const Tally tally = Tallies::tally_from(state != 0, staged, shared, first, bytes, patterns);
+        const TileSummary tally = Tallies::tally_from(state != 0, staged, shared, first, bytes, patterns);
         if (tile::lane() == 0) tallies[u64{state} * tiles + number] = tally;
     }
     return true;
@@ -78,7 +78,7 @@ __device__ __forceinline__ bool tally_tile(const u8* text, u64 bytes, const Plai
 // preceding variant, or null. Unless that variant set FIND_REDO, this launch does nothing. It therefore has few blocks,
 // which loop over the tiles: 65,536 blocks that return at once took 40 us.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    summarize_plain(const u8* text, u64 bytes, PlainDialect dialect, Tally* tallies, FindTotals* totals,
+    summarize_plain(const u8* text, u64 bytes, PlainDialect dialect, TileSummary* tallies, FindTotals* totals,
                     const FindTotals* other, u32 tiles) {
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
     for (u32 number = blockIdx.x; number < tiles; number += gridDim.x) {

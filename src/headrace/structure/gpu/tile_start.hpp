@@ -18,7 +18,7 @@ HR_BEGIN_NAMESPACE
 // | start of tile 1: record 1, column 0, record_begin 6, field_begin 6, open
 // | start of tile 2: record 1, column 1, record_begin 6, field_begin 9, open, state 1 (inside quotes)
 // | end of the text: record 2, column 0, record_begin 18, field_begin 18, open: the text's end ends this record
-struct alignas(16) TileEntry {
+struct alignas(16) TileStart {
     u64 record;        // data records that end before (comment lines and blank lines are not counted)
     u64 record_begin;  // of the open record; if none is open, the tile's first byte, which may be a line end
     u64 field_begin;   // of the open field; after a separator, the byte that follows it
@@ -27,7 +27,7 @@ struct alignas(16) TileEntry {
     u8 open;           // 1 if a record has begun and not ended; if 0, a line end or nothing precedes the tile
     u8 reserved[2];
 };
-static_assert(sizeof(TileEntry) == 32);
+static_assert(sizeof(TileStart) == 32);
 
 // Properties of a whole text; the union of all tiles.
 enum FindFlag : u32 {
@@ -44,7 +44,7 @@ enum FindFlag : u32 {
 };
 
 // Totals of a text. A last record without a line end counts, and so does its last field: the search adds them here. The
-// conversion ends them at the text's end if the last TileEntry is `open` and FIND_OPEN is set.
+// conversion ends them at the text's end if the last TileStart is `open` and FIND_OPEN is set.
 struct FindTotals {
     u64 records;
     u64 fields;       // of those records
@@ -78,15 +78,15 @@ static_assert(sizeof(PlainDialect) == 8);
 
 // `skew`: the text's address modulo 16.
 HR_FN u64 tile_begin(u64 tile, u32 tile_bytes, u32 skew) { return tile == 0 ? 0 : tile * tile_bytes - skew; }
-// A tile staged in shared memory with a halo of `head_bytes` before it. Staged byte s is the text's byte s + origin.
+// A tile staged in shared memory with a halo of `halo_bytes` before it. Staged byte s is the text's byte s + origin.
 // Staged bytes `begin` to `end` are the tile's bytes that lie in the text.
 struct TileExtent {
     i64 origin;
     u32 begin, end;
 };
-HR_FN TileExtent extent_of(u64 tile, u32 tile_bytes, u32 head_bytes, u32 skew, u64 bytes) {
+HR_FN TileExtent extent_of(u64 tile, u32 tile_bytes, u32 halo_bytes, u32 skew, u64 bytes) {
     const u64 begin = tile_begin(tile, tile_bytes, skew), next = tile_begin(tile + 1, tile_bytes, skew);
-    const i64 origin = static_cast<i64>(tile * tile_bytes) - skew - head_bytes;
+    const i64 origin = static_cast<i64>(tile * tile_bytes) - skew - halo_bytes;
     const u64 end = next < bytes ? next : bytes;
     return {origin, static_cast<u32>(static_cast<i64>(begin) - origin),
             static_cast<u32>(static_cast<i64>(end) - origin)};

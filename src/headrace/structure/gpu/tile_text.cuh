@@ -71,8 +71,8 @@ struct Trail {
     }
 };
 
-__device__ __forceinline__ TileEntry entry_at(const Reached& reached, u64 begin, bool idle, u8 state) {
-    TileEntry entry = {reached.records, begin, begin, 0, state, !idle, {}};
+__device__ __forceinline__ TileStart start_at(const Reached& reached, u64 begin, bool idle, u8 state) {
+    TileStart entry = {reached.records, begin, begin, 0, state, !idle, {}};
     if (!idle) {
         entry.record_begin = reached.record_begin;
         entry.field_begin = reached.field_begin;

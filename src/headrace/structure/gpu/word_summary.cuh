@@ -46,7 +46,7 @@ __device__ __forceinline__ void note_vector(const WordTile& words, i32 vector, u
 
 // For a block of `threads` threads and a tile of `tile_words` words.
 template <u32 threads, u32 tile_words, bool quoted>
-struct WordTallies {
+struct WordSummaries {
     static constexpr u32 own = (tile_words + threads - 1) / threads;  // the last threads may have fewer
     static constexpr u32 warps = threads / tile::lanes;
     static constexpr u32 states = quoted ? 2 : 1;
@@ -226,15 +226,15 @@ struct WordTallies {
     }
 
     // One warp: return the tile's summary from inside or outside quotes.
-    static __device__ __forceinline__ Tally tally_from(bool inside, const WordTile& words, const Shared& shared,
-                                                       const Sides& sides, const Where& where,
-                                                       const Patterns& patterns) {
+    static __device__ __forceinline__ TileSummary tally_from(bool inside, const WordTile& words, const Shared& shared,
+                                                             const Sides& sides, const Where& where,
+                                                             const Patterns& patterns) {
         const bool from_inside = inside != sides.odd_before;
         const u32 outside = shared.ends[1][sides.mine], blanks_outside = shared.blanks[1][sides.mine];
         const u32 ends = from_inside ? shared.ends[0][sides.mine] - outside : outside;
         const u32 blanks = from_inside ? shared.blanks[0][sides.mine] - blanks_outside : blanks_outside;
         const u32 both = __reduce_add_sync(tile::all_lanes, sides.has ? ends : 0);
-        Tally tally = {};
+        TileSummary tally = {};
         tally.blanks = __reduce_add_sync(tile::all_lanes, sides.has ? blanks : 0);
         tally.records = both & 0xFFFF;
         tally.separators = both >> 16;
@@ -247,10 +247,10 @@ struct WordTallies {
         const u32 last = where.end - 1;
         const bool inside_at_end = inside != odd;
         const bool ended = (words.lines[last / 32] >> (last % 32) & 1) != 0 && !inside_at_end;
-        tally.flags = (reached.closed != 0 ? u32{TALLY_CLOSED} : 0u) | (idle ? u32{TALLY_IDLE} : 0u) |
-                      (ended ? u32{TALLY_IDLE_BEHIND} : u32{FIND_OPEN} << TALLY_AT_END) |
-                      (inside_at_end ? u32{FIND_UNCLOSED} << TALLY_AT_END : 0u) | (odd ? u32{TALLY_ODD} : 0u) |
-                      (strays ? u32{FIND_STRAY} : 0u);
+        tally.flags = (reached.closed != 0 ? u32{SUMMARY_CLOSED} : 0u) | (idle ? u32{SUMMARY_IDLE} : 0u) |
+                      (ended ? u32{SUMMARY_IDLE_AFTER} : u32{FIND_OPEN} << SUMMARY_AT_END) |
+                      (inside_at_end ? u32{FIND_UNCLOSED} << SUMMARY_AT_END : 0u) |
+                      (odd ? u32{SUMMARY_ODD_QUOTES} : 0u) | (strays ? u32{FIND_STRAY} : 0u);
         return tally;
     }
 };

@@ -17,7 +17,7 @@ struct Written {
 };
 
 // Larger arrays are only checked for their bounds.
-constexpr u64 MOST_FOLLOWED = 64 << 20;
+constexpr u64 MAX_FOLLOWED = 64 << 20;
 
 inline const Range* range_of(u64 address, u64 size) {
     const auto inside = [=](const Range& range) {

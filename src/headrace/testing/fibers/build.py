@@ -209,7 +209,7 @@ def _program(path: Path | None, text: str | None, defines: tuple[str, ...], buil
 def _compile(preprocessed: str, build: str, library: Path) -> None:
     runtime = _runtime(build)
     with tempfile.TemporaryDirectory(dir=library.parent) as folder:
-        unit, script, made = Path(folder, "kernel.o"), Path(folder, "layout.ld"), Path(folder, library.name)
+        unit, script, result = Path(folder, "kernel.o"), Path(folder, "layout.ld"), Path(folder, library.name)
         _run(["g++", *_COMMON, *BUILDS[build], "-fpreprocessed", "-x", "c++", "-c", "-", "-o", str(unit)], stdin=preprocessed)
         if build != "address":  # the address sanitizer has its own
             renamed = (f"--redefine-sym={name}=fibers_{name}" for name in ("memcpy", "memmove", "memset"))
@@ -217,8 +217,8 @@ def _compile(preprocessed: str, build: str, library: Path) -> None:
         sections = _SHARED_SECTION.findall(_run(["objdump", "-hw", str(unit)]))
         script.write_text(_layout(sections), encoding="utf-8")
         sanitizer = ["-fsanitize=address"] if build == "address" else []
-        _run(["g++", "-shared", *sanitizer, "-Wl,-z,defs", f"-Wl,-T,{script}", "-o", str(made), str(unit), str(runtime)])
-        made.replace(library)
+        _run(["g++", "-shared", *sanitizer, "-Wl,-z,defs", f"-Wl,-T,{script}", "-o", str(result), str(unit), str(runtime)])
+        result.replace(library)
 
 
 def _layout(sections: list[str]) -> str:
@@ -234,14 +234,14 @@ __stop_fibers_shared = .; }} }} INSERT AFTER .bss;
 
 def _runtime(build: str) -> Path:
     flags = ["-O2", *(["-DFIBERS_NO_ACCESS_HOOKS"] if build != "checked" else [])]
-    made = _cache() / f"runtime-{_key(build, *_COMMON, *flags)}.o"
-    if not made.exists():
-        with tempfile.TemporaryDirectory(dir=made.parent) as folder:
-            unit = Path(folder, made.name)
+    result = _cache() / f"runtime-{_key(build, *_COMMON, *flags)}.o"
+    if not result.exists():
+        with tempfile.TemporaryDirectory(dir=result.parent) as folder:
+            unit = Path(folder, result.name)
             header = str(_HERE / "runtime.hpp")
             _run(["g++", *_COMMON, *flags, f"-I{_PACKAGE}", "-x", "c++", "-c", header, "-o", str(unit)])
-            unit.replace(made)
-    return made
+            unit.replace(result)
+    return result
 
 
 def _find(source: str | Path) -> Path:

@@ -171,7 +171,7 @@ inline void release(Block& block) {
     block.barrier_open = false;
 }
 
-int meet_block(Barrier what, int predicate, int line) {
+int meet_block(SyncKind what, int predicate, int line) {
     Fiber* me = device.running;
     Block& block = *me->block;
     me->where = __builtin_return_address(0);
@@ -180,13 +180,13 @@ int meet_block(Barrier what, int predicate, int line) {
         block.barrier_open = true;
         block.barrier = what;
         block.barrier_line = line;
-        block.barrier_result = what == Barrier::AND;
+        block.barrier_result = what == SyncKind::AND;
     }
     me->doing = Doing::AT_BARRIER;
     if (block.barrier != what || block.barrier_line != line) stop(Found::DIVERGENT_BARRIER, me->where);
-    if (what == Barrier::COUNT) block.barrier_result += predicate != 0;
-    if (what == Barrier::AND) block.barrier_result &= predicate != 0;
-    if (what == Barrier::OR) block.barrier_result |= predicate != 0;
+    if (what == SyncKind::COUNT) block.barrier_result += predicate != 0;
+    if (what == SyncKind::AND) block.barrier_result &= predicate != 0;
+    if (what == SyncKind::OR) block.barrier_result |= predicate != 0;
     make_wait(block, me->warp, 1u << me->lane);
     if (++block.at_barrier == block.live) {
         release(block);

@@ -12,7 +12,7 @@ struct Index {
 
 // Collectives of a warp; the last one has no mask.
 enum class Collective : u8 { SYNC, BALLOT, SHUFFLE, MATCH_ANY, MATCH_ALL, ADD, MIN, MAX, AND, OR, XOR, ACTIVE };
-enum class Barrier : u8 { PLAIN, COUNT, AND, OR };
+enum class SyncKind : u8 { PLAIN, COUNT, AND, OR };
 enum class Atomic : u8 { ADD, MIN, MAX, AND, OR, XOR, EXCHANGE, COMPARE_AND_SWAP, INCREMENT, DECREMENT };
 enum class Scope : u8 { BLOCK, DEVICE };
 enum class Type : u8 { U16, U32, U64, I32, I64, F32, F64 };
@@ -25,7 +25,7 @@ enum class Type : u8 { U16, U32, U64, I32, I64, F32, F64 };
 [[gnu::const]] unsigned lane_index();
 
 u64 meet(Collective what, unsigned mask, u64 value, unsigned source, int line);
-int meet_block(Barrier what, int predicate, int line);
+int meet_block(SyncKind what, int predicate, int line);
 u64 atomic(Atomic what, Type type, void* address, u64 operand, u64 expected);
 // Access of 16 bytes at once, which C++'s volatile cannot express.
 void load_16(const void* from, void* to);

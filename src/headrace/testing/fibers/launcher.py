@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from headrace.core.buffer import Buffer, copy_of
 from headrace.gpu.kernels.kernel import LaunchMode
-from headrace.gpu.kernels.launcher import Entry, Part, Room, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.gpu.kernels.trace import Filled, Recording, Run
 from headrace.testing.fibers.build import program
 from headrace.testing.fibers.launch import Checks
 
 
-class HostRoom:
+class HostBuffer:
     """Host memory that represents a device buffer under the harness."""
 
     def __init__(self, array: NDArray[np.uint8]) -> None:
@@ -39,26 +39,26 @@ class HostRoom:
         return size
 
 
-class HostRooms(list[HostRoom]):
+class HostBufferGroup(list[HostBuffer]):
     """A group of buffers."""
 
     @property
     def addresses(self) -> list[int]:
         """Addresses of the buffers."""
-        return [room.address for room in self]
+        return [buffer.address for buffer in self]
 
     def trim(self, sizes: Sequence[int]) -> None:
-        """Same as `headrace.gpu.kernels.launcher.Rooms.trim`."""
-        for room, nbytes in zip(self, sizes, strict=True):
-            room.array = room.array[:nbytes]
+        """Same as `headrace.gpu.kernels.launcher.BufferGroup.trim`."""
+        for buffer, nbytes in zip(self, sizes, strict=True):
+            buffer.array = buffer.array[:nbytes]
 
     def drop(self, numbers: Sequence[int]) -> None:
-        """Same as `headrace.gpu.kernels.launcher.Rooms.drop`."""
+        """Same as `headrace.gpu.kernels.launcher.BufferGroup.drop`."""
         for number in numbers:
-            self[number] = HostRoom(np.zeros(0, np.uint8))
+            self[number] = HostBuffer(np.zeros(0, np.uint8))
 
-    def join(self, others: HostRooms) -> None:
-        """Same as `headrace.gpu.kernels.launcher.Rooms.join`."""
+    def join(self, others: HostBufferGroup) -> None:
+        """Same as `headrace.gpu.kernels.launcher.BufferGroup.join`."""
         self.extend(others)
 
 
@@ -75,39 +75,39 @@ class FiberLauncher:
         self.waits = 0
         self._how = order, seed, resident_blocks
         # Freed memory must not be accessed by kernels; on a GPU it may belong to another buffer by then.
-        self._rooms: weakref.WeakSet[HostRoom] = weakref.WeakSet()
-        self._lock = threading.Lock()  # a stream's sender makes rooms on a thread of its own
+        self._buffers: weakref.WeakSet[HostBuffer] = weakref.WeakSet()
+        self._lock = threading.Lock()  # a stream's sender allocates on a thread of its own
 
     def current(self) -> AbstractContextManager[None]:
         """Same as `headrace.gpu.kernels.launcher.Launcher.current`, without a device to select."""
         return nullcontext()
 
-    def room(self, nbytes: int, *, fill: int | None = None) -> HostRoom:
-        """Same as `headrace.gpu.kernels.launcher.Launcher.room`; uninitialised bytes are poison."""
+    def allocate(self, nbytes: int, *, fill: int | None = None) -> HostBuffer:
+        """Same as `headrace.gpu.kernels.launcher.Launcher.allocate`; uninitialised bytes are poison."""
         memory: NDArray[np.uint8] = np.full(nbytes + 256, 0xEE if fill is None else fill, np.uint8)
         begin = -memory.ctypes.data % 256
-        room = HostRoom(memory[begin : begin + nbytes])
+        buffer = HostBuffer(memory[begin : begin + nbytes])
         if nbytes:
             with self._lock:
-                self._rooms.add(room)
-        return room
+                self._buffers.add(buffer)
+        return buffer
 
-    def rooms(self, zeroed: Sequence[int], others: Sequence[int] = (), *, ones: int = 0) -> HostRooms:
-        """Same as `gpu.kernels.launcher.Launcher.rooms`; the buffers are not adjacent, so that overruns are found."""
-        filled = [self.room(nbytes, fill=0xFF if number < ones else 0) for number, nbytes in enumerate(zeroed)]
-        return HostRooms([*filled, *(self.room(nbytes) for nbytes in others)])
+    def allocate_group(self, zeroed: Sequence[int], others: Sequence[int] = (), *, ones: int = 0) -> HostBufferGroup:
+        """Same as `gpu.kernels.launcher.Launcher.allocate_group`; the buffers are not adjacent, so that overruns are found."""
+        filled = [self.allocate(nbytes, fill=0xFF if number < ones else 0) for number, nbytes in enumerate(zeroed)]
+        return HostBufferGroup([*filled, *(self.allocate(nbytes) for nbytes in others)])
 
-    def fill(self, room: Room, byte: int) -> None:
+    def fill(self, buffer: DeviceBuffer, byte: int) -> None:
         """Same as `headrace.gpu.kernels.launcher.Launcher.fill`."""
-        _array(room)[:] = byte
+        _array(buffer)[:] = byte
 
-    def put(self, values: NDArray[Any] | bytes, room: Room | None = None) -> Room:
+    def put(self, values: NDArray[Any] | bytes, buffer: DeviceBuffer | None = None) -> DeviceBuffer:
         """Same as `headrace.gpu.kernels.launcher.Launcher.put`."""
         array = np.frombuffer(values, np.uint8) if isinstance(values, bytes) else values
         plain = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
-        made = self.room(plain.nbytes) if room is None else room
-        _array(made)[:] = plain
-        return made
+        result = self.allocate(plain.nbytes) if buffer is None else buffer
+        _array(result)[:] = plain
+        return result
 
     def together(self) -> AbstractContextManager[object]:
         """Same as `headrace.gpu.kernels.launcher.Launcher.together`."""
@@ -124,7 +124,7 @@ class FiberLauncher:
         given = [_given(arg) for arg in args]
         passed = {arg.ctypes.data for arg in given if isinstance(arg, np.ndarray)}
         with self._lock:
-            arrays = [room.array for room in self._rooms]
+            arrays = [buffer.array for buffer in self._buffers]
         checks = Checks(reachable=tuple(array for array in arrays if array.ctypes.data not in passed))
         order, seed, resident = self._how
         if entry.mode is LaunchMode.COOPERATIVE:
@@ -141,40 +141,42 @@ class FiberLauncher:
             checks=checks,
         )
 
-    def replay(self, recording: Recording, numbers: Sequence[int], rooms: Sequence[Room | None]) -> HostRooms | None:
+    def replay(
+        self, recording: Recording, numbers: Sequence[int], buffers: Sequence[DeviceBuffer | None]
+    ) -> HostBufferGroup | None:
         """Same as `headrace.gpu.kernels.launcher.Launcher.replay`, step by step."""
-        sizes = Run(recording, numbers, rooms, [])
+        sizes = Run(recording, numbers, buffers, [])
         zeroed, others = [[sizes.number(size) for size in some] for some in (recording.zeroed, recording.others)]
-        made = self.rooms(zeroed, others)
-        run = Run(recording, numbers, rooms, made)
+        result = self.allocate_group(zeroed, others)
+        run = Run(recording, numbers, buffers, result)
         for step in recording.steps:
             if isinstance(step, Filled):
-                room = run.room(step.room)
-                assert room is not None
-                self.fill(room, step.byte)
+                buffer = run.buffer(step.buffer)
+                assert buffer is not None
+                self.fill(buffer, step.byte)
             else:
                 self.launch(step.entry, run.shape(step.shape), [run.argument(arg) for arg in step.args])
-        return made if recording.makes_rooms else None
+        return result if recording.allocates else None
 
-    def fetch(self, room: Room) -> NDArray[np.uint8]:
+    def fetch(self, buffer: DeviceBuffer) -> NDArray[np.uint8]:
         """Same as `headrace.gpu.kernels.launcher.Launcher.fetch`."""
         self.waits += 1
-        return _array(room).copy()
+        return _array(buffer).copy()
 
-    def result(self, room: Room) -> Buffer:
+    def result(self, buffer: DeviceBuffer) -> Buffer:
         """Return a copy as a host buffer."""
-        return copy_of(_array(room).data)
+        return copy_of(_array(buffer).data)
 
 
-def _array(room: Room) -> NDArray[np.uint8]:
-    if isinstance(room, Part):
-        return _array(room.room)[room.begin : room.begin + room.nbytes]
-    assert isinstance(room, HostRoom)
-    return room.array
+def _array(buffer: DeviceBuffer) -> NDArray[np.uint8]:
+    if isinstance(buffer, BufferSlice):
+        return _array(buffer.buffer)[buffer.begin : buffer.begin + buffer.nbytes]
+    assert isinstance(buffer, HostBuffer)
+    return buffer.array
 
 
 def _given(arg: Any) -> Any:
-    if isinstance(arg, HostRoom | Part):
+    if isinstance(arg, HostBuffer | BufferSlice):
         array = _array(arg)
         return array if array.size else None
     return arg

@@ -26,20 +26,20 @@ inline char* map(u64 bytes) {
 }
 
 // Memory of a slot from zeroed pages: block, stacks, static variables, cells, dynamic memory.
-struct Room {
+struct BlockLayout {
     u64 stacks, statics, cells, dynamic, bytes;
 };
 
 inline u64 pages(u64 bytes) { return (bytes + 4095) / 4096 * 4096 + 4096; }
 
-inline Room room_for(const Launch& launch) {
-    Room room{};
-    room.stacks = pages(sizeof(Block));
-    room.statics = room.stacks + pages(launch.stack_bytes * device.threads);
-    room.cells = room.statics + pages(statics_size());
-    room.dynamic = room.cells + pages((statics_size() + launch.shared) * sizeof(Cell));
-    room.bytes = room.dynamic + pages(launch.shared) + DYNAMIC_ALIGNMENT;
-    return room;
+inline BlockLayout layout_of(const Launch& launch) {
+    BlockLayout layout{};
+    layout.stacks = pages(sizeof(Block));
+    layout.statics = layout.stacks + pages(launch.stack_bytes * device.threads);
+    layout.cells = layout.statics + pages(statics_size());
+    layout.dynamic = layout.cells + pages((statics_size() + launch.shared) * sizeof(Cell));
+    layout.bytes = layout.dynamic + pages(launch.shared) + DYNAMIC_ALIGNMENT;
+    return layout;
 }
 
 // Memory of the last launch, reused by one of the same shape, since fresh pages cost more than a small launch. Epochs
@@ -47,25 +47,25 @@ inline Room room_for(const Launch& launch) {
 struct Kept {
     char* memory;
     u64 bytes;
-    Room room;
+    BlockLayout layout;
     u32 threads, slots;
 };
 Kept kept;
-constexpr u32 MOST_KEPT_THREADS = 4096;
+constexpr u32 MAX_IDLE_THREADS = 4096;
 
 inline void drop_memory() {
     if (kept.memory) munmap(kept.memory, kept.bytes);
     kept = {};
 }
 
-inline char* take_memory(const Room& room) {
-    const bool same = kept.memory && memcmp(&kept.room, &room, sizeof room) == 0 && kept.threads == device.threads &&
-                      kept.slots == device.slots;
+inline char* take_memory(const BlockLayout& layout) {
+    const bool same = kept.memory && memcmp(&kept.layout, &layout, sizeof layout) == 0 &&
+                      kept.threads == device.threads && kept.slots == device.slots;
     if (same && device.epochs < 1u << 31) return kept.memory;
     drop_memory();
     device.epochs = 0;
-    char* memory = map(room.bytes * device.slots);
-    if (memory) kept = {memory, room.bytes * device.slots, room, device.threads, device.slots};
+    char* memory = map(layout.bytes * device.slots);
+    if (memory) kept = {memory, layout.bytes * device.slots, layout, device.threads, device.slots};
     return memory;
 }
 
@@ -203,8 +203,8 @@ struct Told {
     const void* where;
 };
 
-constexpr u32 MOST_TOLD = MOST_THREADS * MOST_RESIDENT;
-Told told[MOST_TOLD];
+constexpr u32 MAX_REPORTED = MAX_THREADS * MAX_RESIDENT;
+Told told[MAX_REPORTED];
 u32 told_count;
 
 inline void tell_threads() {
@@ -226,7 +226,7 @@ inline u64 followed_bytes(const Launch& launch) {
     u64 bytes = pages(launch.range_count * sizeof(Written*)) + pages(device.total * sizeof(u32));
     for (u64 i = 0; i < launch.range_count; ++i) {
         const Range& range = launch.ranges[i];
-        if (range.writable && range.size <= MOST_FOLLOWED) bytes += pages(range.size * sizeof(Written));
+        if (range.writable && range.size <= MAX_FOLLOWED) bytes += pages(range.size * sizeof(Written));
     }
     return bytes;
 }
@@ -238,7 +238,7 @@ inline void lay_out(const Launch& launch, char* memory) {
     memory += pages(device.total * sizeof(u32));
     for (u64 i = 0; i < launch.range_count; ++i) {
         const Range& range = launch.ranges[i];
-        if (!range.writable || range.size > MOST_FOLLOWED) continue;
+        if (!range.writable || range.size > MAX_FOLLOWED) continue;
         device.written[i] = reinterpret_cast<Written*>(memory);
         memory += pages(range.size * sizeof(Written));
     }
@@ -253,21 +253,21 @@ FIBERS_EXPORT int fibers_launch(const Entry* entry, const Launch* launch, Counts
     device.launch = launch;
     device.entry = entry;
     prepare(*launch);
-    const Room room = room_for(*launch);
-    char* memory = take_memory(room);
+    const BlockLayout layout = layout_of(*launch);
+    char* memory = take_memory(layout);
     const u64 followed = followed_bytes(*launch);
     char* cells = map(followed);
     if (!memory || !cells) return 2;
     lay_out(*launch, cells);
     fill_bytes(__start_fibers_shared, launch->poison, statics_size());
     for (u32 slot = 0; slot < device.slots; ++slot) {
-        char* at = memory + slot * room.bytes;
+        char* at = memory + slot * layout.bytes;
         Block& block = *reinterpret_cast<Block*>(at);
         block.slot = slot;
-        block.stacks = at + room.stacks;
-        block.statics = at + room.statics;
-        block.cells = reinterpret_cast<Cell*>(at + room.cells);
-        block.dynamic = reinterpret_cast<char*>((reinterpret_cast<u64>(at + room.dynamic) + DYNAMIC_ALIGNMENT - 1) /
+        block.stacks = at + layout.stacks;
+        block.statics = at + layout.statics;
+        block.cells = reinterpret_cast<Cell*>(at + layout.cells);
+        block.dynamic = reinterpret_cast<char*>((reinterpret_cast<u64>(at + layout.dynamic) + DYNAMIC_ALIGNMENT - 1) /
                                                 DYNAMIC_ALIGNMENT * DYNAMIC_ALIGNMENT);
         device.resident[slot] = &block;
         begin_block(block);
@@ -282,7 +282,7 @@ FIBERS_EXPORT int fibers_launch(const Entry* entry, const Launch* launch, Counts
     device.running = nullptr;
     if (device.finding.found != Found::NOTHING) tell_threads();
     munmap(cells, followed);
-    if (device.threads * device.slots > MOST_KEPT_THREADS) drop_memory();
+    if (device.threads * device.slots > MAX_IDLE_THREADS) drop_memory();
     *counts = device.counts;
     *finding = device.finding;
     return device.finding.found != Found::NOTHING;

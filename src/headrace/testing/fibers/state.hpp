@@ -9,7 +9,7 @@
 
 namespace headrace::fibers {
 
-constexpr u32 LANES = 32, MOST_WARPS = 32, MOST_THREADS = LANES * MOST_WARPS, MOST_RESIDENT = 32;
+constexpr u32 LANES = 32, MAX_WARPS = 32, MAX_THREADS = LANES * MAX_WARPS, MAX_RESIDENT = 32;
 constexpr u64 STACK_LEFT = 1024;  // bytes of a thread's stack reserved for the harness
 
 // Whether plain accesses are observed; without them the other checks are incomplete.
@@ -87,13 +87,13 @@ struct Cell {
 struct Block {
     Index index;
     u32 number;
-    Fiber fibers[MOST_THREADS];
-    Warp warps[MOST_WARPS];
+    Fiber fibers[MAX_THREADS];
+    Warp warps[MAX_WARPS];
     u32 slot;
     u32 live, at_barrier, ready_warps;
     u32 passed;         // warps whose turn has ended since the block's turn began
     bool barrier_open;  // a thread waits at it
-    Barrier barrier;
+    SyncKind barrier;
     int barrier_line;
     const void* barrier_where;
     u32 barrier_result;
@@ -157,7 +157,7 @@ struct Device {
     const Entry* entry;
     Fiber* running;
     void* caller;  // stack pointer of the launching thread
-    Block* resident[MOST_RESIDENT];
+    Block* resident[MAX_RESIDENT];
     u32 ready_blocks;
     u32 slots;
     u64 started, total;

@@ -35,15 +35,15 @@ auto shuffle(unsigned mask, T value, unsigned source, int line) {
 
 }  // namespace headrace::fibers
 
-inline void __syncthreads(FIBERS_LINE) { headrace::fibers::meet_block(headrace::fibers::Barrier::PLAIN, 0, line); }
+inline void __syncthreads(FIBERS_LINE) { headrace::fibers::meet_block(headrace::fibers::SyncKind::PLAIN, 0, line); }
 inline int __syncthreads_count(int predicate, FIBERS_LINE) {
-    return headrace::fibers::meet_block(headrace::fibers::Barrier::COUNT, predicate, line);
+    return headrace::fibers::meet_block(headrace::fibers::SyncKind::COUNT, predicate, line);
 }
 inline int __syncthreads_and(int predicate, FIBERS_LINE) {
-    return headrace::fibers::meet_block(headrace::fibers::Barrier::AND, predicate, line);
+    return headrace::fibers::meet_block(headrace::fibers::SyncKind::AND, predicate, line);
 }
 inline int __syncthreads_or(int predicate, FIBERS_LINE) {
-    return headrace::fibers::meet_block(headrace::fibers::Barrier::OR, predicate, line);
+    return headrace::fibers::meet_block(headrace::fibers::SyncKind::OR, predicate, line);
 }
 
 inline void __syncwarp(unsigned mask = ~0u, FIBERS_LINE) {

@@ -12,7 +12,7 @@ from headrace.arrange.histogram.tuning import CELLS_GPU, THREADS, histogram_defi
 from headrace.arrange.multisplit.gpu.launches import Column, Splitter
 from headrace.arrange.multisplit.gpu.strategy import BlockStrategy
 from headrace.arrange.multisplit.gpu.tuning import LABEL_THREADS
-from headrace.gpu.kernels.launcher import Entry, Room, Shape
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
 
 _BLOCKS_PER_MULTIPROCESSOR = 16
 
@@ -25,13 +25,13 @@ def text_of(rule: Rule) -> str:
 
 def labelled(
     splitter: Splitter, by: tuple[str, Rule], columns: list[Column], strategy: BlockStrategy
-) -> tuple[list[Column], Room]:
+) -> tuple[list[Column], DeviceBuffer]:
     """Return a column of labels followed by `columns`, and the number of keys in no bucket."""
     key, rule = by
     width = strategy.label_bytes(max(1, (rule.count - 1).bit_length()))
     launcher = splitter.launcher
-    labels, ordered = (launcher.room(splitter.count * width) for _ in range(2))
-    unbucketed = launcher.room(8, fill=0)
+    labels, ordered = (launcher.allocate(splitter.count * width) for _ in range(2))
+    unbucketed = launcher.allocate(8, fill=0)
     digit, _held = _digit(splitter, key, rule)
     bucket = text_of(rule) if rule.name == "Computed" else ""
     shape = Shape(_label_defines(key, rule.name, bucket), _blocks(splitter, splitter.count), LABEL_THREADS)
@@ -40,7 +40,7 @@ def labelled(
     return [Column(labels, ordered, width), *columns], unbucketed
 
 
-def _digit(splitter: Splitter, key: str, rule: Rule) -> tuple[bytes, list[Room]]:
+def _digit(splitter: Splitter, key: str, rule: Rule) -> tuple[bytes, list[DeviceBuffer]]:
     """Return the bytes of a ``Digit``, and the buffers that must stay alive while it is used."""
     described, last_bucket = rule.description, struct.pack("<2I", rule.count - 1, 0)
     if isinstance(described, bytes):
@@ -51,13 +51,13 @@ def _digit(splitter: Splitter, key: str, rule: Rule) -> tuple[bytes, list[Room]]
     if key == "Wide":
         return struct.pack("<Q2I", edges.address, rule.count, 0) + last_bucket, [edges]
     cells = described.cells(CELLS_GPU)
-    words = splitter.launcher.room((CELLS_GPU + 1) * 4)
+    words = splitter.launcher.allocate((CELLS_GPU + 1) * 4)
     shape = Shape(_cells_defines(key), CELLS_GPU // THREADS + 1, THREADS)
     splitter.launcher.launch(_cells_entry(len(cells)), shape, (cells, edges, words))
     return cells + struct.pack("<2Q", words.address, edges.address) + last_bucket, [edges, words]
 
 
-def find_buckets(splitter: Splitter, by: tuple[str, str, bytes], keys: Room, count: int, offsets: Room) -> None:
+def find_buckets(splitter: Splitter, by: tuple[str, str, bytes], keys: DeviceBuffer, count: int, offsets: DeviceBuffer) -> None:
     """Find the start of each bucket, and the end, in keys that are sorted by bucket.
 
     Parameters

@@ -22,7 +22,7 @@ from headrace.arrange.multisplit.gpu.tuning import (
     rule_defines,
     split_defines,
 )
-from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
 __all__ = ["MAX_KEYS_U32", "Column", "Pass", "Splitter", "bin_keys", "bins_bytes", "bits_pass", "packed"]
 
@@ -52,8 +52,8 @@ _BASES_THREADS, _BASES_DIGITS = 1024, 32
 class Column:
     """Items that a split moves: source and target buffers, and bytes per item."""
 
-    source: Room
-    target: Room
+    source: DeviceBuffer
+    target: DeviceBuffer
     width: int
 
 
@@ -109,7 +109,7 @@ class Splitter:
         self.count = count
         self.tuning = tuning
 
-    def run(self, by: Pass, columns: Sequence[Column], offsets: Room | None) -> Room:
+    def run(self, by: Pass, columns: Sequence[Column], offsets: DeviceBuffer | None) -> DeviceBuffer:
         """Split by chunks: count the digits of each chunk, scan the counts, then move the items.
 
         Parameters
@@ -121,7 +121,7 @@ class Splitter:
 
         Returns
         -------
-        Room
+        DeviceBuffer
             Number of keys of each digit, then the number of keys in no bucket; 64 bits each.
         """
         threads, items, _ = self.tuning.split(by.key, by.rule, by.bits, BY_CHUNKS, [column.width for column in columns[1:]])
@@ -130,16 +130,16 @@ class Splitter:
         chunks = -(-self.count // length)
         group = -(-chunks // (self.tuning.multiprocessors * self.tuning.groups_per_multiprocessor))
         groups = -(-chunks // group)
-        counts = self.launcher.room(chunks * by.digits * 4)
-        group_counts = self.launcher.room(groups * by.digits * 4)
-        bases = self.launcher.room(groups * by.digits * 8)
+        counts = self.launcher.allocate(chunks * by.digits * 4)
+        group_counts = self.launcher.allocate(groups * by.digits * 4)
+        bases = self.launcher.allocate(groups * by.digits * 8)
         totals = self._count(by, columns[0].source, (length, group, groups), (counts, group_counts))
         self.scan(by, (group_counts, totals, groups, bases), offsets)
         places = struct.pack("<4Q2I", bases.address, counts.address, length, 0, 0, group)
         self.move(by, BY_CHUNKS, chunks, places, columns)
         return totals
 
-    def run_by_reserving(self, by: Pass, keys: Column, cursors: Room) -> None:
+    def run_by_reserving(self, by: Pass, keys: Column, cursors: DeviceBuffer) -> None:
         """Partition keys without an order inside a digit: each tile reserves its output range by an atomic addition.
 
         Parameters
@@ -156,7 +156,7 @@ class Splitter:
         shape = Shape(_defines(by, sizes), blocks, threads, bins_bytes(sizes["HR_BIN"], by.digits, KEY_BYTES[by.key]))
         self.launcher.launch(_RESERVE, shape, (keys.source, keys.target, self.count, by.digit, cursors))
 
-    def starts(self, by: Pass, keys: Room, offsets: Room | None = None) -> tuple[Room, Room]:
+    def starts(self, by: Pass, keys: DeviceBuffer, offsets: DeviceBuffer | None = None) -> tuple[DeviceBuffer, DeviceBuffer]:
         """Return the start of each digit, 64 bits each, and the counts that `run` returns."""
         max_groups = self.tuning.multiprocessors * self.tuning.groups_per_multiprocessor
         length = -(-self.count // (max_groups * _COUNT_TILE_KEYS)) * _COUNT_TILE_KEYS
@@ -164,15 +164,17 @@ class Splitter:
         totals = self._count(by, keys, (length, 1, groups), (None, None))
         return self.scan(by, (None, totals, groups, None), offsets), totals
 
-    def _count(self, by: Pass, keys: Room, chunks: tuple[int, int, int], counts: tuple[Room | None, Room | None]) -> Room:
+    def _count(
+        self, by: Pass, keys: DeviceBuffer, chunks: tuple[int, int, int], counts: tuple[DeviceBuffer | None, DeviceBuffer | None]
+    ) -> DeviceBuffer:
         length, group, groups = chunks
-        totals = self.launcher.room((by.digits + 1) * 8, fill=0)
+        totals = self.launcher.allocate((by.digits + 1) * 8, fill=0)
         described = struct.pack("<QQII", self.count, length, group, 0)
         shape = Shape(_defines(by, count_defines(self.tuning)), groups, self.tuning.counting[0])
         self.launcher.launch(_COUNT[len(by.digit)], shape, (keys, described, by.digit, *counts, totals))
         return totals
 
-    def scan(self, by: Pass, args: tuple[Any, ...], offsets: Room | None) -> Room:
+    def scan(self, by: Pass, args: tuple[Any, ...], offsets: DeviceBuffer | None) -> DeviceBuffer:
         """Scan counts into output positions; return the start of each digit.
 
         Parameters
@@ -182,7 +184,7 @@ class Splitter:
         offsets
             As in `run`.
         """
-        starts = self.launcher.room(by.digits * 8)
+        starts = self.launcher.allocate(by.digits * 8)
         shape = Shape(_defines(by, count_defines(self.tuning)), -(-by.digits // _BASES_DIGITS), _BASES_THREADS)
         self.launcher.launch(_BASES, shape, (*args, starts, offsets, by.count))
         return starts
@@ -235,6 +237,6 @@ def packed(columns: Sequence[Column]) -> bytes:
     return struct.pack("<16Q8I2I", *sources, *targets, *widths, len(columns), 0)
 
 
-def bins_bytes(room: int, digits: int, width: int) -> int:
-    """Return the shared memory of all bins of `room` keys."""
-    return -(-room * digits * width // 16) * 16
+def bins_bytes(buffer: int, digits: int, width: int) -> int:
+    """Return the shared memory of all bins of `buffer` keys."""
+    return -(-buffer * digits * width // 16) * 16

@@ -26,7 +26,7 @@ from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
 from headrace.gpu.device.device import LARGE_BLOCKS, gpu
-from headrace.gpu.kernels.launcher import Entry, GpuLauncher, Part, Room, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, GpuLauncher, Shape
 
 _PAD = Entry("arrange/gather/take.cu", "pad_items", "PQIP")
 _PAD_DEFINES: dict[str, Any] = {"HR_ROW": "u32", "HR_THREADS": TAKE_THREADS}
@@ -84,7 +84,11 @@ def device_tuning(multiprocessors: int, capability: tuple[int, int]) -> SplitTun
 
 
 def split_any(
-    splitter: Splitter, by: tuple[str, Rule], columns: list[Column], offsets: Room, strategy: BlockStrategy = BLOCK_STRATEGY
+    splitter: Splitter,
+    by: tuple[str, Rule],
+    columns: list[Column],
+    offsets: DeviceBuffer,
+    strategy: BlockStrategy = BLOCK_STRATEGY,
 ) -> None:
     """Split columns of any width; parameters as `split`. Items without a kernel for their width are gathered by row number.
 
@@ -95,7 +99,7 @@ def split_any(
     """
     if columns[0].width not in WIDTHS:  # split by the keys padded to 16 bytes, and move the keys as values
         keys = columns[0]
-        padded, ordered = (splitter.launcher.room(16 * splitter.count) for _ in range(2))
+        padded, ordered = (splitter.launcher.allocate(16 * splitter.count) for _ in range(2))
         if splitter.count:
             shape = Shape(_PAD_DEFINES, -(-splitter.count // TAKE_THREADS), TAKE_THREADS)
             splitter.launcher.launch(_PAD, shape, (keys.source, splitter.count, keys.width, padded))
@@ -105,7 +109,7 @@ def split_any(
     if not gathered:
         return split(splitter, by, columns, offsets, strategy)
     rows = Taker.of_all(splitter.launcher, splitter.count)
-    ordered = splitter.launcher.room(rows.rows.nbytes)
+    ordered = splitter.launcher.allocate(rows.rows.nbytes)
     split(splitter, by, [*moved, Column(rows.rows, ordered, rows.width)], offsets, strategy)
     taker = Taker(splitter.launcher, ordered, splitter.count, rows.width)
     for column in gathered:
@@ -114,7 +118,11 @@ def split_any(
 
 
 def split(
-    splitter: Splitter, by: tuple[str, Rule], columns: list[Column], offsets: Room, strategy: BlockStrategy = BLOCK_STRATEGY
+    splitter: Splitter,
+    by: tuple[str, Rule],
+    columns: list[Column],
+    offsets: DeviceBuffer,
+    strategy: BlockStrategy = BLOCK_STRATEGY,
 ) -> None:
     """Split columns by the buckets of their keys.
 
@@ -173,7 +181,9 @@ def _key_passes(key: str, rule: Rule) -> list[Pass] | None:
     return None
 
 
-def _split_keys(splitter: Splitter, by: tuple[Rule, list[Pass]], columns: list[Column], offsets: Room, run: Run) -> Room:
+def _split_keys(
+    splitter: Splitter, by: tuple[Rule, list[Pass]], columns: list[Column], offsets: DeviceBuffer, run: Run
+) -> DeviceBuffer:
     """Split keys without labels; return the number of keys in no bucket."""
     rule, passes = by
     totals = _run_passes(splitter, passes, columns, run, offsets if len(passes) == 1 else None)
@@ -181,12 +191,14 @@ def _split_keys(splitter: Splitter, by: tuple[Rule, list[Pass]], columns: list[C
         assert isinstance(rule.description, bytes)
         digit = rule.description + struct.pack("<2I", rule.count - 1, 0)
         find_buckets(splitter, (passes[0].key, "BitsOf", digit), columns[0].target, rule.count, offsets)
-    return Part(totals, totals.nbytes - 8)
+    return BufferSlice(totals, totals.nbytes - 8)
 
 
-def _run_passes(splitter: Splitter, passes: list[Pass], columns: list[Column], run: Run, offsets: Room | None) -> Room:
+def _run_passes(
+    splitter: Splitter, passes: list[Pass], columns: list[Column], run: Run, offsets: DeviceBuffer | None
+) -> DeviceBuffer:
     """Run all passes, alternating between two sets of buffers so that the last pass writes to the targets."""
-    between = [splitter.launcher.room(splitter.count * column.width) for column in columns if len(passes) > 1]
+    between = [splitter.launcher.allocate(splitter.count * column.width) for column in columns if len(passes) > 1]
     sources = [column.source for column in columns]
     for left in reversed(range(len(passes))):
         targets = [column.target for column in columns] if left % 2 == 0 else between
@@ -196,7 +208,7 @@ def _run_passes(splitter: Splitter, passes: list[Pass], columns: list[Column], r
     return totals
 
 
-def _split_labels(splitter: Splitter, columns: list[Column], count: int, offsets: Room, strategy: BlockStrategy) -> None:
+def _split_labels(splitter: Splitter, columns: list[Column], count: int, offsets: DeviceBuffer, strategy: BlockStrategy) -> None:
     """Sort labels, the first of `columns`, digit by digit; keys and values move with them."""
     bits = max(1, (count - 1).bit_length())
     word = f"u{8 * columns[0].width}"

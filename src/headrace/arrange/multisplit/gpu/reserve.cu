@@ -41,13 +41,13 @@ static __device__ __forceinline__ void load_tile(Key (&key)[items], const Work& 
 
 // Writes the tile at `at`, whose keys are loaded, and loads the tile at `next`.
 static __device__ __forceinline__ void split_tile(Key (&key)[items], const Work& work, u64 at, u64 next,
-                                                  Bins<To, DigitOf>& bins, Key* room) {
-    const Left left = bin_keys(key, work.keys_at(at), work.digit_of, bins, room);
+                                                  Bins<To, DigitOf>& bins, Key* staging) {
+    const Left left = bin_keys(key, work.keys_at(at), work.digit_of, bins, staging);
     const bool are_left = __syncthreads_or((left.full | left.alike) != 0) != 0;
     if (!are_left) load_tile(key, work, next);
-    const Run<To> run = take_room(bins, [&](u32 d, u32 count) { return atomicAdd(&work.next[d], u64{count}); });
+    const Run<To> run = reserve_runs(bins, [&](u32 d, u32 count) { return atomicAdd(&work.next[d], u64{count}); });
     const auto moved = [](Key own) { return own; };
-    write_bins<warp_digits>(room, run, work.out, moved);
+    write_bins<warp_digits>(staging, run, work.out, moved);
     __syncthreads();
     if (are_left) {
         write_left(key, left, bins, work.out, moved);
@@ -63,11 +63,11 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     __shared__ Bins<To, DigitOf> bins;
     const Work work{in, out, count, {digit}, next};
     bins.begin(work.digit_of);
-    Key* const room = reinterpret_cast<Key*>(memory);
+    Key* const staging = reinterpret_cast<Key*>(memory);
     Key key[items] = {};
     const u64 step = static_cast<u64>(gridDim.x) * tile_keys;
     u64 at = static_cast<u64>(blockIdx.x) * tile_keys;
     load_tile(key, work, at);
     __syncthreads();
-    for (; at < count; at += step) split_tile(key, work, at, at + step, bins, room);
+    for (; at < count; at += step) split_tile(key, work, at, at + step, bins, staging);
 }

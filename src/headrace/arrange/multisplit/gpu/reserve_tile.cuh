@@ -90,11 +90,11 @@ struct Left {
     u32 common;
 };
 
-// Stores keys in their bins in `room`. A barrier must follow.
+// Stores keys in their bins in `staging`. A barrier must follow.
 template <class To, class DigitOf>
 static __device__ __forceinline__ Left bin_keys(const Key (&key)[items], u32 count, const DigitOf& digit_of,
-                                                Bins<To, DigitOf>& bins, Key* room) {
-    u8* const bytes = reinterpret_cast<u8*>(room);
+                                                Bins<To, DigitOf>& bins, Key* staging) {
+    u8* const bytes = reinterpret_cast<u8*>(staging);
     Left left = {0, 0, common_digit(item_place(0) < count ? digit_of(key[0]) : digits + tile::lane())};
     const auto put = [&](u32 j, u32 digit, u32 at) {
         if (at - digit * bin_bytes < bin_bytes) {
@@ -142,7 +142,7 @@ struct Run {
 
 // Reserves output ranges for the warp's digits by `take(digit, count)`, and empties the bins.
 template <class To, class DigitOf, class Take>
-static __device__ __forceinline__ Run<To> take_room(Bins<To, DigitOf>& bins, const Take& take) {
+static __device__ __forceinline__ Run<To> reserve_runs(Bins<To, DigitOf>& bins, const Take& take) {
     Run<To> run = {};
     if (tile::lane() >= warp_digits) return run;
     const u32 d = tile::warp() * warp_digits + tile::lane();
@@ -160,8 +160,9 @@ static __device__ __forceinline__ Run<To> take_room(Bins<To, DigitOf>& bins, con
 
 // Writes the warp's bins to the output; `given` converts a key. `together`: number of digits to unroll.
 template <u32 together, class To, class Given>
-static __device__ __forceinline__ void write_bins(const Key* room, const Run<To>& run, Key* out, const Given& given) {
-    const Key* const own = room + tile::warp() * warp_digits * bin_keys_most + tile::lane();
+static __device__ __forceinline__ void write_bins(const Key* staging, const Run<To>& run, Key* out,
+                                                  const Given& given) {
+    const Key* const own = staging + tile::warp() * warp_digits * bin_keys_most + tile::lane();
     const u32 bounds = run.ahead << 16 | (run.ahead + run.count);
 #pragma unroll together
     for (u32 q = 0; q < warp_digits; ++q) {

@@ -127,9 +127,9 @@ static __device__ __forceinline__ void load_and_split(const Work& work, Tiles& t
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     split(const Key* in, Key* out, u64 count, Digit digit, Places places, Columns columns) {
     HR_DYNAMIC_SHARED(uint4, memory);
-    Key* const room = reinterpret_cast<Key*>(memory);
+    Key* const staging = reinterpret_cast<Key*>(memory);
     Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * item_bytes);
-    const Work work{in, out, count, digit, places, columns, shared, room};
+    const Work work{in, out, count, digit, places, columns, shared, staging};
     clear_spare(shared);
     Tiles tiles(work);
     if constexpr (loads_ahead) {

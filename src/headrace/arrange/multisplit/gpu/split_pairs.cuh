@@ -29,10 +29,10 @@ static __device__ __forceinline__ void load_tile(Loaded& loaded, const Work& wor
 
 static __device__ __forceinline__ void put_pair(const Work& work, u32 at, Key key, Value value) {
     if constexpr (one_word) {
-        reinterpret_cast<KeyAndValue*>(work.room)[at] = {key, value};
+        reinterpret_cast<KeyAndValue*>(work.staging)[at] = {key, value};
     } else {
-        work.room[at] = key;
-        work.value_room<Value>()[at] = value;
+        work.staging[at] = key;
+        work.value_staging<Value>()[at] = value;
     }
 }
 
@@ -47,15 +47,15 @@ static __device__ __forceinline__ void put_items(Loaded& loaded, const Work& wor
         work.shared.next[tile::warp()], [&](u32 j) { return digit_at<whole>(key, j, work.digit, tile); },
         [&](u32 j, u32 at) {
             if constexpr (together) put_pair(work, at, key[j], loaded.value[j]);
-            if constexpr (!together) work.room[at] = key[j];
+            if constexpr (!together) work.staging[at] = key[j];
             if constexpr (with_values && !together) place[j / 2] |= at << (j % 2 * 16);
         },
         work.shared.spare);
 }
 
 static __device__ __forceinline__ KeyAndValue read_pair(const Work& work, u32 j) {
-    if constexpr (one_word) return read(reinterpret_cast<const KeyAndValue*>(work.room), j);
-    return {read(work.room, j), read(work.value_room<Value>(), j)};
+    if constexpr (one_word) return read(reinterpret_cast<const KeyAndValue*>(work.staging), j);
+    return {read(work.staging, j), read(work.value_staging<Value>(), j)};
 }
 
 // Writes pairs, or values alone; `given(key)` converts a key that was moved to the key that is written.

@@ -33,8 +33,8 @@ constexpr u32 value_bytes = 4;  // shared memory per key for a value
 // pair of equal widths is one word in shared memory. Otherwise values move after the keys and reuse their shared
 // memory, where a byte for each position has its digit.
 constexpr bool together = HR_TOGETHER != 0;
-constexpr u32 room_bytes = together || sizeof(Key) > value_bytes || !with_values ? sizeof(Key) : value_bytes;
-constexpr u32 item_bytes = room_bytes + (together ? only : with_values ? 1 : 0);
+constexpr u32 staged_item_bytes = together || sizeof(Key) > value_bytes || !with_values ? sizeof(Key) : value_bytes;
+constexpr u32 item_bytes = staged_item_bytes + (together ? only : with_values ? 1 : 0);
 constexpr u32 item_words = (sizeof(Key) + 3) / 4 + (together ? only / 4 : 0);  // registers per item during ranking
 
 // True if the next tile is loaded while this one is written.
@@ -64,14 +64,16 @@ struct Work {
     const Places& places;
     const Columns& columns;
     Shared& shared;
-    Key* room;
+    Key* staging;
 
     // Shared memory for values that move together with their keys.
     template <class Value>
-    __device__ __forceinline__ Value* value_room() const {
-        return reinterpret_cast<Value*>(room + tile_keys);
+    __device__ __forceinline__ Value* value_staging() const {
+        return reinterpret_cast<Value*>(staging + tile_keys);
     }
-    __device__ __forceinline__ u8* digit_bytes() const { return reinterpret_cast<u8*>(room) + tile_keys * room_bytes; }
+    __device__ __forceinline__ u8* digit_bytes() const {
+        return reinterpret_cast<u8*>(staging) + tile_keys * staged_item_bytes;
+    }
 };
 
 // Hides the value of a word from the compiler, so that derived values such as digits are recomputed and not kept in

@@ -11,7 +11,7 @@ static __device__ __forceinline__ void write_keys(const Work& work, const Tile& 
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         if (!whole && j * threads + threadIdx.x >= tile.count) continue;
-        const Key key = read(work.room, j);
+        const Key key = read(work.staging, j);
         const u32 digit = work.digit.of(key);
         if constexpr (with_values) work.digit_bytes()[j * threads + threadIdx.x] = static_cast<u8>(digit);
         write(work.out, work.shared.to[digit], j, key);
@@ -35,14 +35,14 @@ static __device__ __forceinline__ void write_values(const Work& work, const Valu
 template <bool whole, class Value>
 static __device__ __forceinline__ void move_values(const Work& work, u32 column, const Tile& tile,
                                                    const u32 (&place)[items / 2]) {
-    constexpr bool all = sizeof(Value) <= room_bytes;
-    constexpr u32 held = all ? tile_keys : tile_keys * room_bytes / sizeof(Value);
+    constexpr bool all = sizeof(Value) <= staged_item_bytes;
+    constexpr u32 held = all ? tile_keys : tile_keys * staged_item_bytes / sizeof(Value);
     constexpr u32 group = all ? items : 2;
     u32 own[items / 2];  // a fresh copy per column: the compiler would keep derived values in registers across columns
 #pragma unroll
     for (u32 i = 0; i < items / 2; ++i) forget(own[i] = place[i]);
     const Value* const in = static_cast<const Value*>(work.columns.from[column]) + tile.begin + item_place(0);
-    Value* const there = reinterpret_cast<Value*>(work.room);
+    Value* const there = reinterpret_cast<Value*>(work.staging);
 #pragma unroll 1
     for (u32 first = 0; first < tile_keys; first += held) {
         __syncthreads();  // the previous content is read
@@ -69,7 +69,7 @@ static __device__ __forceinline__ void move_values(const Work& work, u32 column,
 // True if columns have one common width that shared memory takes at once. Then the values of a column are loaded while
 // the keys or the previous column are written.
 constexpr bool alike = only != 0 && !together;
-static_assert(only <= room_bytes || together);
+static_assert(only <= staged_item_bytes || together);
 
 struct Ahead {
     Value value[items];
@@ -84,7 +84,7 @@ struct Ahead {
 template <bool whole>
 static __device__ __forceinline__ void move_alike(const Work& work, const Tile& tile, const u32 (&place)[items / 2],
                                                   Ahead& ahead) {
-    Value* const there = reinterpret_cast<Value*>(work.room);
+    Value* const there = reinterpret_cast<Value*>(work.staging);
 #pragma unroll 1
     for (u32 column = 0; column < work.columns.count; ++column) {
         __syncthreads();  // the previous content is read

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from headrace.arrange.bucket.functions import Rule
 from headrace.arrange.multisplit.gpu.launches import Column, Pass, Splitter
 from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS
-from headrace.gpu.kernels.launcher import Room
+from headrace.gpu.kernels.launcher import DeviceBuffer
 
-Run = Callable[[Splitter, Pass, Sequence[Column], Room | None], Room]
+Run = Callable[[Splitter, Pass, Sequence[Column], DeviceBuffer | None], DeviceBuffer]
 """Runs one pass, as `Splitter.run` does."""
 
 
@@ -36,7 +36,7 @@ class BlockStrategy:
         """The function that runs one pass."""
         return Splitter.run
 
-    def split_labels(self, splitter: Splitter, columns: list[Column], count: int, offsets: Room) -> bool:
+    def split_labels(self, splitter: Splitter, columns: list[Column], count: int, offsets: DeviceBuffer) -> bool:
         """Split labels, the first of `columns`, in the strategy's own way; return False to split them digit by digit."""
         return False
 

@@ -13,7 +13,7 @@ import numpy as np  # a dependency of cuda-core
 
 from headrace.arrange.multisplit.gpu.launches import Column, Pass, Splitter, bits_pass
 from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS
-from headrace.gpu.kernels.launcher import Entry, Part, Room, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.primitives.copy import COPY_THREADS, COPY_TILE, blocks_of
 
 _COPY = Entry("primitives/copy.cu", "copy_items", "PPq")
@@ -21,7 +21,7 @@ _EVEN = 3
 """``Kind::even`` of rules.hpp."""
 
 
-def split_iteratively(splitter: Splitter, columns: list[Column], count: int, offsets: Room) -> None:
+def split_iteratively(splitter: Splitter, columns: list[Column], count: int, offsets: DeviceBuffer) -> None:
     """Split columns by labels; the host waits once, for the offsets.
 
     Parameters
@@ -39,7 +39,7 @@ def split_iteratively(splitter: Splitter, columns: list[Column], count: int, off
     counting = replace(bits_pass("u32", 0, DIGIT_BITS), count=count, min_bits=DIGIT_BITS)
     splitter.starts(counting, columns[0].source, offsets)
     starts = launcher.fetch(offsets).view(np.int64).tolist()
-    buffers = [column.target for column in columns], [launcher.room(column.target.nbytes) for column in columns]
+    buffers = [column.target for column in columns], [launcher.allocate(column.target.nbytes) for column in columns]
     sources = [column.source for column in columns]
     for bucket in range(max(1, count - 1)):
         left = starts[-1] - starts[bucket]
@@ -64,7 +64,7 @@ def _first_bucket_pass(bucket: int) -> Pass:
 
 def _from_item(column: Column, first: int) -> Column:
     begin = first * column.width
-    return Column(Part(column.source, begin), Part(column.target, begin), column.width)
+    return Column(BufferSlice(column.source, begin), BufferSlice(column.target, begin), column.width)
 
 
 def _copy(splitter: Splitter, column: Column, first: int, end: int) -> None:

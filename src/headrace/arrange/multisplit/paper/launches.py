@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from headrace.arrange.multisplit.gpu.launches import COLUMNS_BYTES, MAX_COLUMNS, Column, Pass, Splitter, cached_defines, packed
 from headrace.arrange.multisplit.gpu.tuning import BY_LOOK_BACK, KEY_BYTES
-from headrace.gpu.kernels.launcher import Entry, Room, Shape
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
 
 MAX_LOOK_BACK_KEYS = 1 << 30
 MAX_WARP_BUCKETS = 32
@@ -18,19 +18,21 @@ _COUNT_WARPS = Entry(_FILE, "count_warps", "PQ16sQPP")
 _SPLIT_WARPS = Entry(_FILE, "split_warps", f"PPQ16sQP{COLUMNS_BYTES}sI")
 
 
-def run_by_look_back(splitter: Splitter, by: Pass, columns: Sequence[Column], offsets: Room | None) -> Room:
+def run_by_look_back(splitter: Splitter, by: Pass, columns: Sequence[Column], offsets: DeviceBuffer | None) -> DeviceBuffer:
     """Split at most 2**30 keys by decoupled look-back; parameters and result as `Splitter.run`."""
     starts, totals = splitter.starts(by, columns[0].source, offsets)
     widths = [column.width for column in columns[1:]]
     threads, items, resident = splitter.tuning.split(by.key, by.rule, by.bits, BY_LOOK_BACK, widths)
     tiles = -(-splitter.count // (threads * items))
-    memory = splitter.launcher.room(16 + tiles * by.digits * 8, fill=0)
+    memory = splitter.launcher.allocate(16 + tiles * by.digits * 8, fill=0)
     places = struct.pack("<4Q2I", starts.address, 0, 0, memory.address, 1, 1)
     splitter.move(by, BY_LOOK_BACK, min(tiles, splitter.tuning.multiprocessors * resident), places, columns)
     return totals
 
 
-def run_by_warps(splitter: Splitter, by: Pass, columns: Sequence[Column], offsets: Room | None, *, reorders: bool) -> Room:
+def run_by_warps(
+    splitter: Splitter, by: Pass, columns: Sequence[Column], offsets: DeviceBuffer | None, *, reorders: bool
+) -> DeviceBuffer:
     """Split into at most 32 digits with one chunk per warp; parameters and result as `Splitter.run`.
 
     Parameters
@@ -47,9 +49,9 @@ def run_by_warps(splitter: Splitter, by: Pass, columns: Sequence[Column], offset
     max_chunks = tuning.multiprocessors * tuning.warps_per_multiprocessor
     length = -(-max(1, -(-count // max_chunks)) // tile) * tile
     blocks = -(-count // (length * warps))
-    counts = launcher.room(blocks * warps * by.digits * 4)
-    bases = launcher.room(blocks * warps * by.digits * 8)
-    totals = launcher.room((by.digits + 1) * 8, fill=0)
+    counts = launcher.allocate(blocks * warps * by.digits * 4)
+    bases = launcher.allocate(blocks * warps * by.digits * 8)
+    totals = launcher.allocate((by.digits + 1) * 8, fill=0)
     sizes = ("HR_REORDER", int(reorders)), ("HR_THREADS", threads), ("HR_ITEMS", items)
     defines = cached_defines(by.key, by.rule, by.bits, by.bucket, sizes)
     launcher.launch(_COUNT_WARPS, Shape(defines, blocks, threads), (keys.source, count, by.digit, length, counts, totals))

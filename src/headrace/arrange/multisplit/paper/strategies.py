@@ -12,7 +12,7 @@ from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS
 from headrace.arrange.multisplit.paper.iterative import split_iteratively
 from headrace.arrange.multisplit.paper.launches import MAX_LOOK_BACK_KEYS, MAX_WARP_BUCKETS, run_by_look_back, run_by_warps
 from headrace.core.errors import OptionError
-from headrace.gpu.kernels.launcher import Room
+from headrace.gpu.kernels.launcher import DeviceBuffer
 
 
 class _ReducedBit(BlockStrategy):
@@ -50,7 +50,7 @@ class _Iterative(_WordLabels):
         if rule.count > 1 << DIGIT_BITS:
             raise OptionError(f"strategy 'iterative' is for up to {1 << DIGIT_BITS} buckets, not {rule.count}")
 
-    def split_labels(self, splitter: Splitter, columns: list[Column], count: int, offsets: Room) -> bool:
+    def split_labels(self, splitter: Splitter, columns: list[Column], count: int, offsets: DeviceBuffer) -> bool:
         split_iteratively(splitter, columns, count, offsets)
         return True
 

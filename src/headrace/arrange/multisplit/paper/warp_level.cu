@@ -71,12 +71,12 @@ struct Move {
     u32 count;
     const Digit& digit;
     const u64* base;
-    const Key* room;  // sorted keys of the tile
+    const Key* staging;  // sorted keys of the tile
 };
 
 template <class Item>
 static __device__ __forceinline__ void move_items(const Item* in, Item* out, const Move& move, const Key (&key)[items],
-                                                  const u32 (&rank)[items], Item* room) {
+                                                  const u32 (&rank)[items], Item* staging) {
     Item item[items];
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
@@ -91,13 +91,13 @@ static __device__ __forceinline__ void move_items(const Item* in, Item* out, con
     } else {
 #pragma unroll
         for (u32 j = 0; j < items; ++j) {
-            if (j * tile::lanes + tile::lane() < move.count) room[rank[j]] = item[j];
+            if (j * tile::lanes + tile::lane() < move.count) staging[rank[j]] = item[j];
         }
         __syncwarp();
 #pragma unroll
         for (u32 j = 0; j < items; ++j) {
             const u32 at = j * tile::lanes + tile::lane();
-            if (at < move.count) out[move.base[move.digit.of(move.room[at])] + at] = room[at];
+            if (at < move.count) out[move.base[move.digit.of(move.staging[at])] + at] = staging[at];
         }
         __syncwarp();
     }
@@ -105,27 +105,27 @@ static __device__ __forceinline__ void move_items(const Item* in, Item* out, con
 
 template <class Item>
 static __device__ __forceinline__ void move_column(const Columns& columns, u32 c, const Move& move,
-                                                   const Key (&key)[items], const u32 (&rank)[items], void* room) {
+                                                   const Key (&key)[items], const u32 (&rank)[items], void* staging) {
     move_items(static_cast<const Item*>(columns.from[c]), static_cast<Item*>(columns.to[c]), move, key, rank,
-               static_cast<Item*>(room));
+               static_cast<Item*>(staging));
 }
 
 static __device__ __forceinline__ void move_columns(const Columns& columns, const Move& move, const Key (&key)[items],
-                                                    const u32 (&rank)[items], void* room) {
+                                                    const u32 (&rank)[items], void* staging) {
 #pragma unroll 1
     for (u32 c = 0; c < columns.count; ++c) {
         const u32 width = columns.width[c];
-        if (width == 4) move_column<u32>(columns, c, move, key, rank, room);
-        if (width == 8) move_column<u64>(columns, c, move, key, rank, room);
-        if (width == 1) move_column<u8>(columns, c, move, key, rank, room);
-        if (width == 2) move_column<u16>(columns, c, move, key, rank, room);
-        if (width == 16) move_column<uint4>(columns, c, move, key, rank, room);
+        if (width == 4) move_column<u32>(columns, c, move, key, rank, staging);
+        if (width == 8) move_column<u64>(columns, c, move, key, rank, staging);
+        if (width == 1) move_column<u8>(columns, c, move, key, rank, staging);
+        if (width == 2) move_column<u16>(columns, c, move, key, rank, staging);
+        if (width == 16) move_column<uint4>(columns, c, move, key, rank, staging);
     }
 }
 
 // Splits one tile of a warp. `start`: position of the lane's digit in the tile, 0 in the direct variant.
 static __device__ __forceinline__ void split_tile(const Key* in, Key* out, const Columns& columns, const Move& tile,
-                                                  u64* base, u32* next, Key* room) {
+                                                  u64* base, u32* next, Key* staging) {
     const OwnBits own;
     Key key[items] = {};
     u32 rank[items], found = 0;
@@ -148,13 +148,13 @@ static __device__ __forceinline__ void split_tile(const Key* in, Key* out, const
     if constexpr (reorders) {
 #pragma unroll
         for (u32 j = 0; j < items; ++j) {
-            if (j * tile::lanes + tile::lane() < tile.count) room[rank[j]] = key[j];
+            if (j * tile::lanes + tile::lane() < tile.count) staging[rank[j]] = key[j];
         }
         __syncwarp();
 #pragma unroll
         for (u32 j = 0; j < items; ++j) {
             const u32 at = j * tile::lanes + tile::lane();
-            if (at < tile.count) out[base[tile.digit.of(room[at])] + at] = room[at];
+            if (at < tile.count) out[base[tile.digit.of(staging[at])] + at] = staging[at];
         }
     } else {
 #pragma unroll
@@ -162,7 +162,7 @@ static __device__ __forceinline__ void split_tile(const Key* in, Key* out, const
             if (j * tile::lanes + tile::lane() < tile.count) out[base[tile.digit.of(key[j])] + rank[j]] = key[j];
         }
     }
-    move_columns(columns, tile, key, rank, room + tile_keys);
+    move_columns(columns, tile, key, rank, staging + tile_keys);
     __syncwarp();
     if (tile::lane() < digits) base[tile::lane()] += start + found;
     __syncwarp();
@@ -176,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     HR_DYNAMIC_SHARED(uint4, memory);
     __shared__ Shared shared;
     u8* const own = reinterpret_cast<u8*>(memory) + tile::warp() * tile_keys * (sizeof(Key) + widest);
-    Key* const room = reinterpret_cast<Key*>(own);
+    Key* const staging = reinterpret_cast<Key*>(own);
     const Chunk chunk = chunk_of_warp(count, length);
     u64* const base = shared.base[tile::warp()];
     if (tile::lane() < digits) base[tile::lane()] = bases[static_cast<u64>(chunk.number) * digits + tile::lane()];
@@ -184,6 +184,6 @@ extern "C" __global__ void __launch_bounds__(threads)
     for (u64 at = chunk.begin; at < chunk.end; at += tile_keys) {
         const u64 left = chunk.end - at;
         const u32 here = left < tile_keys ? static_cast<u32>(left) : tile_keys;
-        split_tile(in, out, columns, {at, here, digit, base, room}, base, shared.next[tile::warp()], room);
+        split_tile(in, out, columns, {at, here, digit, base, staging}, base, shared.next[tile::warp()], staging);
     }
 }

@@ -11,7 +11,7 @@
 
 HR_BEGIN_NAMESPACE
 
-constexpr int most_digit_bits = 11;
+constexpr int max_digit_bits = 11;
 
 constexpr u64 items_left = 8;
 constexpr u64 inserted_up_to = 32;
@@ -30,7 +30,7 @@ void insert_each(T* home, const T* from, u64 n) {
 // width.
 HR_FN int digit_bits(u64 n, int varying) {
     const int wanted = 63 - leading_zeros(n / items_left);
-    const int passes = (wanted + most_digit_bits - 1) / most_digit_bits;
+    const int passes = (wanted + max_digit_bits - 1) / max_digit_bits;
     const int bits = (wanted + passes - 1) / passes;
     return bits < varying ? bits : varying;
 }
@@ -60,7 +60,7 @@ void radix_sort(T* home, T* away, u64 n, bool is_home, int ordered) {
     const int top = 64 - leading_zeros(varying);
     const int bits = digit_bits(n, top - ordered), shift = top - bits;
     const u32 mask = (1u << bits) - 1;
-    u64 ends[1 << most_digit_bits];
+    u64 ends[1 << max_digit_bits];
     __builtin_memset(ends, 0, (u64{mask} + 1) * sizeof(u64));
     for (u64 i = 0; i < n; ++i) ++ends[static_cast<u32>(from[i] >> shift) & mask];
     u64 at = 0;

@@ -25,8 +25,8 @@ namespace {
 constexpr u64 of_one_thread = 512 << 10;  // bytes of keys that are not worth a second thread
 constexpr u64 part_bytes = 512 << 10;     // size of a bucket that a pass aims at
 constexpr u64 of_one_call = 32 << 20;     // bytes of keys that one thread sorts before it checks for interrupts
-constexpr u64 most_of_thread = 4 << 20;
-constexpr int least_bits = 5, most_bits = 10, most_bits_alone = 11;
+constexpr u64 max_of_thread = 4 << 20;
+constexpr int min_bits = 5, max_bits = 10, max_bits_alone = 11;
 constexpr u64 sampled = 256;
 
 // The rule for keys that are codes already.
@@ -181,8 +181,8 @@ private:
     // Returns the bits of a pass by one thread. The sort of a bucket uses the same number, so that both take no more
     // passes than one sort of all keys.
     int bits_for(u64 count) const {
-        if (threads_ == 1) return most_bits_alone;
-        return std::clamp(static_cast<int>(std::bit_width(count * width_ / part_bytes)), least_bits, most_bits);
+        if (threads_ == 1) return max_bits_alone;
+        return std::clamp(static_cast<int>(std::bit_width(count * width_ / part_bytes)), min_bits, max_bits);
     }
 
     // Returns the highest bits that vary, without those that are already in order.
@@ -231,7 +231,7 @@ private:
         std::vector<u64> small;
         for (u64 i = 0; i + 1 < begins.size(); ++i) {
             const u64 begin = part.begin + begins[i], count = begins[i + 1] - begins[i];
-            if (count * width_ > most_of_thread) {
+            if (count * width_ > max_of_thread) {
                 pass({part.into + begin * width_, begin, count, as_they_are.data(), is_home ? spare_ : to_});
             } else if (count > 0) {
                 small.push_back(i);

@@ -49,7 +49,7 @@ struct QuickPiece {
 // Bytes of a line in which `scatter` collects codes of one digit, aligned to lines.
 constexpr u64 line_bytes = 64;
 
-constexpr u64 least_halved = 4096;
+constexpr u64 min_halved = 4096;
 
 struct SortKernels {
     bool sorts_in_place;
@@ -66,7 +66,7 @@ struct SortKernels {
     // needs spare memory of their size, unless it `sorts_in_place`. The lowest `ordered` bits of codes ascend with
     // their positions, so only the others are sorted. There is none for one byte.
     void (*sort[4])(void* from, void* to, void* spare, u64 n, int ordered);
-    // Runs a step of quicksort in place, if it `sorts_in_place`, on a piece of at least `least_halved` items: `piece`
+    // Runs a step of quicksort in place, if it `sorts_in_place`, on a piece of at least `min_halved` items: `piece`
     // becomes the upper part, `lower` the lower part. Returns whether the lower part is in order, since all its items
     // are equal.
     bool (*halve[4])(void* items, QuickPiece* piece, QuickPiece* lower);

@@ -27,7 +27,7 @@ struct LanesOf;
         HR_HOT __m512i every(T x) { return HR_SET1_##bits(x); }                                                    \
         HR_HOT __m512i least(__m512i a, __m512i b) { return _mm512_min_epu##bits(a, b); }                          \
         HR_HOT __m512i most(__m512i a, __m512i b) { return _mm512_max_epu##bits(a, b); }                           \
-        HR_HOT __m512i most_where(__m512i other, Mask mask, __m512i a, __m512i b) {                                \
+        HR_HOT __m512i max_where(__m512i other, Mask mask, __m512i a, __m512i b) {                                 \
             return _mm512_mask_max_epu##bits(other, mask, a, b);                                                   \
         }                                                                                                          \
         HR_HOT __m512i moved(__m512i by, __m512i a) { return _mm512_permutexvar_epi##bits(by, a); }                \
@@ -144,7 +144,7 @@ struct Block {
     // Compares lanes: those with `bit` in their number keep the larger item, others the smaller.
     template <int bit>
     HR_HOT __m512i kept(__m512i own, __m512i met) {
-        return L::most_where(L::least(own, met), static_cast<typename L::Mask>(lanes_with<T>(bit)), own, met);
+        return L::max_where(L::least(own, met), static_cast<typename L::Mask>(lanes_with<T>(bit)), own, met);
     }
 
     template <int distance>

@@ -24,7 +24,7 @@ from headrace.arrays.placement import empty_like, placed, same_device
 from headrace.columns.column import Column
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
-from headrace.gpu.kernels.launcher import Part, Room
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer
 
 if TYPE_CHECKING:
     from headrace.core.budget import Budget
@@ -75,21 +75,21 @@ class ColumnSorter:
         values = self._rows.bits(length, of_truths=True) if self._is_bool else self._sorted_values()
         return self._made(length, nulls, values, validity)
 
-    def argsort(self) -> Room:
+    def argsort(self) -> DeviceBuffer:
         """Return the indices of the sorted rows."""
         count, wanted = self._column.length, width_of(INDEX_TYPES[self._options.dtype])
-        places = self._launcher.room(count * wanted)
+        places = self._launcher.allocate(count * wanted)
         if self._is_bool:
             self._rows.split(None, (places, wanted))
             return places
         width, (begin, there) = row_bytes(count), self._valid_range()
-        numbers = self._launcher.room(count * width)
-        in_order = places if width == wanted else self._launcher.room(count * width)
+        numbers = self._launcher.allocate(count * width)
+        in_order = places if width == wanted else self._launcher.allocate(count * width)
         packed = self._packed(there, (numbers, width))
         own, of_nulls = (begin * width, there * width), (0 if begin else there * width, (count - there) * width)
-        self._sort_packed(packed, None, ((Part(numbers, *own), Part(in_order, *own), width),))
+        self._sort_packed(packed, None, ((BufferSlice(numbers, *own), BufferSlice(in_order, *own), width),))
         if there < count:
-            self._context(count - there).gather(None, Part(numbers, *of_nulls), Part(in_order, *of_nulls), width)
+            self._context(count - there).gather(None, BufferSlice(numbers, *of_nulls), BufferSlice(in_order, *of_nulls), width)
         if in_order is not places:
             self._context(count).convert_rows(in_order, places, wanted)
         return places
@@ -104,9 +104,9 @@ class ColumnSorter:
         begin, there = self._valid_range()
         return self._is_bool or self._sorters.of(there).is_sorted(self._request(self._values(begin, there), None))
 
-    def first_of_bools(self, k: int) -> tuple[Column, Room]:
+    def first_of_bools(self, k: int) -> tuple[Column, DeviceBuffer]:
         """Return the first k rows of a bool column without nulls in order, and their indices, int64."""
-        places = self._launcher.room(k * 8)
+        places = self._launcher.allocate(k * 8)
         self._rows.split(None, (places, 8), limit=k)
         return self._made(k, 0, self._rows.bits(k, of_truths=True), None), places
 
@@ -115,31 +115,33 @@ class ColumnSorter:
         nulls = self.nulls
         return nulls if self._options.nulls == "first" else 0, self._column.length - nulls
 
-    def _values(self, begin: int, count: int) -> Room:
+    def _values(self, begin: int, count: int) -> DeviceBuffer:
         values: Any = self._column.values
-        return Part(values, (self._column.offset + begin) * self._width, count * self._width)
+        return BufferSlice(values, (self._column.offset + begin) * self._width, count * self._width)
 
-    def _packed(self, there: int, places: tuple[Room, int] | None) -> Room:
+    def _packed(self, there: int, places: tuple[DeviceBuffer, int] | None) -> DeviceBuffer:
         """Return the valid values without gaps, and write the numbers of all rows to `places`."""
-        packed = self._launcher.room(there * self._width)
+        packed = self._launcher.allocate(there * self._width)
         self._rows.split(PackedColumn(self._values(0, self._column.length), packed, self._width), places)
         return packed
 
-    def _sorted_values(self) -> Room:
+    def _sorted_values(self) -> DeviceBuffer:
         width, (begin, there) = self._width, self._valid_range()
-        made = self._launcher.room(self._column.length * width)
-        self._launcher.fill(Part(made, 0 if begin else there * width, made.nbytes - there * width), 0)
-        self._sort_packed(self._packed(there, None), Part(made, begin * width, there * width))
-        return made
+        result = self._launcher.allocate(self._column.length * width)
+        self._launcher.fill(BufferSlice(result, 0 if begin else there * width, result.nbytes - there * width), 0)
+        self._sort_packed(self._packed(there, None), BufferSlice(result, begin * width, there * width))
+        return result
 
-    def _sort_packed(self, packed: Room, target: Room | None, values: tuple[tuple[Room, Room, int], ...] = ()) -> None:
+    def _sort_packed(
+        self, packed: DeviceBuffer, target: DeviceBuffer | None, values: tuple[tuple[DeviceBuffer, DeviceBuffer, int], ...] = ()
+    ) -> None:
         request = replace(self._request(packed, target), values=values, stable=self._options.stable)
         self._sorters.of(packed.nbytes // self._width).sort(request)
 
-    def _request(self, keys: Room, target: Room | None) -> SortRequest:
+    def _request(self, keys: DeviceBuffer, target: DeviceBuffer | None) -> SortRequest:
         return SortRequest(self._order, keys, target, strategy=self._strategy)
 
-    def _made(self, length: int, nulls: int, values: Room, validity: Room | None) -> Column:
+    def _made(self, length: int, nulls: int, values: DeviceBuffer, validity: DeviceBuffer | None) -> Column:
         result = self._launcher.result
         return replace(
             self._column, length=length, null_count=nulls, offset=0, values=result(values),
@@ -159,7 +161,7 @@ def column_sorter(
         yield ColumnSorter(sorters, column, typestr, options, strategy=strategy)
 
 
-def as_array(places: Room, typestr: str) -> DeviceArray:
+def as_array(places: DeviceBuffer, typestr: str) -> DeviceArray:
     """Return a sorter's indices as an array for callers."""
     buffer: Any = places
     return DeviceArray(buffer, typestr, places.nbytes // width_of(typestr))

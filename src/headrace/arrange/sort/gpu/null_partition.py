@@ -11,7 +11,7 @@ import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
 from headrace.columns.column import Column
-from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
 _FILE = "arrange/sort/gpu/null_partition.cu"
 _COUNT = Entry(_FILE, "count_classes", "48sP")
@@ -37,8 +37,8 @@ class NullPartitionTuning:
 class PackedColumn(NamedTuple):
     """The items of all rows, a buffer for those of valid rows without gaps, and the bytes of an item: 1, 2, 4 or 8."""
 
-    source: Room
-    target: Room
+    source: DeviceBuffer
+    target: DeviceBuffer
     width: int
 
 
@@ -73,14 +73,14 @@ class RowClasses:
         tile = self._tuning.threads * _WORD_ROWS
         chunk = -(-column.length // (self._tuning.blocks * tile)) * tile
         self._chunks = -(-column.length // max(chunk, tile))
-        parts: Any = column  # its buffers are rooms
+        parts: Any = column  # its buffers are in device memory
         validity = 0 if parts.validity is None else parts.validity.address
         truths = parts.values.address if column.type.name == "bool" else 0
         self._rows = struct.pack("<5Q2I", validity, truths, column.offset, column.length, chunk, nulls_first, descending)
 
     @cached_property
-    def _counts(self) -> Room:
-        counts = self.launcher.room(self._chunks * _COUNTS * 8)
+    def _counts(self) -> DeviceBuffer:
+        counts = self.launcher.allocate(self._chunks * _COUNTS * 8)
         self._launch(_COUNT, self._chunks, counts)
         return counts
 
@@ -101,7 +101,7 @@ class RowClasses:
         """Return whether no row precedes one of an earlier class; the host waits."""
         return not self._fetched[:, 2].any()
 
-    def split(self, keys: PackedColumn | None, places: tuple[Room, int] | None, *, limit: int | None = None) -> None:
+    def split(self, keys: PackedColumn | None, places: tuple[DeviceBuffer, int] | None, *, limit: int | None = None) -> None:
         """Partition the rows stably: classes in their order, and rows of one class in the order of the column.
 
         Parameters
@@ -119,13 +119,13 @@ class RowClasses:
         split = struct.pack("<4Q2I", source, target, numbers, wanted, width, number_width)
         self._launch(_SPLIT, self._chunks, self._counts, self._chunks, split)
 
-    def bits(self, count: int, *, of_truths: bool) -> Room:
+    def bits(self, count: int, *, of_truths: bool) -> DeviceBuffer:
         """Return a bitmap of the first `count` rows in order, in whole words: whether each is true, or whether it is valid."""
         words = -(-count // _WORD_ROWS)
-        made = self.launcher.room(words * 4)
+        result = self.launcher.allocate(words * 4)
         blocks = min(-(-words // self._tuning.threads), self._tuning.blocks)
-        self._launch(_PUT, blocks, self._counts, self._chunks, made, count, int(of_truths))
-        return made
+        self._launch(_PUT, blocks, self._counts, self._chunks, result, count, int(of_truths))
+        return result
 
     def _launch(self, entry: Entry, blocks: int, *args: Any) -> None:
         if blocks:

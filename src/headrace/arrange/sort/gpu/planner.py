@@ -25,7 +25,7 @@ from headrace.arrange.sort.gpu.top_k import TopK, TopKTargets, is_in_order
 from headrace.arrange.sort.gpu.tuning import SortTuning
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.core.errors import OptionError
-from headrace.gpu.kernels.launcher import Launcher, Room
+from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,10 @@ class SortRequest:
     """
 
     order: KeyOrder
-    keys: Room
-    target: Room | None
-    values: tuple[tuple[Room, Room, int], ...] = ()
-    indices: tuple[Room, int] | None = None
+    keys: DeviceBuffer
+    target: DeviceBuffer | None
+    values: tuple[tuple[DeviceBuffer, DeviceBuffer, int], ...] = ()
+    indices: tuple[DeviceBuffer, int] | None = None
     stable: bool = True
     strategy: str | None = None
     options: HybridOptions = field(default_factory=HybridOptions)
@@ -103,7 +103,7 @@ class Sorter:
         Returns 16 bytes that are zero before and after every launch.
     """
 
-    def __init__(self, launcher: Launcher, count: int, tuning: SortTuning, counters: Callable[[], Room]) -> None:
+    def __init__(self, launcher: Launcher, count: int, tuning: SortTuning, counters: Callable[[], DeviceBuffer]) -> None:
         self._launcher, self._count, self._tuning, self._counters = launcher, count, tuning, counters
         self._context = SortContext(launcher, count, tuning.multiprocessors)
 
@@ -153,7 +153,7 @@ class Sorter:
             return self.sort(request)
         indices, index_bytes = request.indices
         keys = KeyType(request.width, request.order.packed)
-        chosen = TopKTargets(self._launcher.room(k * request.width), self._launcher.room(k * index_bytes), index_bytes)
+        chosen = TopKTargets(self._launcher.allocate(k * request.width), self._launcher.allocate(k * index_bytes), index_bytes)
         sort = replace(request, keys=chosen.keys, values=((chosen.indices, indices, index_bytes),), indices=None, strategy=None)
         TopK(self._context, keys, self._tuning.top_k).run(request.keys, k, chosen)
         return Sorter(self._launcher, k, self._tuning, self._counters).sort(sort)
@@ -191,8 +191,8 @@ class Sorter:
         """Sort row numbers with the keys, then gather every column by them."""
         width = row_bytes(self._count)
         indices, index_bytes = request.indices or (None, 0)
-        rows = indices if indices is not None and index_bytes == width else self._launcher.room(self._count * width)
-        copies = [self._launcher.room(self._count * w) if a.address == b.address else None for a, b, w in request.values]
+        rows = indices if indices is not None and index_bytes == width else self._launcher.allocate(self._count * width)
+        copies = [self._launcher.allocate(self._count * w) if a.address == b.address else None for a, b, w in request.values]
         self._sort_directly(replace(request, values=(), indices=(rows, width)))
         for (source, target, item), copy in zip(request.values, copies, strict=True):
             if copy is not None:
@@ -238,7 +238,7 @@ class Sorter:
             HeavyHitters.nbytes(keys, self._tuning.heavy_hitters) if may_extract else 0,
             self._states_bytes(tile, choice),
         ]
-        plan_zeros, counts, heavy_table, states = self._launcher.rooms(zeros)
+        plan_zeros, counts, heavy_table, states = self._launcher.allocate_group(zeros)
         plan = DevicePlan(context, keys, lsd_tuning, plan_zeros, counts_prefixes=counts_prefixes)
         lsd = LsdSort(context, keys, lsd_tuning, tile, states) if use is not MsdUse.ALWAYS else None
         msd = MsdSort(context, keys, choice.tuning, choice.options, (states, counts)) if choice else None
@@ -281,7 +281,7 @@ class Sorter:
         if not moved.in_place:
             return moved
         assert moved.source is not None
-        copy = self._launcher.room(self._count * moved.width)
+        copy = self._launcher.allocate(self._count * moved.width)
         self._context.gather(None, moved.source, copy, moved.width)
         return replace(moved, source=copy)
 
@@ -302,18 +302,18 @@ class Sorter:
         options = replace(request.options, reduces=False, stable=True)
         return MsdChoice(row.select_pairs(widths, self._count, self._tuning.lsd), options, MsdUse.IF_CHEAPER)
 
-    def _moved(self, source: Room, target: Room | None, width: int, keys: KeyType) -> MovedColumn:
+    def _moved(self, source: DeviceBuffer, target: DeviceBuffer | None, width: int, keys: KeyType) -> MovedColumn:
         """Return a column with the scratch buffer that two or more passes need."""
         if keys.digit_count(self._tuning.lsd.bits) == 1:
             return MovedColumn(source, target, None, width)
-        between = self._launcher.room(self._count * width)
-        return MovedColumn(source, target or self._launcher.room(self._count * width), between, width)
+        between = self._launcher.allocate(self._count * width)
+        return MovedColumn(source, target or self._launcher.allocate(self._count * width), between, width)
 
-    def _row_numbers(self, target: Room, width: int) -> MovedColumn:
+    def _row_numbers(self, target: DeviceBuffer, width: int) -> MovedColumn:
         """Return the column of row numbers. Those of 8 bytes are written to memory first."""
-        between = self._launcher.room(self._count * width)
+        between = self._launcher.allocate(self._count * width)
         if width == 4:
             return MovedColumn(None, target, between, width)
-        written = self._launcher.room(self._count * width)
+        written = self._launcher.allocate(self._count * width)
         self._context.convert_rows(None, written, width)
         return MovedColumn(written, target, between, width)

@@ -14,7 +14,7 @@ from headrace.arrays.placement import in_stream_of
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.gpu.device.device import gpu
-from headrace.gpu.kernels.launcher import GpuLauncher, Launcher, Room
+from headrace.gpu.kernels.launcher import DeviceBuffer, GpuLauncher, Launcher
 from headrace.gpu.memory.scratch import COUNTERS, Scratch
 
 
@@ -46,7 +46,7 @@ class Sorters:
 
     launcher: Launcher
     tuning: SortTuning
-    counters: Callable[[], Room]
+    counters: Callable[[], DeviceBuffer]
 
     def of(self, count: int) -> Sorter:
         """Return a sorter for `count` keys."""
@@ -70,7 +70,7 @@ def sorters_on(keys: Array, others: Iterable[Array], context: Context, budget: B
     with card.current(), in_stream_of(keys, *others):
         launcher = GpuLauncher(card, stream=keys.stream, budget=budget, crossings=context.crossings)
 
-        def counters() -> Room:
+        def counters() -> DeviceBuffer:
             scratches.append(Scratch(card, COUNTERS, launcher.stream, 0))
             return scratches[-1].begin()[0]
 

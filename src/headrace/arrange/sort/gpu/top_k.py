@@ -12,7 +12,7 @@ import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
 from headrace.arrange.sort.gpu.common.launch import KeyType, SortContext
-from headrace.gpu.kernels.launcher import Entry, Room, Shape
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
 
 _BITS = 8
 _STATE_BYTES = 32 + 8 * (1 << _BITS)
@@ -40,9 +40,9 @@ class TopKTuning:
         return Shape(self.defines(keys), blocks, self.threads)
 
 
-def is_in_order(context: SortContext, keys: KeyType, source: Room, tuning: TopKTuning) -> bool:
+def is_in_order(context: SortContext, keys: KeyType, source: DeviceBuffer, tuning: TopKTuning) -> bool:
     """Return whether no key precedes a lower one. The host waits; the check takes 4 bytes of memory."""
-    disorder = context.launcher.room(4, fill=0)
+    disorder = context.launcher.allocate(4, fill=0)
     blocks = min(-(-context.count // tuning.tile(keys.width)), context.multiprocessors * 8)
     args = (source, context.count, keys.rule, disorder)
     context.launcher.launch(_entry("is_sorted", f"PQ{len(keys.rule)}sP"), tuning.launch(keys, blocks), args)
@@ -53,8 +53,8 @@ def is_in_order(context: SortContext, keys: KeyType, source: Room, tuning: TopKT
 class TopKTargets:
     """Output buffers: `keys` for the k keys, and `indices` for their positions, of `index_bytes` each."""
 
-    keys: Room
-    indices: Room
+    keys: DeviceBuffer
+    indices: DeviceBuffer
     index_bytes: int
 
 
@@ -75,10 +75,10 @@ class TopK:
         max_blocks = context.multiprocessors * _BLOCKS_PER_MULTIPROCESSOR
         self._chunk = -(-context.count // (max_blocks * tile)) * tile
         self._blocks = -(-context.count // self._chunk)
-        self._state = context.launcher.room(_STATE_BYTES, fill=0)
-        self._preceding = context.launcher.room(self._blocks * 16)
+        self._state = context.launcher.allocate(_STATE_BYTES, fill=0)
+        self._preceding = context.launcher.allocate(self._blocks * 16)
 
-    def run(self, source: Room, k: int, targets: TopKTargets) -> None:
+    def run(self, source: DeviceBuffer, k: int, targets: TopKTargets) -> None:
         """Write the first `k` keys and their positions to `targets`."""
         context, keys = self._context, self._keys
         rule, launch = len(keys.rule), context.launcher.launch

@@ -304,7 +304,7 @@ usize convert_fixed_width(const TileRows& rows, const ColumnJob& job) {
 }
 
 ColumnCounts convert(const TileRows& rows, const ColumnJob& job) {
-    if (job.inferred && !is_settled(static_cast<Kind>(job.guess))) return classify_column(rows, job);
+    if (job.inferred && !has_type(static_cast<Kind>(job.guess))) return classify_column(rows, job);
     if (has_text(job.type) || has_bytes(job.type)) {
         const bool plain = job.raw || !rows.may_need_unquoting;
         return plain ? convert_strings<true>(rows, job) : convert_strings<false>(rows, job);

@@ -51,10 +51,10 @@ HR_FN __mmask8 store_decimals(const LaneDecimals& found, DecimalFormat format, I
         _mm512_sub_epi64(all_lanes(static_cast<u64>(static_cast<i64>(format.scale))), found.decimals);
     const Lane64 left = _mm512_sub_epi64(all_lanes(static_cast<u64>(static_cast<i64>(format.precision))), missing);
     // A mantissa is below 10^16 and a product below 10^18.
-    const Lane64 room = _mm512_min_epi64(left, _mm512_sub_epi64(all_lanes(18), missing));
+    const Lane64 digits_left = _mm512_min_epi64(left, _mm512_sub_epi64(all_lanes(18), missing));
     const __mmask8 fine = _mm512_cmpge_epi64_mask(missing, _mm512_setzero_si512()) &
-                          _mm512_cmpge_epi64_mask(room, _mm512_setzero_si512());
-    const Lane64 limit = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), fine, room, POWERS_OF_TEN, 8);
+                          _mm512_cmpge_epi64_mask(digits_left, _mm512_setzero_si512());
+    const Lane64 limit = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), fine, digits_left, POWERS_OF_TEN, 8);
     const Lane64 power = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), fine, missing, POWERS_OF_TEN, 8);
     const Lane64 product = _mm512_mullo_epi64(found.mantissa, power);
     const Lane64 low = _mm512_mask_sub_epi64(product, found.negative, _mm512_setzero_si512(), product);

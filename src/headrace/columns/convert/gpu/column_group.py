@@ -1,7 +1,7 @@
 """Prepares a load plan for a GPU: serialised rules, groups of columns that are converted together, and their column tables.
 
 A table may have thousands of columns while its text is small. So everything that depends on the plan alone (`GpuPlan`,
-`Group`) is built once and cached, and a load does little work per column.
+`ColumnGroup`) is built once and cached, and a load does little work per column.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.columns.buffers.column_buffers_gpu import ColumnAddresses, Taken, validity_words
+from headrace.columns.buffers.column_buffers_gpu import ColumnAddresses, ColumnBuffers, validity_words
 from headrace.columns.column import Column
 from headrace.columns.convert.gpu.layouts import (
     CONVERT_COLUMN,
@@ -29,14 +29,14 @@ from headrace.columns.convert.gpu.row_columns import RowColumns, row_columns
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType, has_offsets
+from headrace.core.fast_constructor import fast_constructor
 from headrace.core.identity_cache import IdentityCache
-from headrace.core.quick import quick
-from headrace.gpu.kernels.launcher import Launcher, Rooms
+from headrace.gpu.kernels.launcher import BufferGroup, Launcher
 from headrace.gpu.kernels.trace_expressions import packed
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import plain_dialect
 
-GIVEN, SETTLED = 254, 255
+GIVEN, AS_TEXT = 254, 255
 """Used instead of a kind of text: the column's type is given; the column is text, whatever its fields hold."""
 _MAX_GROUPS = 16
 _TEXT_FIELDS = CONVERT_TASK.packer(last="tiles")
@@ -59,22 +59,22 @@ class GpuPlan:
         """Number of columns of strings whose type is given."""
         self.packed, pointers = _native.pack_rules(plan)
         self._words, self._pointers = _words(self.packed), np.array(pointers, np.intp) // 8
-        self._groups: IdentityCache[Group] = IdentityCache(_MAX_GROUPS)
+        self._groups: IdentityCache[ColumnGroup] = IdentityCache(_MAX_GROUPS)
         self._tasks: IdentityCache[bytes] = IdentityCache(_MAX_GROUPS)
 
-    def task(self, group: Group, dialect: Dialect, quoted: bool, listing: FaultListing, sizes: tuple[int, int]) -> bytes:
+    def task(self, group: ColumnGroup, dialect: Dialect, quoted: bool, listing: FaultListing, sizes: tuple[int, int]) -> bytes:
         """Return ConvertTask as bytes for a text that the search read by byte masks.
 
         `sizes`: bytes of the text, and number of tiles.
         """
         shared = self._tasks.of(lambda: self._new_task(group, dialect, quoted, listing), group, dialect, listing, key=quoted)
-        task: bytes = packed(_TEXT_FIELDS, sizes[0], listing.room, sizes[1]) + shared
+        task: bytes = packed(_TEXT_FIELDS, sizes[0], listing.capacity, sizes[1]) + shared
         return task
 
-    def _new_task(self, group: Group, dialect: Dialect, quoted: bool, listing: FaultListing) -> bytes:
+    def _new_task(self, group: ColumnGroup, dialect: Dialect, quoted: bool, listing: FaultListing) -> bytes:
         described = plain_dialect(dialect, quoted=quoted)
         assert described is not None  # byte masks can read the dialect
-        task = pack_task(self._plan, group.rooms, (described.tobytes(), b""), size=0, tiles=0, listing=listing)
+        task = pack_task(self._plan, group.columns, (described.tobytes(), b""), size=0, tiles=0, listing=listing)
         return bytes(task.tobytes()[_TEXT_FIELDS.size :])
 
     @property
@@ -87,7 +87,7 @@ class GpuPlan:
         """The columns' rules as 64-bit words, relative to address 0, and the indices of the words that are addresses."""
         return self._words, self._pointers
 
-    def group(self, positions: tuple[int, ...], kinds: bytes, large: frozenset[int] = frozenset()) -> Group:
+    def group(self, positions: tuple[int, ...], kinds: bytes, large: frozenset[int] = frozenset()) -> ColumnGroup:
         """Return the group of the columns at these positions.
 
         Parameters
@@ -95,25 +95,25 @@ class GpuPlan:
         positions
             Indices among the plan's columns, ascending.
         kinds
-            For each column the kind of text that it is converted as, or `GIVEN` or `SETTLED`.
+            For each column the kind of text that it is converted as, or `GIVEN` or `AS_TEXT`.
         large
             Positions of the columns whose strings are too long for 32-bit offsets.
         """
         return self._groups.of(lambda: self._new_group(positions, kinds, large), key=(positions, kinds, large))
 
-    def _new_group(self, positions: tuple[int, ...], kinds: bytes, large: frozenset[int]) -> Group:
+    def _new_group(self, positions: tuple[int, ...], kinds: bytes, large: frozenset[int]) -> ColumnGroup:
         types = []
         for position, kind in zip(positions, kinds, strict=True):
             given = self._plan.columns[position][1]
             type_ = given if kind == GIVEN and given is not None else kind_type(kind)
             types.append(type_named(f"large_{type_}") if position in large else type_)
-        rooms = [
+        columns = [
             ColumnAddresses(position=position, type=type_, guess=kind if kind < GIVEN else None)
             for position, type_, kind in zip(positions, types, kinds, strict=True)
         ]
-        rooms.sort(key=lambda room: not has_offsets(room.type))
+        columns.sort(key=lambda column: not has_offsets(column.type))
         width = len(self._plan.columns) - self._plan.rows.collect_long
-        return Group((positions, kinds, large), rooms, pack_columns(self._plan, rooms, 0, self.packed), width)
+        return ColumnGroup((positions, kinds, large), columns, pack_columns(self._plan, columns, 0, self.packed), width)
 
 
 def _words(packed: bytes) -> NDArray[np.uint64]:
@@ -135,17 +135,17 @@ def _kind_types() -> list[DataType]:
 
 def kind_type(kind: int) -> DataType:
     """Return the column type that a kind of text implies."""
-    return type_named("string") if kind == SETTLED else _kind_types()[kind]
+    return type_named("string") if kind == AS_TEXT else _kind_types()[kind]
 
 
-class Group:
+class ColumnGroup:
     """Columns that are converted together.
 
     Parameters
     ----------
     named
         Positions, kinds, and positions with large offsets, as the parameters of `GpuPlan.group`.
-    rooms
+    columns
         The columns in the kernels' order: strings first.
     table
         Their ConvertColumn table, with rules relative to address 0 and without buffers.
@@ -156,38 +156,38 @@ class Group:
     def __init__(
         self,
         named: tuple[tuple[int, ...], bytes, frozenset[int]],
-        rooms: list[ColumnAddresses],
+        columns: list[ColumnAddresses],
         table: NDArray[np.void],
         width: int,
     ) -> None:
         self.positions, self.kinds, self.large = named
-        self.rooms = rooms
+        self.columns = columns
         words = table.view(np.uint64)
         self._table, self._width = table, width
         self._rows: dict[tuple[bool, bool], RowColumns | None] = {}
-        self.numbers = {room.position: number for number, room in enumerate(rooms)}
-        self.types = [room.type for room in rooms]
+        self.numbers = {column.position: number for number, column in enumerate(columns)}
+        self.types = [column.type for column in columns]
         self.strings = sum(map(has_offsets, self.types))
-        self.string_positions = [room.position for room in rooms[: self.strings]]
+        self.string_positions = [column.position for column in columns[: self.strings]]
         self.has_text = any(type_.is_string for type_ in self.types)
-        self.infers = any(room.guess is not None for room in rooms)
-        self.inferred = [(number, room.position) for number, room in enumerate(rooms) if room.guess is not None]
+        self.infers = any(column.guess is not None for column in columns)
+        self.inferred = [(number, column.position) for number, column in enumerate(columns) if column.guess is not None]
         bits = [type_.bits for type_ in self.types]
         self._offset_bytes = [width // 8 for width in bits[: self.strings]]
         self._bits = [width for width in bits[self.strings :] if width != 1]
         self._booleans = bits[self.strings :].count(1)
         self._row_bits = len(bits) + sum(bits)  # validity, and the value or an offset
-        # Indices of buffers, in the order of `ColumnGroupBuffers.rooms`.
+        # Indices of buffers, in the order of `ColumnGroupBuffers.buffers`.
         self.offsets_at = len(bits) + self._booleans
         self.values_at = np.array(self._places_of_values(bits), np.intp)
-        count: NDArray[np.intp] = np.arange(len(rooms)) * _COLUMN_WORDS
-        self.sightings_at: NDArray[np.intp] = count + _WORD["sightings"]
+        count: NDArray[np.intp] = np.arange(len(columns)) * _COLUMN_WORDS
+        self.first_seen_at: NDArray[np.intp] = count + _WORD["sightings"]
         pointers = np.concatenate((count + _WORD["rules"], count[table["zone"] != 0] + _WORD["zone"]))
         self.table = words, pointers, self._places(count)
         """The column table as 64-bit words, without addresses. The indices of words that are addresses of rules. Two rows:
         indices of words that are addresses of buffers, and indices of those buffers.
         """
-        self.tellings: dict[tuple[Hashable, ...], Any] = {}
+        self.argument_templates: dict[tuple[Hashable, ...], Any] = {}
         """Cached kernel arguments (headrace.columns.load.gpu.arguments)."""
 
     def _places(self, count: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -204,25 +204,25 @@ class Group:
             boolean, fixed = boolean + (width == 1), fixed + (width != 1)
         return places
 
-    def by_rows(self, *, quotes: bool, measures: bool) -> RowColumns | None:
+    def fast_columns(self, *, quotes: bool, measures: bool) -> RowColumns | None:
         """Return the columns for the fast conversion, or None if it cannot read them; see `row_columns`."""
         key = quotes, measures
         if key not in self._rows:
             self._rows[key] = row_columns(self._table, self._width, quotes=quotes, measures=measures)
         return self._rows[key]
 
-    def make_room(self, launcher: Launcher, rows: int, string_bytes: Sequence[int] = ()) -> ColumnGroupBuffers:
+    def allocate(self, launcher: Launcher, rows: int, string_bytes: Sequence[int] = ()) -> ColumnGroupBuffers:
         """Allocate the columns' buffers for `rows` rows; those of string bytes only if their sizes are given."""
         filled, others = self._sizes(rows)
-        rooms = launcher.rooms(filled, [*others, *string_bytes], ones=len(self.rooms))
-        return ColumnGroupBuffers(self, rows, rooms, [0] * len(self.rooms))
+        buffers = launcher.allocate_group(filled, [*others, *string_bytes], ones=len(self.columns))
+        return ColumnGroupBuffers(self, rows, buffers, [0] * len(self.columns))
 
     def no_rows(self, launcher: Launcher) -> ColumnGroupBuffers:
         """Return the columns of an empty text. No kernel runs; the one offset of each string column is 0 already."""
-        rooms = launcher.rooms([*self.sizes(0), *[0] * self.strings], ones=len(self.rooms))
-        return ColumnGroupBuffers(self, 0, rooms, [0] * len(self.rooms))
+        buffers = launcher.allocate_group([*self.sizes(0), *[0] * self.strings], ones=len(self.columns))
+        return ColumnGroupBuffers(self, 0, buffers, [0] * len(self.columns))
 
-    def room_bytes(self, rows: int) -> int:
+    def buffer_bytes(self, rows: int) -> int:
         """Return the approximate size of the buffers for `rows` rows, without the bytes of strings."""
         return rows * self._row_bits // 8
 
@@ -234,7 +234,7 @@ class Group:
         """
         words = validity_words(rows) * 4
         offsets = [(rows + 1) * width for width in self._offset_bytes]
-        return [words] * (len(self.rooms) + self._booleans), offsets + [rows * bits // 8 for bits in self._bits]
+        return [words] * (len(self.columns) + self._booleans), offsets + [rows * bits // 8 for bits in self._bits]
 
     def sizes(self, rows: int) -> list[int]:
         """Return the sizes of all buffers for `rows` rows, except the bytes of strings."""
@@ -250,59 +250,59 @@ class ColumnGroupBuffers:
     ----------
     group, rows
         The group, and the number of rows.
-    rooms
+    buffers
         Buffers of all columns, in this order: validity; values of bools; offsets of strings; other values of fixed width; bytes
         of strings.
     nulls
         Null rows of each column.
     """
 
-    group: Group
+    group: ColumnGroup
     rows: int
-    rooms: Rooms
+    buffers: BufferGroup
     nulls: Sequence[int]
-    _taken: list[Taken] | None = None
+    _taken: list[ColumnBuffers] | None = None
 
     def trim(self, rows: int, string_bytes: Sequence[int]) -> None:
         """Shrink the buffers to the actual number of rows and string bytes, which are no more than was allocated."""
-        self.rooms.trim([*self.group.sizes(rows), *string_bytes])
+        self.buffers.trim([*self.group.sizes(rows), *string_bytes])
         self.rows = rows
 
     def settle(self, launcher: Launcher, rows: int, string_bytes: Sequence[int]) -> None:
         """Shrink the buffers to the actual number of rows, and allocate buffers for the bytes of strings."""
         if rows != self.rows:
-            self.rooms.trim(self.group.sizes(rows))
+            self.buffers.trim(self.group.sizes(rows))
             self.rows = rows
         if string_bytes:
-            self.rooms.join(launcher.rooms([], string_bytes))
+            self.buffers.join(launcher.allocate_group([], string_bytes))
 
     def close(self) -> None:
         """Free the validity of columns without nulls. Call this when all kernels have run and nulls are counted."""
-        self.rooms.drop([number for number, nulls in enumerate(self.nulls) if not nulls])
+        self.buffers.drop([number for number, nulls in enumerate(self.nulls) if not nulls])
 
     def column(self, launcher: Launcher, number: int) -> Column:
         """Return a finished column, which keeps only its own buffers alive."""
         result: Any = launcher.result
-        group, rooms, nulls = self.group, self.rooms, self.nulls[number]
-        type_, values = group.types[number], result(rooms[group.values_at[number]])
-        validity = result(rooms[number]) if nulls and type_.name != "null" else None
-        offsets = result(rooms[group.offsets_at + number]) if number < group.strings else None
+        group, buffers, nulls = self.group, self.buffers, self.nulls[number]
+        type_, values = group.types[number], result(buffers[group.values_at[number]])
+        validity = result(buffers[number]) if nulls and type_.name != "null" else None
+        offsets = result(buffers[group.offsets_at + number]) if number < group.strings else None
         return _column(type_, self.rows, nulls, values, validity, offsets)
 
-    def taken(self) -> list[Taken]:
+    def taken(self) -> list[ColumnBuffers]:
         """Split the group into columns that can be changed one by one. They own the buffers from then on."""
         if self._taken is None:
-            group, rooms = self.group, self.rooms
+            group, buffers = self.group, self.buffers
             self._taken = []
-            for number, (room, place, nulls) in enumerate(zip(group.rooms, group.values_at, self.nulls, strict=True)):
-                buffers = {"values": rooms[place], "validity": rooms[number]}
+            for number, (column, place, nulls) in enumerate(zip(group.columns, group.values_at, self.nulls, strict=True)):
+                named = {"values": buffers[place], "validity": buffers[number]}
                 if number < group.strings:
-                    buffers["offsets"] = rooms[group.offsets_at + number]
-                large = room.position in group.large
-                type_ = type_named(str(room.type).removeprefix("large_")) if large else room.type
-                self._taken.append(Taken(room.position, type_, room.guess, large, buffers, nulls))
-            del self.rooms
+                    named["offsets"] = buffers[group.offsets_at + number]
+                large = column.position in group.large
+                type_ = type_named(str(column.type).removeprefix("large_")) if large else column.type
+                self._taken.append(ColumnBuffers(column.position, type_, column.guess, large, named, nulls))
+            del self.buffers
         return self._taken
 
 
-_column = quick(Column)
+_column = fast_constructor(Column)

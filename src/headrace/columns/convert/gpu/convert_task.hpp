@@ -88,7 +88,7 @@ enum RecordFlag : u32 {
 
 // Results of the DFA search (structure/gpu/summarize_dfa.cu), and what only a DFA needs to know of the dialect.
 struct DfaTask {
-    const void* tables;  // StepTables<count>
+    const void* tables;  // DfaTables<count>
     const u8* states;    // state of the DFA before each 32 bytes: `chunk` of them, then the next ones `stride` bytes on
     const u32* marks;    // lenient quotes that open no field, one bit per byte of text; or null
     u16 chunk;

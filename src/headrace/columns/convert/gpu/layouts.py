@@ -95,14 +95,14 @@ def column_word(name: str) -> int:
     return CONVERT_COLUMN.offset(name) // 8
 
 
-def pack_columns(plan: LoadPlan, rooms: Sequence[ColumnAddresses], rules: int, packed: bytes) -> NDArray[np.void]:
+def pack_columns(plan: LoadPlan, columns: Sequence[ColumnAddresses], rules: int, packed: bytes) -> NDArray[np.void]:
     """Return the column table of the kernels, columns of strings first.
 
     Parameters
     ----------
     plan
         The load's plan.
-    rooms
+    columns
         The wanted columns.
     rules
         Device address of the rules.
@@ -111,24 +111,24 @@ def pack_columns(plan: LoadPlan, rooms: Sequence[ColumnAddresses], rules: int, p
     """
     zones = {position: number for number, (_, positions) in enumerate(plan.zones) for position in positions}
     forms = 2 * len(plan.forms.several) + 1
-    table: NDArray[np.void] = np.zeros(len(rooms), COLUMN)
-    for row, room in zip(table, sorted(rooms, key=lambda room: not has_offsets(room.type)), strict=True):
-        is_text = has_offsets(room.type) and room.guess != EMPTY
-        number = forms - 1 if room.raw else 2 * plan.forms.of_columns.get(room.position, 0) + is_text
+    table: NDArray[np.void] = np.zeros(len(columns), COLUMN)
+    for row, column in zip(table, sorted(columns, key=lambda column: not has_offsets(column.type)), strict=True):
+        is_text = has_offsets(column.type) and column.guess != EMPTY
+        number = forms - 1 if column.raw else 2 * plan.forms.of_columns.get(column.position, 0) + is_text
         row["rules"] = rules + number * _RULES.itemsize
-        if room.position in zones:
-            row["zone"] = rules + forms * _RULES.itemsize + zones[room.position] * _ZONE_BYTES
-        row["units_per_second"] = UNITS[room.type.unit] if room.type.unit else 0
+        if column.position in zones:
+            row["zone"] = rules + forms * _RULES.itemsize + zones[column.position] * _ZONE_BYTES
+        row["units_per_second"] = UNITS[column.type.unit] if column.type.unit else 0
         for name in ("values", "offsets", "validity", "sightings", "position"):
-            row[name] = getattr(room, name)
-        row["type"] = _TYPE_IDS[room.type.name]
-        row["guess"] = room.guess or 0
-        flags = Flag.INFERRED * (room.guess is not None) + Flag.UTC * (room.type.tz is not None) + Flag.RAW * room.raw
+            row[name] = getattr(column, name)
+        row["type"] = _TYPE_IDS[column.type.name]
+        row["guess"] = column.guess or 0
+        flags = Flag.INFERRED * (column.guess is not None) + Flag.UTC * (column.type.tz is not None) + Flag.RAW * column.raw
         own_rules = np.frombuffer(packed, _RULES, 1, number * _RULES.itemsize)[0]
-        row["flags"] = flags + _flags_of_rules(room, own_rules, row["zone"] != 0)
-        row["width"] = room.type.bits // 8
-        row["family"], row["is_signed"], row["largest"] = _family(room.type)
-        row["precision"], row["scale"] = room.type.precision or 0, room.type.scale or 0
+        row["flags"] = flags + _flags_of_rules(column, own_rules, row["zone"] != 0)
+        row["width"] = column.type.bits // 8
+        row["family"], row["is_signed"], row["largest"] = _family(column.type)
+        row["precision"], row["scale"] = column.type.precision or 0, column.type.scale or 0
     return table
 
 
@@ -142,16 +142,16 @@ def _family(type_: DataType) -> tuple[int, bool, int]:
     return number, signed, min(2 ** (type_.bits - signed) - 1, _EIGHT_DIGITS)
 
 
-def _flags_of_rules(room: ColumnAddresses, rules: np.void, zoned: bool) -> int:
+def _flags_of_rules(column: ColumnAddresses, rules: np.void, zoned: bool) -> int:
     """Return the flags of ConvertFlag that follow from the column's rules."""
-    family = TRAITS[room.type.name].family
+    family = TRAITS[column.type.name].family
     usual = True
     if family in ("date", "timestamp"):
         usual = bool(rules["dates"]["iso_first"] and rules["dates"]["count"] == 0 and not zoned)
     elif family in ("integer", "float", "decimal"):
         usual = rules["marks"]["decimal"] == ord(".") and rules["marks"]["thousands"] == -1
-    hexadecimal = room.guess in _HEX_KINDS
-    words = rules["nulls_look_like_values"] or (room.guess is not None and rules["words_look_like_values"])
+    hexadecimal = column.guess in _HEX_KINDS
+    words = rules["nulls_look_like_values"] or (column.guess is not None and rules["words_look_like_values"])
     other_nulls = int(rules["nulls"]["count"]) > int(rules["empty_is_null"])
     flags = Flag.EMPTY_IS_NULL * int(rules["empty_is_null"]) + Flag.NULL_WORDS * other_nulls
     return flags + Flag.FAST * (usual and not words and not hexadecimal) + Flag.QUOTED_NULL * int(rules["quoted_may_be_null"])
@@ -184,34 +184,34 @@ class FaultListing:
 
     Parameters
     ----------
-    room
+    capacity
         Capacity of the list. Further faults are counted, not listed.
-    gone, gone_count
+    rejected, rejected_count
         Address and number of rejected records' indices, ascending. Their fields are not converted.
-    last
+    last_record
         Index of the last record that is converted.
-    raises
+    raise_mask
         Bit mask of the faults (Fault of columns/rules/fault.hpp) that are to be raised.
-    known
+    knows_records
         Whether an earlier pass has listed the faults of records. Then they are not listed again.
     """
 
-    room: int
-    gone: int = 0
-    gone_count: int = 0
-    last: int = 2**64 - 1
-    raises: int = 0
-    known: bool = False
+    capacity: int
+    rejected: int = 0
+    rejected_count: int = 0
+    last_record: int = 2**64 - 1
+    raise_mask: int = 0
+    knows_records: bool = False
 
     @property
-    def leaves_out(self) -> bool:
+    def skips_records(self) -> bool:
         """True if the fields of some records are not converted."""
-        return self.gone_count != 0 or self.last != 2**64 - 1
+        return self.rejected_count != 0 or self.last_record != 2**64 - 1
 
 
 def pack_task(
     plan: LoadPlan,
-    rooms: Sequence[ColumnAddresses],
+    columns: Sequence[ColumnAddresses],
     dialect: tuple[bytes, bytes],
     *,
     size: int,
@@ -222,7 +222,7 @@ def pack_task(
 
     Parameters
     ----------
-    plan, rooms
+    plan, columns
         The load's plan, and the wanted columns.
     dialect
         PlainDialect (structure/gpu/tile_start.hpp) as bytes; then DfaTask as bytes, or nothing.
@@ -232,21 +232,21 @@ def pack_task(
         Options of the fault list.
     """
     flags = _RecordFlag.FILL_SHORT * plan.rows.fill_short + _RecordFlag.KEEP_LONG * (plan.rows.on_long == "keep")
-    flags += _RecordFlag.COLLECT_LONG * plan.rows.collect_long + _RecordFlag.KNOWN * listing.known
+    flags += _RecordFlag.COLLECT_LONG * plan.rows.collect_long + _RecordFlag.KNOWN * listing.knows_records
     task: NDArray[np.void] = np.zeros(1, TASK)
     values = {
         "size": size,
-        "fault_capacity": listing.room,
+        "fault_capacity": listing.capacity,
         "tiles": tiles,
         "base": plan.rows.base_columns,
         "width": len(plan.columns) - plan.rows.collect_long,
-        "columns": len(rooms),
-        "strings": sum(has_offsets(room.type) for room in rooms),
+        "columns": len(columns),
+        "strings": sum(has_offsets(column.type) for column in columns),
         "record_flags": flags,
-        "rejected": listing.gone,
-        "rejected_count": listing.gone_count,
-        "last_record": listing.last,
-        "raise_mask": listing.raises,
+        "rejected": listing.rejected,
+        "rejected_count": listing.rejected_count,
+        "last_record": listing.last_record,
+        "raise_mask": listing.raise_mask,
     }
     for name, value in values.items():
         task[name] = value

@@ -213,10 +213,12 @@ def _measured_columns(rows: NDArray[np.void]) -> bytes:
 def _flags(column: np.void) -> int:
     """Return the column's RowColumnFlag."""
     flags, is_text = int(column["flags"]), column["family"] == Family.TEXT
-    made = _ColumnFlag.EMPTY_IS_NULL * bool(flags & Flag.EMPTY_IS_NULL)
-    made += _ColumnFlag.CANONICAL * (bool(flags & Flag.INFERRED) and not is_text)
+    result = _ColumnFlag.EMPTY_IS_NULL * bool(flags & Flag.EMPTY_IS_NULL)
+    result += _ColumnFlag.CANONICAL * (bool(flags & Flag.INFERRED) and not is_text)
     return (
-        made + _ColumnFlag.SIGNED * bool(column["is_signed"]) + _ColumnFlag.LONG_OFFSETS * bool(is_text and column["width"] == 8)
+        result
+        + _ColumnFlag.SIGNED * bool(column["is_signed"])
+        + _ColumnFlag.LONG_OFFSETS * bool(is_text and column["width"] == 8)
     )
 
 

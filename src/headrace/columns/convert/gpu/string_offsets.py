@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.gpu.kernels.trace_expressions import most
 
 _PLACE = Entry("columns/convert/gpu/string_offsets.cu", "scan_string_sizes", "PIIPP")
@@ -17,7 +17,9 @@ def scan_memory_bytes(tiles: int, strings: int) -> int:
     return strings * (_blocks(tiles) + 1) * _STATE_BYTES
 
 
-def scan_string_sizes(launcher: Launcher, sums: Room, shape: tuple[int, int], totals: Room, memory: Room | None = None) -> None:
+def scan_string_sizes(
+    launcher: Launcher, sums: DeviceBuffer, shape: tuple[int, int], totals: DeviceBuffer, memory: DeviceBuffer | None = None
+) -> None:
     """Launch an exclusive scan of string sizes over the tiles, for each column.
 
     Parameters
@@ -33,7 +35,7 @@ def scan_string_sizes(launcher: Launcher, sums: Room, shape: tuple[int, int], to
         A zeroed buffer of `scan_memory_bytes`; None to allocate one.
     """
     tiles, strings = shape
-    memory = launcher.room(scan_memory_bytes(tiles, strings), fill=0) if memory is None else memory
+    memory = launcher.allocate(scan_memory_bytes(tiles, strings), fill=0) if memory is None else memory
     blocks = strings, _blocks(tiles), 1
     launcher.launch(_PLACE, Shape(_DEFINES, blocks, _THREADS), [sums, tiles, strings, totals, memory])
 

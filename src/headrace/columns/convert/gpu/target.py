@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from headrace.columns.convert.gpu.tuning import ConvertTuning, Program, RowTuning
-from headrace.gpu.kernels.launcher import Launcher, Room
+from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 from headrace.structure.gpu.launches import SearchTuning
 
 
@@ -61,7 +61,7 @@ def convert_program(shape: GpuTuning, form: str, writes: bool) -> Program:
 
 
 @cache
-def by_steps(shape: GpuTuning) -> GpuTuning:
+def with_dfa(shape: GpuTuning) -> GpuTuning:
     """Return the same configuration with the DFA search for every text."""
     return replace(shape, find=replace(shape.find, only_dfa=True))
 
@@ -71,10 +71,10 @@ DEFAULT_TUNING = GpuTuning()
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class GpuTarget:
     """The target of a load: launcher, text in device memory, launch configurations, and the device's name."""
 
     launcher: Launcher
-    text: Room
+    text: DeviceBuffer
     shape: GpuTuning = DEFAULT_TUNING
     device: str = "cpu"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.columns.buffers.column_buffers_gpu import Taken
+from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.buffers.source_positions import source_positions
 from headrace.columns.column import Column
 from headrace.columns.convert.gpu.column_group import ColumnGroupBuffers
@@ -30,7 +30,7 @@ from headrace.columns.plan.native_dialect import native_dialect
 from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.plan.row_policy import RowRules, fault_outcomes
 from headrace.columns.types import DataType
-from headrace.gpu.kernels.launcher import Launcher, Part, Room
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
@@ -72,7 +72,7 @@ def _policies(rows: RowRules, on_error: str, lenient: bool, capacity: int, repla
     keeps = np.array([outcome == "keep" for outcome in outcomes])
     # Malformed quotes rank before wrong numbers of fields. Lenient quotes leave the record as it is, so they rank last.
     order = np.array([9, 9, 9, 3 if lenient else 1, 0, 2, 2])
-    return _Policies(raises, keeps, order, FaultListing(room=capacity, raises=bits))
+    return _Policies(raises, keeps, order, FaultListing(capacity=capacity, raise_mask=bits))
 
 
 _NO_RECORDS: NDArray[np.uint64] = np.zeros(0, np.uint64)
@@ -97,13 +97,13 @@ class Conversion:
     """
 
     made: ColumnGroupBuffers
-    table: Room
-    faults: Room
+    table: DeviceBuffer
+    faults: DeviceBuffer
     totals: NDArray[np.uint64]
     seen: NDArray[np.uint64]
 
     @property
-    def taken(self) -> list[Taken]:
+    def taken(self) -> list[ColumnBuffers]:
         """The columns one by one."""
         return self.made.taken()
 
@@ -130,12 +130,20 @@ class FaultList:
     """
 
     def __init__(
-        self, launcher: Launcher, text: Room, source: OpenSource, dialect: Dialect, plan: LoadPlan, *, begin: int, see: See
+        self,
+        launcher: Launcher,
+        text: DeviceBuffer,
+        source: OpenSource,
+        dialect: Dialect,
+        plan: LoadPlan,
+        *,
+        begin: int,
+        see: See,
     ) -> None:
         self._launcher, self._text, self._plan, self._begin = launcher, text, plan, begin
         self._source, self._dialect = source.native, native_dialect(dialect)
         self._see = see
-        self._far, self._decoded = source.is_far, source.decoded
+        self._far, self._decoded = source.is_in_gpu_memory, source.decoded
         values = plan.values
         self._policies = _policies(plan.rows, values.on_error, dialect.lenient_quotes, MAX_FAULTS, values.replace_invalid)
         self._raises, self._keeps, self._order = self._policies.raises, self._policies.keeps, self._policies.order
@@ -145,10 +153,10 @@ class FaultList:
         self._of_records = self._collected = NO_FAULTS
         self._of_columns: dict[int, NDArray[np.void]] = {}
         self._rejected = _NO_RECORDS
-        self._rejected_room: Room | None = None
+        self._rejected_buffer: DeviceBuffer | None = None
         self._filled = 0
         self.rejects: Mapping[str, Column] = no_rejects()
-        self.gone = _NO_RECORDS
+        self.rejected_records = _NO_RECORDS
         """Indices of the rejected records, ascending; set by `finish`."""
 
     @property
@@ -157,22 +165,22 @@ class FaultList:
         if self.is_clean and not self._knows_records:
             return self._policies.listing
         return FaultListing(
-            room=self._capacity,
-            gone=0 if self._rejected_room is None else self._rejected_room.address,
-            gone_count=0 if self._rejected_room is None else len(self._rejected),
-            last=self._last_record,
-            raises=self._policies.listing.raises,
-            known=self._knows_records,
+            capacity=self._capacity,
+            rejected=0 if self._rejected_buffer is None else self._rejected_buffer.address,
+            rejected_count=0 if self._rejected_buffer is None else len(self._rejected),
+            last_record=self._last_record,
+            raise_mask=self._policies.listing.raise_mask,
+            knows_records=self._knows_records,
         )
 
     @property
     def is_clean(self) -> bool:
         """True if neither a fault nor a field that may become one was found."""
         has_any = bool(self._of_columns) or self._of_records is not NO_FAULTS or self._collected is not NO_FAULTS
-        return not has_any and self._last_record == _NEVER and self._capacity == self._policies.listing.room
+        return not has_any and self._last_record == _NEVER and self._capacity == self._policies.listing.capacity
 
     @property
-    def room_bytes(self) -> int:
+    def buffer_bytes(self) -> int:
         """Bytes of the next conversion's list."""
         return int(self._capacity * FAULT.itemsize)
 
@@ -194,11 +202,11 @@ class FaultList:
         if count > self._capacity:
             self._extend(count, raised)
             return False
-        faults = self._launcher.fetch(Part(made.faults, 0, count * FAULT.itemsize)).view(FAULT) if count else NO_FAULTS
+        faults = self._launcher.fetch(BufferSlice(made.faults, 0, count * FAULT.itemsize)).view(FAULT) if count else NO_FAULTS
         if not self._knows_records:
             self._take_records(faults[faults["column"] == NO_FIELD], filled)
-        if self._rejected_room is None and len(self._rejected) and np.isin(made.seen, self._rejected).any():
-            self._rejected_room = self._launcher.put(self._rejected)
+        if self._rejected_buffer is None and len(self._rejected) and np.isin(made.seen, self._rejected).any():
+            self._rejected_buffer = self._launcher.put(self._rejected)
             return False
         of_fields = faults[faults["column"] != NO_FIELD]
         of_fields = self._resolved(of_fields[~np.isin(of_fields["record"], self._rejected)], made)
@@ -208,7 +216,7 @@ class FaultList:
             return True
         # The fault that seemed to raise does not: list all faults.
         self._last_record, self._capacity, self._is_unbounded = _NEVER, self._count, True
-        self._knows_records, self._rejected_room = False, None
+        self._knows_records, self._rejected_buffer = False, None
         return False
 
     @property
@@ -254,11 +262,11 @@ class FaultList:
         records = listed["record"][self._raises[listed["kind"]]]
         return int(records[0]) if len(records) else None
 
-    def collect(self, one: Taken, records: int) -> None:
+    def collect(self, one: ColumnBuffers, records: int) -> None:
         """Make the column of the text after the last column of long records, after all conversions."""
         self._of_columns[one.position] = self._fields.collect(self._launcher, one, records, self._collected)
 
-    def finish(self, columns: Sequence[Taken], counts: dict[str, int], others: Sequence[Taken] = ()) -> None:
+    def finish(self, columns: Sequence[ColumnBuffers], counts: dict[str, int], others: Sequence[ColumnBuffers] = ()) -> None:
         """Raise an error, or remove the rejected rows and count.
 
         Parameters
@@ -279,17 +287,17 @@ class FaultList:
         listed = self._listed()
         self._types: list[DataType | None] = [None] * len(self._plan.columns)
         for one in columns:
-            self._types[one.position] = one.made
+            self._types[one.position] = one.stored_type
         if first is not None:
             raise parse_error(self._table(listed[listed["record"] == first], raises=True)[0])
         rejected = np.unique(listed["record"][~self._keeps[listed["kind"]]])
         if len(rejected):
             remove_rows(self._launcher, [*columns, *others], counts["records"], rejected)
-        self.gone = rejected
+        self.rejected_records = rejected
         counts["rejected"] = len(rejected)
         counts["rows"] = counts["records"] - len(rejected)
         for one in columns:
-            self._types[one.position] = one.made
+            self._types[one.position] = one.stored_type
         self.rejects, rejected_short = self._table(listed, raises=False)
         counts["filled"] = self._filled - rejected_short
 
@@ -326,8 +334,8 @@ class FaultList:
         given = (self._source, self._dialect, self._plan, self._begin, self._types)
         with native_errors():
             prefixes = self._prefixes(listed)
-            made, count, rejected_short = _native.rejects(*given, listed.tobytes(), prefixes, lines.tobytes(), raises)
-        table = dict(rejects_of(made, count))
+            result, count, rejected_short = _native.rejects(*given, listed.tobytes(), prefixes, lines.tobytes(), raises)
+        table = dict(rejects_of(result, count))
         if self._decoded is not None:
             for name in ("line_byte", "byte"):
                 table[name] = source_positions(table[name], self._decoded)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
 _GATHER = Entry("columns/faults/gpu/gather_records.cu", "gather_records", "PQPQQP")
 _THREADS = 256
@@ -19,7 +19,7 @@ _MAX_BYTES = 1 << 31
 NO_PREFIXES = b"", 1
 
 
-def record_prefixes(launcher: Launcher, text: Room, begins: NDArray[np.uint64], length: int) -> tuple[bytes, int]:
+def record_prefixes(launcher: Launcher, text: DeviceBuffer, begins: NDArray[np.uint64], length: int) -> tuple[bytes, int]:
     """Return the first bytes of records, concatenated, and their number for each record.
 
     If the records are too many, only the prefixes of the first ones are returned. Memory: 64 MiB.
@@ -39,8 +39,8 @@ def record_prefixes(launcher: Launcher, text: Room, begins: NDArray[np.uint64], 
     prefixes = []
     for first in range(0, len(begins), batch):
         part = begins[first : first + batch]
-        room = launcher.room(len(part) * size)
+        buffer = launcher.allocate(len(part) * size)
         shape = Shape(_DEFINES, -(-len(part) // _BLOCK_RECORDS), _THREADS)
-        launcher.launch(_GATHER, shape, [text, text.nbytes, launcher.put(part), len(part), size, room])
-        prefixes.append(launcher.fetch(room).tobytes())
+        launcher.launch(_GATHER, shape, [text, text.nbytes, launcher.put(part), len(part), size, buffer])
+        prefixes.append(launcher.fetch(buffer).tobytes())
     return b"".join(prefixes), size

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.buffers.column_buffers_gpu import Taken
+from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
-from headrace.gpu.kernels.launcher import Entry, Launcher, Part, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, Entry, Launcher, Shape
 
 _WORDS = ("rows", "count", "ends", "texts", "shifts", "offsets", "offsets_to", "bytes", "bytes_to", "validity", "length")
 PATCH_TASK = np.dtype([*((name, "u8") for name in _WORDS), ("width", "u4"), ("width_to", "u4")])
@@ -27,7 +27,9 @@ _THREAD_BYTES = 16
 MAX_STRING_BYTES = 0x7FFFFFFF
 
 
-def patch_strings(launcher: Launcher, column: Taken, length: int, rows: NDArray[np.uint64], texts: Sequence[bytes]) -> None:
+def patch_strings(
+    launcher: Launcher, column: ColumnBuffers, length: int, rows: NDArray[np.uint64], texts: Sequence[bytes]
+) -> None:
     """Replace the texts of rows of a string column, and make these rows valid.
 
     Memory: a second copy of the column. The host waits once.
@@ -43,22 +45,22 @@ def patch_strings(launcher: Launcher, column: Taken, length: int, rows: NDArray[
     """
     ends: NDArray[np.uint64] = np.zeros(len(texts) + 1, np.uint64)
     np.cumsum([len(text) for text in texts], out=ends[1:])
-    old = dict(column.rooms)
-    listed, shifts = launcher.put(rows), launcher.room((len(rows) + 1) * 8)
-    ends_room, bytes_room = launcher.put(ends), launcher.put(np.frombuffer(b"".join(texts), np.uint8))
+    old = dict(column.buffers)
+    listed, shifts = launcher.put(rows), launcher.allocate((len(rows) + 1) * 8)
+    ends_buffer, bytes_buffer = launcher.put(ends), launcher.put(np.frombuffer(b"".join(texts), np.uint8))
     task: NDArray[np.void] = np.zeros(1, PATCH_TASK)
     task[0] = (
-        *(listed.address, len(rows), ends_room.address, bytes_room.address, shifts.address, old["offsets"].address, 0),
-        *(old["values"].address, 0, old["validity"].address, length, column.made.bits // 8, 0),
+        *(listed.address, len(rows), ends_buffer.address, bytes_buffer.address, shifts.address, old["offsets"].address, 0),
+        *(old["values"].address, 0, old["validity"].address, length, column.stored_type.bits // 8, 0),
     )
     launcher.launch(_SIZE, Shape(_DEFINES, -(-len(rows) // _THREADS), _THREADS), [task.tobytes()])
-    total = Part(shifts, len(rows) * 8, 8)
+    total = BufferSlice(shifts, len(rows) * 8, 8)
     scan_string_sizes(launcher, shifts, (len(rows), 1), total)
     size = (old["values"].nbytes + int(launcher.fetch(total).view(np.uint64)[0])) % 2**64
-    made = replace(column, large=column.large or (column.made.bits == 32 and size > MAX_STRING_BYTES), rooms={})
-    column.large, width = made.large, made.made.bits // 8
-    column.rooms["values"], column.rooms["offsets"] = launcher.room(size), launcher.room((length + 1) * width)
-    task["offsets_to"], task["bytes_to"] = column.rooms["offsets"].address, column.rooms["values"].address
+    result = replace(column, large=column.large or (column.stored_type.bits == 32 and size > MAX_STRING_BYTES), buffers={})
+    column.large, width = result.large, result.stored_type.bits // 8
+    column.buffers["values"], column.buffers["offsets"] = launcher.allocate(size), launcher.allocate((length + 1) * width)
+    task["offsets_to"], task["bytes_to"] = column.buffers["offsets"].address, column.buffers["values"].address
     task["width_to"] = width
     packed = task.tobytes()
     for entry, items in ((_OFFSETS, length + 1), (_BYTES, -(-old["values"].nbytes // _THREAD_BYTES)), (_TEXTS, 32 * len(rows))):

@@ -118,13 +118,13 @@ extern "C" __global__ void __launch_bounds__(threads)
 HR_FN uint4 load_bytes(const u8* from) {
     const u32 shift = static_cast<u32>(reinterpret_cast<u64>(from) & 3) * 8;
     const u32* const words = reinterpret_cast<const u32*>(from - shift / 8);
-    u32 made[5];
+    u32 result[5];
 #pragma unroll
-    for (u32 i = 0; i < 4; ++i) made[i] = words[i];
-    made[4] = shift != 0 ? words[4] : 0;
+    for (u32 i = 0; i < 4; ++i) result[i] = words[i];
+    result[4] = shift != 0 ? words[4] : 0;
 #pragma unroll
-    for (u32 i = 0; i < 4; ++i) made[i] = __funnelshift_r(made[i], made[i + 1], shift);
-    return {made[0], made[1], made[2], made[3]};
+    for (u32 i = 0; i < 4; ++i) result[i] = __funnelshift_r(result[i], result[i + 1], shift);
+    return {result[0], result[1], result[2], result[3]};
 }
 
 // Copies string bytes. A block writes contiguous chunks of the result.

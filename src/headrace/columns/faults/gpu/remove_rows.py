@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.buffers.column_buffers_gpu import Taken, ordered, strings_of
+from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers, string_columns, strings_first
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
 from headrace.columns.types import has_offsets
-from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
 REMOVAL_COLUMN = np.dtype(
     [
@@ -46,13 +46,13 @@ _MAX_BATCH_COLUMNS = 65535
 """Upper limit of a grid's second dimension."""
 
 
-def store_values(launcher: Launcher, table: Room, values: NDArray[np.void]) -> None:
+def store_values(launcher: Launcher, table: DeviceBuffer, values: NDArray[np.void]) -> None:
     """Store values, given as STORED_VALUE, into the columns of the conversion's table; make their rows valid, or null."""
     shape = Shape(_DEFINES, -(-len(values) // _THREADS), _THREADS)
     launcher.launch(_STORE, shape, [table, launcher.put(values), len(values)])
 
 
-def remove_rows(launcher: Launcher, columns: Sequence[Taken], rows: int, removed: NDArray[np.uint64]) -> None:
+def remove_rows(launcher: Launcher, columns: Sequence[ColumnBuffers], rows: int, removed: NDArray[np.uint64]) -> None:
     """Remove rows from columns and count their nulls again.
 
     Memory: a second copy of 64 MiB of the columns, or of the largest. The host waits twice for each such batch.
@@ -68,19 +68,19 @@ def remove_rows(launcher: Launcher, columns: Sequence[Taken], rows: int, removed
     """
     listed = launcher.put(removed)
     for batch in _batches(columns):
-        _Removal(launcher, ordered(batch), rows, listed, len(removed)).run()
+        _Removal(launcher, strings_first(batch), rows, listed, len(removed)).run()
 
 
-def remove_texts(launcher: Launcher, column: Taken, rows: int, null: NDArray[np.uint64]) -> None:
+def remove_texts(launcher: Launcher, column: ColumnBuffers, rows: int, null: NDArray[np.uint64]) -> None:
     """Remove the bytes of rows that are null, given ascending, from a string column. Memory and waits: as `remove_rows`."""
     _Removal(launcher, [column], rows, launcher.put(null), len(null), keeps_rows=True).run()
 
 
-def _batches(columns: Sequence[Taken]) -> Iterator[list[Taken]]:
-    batch: list[Taken] = []
+def _batches(columns: Sequence[ColumnBuffers]) -> Iterator[list[ColumnBuffers]]:
+    batch: list[ColumnBuffers] = []
     size = 0
     for one in columns:
-        nbytes = sum(room.nbytes for name, room in one.rooms.items() if name != "sightings")
+        nbytes = sum(buffer.nbytes for name, buffer in one.buffers.items() if name != "sightings")
         if batch and (size + nbytes > BATCH_BYTES or len(batch) == _MAX_BATCH_COLUMNS):
             yield batch
             batch, size = [], 0
@@ -94,13 +94,20 @@ class _Removal:
     """Removes rows from some columns, those of strings first."""
 
     def __init__(
-        self, launcher: Launcher, columns: list[Taken], rows: int, removed: Room, count: int, *, keeps_rows: bool = False
+        self,
+        launcher: Launcher,
+        columns: list[ColumnBuffers],
+        rows: int,
+        removed: DeviceBuffer,
+        count: int,
+        *,
+        keeps_rows: bool = False,
     ) -> None:
         self._launcher, self._columns, self._rows = launcher, columns, rows
         self._kept = rows if keeps_rows else rows - count
-        self._strings = strings_of(columns)
+        self._strings = string_columns(columns)
         strings = len(self._strings)
-        self._removed_bytes, self._totals = launcher.room(count * strings * 8), launcher.room(strings * 8)
+        self._removed_bytes, self._totals = launcher.allocate(count * strings * 8), launcher.allocate(strings * 8)
         self._removed, self._removed_count = removed, count  # the buffer must live until all kernels are launched
         self._table: NDArray[np.void] = np.zeros(len(columns), REMOVAL_COLUMN)
         task: NDArray[np.void] = np.zeros(1, REMOVAL_TASK)
@@ -111,27 +118,27 @@ class _Removal:
         for row, one in zip(self._table, self._columns, strict=True):
             self._describe(row, one)
         bytes_left = self._size_strings()
-        made = [self._allocate(row, one, left) for row, one, left in zip(self._table, self._columns, bytes_left, strict=True)]
+        result = [self._allocate(row, one, left) for row, one, left in zip(self._table, self._columns, bytes_left, strict=True)]
         launcher, task = self._launcher, self._task
-        table, valid = launcher.put(self._table), launcher.room(len(made) * 8, fill=0)
+        table, valid = launcher.put(self._table), launcher.allocate(len(result) * 8, fill=0)
         blocks = self._kept // _BLOCK_ROWS + 1
-        launcher.launch(_ROWS, Shape(_DEFINES, (blocks, len(made), 1), _THREADS), [table, valid, task])
+        launcher.launch(_ROWS, Shape(_DEFINES, (blocks, len(result), 1), _THREADS), [table, valid, task])
         if self._strings:
             blocks = min(max(bytes_left) // (16 * _THREADS) + 1, _MAX_BLOCKS)
             launcher.launch(_BYTES, Shape(_DEFINES, (blocks, len(self._strings), 1), _THREADS), [table, task])
-        for one, rooms, count in zip(self._columns, made, launcher.fetch(valid).view(np.uint64).tolist(), strict=True):
-            one.rooms = rooms
+        for one, buffers, count in zip(self._columns, result, launcher.fetch(valid).view(np.uint64).tolist(), strict=True):
+            one.buffers = buffers
             one.nulls = self._kept - count
 
-    def _describe(self, row: np.void, one: Taken) -> None:
-        rooms = one.rooms
-        strings = has_offsets(one.made)
-        row["from"] = rooms["offsets" if strings else "values"].address if one.made.bits else 0
-        row["validity"] = rooms["validity"].address
-        row["width"] = one.made.bits // 8
+    def _describe(self, row: np.void, one: ColumnBuffers) -> None:
+        buffers = one.buffers
+        strings = has_offsets(one.stored_type)
+        row["from"] = buffers["offsets" if strings else "values"].address if one.stored_type.bits else 0
+        row["validity"] = buffers["validity"].address
+        row["width"] = one.stored_type.bits // 8
         row["string"] = _NO_STRING
         if strings:
-            row["bytes"] = rooms["values"].address
+            row["bytes"] = buffers["values"].address
             row["string"] = next(number for number, other in enumerate(self._strings) if other is one)
 
     def _size_strings(self) -> list[int]:
@@ -145,20 +152,20 @@ class _Removal:
         launcher.launch(_SIZE, shape, [launcher.put(self._table), self._removed_bytes, self._task])
         scan_string_sizes(launcher, self._removed_bytes, (self._removed_count, count), self._totals)
         for number, removed in enumerate(launcher.fetch(self._totals).view(np.uint64).tolist()):
-            left[number] = self._strings[number].rooms["values"].nbytes - removed
+            left[number] = self._strings[number].buffers["values"].nbytes - removed
         return left
 
-    def _allocate(self, row: np.void, one: Taken, string_bytes: int) -> dict[str, Room]:
+    def _allocate(self, row: np.void, one: ColumnBuffers, string_bytes: int) -> dict[str, DeviceBuffer]:
         """Allocate the buffers of the retained rows, and enter them into the column's row of the table."""
         launcher, kept = self._launcher, self._kept
         if one.large and string_bytes <= _MAX_STRING_BYTES:
             one.large = False
-        made = Taken(one.position, one.type, one.guess, one.large)
-        if has_offsets(one.made):
-            made.rooms["values"] = launcher.room(string_bytes)
-            row["bytes_to"] = made.rooms["values"].address
-        made.make_rooms(launcher, kept)
-        row["to"] = made.rooms["offsets" if has_offsets(one.made) else "values"].address
-        row["width_to"] = one.made.bits // 8
-        row["validity_to"] = made.rooms["validity"].address
-        return made.rooms
+        result = ColumnBuffers(one.position, one.type, one.guess, one.large)
+        if has_offsets(one.stored_type):
+            result.buffers["values"] = launcher.allocate(string_bytes)
+            row["bytes_to"] = result.buffers["values"].address
+        result.allocate(launcher, kept)
+        row["to"] = result.buffers["offsets" if has_offsets(one.stored_type) else "values"].address
+        row["width_to"] = one.stored_type.bits // 8
+        row["validity_to"] = result.buffers["validity"].address
+        return result.buffers

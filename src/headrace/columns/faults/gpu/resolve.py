@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.columns.buffers.column_buffers_gpu import Taken
+from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.convert.gpu.layouts import EMPTY, FAULT, FAULT_DEFERRED
 from headrace.columns.faults.gpu.patch_strings import patch_strings
 from headrace.columns.faults.gpu.remove_rows import STORED_VALUE, remove_texts, store_values
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import DataType, has_offsets
-from headrace.gpu.kernels.launcher import Launcher, Part, Room
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
 
 _NULL, _VALUE, _FAULT = 0, 1, 2
 """ResolvedField::Kind of columns/faults/resolve.hpp."""
@@ -54,7 +54,7 @@ class FieldsOnHost:
         self._begin, self._see, self._prefixes = begin, see, prefixes
 
     def resolve(
-        self, launcher: Launcher, taken: Sequence[Taken], table: Room, rows: int, deferred: NDArray[np.void]
+        self, launcher: Launcher, taken: Sequence[ColumnBuffers], table: DeviceBuffer, rows: int, deferred: NDArray[np.void]
     ) -> NDArray[np.void]:
         """Store the values of deferred fields, and return those fields that are faults.
 
@@ -79,7 +79,7 @@ class FieldsOnHost:
             number = numbers[position]
             one = taken[number]
             # The kernels store a text before it is validated, unless it is short. They store no other deferred value.
-            is_text = has_offsets(one.made) and one.guess != EMPTY
+            is_text = has_offsets(one.stored_type) and one.guess != EMPTY
             is_stored = is_text and int(fault["kind"]) == FAULT_DEFERRED
             one.replaced += is_mended
             if outcome == _FAULT:
@@ -104,7 +104,7 @@ class FieldsOnHost:
             patch_strings(launcher, taken[number], rows, records, [text for _, text in texts])
         return np.array(found, FAULT)
 
-    def collect(self, launcher: Launcher, one: Taken, rows: int, collected: NDArray[np.void]) -> NDArray[np.void]:
+    def collect(self, launcher: Launcher, one: ColumnBuffers, rows: int, collected: NDArray[np.void]) -> NDArray[np.void]:
         """Make the column of the text after the last column of long records, and return faults.
 
         Host memory: 8 bytes a row.
@@ -136,19 +136,21 @@ class FieldsOnHost:
         offsets = np.cumsum(sizes, out=sizes)
         one.large = int(offsets[-1]) > _MAX_STRING_BYTES
         one.nulls = rows - len(texts)
-        one.rooms["values"] = launcher.put(np.frombuffer(b"".join(texts), np.uint8))
-        one.make_rooms(launcher, rows)
-        launcher.put(offsets if one.large else offsets.astype(np.int32), one.rooms["offsets"])
+        one.buffers["values"] = launcher.put(np.frombuffer(b"".join(texts), np.uint8))
+        one.allocate(launcher, rows)
+        launcher.put(offsets if one.large else offsets.astype(np.int32), one.buffers["offsets"])
         bits = np.packbits(valid, bitorder="little")
         if len(bits):
-            launcher.put(bits, Part(one.rooms["validity"], 0, len(bits)))
+            launcher.put(bits, BufferSlice(one.buffers["validity"], 0, len(bits)))
         return np.array(found, FAULT)
 
     def _as_fault(self, fault: np.void, kind: int, at: int) -> np.void:
         fault["kind"], fault["at"] = kind, at - self._begin
         return fault
 
-    def _native(self, taken: Sequence[Taken], fields: NDArray[np.void]) -> list[tuple[int, int, int, int, int, bytes, bool]]:
+    def _native(
+        self, taken: Sequence[ColumnBuffers], fields: NDArray[np.void]
+    ) -> list[tuple[int, int, int, int, int, bytes, bool]]:
         """Return of each field its outcome, kind, byte, the two words of its value, its text, and whether that was mended."""
         if not len(fields):
             return []
@@ -156,7 +158,7 @@ class FieldsOnHost:
         types: list[DataType | None] = [None] * count
         guesses: list[int | None] = [None] * count
         for one in taken:
-            types[one.position], guesses[one.position] = one.made, one.guess
+            types[one.position], guesses[one.position] = one.stored_type, one.guess
         with native_errors():
             given = (self._source, self._dialect, self._plan, self._begin, types, guesses)
             return _native.resolve_fields(*given, fields.tobytes(), self._prefixes(fields))

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.buffers.column_buffers_gpu import Taken
+from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.column import Column
 from headrace.columns.finish.gpu.finish import shrink as shrink_columns
 from headrace.columns.types import DataType, has_offsets
-from headrace.gpu.kernels.launcher import Entry, Launcher, Part, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, Entry, Launcher, Shape
 
 _WORDS = ("values", "offsets", "validity", "rows", "to", "to_bytes", "bytes")
 JOINED_PART = np.dtype([*((name, "u8") for name in _WORDS), ("width", "u4"), ("is_rows", "u4")])
@@ -48,34 +48,37 @@ def concat_on_gpu(
         if not isinstance(part, int):
             entry["bytes"] = _describe(launcher, entry, part)
             to_bytes += int(entry["bytes"])
-    made = Taken(0, kind, _INFERRED)
-    made.large = strings and kind.bits == 32 and to_bytes > _MOST_STRING_BYTES
-    made.nulls = nulls
-    made.make_rooms(launcher, rows)
+    result = ColumnBuffers(0, kind, _INFERRED)
+    result.large = strings and kind.bits == 32 and to_bytes > _MOST_STRING_BYTES
+    result.nulls = nulls
+    result.allocate(launcher, rows)
     if strings:
-        made.rooms["values"] = launcher.room(to_bytes)
+        result.buffers["values"] = launcher.allocate(to_bytes)
     elif kind.bits != 1:
-        launcher.fill(made.rooms["values"], 0)  # parts of nulls do not write values
+        launcher.fill(result.buffers["values"], 0)  # parts of nulls do not write values
     column: NDArray[np.void] = np.zeros(1, JOINED_COLUMN)
-    offsets = made.rooms["offsets"].address if strings else 0
-    values, validity = made.rooms["values"].address if made.rooms["values"].nbytes else 0, made.rooms["validity"].address
-    column[0] = (values, offsets, validity, made.made.bits // 8, strings)
+    offsets = result.buffers["offsets"].address if strings else 0
+    values, validity = (
+        result.buffers["values"].address if result.buffers["values"].nbytes else 0,
+        result.buffers["validity"].address,
+    )
+    column[0] = (values, offsets, validity, result.stored_type.bits // 8, strings)
     items = max(int(max(entry["rows"], entry["bytes"])) for entry in table)
     # Each part writes the offsets from its first row to one past its last, so together they write all.
     shape = Shape(_DEFINES, (len(parts), min(items // _THREADS + 1, _MOST_BLOCKS), 1), _THREADS)
     launcher.launch(_JOIN, shape, [launcher.put(table), column.tobytes()])
-    deciding_rows = shrink_columns(launcher, [made], rows) if shrink else {}
-    return made.column(launcher, rows), deciding_rows.get(0)
+    deciding_rows = shrink_columns(launcher, [result], rows) if shrink else {}
+    return result.column(launcher, rows), deciding_rows.get(0)
 
 
 def _describe(launcher: Launcher, entry: np.void, part: Column) -> int:
     """Enter the buffers of a column into the table, and return its string bytes."""
-    rooms: Any = part
+    buffers: Any = part
     entry["is_rows"] = 1
-    entry["values"] = rooms.values.address if rooms.values.nbytes else 0
-    entry["validity"] = 0 if rooms.validity is None else rooms.validity.address
-    if rooms.offsets is None:
+    entry["values"] = buffers.values.address if buffers.values.nbytes else 0
+    entry["validity"] = 0 if buffers.validity is None else buffers.validity.address
+    if buffers.offsets is None:
         return 0
-    entry["offsets"], entry["width"] = rooms.offsets.address, part.type.bits // 8
-    last = launcher.fetch(Part(rooms.offsets, part.length * part.type.bits // 8, part.type.bits // 8))
+    entry["offsets"], entry["width"] = buffers.offsets.address, part.type.bits // 8
+    last = launcher.fetch(BufferSlice(buffers.offsets, part.length * part.type.bits // 8, part.type.bits // 8))
     return int.from_bytes(last.tobytes(), "little")

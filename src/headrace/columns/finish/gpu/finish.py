@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.buffers.column_buffers_gpu import Taken
+from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.finish.concat import locate
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
-from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu.dialect_tables import ENTRY
+from headrace.structure.gpu.dialect_tables import TILE_START
 
 _WORDS = ("from", "to", "validity", "misfits")
 SHRUNK_COLUMN = np.dtype([*((name, "u8") for name in _WORDS), ("is_real", "u4"), ("width_to", "u4")])
@@ -37,19 +37,19 @@ def _shape(rows: int, columns: int) -> Shape:
     return Shape(_DEFINES, (columns, min(-(-rows // _THREADS), _MOST_BLOCKS), 1), _THREADS)
 
 
-def number_rows(launcher: Launcher, plan: LoadPlan, records: int) -> list[Taken]:
+def number_rows(launcher: Launcher, plan: LoadPlan, records: int) -> list[ColumnBuffers]:
     """Return the row index of a number of records as a list of one column; empty if the plan has none."""
     if plan.row_index is None:
         return []
-    column = Taken(len(plan.columns), type_named("int64"), None)
-    column.make_rooms(launcher, records)
-    launcher.fill(column.rooms["validity"], 0xFF)
+    column = ColumnBuffers(len(plan.columns), type_named("int64"), None)
+    column.allocate(launcher, records)
+    launcher.fill(column.buffers["validity"], 0xFF)
     if records:
-        launcher.launch(_NUMBER, _shape(records, 1), [column.rooms["values"], records, plan.row_index])
+        launcher.launch(_NUMBER, _shape(records, 1), [column.buffers["values"], records, plan.row_index])
     return [column]
 
 
-def shrink(launcher: Launcher, columns: Sequence[Taken], rows: int) -> dict[int, int]:
+def shrink(launcher: Launcher, columns: Sequence[ColumnBuffers], rows: int) -> dict[int, int]:
     """Shrink inferred int64 and float64 to the smallest type that represents their values.
 
     Memory: a second copy of these columns, of their new types. The host waits once.
@@ -63,14 +63,14 @@ def shrink(launcher: Launcher, columns: Sequence[Taken], rows: int) -> dict[int,
     if not wide or not rows:
         return {}
     count = len(_INTEGERS)
-    misfits = launcher.room(len(wide) * count * 8, fill=0xFF)
+    misfits = launcher.allocate(len(wide) * count * 8, fill=0xFF)
     table: NDArray[np.void] = np.zeros(len(wide), SHRUNK_COLUMN)
     for number, (row, one) in enumerate(zip(table, wide, strict=True)):
-        row["from"], row["validity"] = one.rooms["values"].address, one.rooms["validity"].address
+        row["from"], row["validity"] = one.buffers["values"].address, one.buffers["validity"].address
         row["misfits"] = misfits.address + number * count * 8
         row["is_real"] = one.type.name == "float64"
     launcher.launch(_MISFITS, _shape(rows, len(wide)), [launcher.put(table), rows])
-    wide_values = [one.rooms["values"] for one in wide]  # must live until the kernel that reads them is launched
+    wide_values = [one.buffers["values"] for one in wide]  # must live until the kernel that reads them is launched
     deciding_rows: dict[int, int] = {}
     narrowed: NDArray[np.bool_] = np.zeros(len(wide), np.bool_)
     for number, found in enumerate(launcher.fetch(misfits).view(np.uint64).reshape(-1, count).tolist()):
@@ -80,8 +80,8 @@ def shrink(launcher: Launcher, columns: Sequence[Taken], rows: int) -> dict[int,
             deciding_rows[one.position] = row_of_type
         if name != one.type.name:
             one.type, narrowed[number] = type_named(name), True
-            one.rooms["values"] = launcher.room(rows * one.type.bits // 8)
-            table[number]["to"], table[number]["width_to"] = one.rooms["values"].address, one.type.bits // 8
+            one.buffers["values"] = launcher.allocate(rows * one.type.bits // 8)
+            table[number]["to"], table[number]["width_to"] = one.buffers["values"].address, one.type.bits // 8
     if narrowed.any():
         launcher.launch(_NARROW, _shape(rows, int(narrowed.sum())), [launcher.put(table[narrowed]), rows])
     del wide_values
@@ -101,7 +101,7 @@ def _narrowest(wide: str, misfits: Sequence[int]) -> tuple[str, int | None]:
 def locate_on_gpu(
     launcher: Launcher,
     text: tuple[OpenSource, Dialect, LoadPlan, int],
-    entries: Room,
+    entries: DeviceBuffer,
     deciding_rows: Mapping[int, int],
     rejected: NDArray[np.uint64],
 ) -> dict[int, Evidence]:
@@ -124,7 +124,7 @@ def locate_on_gpu(
     found: dict[int, Evidence] = {}
     if not deciding_rows:
         return found
-    table = launcher.fetch(entries).view(ENTRY)[:-1]
+    table = launcher.fetch(entries).view(TILE_START)[:-1]
     table = table[(table["open"] != 0) | (np.arange(len(table)) == 0)]
     # For each rejected record, the row that follows it.
     next_rows = rejected - np.arange(len(rejected), dtype=np.uint64)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from headrace import _native
-from headrace.columns.convert.gpu.column_group import GpuPlan, Group
+from headrace.columns.convert.gpu.column_group import ColumnGroup, GpuPlan
 from headrace.columns.convert.gpu.layouts import COLUMN
 from headrace.columns.convert.gpu.row_columns import RowColumns, max_row_bytes
-from headrace.gpu.kernels.launcher import Launcher, Part, Room
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
 
 
 @dataclass(slots=True, eq=False)
@@ -32,9 +32,9 @@ class ArgumentBuffers:
         Ranges of sizes that the estimate covers.
     """
 
-    table: Room
-    fast: list[Room]
-    ranges: Room
+    table: DeviceBuffer
+    fast: list[DeviceBuffer]
+    ranges: DeviceBuffer
 
 
 def argument_bytes(known: GpuPlan, columns: int) -> int:
@@ -54,7 +54,7 @@ class ArgumentTemplate:
         The columns as the fast kernels read them; None for a kernel that cannot read them or is not launched.
     """
 
-    def __init__(self, known: GpuPlan, group: Group, fast: Sequence[RowColumns | None]) -> None:
+    def __init__(self, known: GpuPlan, group: ColumnGroup, fast: Sequence[RowColumns | None]) -> None:
         rules, rule_pointers = known.rules
         table, table_pointers, table_buffers = group.table
         padding = (rules.nbytes + table.nbytes) % 16 // 8  # the fast kernels read rows of their tables in units of 16 bytes
@@ -73,13 +73,13 @@ class ArgumentTemplate:
         self._ranges = begin * 8
         pointers = np.concatenate((rule_pointers, table_pointers + len(rules))).tolist()
         column_buffers = list(map(tuple, np.concatenate(buffers, axis=1).T.tolist()))
-        first_seen = (len(rules) + group.sightings_at).tolist()
+        first_seen = (len(rules) + group.first_seen_at).tolist()
         self._words = _native.AddressedWords(np.concatenate(parts).tolist(), pointers, column_buffers, first_seen)
 
     def upload(
         self,
         launcher: Launcher,
-        buffer: Room,
+        buffer: DeviceBuffer,
         addresses: Sequence[int] = (),
         *,
         first_seen: tuple[int, int] = (0, 0),
@@ -102,23 +102,23 @@ class ArgumentTemplate:
             The words of `SizeEstimate.ranges`.
         """
         words = self._words.at(buffer.address, addresses, first_seen, ranges)
-        launcher.put(words, Part(buffer, 0, len(words)))
+        launcher.put(words, BufferSlice(buffer, 0, len(words)))
 
-    def buffers(self, buffer: Room, ranges: int = 0) -> ArgumentBuffers:
+    def buffers(self, buffer: DeviceBuffer, ranges: int = 0) -> ArgumentBuffers:
         """Return the slices of a buffer, whose estimate has `ranges` words."""
         return ArgumentBuffers(
-            self.table(buffer), [Part(buffer, *one) for one in self._fast], Part(buffer, self._ranges, 8 * ranges)
+            self.table(buffer), [BufferSlice(buffer, *one) for one in self._fast], BufferSlice(buffer, self._ranges, 8 * ranges)
         )
 
-    def table(self, buffer: Room) -> Room:
+    def table(self, buffer: DeviceBuffer) -> DeviceBuffer:
         """Return the slice of the table of columns."""
-        return Part(buffer, *self._table)
+        return BufferSlice(buffer, *self._table)
 
 
-def argument_template(known: GpuPlan, group: Group, fast: Sequence[RowColumns | None]) -> ArgumentTemplate:
+def argument_template(known: GpuPlan, group: ColumnGroup, fast: Sequence[RowColumns | None]) -> ArgumentTemplate:
     """Return the template of a group, which is cached in the group."""
     key = tuple(map(id, fast))  # these objects live as long as the group
-    found = group.tellings.get(key)
+    found = group.argument_templates.get(key)
     if found is None:
-        found = group.tellings[key] = ArgumentTemplate(known, group, fast)
+        found = group.argument_templates[key] = ArgumentTemplate(known, group, fast)
     return found

@@ -10,20 +10,20 @@ from dataclasses import replace
 from typing import Any
 
 from headrace import _native
-from headrace.columns.convert.gpu.target import Place
+from headrace.columns.convert.gpu.target import GpuTarget
 from headrace.columns.plan.load_plan import LoadPlan
-from headrace.gpu.kernels.launcher import Part, Room
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer
 from headrace.sources.encoding.decode_gpu import DECODE_SHAPE, DecodeShape, Encoded, decode_on_gpu
 from headrace.sources.open import OpenSource
 
 
 def decode_target(
-    place: Place,
+    place: GpuTarget,
     source: OpenSource,
     plan: LoadPlan,
-    view: Callable[[Room], _native.Source],
+    view: Callable[[DeviceBuffer], _native.Source],
     shape: DecodeShape = DECODE_SHAPE,
-) -> tuple[Place, OpenSource, LoadPlan]:
+) -> tuple[GpuTarget, OpenSource, LoadPlan]:
     """Decode the text, and return the parameters of the same load for the decoded text.
 
     Parameters
@@ -44,10 +44,10 @@ def decode_target(
     text: Any = decoded.text
     opened = replace(source, native=native, codec="utf-8", begin=decoded.place_of(source.begin), on_gpu=text, decoded=decoded)
     plan = replace(plan, begin=begin, end=end, data_begin=data_begin)
-    return Place(place.launcher, decoded.text, place.shape, place.device), opened, plan
+    return GpuTarget(place.launcher, decoded.text, place.shape, place.device), opened, plan
 
 
-def _encoded(text: Room, source: OpenSource, plan: LoadPlan) -> Encoded:
+def _encoded(text: DeviceBuffer, source: OpenSource, plan: LoadPlan) -> Encoded:
     if plan.part is None:
         return Encoded(text, source.native, source.codec)
-    return Encoded(Part(text, plan.begin, plan.end - plan.begin), source.native, source.codec, plan.begin)
+    return Encoded(BufferSlice(text, plan.begin, plan.end - plan.begin), source.native, source.codec, plan.begin)

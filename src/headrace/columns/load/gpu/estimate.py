@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headrace import _native
-from headrace.columns.convert.gpu.column_group import ColumnGroupBuffers, Group
+from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers
 from headrace.core.errors import MemoryLimitError
-from headrace.core.quick import quick
-from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
+from headrace.core.fast_constructor import fast_constructor
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
 _CHECK = Entry("columns/convert/gpu/string_offsets.cu", "validate_estimate", "PIPPIP")
 _THREADS = 256
@@ -52,7 +52,7 @@ class SizeEstimate:
     rows: int
     strings: list[int]
 
-    def allocate(self, group: Group, launcher: Launcher, size: int, *, strings: bool) -> ColumnGroupBuffers | None:
+    def allocate(self, group: ColumnGroup, launcher: Launcher, size: int, *, strings: bool) -> ColumnGroupBuffers | None:
         """Allocate column buffers for the estimated rows.
 
         Parameters
@@ -70,23 +70,23 @@ class SizeEstimate:
             None if the buffers would be large in comparison with the text, or exceed the memory limit.
         """
         rows = self.rows
-        if group.room_bytes(rows) > MAX_TIMES_TEXT * size + SMALL_BYTES:
+        if group.buffer_bytes(rows) > MAX_TIMES_TEXT * size + SMALL_BYTES:
             return None
         try:
-            return group.make_room(launcher, rows, self.strings if strings else [])
+            return group.allocate(launcher, rows, self.strings if strings else [])
         except MemoryLimitError:
             return None
 
-    def ranges(self, group: Group) -> list[int]:
+    def ranges(self, group: ColumnGroup) -> list[int]:
         """Return the sizes that the buffers cover as words: a RoomRange for the rows, and one for each column of strings."""
         words = [_min_rows(self.rows), self.rows]
-        for column, nbytes in zip(group.rooms, self.strings, strict=False):
+        for column, nbytes in zip(group.columns, self.strings, strict=False):
             max_bytes = min(nbytes, _MAX_SMALL_OFFSET) if column.type.bits == 32 else nbytes
             words += (max(nbytes - 2 * SPARE_STRING_BYTES, 0) * 4 // 5, max_bytes)
         return words
 
 
-_size_estimate = quick(SizeEstimate)
+_size_estimate = fast_constructor(SizeEstimate)
 
 
 def covers(estimated: int, rows: int) -> bool:
@@ -126,7 +126,9 @@ def estimate_sizes(dialect: _native.Dialect, prefix: bytes, size: int, strings: 
     return None if found is None else _size_estimate(*found)
 
 
-def validate_estimate(launcher: Launcher, found: tuple[Room, int], ranges: Room, string_bytes: Room, rows: Room) -> None:
+def validate_estimate(
+    launcher: Launcher, found: tuple[DeviceBuffer, int], ranges: DeviceBuffer, string_bytes: DeviceBuffer, rows: DeviceBuffer
+) -> None:
     """Launch the kernel that checks whether the buffers are large enough.
 
     Parameters

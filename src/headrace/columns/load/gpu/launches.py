@@ -8,17 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headrace.columns.convert.gpu.column_group import Group, gpu_plan_of
+from headrace.columns.convert.gpu.column_group import ColumnGroup, gpu_plan_of
 from headrace.columns.convert.gpu.fast.launches import MeasuredStrings, RowLaunches, halves_of, strings_of_search
 from headrace.columns.convert.gpu.layouts import CONVERT_TASK, SIGHTINGS, TOTALS_WORDS, pack_steps, pack_task
 from headrace.columns.convert.gpu.row_columns import RowColumns
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
-from headrace.columns.convert.gpu.target import Place, convert_program
+from headrace.columns.convert.gpu.target import GpuTarget, convert_program
 from headrace.columns.faults.gpu.fault_list import FaultList
 from headrace.columns.load.gpu.arguments import ArgumentBuffers, ArgumentTemplate, argument_template
 from headrace.columns.load.gpu.estimate import validate_estimate
 from headrace.columns.plan.load_plan import LoadPlan
-from headrace.gpu.kernels.launcher import Entry, Part, Room, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.gpu.kernels.trace import Recorder, Recording
 from headrace.gpu.kernels.trace_expressions import least
 from headrace.structure.dialect import Dialect
@@ -73,15 +73,15 @@ class SpeculativeConversion:
     sizes: int | None = None
     measures_fast: bool = False
 
-    def replay(self, place: Place, searched: SearchedText, rows: int) -> MeasuredStrings:
+    def replay(self, place: GpuTarget, searched: SearchedText, rows: int) -> MeasuredStrings:
         """Replay the launches for a text; `rows`: its estimated rows."""
         assert self.recording is not None
         found, strings = searched.found, searched.strings
-        rooms = [place.text, found.totals, found.entries, strings.sums, strings.sizes, searched.marks, searched.arguments]
+        buffers = [place.text, found.totals, found.entries, strings.sums, strings.sizes, searched.marks, searched.arguments]
         numbers = place.text.nbytes, found.tiles, rows
-        made = place.launcher.replay(self.recording, numbers, [*rooms, searched.faults])
-        sums = strings.sums if made is None or self.sums is None else made[self.sums]
-        sizes = strings.sizes if made is None or self.sizes is None else made[self.sizes]
+        result = place.launcher.replay(self.recording, numbers, [*buffers, searched.faults])
+        sums = strings.sums if result is None or self.sums is None else result[self.sums]
+        sizes = strings.sizes if result is None or self.sizes is None else result[self.sizes]
         return MeasuredStrings(sums, sizes, halves_of(searched.marks, found.tiles)[1] if self.measures_fast else None)
 
 
@@ -101,10 +101,10 @@ class ConversionOutput:
         The word of `headrace.columns.load.gpu.estimate.validate_estimate`; None if the host knows the number of rows.
     """
 
-    results: Room
-    faults: Room
+    results: DeviceBuffer
+    faults: DeviceBuffer
     rows: int
-    validated: Room | None = None
+    validated: DeviceBuffer | None = None
 
 
 class ResultLayout:
@@ -145,20 +145,20 @@ class SearchedText:
 
     found: TileStructure
     strings: MeasuredStrings
-    marks: Room
-    arguments: Room
-    faults: Room
+    marks: DeviceBuffer
+    arguments: DeviceBuffer
+    faults: DeviceBuffer
     layout: ResultLayout
     quoted: bool
     has_sums: bool
 
-    def string_bytes(self, group: Group) -> Room:
+    def string_bytes(self, group: ColumnGroup) -> DeviceBuffer:
         """Return the words that receive the bytes of each column of strings in the first conversion."""
-        return Part(self.found.totals, FORMS_BYTES, group.strings * 8)
+        return BufferSlice(self.found.totals, FORMS_BYTES, group.strings * 8)
 
-    def results(self, group: Group) -> Room:
+    def results(self, group: ColumnGroup) -> DeviceBuffer:
         """Return the buffer for the results of the first conversion."""
-        return Part(self.found.totals, self.layout.results, results_bytes(len(group.rooms), group.infers))
+        return BufferSlice(self.found.totals, self.layout.results, results_bytes(len(group.columns), group.infers))
 
 
 class ConversionLaunches:
@@ -174,20 +174,20 @@ class ConversionLaunches:
         The faults of the load.
     """
 
-    def __init__(self, place: Place, dialect: Dialect, plan: LoadPlan, searched: SearchedText, faults: FaultList) -> None:
+    def __init__(self, place: GpuTarget, dialect: Dialect, plan: LoadPlan, searched: SearchedText, faults: FaultList) -> None:
         self._place, self._launcher, self._text = place, place.launcher, place.text
         self._dialect, self._plan, self._known = dialect, plan, gpu_plan_of(plan)
         self._searched, self._found, self._faults = searched, searched.found, faults
         self._strings = searched.strings
-        self._scan_memory: Room | None = Part(searched.found.totals, searched.layout.end)
+        self._scan_memory: DeviceBuffer | None = BufferSlice(searched.found.totals, searched.layout.end)
         self._fast = RowLaunches(place, dialect, searched.found, searched.marks, searched.quoted)
 
-    def speculative(self, group: Group) -> SpeculativeConversion:
+    def speculative(self, group: ColumnGroup) -> SpeculativeConversion:
         """Return the conversion of a group with estimated sizes, for texts that the first search variant reads.
 
         If the DFA may search the text, the launches are not recorded, because its buffers differ from call to call.
         """
-        measured = None if self._found.did_more else self.fast_columns(group, writes=False)
+        measured = None if self._found.measured_strings else self.fast_columns(group, writes=False)
         fast = measured, self.fast_columns(group, writes=True)
         arguments = argument_template(self._known, group, fast)
         conversion = SpeculativeConversion(arguments, None, fast)
@@ -195,13 +195,13 @@ class ConversionLaunches:
             return conversion
         recorder = Recorder(3, 8)
         nbytes, tiles, rows = recorder.numbers
-        text, totals, entries, sums, sizes, marks, argument_room, faults = recorder.given
+        text, totals, entries, sums, sizes, marks, argument_buffer, faults = recorder.given
         known: Any = {"totals": totals, "entries": entries, "tiles": tiles, "more": ()}
         found = replace(self._found, **known)
         strings: Any = strings_of_search(found, sums, sizes, marks)
-        rooms: Any = {"strings": strings, "marks": marks, "arguments": argument_room, "faults": faults}
+        buffers: Any = {"strings": strings, "marks": marks, "arguments": argument_buffer, "faults": faults}
         target: Any = {"launcher": recorder, "text": text.of_size(nbytes)}
-        searched = replace(self._searched, found=found, **rooms)
+        searched = replace(self._searched, found=found, **buffers)
         symbolic = ConversionLaunches(replace(self._place, **target), self._dialect, self._plan, searched, self._faults)
         symbolic.launch_speculative(group, conversion, rows)
         recording, strings = recorder.done(), symbolic._strings
@@ -213,13 +213,13 @@ class ConversionLaunches:
         self._strings, self._scan_memory = strings, None
         self._fast.go_on()
 
-    def launch_speculative(self, group: Group, conversion: SpeculativeConversion, rows: Any) -> None:
+    def launch_speculative(self, group: ColumnGroup, conversion: SpeculativeConversion, rows: Any) -> None:
         """Measure strings, validate the estimate, and convert columns into buffers for the estimated rows."""
         searched, found, (measured, converted) = self._searched, self._found, conversion.fast
         arguments = conversion.arguments.buffers(searched.arguments, 2 * (group.strings + 1))
-        totals, word = searched.string_bytes(group), Part(found.totals, searched.layout.word, 8)
+        totals, word = searched.string_bytes(group), BufferSlice(found.totals, searched.layout.word, 8)
         with self._launcher.together():
-            if found.did_more:
+            if found.measured_strings:
                 self._measure_declined(group, arguments, totals)
             else:
                 self.measure(group, arguments, (measured, arguments.fast[0]), "", totals)
@@ -227,14 +227,19 @@ class ConversionLaunches:
             output = ConversionOutput(searched.results(group), searched.faults, rows, word)
             self.convert(group, arguments, (converted, arguments.fast[1]), found.forms[0], output)
 
-    def fast_columns(self, group: Group, *, writes: bool) -> RowColumns | None:
+    def fast_columns(self, group: ColumnGroup, *, writes: bool) -> RowColumns | None:
         """Return the columns as a fast kernel reads them, or None if it cannot; `writes`: for converting, not measuring."""
         if not writes and not group.strings:
             return None
-        return None if self._faults.listing.leaves_out else self._fast.columns(group, writes=writes)
+        return None if self._faults.listing.skips_records else self._fast.columns(group, writes=writes)
 
     def measure(
-        self, group: Group, arguments: ArgumentBuffers, fast: tuple[RowColumns | None, Room], form: str, totals: Room
+        self,
+        group: ColumnGroup,
+        arguments: ArgumentBuffers,
+        fast: tuple[RowColumns | None, DeviceBuffer],
+        form: str,
+        totals: DeviceBuffer,
     ) -> None:
         """Count the string bytes of each column and tile, and scan them to offsets.
 
@@ -253,8 +258,8 @@ class ConversionLaunches:
         if not strings:
             return
         sums = self._strings.sums
-        if form or not self._searched.has_sums or self._found.did_more:
-            sums = launcher.room(self._found.tiles * strings * 8)
+        if form or not self._searched.has_sums or self._found.measured_strings:
+            sums = launcher.allocate(self._found.tiles * strings * 8)
         columns, table = fast
         if columns is None:
             self._strings = MeasuredStrings(sums)
@@ -264,38 +269,38 @@ class ConversionLaunches:
             self._measure_general(group, arguments, variant, decisive)
         self._scan_sizes(strings, totals)
 
-    def _measure_declined(self, group: Group, arguments: ArgumentBuffers, totals: Room) -> None:
+    def _measure_declined(self, group: ColumnGroup, arguments: ArgumentBuffers, totals: DeviceBuffer) -> None:
         """Measure the tiles that the first search variant has declined to measure; parameters as for `measure`."""
-        self._measure_general(group, arguments, self._found.forms[0], Part(self._found.totals, 0, TOTALS.itemsize))
+        self._measure_general(group, arguments, self._found.forms[0], BufferSlice(self._found.totals, 0, TOTALS.itemsize))
         self._scan_sizes(group.strings, totals)
 
-    def _measure_general(self, group: Group, arguments: ArgumentBuffers, form: str, decisive: Room | None) -> None:
+    def _measure_general(self, group: ColumnGroup, arguments: ArgumentBuffers, form: str, decisive: DeviceBuffer | None) -> None:
         """Measure tiles that the fast kernel did not, unless the totals in `decisive` say that another variant reads the text."""
         declined = self._strings.left
         shape, block_tiles = self._shape(form, declined, writes=False)
         head = [self._text, self._found.entries, arguments.table, self._strings.sums, decisive, declined]
         self._launcher.launch(_MEASURE, shape, [*head, block_tiles, self._task(group, form)])
 
-    def _scan_sizes(self, strings: int, totals: Room) -> None:
+    def _scan_sizes(self, strings: int, totals: DeviceBuffer) -> None:
         # The scan needs zeroed memory. The first scan uses the memory allocated with the search.
         memory, self._scan_memory = self._scan_memory, None
         scan_string_sizes(self._launcher, self._strings.sums, (self._found.tiles, strings), totals, memory)
 
     def convert(
         self,
-        group: Group,
+        group: ColumnGroup,
         arguments: ArgumentBuffers,
-        fast: tuple[RowColumns | None, Room],
+        fast: tuple[RowColumns | None, DeviceBuffer],
         form: str,
         output: ConversionOutput,
     ) -> None:
         """Convert the columns, whose strings are measured; parameters as for `measure`."""
-        launcher, count = self._launcher, len(group.rooms)
+        launcher, count = self._launcher, len(group.columns)
         results, validated = output.results, output.validated
         if group.infers:
-            launcher.fill(Part(results, counts_bytes(count)), 0xFF)
+            launcher.fill(BufferSlice(results, counts_bytes(count)), 0xFF)
         columns, table = fast
-        declined: Room | None = None
+        declined: DeviceBuffer | None = None
         if columns is not None:
             declined = self._fast.convert(columns, table, self._strings, ascii_only=group.has_text, ahead=validated)
         shape, block_tiles = self._shape(form, declined, writes=True)
@@ -304,28 +309,28 @@ class ConversionLaunches:
         launcher.launch(_CONVERT, shape, [*head, block_tiles, self._task(group, form)])
         if count:
             blocks = least(_COUNT_BLOCKS // count, output.rows // 32 // _THREADS) + 1
-            args = [arguments.table, output.rows, validated, Part(results, TOTALS_WORDS * 8, count * 8)]
+            args = [arguments.table, output.rows, validated, BufferSlice(results, TOTALS_WORDS * 8, count * 8)]
             launcher.launch(_COUNT, Shape(_SMALL, (count, blocks, 1), _THREADS), args)
 
-    def _measured_forms(self, form: str) -> list[tuple[str, Room | None]]:
+    def _measured_forms(self, form: str) -> list[tuple[str, DeviceBuffer | None]]:
         """Return the variants to measure strings by, each with the totals that say whether it reads the text."""
         forms = self._found.forms
         if form or len(forms) == 1 or "steps" not in forms:
             return [(form or forms[-1], None)]
-        decisive = Part(self._found.totals, (len(forms) - 2) * TOTALS.itemsize, TOTALS.itemsize)
+        decisive = BufferSlice(self._found.totals, (len(forms) - 2) * TOTALS.itemsize, TOTALS.itemsize)
         return [(forms[-2], decisive), ("steps", decisive)]
 
-    def _shape(self, form: str, declined: Room | None, *, writes: bool) -> tuple[Shape, int]:
+    def _shape(self, form: str, declined: DeviceBuffer | None, *, writes: bool) -> tuple[Shape, int]:
         """Return the launch configuration and the tiles of a block: several if only declined tiles are converted."""
         tiles = self._found.tiles
         defines, threads, shared = convert_program(self._place.shape, form, writes)
         block_tiles = 1 if declined is None else least(tiles // MARKED_BLOCKS + 1, 32)
         return Shape(defines, -(-tiles // block_tiles), threads, shared), block_tiles
 
-    def _task(self, group: Group, form: str) -> bytes:
+    def _task(self, group: ColumnGroup, form: str) -> bytes:
         steps, listing, size = self._found.steps, self._faults.listing, self._text.nbytes
         if form != "steps" or steps is None:
             return self._known.task(group, self._dialect, form == "quoted", listing, (size, self._found.tiles))
         sizes = {"size": size, "tiles": self._found.tiles}
-        task: bytes = pack_task(self._plan, group.rooms, pack_steps(self._dialect, steps), **sizes, listing=listing).tobytes()
+        task: bytes = pack_task(self._plan, group.columns, pack_steps(self._dialect, steps), **sizes, listing=listing).tobytes()
         return task

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from headrace.columns.column import Column
-from headrace.columns.convert.gpu.column_group import ColumnGroupBuffers, Group
+from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers
 from headrace.columns.types import DataType
 from headrace.core.lazy import LazySequence
 from headrace.gpu.kernels.launcher import Launcher
@@ -41,7 +41,7 @@ def _column_at(launcher: Launcher, made: dict[int, ColumnGroupBuffers], position
     return None if one is None else one.column(launcher, one.group.numbers[position])
 
 
-def _described_at(parts: dict[int, tuple[Group, Sequence[int]]], position: int) -> tuple[DataType, int] | None:
+def _described_at(parts: dict[int, tuple[ColumnGroup, Sequence[int]]], position: int) -> tuple[DataType, int] | None:
     if position not in parts:
         return None
     group, nulls = parts[position]

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.buffers.load_result import CutRecordError, Loaded
-from headrace.columns.convert.gpu.column_group import ColumnGroupBuffers, Group, gpu_plan_of
+from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers, gpu_plan_of
 from headrace.columns.convert.gpu.fast.launches import MeasuredStrings, strings_of_search
-from headrace.columns.convert.gpu.target import GpuTuning, Place, by_steps
+from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning, with_dfa
 from headrace.columns.load.gpu.arguments import argument_bytes, argument_template
 from headrace.columns.load.gpu.data_start import find_data
 from headrace.columns.load.gpu.estimate import SizeEstimate, covers, estimate_sizes, is_mispredicted
@@ -35,16 +35,16 @@ from headrace.columns.load.gpu.result import LaunchedConversion, LoadRequest, Lo
 from headrace.columns.load.gpu.setup_cache import load_setup
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.load_run import NO_HANDLES, LoadRun
-from headrace.core.quick import quick
-from headrace.gpu.kernels.launcher import Part, Room
-from headrace.sources.kinds.gpu_array import head_bytes
+from headrace.core.fast_constructor import fast_constructor
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer
+from headrace.sources.kinds.gpu_array import first_fetch_bytes
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import Found
 from headrace.structure.gpu.find import find_tiles, tile_count
 from headrace.structure.gpu.launches import FORMS_BYTES
 
-__all__ = ["GpuTuning", "Place", "load_on_gpu"]
+__all__ = ["GpuTarget", "GpuTuning", "load_on_gpu"]
 
 MAX_STRING_BYTES = 0x7FFFFFFF
 _UNENDED = int(Found.OPEN | Found.UNCLOSED)
@@ -52,7 +52,7 @@ _QUOTES_BYTES = 4096
 """Bytes at the begin of the data that decide whether its fields are expected to have quotes."""
 
 
-def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO_HANDLES) -> Loaded:
+def load_on_gpu(place: GpuTarget, source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO_HANDLES) -> Loaded:
     """Load all records of a text in device memory into columns there.
 
     Memory: the result, and up to a quarter more; 32 bytes for each tile of text, 72 more during the search, and 8 for each tile
@@ -82,11 +82,11 @@ def load_on_gpu(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPl
         return _load(place, source, dialect, plan, run)
     except _MisreadError:
         pass  # the buffers of this attempt are released before the next one
-    again = _place(place.launcher, place.text, by_steps(place.shape), place.device)
-    return replace(_load(again, source, dialect, plan, run), by_steps=True)
+    again = _place(place.launcher, place.text, with_dfa(place.shape), place.device)
+    return replace(_load(again, source, dialect, plan, run), used_dfa=True)
 
 
-def _load(place: Place, source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun) -> Loaded:
+def _load(place: GpuTarget, source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun) -> Loaded:
     known = gpu_plan_of(plan)
     setup = load_setup(known, dialect, plan, place.shape)
     begin, counts = find_data(source, setup.native, plan)
@@ -98,7 +98,12 @@ class _MisreadError(Exception):
     """The search has misread quotes of the text."""
 
 
-_request, _searched, _place, _launched = quick(LoadRequest), quick(SearchedText), quick(Place), quick(LaunchedConversion)
+_request, _searched, _place, _launched = (
+    fast_constructor(LoadRequest),
+    fast_constructor(SearchedText),
+    fast_constructor(GpuTarget),
+    fast_constructor(LaunchedConversion),
+)
 
 
 class _Load:
@@ -110,7 +115,7 @@ class _Load:
         self._dialect, self._plan, self._source = request.dialect, plan, source
         self._known, self._setup, self._result = request.known, request.setup, result
         self._begin, self._size = begin, min(plan.end, source.size) - begin
-        self._text = Part(place.text, begin, self._size)
+        self._text = BufferSlice(place.text, begin, self._size)
         self._place = _place(place.launcher, self._text, place.shape)
         self._rows = 0
         self._form = ""  # the search variant that read the text; known after the wait
@@ -140,7 +145,7 @@ class _Load:
                 group = known.group(tuple(changed), bytes(changed.values()))
             converted = self._convert(group, self._measured(group))
 
-    def _first_group(self) -> Group:
+    def _first_group(self) -> ColumnGroup:
         """Return all columns, with their given types or the types that a sample suggests."""
         setup = self._setup
         return setup.given or self._known.group(setup.positions, self._result.inference.first()[: len(setup.positions)])
@@ -163,7 +168,7 @@ class _Load:
         strings = strings_of_search(found, sums, string_sizes[0] if string_sizes else None, marks)
         has_sums = setup.has_sums(tiles)
         self._searched = _searched(found, strings, marks, arguments, faults, setup.layout, quoted, has_sums)
-        self._first_buffers: tuple[Room, Room] | None = arguments, faults
+        self._first_buffers: tuple[DeviceBuffer, DeviceBuffer] | None = arguments, faults
 
     @cached_property
     def _launches(self) -> ConversionLaunches:
@@ -178,11 +183,11 @@ class _Load:
 
     def _read_prefix(self) -> bytes:
         """Return the first bytes of the data: those that the host has already, unless they are few."""
-        max_bytes = head_bytes(self._source.size)
-        cached = max_bytes - self._begin if self._source.is_far and 2 * self._begin <= max_bytes else max_bytes
+        max_bytes = first_fetch_bytes(self._source.size)
+        cached = max_bytes - self._begin if self._source.is_in_gpu_memory and 2 * self._begin <= max_bytes else max_bytes
         return bytes(self._source.native.read(self._begin, min(cached, self._size)))
 
-    def _convert_first(self, group: Group) -> ColumnGroupBuffers | None:
+    def _convert_first(self, group: ColumnGroup) -> ColumnGroupBuffers | None:
         """Convert the columns of a text before its records are counted, if buffers of the estimated sizes can be allocated.
 
         The host waits once. If the estimate was wrong, the columns are converted again with the actual sizes.
@@ -199,36 +204,36 @@ class _Load:
             self._measure(group, "", self._searched.string_bytes(group))
             if estimate is not None:
                 self._allocated = estimate.allocate(group, launcher, self._size, strings=False)
-            fetched = launcher.fetch(Part(self._found.totals, 0, FORMS_BYTES + strings * 8))
+            fetched = launcher.fetch(BufferSlice(self._found.totals, 0, FORMS_BYTES + strings * 8))
             return self._convert(group, self._take_counts(fetched, strings))
         layout = self._searched.layout
-        results = results_bytes(len(group.rooms), group.infers)
-        fetched = launcher.fetch(Part(self._found.totals, 0, layout.results + results))
+        results = results_bytes(len(group.columns), group.infers)
+        fetched = launcher.fetch(BufferSlice(self._found.totals, 0, layout.results + results))
         string_bytes = self._take_counts(fetched, strings)
         if is_mispredicted(int.from_bytes(fetched[layout.word : layout.word + 8].data, "little")):
             del launched  # releases its buffers before others are allocated
             # Strings that the search measures are measured by its first variant.
-            is_counted = not self._found.did_more or self._form == self._found.forms[0]
+            is_counted = not self._found.measured_strings or self._form == self._found.forms[0]
             return self._convert(group, string_bytes if is_counted else self._measured(group))
         launched.columns.trim(self._rows, string_bytes)
         return self._collect(group, launched, fetched[layout.results :])
 
-    def _launch_speculative(self, group: Group, estimate: SizeEstimate) -> LaunchedConversion | None:
+    def _launch_speculative(self, group: ColumnGroup, estimate: SizeEstimate) -> LaunchedConversion | None:
         """Launch the conversion with estimated sizes, for the first search variant; None if its buffers do not fit."""
-        made = estimate.allocate(group, self._launcher, self._size, strings=True)
-        if made is None:
+        result = estimate.allocate(group, self._launcher, self._size, strings=True)
+        if result is None:
             return None
         searched, found = self._searched, self._found
-        key = found.forms, found.did_more, searched.quoted, searched.has_sums
+        key = found.forms, found.measured_strings, searched.quoted, searched.has_sums
         conversion = self._setup.conversions.of(lambda: self._new_launches().speculative(group), group, key=key)
         arguments, first_seen = conversion.arguments, self._first_seen(group, searched.results(group))
         ranges = estimate.ranges(group)
-        arguments.upload(self._launcher, searched.arguments, made.rooms.addresses, first_seen=first_seen, ranges=ranges)
+        arguments.upload(self._launcher, searched.arguments, result.buffers.addresses, first_seen=first_seen, ranges=ranges)
         if conversion.recording is None:
             self._launches.launch_speculative(group, conversion, estimate.rows)
         else:
             self._replayed = conversion.replay(self._place, searched, estimate.rows)
-        return _launched(made, arguments.table(searched.arguments), searched.faults)
+        return _launched(result, arguments.table(searched.arguments), searched.faults)
 
     def _take_counts(self, fetched: NDArray[np.uint8], strings: int) -> list[int]:
         """Take the counts of the search, and return the bytes of each column of strings."""
@@ -243,7 +248,7 @@ class _Load:
         total["comment"] += counts["comments"]
         return _numbers(fetched[FORMS_BYTES : FORMS_BYTES + 8 * strings])
 
-    def _measure(self, group: Group, form: str, totals: Room) -> None:
+    def _measure(self, group: ColumnGroup, form: str, totals: DeviceBuffer) -> None:
         """Launch the kernels that count the bytes of each column of strings in `totals`."""
         if group.strings:
             _, buffer, _ = self._buffers(group)
@@ -253,59 +258,59 @@ class _Load:
             arguments = template.buffers(buffer)
             self._launches.measure(group, arguments, (columns, arguments.fast[0]), form, totals)
 
-    def _measured(self, group: Group) -> list[int]:
+    def _measured(self, group: ColumnGroup) -> list[int]:
         """Return the bytes of each column of strings of a text whose records are counted. The host waits."""
         if not group.strings:
             return []
-        totals = self._launcher.room(group.strings * 8, fill=0)
+        totals = self._launcher.allocate(group.strings * 8, fill=0)
         self._measure(group, self._form, totals)
         return _numbers(self._launcher.fetch(totals))
 
-    def _column_buffers(self, group: Group, strings: list[int]) -> ColumnGroupBuffers:
+    def _column_buffers(self, group: ColumnGroup, strings: list[int]) -> ColumnGroupBuffers:
         """Return buffers for all rows: those allocated for the estimate if it was good, otherwise new ones."""
-        rows, made = self._rows, self._allocated
+        rows, result = self._rows, self._allocated
         self._allocated = None
-        if made is None or made.group is not group or not covers(made.rows, rows):
-            del made  # releases its buffers before others are allocated
-            return group.make_room(self._launcher, rows, strings)
-        made.settle(self._launcher, rows, strings)
-        return made
+        if result is None or result.group is not group or not covers(result.rows, rows):
+            del result  # releases its buffers before others are allocated
+            return group.allocate(self._launcher, rows, strings)
+        result.settle(self._launcher, rows, strings)
+        return result
 
-    def _buffers(self, group: Group) -> tuple[Room, Room, Room]:
+    def _buffers(self, group: ColumnGroup) -> tuple[DeviceBuffer, DeviceBuffer, DeviceBuffer]:
         """Return the buffers of a conversion for results, arguments and faults; the first ones were allocated with the search."""
-        nbytes = results_bytes(len(group.rooms), group.infers)
+        nbytes = results_bytes(len(group.columns), group.infers)
         if self._first_buffers is not None:
             return self._searched.results(group), *self._first_buffers
-        others = [argument_bytes(self._known, len(group.rooms)), self._result.faults.room_bytes]
-        results, arguments, faults = self._launcher.rooms([nbytes], others)
+        others = [argument_bytes(self._known, len(group.columns)), self._result.faults.buffer_bytes]
+        results, arguments, faults = self._launcher.allocate_group([nbytes], others)
         return results, arguments, faults
 
-    def _first_seen(self, group: Group, results: Room) -> tuple[int, int]:
+    def _first_seen(self, group: ColumnGroup, results: DeviceBuffer) -> tuple[int, int]:
         """Return the address of first occurrences, and their bytes for each column; zeros if no type is inferred."""
-        return (results.address + counts_bytes(len(group.rooms)), FIRST_SEEN_BYTES) if group.infers else (0, 0)
+        return (results.address + counts_bytes(len(group.columns)), FIRST_SEEN_BYTES) if group.infers else (0, 0)
 
-    def _with_large_offsets(self, group: Group, strings: list[int]) -> Group:
+    def _with_large_offsets(self, group: ColumnGroup, strings: list[int]) -> ColumnGroup:
         """Return the group with 64-bit offsets for columns whose bytes exceed the range of 32-bit offsets."""
         exceeding = [number for number, size in enumerate(strings) if size > MAX_STRING_BYTES]
         large = [number for number in exceeding if group.types[number].bits == 32]
         if not large:
             return group
-        return self._known.group(group.positions, group.kinds, frozenset(group.rooms[number].position for number in large))
+        return self._known.group(group.positions, group.kinds, frozenset(group.columns[number].position for number in large))
 
-    def _convert(self, group: Group, strings: list[int]) -> ColumnGroupBuffers | None:
+    def _convert(self, group: ColumnGroup, strings: list[int]) -> ColumnGroupBuffers | None:
         """Convert columns of known sizes. The host waits for the results; None if the same columns must be converted again."""
         group = self._with_large_offsets(group, strings)
         results, buffer, faults = self._buffers(group)
-        made = self._column_buffers(group, strings)
+        result = self._column_buffers(group, strings)
         columns = self._launches.fast_columns(group, writes=True)
         template, first_seen = argument_template(self._known, group, (columns,)), self._first_seen(group, results)
-        template.upload(self._launcher, buffer, made.rooms.addresses, first_seen=first_seen)
+        template.upload(self._launcher, buffer, result.buffers.addresses, first_seen=first_seen)
         arguments = template.buffers(buffer)
         output = ConversionOutput(results, faults, self._rows)
         self._launches.convert(group, arguments, (columns, arguments.fast[0]), self._form, output)
-        return self._collect(group, _launched(made, arguments.table, faults), self._launcher.fetch(results))
+        return self._collect(group, _launched(result, arguments.table, faults), self._launcher.fetch(results))
 
-    def _collect(self, group: Group, launched: LaunchedConversion, fetched: NDArray[np.uint8]) -> ColumnGroupBuffers | None:
+    def _collect(self, group: ColumnGroup, launched: LaunchedConversion, fetched: NDArray[np.uint8]) -> ColumnGroupBuffers | None:
         """Collect the results of a conversion, and return its columns; None if they must be converted again."""
         self._first_buffers = None
         return launched.columns if self._result.add_pass(group, launched, fetched) else None

@@ -7,7 +7,7 @@ from functools import partial
 
 from headrace import _native
 from headrace.columns.buffers.load_result import Loaded
-from headrace.columns.convert.gpu.target import DEFAULT_TUNING, GpuTuning, Place, by_steps
+from headrace.columns.convert.gpu.target import DEFAULT_TUNING, GpuTarget, GpuTuning, with_dfa
 from headrace.columns.load.gpu.decoded import decode_target
 from headrace.columns.load.gpu.load import load_on_gpu
 from headrace.columns.plan.load_plan import LoadPlan
@@ -16,14 +16,14 @@ from headrace.columns.plan.native_errors import native_errors
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.device import Device
-from headrace.core.quick import quick
+from headrace.core.fast_constructor import fast_constructor
 from headrace.gpu.device.device import gpu
-from headrace.gpu.kernels.launcher import GpuLauncher, Launcher, Room, launcher_beside
-from headrace.sources.kinds.gpu_array import view_of_room
+from headrace.gpu.kernels.launcher import DeviceBuffer, GpuLauncher, Launcher, launcher_beside
+from headrace.sources.kinds.gpu_array import view_of_buffer
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
-View = Callable[[Room], _native.Source]
+View = Callable[[DeviceBuffer], _native.Source]
 
 
 def launcher_for(source: OpenSource, context: Context, device: Device, budget: Budget | None = None) -> GpuLauncher:
@@ -57,7 +57,9 @@ class TextLoads:
     ) -> None:
         self._dialect, self._view, self._device, self._shape = dialect, view, device, shape
 
-    def load(self, launcher: Launcher, text: Room, source: OpenSource, plan: LoadPlan, run: LoadRun = NO_HANDLES) -> Loaded:
+    def load(
+        self, launcher: Launcher, text: DeviceBuffer, source: OpenSource, plan: LoadPlan, run: LoadRun = NO_HANDLES
+    ) -> Loaded:
         """Load a text in the launcher's memory, or the part of it that is there.
 
         Raises
@@ -69,12 +71,12 @@ class TextLoads:
         if source.codec != "utf-8":
             place, source, plan = decode_target(place, source, plan, self._view(launcher))
         loaded = load_on_gpu(place, source, self._dialect, plan, run)
-        if loaded.by_steps:
-            self._shape = by_steps(self._shape)
+        if loaded.used_dfa:
+            self._shape = with_dfa(self._shape)
         return loaded
 
 
-_place = quick(Place)
+_place = fast_constructor(GpuTarget)
 
 
 def loads_on(device: Device, dialect: Dialect) -> TextLoads:
@@ -85,7 +87,7 @@ def loads_on(device: Device, dialect: Dialect) -> TextLoads:
 def _view_on(device: Device, launcher: Launcher) -> View:
     """Return the function that shows buffers of a GPU's launcher to the native readers."""
     assert isinstance(launcher, GpuLauncher)
-    return partial(view_of_room, device=device, stream=launcher.stream, crossings=launcher.crossings)
+    return partial(view_of_buffer, device=device, stream=launcher.stream, crossings=launcher.crossings)
 
 
 def load_text(loads: TextLoads, launcher: GpuLauncher, source: OpenSource, plan: LoadPlan, run: LoadRun = NO_HANDLES) -> Loaded:
@@ -98,10 +100,10 @@ def load_text(loads: TextLoads, launcher: GpuLauncher, source: OpenSource, plan:
     MemoryLimitError
         The text or the result does not fit.
     """
-    on_device = source.on_gpu if source.is_far else None
+    on_device = source.on_gpu if source.is_in_gpu_memory else None
     if on_device is not None:
         return loads.load(launcher, on_device, source, plan, run)
-    copied = launcher.room(source.size)
+    copied = launcher.allocate(source.size)
     with native_errors():
         launcher.read_in(source.native, source.size, copied)  # through pinned memory that several threads fill
     return loads.load(launcher, copied, source, plan, run)

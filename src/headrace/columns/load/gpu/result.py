@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.buffers.column_buffers_gpu import Taken
+from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.buffers.load_result import Evidence, Loaded
 from headrace.columns.buffers.source_positions import source_evidence
-from headrace.columns.convert.gpu.column_group import ColumnGroupBuffers, GpuPlan, Group
+from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers, GpuPlan
 from headrace.columns.convert.gpu.layouts import SIGHTINGS, TOTALS_WORDS
-from headrace.columns.convert.gpu.target import Place
+from headrace.columns.convert.gpu.target import GpuTarget
 from headrace.columns.faults.gpu.fault_list import Conversion, FaultList
 from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.finish.gpu.finish import locate_on_gpu, number_rows, shrink
@@ -25,8 +25,8 @@ from headrace.columns.load.gpu.setup_cache import LoadSetup
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.load_run import LoadRun
-from headrace.core.quick import quick
-from headrace.gpu.kernels.launcher import Room
+from headrace.core.fast_constructor import fast_constructor
+from headrace.gpu.kernels.launcher import DeviceBuffer
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
@@ -45,7 +45,7 @@ class LoadRequest:
         First byte of the data in the source. Kernels count from it.
     """
 
-    place: Place
+    place: GpuTarget
     source: OpenSource
     dialect: Dialect
     plan: LoadPlan
@@ -70,11 +70,11 @@ class LaunchedConversion:
     """
 
     columns: ColumnGroupBuffers
-    table: Room
-    faults: Room
+    table: DeviceBuffer
+    faults: DeviceBuffer
 
 
-_loaded = quick(Loaded)
+_loaded = fast_constructor(Loaded)
 
 
 class LoadResultBuilder:
@@ -88,7 +88,7 @@ class LoadResultBuilder:
         The counts of what precedes the data; updated to the counts of the whole load.
     """
 
-    entries: Room
+    entries: DeviceBuffer
     """Start states of the text's tiles, set after the search."""
 
     def __init__(self, request: LoadRequest, counts: dict[str, int]) -> None:
@@ -108,17 +108,17 @@ class LoadResultBuilder:
         """The faults. Created only if there is one or the caller needs the object: most texts have none."""
         its = self._request
         text = self._launcher, its.place.text, its.source, its.dialect
-        made = FaultList(*text, its.plan, begin=its.begin, see=self.inference.see_field)
+        result = FaultList(*text, its.plan, begin=its.begin, see=self.inference.see_field)
         if self._filled is not None:
-            made.take_clean(self._filled)
-        return made
+            result.take_clean(self._filled)
+        return result
 
     @property
     def _has_faults(self) -> bool:
         """True if `faults` exists."""
         return "faults" in self.__dict__
 
-    def add_pass(self, group: Group, launched: LaunchedConversion, fetched: NDArray[np.uint8]) -> bool:
+    def add_pass(self, group: ColumnGroup, launched: LaunchedConversion, fetched: NDArray[np.uint8]) -> bool:
         """Add the results of a conversion of a group.
 
         Parameters
@@ -134,7 +134,7 @@ class LoadResultBuilder:
             False if the same columns must be converted again.
         """
         columns = launched.columns
-        counts = counts_bytes(len(group.rooms))
+        counts = counts_bytes(len(group.columns))
         self.counts["passes"] += 1
         words = fetched[:counts].view(np.uint64)
         numbers, rows = words.tolist(), self.counts["records"]
@@ -202,12 +202,16 @@ class LoadResultBuilder:
             device=self._request.place.device,
         )
 
-    def _shrunk(self, taken: list[Taken], rows: int, evidence: Sequence[Evidence | None]) -> Sequence[Evidence | None]:
+    def _shrunk(self, taken: list[ColumnBuffers], rows: int, evidence: Sequence[Evidence | None]) -> Sequence[Evidence | None]:
         """Shrink the types of inferred numbers, and return the evidence for the final types."""
         deciding_rows = shrink(self._launcher, taken, rows)
         its, decoded = self._request, self._request.source.decoded
         text = its.source, its.dialect, its.plan, its.begin
-        found = locate_on_gpu(self._launcher, text, self.entries, deciding_rows, self.faults.gone) if deciding_rows else {}
+        found = (
+            locate_on_gpu(self._launcher, text, self.entries, deciding_rows, self.faults.rejected_records)
+            if deciding_rows
+            else {}
+        )
         if decoded is not None:
             found = source_evidence(found, decoded)
         for position, its_own in found.items():
@@ -215,11 +219,11 @@ class LoadResultBuilder:
             found[position] = replace(its_own, rounded=before and before.rounded)
         return tuple([found.get(position, one) for position, one in enumerate(evidence)])
 
-    def _separate_columns(self, made: dict[int, ColumnGroupBuffers]) -> list[Taken]:
+    def _separate_columns(self, made: dict[int, ColumnGroupBuffers]) -> list[ColumnBuffers]:
         """Return the columns one by one, and the column of collected text."""
         taken = [one for group in dict.fromkeys(made.values()) for one in group.taken() if made[one.position] is group]
         if self._setup.collects:
-            collected = Taken(self._request.known.wanted[-1], type_named("string"), None)
+            collected = ColumnBuffers(self._request.known.wanted[-1], type_named("string"), None)
             self.faults.collect(collected, self.counts["records"])
             taken.append(collected)
         return taken

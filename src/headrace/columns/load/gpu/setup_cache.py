@@ -72,7 +72,7 @@ class LoadSetup:
         """
         strings = self._strings if self.has_sums(tiles) else 0
         results = self.layout.end - FORMS_BYTES + scan_memory_bytes(tiles, len(self.positions))
-        others = self._others if search is None else (*self._others, tiles * search.room)
+        others = self._others if search is None else (*self._others, tiles * search.buffer)
         return (results, 8 * tiles), (tiles * strings * 8, *others)
 
 

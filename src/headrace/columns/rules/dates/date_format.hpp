@@ -118,10 +118,10 @@ HR_FN bool read_epoch(const u8* p, usize n, usize& at, DateParts& parts) {
     parts.is_epoch = true;
     parts.is_negative = at < n && p[at] == '-';
     if (parts.is_negative) ++at;
-    constexpr usize MOST_DIGITS = 18;
+    constexpr usize MAX_DIGITS = 18;
     const usize begin = at;
     i64 value = 0;
-    for (; at < n && is_digit(p[at]) && at - begin < MOST_DIGITS; ++at) value = value * 10 + (p[at] - '0');
+    for (; at < n && is_digit(p[at]) && at - begin < MAX_DIGITS; ++at) value = value * 10 + (p[at] - '0');
     parts.seconds_since_1970 = value;
     return at > begin;
 }

@@ -68,7 +68,7 @@ static __device__ __forceinline__ void make_codes([[maybe_unused]] Key (&key)[it
 }
 
 static __device__ __forceinline__ u8* digits_of_places(const Work& work) {
-    return reinterpret_cast<u8*>(work.room + tile_keys);
+    return reinterpret_cast<u8*>(work.staging + tile_keys);
 }
 
 template <bool whole, class Decode>
@@ -79,7 +79,7 @@ static __device__ __forceinline__ void write_keys_as(const Work& work, const Til
     for (u32 j = 0; j < items; ++j) {
         const u32 at = j * threads + threadIdx.x;
         if (!whole && at >= tile.count) continue;
-        const Key key = read(work.room, j);
+        const Key key = read(work.staging, j);
         const u32 digit = work.digit.of(key);
         if constexpr (with_values) digits_of_places(work)[at] = static_cast<u8>(digit);
         if (writes) write(work.out, work.shared.to[digit], j, decode(key));
@@ -118,7 +118,7 @@ static __device__ __forceinline__ void move_column(const Work& work, u32 column,
     for (u32 i = 0; i < items / 2; ++i) forget(own[i] = place[i]);
     const Item* const in = static_cast<const Item*>(work.columns.from[column]);
     Item* const out = static_cast<Item*>(work.columns.to[column]);
-    Item* const there = reinterpret_cast<Item*>(work.room);
+    Item* const there = reinterpret_cast<Item*>(work.staging);
     const u8* const digit = digits_of_places(work);
 #pragma unroll 1
     for (u32 first = 0; first < tile_keys; first += held) {
@@ -168,7 +168,7 @@ struct Following {
     // Writes values where their keys went, after these.
     template <bool whole>
     __device__ __forceinline__ void write_out(const Work& work, const Tile& tile, const u32 (&place)[items / 2]) const {
-        Value* const there = reinterpret_cast<Value*>(work.room);
+        Value* const there = reinterpret_cast<Value*>(work.staging);
         Value* const out = static_cast<Value*>(work.columns.to[0]);
         const u8* const digit = digits_of_places(work);
         __syncthreads();  // keys are read

@@ -13,12 +13,12 @@
 namespace headrace {
 
 // The keys of a tile and their rows in shared memory, in its first tile_keys x (sizeof(Key) + 2) bytes.
-struct BlockRoom {
+struct BlockStorage {
     Key* keys;
     u16* rows;
     Shared& shared;
 
-    static __device__ __forceinline__ BlockRoom in(void* memory) {
+    static __device__ __forceinline__ BlockStorage in(void* memory) {
         u8* const bytes = static_cast<u8*>(memory);
         constexpr u32 keys = tile_keys * sizeof(Key), rows = with_values ? tile_keys * 2 : 0;
         return {reinterpret_cast<Key*>(bytes), reinterpret_cast<u16*>(bytes + keys),
@@ -75,7 +75,7 @@ static __device__ __forceinline__ void exchange(Key (&key)[items], u32 (&row)[it
             work.shared.next[tile::warp()],
             [&](u32 j) { return own.place(first + j) < count ? work.digit.of(key[first + j]) : digits - 1; },
             [&](u32 j, u32 at) {
-                work.room[at] = key[first + j];
+                work.staging[at] = key[first + j];
                 if constexpr (with_values) rows[at] = static_cast<u16>(half_of(row, first + j));
             });
         __syncwarp();  // counters are as the next pair expects them
@@ -84,14 +84,14 @@ static __device__ __forceinline__ void exchange(Key (&key)[items], u32 (&row)[it
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         if (!own.has(j)) continue;
-        key[j] = work.room[own.place(j)];
+        key[j] = work.staging[own.place(j)];
         if constexpr (with_values) set_half(row, j, rows[own.place(j)]);
     }
 }
 
 // Sorts the first `count` keys by their lowest `low_bits` bits. Keys are in the rows that PartRows describes. All
 // threads call it; it contains barriers.
-static __device__ __forceinline__ void sort_block(Key (&key)[items], u32 (&row)[items / 2], const BlockRoom& room,
+static __device__ __forceinline__ void sort_block(Key (&key)[items], u32 (&row)[items / 2], const BlockStorage& staging,
                                                   const KeyRule<Key>& rule, u32 count, u32 low_bits) {
     const PartRows own = PartRows::of(count);
     const Columns columns = {};
@@ -99,10 +99,10 @@ static __device__ __forceinline__ void sort_block(Key (&key)[items], u32 (&row)[
 #pragma unroll 1
     for (u32 shift = 0; shift < low_bits; shift += bits) {
         const Digit digit = digit_at_shift(rule, shift, low_bits - shift < bits ? low_bits - shift : bits);
-        const Work work{nullptr, nullptr, 0, digit, places, columns, room.shared, room.keys};
+        const Work work{nullptr, nullptr, 0, digit, places, columns, staging.shared, staging.keys};
         const Found found = count_part(key, work, count, own);
         if (__syncthreads_or(threadIdx.x < digits && found.count == count) != 0) continue;
-        exchange(key, row, work, count, own, room.rows);
+        exchange(key, row, work, count, own, staging.rows);
     }
 }
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from headrace.gpu.kernels.launcher import Entry, Launcher, Room, Shape
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
 MAX_COLUMNS = 8
 """Columns that move with the keys; equal to `max_moved_columns` of device_plan.cuh."""
@@ -40,9 +40,9 @@ class MovedColumn:
         Bytes of an item.
     """
 
-    source: Room | None
-    target: Room | None
-    between: Room | None
+    source: DeviceBuffer | None
+    target: DeviceBuffer | None
+    between: DeviceBuffer | None
     width: int
 
     @property
@@ -53,7 +53,7 @@ class MovedColumn:
     @property
     def packed(self) -> bytes:
         """Return the bytes of a ``MovedColumn`` of device_plan.cuh."""
-        addresses = (0 if room is None else room.address for room in (self.source, self.target, self.between))
+        addresses = (0 if buffer is None else buffer.address for buffer in (self.source, self.target, self.between))
         return struct.pack("<3Q2I", *addresses, self.width, 0)
 
 
@@ -143,12 +143,12 @@ class SortContext:
         """Return the blocks of a grid-stride loop over `items` items."""
         return max(1, min(-(-items // block_items), self.multiprocessors * _BLOCKS_PER_MULTIPROCESSOR))
 
-    def gather(self, rows: Room | None, source: Room, target: Room, width: int) -> None:
+    def gather(self, rows: DeviceBuffer | None, source: DeviceBuffer, target: DeviceBuffer, width: int) -> None:
         """Copy the items at `rows` to consecutive places; without `rows`, copy all items."""
         shape = Shape(_GATHER_DEFINES, self.blocks(self.count), THREADS)
         self.launcher.launch(_GATHER, shape, (rows, row_bytes(self.count), self.count, source, target, width))
 
-    def convert_rows(self, rows: Room | None, target: Room, width: int) -> None:
+    def convert_rows(self, rows: DeviceBuffer | None, target: DeviceBuffer, width: int) -> None:
         """Write row numbers in another width; without `rows`, write 0, 1, 2, ..."""
         shape = Shape(_GATHER_DEFINES, self.blocks(self.count), THREADS)
         self.launcher.launch(_CONVERT_ROWS, shape, (rows, row_bytes(self.count), self.count, target, width))

@@ -77,7 +77,7 @@ struct PackShared {
 };
 
 // Returns where a warp's `own` keys go, after all that were reserved before. It contains barriers.
-static __device__ __forceinline__ u32 take_room(u32 own, PackShared& shared, u32* taken) {
+static __device__ __forceinline__ u32 reserve_range(u32 own, PackShared& shared, u32* taken) {
     if (tile::lane() == 0) shared.of_warp[tile::warp()] = own;
     __syncthreads();
     if (tile::warp() == 0) {
@@ -110,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         codes.load(input, at);
         const u32 is_light = count_tile(codes, input, at, table, counts);
         const u32 own = __reduce_add_sync(tile::all_lanes, static_cast<u32>(__popc(is_light)));
-        Key* to = remainder + take_room(own, shared, &plan->remainder);
+        Key* to = remainder + reserve_range(own, shared, &plan->remainder);
 #pragma unroll
         for (u32 j = 0; j < rows * per; ++j) {
             const bool here = (is_light >> j & 1) != 0;
@@ -183,7 +183,7 @@ static __device__ __forceinline__ void find_runs(Runs& runs, const All& heavy, c
 constexpr u32 together_items = 8;
 template <class Item, class Made>
 static __device__ __forceinline__ void put_tile(const Runs& runs, const Item* in, Item* out, u64 first, u64 end,
-                                                const Made& made) {
+                                                const Made& result) {
     const u32 r = runs.at(first);
     const bool whole =
         end - first == u64{threads} * together_items && (r + 1 == runs.number || runs.begin[r + 1] >= end);
@@ -192,7 +192,8 @@ static __device__ __forceinline__ void put_tile(const Runs& runs, const Item* in
 #pragma unroll
         for (u32 j = 0; j < together_items; ++j) {
             const u64 at = first + j * threads + threadIdx.x;
-            item[j] = made.is_known && r % 2 != 0 ? made(r) : in[static_cast<u64>(static_cast<i64>(at) + runs.from[r])];
+            item[j] =
+                result.is_known && r % 2 != 0 ? result(r) : in[static_cast<u64>(static_cast<i64>(at) + runs.from[r])];
         }
 #pragma unroll
         for (u32 j = 0; j < together_items; ++j) out[first + j * threads + threadIdx.x] = item[j];
@@ -201,7 +202,7 @@ static __device__ __forceinline__ void put_tile(const Runs& runs, const Item* in
     for (u64 at = first + threadIdx.x; at < end; at += threads) {
         const u32 own = runs.at(at);
         out[at] =
-            made.is_known && own % 2 != 0 ? made(own) : in[static_cast<u64>(static_cast<i64>(at) + runs.from[own])];
+            result.is_known && own % 2 != 0 ? result(own) : in[static_cast<u64>(static_cast<i64>(at) + runs.from[own])];
     }
 }
 
@@ -220,12 +221,12 @@ struct FromBefore {
 
 template <class Item, class Made>
 static __device__ __forceinline__ void put_all(const Runs& runs, const MovedColumn& moved, u64 count,
-                                               const Made& made) {
+                                               const Made& result) {
     constexpr u64 step = u64{threads} * together_items;
     const Item* const in = static_cast<const Item*>(moved.between);
     Item* const out = static_cast<Item*>(moved.target);
     for (u64 first = blockIdx.x * step; first < count; first += gridDim.x * step) {
-        put_tile(runs, in, out, first, first + step < count ? first + step : count, made);
+        put_tile(runs, in, out, first, first + step < count ? first + step : count, result);
     }
 }
 

@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     __shared__ Table table;
     if (plan->heavy == 0) return;
     const PassStep step = {0, BufferRole::source, BufferRole::between, 0};
-    Key* const room = reinterpret_cast<Key*>(memory);
+    Key* const staging = reinterpret_cast<Key*>(memory);
     Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * place_bytes);
     const Places places = {nullptr, nullptr, 0, portion.memory, portion.epoch, 0};
     LookBack look_back(places.memory, places.epoch);
@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const Digit digit = {{rule, &table}, digits - 1, 0};
     const Key* const in = static_cast<const Key*>(arrays.keys.source);
     Key* const out = static_cast<Key*>(arrays.keys.between);
-    const Work work{in, out, portion.count, digit, places, only != 0 ? beside : columns, shared, room};
+    const Work work{in, out, portion.count, digit, places, only != 0 ? beside : columns, shared, staging};
     sort_tiles({work, portion, look_back, nullptr, plan, 0, rule, false, false}, first);
     if (threadIdx.x == 0) look_back.end();
 }

@@ -11,7 +11,7 @@ from headrace.arrange.sort.gpu.heavy_hitters.tuning import HeavyHitterTuning
 from headrace.arrange.sort.gpu.lsd.lsd import PORTION, DevicePlan, PlanInputs
 from headrace.arrange.sort.gpu.lsd.tuning import TileTuning
 from headrace.gpu.kernels.kernel import LaunchMode
-from headrace.gpu.kernels.launcher import Entry, Room, Shape
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
 
 _EPOCH = (1 << 32) - 1
 """Epoch of look-back states that no pass of a sort has."""
@@ -32,8 +32,8 @@ class ExtractionBuffers:
     """
 
     tile: TileTuning
-    states: Room
-    table: Room
+    states: DeviceBuffer
+    table: DeviceBuffer
 
 
 class HeavyHitters:
@@ -67,7 +67,7 @@ class HeavyHitters:
         return 16 + (8 + keys.width << tuning.class_bits)
 
     @property
-    def remainder(self) -> Room:
+    def remainder(self) -> DeviceBuffer:
         """Return the buffer of the keys that remain."""
         assert self._moved.between is not None
         return self._moved.between

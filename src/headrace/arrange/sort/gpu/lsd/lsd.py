@@ -18,7 +18,7 @@ from headrace.arrange.sort.gpu.common.launch import (
 )
 from headrace.arrange.sort.gpu.lsd.tuning import LsdTuning, PrefixHistogramTuning, TileTuning
 from headrace.gpu.kernels.kernel import LaunchMode
-from headrace.gpu.kernels.launcher import Entry, Part, Room, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 
 REMAINDER_OFFSET = 16 + 16 * 16 + 8
 PLAN_BYTES = REMAINDER_OFFSET + 8
@@ -85,18 +85,18 @@ class DevicePlan:
     """
 
     def __init__(
-        self, context: SortContext, keys: KeyType, tuning: LsdTuning, zeros: Room, *, counts_prefixes: bool = False
+        self, context: SortContext, keys: KeyType, tuning: LsdTuning, zeros: DeviceBuffer, *, counts_prefixes: bool = False
     ) -> None:
         self._context, self._keys, self._tuning = context, keys, tuning
         self.table_bytes = keys.digit_count(tuning.bits) * (8 << tuning.bits)
         self.totals = zeros
-        self.starts = context.launcher.room(self.table_bytes * tuning.portions(context.count))
-        self._disorder = Part(self.totals, self.table_bytes)
-        self._differ = Part(self.totals, self.table_bytes + _DISORDER_BYTES)
-        self.plan = Part(self.totals, self.table_bytes + 2 * _DISORDER_BYTES)
+        self.starts = context.launcher.allocate(self.table_bytes * tuning.portions(context.count))
+        self._disorder = BufferSlice(self.totals, self.table_bytes)
+        self._differ = BufferSlice(self.totals, self.table_bytes + _DISORDER_BYTES)
+        self.plan = BufferSlice(self.totals, self.table_bytes + 2 * _DISORDER_BYTES)
         before_prefixes = self.nbytes(keys, tuning, counts_prefixes=False)
         has_prefixes = counts_prefixes and tuning.prefix_histogram is not None
-        self.prefix_counts = Part(self.totals, before_prefixes) if has_prefixes else None
+        self.prefix_counts = BufferSlice(self.totals, before_prefixes) if has_prefixes else None
 
     @property
     def bits(self) -> int:
@@ -110,14 +110,14 @@ class DevicePlan:
         prefixes = 4 << 2 * tuning.bits if counts_prefixes and tuning.prefix_histogram is not None else 0
         return digits + 2 * _DISORDER_BYTES + PLAN_BYTES + prefixes
 
-    def make(self, source: Room, inputs: PlanInputs, remainder: Room | None = None) -> None:
+    def make(self, source: DeviceBuffer, inputs: PlanInputs, remainder: DeviceBuffer | None = None) -> None:
         """Count digits and choose the passes. `remainder`: buffer of the keys that are left if heavy hitters are extracted."""
         packed = inputs.packed(self._context.count)
         if self.prefix_counts is not None and self._tuning.prefix_histogram is not None:
             self._count_prefixes(source, packed, self.prefix_counts, self._tuning.prefix_histogram)
         self._count_digits((source, remainder), packed, keeps_equals=inputs.keeps_equals)
 
-    def _count_prefixes(self, source: Room, inputs: bytes, counts: Part, sizes: PrefixHistogramTuning) -> None:
+    def _count_prefixes(self, source: DeviceBuffer, inputs: bytes, counts: BufferSlice, sizes: PrefixHistogramTuning) -> None:
         """Count prefixes if a sample shows that the MSD sort is likely to be cheaper."""
         keys, context = self._keys, self._context
         launch, rule = context.launcher.launch, len(keys.rule)
@@ -139,7 +139,7 @@ class DevicePlan:
             (counts, self._differ, inputs, self.totals, self.plan),
         )
 
-    def _count_digits(self, sources: tuple[Room, Room | None], inputs: bytes, *, keeps_equals: bool) -> None:
+    def _count_digits(self, sources: tuple[DeviceBuffer, DeviceBuffer | None], inputs: bytes, *, keeps_equals: bool) -> None:
         keys, bits, context = self._keys, self._tuning.bits, self._context
         sizes = self._tuning.histogram
         tile = sizes.threads * sizes.rows * 16 // keys.width
@@ -174,7 +174,7 @@ class LsdSort:
         Look-back states: `states_bytes` zeros, at most a third of a byte a key.
     """
 
-    def __init__(self, context: SortContext, keys: KeyType, tuning: LsdTuning, tile: TileTuning, states: Room) -> None:
+    def __init__(self, context: SortContext, keys: KeyType, tuning: LsdTuning, tile: TileTuning, states: DeviceBuffer) -> None:
         self._context, self._keys, self._tuning, self._tile, self._states = context, keys, tuning, tile, states
         self._portions = tuning.portions(context.count)
 

@@ -22,7 +22,7 @@ static __device__ __forceinline__ void run_pass(const DevicePlan* plan, u32 numb
                                                 Columns& columns) {
     const PassStep step = plan->step[number];
     const bool is_last = number + 1 == plan->steps;
-    Key* const room = reinterpret_cast<Key*>(memory);
+    Key* const staging = reinterpret_cast<Key*>(memory);
     Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * place_bytes);
     const Places places = {nullptr, nullptr, 0, portion.memory, portion.epoch, 0};
     LookBack look_back(places.memory, places.epoch);
@@ -37,7 +37,7 @@ static __device__ __forceinline__ void run_pass(const DevicePlan* plan, u32 numb
     const Digit digit = digit_by_number(rule, step.digit);
     const Key* const in = static_cast<const Key*>(arrays.keys.from(step.from)) + portion.begin;
     Key* const out = is_last && portion.writes_keys == 0 ? nullptr : static_cast<Key*>(arrays.keys.to(step.to));
-    const Work work{in, out, count, digit, places, only != 0 ? beside : columns, shared, room};
+    const Work work{in, out, count, digit, places, only != 0 ? beside : columns, shared, staging};
     u64* const next_starts = portion.next_starts == nullptr ? nullptr : portion.next_starts + own;
     sort_tiles({work, portion, look_back, next_starts, plan, number, rule, number == 0, is_last}, first);
     if (threadIdx.x == 0) look_back.end();

@@ -101,7 +101,7 @@ struct Run {
             Key word = key[j];
             if constexpr (with_values)
                 word = static_cast<Key>((task.code_of(word) - spread.base) << row_bits) + item_place(j);
-            task.bins.room[place[j]] = word;
+            task.bins.staging[place[j]] = word;
         }
         __syncthreads();
     }
@@ -132,7 +132,7 @@ struct Run {
     }
     __device__ __forceinline__ void move_values(const MovedColumn& column) {
         Key* const out = static_cast<Key*>(column.to(leaf.to())) + (leaf.begin / line_keys * line_keys + threadIdx.x);
-        Key* const stage = task.bins.room;
+        Key* const stage = task.bins.staging;
         __syncthreads();
 #pragma unroll
         for (u32 j = 0; j < rounds; ++j) {
@@ -161,7 +161,7 @@ struct Run {
 #pragma unroll
         for (u32 j = 0; j < rounds; ++j) {
             if (!is_there(j)) continue;
-            const Key word = task.bins.room[item_place(j)];
+            const Key word = task.bins.staging[item_place(j)];
             if constexpr (with_values) place[j] = static_cast<u32>(word) & ((1u << row_bits) - 1);
             write_key(j, with_values ? static_cast<Key>((word >> row_bits) + spread.base) : word);
         }

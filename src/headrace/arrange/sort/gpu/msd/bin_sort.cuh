@@ -81,7 +81,7 @@ struct BinSortShared {
 // Shared memory of a bucket's threads.
 struct Bins {
     u32* counters;  // `words` counters, zero
-    Key* room;
+    Key* staging;
     BinSortShared& shared;
 
     __device__ __forceinline__ uint4* own() const { return reinterpret_cast<uint4*>(counters) + threadIdx.x * vectors; }
@@ -237,7 +237,7 @@ static __device__ __forceinline__ void order_run(Key* run, u32 count) {
 static __device__ __forceinline__ void order_bins(const Bins& bins, const Several& several) {
     const u32 own = threadIdx.x * (4 * own_words);
     for (u32 left = several.two & ~several.three; left != 0;) {
-        Key* const pair = bins.room + *bins.half_at(own + Several::take(left));
+        Key* const pair = bins.staging + *bins.half_at(own + Several::take(left));
         const Key first = pair[0], second = pair[1];
         if (second < first) {
             pair[0] = second;
@@ -248,7 +248,7 @@ static __device__ __forceinline__ void order_bins(const Bins& bins, const Severa
         const u32 at = Several::take(left), high = at & 2;
         const u32 past = high == 0 ? several.past & 0xFFFF : several.past >> 16;
         const u32 begin = *bins.half_at(own + at);
-        order_run(bins.room + begin, (at >= 4 * own_words - 4 ? past : *bins.half_at(own + at + 4)) - begin);
+        order_run(bins.staging + begin, (at >= 4 * own_words - 4 ? past : *bins.half_at(own + at + 4)) - begin);
     }
 }
 

@@ -10,7 +10,7 @@ using namespace headrace;
 
 // Sorts a bucket from its buffer to the target. Keys in the source buffer are not codes yet.
 static __device__ __forceinline__ void sort_leaf(const Leaf& leaf, const KeyRule<Key>& rule, const Arrays& arrays,
-                                                 u32 writes_keys, const BlockRoom& room) {
+                                                 u32 writes_keys, const BlockStorage& staging) {
     const PassStep step = {0, leaf.from(), leaf.to(), 0};
     const Digit digit = digit_by_number(rule, 0);
     const bool is_given = step.from == BufferRole::source;
@@ -25,7 +25,7 @@ static __device__ __forceinline__ void sort_leaf(const Leaf& leaf, const KeyRule
         key[j] = in[own.place(j)];
         if (is_given) key[j] = digit.rule.moved(key[j]);
     }
-    sort_block(key, row, room, rule, leaf.count, leaf.bits());
+    sort_block(key, row, staging, rule, leaf.count, leaf.bits());
     __syncthreads();  // in place: all are read
     if (writes_keys != 0 || leaf.are_light()) {
         Key* const out = static_cast<Key*>(arrays.keys.to(step.to)) + leaf.begin;
@@ -37,25 +37,25 @@ static __device__ __forceinline__ void sort_leaf(const Leaf& leaf, const KeyRule
     if constexpr (with_values) {
 #pragma unroll
         for (u32 j = 0; j < items; ++j) {
-            if (own.has(j)) room.rows[own.place(j)] = static_cast<u16>(half_of(row, j));
+            if (own.has(j)) staging.rows[own.place(j)] = static_cast<u16>(half_of(row, j));
         }
         __syncthreads();
-        const Fetch fetch = {room.rows, room.keys, leaf.begin, leaf.count};
+        const Fetch fetch = {staging.rows, staging.keys, leaf.begin, leaf.count};
 #pragma unroll 1
         for (u32 c = 0; c < arrays.columns; ++c) fetch_column(arrays.column[c], step, fetch);
     }
     __syncthreads();
 }
 
-// Dynamic shared memory: a BlockRoom.
+// Dynamic shared memory: a BlockStorage.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     block_radix_sort(List list, KeyRule<Key> rule, Arrays arrays, u32 writes_keys) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
-    const BlockRoom room = BlockRoom::in(memory);
-    if (list.leaves == nullptr) return sort_leaf(list.only, rule, arrays, writes_keys, room);
+    const BlockStorage staging = BlockStorage::in(memory);
+    if (list.leaves == nullptr) return sort_leaf(list.only, rule, arrays, writes_keys, staging);
     const u32 number = *list.number;
     for (u32 i = blockIdx.x; i < number; i += gridDim.x) {
-        sort_leaf(list.leaves[list.first + i * list.stride], rule, arrays, writes_keys, room);
+        sort_leaf(list.leaves[list.first + i * list.stride], rule, arrays, writes_keys, staging);
     }
 }

@@ -58,14 +58,14 @@ struct List {
     Leaf only;
 };
 
-constexpr u32 most_classes = 6;
+constexpr u32 max_classes = 6;
 constexpr u32 part_lists = 3;
 
 // List lengths of one pass. Leaf buckets of all passes are counted in the first.
 struct Counts {
     u32 blocks;
     u32 buckets;
-    u32 leaves[most_classes];
+    u32 leaves[max_classes];
 };
 
 // All lists. Even and odd passes have separate ones, since a pass makes those of the next.
@@ -81,8 +81,8 @@ struct Lists {
     u32* block_counts;         // for each block and digit; null: not kept
     const u32* heads;          // prefix histogram, if the plan has one
     Leaf* leaves[part_lists];  // two size classes each: even ones from the front, odd ones from the back
-    u32 most_parts[part_lists];
-    u32 class_keys[most_classes];  // maximum size of a leaf bucket of each class
+    u32 max_parts[part_lists];
+    u32 class_keys[max_classes];  // maximum size of a leaf bucket of each class
     u32 classes;
     u32 keys_of_block;
     u32 max_leaf_keys;  // maximum size of a leaf bucket
@@ -105,7 +105,7 @@ static __device__ __forceinline__ u32* cursors_of(const Lists& lists, u32 step) 
 // Returns leaf bucket `i` of a size class.
 static __device__ __forceinline__ Leaf* leaf_of(const Lists& lists, u32 size_class, u32 i) {
     const u32 list = size_class / 2;
-    return lists.leaves[list] + (size_class % 2 == 0 ? i : lists.most_parts[list] - 1 - i);
+    return lists.leaves[list] + (size_class % 2 == 0 ? i : lists.max_parts[list] - 1 - i);
 }
 
 }  // namespace headrace

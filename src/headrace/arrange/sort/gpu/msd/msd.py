@@ -16,7 +16,7 @@ from headrace.arrange.sort.gpu.lsd.lsd import DevicePlan
 from headrace.arrange.sort.gpu.msd.local_sorts import BinSortTuning, bin_sort_entry, block_radix_sort_entry
 from headrace.arrange.sort.gpu.msd.tuning import BUCKET_BYTES, RECORD_BYTES, HybridOptions, ListBounds, MsdTuning
 from headrace.gpu.kernels.kernel import LaunchMode
-from headrace.gpu.kernels.launcher import Entry, Part, Room, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 
 MAX_KEYS = (1 << 32) - 1
 """Maximum number of keys: positions have 32 bits."""
@@ -45,24 +45,29 @@ class MsdSort:
     """
 
     def __init__(
-        self, context: SortContext, keys: KeyType, tuning: MsdTuning, options: HybridOptions, zeros: tuple[Room, Room]
+        self,
+        context: SortContext,
+        keys: KeyType,
+        tuning: MsdTuning,
+        options: HybridOptions,
+        zeros: tuple[DeviceBuffer, DeviceBuffer],
     ) -> None:
         self._context, self._keys, self._tuning, self._options = context, keys, tuning, options
         self._passes = keys.digit_count(tuning.bits)
         self._bounds = bounds = ListBounds(context.count, tuning, options, self._passes)
-        room = context.launcher.room
+        allocate = context.launcher.allocate
         digits = 1 << tuning.bits
         states, self._counts = zeros
-        self._blocks = [room(bounds.blocks * RECORD_BYTES) for _ in range(2)]
-        self._buckets = [room(bounds.buckets * BUCKET_BYTES) for _ in range(2)]
-        self._cursors = [room(bounds.buckets * digits * 4) for _ in range(bounds.cursor_tables)]
+        self._blocks = [allocate(bounds.blocks * RECORD_BYTES) for _ in range(2)]
+        self._buckets = [allocate(bounds.buckets * BUCKET_BYTES) for _ in range(2)]
+        self._cursors = [allocate(bounds.buckets * digits * 4) for _ in range(bounds.cursor_tables)]
         keeps_counts = options.keeps_counts and not options.stable
-        self._block_counts = room(bounds.blocks * digits * 4) if keeps_counts else None
+        self._block_counts = allocate(bounds.blocks * digits * 4) if keeps_counts else None
         if tuning.is_one_launch:
-            states = room(self.states_bytes(context.count, tuning, options))
+            states = allocate(self.states_bytes(context.count, tuning, options))
         self._states = states if options.stable else None
-        self._leaves = [room(bounds.leaves(number) * RECORD_BYTES) for number in range(bounds.lists)]
-        self._leftovers = room(bounds.leaves(0) * RECORD_BYTES) if tuning.leftover is not None else None
+        self._leaves = [allocate(bounds.leaves(number) * RECORD_BYTES) for number in range(bounds.lists)]
+        self._leftovers = allocate(bounds.leaves(0) * RECORD_BYTES) if tuning.leftover is not None else None
 
     @staticmethod
     def counts_bytes(keys: KeyType, tuning: MsdTuning) -> int:
@@ -106,9 +111,9 @@ class MsdSort:
         tuning, options, bounds = self._tuning, self._options, self._bounds
         odd = self._cursors[1] if len(self._cursors) > 1 else None
         cursors = self._cursors[0], odd, self._block_counts, plan.prefix_counts
-        rooms = plan.plan, self._counts, *self._blocks, *self._buckets, *cursors
+        buffers = plan.plan, self._counts, *self._blocks, *self._buckets, *cursors
         unused = [None] * (LISTS - len(self._leaves))
-        addresses = [0 if room is None else room.address for room in (*rooms, *self._leaves, *unused)]
+        addresses = [0 if buffer is None else buffer.address for buffer in (*buffers, *self._leaves, *unused)]
         lengths = [bounds.leaves(number) for number in range(bounds.lists)] + [0] * len(unused)
         below = tuning.merge_below if options.merges else 0
         class_keys = [local.keys if options.by_size else 0 for local in tuning.local] + [0] * (MAX_CLASSES - len(tuning.local))
@@ -164,7 +169,7 @@ class MsdSort:
         blocks = self._grid(self._bounds.blocks, tile.blocks)
         return Shape(tuning.reserve_defines(self._keys), blocks, tile.threads, tuning.reserve_shared(self._keys))
 
-    def _scatter_stably(self, lists: bytes, number: int, arrays: bytes, states: Room) -> None:
+    def _scatter_stably(self, lists: bytes, number: int, arrays: bytes, states: DeviceBuffer) -> None:
         entry = _scatter_stable_entry(len(self._keys.rule))
         self._context.launcher.launch(entry, self._stable_shape(), (lists, number, self._keys.rule, arrays, states))
 
@@ -181,7 +186,7 @@ class MsdSort:
         assert len(self._cursors) == 2 and (number > 0 or self._states is not None)
         shape = self._reserve_shape() if self._states is None else self._stable_shape()
         shape = replace(shape, blocks=self._grid(self._bounds.blocks, 1))
-        barrier = Part(self._counts, (self._passes + 1) * _COUNTS_BYTES)
+        barrier = BufferSlice(self._counts, (self._passes + 1) * _COUNTS_BYTES)
         args = (lists, number, self._keys.rule, arrays, barrier)
         launch, rule = self._context.launcher.launch, len(self._keys.rule)
         if self._states is None:
@@ -207,7 +212,7 @@ class MsdSort:
         launch, rule = self._context.launcher.launch, len(self._keys.rule)
         if uses_bins:
             assert self._leftovers is not None
-            launch(bin_sort_entry(rule), shape, (*args, self._leftovers, Part(self._counts, 8 + 4 * _LEFTOVER)))
+            launch(bin_sort_entry(rule), shape, (*args, self._leftovers, BufferSlice(self._counts, 8 + 4 * _LEFTOVER)))
         else:
             launch(block_radix_sort_entry(rule), shape, args)
 

@@ -21,7 +21,7 @@ struct Runs {
 };
 
 // Computes exclusive sums of the digits' counts, and reserves space in the sub-buckets.
-static __device__ __forceinline__ void take_room(const Lists& lists, const Block& block, u32 count, Runs& runs) {
+static __device__ __forceinline__ void reserve_runs(const Lists& lists, const Block& block, u32 count, Runs& runs) {
     const u32 d = threadIdx.x;
     const u32 upto = tile::scan_warp<Sum<u32>>(count);
     const u32 before = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), runs.totals).before;
@@ -62,7 +62,7 @@ static __device__ __forceinline__ void place_keys(const Key (&key)[items], const
                                                   u32 i, const Digit& digit, Runs& runs, u32 (&place)[items]) {
     const u32 d = threadIdx.x;
     const u32 count = d < digits ? lists.block_counts[static_cast<u64>(i) * digits + d] : 0;
-    take_room(lists, block, count, runs);
+    reserve_runs(lists, block, count, runs);
     if (__syncthreads_or(lists.looks_ahead != 0 && count > block.count / 2) != 0) {
         return place_ahead(key, digit, block.count, runs, place);
     }
@@ -74,7 +74,7 @@ static __device__ __forceinline__ void place_keys(const Key (&key)[items], const
 
 // Scatters a column, or one half of 16-byte items, which are `stride` apart.
 template <class Value>
-static __device__ __forceinline__ void scatter_values(const void* from, void* to, const Block& block, Value* room,
+static __device__ __forceinline__ void scatter_values(const void* from, void* to, const Block& block, Value* staging,
                                                       const u32 (&place)[items], const u32 (&target)[items],
                                                       u32 stride) {
     __syncthreads();
@@ -82,27 +82,29 @@ static __device__ __forceinline__ void scatter_values(const void* from, void* to
     for (u32 j = 0; j < items; ++j) {
         if (place_in_block(j) >= block.count) continue;
         const u32 at = block.begin + place_in_block(j);
-        room[place[j]] = from == nullptr ? static_cast<Value>(at) : static_cast<const Value*>(from)[u64{at} * stride];
+        staging[place[j]] =
+            from == nullptr ? static_cast<Value>(at) : static_cast<const Value*>(from)[u64{at} * stride];
     }
     __syncthreads();
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
-        if (place_in_block(j) < block.count) static_cast<Value*>(to)[u64{target[j]} * stride] = room[place_in_block(j)];
+        if (place_in_block(j) < block.count)
+            static_cast<Value*>(to)[u64{target[j]} * stride] = staging[place_in_block(j)];
     }
 }
 
 static __device__ __forceinline__ void scatter_column(const MovedColumn& moved, const PassStep& step,
-                                                      const Block& block, void* room, const u32 (&place)[items],
+                                                      const Block& block, void* staging, const u32 (&place)[items],
                                                       const u32 (&target)[items]) {
     const void* const from = moved.from(step.from);
     void* const to = moved.to(step.to);
-    if (moved.width == 1) scatter_values(from, to, block, static_cast<u8*>(room), place, target, 1);
-    if (moved.width == 2) scatter_values(from, to, block, static_cast<u16*>(room), place, target, 1);
-    if (moved.width == 4) scatter_values(from, to, block, static_cast<u32*>(room), place, target, 1);
-    if (moved.width == 8) scatter_values(from, to, block, static_cast<u64*>(room), place, target, 1);
+    if (moved.width == 1) scatter_values(from, to, block, static_cast<u8*>(staging), place, target, 1);
+    if (moved.width == 2) scatter_values(from, to, block, static_cast<u16*>(staging), place, target, 1);
+    if (moved.width == 4) scatter_values(from, to, block, static_cast<u32*>(staging), place, target, 1);
+    if (moved.width == 8) scatter_values(from, to, block, static_cast<u64*>(staging), place, target, 1);
     for (u32 half = 0; half < 2 && moved.width == 16; ++half) {
         const u64* const own = static_cast<const u64*>(from) + half;
-        scatter_values(own, static_cast<u64*>(to) + half, block, static_cast<u64*>(room), place, target, 2);
+        scatter_values(own, static_cast<u64*>(to) + half, block, static_cast<u64*>(staging), place, target, 2);
     }
 }
 
@@ -120,10 +122,10 @@ static __device__ __forceinline__ void scatter_block(const Lists& lists, u32 num
         if (number == 0) key[j] = digit.rule.moved(key[j]);
     }
     place_keys(key, lists, block, i, digit, runs, place);
-    Key* const room = static_cast<Key*>(memory);
+    Key* const staging = static_cast<Key*>(memory);
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
-        if (place_in_block(j) < block.count) room[place[j]] = key[j];
+        if (place_in_block(j) < block.count) staging[place[j]] = key[j];
     }
     __syncthreads();
     Key* const out = static_cast<Key*>(arrays.keys.to(step.to));
@@ -131,7 +133,7 @@ static __device__ __forceinline__ void scatter_block(const Lists& lists, u32 num
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         if (place_in_block(j) >= block.count) continue;
-        const Key moved = room[place_in_block(j)];
+        const Key moved = staging[place_in_block(j)];
         target[j] = runs.to[digit.of(moved)] + place_in_block(j);
         out[target[j]] = is_last ? digit.rule.given(moved) : moved;
     }

@@ -33,7 +33,7 @@ struct Scatter {
     Key* out;
     bool makes_codes, makes_keys;  // whether keys become codes, and codes become keys, if that changes them
     Bins<u32, DigitOf>& bins;
-    Key* room;  // shared memory of the bins
+    Key* staging;  // shared memory of the bins
 };
 
 static __device__ __forceinline__ void load_block(Key (&key)[items], const Scatter& task, const Block& block) {
@@ -49,16 +49,16 @@ static __device__ __forceinline__ void load_block(Key (&key)[items], const Scatt
 static __device__ __forceinline__ void scatter_block(Key (&key)[items], const Scatter& task, const Block& block,
                                                      const Block& next) {
     Bins<u32, DigitOf>& bins = task.bins;
-    const Left left = bin_keys(key, block.count, task.digit_of, bins, task.room);
+    const Left left = bin_keys(key, block.count, task.digit_of, bins, task.staging);
     const bool are_left = __syncthreads_or((left.full | left.alike) != 0) != 0;
     if (!are_left) load_block(key, task, next);
     u32* const cursors = cursors_of(task.lists, task.number) + static_cast<u64>(block.bucket) * digits;
-    const Run<u32> run = take_room(bins, [&](u32 d, u32 count) { return atomicAdd(&cursors[d], count); });
+    const Run<u32> run = reserve_runs(bins, [&](u32 d, u32 count) { return atomicAdd(&cursors[d], count); });
     const auto given = [&](Key code) { return task.makes_keys ? task.rule.key(code) : code; };
     if (!task.makes_keys) {
-        write_bins<warp_digits>(task.room, run, task.out, [](Key code) { return code; });
+        write_bins<warp_digits>(task.staging, run, task.out, [](Key code) { return code; });
     } else {
-        write_bins<1>(task.room, run, task.out, given);
+        write_bins<1>(task.staging, run, task.out, given);
     }
     __syncthreads();
     if (are_left) {
@@ -72,7 +72,7 @@ struct Scattering {
     const Lists& lists;
     const KeyRule<Key>& rule;
     const Arrays& arrays;
-    Key* room;  // shared memory of the bins
+    Key* staging;  // shared memory of the bins
 };
 
 // Runs pass `number` of the plan. In the first pass, keys become codes.
@@ -94,7 +94,7 @@ static __device__ __forceinline__ void scatter_blocks(const Scattering& given, u
                        changes && is_first,
                        changes && number + 1 == lists.plan->steps,
                        bins,
-                       given.room};
+                       given.staging};
     bins.begin(task.digit_of);
     const Block* const all = blocks_of(lists, number);
     Key key[items] = {};

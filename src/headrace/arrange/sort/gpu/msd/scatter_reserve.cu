@@ -11,8 +11,8 @@ using namespace headrace;
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     scatter_reserve(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays) {
     tile::wait_for_launch_before();
-    HR_DYNAMIC_SHARED(Key, room);
-    scatter_blocks({lists, rule, arrays, room}, number, number == 0);
+    HR_DYNAMIC_SHARED(Key, staging);
+    scatter_blocks({lists, rule, arrays, staging}, number, number == 0);
 }
 
 static_assert(sizeof(Assigning) <= digits * bin_bytes);

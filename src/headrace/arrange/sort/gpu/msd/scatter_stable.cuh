@@ -108,7 +108,7 @@ static __device__ __forceinline__ void scatter_stably(const StableScatter& task,
     const Lists& lists = task.lists;
     const u32 blocks = lists.counts[number].blocks;
     const PassStep step = lists.plan->step[number];
-    Key* const room = reinterpret_cast<Key*>(task.memory);
+    Key* const staging = reinterpret_cast<Key*>(task.memory);
     Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(task.memory) + tile_keys * place_bytes);
     LookBack look_back(task.states, number + 1);
     if constexpr (only == 0) choose_columns(columns, task.arrays, step, 0);
@@ -118,7 +118,7 @@ static __device__ __forceinline__ void scatter_stably(const StableScatter& task,
     const Digit digit = digit_by_number(task.rule, step.digit);
     const Key* const in = static_cast<const Key*>(task.arrays.keys.from(step.from));
     Key* const out = static_cast<Key*>(task.arrays.keys.to(step.to));
-    const Work work{in, out, 0, digit, places, only != 0 ? beside : columns, shared, room};
+    const Work work{in, out, 0, digit, places, only != 0 ? beside : columns, shared, staging};
     const bool is_last = number + 1 == lists.plan->steps;
     const u32* const cursors = cursors_of(lists, number);
     const Block* const list = blocks_of(lists, number);

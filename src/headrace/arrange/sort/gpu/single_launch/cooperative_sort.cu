@@ -39,13 +39,13 @@ struct DigitPass {
 // Orders keys by one digit and finds their positions. Returns false if all share the digit; then keys are unchanged.
 static __device__ __forceinline__ bool order_digit(ThreadKeys& own, const DigitPass& turn) {
     const Work& work = turn.work;
-    u32* const rows = reinterpret_cast<u32*>(work.room + tile_keys);
+    u32* const rows = reinterpret_cast<u32*>(work.staging + tile_keys);
     const Found found = count_digits<false>(own.key, work, turn.tile);
     turn.counts.post(turn.number, found.count);
     rank_items<items>(
         work.shared.next[tile::warp()], [&](u32 j) { return digit_at<false>(own.key, j, work.digit, turn.tile); },
         [&](u32 j, u32 at) {
-            work.room[at] = own.key[j];
+            work.staging[at] = own.key[j];
             if constexpr (with_values) rows[at] = own.row[j];
         });
     if (turn.counts.wait(turn.number, static_cast<u32>(work.count))) return false;
@@ -58,7 +58,7 @@ static __device__ __forceinline__ bool order_digit(ThreadKeys& own, const DigitP
         const u32 at = j * threads + threadIdx.x;
         own.to[j] = nowhere;
         if (at >= turn.tile.count) continue;
-        own.key[j] = work.room[at];
+        own.key[j] = work.staging[at];
         if constexpr (with_values) own.row[j] = rows[at];
         own.to[j] = static_cast<u32>(work.shared.to[work.digit.of(own.key[j])]) + at;
     }
@@ -126,8 +126,8 @@ constexpr u32 exchange_bytes = tile_keys * (sizeof(Key) + (with_values ? 4 : 0))
 // Dynamic shared memory: a tile's keys, 4 bytes for each if there are columns, and Shared.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     cooperative_sort(u32 count, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, CooperativeMemory memory) {
-    HR_DYNAMIC_SHARED(uint4, room);
-    Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(room) + exchange_bytes);
+    HR_DYNAMIC_SHARED(uint4, staging);
+    Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(staging) + exchange_bytes);
     __shared__ Sums sums;
     GridBarrier barrier(memory.meeting);
     AllCounts counts(memory.counts, barrier, sums);
@@ -154,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
 #pragma unroll 1
     for (u32 number = 0; number < key_digits; ++number) {
         const Digit digit = digit_by_number(rule, number);
-        const Work work = {nullptr, nullptr, count, digit, places, columns, shared, reinterpret_cast<Key*>(room)};
+        const Work work = {nullptr, nullptr, count, digit, places, columns, shared, reinterpret_cast<Key*>(staging)};
         if (!order_digit(own, {work, tile, counts, sums, number}) || number + 1 == key_digits) continue;
         const u64 half = to_second ? count : 0;
         exchange_all(own, tile, {memory.meeting, memory.counts, memory.keys + half, memory.rows + half}, barrier);

@@ -9,7 +9,7 @@ from functools import lru_cache
 from headrace.arrange.sort.gpu.common.launch import KeyType, MovedColumn, packed_arrays
 from headrace.arrange.sort.gpu.single_launch.tuning import CooperativeTuning, RankSortTuning
 from headrace.gpu.kernels.kernel import LaunchMode
-from headrace.gpu.kernels.launcher import Entry, Launcher, Room
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher
 
 
 def rank_sort(
@@ -20,7 +20,7 @@ def rank_sort(
     count: int,
     *,
     writes_keys: bool,
-    counters: Callable[[], Room],
+    counters: Callable[[], DeviceBuffer],
 ) -> None:
     """Sort by blocks that each rank their share of the keys among all.
 
@@ -40,7 +40,7 @@ def cooperative_sort(
     count: int,
     *,
     writes_keys: bool,
-    counters: Callable[[], Room],
+    counters: Callable[[], DeviceBuffer],
 ) -> None:
     """Sort by blocks that wait for each other after each digit; a target may be its source.
 
@@ -49,8 +49,8 @@ def cooperative_sort(
     """
     moved, columns = arrays
     sizes = tuning.grid(count) * (4 << tuning.bits), 2 * count * keys.width, 8 * count if columns else 0
-    rooms = [counters(), *(launcher.room(nbytes) for nbytes in sizes)]  # referenced until the launch is enqueued
-    memory = struct.pack("<4Q", *(room.address for room in rooms))
+    buffers = [counters(), *(launcher.allocate(nbytes) for nbytes in sizes)]  # referenced until the launch is enqueued
+    memory = struct.pack("<4Q", *(buffer.address for buffer in buffers))
     args = (count, keys.rule, packed_arrays(moved, columns), int(writes_keys), memory)
     launcher.launch(_cooperative_entry(len(keys.rule)), tuning.launch(keys, count, has_values=bool(columns)), args)
 

@@ -17,7 +17,7 @@ using namespace headrace;
 // Results of the search, and whether the DFA variant read the text.
 struct RowsFound {
     u32 flags;
-    bool by_steps;
+    bool by_dfa;
 };
 HR_FN RowsFound rows_found(const FindTotals* totals, const RowTask& task) {
     u32 form = 0, flags = totals[0].flags;
@@ -25,9 +25,9 @@ HR_FN RowsFound rows_found(const FindTotals* totals, const RowTask& task) {
     return {flags, form == task.forms};
 }
 
-HR_FN RowTile row_tile_of(const TileEntry* entries, const u8* text, const RowTask& task, const RowsFound& found) {
+HR_FN RowTile row_tile_of(const TileStart* entries, const u8* text, const RowTask& task, const RowsFound& found) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
-    const TileExtent extent = extent_of(blockIdx.x, tile_bytes, head_bytes, skew, task.size);
+    const TileExtent extent = extent_of(blockIdx.x, tile_bytes, halo_bytes, skew, task.size);
     RowTile tile{};
     tile.entry = entries[blockIdx.x];
     tile.next = entries[blockIdx.x + 1];
@@ -39,11 +39,11 @@ HR_FN RowTile row_tile_of(const TileEntry* entries, const u8* text, const RowTas
     const u64 records = tile.next.record - tile.entry.record;
     tile.records = records <= max_records ? static_cast<u32>(records) : max_records + 1;
     if (ends_text(task, tile)) ++tile.records;
-    tile.returns = (task.dialect.flags & PLAIN_UNIVERSAL) && (found.by_steps || (found.flags & FIND_RETURN));
-    tile.inside = (found.by_steps ? task.quoted_states >> tile.entry.state & 1 : tile.entry.state) != 0;
+    tile.returns = (task.dialect.flags & PLAIN_UNIVERSAL) && (found.by_dfa || (found.flags & FIND_RETURN));
+    tile.inside = (found.by_dfa ? task.quoted_states >> tile.entry.state & 1 : tile.entry.state) != 0;
     tile.quotes = !may_quote && (task.flags & ROW_TASK_QUOTED) && (found.flags & FIND_QUOTES);
-    tile.watches = found.by_steps && (task.dialect.flags & PLAIN_WATCHES);
-    tile.text_quotes = may_quote && found.by_steps;
+    tile.watches = found.by_dfa && (task.dialect.flags & PLAIN_WATCHES);
+    tile.text_quotes = may_quote && found.by_dfa;
     return tile;
 }
 
@@ -51,7 +51,7 @@ HR_FN RowTile row_tile_of(const TileEntry* entries, const u8* text, const RowTas
 HR_FN bool open_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile,
                      const RowsFound& found) {
     if (!is_readable(tile) || (found.flags & (FIND_STRAY | FIND_UNCLOSED))) return false;
-    if (found.by_steps && !(task.flags & ROW_TASK_DFA)) return false;
+    if (found.by_dfa && !(task.flags & ROW_TASK_DFA)) return false;
     if (!stage_rows(memory, text, task, tile)) return false;
     return list_records(memory, task, tile);
 }
@@ -147,7 +147,7 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
 // with non-zero marks were not measured by the fast path and are declined. `marks`: one per tile, 0 before;
 // convert_tiles converts the others. `ahead`: null, or the row count that validate_estimate publishes.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    convert_rows(const u8* text, const TileEntry* entries, const RowColumn* __restrict__ columns,
+    convert_rows(const u8* text, const TileStart* entries, const RowColumn* __restrict__ columns,
                  const u64* string_begins, const u16* sizes, const u32* left, u32* marks, const FindTotals* totals,
                  const u64* ahead, const __grid_constant__ RowTask task) {
     HR_DYNAMIC_SHARED(RowMemory, memory);
@@ -178,7 +178,7 @@ HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, 
 // `sizes[(tile * groups + group) * strings + column]` is the number in each group of 32 records. `marks`: one per tile,
 // 0 before; measure_strings measures the tiles that become 1.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    measure_rows(const u8* text, const TileEntry* entries, const RowColumn* __restrict__ columns, u64* sums, u16* sizes,
+    measure_rows(const u8* text, const TileStart* entries, const RowColumn* __restrict__ columns, u64* sums, u16* sizes,
                  u32* marks, const FindTotals* totals, const __grid_constant__ RowTask task) {
     HR_DYNAMIC_SHARED(RowMemory, memory);
     const RowsFound found = rows_found(totals, task);

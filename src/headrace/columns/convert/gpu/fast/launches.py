@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.columns.convert.gpu.column_group import Group
+from headrace.columns.convert.gpu.column_group import ColumnGroup
 from headrace.columns.convert.gpu.row_columns import MEASURED_COLUMNS, ROW_TASK, RowColumns, RowReading, RowsFlag
-from headrace.columns.convert.gpu.target import GpuTuning, Place
+from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning
 from headrace.columns.convert.gpu.tuning import Program, RowTuning, measure_program, row_program, tally_program
 from headrace.core.identity_cache import IdentityCache
-from headrace.gpu.kernels.launcher import Entry, Part, Room, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import PLAIN_DIALECT, plain_dialect
 from headrace.structure.gpu.find import TileStructure
@@ -40,12 +40,12 @@ def _reading(dialect: Dialect, forms: tuple[str, ...]) -> _Readings:
     return any_bytes, ascii_only
 
 
-def measuring(shape: GpuTuning, group: Group, *, quoted: bool) -> FusedSummary | None:
+def measuring(shape: GpuTuning, group: ColumnGroup, *, quoted: bool) -> FusedSummary | None:
     """Return the search variant that also measures the group's strings, or None if the group has none or they do not fit it.
 
     `quoted`: whether the text is expected to have quotes.
     """
-    columns = group.by_rows(quotes=quoted, measures=True) if group.strings else None
+    columns = group.fast_columns(quotes=quoted, measures=True) if group.strings else None
     if columns is None:
         return None
     tile = shape.find.tile
@@ -72,9 +72,9 @@ class MeasuredStrings:
         A word per tile, not 0 if the fast kernel declined it. None if that kernel did not run.
     """
 
-    sums: Room
-    sizes: Room | None = None
-    left: Room | None = None
+    sums: DeviceBuffer
+    sizes: DeviceBuffer | None = None
+    left: DeviceBuffer | None = None
 
 
 class RowLaunches:
@@ -95,10 +95,10 @@ class RowLaunches:
         Whether fields are expected to have quotes.
     """
 
-    def __init__(self, place: Place, dialect: Dialect, found: TileStructure, marks: Room, quoted: bool) -> None:
+    def __init__(self, place: GpuTarget, dialect: Dialect, found: TileStructure, marks: DeviceBuffer, quoted: bool) -> None:
         self._launcher, self._text, self._found = place.launcher, place.text, found
         self._marks = halves_of(marks, found.tiles)
-        if found.did_more:
+        if found.measured_strings:
             self._marks.pop()
         self._reading = _readings.of(lambda: _reading(dialect, found.forms), dialect, key=found.forms)
         self._shapes, self._quoted = place.shape, quoted
@@ -107,25 +107,31 @@ class RowLaunches:
         """Mark the preallocated `declined` words as used."""
         self._marks.clear()
 
-    def columns(self, group: Group, *, writes: bool) -> RowColumns | None:
+    def columns(self, group: ColumnGroup, *, writes: bool) -> RowColumns | None:
         """Return the group's columns for the fast kernel, or None if it cannot read them."""
-        return None if self._reading is None else group.by_rows(quotes=self._quoted, measures=not writes)
+        return None if self._reading is None else group.fast_columns(quotes=self._quoted, measures=not writes)
 
-    def measure(self, columns: RowColumns, table: Room, sums: Room, *, ascii_only: bool) -> MeasuredStrings:
+    def measure(self, columns: RowColumns, table: DeviceBuffer, sums: DeviceBuffer, *, ascii_only: bool) -> MeasuredStrings:
         """Launch ``measure_rows``, which writes the bytes of each tile and string column to `sums`.
 
         The other parameters are those of `convert`.
         """
         tile, tiles = self._shapes.find.tile, self._found.tiles
         program = measure_program(self._shape(columns), self._shapes.find.threads)
-        marks, sizes = self._new_marks(), self._launcher.room(columns.sizes_bytes(tiles, tile))
+        marks, sizes = self._new_marks(), self._launcher.allocate(columns.sizes_bytes(tiles, tile))
         args = [self._text, self._found.entries, table, sums, sizes, marks, self._found.totals, self._task(columns, ascii_only)]
         self._launch(MEASURE_ROWS, program, args)
         return MeasuredStrings(sums, sizes, marks)
 
     def convert(
-        self, columns: RowColumns, table: Room, strings: MeasuredStrings, *, ascii_only: bool, ahead: Room | None = None
-    ) -> Room:
+        self,
+        columns: RowColumns,
+        table: DeviceBuffer,
+        strings: MeasuredStrings,
+        *,
+        ascii_only: bool,
+        ahead: DeviceBuffer | None = None,
+    ) -> DeviceBuffer:
         """Launch ``convert_rows``.
 
         Parameters
@@ -142,7 +148,7 @@ class RowLaunches:
 
         Returns
         -------
-        Room
+        DeviceBuffer
             A word per tile, not 0 if it was declined: the general conversion, launched next, converts it.
         """
         marks = self._new_marks()
@@ -151,8 +157,8 @@ class RowLaunches:
         self._launch(CONVERT_ROWS, row_program(self._shape(columns), columns.strings > 0), args)
         return marks
 
-    def _new_marks(self) -> Room:
-        return self._marks.pop() if self._marks else self._launcher.room(self._found.tiles * 4, fill=0)
+    def _new_marks(self) -> DeviceBuffer:
+        return self._marks.pop() if self._marks else self._launcher.allocate(self._found.tiles * 4, fill=0)
 
     def _shape(self, columns: RowColumns) -> RowTuning:
         return self._shapes.of_rows(quoted=self._quoted, strings=bool(columns.strings))
@@ -166,11 +172,13 @@ class RowLaunches:
         self._launcher.launch(entry, Shape(defines, self._found.tiles, threads, shared), args)
 
 
-def halves_of(marks: Room, tiles: int) -> list[Room]:
+def halves_of(marks: DeviceBuffer, tiles: int) -> list[DeviceBuffer]:
     """Split a buffer of `declined` words into those of two launches."""
-    return [Part(marks, begin, tiles * 4) for begin in (0, tiles * 4)]
+    return [BufferSlice(marks, begin, tiles * 4) for begin in (0, tiles * 4)]
 
 
-def strings_of_search(found: TileStructure, sums: Room, sizes: Room | None, marks: Room) -> MeasuredStrings:
+def strings_of_search(
+    found: TileStructure, sums: DeviceBuffer, sizes: DeviceBuffer | None, marks: DeviceBuffer
+) -> MeasuredStrings:
     """Return the sizes that the search has measured in these buffers; only `sums`, yet to be written, if it has not."""
-    return MeasuredStrings(sums, sizes, halves_of(marks, found.tiles)[1]) if found.did_more else MeasuredStrings(sums)
+    return MeasuredStrings(sums, sizes, halves_of(marks, found.tiles)[1]) if found.measured_strings else MeasuredStrings(sums)

@@ -21,7 +21,7 @@ using structure::Counts;
 using structure::Patterns;
 using structure::WordTile;
 
-using Tallies = structure::WordTallies<threads, tile_chunks, may_quote>;
+using Tallies = structure::WordSummaries<threads, tile_chunks, may_quote>;
 static_assert(!stages_text && head_chunks % 4 == 0 && Tallies::own == thread_chunks);
 
 struct TallyMemory {
@@ -43,7 +43,7 @@ HR_FN WordTile words_of(TallyMemory& memory) {
 // Reads the tile and the head and makes their bit masks. Returns summaries of the bytes. Ends with a barrier.
 HR_FN Counts note_tile(TallyMemory& memory, const u8* text, u64 size, i64 origin, const PlainDialect& dialect) {
     constexpr u32 vectors = staged_bytes / 16;
-    constexpr i32 head_vectors = head_bytes / 16;
+    constexpr i32 head_vectors = halo_bytes / 16;
     const Patterns patterns(dialect);
     const WordTile words = words_of(memory);
     Counts counts;
@@ -76,7 +76,7 @@ HR_FN bool has_odd(const Counts& counts, const RowTask& task, const PlainDialect
 // Returns the tile's properties, except its records, as its entries will be if the guess is right.
 HR_FN RowTile tile_of(const TallyMemory& memory, const u8* text, const RowTask& task, bool inside, bool behind) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
-    const TileExtent extent = extent_of(blockIdx.x, tile_bytes, head_bytes, skew, task.size);
+    const TileExtent extent = extent_of(blockIdx.x, tile_bytes, halo_bytes, skew, task.size);
     const u32 last = extent.end - 1;
     RowTile tile{};
     tile.text = text;
@@ -153,14 +153,14 @@ HR_FN bool list_tile(TallyMemory& memory, const RowTask& task, const PlainDialec
 // `dialect`, `tallies`, `totals`: as for summarize_plain. `sums`, `sizes`: as measure_rows writes them. `marks`: one
 // per tile, 0 before; measure_strings measures the tiles that become 1.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    tally_rows(const u8* text, PlainDialect dialect, Tally* tallies, FindTotals* totals, u64* sums, u16* sizes,
+    tally_rows(const u8* text, PlainDialect dialect, TileSummary* tallies, FindTotals* totals, u64* sums, u16* sizes,
                u32* marks, const __grid_constant__ RowTask task, const __grid_constant__ MeasuredColumns measured) {
     HR_DYNAMIC_SHARED(TallyMemory, memory);
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew;
     const u32 tile_end = extent_of(blockIdx.x, tile_bytes, 0, skew, task.size).end;
     if (threadIdx.x == 0) memory->seen = tile::load_relaxed(&totals->flags);
-    const Counts counts = note_tile(*memory, text, task.size, first - head_bytes, dialect);
+    const Counts counts = note_tile(*memory, text, task.size, first - halo_bytes, dialect);
     if ((memory->seen & FIND_REDO) != 0) return;
 
     const Patterns patterns(dialect);
@@ -184,8 +184,8 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     }
     // The last warps take the states: they have the fewest records. All threads have passed the barriers above.
     for (u32 state = warps - 1 - tile::warp(); state < Tallies::states; state += warps) {
-        Tally tally = Tallies::tally_from(state != 0, words, memory->shared, sides, where, patterns);
-        tally.flags |= inside ? u32{TALLY_GUESS} : 0u;
+        TileSummary tally = Tallies::tally_from(state != 0, words, memory->shared, sides, where, patterns);
+        tally.flags |= inside ? u32{SUMMARY_GUESSED_QUOTED} : 0u;
         if (tile::lane() == 0) tallies[u64{state} * gridDim.x + blockIdx.x] = tally;
     }
     fine = __syncthreads_and(fine);

@@ -63,13 +63,13 @@ HR_FN HeadWord resolve_head(RowMemory& memory, const PlainDialect& dialect, u32 
     return own;
 }
 
-// Stores the word. Counts end with head_bytes at the tile, where the tile's counts continue. Call after a barrier.
+// Stores the word. Counts end with halo_bytes at the tile, where the tile's counts continue. Call after a barrier.
 HR_FN void put_head(RowMemory& memory, const HeadWord& own) {
     if (threadIdx.x >= head_chunks) return;
     u32 behind = 0;
     for (u32 warp = tile::warp(); warp * tile::lanes < head_chunks; ++warp) behind += memory.head_dropped[warp];
     memory.dropped[threadIdx.x] = own.dropped;
-    memory.dropped_before[threadIdx.x] = static_cast<u16>(head_bytes - behind + own.until);
+    memory.dropped_before[threadIdx.x] = static_cast<u16>(halo_bytes - behind + own.until);
 }
 
 // Resolves all words and stores field ends and dropped quotes. `head_ends`: field and line ends of this thread's word
@@ -99,14 +99,14 @@ HR_FN LineEnds resolve_words(RowMemory& memory, const PlainDialect& dialect, u32
     lines.total = block.total & 0xFFFF;
     put_head(memory, head);
     store_thread_words(memory.dropped + head_chunks, dropped);
-    u32 sum = head_bytes + (until >> 16);
+    u32 sum = halo_bytes + (until >> 16);
 #pragma unroll
     for (u32 i = 0; i < thread_chunks; ++i) {
         if (!has_chunk(first + i)) break;
         memory.dropped_before[head_chunks + first + i] = static_cast<u16>(sum);
         sum += static_cast<u32>(__popc(dropped[i]));
     }
-    if (threadIdx.x == threads - 1) memory.dropped_before[chunks] = static_cast<u16>(head_bytes + (block.total >> 16));
+    if (threadIdx.x == threads - 1) memory.dropped_before[chunks] = static_cast<u16>(halo_bytes + (block.total >> 16));
     return lines;
 }
 

@@ -7,7 +7,7 @@ namespace headrace {
 
 // Returns the cursor of a lane's record; without one, a cursor that is not live.
 HR_FN Cursor cursor_at(const RowMemory& memory, const RowTile& tile, u32 record) {
-    Cursor cursor{head_bytes, head_bytes, record < tile.records};
+    Cursor cursor{halo_bytes, halo_bytes, record < tile.records};
     if (!cursor.live) return cursor;
     cursor.at = memory.starts[record];
     cursor.end = memory.starts[record + 1] - 1u;

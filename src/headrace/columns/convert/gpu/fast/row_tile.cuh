@@ -21,10 +21,10 @@ constexpr u32 per_round = per_lane * threads;     // records per block
 constexpr bool may_quote = HR_QUOTES;
 constexpr bool stages_text = HR_WRITES;  // otherwise strings are only measured, from the bit masks
 constexpr u32 tile_bytes = HR_TILE;
-constexpr u32 head_bytes = HR_HEAD;  // bytes staged before the tile, for the record that is open there
-constexpr u32 staged_bytes = head_bytes + tile_bytes;
+constexpr u32 halo_bytes = HR_HEAD;  // bytes staged before the tile, for the record that is open there
+constexpr u32 staged_bytes = halo_bytes + tile_bytes;
 constexpr u32 chunks = staged_bytes / 32;  // 32-bit words of a mask
-constexpr u32 head_chunks = head_bytes / 32;
+constexpr u32 head_chunks = halo_bytes / 32;
 constexpr u32 tile_chunks = tile_bytes / 32;
 constexpr u32 thread_chunks =
     (tile_chunks + threads - 1) / threads;  // consecutive words of a thread; the last threads may have fewer
@@ -37,7 +37,7 @@ constexpr u32 tiny_string = 4;
 constexpr u32 long_strings = 128 * tile::lanes;  // bytes of 32 strings; from this size on all warps copy them together
 // Strings that began more than this before the tile are copied by several tiles (general/tile_strings.cuh).
 constexpr u32 string_head = 64;
-static_assert(tile_bytes % 32 == 0 && head_bytes >= string_head && staged_bytes < 0xFF00);
+static_assert(tile_bytes % 32 == 0 && halo_bytes >= string_head && staged_bytes < 0xFF00);
 static_assert(head_chunks <= threads);
 
 struct RowMemory {
@@ -78,7 +78,7 @@ HR_FN RowStrings& row_strings(RowMemory& memory) {
 
 // Properties of the tile, the same in every thread.
 struct RowTile {
-    TileEntry entry, next;
+    TileStart entry, next;
     const u8* text;
     i64 origin;  // staged byte s is the text's byte s + origin
     u32 begin;   // staged bytes [begin, end) are the tile's part of the text
@@ -137,7 +137,7 @@ HR_FN void stage_vector(RowMemory& memory, const RowBytes& bytes, u32 v, uint4 t
         if constexpr (may_quote) quotes.word[k] = tile::equals(words[k], bytes.quote);
     }
     reinterpret_cast<u16*>(memory.ends)[v] = static_cast<u16>(tile::gather(ends));
-    constexpr u32 head = head_bytes / 16;
+    constexpr u32 head = halo_bytes / 16;
     if (v >= head) reinterpret_cast<u16*>(memory.lines)[v - head] = static_cast<u16>(tile::gather(lines));
     if constexpr (may_quote) reinterpret_cast<u16*>(memory.dropped)[v] = static_cast<u16>(tile::gather(quotes));
 }
@@ -241,7 +241,7 @@ HR_FN void put_starts(RowMemory& memory, const RowTask& task, const RowTile& til
     u32 slot = lines.before + 1;
 #pragma unroll
     for (u32 i = 0; i < thread_chunks; ++i) {
-        const u32 first = head_bytes + 32 * (threadIdx.x * thread_chunks + i);
+        const u32 first = halo_bytes + 32 * (threadIdx.x * thread_chunks + i);
         for (u32 left = lines.words[i]; left != 0; left &= left - 1) {
             memory.starts[slot++] = static_cast<u16>(first + first_bit(left) + 1);
         }

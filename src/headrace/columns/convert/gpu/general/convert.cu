@@ -60,7 +60,7 @@ HR_FN void convert_window(TileMemory& memory, const u8* text, const ConvertTask&
     for (; unit < task.strings; unit = next_unit(memory.next_unit)) {
         const u64 base = string_bytes[unit];
         const ConvertColumn& own = columns[unit];
-        const bool classifies = (own.flags & CONVERT_INFERRED) && !is_settled(own.guess);
+        const bool classifies = (own.flags & CONVERT_INFERRED) && !has_type(own.guess);
         if (writes && measures_first(memory, task) && !classifies) {
             u32 added = measure_column(memory, text, task, deal.rows, deal.slot, own, base);
             added += convert_unfinished<true>(memory, task, own, base + added);
@@ -97,7 +97,7 @@ HR_FN void copy_window(TileMemory& memory, const ConvertTask& task, const Conver
              unit = next_unit(memory.next_copy)) {
             const u32 number = unit / deal.groups, group = unit % deal.groups;
             const ConvertColumn& own = columns[number];
-            if ((own.flags & CONVERT_INFERRED) && !is_settled(own.guess)) continue;
+            if ((own.flags & CONVERT_INFERRED) && !has_type(own.guess)) continue;
             const i32 slot = deal.slot + static_cast<i32>(group * 32 * task.width + own.position);
             copy_strings(memory, task, slot, own, string_bytes[number]);
         }
@@ -107,9 +107,9 @@ HR_FN void copy_window(TileMemory& memory, const ConvertTask& task, const Conver
     copy_long_pieces(memory);
 }
 
-HR_FN Tile tile_of(const TileEntry* entries, const u8* text, const ConvertTask& task, u32 number) {
+HR_FN Tile tile_of(const TileStart* entries, const u8* text, const ConvertTask& task, u32 number) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
-    const TileExtent extent = extent_of(number, tile_bytes, head_bytes, skew, task.size);
+    const TileExtent extent = extent_of(number, tile_bytes, halo_bytes, skew, task.size);
     Tile tile{};
     tile.number = number;
     tile.entry = entries[number];
@@ -121,7 +121,7 @@ HR_FN Tile tile_of(const TileEntry* entries, const u8* text, const ConvertTask& 
     tile.last_end = number + 1 == task.tiles && open;
     tile.open_field = open && !tile.last_end;
     const u32 state = tile.next.state;
-    const bool quoted = by_steps ? is_in(task.dfa, StepSet::quoted, state) : state != 0;
+    const bool quoted = by_dfa ? is_in(task.dfa, StepSet::quoted, state) : state != 0;
     tile.unclosed = tile.last_end && quoted ? tile.next.record : no_record;
     return tile;
 }
@@ -132,7 +132,7 @@ HR_COLD void report_quotes(const TileMemory& memory, const ConvertTask& task, co
     const Tile& tile = memory.tile;
     if (threadIdx.x != 0 || !tile.last_end) return;
     const u64 begin = tile.next.record_begin;
-    if (by_steps && is_in(task.dfa, StepSet::unfinished, tile.next.state)) {
+    if (by_dfa && is_in(task.dfa, StepSet::unfinished, tile.next.state)) {
         const u32 kind = static_cast<u32>(Fault::quote);
         report(memory, task, {tile.next.record, begin, begin, 0, task.size, NO_FIELD, kind});
     }
@@ -160,7 +160,7 @@ HR_FN void advance(TileMemory& memory) {
 // Stages the tile and leaves its masks in shared memory. Returns the number of the tile's fields that end before this
 // thread's words.
 template <bool writes>
-HR_FN u32 find_fields(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries,
+HR_FN u32 find_fields(TileMemory& memory, const u8* text, const ConvertTask& task, const TileStart* entries,
                       u32 number) {
     Tile tile = tile_of(entries, text, task, number);
     ThreadMasks own;
@@ -182,7 +182,7 @@ HR_FN u32 find_fields(TileMemory& memory, const u8* text, const ConvertTask& tas
 }
 
 template <bool writes>
-HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries,
+HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& task, const TileStart* entries,
                         const ConvertColumn* columns, u64* string_bytes, u32 number) {
     const u32 ends_before = find_fields<writes>(memory, text, task, entries, number);
     while (true) {
@@ -209,7 +209,7 @@ HR_FN u32 wanted_tiles(const ConvertTask& task, const u32* marks, u32 tiles_per_
 }
 
 template <bool writes>
-HR_FN void convert_wanted(TileMemory& memory, const u8* text, const ConvertTask& task, const TileEntry* entries,
+HR_FN void convert_wanted(TileMemory& memory, const u8* text, const ConvertTask& task, const TileStart* entries,
                           const ConvertColumn* columns, u64* string_bytes, u32 wanted, u32 tiles_per_block) {
     for (; wanted != 0; wanted &= wanted - 1) {
         const u32 number = blockIdx.x * tiles_per_block + static_cast<u32>(__ffs(static_cast<int>(wanted))) - 1;
@@ -228,7 +228,7 @@ HR_FN void convert_wanted(TileMemory& memory, const u8* text, const ConvertTask&
 // tiles for each column; on return, each holds the next tile's value. `ahead`: null, or the row count that
 // validate_estimate publishes.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    convert_tiles(const u8* text, const TileEntry* entries, const ConvertColumn* columns, u64* string_begins,
+    convert_tiles(const u8* text, const TileStart* entries, const ConvertColumn* columns, u64* string_begins,
                   FieldFault* faults, ConvertTotals* totals, const u64* ahead, const u32* marks, u32 tiles_per_block,
                   const __grid_constant__ ConvertTask task) {
     HR_DYNAMIC_SHARED(TileMemory, memory);
@@ -246,12 +246,12 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
 // not fit the text returns at once. If some quotes are malformed, this kernel measures all tiles, since a rejected
 // record may reach into tiles that have no fault.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    measure_strings(const u8* text, const TileEntry* entries, const ConvertColumn* columns, u64* sums,
+    measure_strings(const u8* text, const TileStart* entries, const ConvertColumn* columns, u64* sums,
                     const FindTotals* form, const u32* marks, u32 tiles_per_block,
                     const __grid_constant__ ConvertTask task) {
     HR_DYNAMIC_SHARED(TileMemory, memory);
     const u32 flags = form != nullptr ? tile::load_relaxed(&form->flags) : 0;
-    if (form != nullptr && ((flags & FIND_REDO) != 0) != by_steps) return;
+    if (form != nullptr && ((flags & FIND_REDO) != 0) != by_dfa) return;
     const u32 wanted = wanted_tiles(task, marks, tiles_per_block, (flags & (FIND_STRAY | FIND_UNCLOSED)) != 0);
     convert_wanted<false>(*memory, text, task, entries, columns, sums, wanted, tiles_per_block);
 }

@@ -20,13 +20,13 @@ struct StringField {
 HR_FN StringField string_at(const TileMemory& memory, const ConvertTask& task, const ConvertColumn& column, i32 slot) {
     u32 begin = memory.places[slot] + 1u;
     const u32 place = memory.places[slot + 1], end = end_of_field(memory, task, place);
-    if (by_steps && column.position == 0) begin = last_start(memory, place, begin);
+    if (by_dfa && column.position == 0) begin = last_start(memory, place, begin);
     if (begin > end) return {0, end, true, false, may_quote && kept_bytes(memory, 0, end, false) != end};
     if (column.position == 0) begin = skip_line_ends(memory, task.dialect, memory.tile, begin);
     StringField field{begin, end - begin, false, false, false};
     if constexpr (may_quote) {
-        const bool reads = (by_steps || (task.dialect.flags & PLAIN_QUOTES)) && !(column.flags & CONVERT_RAW);
-        if (reads && by_steps) skip_spaces(memory, task, field.begin, end);
+        const bool reads = (by_dfa || (task.dialect.flags & PLAIN_QUOTES)) && !(column.flags & CONVERT_RAW);
+        if (reads && by_dfa) skip_spaces(memory, task, field.begin, end);
         begin = field.begin;
         field.size = end - begin;
         if (reads && field.size >= 2 && is_opening(memory, task, begin)) {
@@ -116,7 +116,7 @@ HR_FN void copy_stream(TileMemory& memory, u8* to, u32 begin, u32 size) {
 HR_FN void copy_strings(TileMemory& memory, const ConvertTask& task, i32 slot, const ConvertColumn& column, u64 base) {
     const bool mine = static_cast<u32>(slot) < memory.window.count;
     const u32 target = mine ? memory.targets[slot] : no_target;
-    StringField field{head_bytes, 0, false, false, false};
+    StringField field{halo_bytes, 0, false, false, false};
     if (target != no_target) field = string_at(memory, task, column, slot);
     const bool raw = !field.doubled;
     u8* const to = column.values + base;

@@ -13,7 +13,7 @@ namespace headrace {
 // Packs the top bits of four bytes into four bits.
 HR_FN u32 four_bits(u32 tops) { return (tops * 0x00204081) >> 28; }
 
-// Sets of states, stored after the three arrays of StepTables.
+// Sets of states, stored after the three arrays of DfaTables.
 enum class StepSet : u8 { idle, quoted, comment, unfinished, escaped };
 
 HR_FN u32 begin_of_sets(const DfaTask& steps) { return steps.count > 16 ? 10824 : 770 * steps.count; }
@@ -152,13 +152,13 @@ HR_FN void skip_spaces(const TileMemory& memory, const ConvertTask& task, u32& b
 // dropped.
 HR_FN bool is_opening(const TileMemory& memory, const ConvertTask& task, u32 at) {
     if (!(task.dialect.flags & PLAIN_QUOTES) || staged_text(memory)[at] != task.dialect.quote) return false;
-    if (!by_steps || (task.dfa.flags & DFA_LENIENT) == 0) return true;
+    if (!by_dfa || (task.dfa.flags & DFA_LENIENT) == 0) return true;
     return memory.dropped[at / 32] >> (at % 32) & 1;
 }
 
 // Returns the end of a field's bytes, given the last byte of the separator or line end after it.
 HR_FN u32 end_of_field(const TileMemory& memory, const ConvertTask& task, u32 place) {
-    if constexpr (!by_steps) return place;
+    if constexpr (!by_dfa) return place;
     const DfaTask& steps = task.dfa;
     if ((steps.separator_more | steps.line_end_more) == 0) return place;
     return place -
@@ -166,8 +166,8 @@ HR_FN u32 end_of_field(const TileMemory& memory, const ConvertTask& task, u32 pl
 }
 
 // Returns whether a field is open there. A comment line has no fields.
-HR_FN bool is_open(const ConvertTask& task, const TileEntry& behind) {
-    return behind.open && !(by_steps && is_in(task.dfa, StepSet::comment, behind.state));
+HR_FN bool is_open(const ConvertTask& task, const TileStart& behind) {
+    return behind.open && !(by_dfa && is_in(task.dfa, StepSet::comment, behind.state));
 }
 
 }  // namespace headrace

@@ -45,7 +45,7 @@ HR_COLD void defer(const TileMemory& memory, const ConvertTask& task, FieldFault
 // Returns the begin of the record that contains staged byte `at`.
 HR_COLD u64 record_begin_of(const TileMemory& memory, const PlainDialect& dialect, i32 at) {
     const Tile& tile = memory.tile;
-    if constexpr (by_steps) {
+    if constexpr (by_dfa) {
         const u32 begin = at < static_cast<i32>(tile.begin) ? 0 : last_start(memory, static_cast<u32>(at), 0);
         return begin == 0 ? tile.entry.record_begin : tile_position(tile, begin);
     }

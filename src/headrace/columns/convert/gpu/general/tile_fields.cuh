@@ -38,7 +38,7 @@ HR_FN bool is_regular(const TileMemory& memory, const ConvertTask& task, const T
         const u32 ends = tile.records - (tile.last_end ? 1 : 0);
         for (u32 k = threadIdx.x; k < ends; k += threads) {
             const u32 place = memory.places[(k + 1) * task.width - tile.entry.column];
-            fits &= by_steps ? ends_record(memory, place) : text[place] != task.dialect.separator;
+            fits &= by_dfa ? ends_record(memory, place) : text[place] != task.dialect.separator;
         }
     }
     return __syncthreads_and(fits);
@@ -48,7 +48,7 @@ HR_FN bool is_regular(const TileMemory& memory, const ConvertTask& task, const T
 // text.
 HR_FN u32 skip_line_ends(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile, u32 at) {
     const u8* const text = staged_text(memory);
-    if constexpr (by_steps) return at;  // record_start finds it
+    if constexpr (by_dfa) return at;  // record_start finds it
     if (dialect.flags & PLAIN_SKIP_BLANK) {
         while (at < tile.end && is_line_end(dialect, text[at])) ++at;
     } else if ((dialect.flags & PLAIN_UNIVERSAL) && at < tile.end && text[at] == '\n' && text[at - 1] == '\r') {
@@ -60,7 +60,7 @@ HR_FN u32 skip_line_ends(const TileMemory& memory, const PlainDialect& dialect, 
 // Returns the first byte of the record whose field ends at `place`. With masks it is at or after `at`. If it is not in
 // the tile, `at` is the begin of the field.
 HR_FN u32 record_start(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile, u32 at, u32 place) {
-    return by_steps ? last_start(memory, place, at) : skip_line_ends(memory, dialect, tile, at);
+    return by_dfa ? last_start(memory, place, at) : skip_line_ends(memory, dialect, tile, at);
 }
 
 // Returns the position before the tile's first field, as if a field before it ended there; far_place if that is not
@@ -129,7 +129,7 @@ HR_FN void list_window(TileMemory& memory, const ConvertTask& task, u32 ends_bef
     }
     if (threadIdx.x == 0) {
         if (tile.last_end && tile.fields == window.first + window.count) {
-            memory.places[window.count] = static_cast<u16>(tile.end + (by_steps ? task.dfa.line_end_more : 0));
+            memory.places[window.count] = static_cast<u16>(tile.end + (by_dfa ? task.dfa.line_end_more : 0));
         }
         if (is_first) memory.places[0] = static_cast<u16>(place_before(memory, task.dialect, tile));
     }

@@ -106,7 +106,7 @@ HR_FN MaskCarry carry_into(const TileMemory& memory, const Tile& tile, u32 word,
     MaskCarry carry{};
     if (may_quote && ((tile.entry.state ^ quotes_before) & 1)) carry.inside = ~0u;
     if (word == head_chunks) {
-        const u32 first = tile.begin - head_bytes;  // not 0 in the first tile if the text is not aligned to 16 bytes
+        const u32 first = tile.begin - halo_bytes;  // not 0 in the first tile if the text is not aligned to 16 bytes
         carry.line_end = tile.entry.open ? 0 : 1u << first;
         carry.separator = tile.entry.open && tile.entry.field_begin == tile_position(tile, tile.begin) ? 1 : 0;
         if (may_quote && carry.inside == 0) carry.closing = memory.dropped[word - 1] >> 31;
@@ -173,7 +173,7 @@ HR_FN void read_words(TileMemory& memory, const ConvertTask& task, const Tile& t
 HR_FN void resolve_tile(TileMemory& memory, const u8* text, const ConvertTask& task, Tile& tile, ThreadMasks& own) {
     own.first = thread_first_word();
     u32 head_dropped[head_chunks] = {};
-    if constexpr (by_steps) {
+    if constexpr (by_dfa) {
         read_words(memory, task, tile, own, head_dropped);
     } else {
         resolve_words(memory, text, task, tile, own, head_dropped);

@@ -49,7 +49,7 @@ HR_FN FieldPlace place_of(const TileMemory& memory, const ConvertTask& task, con
                           u32 column, u32 slot) {
     const u32 place = memory.places[slot + 1], end = end_of_field(memory, task, place);
     if (window.first == 0 && slot == 0) {
-        if (by_steps && column == 0) {
+        if (by_dfa && column == 0) {
             const u32 begin = last_start(memory, place, 0);
             if (begin != 0) return {begin, end};
         }
@@ -75,8 +75,8 @@ HR_FN FieldText text_of(const TileMemory& memory, const u8* text, const ConvertT
     const usize n = static_cast<usize>(place.end - place.begin);
     if constexpr (!may_quote) return {p, n, false, false};
     if (raw) return {p, n, false, false};
-    FieldText field{p, n, false, by_steps};
-    if constexpr (by_steps) {
+    FieldText field{p, n, false, by_dfa};
+    if constexpr (by_dfa) {
         while ((task.dfa.flags & DFA_SKIPS_SPACES) && field.n != 0 && *field.p == ' ') {
             ++field.p;
             --field.n;
@@ -84,7 +84,7 @@ HR_FN FieldText text_of(const TileMemory& memory, const u8* text, const ConvertT
     }
     const u32 begin = static_cast<u32>(place.end - field.n);  // if the field is staged
     if ((task.dialect.flags & PLAIN_QUOTES) && field.n >= 2 && *field.p == task.dialect.quote) {
-        const bool lenient = by_steps && (task.dfa.flags & DFA_LENIENT);
+        const bool lenient = by_dfa && (task.dfa.flags & DFA_LENIENT);
         field.quoted = !lenient || (staged ? (memory.dropped[begin / 32] >> (begin % 32) & 1) != 0
                                            : is_enclosed(marks_of(task), field.p, field.n));
     }
@@ -93,7 +93,7 @@ HR_FN FieldText text_of(const TileMemory& memory, const u8* text, const ConvertT
         field.n -= 2;
     }
     const u32 ends = field.quoted ? 1 : 0;
-    field.doubled = (by_steps || field.quoted) &&
+    field.doubled = (by_dfa || field.quoted) &&
                     (!staged || dropped_until(memory, place.end - ends) != dropped_until(memory, begin + ends));
     return field;
 }

@@ -159,7 +159,7 @@ HR_COLD bool is_string_value(const TileMemory& memory, const u8* text, const Con
                              const ConvertColumn& column, const FieldPlace& place, u64 row, bool reports) {
     const FieldText field = text_of(memory, text, task, place, column.flags & CONVERT_RAW);
     // A field of initial spaces alone.
-    if (by_steps && field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return false;
+    if (by_dfa && field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return false;
     if (has_text(column) && memory.tile.has_high) {
         if (place.begin < 0) {
             const u8* const staged = staged_text(memory);
@@ -200,8 +200,8 @@ struct Piece {
 HR_FN Piece unfinished_piece(const Tile& tile) {
     const i64 begin = static_cast<i64>(tile.next.field_begin) - tile.origin;
     const u32 from = begin < 0 ? 0 : static_cast<u32>(begin);
-    const u32 to = tile.end - head_bytes;
-    return {from, tile.end >= head_bytes && to > from ? to : from};
+    const u32 to = tile.end - halo_bytes;
+    return {from, tile.end >= halo_bytes && to > from ? to : from};
 }
 
 // Converts the tile's unfinished field if it is one of this column. Returns its number of bytes.
@@ -221,7 +221,7 @@ HR_FN u32 convert_unfinished(TileMemory& memory, const ConvertTask& task, const 
         const bool is_first = static_cast<i64>(tile.next.field_begin) >= tile.origin;
         if (has_text(column) && tile.has_high && piece.end > piece.begin &&
             !is_valid_part(memory, piece.begin, piece.end, is_first) && tile::lane() == 0) {
-            const TileEntry& next = tile.next;
+            const TileStart& next = tile.next;
             defer(memory, task,
                   {next.record, next.record_begin, next.field_begin, 0, next.field_begin, column.position, 0});
         }
@@ -235,7 +235,7 @@ template <bool writes>
 HR_FN u32 convert_strings(TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
                           const Window& window, const RowSpan& rows, const ConvertColumn& column, u64 base) {
     const bool raw = column.flags & CONVERT_RAW;
-    const bool classifies = (column.flags & CONVERT_INFERRED) && !is_settled(column.guess);
+    const bool classifies = (column.flags & CONVERT_INFERRED) && !has_type(column.guess);
     u32 done = 0;
     for (u64 row = rows.first / 32 * 32 + tile::lane(); row - tile::lane() < rows.end; row += tile::lanes) {
         const RowField found = field_of_row(memory, task, tile, window, column.position, row);

@@ -17,17 +17,17 @@ constexpr u32 threads = HR_THREADS;
 constexpr u32 tile_bytes = HR_TILE;
 constexpr u32 window_fields = HR_WINDOW;  // fields whose ends are listed at a time
 constexpr bool may_quote = HR_QUOTES != 0;
-constexpr bool by_steps = HR_QUOTES == 2;  // a DFA finds field ends and dropped bytes, instead of masks
-constexpr u32 head_bytes = 64;             // bytes of text staged before the tile
-constexpr u32 staged_bytes = head_bytes + tile_bytes;
+constexpr bool by_dfa = HR_QUOTES == 2;  // a DFA finds field ends and dropped bytes, instead of masks
+constexpr u32 halo_bytes = 64;           // bytes of text staged before the tile
+constexpr u32 staged_bytes = halo_bytes + tile_bytes;
 constexpr u32 chunks = staged_bytes / 32;  // 32-bit words of a mask
-constexpr u32 head_chunks = head_bytes / 32;
+constexpr u32 head_chunks = halo_bytes / 32;
 constexpr u32 chunks_per_thread = (tile_bytes / 32 + threads - 1) / threads;
 static_assert(tile_bytes % 32 == 0 && staged_bytes <= 0xFFE0 && window_fields % 32 == 0);
 
 // Properties of the tile, the same in every thread.
 struct Tile {
-    TileEntry entry, next;
+    TileStart entry, next;
     u32 number;  // index among the text's tiles
     i64 origin;  // staged byte s is the text's byte s + origin; negative in the first tile
     u32 begin;   // staged bytes [begin, end) are the tile's part of the text
@@ -64,10 +64,10 @@ constexpr u32 no_target = 0xFFFF;
 
 struct TileMemory {
     uint4 text[staged_bytes / 16 + 1];
-    uint4 reads[by_steps ? 281 : 1];                 // StepTables::reads; for 64 states after the groups of bytes
+    uint4 reads[by_dfa ? 281 : 1];                   // DfaTables::reads; for 64 states after the groups of bytes
     u32 ends[chunks];                                // field ends, including those at a record's end
     u32 records[chunks];                             // record ends
-    u32 starts[by_steps ? chunks : 1];               // first bytes of records
+    u32 starts[by_dfa ? chunks : 1];                 // first bytes of records
     u32 dropped[may_quote ? chunks + 1 : 1];         // quotes and other bytes that are not part of their field's text
     u16 dropped_before[may_quote ? chunks + 1 : 2];  // number of dropped bytes in all preceding words
     u16 places[window_fields + 2];        // ends of the window's fields; the first is the end of the field before
@@ -116,8 +116,8 @@ HR_FN u32 line_mask(uint4 v, u32 line_end, bool universal) {
 // Stores a vector and its masks: quotes for all staged bytes, separators and line ends for the tile only.
 HR_FN void stage_vector(TileMemory& memory, const PlainDialect& dialect, u32 v, uint4 bytes, u32 valid) {
     memory.text[v] = bytes;
-    if constexpr (by_steps) return;
-    if (v >= head_bytes / 16) {
+    if constexpr (by_dfa) return;
+    if (v >= halo_bytes / 16) {
         const u32 lines = line_mask(bytes, dialect.line_end * 0x01010101u, dialect.flags & PLAIN_UNIVERSAL);
         reinterpret_cast<u16*>(memory.ends)[v] =
             static_cast<u16>(equal_mask(bytes, dialect.separator * 0x01010101u) & valid);
@@ -142,7 +142,7 @@ HR_FN u32* malformed_bits(TileMemory& memory) { return reinterpret_cast<u32*>(me
 
 HR_FN void stage_tables(TileMemory& memory, const DfaTask& steps) {
     if (steps.count > 16) {
-        const auto& tables = *static_cast<const StepTables<64>*>(steps.tables);
+        const auto& tables = *static_cast<const DfaTables<64>*>(steps.tables);
         constexpr u32 groups = sizeof tables.group_of / 8, all = groups + sizeof tables.reads / 8;
         const u64* const of_groups = reinterpret_cast<const u64*>(tables.group_of);
         const u64* const of_reads = reinterpret_cast<const u64*>(tables.reads);
@@ -184,7 +184,7 @@ HR_FN void stage_tile(TileMemory& memory, const u8* text, const ConvertTask& tas
         }
     }
     if (threadIdx.x == 0) memory.text[vectors] = {0, 0, 0, 0};
-    if constexpr (by_steps) stage_tables(memory, task.dfa);
+    if constexpr (by_dfa) stage_tables(memory, task.dfa);
     tile.has_high = __syncthreads_or((high & 0x80808080) != 0);
 }
 

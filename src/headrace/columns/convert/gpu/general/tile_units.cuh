@@ -47,7 +47,7 @@ HR_FN Field locate(const TileMemory& memory, const ConvertTask& task, const Tile
                    bool mine, i32 slot) {
     const u16* const place = memory.places + (mine ? slot : 0);
     Field field{place[0] + 1u, end_of_field(memory, task, place[1]), 0, false};
-    if constexpr (by_steps) {
+    if constexpr (by_dfa) {
         if (column.first) field.begin = last_start(memory, place[1], field.begin);
         skip_spaces(memory, task, field.begin, field.end);
         field.empty = field.begin == field.end;
