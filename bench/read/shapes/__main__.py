@@ -1,11 +1,11 @@
 """Times reads of many shapes of data beside peers, and prints one table, worst shape first.
 
 usage: python -m bench.read.shapes [--device cpu|gpu] [--shapes integers,JSON] [--mb 64] [--threads N] [--turns N]
-           [--peers pyarrow,polars,duckdb,pandas] [--out FOLDER/NAME] [--list]
+           [--peers pyarrow,polars,duckdb,pandas] [--note TEXT] [--out FOLDER/NAME] [--list]
 
-The shapes are in catalogue.py: a generator, types, options and a goal each. Answers are checked before they are timed (check.py).
-Readers take turns in one run. The time is from the call to the table, the fastest of the turns, page cache warm. headrace infers
-the types unless the shape gives them; peers always get them. The limit on the CPU is one thread that reads the file into a small
+The file catalogue.py has the shapes: generator, types, options and goal. Answers are checked before they are timed (check.py).
+Readers take turns in one run. The time is from the call to the table, the fastest of the turns, page cache warm. Peers get the
+types; headrace infers them, unless the shape gives them. The limit on the CPU is one thread that reads the file into a small
 buffer. On a GPU it is the rate of reading memory. OUT.md, OUT.json and the plot OUT.svg are written after each shape.
 """
 
@@ -48,10 +48,10 @@ def main() -> None:
                 print(failed[-1], flush=True)
                 continue
             print(line_of(rows[-1]), flush=True)
-            keep_results(given.out, rows)
+            keep_results(given.out, rows, given.note)
     finally:
         readers.stop()
-    print("\n".join(page_of(rows)))
+    print("\n".join(page_of(rows, given.note)))
     sys.exit("\n".join(failed))
 
 
@@ -63,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--peers", default=",".join(PEERS))
+    parser.add_argument("--note", default="", help="a remark on the machine for the page of results, such as: shared cores")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--list", action="store_true", help="print the names of the shapes")
     return parser

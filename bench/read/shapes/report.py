@@ -36,8 +36,8 @@ def line_of(row: Row) -> str:
     return f"| {row['shape']} | {three(row['gbs'])} | {' | '.join(rates)} | {shown} | {goal} | {row['gbs'] / row['limit']:.0%} |"
 
 
-def page_of(rows: list[Row]) -> list[str]:
-    """Return the lines of the page of results."""
+def page_of(rows: list[Row], note: str = "") -> list[str]:
+    """Return the lines of the page of results. `note`: a remark on the machine."""
     if not rows:
         return []
     first = rows[0]
@@ -55,6 +55,7 @@ def page_of(rows: list[Row]) -> list[str]:
         f"Worst shape: {worst[0]['shape']}. Below their goal: {len(below)} of {len(rows)}. An empty cell is a library that",
         "is not installed, has no option for the shape, or gave another answer (last table).",
         "",
+        *([note, ""] if note else []),
         "; ".join(f"{name} {value}" for name, value in description().items()),
         "",
         f"| GB/s | {' | '.join(columns)} |",
@@ -69,8 +70,8 @@ def _cell(text: str) -> str:
     return " ".join(text.replace("|", "/").split())[:120]
 
 
-def keep_results(out: Path | None, rows: list[Row]) -> None:
+def keep_results(out: Path | None, rows: list[Row], note: str) -> None:
     """Write OUT.md, OUT.json and OUT.svg."""
-    keep(out, page_of(rows), rows)
+    keep(out, page_of(rows, note), [row | {"note": note} for row in rows] if note else rows)
     if out is not None:
         out.with_suffix(".svg").write_text(picture(worst_first(rows), NAMES))
