@@ -31,7 +31,8 @@ def shapes(results: Results) -> str:
 
 def _best(row: Row) -> str:
     """Return the name of the fastest peer."""
-    return max(row["peers"], key=lambda name: float(row["peers"][name]))
+    rates: dict[str, float] = row["peers"]
+    return max(rates, key=rates.__getitem__)
 
 
 def _ratio(row: Row) -> float:

@@ -15,7 +15,7 @@ from bench import readme
 from bench.read.shapes import check, cpu, report
 from bench.read.shapes.catalogue import SHAPES
 from bench.read.shapes.plot import picture
-from bench.read.shapes.shape import file_of, header_of, text_of
+from bench.read.shapes.shape import header_of, stored_text, text_of
 from bench.tables import keep
 
 SIZE = 12_000
@@ -60,12 +60,12 @@ def test_a_larger_text_repeats_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
     assert text_of(WORDS, 50_000) == header + 5 * block
 
 
-def test_a_file_is_written_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", [5000, 10_000, 50_000])
+def test_a_stored_text_is_the_text(size: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HEADRACE_BENCH_DATA", str(tmp_path))
-    path = file_of(WORDS, 1000)
-    assert path.read_bytes() == text_of(WORDS, 1000)
-    path.write_bytes(b"kept")
-    assert file_of(WORDS, 1000).read_bytes() == b"kept"
+    monkeypatch.setattr("bench.read.shapes.shape.BLOCK_BYTES", 10_000)
+    assert stored_text(WORDS, size) == stored_text(WORDS, size) == text_of(WORDS, size)
+    assert len(list(tmp_path.glob("shapes/*.csv"))) == (size >= 10_000)
 
 
 def answer_of(text: bytes, path: Path, name: str, **options: Any) -> pa.Table:
@@ -98,24 +98,21 @@ def test_a_type_that_is_not_the_shapes_is_an_error(tmp_path: Path) -> None:
         check.keep_answer(headrace.read_csv(b"c0,c1,c2\n1,2,3\n"), WORDS, tmp_path / "answer.arrow")
 
 
-def readers_of(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, seconds: dict[str, list[float]], errors: dict[str, str]
-) -> cpu.CpuReaders:
+def readers_of(monkeypatch: pytest.MonkeyPatch, seconds: dict[str, list[float]], errors: dict[str, str]) -> cpu.CpuReaders:
     """Return readers whose reads take these seconds, and that answer checks with these errors."""
-    monkeypatch.setenv("HEADRACE_BENCH_DATA", str(tmp_path))
 
     def ask(_: cpu.CpuReaders, name: str, step: str) -> dict[str, Any]:
         if step == "read":
-            return {"seconds": seconds[name].pop(0)}
+            return {"seconds": seconds[name].pop(0), "processor": 1.5}
         return {"error": errors[name]} if name in errors and not step.startswith("open") else {}
 
     monkeypatch.setattr(cpu.CpuReaders, "ask", ask)
     return cpu.CpuReaders(["pyarrow", "polars"], 2, 3)
 
 
-def test_rates_are_of_the_fastest_turn_and_wrong_answers_are_not_timed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_rates_are_of_the_fastest_turn_and_wrong_answers_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = {"headrace": [3.0, 1.0, 2.0], "pyarrow": [4.0, 5.0, 2.0], "plain_read": [0.5, 0.25, 0.5]}
-    row = readers_of(monkeypatch, tmp_path, seconds, {"polars": "other answer: column c1"}).row(WORDS, 2000)
+    row = readers_of(monkeypatch, seconds, {"polars": "other answer: column c1"}).row(WORDS, 2000)
     size = row["bytes"] / 1e9
     assert (row["gbs"], row["peers"], row["limit"]) == (size / 1.0, {"pyarrow": size / 2.0}, size / 0.25)
     assert row["errors"] == {"polars": "other answer: column c1"}
@@ -123,18 +120,17 @@ def test_rates_are_of_the_fastest_turn_and_wrong_answers_are_not_timed(monkeypat
     assert report.ratio_of(row) == 2
 
 
-def test_a_wrong_answer_of_headrace_or_one_that_nothing_confirms_is_an_error(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_wrong_answer_of_headrace_or_one_that_nothing_confirms_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RuntimeError, match="wrong"):
-        readers_of(monkeypatch, tmp_path, {}, {"headrace": "wrong"}).row(WORDS, 2000)
+        readers_of(monkeypatch, {}, {"headrace": "wrong"}).row(WORDS, 2000)
     peers = {"pyarrow": "other", "polars": "other"}
     with pytest.raises(RuntimeError, match="neither the oracle nor a peer"):
-        readers_of(monkeypatch, tmp_path, {}, peers).row(SHAPES["Latin-1"], 2000)
+        readers_of(monkeypatch, {}, peers).row(SHAPES["Latin-1"], 2000)
 
 
 def row_of(shape: str, rate: float, peers: dict[str, float], device: str = "cpu") -> dict[str, Any]:
     facts = {"table": "shapes", "device": device, "shape": shape, "bytes": 64_000_000, "threads": 2, "gbs": rate, "limit": 10.0}
+    facts["processor"] = {"headrace": 2.0, **dict.fromkeys(peers, 3.0)}
     return facts | {"peers": peers, "errors": {"duckdb": "no | option"}, "oracle": True, "goal": 2.5}
 
 
@@ -148,7 +144,7 @@ ROWS = [
 def test_the_table_has_the_worst_shape_first() -> None:
     page = report.page_of(ROWS, "two shared cores")
     assert [line.split(" | ")[0].strip("| ") for line in page if line.endswith("% |")] == ["c", "a & b", "d"]
-    assert "| c | 1.00 | 0.500 | 2.00 |  |  | **0.50** | 2.5x | 10% |" in page
+    assert "| c | 1.00 | 0.500 | 2.00 |  |  | **0.50** | 1.50 | 2.5x | 10% |" in page
     assert "| c | DuckDB | no / option |" in page
     assert any("Worst shape: c. Below their goal: 1 of 3." in line for line in page)
     assert "two shared cores" in "\n".join(page)

@@ -14,11 +14,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from bench.read.shapes.catalogue import SHAPES
 from bench.read.shapes.peers import PEERS
 from bench.read.shapes.report import keep_results, line_of, page_of
+from bench.read.shapes.shape import base_file
 from bench.tables import Row
 
 
@@ -29,6 +31,8 @@ def main() -> None:
     if given.list:
         print("\n".join(shape.name for shape in shapes))
         return
+    with ProcessPoolExecutor(given.threads) as pool:
+        list(pool.map(base_file, shapes))
     rows: list[Row] = []
     failed: list[str] = []
     if given.device == "gpu":

@@ -11,10 +11,11 @@ from typing import Any
 from bench.read.run import ask_worker, stop_worker
 from bench.read.shapes.check import check_piece
 from bench.read.shapes.peers import READERS
-from bench.read.shapes.shape import Shape, file_of
+from bench.read.shapes.shape import Shape, stored_text
 from bench.tables import Row
 
 LIMIT = "plain_read"
+_TIMES = ("seconds", "processor")
 
 
 class CpuReaders:
@@ -53,36 +54,43 @@ class CpuReaders:
         RuntimeError
             headrace's answer is wrong, or nothing confirms it.
         """
-        path = file_of(shape, size)
         by_oracle = check_piece(shape)
-        errors = self._check(shape, size, path)
-        if "headrace" in errors:
-            raise RuntimeError(f"{shape.name}: {errors['headrace']}")
-        timed = [name for name in self._names if name not in errors]
-        if not by_oracle and timed == ["headrace", LIMIT]:
-            raise RuntimeError(f"{shape.name}: neither the oracle nor a peer confirms the answer: {errors}")
-        seconds = {name: [] for name in timed}
-        for _ in range(self._turns):
-            for name in timed:
-                seconds[name].append(self.ask(name, "read")["seconds"])
-        nbytes = path.stat().st_size
-        rates = {name: nbytes / min(times) / 1e9 for name, times in seconds.items()}
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "text.csv"
+            path.write_bytes(stored_text(shape, size))
+            errors = self._check(shape, path)
+            if "headrace" in errors:
+                raise RuntimeError(f"{shape.name}: {errors['headrace']}")
+            timed = [name for name in self._names if name not in errors]
+            if not by_oracle and timed == ["headrace", LIMIT]:
+                raise RuntimeError(f"{shape.name}: neither the oracle nor a peer confirms the answer: {errors}")
+            seconds, processor = self._seconds(timed)
+            nbytes = path.stat().st_size
+        rates = {name: nbytes / least / 1e9 for name, least in seconds.items()}
         facts: Row = {"table": "shapes", "device": "cpu", "shape": shape.name, "bytes": nbytes, "threads": self._threads}
         facts |= {"gbs": rates.pop("headrace"), "limit": rates.pop(LIMIT), "peers": rates, "errors": errors}
-        return facts | {"oracle": by_oracle, "goal": shape.goal.cpu}
+        return facts | {"oracle": by_oracle, "goal": shape.goal.cpu, "processor": processor}
 
-    def _check(self, shape: Shape, size: int, path: Path) -> dict[str, str]:
+    def _seconds(self, names: list[str]) -> tuple[dict[str, float], dict[str, float]]:
+        """Return the least seconds of each reader's reads, by the clock and of processor time."""
+        taken: dict[str, list[dict[str, float]]] = {name: [] for name in names}
+        for _ in range(self._turns):
+            for name in names:
+                taken[name].append(self.ask(name, "read"))
+        clock, processor = ({name: min(one[what] for one in found) for name, found in taken.items()} for what in _TIMES)
+        return clock, processor
+
+    def _check(self, shape: Shape, path: Path) -> dict[str, str]:
         """Compare the answers for the whole file; return the error of each reader that has one."""
         errors = {}
-        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            for name in self._names:
-                steps = [f"open {size} {shape.name}"]
-                if name != LIMIT:
-                    steps.append(f"{'keep' if name == 'headrace' else 'check'} {folder}/answer.arrow")
-                for step in steps:
-                    if "error" in (answer := self.ask(name, step)):
-                        errors[name] = answer["error"]
-                        break
-                if "headrace" in errors:
-                    break
+        answer = path.with_suffix(".arrow")
+        for name in self._names:
+            steps = [f"open {path} {shape.name}"]
+            if name != LIMIT:
+                steps.append(f"{'keep' if name == 'headrace' else 'check'} {answer}")
+            failed = next((error for step in steps if (error := self.ask(name, step).get("error"))), None)
+            if failed is not None:
+                errors[name] = failed
+            if "headrace" in errors:
+                break
         return errors

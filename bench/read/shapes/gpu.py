@@ -16,7 +16,7 @@ from bench.read.gpu_peers import pooled_library
 from bench.read.same import assert_same
 from bench.read.shapes.check import check_answer, check_piece, keep_answer
 from bench.read.shapes.peers import UnsupportedError
-from bench.read.shapes.shape import Shape, text_of
+from bench.read.shapes.shape import Shape, stored_text
 from bench.tables import Row
 
 _TYPES = {
@@ -55,7 +55,7 @@ class GpuReaders:
             The GPU's answer is not the CPU's.
         """
         by_oracle = check_piece(shape)
-        data = text_of(shape, size)
+        data = stored_text(shape, size)
         expected = headrace.read_csv(data, **shape.read_options)
         text = torch.frombuffer(bytearray(data), dtype=torch.uint8).cuda()
         found = headrace.read_csv(text, **shape.read_options)

@@ -19,6 +19,12 @@ def ratio_of(row: Row) -> float:
     return row["gbs"] / best if best else float("inf")
 
 
+def processor_ratio(row: Row) -> float:
+    """Return the least processor time of a peer over headrace's, which other processes disturb less; 0 without a peer."""
+    times = [row["processor"][name] for name in row["peers"]]
+    return float(min(times) / row["processor"]["headrace"]) if times else 0.0
+
+
 def worst_first(rows: list[Row]) -> list[Row]:
     """Sort rows by the ratio to the best peer, then by rate."""
     return sorted(rows, key=lambda row: (ratio_of(row), row["gbs"]))
@@ -32,6 +38,8 @@ def line_of(row: Row) -> str:
     ]
     ratio = ratio_of(row)
     shown = f"**{ratio:.2f}**" if ratio < float("inf") else ""
+    if row["device"] == "cpu":
+        shown += f" | {processor_ratio(row):.2f}" if row["peers"] else " | "
     goal = f"{row['goal']:g}" + ("x" if row["device"] == "cpu" else " GB/s")
     return f"| {row['shape']} | {three(row['gbs'])} | {' | '.join(rates)} | {shown} | {goal} | {row['gbs'] / row['limit']:.0%} |"
 
@@ -45,7 +53,8 @@ def page_of(rows: list[Row], note: str = "") -> list[str]:
     peers = [name for key, name in NAMES.items() if (key == "cudf") != is_cpu]
     where = f"on {first['threads']} threads" if is_cpu else "of text in a GPU's memory"
     size = sum(row["bytes"] for row in rows) / len(rows) / 1e6
-    columns = ["headrace", *peers, "ratio to the best peer", "goal", "of the limit"]
+    ratios = ["ratio to the best peer", *(["by processor time"] if is_cpu else [])]
+    columns = ["headrace", *peers, *ratios, "goal", "of the limit"]
     below = [row for row in rows if ratio_of(row) < row["goal"]] if is_cpu else [row for row in rows if row["gbs"] < row["goal"]]
     worst = worst_first(rows)
     lines = [

@@ -7,6 +7,7 @@ from repetition at that distance.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -130,14 +131,22 @@ def text_of(shape: Shape, size: int) -> bytes:
     return header + block * max(1, round((size - len(header)) / len(block)))
 
 
-def file_of(shape: Shape, size: int) -> Path:
-    """Return the file of a shape's text. Generate it if it is missing or its generator has changed."""
+def base_file(shape: Shape) -> Path:
+    """Return the file of a text of BLOCK_BYTES. Generate it if it is missing or its generator has changed."""
     digest = hashlib.sha256(header_of(shape) + sample_of(shape)[0]).hexdigest()[:8]
     words = "".join(letter if letter.isalnum() else " " for letter in shape.name).split()
-    path = folder() / "shapes" / f"{'-'.join(words)}-{size}-{digest}.csv"
+    path = folder() / "shapes" / f"{'-'.join(words)}-{BLOCK_BYTES}-{digest}.csv"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(".part")
-        part.write_bytes(text_of(shape, size))
+        part = path.with_suffix(f".{os.getpid()}")
+        part.write_bytes(text_of(shape, BLOCK_BYTES))
         part.rename(path)
     return path
+
+
+def stored_text(shape: Shape, size: int) -> bytes:
+    """Return `text_of` from the stored file, which is faster if `size` is BLOCK_BYTES at least."""
+    if size < BLOCK_BYTES:
+        return text_of(shape, size)
+    header, text = header_of(shape), base_file(shape).read_bytes()
+    return header + text[len(header) :] * max(1, round((size - len(header)) / (len(text) - len(header))))

@@ -1,6 +1,6 @@
 """Runs one reader in its own process: reads commands, and answers each with a line of JSON.
 
-- "open SIZE SHAPE" prepares a shape's file.
+- "open FILE SHAPE" prepares the reader for a shape's file, whose path has no spaces.
 - "keep FILE" writes headrace's answer to a file, and "check FILE" compares an answer with it.
 - "read" times one read, and "stop" ends the process.
 """
@@ -16,7 +16,7 @@ from typing import Any
 from bench.read.contenders import Read, plain_read
 from bench.read.shapes.catalogue import SHAPES
 from bench.read.shapes.peers import READERS
-from bench.read.shapes.shape import Shape, file_of
+from bench.read.shapes.shape import Shape
 
 
 def main() -> None:
@@ -29,8 +29,8 @@ def main() -> None:
             return
         try:
             if command == "open":
-                size, _, shape = argument.partition(" ")
-                reader = OpenReader(name, SHAPES[shape], int(size), threads)
+                path, _, shape = argument.partition(" ")
+                reader = OpenReader(name, SHAPES[shape], Path(path), threads)
                 answer: dict[str, Any] = {}
             else:
                 assert reader is not None
@@ -44,19 +44,18 @@ def main() -> None:
 class OpenReader:
     """A reader of one file."""
 
-    def __init__(self, name: str, shape: Shape, size: int, threads: int) -> None:
-        path = file_of(shape, size)
+    def __init__(self, name: str, shape: Shape, path: Path, threads: int) -> None:
         self._shape = shape
         self._read: Read = plain_read(path, None, 1) if name == "plain_read" else READERS[name](path, shape, threads)
 
     def answer(self, command: str, argument: str) -> dict[str, Any]:
         """Answer one command."""
         if command == "read":
-            began = time.perf_counter()
+            began, processor = time.perf_counter(), time.process_time()
             result = self._read()
-            seconds = time.perf_counter() - began
+            seconds = {"seconds": time.perf_counter() - began, "processor": time.process_time() - processor}
             del result
-            return {"seconds": seconds}
+            return seconds
         from bench.read.shapes.check import check_answer, keep_answer
 
         if command == "keep":
