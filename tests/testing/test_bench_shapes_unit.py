@@ -14,6 +14,7 @@ import headrace
 from bench import readme
 from bench.read.shapes import check, cpu, report
 from bench.read.shapes.catalogue import SHAPES
+from bench.read.shapes.figures import ratio_of
 from bench.read.shapes.plot import picture
 from bench.read.shapes.shape import header_of, stored_text, text_of
 from bench.tables import keep
@@ -117,7 +118,7 @@ def test_rates_are_of_the_fastest_turn_and_wrong_answers_are_not_timed(monkeypat
     assert (row["gbs"], row["peers"], row["limit"]) == (size / 1.0, {"pyarrow": size / 2.0}, size / 0.25)
     assert row["errors"] == {"polars": "other answer: column c1"}
     assert row["oracle"] is True
-    assert report.ratio_of(row) == 2
+    assert ratio_of(row) == 2
 
 
 def test_a_wrong_answer_of_headrace_or_one_that_nothing_confirms_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +152,7 @@ def test_the_table_has_the_worst_shape_first() -> None:
 
 
 def test_the_plot_has_a_bar_of_each_rate() -> None:
-    root = ElementTree.fromstring(picture(report.worst_first(ROWS), report.NAMES))
+    root = ElementTree.fromstring(picture(ROWS))
     widths = [float(bar.attrib["width"]) for bar in root if bar.attrib.get("height") == "8"]
     assert len(widths) == 5
     assert widths[0] / widths[1] == pytest.approx(0.5, rel=0.01)

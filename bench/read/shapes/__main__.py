@@ -56,7 +56,7 @@ def main() -> None:
     finally:
         readers.stop()
     print("\n".join(page_of(rows, given.note)))
-    sys.exit("\n".join(failed))
+    sys.exit("\n".join(failed) or 0)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,4 +1,4 @@
-"""Builds the table of shapes, worst first."""
+"""Builds the page of shapes, worst first."""
 
 from __future__ import annotations
 
@@ -6,62 +6,41 @@ from pathlib import Path
 
 from bench.blocks.results import three
 from bench.machine import description
+from bench.read.shapes.figures import NAMES, is_below_goal, processor_ratio, ratio_of, worst_first
 from bench.read.shapes.plot import picture
 from bench.tables import Row, keep
 
-NAMES = {"pyarrow": "PyArrow", "polars": "Polars", "duckdb": "DuckDB", "pandas": "pandas", "cudf": "cuDF"}
-"""Peers as they are written, by the names of the readers."""
-
-
-def ratio_of(row: Row) -> float:
-    """Return headrace's rate over the best peer's; infinite without a peer."""
-    best = max(row["peers"].values(), default=0.0)
-    return row["gbs"] / best if best else float("inf")
-
-
-def processor_ratio(row: Row) -> float:
-    """Return the least processor time of a peer over headrace's, which other processes disturb less; 0 without a peer."""
-    times = [row["processor"][name] for name in row["peers"]]
-    return float(min(times) / row["processor"]["headrace"]) if times else 0.0
-
-
-def worst_first(rows: list[Row]) -> list[Row]:
-    """Sort rows by the ratio to the best peer, then by rate."""
-    return sorted(rows, key=lambda row: (ratio_of(row), row["gbs"]))
+_ON_GPU = ("cudf",)
 
 
 def line_of(row: Row) -> str:
-    """Return a row of the table: rates, ratio to the best peer, goal, and share of the limit."""
-    peers = NAMES if row["device"] == "cpu" else ["cudf"]
-    rates = [
-        three(row["peers"][name]) if name in row["peers"] else "" for name in peers if name != "cudf" or row["device"] == "gpu"
-    ]
-    ratio = ratio_of(row)
-    shown = f"**{ratio:.2f}**" if ratio < float("inf") else ""
-    if row["device"] == "cpu":
-        shown += f" | {processor_ratio(row):.2f}" if row["peers"] else " | "
-    goal = f"{row['goal']:g}" + ("x" if row["device"] == "cpu" else " GB/s")
-    return f"| {row['shape']} | {three(row['gbs'])} | {' | '.join(rates)} | {shown} | {goal} | {row['gbs'] / row['limit']:.0%} |"
+    """Return a row of the table: rates, ratios to the best peer, goal, and share of the limit."""
+    is_cpu = row["device"] == "cpu"
+    rates = [three(row["peers"][name]) if name in row["peers"] else "" for name in _peers(is_cpu)]
+    ratios = [f"**{ratio_of(row):.2f}**", *([f"{processor_ratio(row):.2f}"] if is_cpu else [])]
+    goal = f"{row['goal']:g}{'x' if is_cpu else ' GB/s'}"
+    cells = [row["shape"], three(row["gbs"]), *rates, *(ratios if row["peers"] else [""] * len(ratios)), goal]
+    return f"| {' | '.join(cells)} | {row['gbs'] / row['limit']:.0%} |"
+
+
+def _peers(is_cpu: bool) -> list[str]:
+    return [name for name in NAMES if (name in _ON_GPU) != is_cpu]
 
 
 def page_of(rows: list[Row], note: str = "") -> list[str]:
     """Return the lines of the page of results. `note`: a remark on the machine."""
     if not rows:
         return []
-    first = rows[0]
-    is_cpu = first["device"] == "cpu"
-    peers = [name for key, name in NAMES.items() if (key == "cudf") != is_cpu]
-    where = f"on {first['threads']} threads" if is_cpu else "of text in a GPU's memory"
-    size = sum(row["bytes"] for row in rows) / len(rows) / 1e6
+    is_cpu, worst = rows[0]["device"] == "cpu", worst_first(rows)
+    where = f"on {rows[0]['threads']} threads" if is_cpu else "of text in a GPU's memory"
+    size, below = sum(row["bytes"] for row in rows) / len(rows) / 1e6, sum(map(is_below_goal, rows))
     ratios = ["ratio to the best peer", *(["by processor time"] if is_cpu else [])]
-    columns = ["headrace", *peers, *ratios, "goal", "of the limit"]
-    below = [row for row in rows if ratio_of(row) < row["goal"]] if is_cpu else [row for row in rows if row["gbs"] < row["goal"]]
-    worst = worst_first(rows)
+    columns = ["headrace", *(NAMES[name] for name in _peers(is_cpu)), *ratios, "goal", "of the limit"]
     lines = [
         f"# Shapes of data, {where}",
         "",
         f"GB/s of text from the call to the table, {len(rows)} shapes of {size:.0f} MB, worst first. Best of the turns.",
-        f"Worst shape: {worst[0]['shape']}. Below their goal: {len(below)} of {len(rows)}. An empty cell is a library that",
+        f"Worst shape: {worst[0]['shape']}. Below their goal: {below} of {len(rows)}. An empty cell is a library that",
         "is not installed, has no option for the shape, or gave another answer (last table).",
         "",
         *([note, ""] if note else []),
@@ -83,4 +62,4 @@ def keep_results(out: Path | None, rows: list[Row], note: str) -> None:
     """Write OUT.md, OUT.json and OUT.svg."""
     keep(out, page_of(rows, note), [row | {"note": note} for row in rows] if note else rows)
     if out is not None:
-        out.with_suffix(".svg").write_text(picture(worst_first(rows), NAMES))
+        out.with_suffix(".svg").write_text(picture(rows))
