@@ -121,6 +121,12 @@ def test_rates_are_of_the_fastest_turn_and_wrong_answers_are_not_timed(monkeypat
     assert ratio_of(row) == 2
 
 
+def test_a_peer_that_is_much_slower_than_the_best_one_is_read_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = {"headrace": [9.0] * 3, "pyarrow": [1.0] * 3, "polars": [2.6] * 3, "plain_read": [9.0] * 3}
+    readers_of(monkeypatch, seconds, {}).row(WORDS, 2000)
+    assert {name: len(rest) for name, rest in seconds.items()} == {"headrace": 0, "pyarrow": 0, "polars": 1, "plain_read": 0}
+
+
 def test_a_wrong_answer_of_headrace_or_one_that_nothing_confirms_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RuntimeError, match="wrong"):
         readers_of(monkeypatch, {}, {"headrace": "wrong"}).row(WORDS, 2000)

@@ -10,12 +10,13 @@ from typing import Any
 
 from bench.read.run import ask_worker, stop_worker
 from bench.read.shapes.check import check_piece
-from bench.read.shapes.peers import READERS
+from bench.read.shapes.peers import PEERS, READERS
 from bench.read.shapes.shape import Shape, stored_text
 from bench.tables import Row
 
 LIMIT = "plain_read"
 _TIMES = ("seconds", "processor")
+_TRIAL_TURNS, _MUCH_SLOWER = 2, 2.5
 
 
 class CpuReaders:
@@ -72,11 +73,20 @@ class CpuReaders:
         return facts | {"oracle": by_oracle, "goal": shape.goal.cpu, "processor": processor}
 
     def _seconds(self, names: list[str]) -> tuple[dict[str, float], dict[str, float]]:
-        """Return the least seconds of each reader's reads, by the clock and of processor time."""
+        """Return the least seconds of each reader's reads, by the clock and of processor time.
+
+        A reader that is much slower than the best peer in the first turns is not read again: it does not change the ratio.
+        """
         taken: dict[str, list[dict[str, float]]] = {name: [] for name in names}
-        for _ in range(self._turns):
+        slow: set[str] = set()
+        for turn in range(self._turns):
+            if turn == _TRIAL_TURNS:
+                least = {name: min(one["seconds"] for one in found) for name, found in taken.items()}
+                best = min((least[name] for name in names if name in PEERS), default=0.0)
+                slow = {name for name in names if name in PEERS and least[name] > _MUCH_SLOWER * best}
             for name in names:
-                taken[name].append(self.ask(name, "read"))
+                if name not in slow:
+                    taken[name].append(self.ask(name, "read"))
         clock, processor = ({name: min(one[what] for one in found) for name, found in taken.items()} for what in _TIMES)
         return clock, processor
 
