@@ -94,6 +94,15 @@ def test_the_policy_is_applied_to_a_peer_that_reads_text(policy: str, tmp_path: 
     assert check.check_answer(changed, shape, path) == "column c1"
 
 
+def test_codes_of_texts_are_compared_by_their_texts(tmp_path: Path) -> None:
+    path = tmp_path / "answer.arrow"
+    table = answer_of(text_of(WORDS, 2000), path, WORDS.name)
+    codes = table["c1"].combine_chunks().dictionary_encode()
+    for words, wrong in ((codes.dictionary, ""), (pa.array(codes.dictionary.to_pylist()[::-1]), "column c1")):
+        changed = pa.DictionaryArray.from_arrays(codes.indices, words.cast(pa.string_view()))
+        assert check.check_answer(table.set_column(1, "c1", changed), WORDS, path) == wrong
+
+
 def test_a_type_that_is_not_the_shapes_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="c0 has type int64"):
         check.keep_answer(headrace.read_csv(b"c0,c1,c2\n1,2,3\n"), WORDS, tmp_path / "answer.arrow")

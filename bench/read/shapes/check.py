@@ -121,6 +121,9 @@ def check_answer(result: Any, shape: Shape, path: Path) -> str:
     If the peer has no policy for faults and has read a column with faults as text, the policy is applied to its answer first.
     """
     table = pa.Table.from_pandas(result, preserve_index=False) if hasattr(result, "iloc") else pa.table(result)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_dictionary(column.type):
+            table = _replaced(table, name, pa.chunked_array([_with_strings(chunk) for chunk in column.chunks]))
     for i in shape.facts.as_text:
         table = _without_faults(table, f"c{i}", shape.options["on_error"])
     return differences(comparable(table, _case(shape)), read_reference(path), typed=True, rounded=False)
@@ -134,8 +137,18 @@ def _without_faults(table: pa.Table, name: str, policy: str) -> pa.Table:
     texts = column.cast(pa.string())
     is_number = pc.match_substring_regex(texts, "^[0-9]+$")
     if policy == "reject":
-        return table.filter(is_number)
-    return table.set_column(table.schema.get_field_index(name), name, pc.if_else(is_number, texts, None))
+        return _replaced(table, name, texts).filter(is_number)
+    return _replaced(table, name, pc.if_else(is_number, texts, None))
+
+
+def _with_strings(codes: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Return codes of texts with strings as their dictionary: Arrow does not decode string views."""
+    return pa.DictionaryArray.from_arrays(codes.indices, codes.dictionary.cast(pa.string()))
+
+
+def _replaced(table: pa.Table, name: str, column: Any) -> pa.Table:
+    """Return a table with another column of a name."""
+    return table.set_column(table.column_names.index(name), name, column)
 
 
 def _case(shape: Shape) -> Case:

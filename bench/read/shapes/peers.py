@@ -51,6 +51,8 @@ def pyarrow(path: Path, shape: Shape, threads: int) -> Read:
 
     given = dict(shape.options)
     types = {name: arrow_type(text) for name, text in _tolerant(shape, given, tolerates=False).items()}
+    if given.get("strings") == "dictionary":
+        types |= {name: pa.dictionary(pa.int32(), type_) for name, type_ in types.items() if pa.types.is_string(type_)}
     parse = csv.ParseOptions(
         delimiter=given.pop("sep", ","),
         quote_char=given.pop("quote_char", '"') or False,
@@ -86,6 +88,8 @@ def polars(path: Path, shape: Shape, threads: int) -> Read:
     plain |= {
         f"{sign}int{bits}": getattr(pl, f"{'U' if sign else ''}Int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)
     }
+    if given.get("strings") == "dictionary":
+        plain["string"] = pl.Categorical
     types = _tolerant(shape, given, tolerates=given.get("on_error") != "reject")
     parsed = [_polars_time(name, text, shape) for name, text in types.items() if text.startswith(("date", "time", "duration"))]
     options: dict[str, Any] = {"schema": {name: plain.get(text, pl.String) for name, text in types.items()}}
@@ -178,12 +182,13 @@ def pandas(path: Path, shape: Shape, threads: int) -> Read:
     pa.set_cpu_count(threads)
     temporal = [name for name, text in shape.schema.items() if text.startswith(("date", "timestamp"))]
     given = dict(shape.options)
-    if not given.keys() - {"strings"} and not shape.facts.breaks:
+    plain = {**_PANDAS, "string": "category"} if given.get("strings") == "dictionary" else _PANDAS
+    if plain is _PANDAS and not given.keys() - {"strings"} and not shape.facts.breaks:
         return lambda: pd.read_csv(path, parse_dates=temporal, engine="pyarrow", dtype_backend="pyarrow")
     types = _tolerant(shape, given, tolerates=False)
     options: dict[str, Any] = {
         "parse_dates": temporal,
-        "dtype": {k: _PANDAS.get(v, v) for k, v in types.items() if k not in temporal},
+        "dtype": {k: plain.get(v, v) for k, v in types.items() if k not in temporal},
     }
     if "quote_char" in given and given.pop("quote_char") is None:
         options["quoting"] = 3
