@@ -14,7 +14,7 @@ import headrace
 from bench import readme
 from bench.read.shapes import check, cpu, report
 from bench.read.shapes.catalogue import SHAPES
-from bench.read.shapes.figures import ratio_of
+from bench.read.shapes.figures import is_below_goal, ratio_of, worst_first
 from bench.read.shapes.plot import picture
 from bench.read.shapes.shape import header_of, stored_text, text_of
 from bench.tables import keep
@@ -158,12 +158,23 @@ ROWS = [
 
 
 def test_the_table_has_the_worst_shape_first() -> None:
-    page = report.page_of(ROWS, "two shared cores")
+    page = report.page_of([row | {"note": "two shared cores"} for row in ROWS])
     assert [line.split(" | ")[0].strip("| ") for line in page if line.endswith("% |")] == ["c", "a & b", "d"]
     assert "| c | 1.00 | 0.500 | 2.00 |  |  | **0.50** | 1.50 | 2.5x | 10% |" in page
     assert "| c | DuckDB | no / option |" in page
     assert any("Worst shape: c. Below their goal: 1 of 3." in line for line in page)
     assert "two shared cores" in "\n".join(page)
+
+
+def test_shapes_are_ranked_by_processor_time_if_asked() -> None:
+    rows = [
+        row | {"rank": "processor", "processor": {"headrace": 1.0, "pyarrow": one}}
+        for row, one in zip(ROWS, (0.5, 4), strict=False)
+    ]
+    rows = [row | {"peers": {"pyarrow": 1.0}} for row in rows]
+    assert [row["shape"] for row in worst_first(rows)] == ["a & b", "c"]
+    assert [is_below_goal(row) for row in rows] == [True, False]
+    assert any("Worst shape: a & b. Below their goal: 1 of 2." in line for line in report.page_of(rows))
 
 
 def test_the_plot_has_a_bar_of_each_rate() -> None:

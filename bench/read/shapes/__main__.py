@@ -1,12 +1,14 @@
 """Times reads of many shapes of data beside peers, and prints one table, worst shape first.
 
 usage: python -m bench.read.shapes [--device cpu|gpu] [--shapes integers,JSON] [--mb 64] [--threads N] [--turns N]
-           [--peers pyarrow,polars,duckdb,pandas] [--note TEXT] [--out FOLDER/NAME] [--list]
+           [--peers pyarrow,polars,duckdb,pandas] [--rank clock|processor] [--note TEXT]
+           [--out FOLDER/NAME] [--list]
 
 The file catalogue.py has the shapes: generator, types, options and goal. Answers are checked before they are timed (check.py).
 Readers take turns in one run. The time is from the call to the table, the fastest of the turns, page cache warm. Peers get the
 types; headrace infers them, unless the shape gives them. The limit on the CPU is one thread that reads the file into a small
-buffer. On a GPU it is the rate of reading memory. OUT.md, OUT.json and the plot OUT.svg are written after each shape.
+buffer. On a GPU it is the rate of reading memory. On a machine under load, `--rank processor` orders shapes by processor time.
+OUT.md, OUT.json and the plot OUT.svg are written after each shape.
 """
 
 from __future__ import annotations
@@ -46,16 +48,16 @@ def main() -> None:
     try:
         for shape in shapes:
             try:
-                rows.append(readers.row(shape, int(given.mb * 1e6)))
+                rows.append(readers.row(shape, int(given.mb * 1e6)) | {"rank": given.rank, "note": given.note})
             except Exception as error:  # an error of one shape does not end the run
                 failed.append(f"{shape.name}: {type(error).__name__} {str(error)[:300]}")
                 print(failed[-1], flush=True)
                 continue
             print(line_of(rows[-1]), flush=True)
-            keep_results(given.out, rows, given.note)
+            keep_results(given.out, rows)
     finally:
         readers.stop()
-    print("\n".join(page_of(rows, given.note)))
+    print("\n".join(page_of(rows)))
     sys.exit("\n".join(failed) or 0)
 
 
@@ -72,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--peers", default=",".join(PEERS))
+    parser.add_argument("--rank", choices=["clock", "processor"], default="clock", help="ratio that orders the shapes on the CPU")
     parser.add_argument("--note", default="", help="a remark on the machine for the page of results, such as: shared cores")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--list", action="store_true", help="print the names of the shapes")

@@ -26,11 +26,21 @@ def processor_ratio(row: Row) -> float:
     return float(min(times) / row["processor"]["headrace"]) if times else float("inf")
 
 
+def rank_of(row: Row) -> float:
+    """Return the figure that a goal is compared with: GB/s on a GPU, a ratio to a peer on the CPU.
+
+    The ratio is by processor time if the run was asked to rank so.
+    """
+    if row["device"] == "gpu":
+        return float(row["gbs"])
+    return processor_ratio(row) if row.get("rank") == "processor" else ratio_of(row)
+
+
 def is_below_goal(row: Row) -> bool:
-    """Return whether a shape is below its goal: a ratio on the CPU, GB/s on a GPU."""
-    return bool((ratio_of(row) if row["device"] == "cpu" else row["gbs"]) < row["goal"])
+    """Return whether a shape is below its goal."""
+    return bool(rank_of(row) < row["goal"])
 
 
 def worst_first(rows: list[Row]) -> list[Row]:
     """Sort rows by the ratio to the best peer on the CPU, and by the share of the goal on a GPU."""
-    return sorted(rows, key=lambda row: (ratio_of(row) if row["device"] == "cpu" else row["gbs"] / row["goal"], row["gbs"]))
+    return sorted(rows, key=lambda row: (rank_of(row) / (row["goal"] if row["device"] == "gpu" else 1), row["gbs"]))

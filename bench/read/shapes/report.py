@@ -27,23 +27,25 @@ def _peers(is_cpu: bool) -> list[str]:
     return [name for name in NAMES if (name in _ON_GPU) != is_cpu]
 
 
-def page_of(rows: list[Row], note: str = "") -> list[str]:
-    """Return the lines of the page of results. `note`: a remark on the machine."""
+def page_of(rows: list[Row]) -> list[str]:
+    """Return the lines of the page of results."""
     if not rows:
         return []
     is_cpu, worst = rows[0]["device"] == "cpu", worst_first(rows)
     where = f"on {rows[0]['threads']} threads" if is_cpu else "of text in a GPU's memory"
     size, below = sum(row["bytes"] for row in rows) / len(rows) / 1e6, sum(map(is_below_goal, rows))
+    order = "processor time" if rows[0].get("rank") == "processor" else "the clock" if is_cpu else "the goal"
     ratios = ["ratio to the best peer", *(["by processor time"] if is_cpu else [])]
     columns = ["headrace", *(NAMES[name] for name in _peers(is_cpu)), *ratios, "goal", "of the limit"]
     lines = [
         f"# Shapes of data, {where}",
         "",
-        f"GB/s of text from the call to the table, {len(rows)} shapes of {size:.0f} MB, worst first. Best of the turns.",
-        f"Worst shape: {worst[0]['shape']}. Below their goal: {below} of {len(rows)}. An empty cell is a library that",
-        "is not installed, has no option for the shape, or gave another answer (last table).",
+        f"GB/s of text from the call to the table, best of the turns. {len(rows)} shapes of {size:.0f} MB,",
+        f"worst first by {order}.",
+        f"Worst shape: {worst[0]['shape']}. Below their goal: {below} of {len(rows)}.",
+        "An empty cell is a library that is not installed, has no option for the shape, or gave another answer (last table).",
         "",
-        *([note, ""] if note else []),
+        *([rows[0]["note"], ""] if rows[0].get("note") else []),
         "; ".join(f"{name} {value}" for name, value in description().items()),
         "",
         f"| GB/s | {' | '.join(columns)} |",
@@ -58,8 +60,8 @@ def _cell(text: str) -> str:
     return " ".join(text.replace("|", "/").split())[:120]
 
 
-def keep_results(out: Path | None, rows: list[Row], note: str) -> None:
+def keep_results(out: Path | None, rows: list[Row]) -> None:
     """Write OUT.md, OUT.json and OUT.svg."""
-    keep(out, page_of(rows, note), [row | {"note": note} for row in rows] if note else rows)
+    keep(out, page_of(rows), rows)
     if out is not None:
         out.with_suffix(".svg").write_text(picture(rows))
