@@ -177,11 +177,11 @@ def test_shapes_are_ranked_by_processor_time_if_asked() -> None:
     assert any("Worst shape: a & b. Below their goal: 1 of 2." in line for line in report.page_of(rows))
 
 
-def test_the_plot_has_a_bar_of_each_rate() -> None:
-    root = ElementTree.fromstring(picture(ROWS))
-    widths = [float(bar.attrib["width"]) for bar in root if bar.attrib.get("height") == "8"]
-    assert len(widths) == 5
-    assert widths[0] / widths[1] == pytest.approx(0.5, rel=0.01)
+@pytest.mark.parametrize(("device", "lengths"), [("cpu", [0.5, 1, 3, 1]), ("gpu", [0.5, 1, 2, 3, 1])])
+def test_the_plot_has_bars_worst_shape_first(device: str, lengths: list[float]) -> None:
+    root = ElementTree.fromstring(picture([row | {"device": device} for row in ROWS]))
+    widths = [float(bar.attrib["width"]) for bar in root if bar.attrib.get("height") == "7"]
+    assert [width / widths[1] for width in widths] == pytest.approx(lengths, rel=0.01)
 
 
 def test_the_block_of_a_page_names_the_worst_shape(tmp_path: Path) -> None:
