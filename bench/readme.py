@@ -17,11 +17,12 @@ from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-from bench.blocks import arrays, reads
+from bench.blocks import arrays, reads, shapes
 from bench.blocks.results import MissingResultError, Results
 
 BLOCKS: dict[str, Callable[[Results], str]] = {
     "headline": reads.headline,
+    "shapes": shapes.shapes,
     "readers": reads.readers,
     "scans": reads.scans,
     "threads": reads.threads,
@@ -45,6 +46,8 @@ TAKEN = {
     "small": "h200/{}-small-reads",
     "read": "h200/{}-gpu-reads",
     "stream": "h200/{}-gpu-streams",
+    "shapes_gpu": "h200/{}-shapes-gpu",
+    "shapes": "xeon-16-cores/{}-shapes-cpu",
     "readers": "xeon-16-cores/{}-readers",
     "readers_more": "xeon-16-cores/{}-readers-more",
     "write": "xeon-16-cores/{}-writers",

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Measures the figures of README.md's section "Measured" on a machine with a GPU. Builds the package, runs the benchmarks one after
 # another, and prints their tables. After each benchmark it writes OUT/figures-PART.tar (NAME.md, NAME.json and NAME.log of each).
-# Part `gpu` takes 7 minutes, part `cpu` 7 minutes on 16 cores, and the build 1 to 2. Needs no network.
+# Part `gpu` takes 7 minutes, part `cpu` 7 minutes on 16 cores, and the build 1 to 2. Needs no network. The shapes of data take as
+# long again and are measured by name: `cpu OUT shapes`, `gpu OUT shapes_gpu`.
 #
 # Usage: HEADRACE_COMMIT=$(git rev-parse HEAD) tools/measure_figures.sh gpu|cpu OUT [NAME...]
 #   HEADRACE_COMMIT  commit of these sources; optional in a Git work tree
@@ -11,7 +12,7 @@
 #   carry/peers.tar.xz, carry/lineitem-16777216.csv.xz   optional: packages of peers, and a piece of TPC-H's lineitem
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-[[ $# -ge 2 && $1 =~ ^(gpu|cpu)$ ]] || { sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+[[ $# -ge 2 && $1 =~ ^(gpu|cpu)$ ]] || { sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 part=$1 out=$2
 shift 2
 work=${WORK:-/tmp/headrace-figures} end_at=$((${SECONDS_ALL:-560})) scale=${SCALE:-1} python=${PYTHON:-python3}
@@ -30,7 +31,9 @@ declare -A commands=(
     [histogram]='primitives.gpu_histogram --tables called,targets'
     [small]='read.gpu_small --sizes 1048576,65536 --runs 100'
     [read]="read.gpu --bytes $gib --cases int_444,taxi_small,taxi,taxi_inferred,lineitem,quoted,wide"
+    [shapes_gpu]="read.shapes --device gpu --mb $((256 / scale)) --turns 3"
     [stream]="read.stream --gpu --bytes $((2 * gib)) --batches 64,256 --turns 3 --peers pyarrow,polars,duckdb,pandas_pyarrow"
+    [shapes]="read.shapes --mb $((64 / scale)) --turns 3"
     [readers]="read.run --cases taxi,quoted,int_444 --bytes $gb,$((4 * gb)) --processes 3,1 --repeat 2"
     [readers_more]="read.run --cases taxi_inferred,lineitem,wide --bytes $gb --processes 2 --repeat 2"
     [write]="read.write --rows $((2000000 / scale)) --repeat 4"
@@ -39,7 +42,7 @@ declare -A commands=(
     [latency]='read.latency'
     [memory]="read.memory --bytes $((300000000 / scale))"
 )
-declare -A seconds=([sort]=150 [multisplit]=60 [primitives]=60 [histogram]=60 [small]=60 [read]=120 [stream]=200
+declare -A seconds=([sort]=150 [multisplit]=60 [primitives]=60 [histogram]=60 [small]=60 [read]=120 [stream]=200 [shapes_gpu]=540 [shapes]=540
     [readers]=300 [readers_more]=180 [write]=90 [stream_cpu]=90 [scaling]=40 [latency]=30 [memory]=40)
 gpu=(sort multisplit primitives histogram small read stream)
 cpu=(readers readers_more write stream_cpu scaling latency memory)

@@ -118,7 +118,7 @@ def _pandas(path: Path, case: Case, engine: dict[str, str]) -> Read:
     return lambda: pd.read_csv(path, **options)
 
 
-def plain_read(path: Path, case: Case, threads: int) -> Read:
+def plain_read(path: Path, case: Case | None, threads: int) -> Read:
     """The limit: one thread reads the file's bytes into a buffer."""
     del case, threads
     buffer = bytearray(16 << 20)
@@ -135,7 +135,12 @@ def arrow_type(text: str) -> Any:
     """Return PyArrow's type for the name of a type."""
     import pyarrow as pa
 
-    return pa.timestamp("s") if text == "timestamp[s]" else getattr(pa, text)()
+    name, _, parameters = text.rstrip("])").replace("(", "[").partition("[")
+    if name == "decimal128":
+        return pa.decimal128(*map(int, parameters.split(",")))
+    if name == "bool":
+        return pa.bool_()
+    return getattr(pa, name)(*parameters.split(", ")) if parameters else getattr(pa, name)()
 
 
 _SQL = {

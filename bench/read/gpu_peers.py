@@ -18,16 +18,27 @@ _RUNS = 5
 _POOL_BYTES = 40 << 30
 
 
+def pooled_library() -> Any:
+    """Return pylibcudf with a memory pool.
+
+    Raises
+    ------
+    ImportError
+        It is not installed.
+    """
+    import pylibcudf
+    import rmm
+
+    pool = rmm.mr.PoolMemoryResource(rmm.mr.CudaMemoryResource(), initial_pool_size=_POOL_BYTES)
+    rmm.mr.set_current_device_resource(pool)
+    return pylibcudf
+
+
 class Cudf:
     """Reads by `pylibcudf.io.csv` with a memory pool. It gets the types, and whether the text has quotes."""
 
     def __init__(self) -> None:
-        import pylibcudf
-        import rmm
-
-        self._plc, self._rmm = pylibcudf, rmm
-        pool = rmm.mr.PoolMemoryResource(rmm.mr.CudaMemoryResource(), initial_pool_size=_POOL_BYTES)
-        rmm.mr.set_current_device_resource(pool)
+        self._plc = pooled_library()
 
     def rate(self, case: Case, text: torch.Tensor, rows: int) -> float:
         """Return the GB/s of text, the median of several reads after a warm-up. The rows of each read are counted.
