@@ -190,11 +190,11 @@ static __device__ __forceinline__ void gather(const Arrays& arrays, Ring& ring, 
         const u32 number = ring.number[place.stage];
         if (number >= arrays.tiles) return;
         const uint4* const stage = flags + place.stage * (stage_flags / 16);
-        const uint4* const own_flags = stage + first_vector(tile::warp());
+        const uint4* const warp_flags = stage + first_vector(tile::warp());
         const u32 first_flag = tile::warp() * part_flags;
         u32 bits[words] = {}, own = 0;
 #pragma unroll
-        for (u32 row = 0; row < rows; ++row) bits[row / 2] |= bits_of(own_flags[row]) << (row % 2 * 16);
+        for (u32 row = 0; row < rows; ++row) bits[row / 2] |= bits_of(warp_flags[row]) << (row % 2 * 16);
 #pragma unroll
         for (u32 word = 0; word < words; ++word) own += static_cast<u32>(__popc(bits[word]));
         const u32 upto = tile::scan_warp<Sum<u32>>(own);

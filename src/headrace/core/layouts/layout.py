@@ -5,6 +5,7 @@ Each struct is declared once, in C++: NumPy dtypes, packers and sizes in kernel 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from struct import Struct
@@ -112,13 +113,12 @@ def layout(name: str) -> Layout:
     KeyError
         No struct of this name is registered.
     """
-    return _layout_of(name, _native.layout(name))
+    return _layout_of(name, *_native.layout(name))
 
 
-def _layout_of(name: str, described: tuple[int, list[tuple[str, str, int, int, object]]]) -> Layout:
-    size, fields = described
+def _layout_of(name: str, size: int, fields: Iterable[Sequence[Any]]) -> Layout:
     result = [
-        Field(field, format_ if inner is None else _layout_of(field, inner), count, offset)  # type: ignore[arg-type]
+        Field(field, format_ if inner is None else _layout_of(field, *inner), count, offset)
         for field, format_, count, offset, inner in fields
     ]
     return Layout(name, size, tuple(result))

@@ -22,7 +22,7 @@ HR_FN usize put_character(const u8* p, usize n, u8*& to) {
     const DecodedCharacter character = utf16_character(p, n, Big);
     __builtin_memcpy(to, &character.text, 4);
     to += character.length;
-    return character.taken;
+    return character.size;
 }
 
 #if defined(HR_ISA_AVX512)
@@ -66,12 +66,12 @@ HR_FN void put_lanes(__m256i units, __m256i next, Halves halves, u8*& to) {
     lanes = _mm512_mask_mov_epi32(lanes, three, of_three);
     lanes = _mm512_mask_mov_epi32(lanes, halves.first, of_four);
     lanes = _mm512_mask_mov_epi32(lanes, halves.lone, _mm512_set1_epi32(UNDECODABLE));
-    __m512i kept = _mm512_mask_mov_epi32(_mm512_set1_epi32(0xFF), two, _mm512_set1_epi32(0xFFFF));
-    kept = _mm512_mask_mov_epi32(kept, three, _mm512_set1_epi32(0xFFFFFF));
-    kept = _mm512_mask_mov_epi32(kept, halves.first, _mm512_set1_epi32(-1));
-    kept = _mm512_mask_mov_epi32(kept, halves.lone, _mm512_set1_epi32(0xFF));
-    kept = _mm512_mask_mov_epi32(kept, halves.second, _mm512_setzero_si512());
-    const __mmask64 bytes = _mm512_movepi8_mask(kept);
+    __m512i retained = _mm512_mask_mov_epi32(_mm512_set1_epi32(0xFF), two, _mm512_set1_epi32(0xFFFF));
+    retained = _mm512_mask_mov_epi32(retained, three, _mm512_set1_epi32(0xFFFFFF));
+    retained = _mm512_mask_mov_epi32(retained, halves.first, _mm512_set1_epi32(-1));
+    retained = _mm512_mask_mov_epi32(retained, halves.lone, _mm512_set1_epi32(0xFF));
+    retained = _mm512_mask_mov_epi32(retained, halves.second, _mm512_setzero_si512());
+    const __mmask64 bytes = _mm512_movepi8_mask(retained);
     _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(bytes, lanes));
     to += __builtin_popcountll(bytes);
 }
@@ -255,9 +255,9 @@ usize decode_utf16(const u8* p, usize n, u8* to) {
     while (p < end) {
         const usize left = static_cast<usize>(end - p);
         if (left >= LOOKED_AT) {
-            const usize taken = put_step<Big>(p, to);
-            p += taken;
-            if (taken != 0) continue;
+            const usize consumed = put_step<Big>(p, to);
+            p += consumed;
+            if (consumed != 0) continue;
         }
         const u8* const stop = left < SLOW_STEP ? end : p + SLOW_STEP;
         while (p < stop) p += put_character<Big>(p, static_cast<usize>(end - p), to);

@@ -44,28 +44,28 @@ inline BlockLayout layout_of(const Launch& launch) {
 
 // Memory of the last launch, reused by one of the same shape, since fresh pages cost more than a small launch. Epochs
 // continue, so that cells of earlier launches are stale.
-struct Kept {
+struct MappedMemory {
     char* memory;
     u64 bytes;
     BlockLayout layout;
     u32 threads, slots;
 };
-Kept kept;
+MappedMemory mapped;
 constexpr u32 MAX_IDLE_THREADS = 4096;
 
 inline void drop_memory() {
-    if (kept.memory) munmap(kept.memory, kept.bytes);
-    kept = {};
+    if (mapped.memory) munmap(mapped.memory, mapped.bytes);
+    mapped = {};
 }
 
 inline char* take_memory(const BlockLayout& layout) {
-    const bool same = kept.memory && memcmp(&kept.layout, &layout, sizeof layout) == 0 &&
-                      kept.threads == device.threads && kept.slots == device.slots;
-    if (same && device.epochs < 1u << 31) return kept.memory;
+    const bool same = mapped.memory && memcmp(&mapped.layout, &layout, sizeof layout) == 0 &&
+                      mapped.threads == device.threads && mapped.slots == device.slots;
+    if (same && device.epochs < 1u << 31) return mapped.memory;
     drop_memory();
     device.epochs = 0;
     char* memory = map(layout.bytes * device.slots);
-    if (memory) kept = {memory, layout.bytes * device.slots, layout, device.threads, device.slots};
+    if (memory) mapped = {memory, layout.bytes * device.slots, layout, device.threads, device.slots};
     return memory;
 }
 
@@ -197,23 +197,23 @@ inline void prepare(const Launch& launch) {
 }
 
 // Describe a thread of a resident block for the report.
-struct Told {
+struct WaitingThread {
     headrace::fibers::Index block, thread;
     u32 doing, what;
     const void* where;
 };
 
 constexpr u32 MAX_REPORTED = MAX_THREADS * MAX_RESIDENT;
-Told told[MAX_REPORTED];
-u32 told_count;
+WaitingThread waiting[MAX_REPORTED];
+u32 waiting_count;
 
-inline void tell_threads() {
-    told_count = 0;
+inline void collect_waiting() {
+    waiting_count = 0;
     for (u32 slot = 0; slot < device.slots; ++slot) {
         const Block& block = *device.resident[slot];
         for (u32 i = 0; i < device.threads; ++i) {
             const Fiber& fiber = block.fibers[i];
-            told[told_count++] = {block.index, fiber.thread, static_cast<u32>(fiber.doing),
+            waiting[waiting_count++] = {block.index, fiber.thread, static_cast<u32>(fiber.doing),
                                   static_cast<u32>(fiber.what), fiber.where};
         }
     }
@@ -280,7 +280,7 @@ FIBERS_EXPORT int fibers_launch(const Entry* entry, const Launch* launch, Counts
         fibers_switch(&device.caller, device.running->stack_pointer);
     } while (device.vacant);
     device.running = nullptr;
-    if (device.finding.found != Found::NOTHING) tell_threads();
+    if (device.finding.found != Found::NOTHING) collect_waiting();
     munmap(cells, followed);
     if (device.threads * device.slots > MAX_IDLE_THREADS) drop_memory();
     *counts = device.counts;
@@ -288,9 +288,9 @@ FIBERS_EXPORT int fibers_launch(const Entry* entry, const Launch* launch, Counts
     return device.finding.found != Found::NOTHING;
 }
 
-FIBERS_EXPORT u32 fibers_threads(const Told** threads) {
-    *threads = told;
-    return told_count;
+FIBERS_EXPORT u32 fibers_threads(const WaitingThread** threads) {
+    *threads = waiting;
+    return waiting_count;
 }
 
 FIBERS_EXPORT const void* fibers_image() { return __ehdr_start; }
