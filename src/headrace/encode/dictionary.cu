@@ -85,7 +85,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
         const bool first = is_first(task, row);
         const u32 until = tile::scan_warp<Sum<u32>>(u32{first});
-        const tile::Before<u32> warps =
+        const tile::WarpPrefix<u32> warps =
             tile::scan_warps<Sum<u32>, threads>(tile::shuffle(until, tile::lanes - 1), parts);
         if (first) {
             const u64 k = before + warps.before + until - 1;

@@ -49,6 +49,9 @@ class ThreadOrder(NamedTuple):
     seed: int
 
 
+FORWARD = ThreadOrder("forward", 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Converted:
     """Result of the kernels for a text.
@@ -163,7 +166,7 @@ def convert(
     guesses: dict[int, Guess] | None = None,
     shape: ConvertTuning,
     skew: int = 0,
-    order: ThreadOrder = ThreadOrder("forward", 0),
+    order: ThreadOrder = FORWARD,
     fault_capacity: int = 1000,
 ) -> Converted:
     """Convert a text by the kernels.

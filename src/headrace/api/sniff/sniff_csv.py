@@ -273,7 +273,7 @@ def sniff_files(files: Sequence[ReopenedSource], values: Keywords, options: CsvO
         return sniffed
 
     try:
-        sniffed = _first_with_content([(file.name, partial(sniff, file)) for file in files])
+        sniffed = _first_with_content([file.name for file in files], [partial(sniff, file) for file in files])
     except EmptyInputError:
         return None, options
     if sniffed.skip_rows != options.extent.skip_rows:

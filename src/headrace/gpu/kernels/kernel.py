@@ -162,7 +162,7 @@ def launch_all(launches: list[Prepared], stream: int) -> None:
     launched, status = _native.launch_all(launches, stream)
     if status:
         _, grid, block, shared, args, failed = launches[launched]
-        failed._retry((grid, block, shared, stream, args), status)  # noqa: SLF001  # this is the kernels' own
+        failed._retry(_Call(grid, block, shared, stream, args), status)  # noqa: SLF001  # this is the kernels' own
         launch_all(launches[launched + 1 :], stream)
 
 

@@ -36,12 +36,12 @@ HR_FN __m512i load_units(const u8* p) {
 }
 
 // Masks of sixteen units: the first of a pair, the second of one, or a lone surrogate.
-struct Halves {
+struct Surrogates {
     __mmask16 first, second, lone;
 };
 
 // Writes sixteen units. Each has a lane of four bytes; the lane of a pair also needs the next unit, in `next`.
-HR_FN void put_lanes(__m256i units, __m256i next, Halves halves, u8*& to) {
+HR_FN void put_lanes(__m256i units, __m256i next, Surrogates halves, u8*& to) {
     const auto trail = [](__m512i bits) {
         return _mm512_or_si512(_mm512_and_si512(bits, _mm512_set1_epi32(0x3F)), _mm512_set1_epi32(0x80));
     };
@@ -90,8 +90,8 @@ HR_FN usize put_any(const u8* p, __m512i units, u8*& to) {
     const u32 second = first << 1;
     const u32 lone = (high & ~first) | (low & ~second);
     const auto halves = [&](int shift) {
-        return Halves{static_cast<__mmask16>((first & ~cut) >> shift), static_cast<__mmask16>((second | cut) >> shift),
-                      static_cast<__mmask16>(lone >> shift)};
+        return Surrogates{static_cast<__mmask16>((first & ~cut) >> shift),
+                          static_cast<__mmask16>((second | cut) >> shift), static_cast<__mmask16>(lone >> shift)};
     };
     put_lanes(_mm512_castsi512_si256(units), _mm512_castsi512_si256(next), halves(0), to);
     put_lanes(_mm512_extracti64x4_epi64(units, 1), _mm512_extracti64x4_epi64(next, 1), halves(16), to);
