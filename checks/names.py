@@ -14,7 +14,7 @@ from checks.ratchet import Rule, check_rules
 from checks.tree import NATIVE, Finding, files, name_of, without_comments
 
 _BANNED = re.compile(
-    r"\b(?:most_\w+|least_\w+|MOST_\w+|LEAST_\w+|own_\w+|tol[d]|tell|telling|nobod[y]|somebod[y]|whoeve[r]|quic[k]|[Rr]oom[s]?|settle[d]?"
+    r"\b(?:most_\w+|least_\w+|MOST_\w+|LEAST_\w+|own_\w+|tol[d]|tell(?!\(\))|telling|nobod[y]|somebod[y]|whoeve[r]|quic[k]|[Rr]oom[s]?|settle[d]?"
     r"|given_\w+|so_man[y]|how_man[y]|who|bod[y]_of|tak[e]n|mad[e]|kep[t]|behin[d]|ahead[s]?)\b"
 )
 _TYPE = re.compile(

@@ -164,10 +164,12 @@ void test_computed(check::Random& random) {
     struct {
         u32 values = 0, unused = 0;  // of unsigned words
         struct {
-            Operation operation;
+            ExpressionOperation operation;
             u64 number = 0;
-        } steps[7] = {{Operation::key},    {Operation::number, 2654435761u}, {Operation::multiply}, {Operation::key},
-                      {Operation::differ}, {Operation::number, 1000},        {Operation::remain}};
+        } steps[7] = {{ExpressionOperation::key},      {ExpressionOperation::number, 2654435761u},
+                      {ExpressionOperation::multiply}, {ExpressionOperation::key},
+                      {ExpressionOperation::differ},   {ExpressionOperation::number, 1000},
+                      {ExpressionOperation::remain}};
     } program;
     for (const usize count : sizes()) {
         AtTheEnd<u32> keys(count, 1);

@@ -130,8 +130,8 @@ def take(value: Any, name: str = "array") -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> taken = take(np.arange(5, dtype=np.uint32))
-    >>> taken.length, taken.typestr, str(taken.device), taken.library
+    >>> result = take(np.arange(5, dtype=np.uint32))
+    >>> result.length, result.typestr, str(result.device), result.library
     (5, '<u4', 'cpu', 'numpy')
     """
     numpy = sys.modules.get("numpy")
@@ -174,11 +174,11 @@ def _described(described: dict[str, Any], name: str, *, device: Device, library:
     _check_type(typestr, name)
     length = int(shape[0])
     address, readonly = described["data"]
-    taken = _array(int(address or 0), length, typestr, device, library, stream, not readonly, owner)
+    result = _array(int(address or 0), length, typestr, device, library, stream, not readonly, owner)
     strides = described.get("strides")
-    if strides is not None and length > 1 and strides[0] != taken.width:
+    if strides is not None and length > 1 and strides[0] != result.width:
         raise OptionError(f"{name} has gaps between its items (a stride of {strides[0]} bytes); pass a contiguous copy")
-    return taken
+    return result
 
 
 def _check_no_mask(value: Any, name: str) -> None:

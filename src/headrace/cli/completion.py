@@ -16,7 +16,7 @@ to use it in this shell, or in every shell:
 
 
 @dataclass(frozen=True, slots=True)
-class Flag:
+class CompletionFlag:
     """An option, for a completion script.
 
     Parameters
@@ -42,7 +42,7 @@ class Command:
     """A command, for a completion script; `words` are the values of its arguments, empty if they are files."""
 
     help: str
-    flags: tuple[Flag, ...]
+    flags: tuple[CompletionFlag, ...]
     words: tuple[str, ...]
 
 
@@ -76,9 +76,9 @@ def commands_of(parser: argparse.ArgumentParser) -> dict[str, Command]:
     return found
 
 
-def _flags(parser: argparse.ArgumentParser) -> tuple[Flag, ...]:
+def _flags(parser: argparse.ArgumentParser) -> tuple[CompletionFlag, ...]:
     return tuple(
-        Flag(
+        CompletionFlag(
             tuple(action.option_strings),
             (action.help or "").replace("%%", "%"),
             action.nargs != 0,

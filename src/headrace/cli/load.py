@@ -66,14 +66,14 @@ def _check_paths(given: argparse.Namespace) -> None:
     """Before the read, refuse files that cannot be written, and files that are read themselves."""
     named = [checked_path(file, "FILE") for file in given.file]
     files = [path for file in named if file != options.STDIN for path in (file, *glob.iglob(file, recursive=True))]
-    taken = {os.path.realpath(file): file for file in files}
+    input_files = {os.path.realpath(file): file for file in files}
     for option, path in (("--to", given.to), ("--rejects", given.rejects)):
         if path is None:
             continue
         check_target(path)
-        if (real := os.path.realpath(path)) in taken:
-            raise OptionError(f"{option} {path!r} is the same file as {taken[real]!r}; name another")
-        taken[real] = path
+        if (real := os.path.realpath(path)) in input_files:
+            raise OptionError(f"{option} {path!r} is the same file as {input_files[real]!r}; name another")
+        input_files[real] = path
 
 
 def _summary(given: argparse.Namespace, table: Table, write_seconds: float) -> str:

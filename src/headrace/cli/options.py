@@ -54,10 +54,10 @@ def add_options(
     without
         Names of options to leave out.
     """
-    taken = inspect.signature(function).parameters
+    parameters = inspect.signature(function).parameters
     added = {name: parser.add_argument_group(_TITLES[name]) for name in groups}
     for option in OPTIONS:
-        if option.group in added and option.name in taken and option.name not in without:
+        if option.group in added and option.name in parameters and option.name not in without:
             add_option(added[option.group], option, defaults)
     return added
 
@@ -101,12 +101,12 @@ def _keywords(option: Option, flag: Flag) -> dict[str, Any]:
 
 def read_given(given: argparse.Namespace, **forced: Any) -> Table:
     """Read the files that `given` names with its options, with a progress bar if that takes long."""
-    options = given_to(read_csv, given) | forced
+    options = options_for(read_csv, given) | forced
     with progress_bar() as progress:
         return read_csv(source_of(given.file), **options, progress=progress)
 
 
-def given_to(function: Callable[..., Any], given: argparse.Namespace) -> dict[str, Any]:
+def options_for(function: Callable[..., Any], given: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments that are keywords of a function."""
     known = inspect.signature(function).parameters
     return {name: value for name, value in vars(given).items() if name in known}

@@ -44,7 +44,7 @@ def run(given: argparse.Namespace) -> int:
         raise OptionError(f"--trace must be the path of a file without its suffix, not {given.trace!r}")
     if not trace.parent.is_dir():
         raise OptionError(f"--trace {shown(given.trace)} is in a folder that does not exist")
-    timeline, report = profile(scan_csv(options.source_of(given.file), **options.given_to(scan_csv, given)))
+    timeline, report = profile(scan_csv(options.source_of(given.file), **options.options_for(scan_csv, given)))
     name = os.path.basename(given.file[0])
     page, events = trace.with_name(trace.name + ".html"), trace.with_name(trace.name + ".json")
     events.write_text(timeline.as_trace())

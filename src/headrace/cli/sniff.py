@@ -34,7 +34,7 @@ def run(given: argparse.Namespace) -> int:
     source = options.source_of(given.file)
     if given.file == [options.STDIN]:
         source = _whole_lines(source.read(_SAMPLE_BYTES))
-    sniffed = sniff_csv(source, **options.given_to(sniff_csv, given))
+    sniffed = sniff_csv(source, **options.options_for(sniff_csv, given))
     print(json.dumps(asdict(sniffed), indent=2) if given.json else sniffed)
     return 0
 

@@ -76,11 +76,11 @@ class DateFormats(argparse.Action):
         name, equals, form = values.partition("=")
         if not equals or "%" in name:
             name, form = None, values
-        taken = getattr(namespace, self.dest, {})
-        if taken and (name is None) != isinstance(taken, list):
+        values = getattr(namespace, self.dest, {})
+        if values and (name is None) != isinstance(values, list):
             raise argparse.ArgumentError(self, "give formats for all columns or by column, not both")
-        taken = [*taken, form] if name is None else {**taken, name: [*taken.get(name, []), form]}
-        setattr(namespace, self.dest, taken)
+        values = [*values, form] if name is None else {**values, name: [*values.get(name, []), form]}
+        setattr(namespace, self.dest, values)
 
 
 KINDS: dict[str, dict[str, Any]] = {

@@ -195,10 +195,11 @@ void bind_core(nb::module_& m) {
     m.def("layout", &layout_named);
     m.def("isas", &isas);
     m.def("choose_isa", [](std::string_view name) { return std::string(isa_name(choose_isa(name))); });
-    m.def("release_unused_memory", &release_unused_memory,
-          "Give memory that waits for the next table back to the system.\n\n"
-          "Memory of tables that are gone is kept, marked as free for the kernel to take, up to a quarter of what the\n"
-          "process may use: the next table saves its first touch, which costs more than parsing does.");
+    m.def(
+        "release_unused_memory", &release_unused_memory,
+        "Give memory that waits for the next table back to the system.\n\n"
+        "Memory of released tables stays reserved, marked as free for the kernel to take, up to a quarter of what the\n"
+        "process may use: the next table saves its first touch, which costs more than parsing does.");
     m.def("changed_items", &changed_items);
     m.def("new_bytes", &new_bytes);
     m.def("hardware_threads", [] { return hardware_threads(); });

@@ -35,18 +35,18 @@ extern "C" __global__ void __launch_bounds__(threads) insert_texts(const __grid_
     for (u32 turn = 0; turn < TURNS; ++turn) {
         const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
         if (row >= texts.rows || !has_text(texts, row)) continue;
-        if (2 * tile::load_relaxed(task.taken) >= task.mask) return;  // the table is too small
+        if (2 * tile::load_relaxed(task.used_slots) >= task.mask) return;  // the table is too small
         const u8* const text = texts.bytes + text_begin(texts, row);
         const u64 size = text_begin(texts, row + 1) - text_begin(texts, row);
         u64 slot = hash_text(text, size, task.seed) & task.mask;
         for (u32 probes = 1;; slot = (slot + 1) & task.mask, ++probes) {
             // Threads that started when half of the slots were free may take all of them.
-            if (probes % 32 == 0 && 2 * tile::load_relaxed(task.taken) >= task.mask) return;
+            if (probes % 32 == 0 && 2 * tile::load_relaxed(task.used_slots) >= task.mask) return;
             u64 known = tile::load_relaxed(&task.slots[slot]);
             if (known == empty) {
                 known = atomicCAS(&task.slots[slot], empty, row);
                 if (known == empty) {
-                    atomicAdd(task.taken, u64{1});
+                    atomicAdd(task.used_slots, u64{1});
                     break;
                 }
             }
@@ -85,7 +85,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
         const bool first = is_first(task, row);
         const u32 until = tile::scan_warp<Sum<u32>>(u32{first});
-        const tile::Before<u32> warps =
+        const tile::WarpPrefix<u32> warps =
             tile::scan_warps<Sum<u32>, threads>(tile::shuffle(until, tile::lanes - 1), parts);
         if (first) {
             const u64 k = before + warps.before + until - 1;

@@ -21,7 +21,7 @@ PLAIN_TEXTS = np.dtype(
     [("offsets", "u8"), ("bytes", "u8"), ("validity", "u8"), ("rows", "u8"), ("width", "u4"), ("reserved", "u4")]
 )
 DISTINCT_TEXTS = np.dtype(
-    [("texts", PLAIN_TEXTS), ("slots", "u8"), ("mask", "u8"), ("where", "u8"), ("seed", "u8"), ("taken", "u8")]
+    [("texts", PLAIN_TEXTS), ("slots", "u8"), ("mask", "u8"), ("where", "u8"), ("seed", "u8"), ("used_slots", "u8")]
 )
 """Layouts of ``PlainTexts`` and ``DistinctTexts`` (texts_task.hpp)."""
 _PLAIN, _DISTINCT = f"{PLAIN_TEXTS.itemsize}s", f"{DISTINCT_TEXTS.itemsize}s"
@@ -208,22 +208,22 @@ def text_dictionary(
 
 
 class _DistinctTable:
-    """Hash table of distinct texts, which is enlarged until at most half of its slots are taken."""
+    """Hash table of distinct texts, which is enlarged until at most half of its slots are used."""
 
     def __init__(self, launcher: Launcher, texts: StringColumnBuffers, shape: TextShape) -> None:
         self.blocks = -(-texts.rows // shape.rows)
         self.grid = Shape({"HR_THREADS": shape.threads}, self.blocks, shape.threads)
-        where, taken = launcher.allocate(texts.rows * 4), launcher.allocate(8)
+        where, used_slots = launcher.allocate(texts.rows * 4), launcher.allocate(8)
         task: NDArray[np.void] = np.zeros(1, DISTINCT_TEXTS)
         self.slots = shape.slots
         while True:
             table = launcher.allocate(self.slots * 8, fill=0xFF)
-            launcher.fill(taken, 0)
-            task[0] = (texts.packed(), table.address, self.slots - 1, where.address, _SEED, taken.address)
+            launcher.fill(used_slots, 0)
+            task[0] = (texts.packed(), table.address, self.slots - 1, where.address, _SEED, used_slots.address)
             self.packed: np.void = task[0]
             launcher.launch(_INSERT, self.grid, [self.packed])
-            found = int(launcher.fetch(taken).view(np.uint64)[0])
+            found = int(launcher.fetch(used_slots).view(np.uint64)[0])
             if 2 * found < self.slots:
                 break
             self.slots *= _SLOT_GROWTH
-        self._held = table, where, taken
+        self._held = table, where, used_slots

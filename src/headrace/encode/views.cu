@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
         const u64 size = size_of(texts, row), own = long_size(size);
         const u64 until = tile::scan_warp<Sum<u64>>(own);
-        const tile::Before<u64> warps =
+        const tile::WarpPrefix<u64> warps =
             tile::scan_warps<Sum<u64>, threads>(tile::shuffle(until, tile::lanes - 1), parts);
         const u64 place = before + warps.before + until - own;
         before += warps.total;

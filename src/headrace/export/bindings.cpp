@@ -122,9 +122,9 @@ TextOptions text_options(nb::handle given) {
 std::unique_ptr<CsvWriter> csv_writer(nb::handle capsule, nb::handle options) {
     auto* stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
     if (stream == nullptr) throw nb::python_error();
-    TextOptions made = text_options(options);
+    TextOptions text = text_options(options);
     const GilRelease release;  // a stream may compute its first batch to determine its schema
-    return std::make_unique<CsvWriter>(stream, std::move(made));
+    return std::make_unique<CsvWriter>(stream, std::move(text));
 }
 
 void write_to_file(CsvWriter& writer, int descriptor, unsigned threads) {
@@ -152,10 +152,10 @@ nb::object write_to_bytes(CsvWriter& writer, unsigned threads) {
     }
     std::size_t size = 0;
     for (const TextBlock& block : blocks) size += block.size;
-    PyObject* made = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size));
-    if (made == nullptr) throw nb::python_error();
-    nb::object result = nb::steal(made);
-    auto* out = reinterpret_cast<u8*>(PyBytes_AS_STRING(made));
+    PyObject* bytes = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size));
+    if (bytes == nullptr) throw nb::python_error();
+    nb::object result = nb::steal(bytes);
+    auto* out = reinterpret_cast<u8*>(PyBytes_AS_STRING(bytes));
     const GilRelease release;
     for (TextBlock& block : blocks) {
         std::copy_n(block.bytes.get(), block.size, out);
@@ -171,9 +171,9 @@ nb::list next_blocks(CsvWriter& writer, unsigned threads) {
         const GilRelease release;
         blocks = writer.next_blocks(threads);
     }
-    nb::list made;
-    for (const TextBlock& block : blocks) made.append(nb::bytes(block.bytes.get(), block.size));
-    return made;
+    nb::list result;
+    for (const TextBlock& block : blocks) result.append(nb::bytes(block.bytes.get(), block.size));
+    return result;
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ int fetch_small(const CardCalls& calls, u64 source, Address pinned, usize n, Add
 }
 
 // A kernel parameter: its offset and size in bytes, and its type as a letter of Python's `struct` ('s': bytes).
-struct Parameter {
+struct KernelParameter {
     usize offset, size;
     char kind;
 };
@@ -153,7 +153,7 @@ void store(std::byte* place, T value) {
 }
 
 // Stores the low bytes that the parameter has room for. The bytes left out must be sign or zero extension.
-void store_whole(std::byte* place, const Parameter& parameter, nb::handle value) {
+void store_whole(std::byte* place, const KernelParameter& parameter, nb::handle value) {
     const nb::object number = whole_number(value);
     const bool is_signed = parameter.kind >= 'a';  // a lower-case letter of `struct`
     const auto found = is_signed ? static_cast<u64>(PyLong_AsLongLong(number.ptr()))
@@ -167,7 +167,7 @@ void store_whole(std::byte* place, const Parameter& parameter, nb::handle value)
     std::memcpy(place, &found, parameter.size);
 }
 
-void store_argument(std::byte* place, const Parameter& parameter, nb::handle value) {
+void store_argument(std::byte* place, const KernelParameter& parameter, nb::handle value) {
     if (parameter.kind == 's') {
         const BorrowedBytes bytes(value);
         if (bytes.size() != parameter.size)
@@ -203,20 +203,20 @@ public:
     }
 
 private:
-    friend class Launch;
+    friend class PackedLaunch;
     friend class TraceBuilder;
     CardCalls calls_;
     CardKernel kernel_;
-    std::vector<Parameter> parameters_;
+    std::vector<KernelParameter> parameters_;
     usize bytes_ = 0;
 };
 
 // A packed launch, which needs no Python objects any more.
-class Launch {
+class PackedLaunch {
 public:
-    Launch(const KernelCall& call, nb::handle grid, nb::handle block, unsigned shared, nb::handle arguments)
+    PackedLaunch(const KernelCall& call, nb::handle grid, nb::handle block, unsigned shared, nb::handle arguments)
         : call_(call), shape_{extent_of(grid), extent_of(block), shared}, memory_(call.bytes_) {
-        const std::vector<Parameter>& parameters = call.parameters_;
+        const std::vector<KernelParameter>& parameters = call.parameters_;
         const nb::object several = nb::steal(PySequence_Fast(arguments.ptr(), "arguments are a list or a tuple"));
         if (!several.is_valid()) nb::raise_python_error();
         const auto count = static_cast<usize>(PySequence_Fast_GET_SIZE(several.ptr()));
@@ -247,7 +247,7 @@ private:
 
 int launch(const KernelCall& call, nb::handle grid, nb::handle block, unsigned shared, Address stream,
            nb::handle arguments) {
-    Launch one(call, grid, block, shared, arguments);
+    PackedLaunch one(call, grid, block, shared, arguments);
     const GilRelease release;
     return one.run(stream);
 }
@@ -255,7 +255,7 @@ int launch(const KernelCall& call, nb::handle grid, nb::handle block, unsigned s
 // Makes launches in a row; each is a tuple of `KernelCall`, grid, block, shared memory in bytes and arguments. Returns
 // how many succeeded, and the status of the next one. In a loop a launch costs half of one between other work.
 std::pair<usize, int> launch_all(const nb::list& tuples, Address stream) {
-    std::vector<Launch> launches;
+    std::vector<PackedLaunch> launches;
     launches.reserve(tuples.size());
     for (const nb::handle each : tuples) {
         const auto one = nb::cast<nb::tuple>(each);
@@ -284,14 +284,14 @@ public:
     // whole parameter), value.
     void launch(const KernelCall& call, std::array<usize, 3> grid, nb::handle block, unsigned shared,
                 nb::handle arguments, const Patches& patches) {
-        Launch known(call, nb::int_(1), block, shared, arguments);
+        PackedLaunch known(call, nb::int_(1), block, shared, arguments);
         std::vector<Patch> byte_patches;
         for (const auto& [number, byte, size, value] : patches) {
-            const Parameter& parameter = call.parameters_.at(number);
+            const KernelParameter& parameter = call.parameters_.at(number);
             byte_patches.push_back({parameter.offset + byte, size == 0 ? parameter.size : size, value});
         }
         TraceStep step{call.kernel_, grid, known.shape_.block, shared, 0, {}};
-        for (const Parameter& one : call.parameters_) step.places.push_back(one.offset);
+        for (const KernelParameter& one : call.parameters_) step.places.push_back(one.offset);
         launches_.add(std::move(step), known.memory_, byte_patches);
     }
 
@@ -312,7 +312,7 @@ private:
                                    const std::vector<std::tuple<unsigned, usize, usize>>& results) {
         std::vector<Expressions::Result> found;
         for (const auto& [operation, first, second] : results)
-            found.push_back({static_cast<Operation>(operation), first, second});
+            found.push_back({static_cast<TraceOperation>(operation), first, second});
         return {std::move(constants), inputs, std::move(found)};
     }
 

@@ -60,12 +60,12 @@ constexpr i64 items_per_vector = 16 / HR_WIDTH;
 
 // Divides `count` items at `address` into items before the first 16-byte boundary, whole vectors, and items after the
 // last boundary. Three items of 4 bytes at address 12, for example, are 1 + 0 + 2; seven are 1 + 1 + 2.
-struct Parts {
+struct VectorParts {
     i64 head;
     i64 vectors;
 };
 
-HR_FN Parts parts_of(const Item* address, i64 count) {
+HR_FN VectorParts parts_of(const Item* address, i64 count) {
     const i64 past = static_cast<i64>(reinterpret_cast<u64>(address) % 16) / HR_WIDTH;
     const i64 to_boundary = past == 0 ? 0 : items_per_vector - past;
     const i64 head = to_boundary < count ? to_boundary : count;
@@ -89,7 +89,7 @@ using namespace headrace;
 
 // Sets every item of `out` to `value`. Blocks: one per 4 KiB of items, at least one.
 extern "C" __global__ void __launch_bounds__(128) fill_items(Item* out, i64 count, Item value) {
-    const Parts parts = parts_of(out, count);
+    const VectorParts parts = parts_of(out, count);
     const i64 at = static_cast<i64>(blockIdx.x) * copy_threads * fill_vectors + threadIdx.x;
     Vector* const vectors = reinterpret_cast<Vector*>(out + parts.head);
 #pragma unroll
@@ -113,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(128) copy_items(const Item* in, Ite
             out[first + i] = in[first + i];
         return;
     }
-    const Parts parts = parts_of(out, count);
+    const VectorParts parts = parts_of(out, count);
     const Vector* from = reinterpret_cast<const Vector*>(in + parts.head);
     if (at < parts.vectors) store_once(reinterpret_cast<Vector*>(out + parts.head) + at, load_once(from + at));
     const i64 tail = parts.head + parts.vectors * items_per_vector;
@@ -124,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(128) copy_items(const Item* in, Ite
 // Combines all bytes of `in` by exclusive or into the 8 bytes of `*out`, each byte at its address modulo 8. So every
 // item must be read. `*out` must be 0 before. Blocks: one per 32 KiB, at least one.
 extern "C" __global__ void __launch_bounds__(256) read_items(const Item* in, u64* out, i64 count) {
-    const Parts parts = parts_of(in, count);
+    const VectorParts parts = parts_of(in, count);
     const Vector* vectors = reinterpret_cast<const Vector*>(in + parts.head);
     const i64 first = static_cast<i64>(blockIdx.x) * read_threads * read_vectors + threadIdx.x;
     Vector held[read_vectors] = {};

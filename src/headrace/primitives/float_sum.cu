@@ -31,7 +31,8 @@ static __device__ __forceinline__ void load(tile::Vector<Item> (&rows)[batch], c
         for (u32 row = 0; row < batch; ++row) {
             const Item* const at = piece + begin + row * row_items;
             if constexpr (shared) {
-                rows[row] = bits_as<tile::Vector<Item>>(tile::load_relaxed(reinterpret_cast<const tile::Wide*>(at)));
+                rows[row] =
+                    bits_as<tile::Vector<Item>>(tile::load_relaxed(reinterpret_cast<const tile::WordPair*>(at)));
             } else {
                 rows[row] = bits_as<tile::Vector<Item>>(tile::load_streaming(reinterpret_cast<const uint4*>(at)));
             }

@@ -22,7 +22,7 @@ using namespace headrace;
 using Op = HR_OPERATOR<HR_ITEM>;
 using Item = Op::Item;
 using Vector = tile::Vector<Item>;
-using Place = tile::Place<HR_STAGES>;
+using Place = tile::StagePhase<HR_STAGES>;
 using Totals = tile::Totals<Item, Op, HR_LOOK>;
 constexpr u32 threads = HR_THREADS;  // scanning threads
 constexpr u32 rows = HR_ROWS;        // vectors per thread
@@ -35,13 +35,13 @@ constexpr u32 stage_items = stage_vectors * tile::per_vector<Item>;
 constexpr u32 part_items = stage_items / scanners;
 static_assert(rows % 2 == 1 && scanners <= tile::lanes);
 
-struct Ring {
+struct ScanRing {
     tile::Barrier full[stages], reduced[stages], known[stages], scanned[stages];
     Item totals[stages][scanners], before[stages][scanners];  // for each scanner's part of the tile
     u32 number[stages];                                       // tile in a stage; a number beyond the last ends the work
 };
 
-struct Arrays {
+struct ScanArrays {
     const Item* in;
     Item* out;
     i64 count;
@@ -57,7 +57,7 @@ static __device__ __forceinline__ Item join_vector(const Vector& items) {
 }
 
 // If an array does not begin at a 16-byte boundary, the copy engine cannot be used: reducers load and scanners store.
-static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals, Ring& ring, Vector* stage) {
+static __device__ __forceinline__ void move(const ScanArrays& arrays, Totals totals, ScanRing& ring, Vector* stage) {
     Place place;
     const auto store = [&] {
         ring.scanned[place.stage].wait(place.parity ^ 1);
@@ -104,7 +104,7 @@ static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals,
 static __device__ __forceinline__ u32 first_vector(u32 part) { return (part * tile::lanes + tile::lane()) * rows; }
 
 // Copies a part item by item; all lanes of its warp call it.
-static __device__ __forceinline__ void load_part(const Arrays& arrays, u32 number, u32 part, Vector* stage) {
+static __device__ __forceinline__ void load_part(const ScanArrays& arrays, u32 number, u32 part, Vector* stage) {
     const i64 begin = static_cast<i64>(number) * stage_items + part * part_items;
     Item* const to = reinterpret_cast<Item*>(stage) + part * part_items;
 #pragma unroll 12
@@ -112,7 +112,7 @@ static __device__ __forceinline__ void load_part(const Arrays& arrays, u32 numbe
         to[i] = begin + i < arrays.count ? arrays.in[begin + i] : Op::identity();
     __syncwarp();
 }
-static __device__ __forceinline__ void store_part(const Arrays& arrays, u32 number, const Vector* stage) {
+static __device__ __forceinline__ void store_part(const ScanArrays& arrays, u32 number, const Vector* stage) {
     const i64 begin = static_cast<i64>(number) * stage_items + tile::warp() * part_items;
     const Item* const from = reinterpret_cast<const Item*>(stage) + tile::warp() * part_items;
     __syncwarp();
@@ -122,7 +122,7 @@ static __device__ __forceinline__ void store_part(const Arrays& arrays, u32 numb
     }
 }
 
-static __device__ __forceinline__ void reduce(const Arrays& arrays, Totals totals, Ring& ring, Vector* stage) {
+static __device__ __forceinline__ void reduce(const ScanArrays& arrays, Totals totals, ScanRing& ring, Vector* stage) {
     const u32 own = tile::warp() - scanners;
     for (Place place;; place.step()) {
         ring.full[place.stage].wait(place.parity);
@@ -152,7 +152,7 @@ static __device__ __forceinline__ void reduce(const Arrays& arrays, Totals total
     }
 }
 
-static __device__ __forceinline__ void look_back(u32 tiles, Totals totals, Ring& ring) {
+static __device__ __forceinline__ void look_back(u32 tiles, Totals totals, ScanRing& ring) {
     Item joined = Op::identity();  // total of all tiles before `next`
     u32 next = 0;
     for (Place place;; place.step()) {
@@ -173,7 +173,8 @@ static __device__ __forceinline__ void look_back(u32 tiles, Totals totals, Ring&
     }
 }
 
-static __device__ __forceinline__ void scan_tiles(const Arrays& arrays, bool exclusive, Ring& ring, Vector* stage) {
+static __device__ __forceinline__ void scan_tiles(const ScanArrays& arrays, bool exclusive, ScanRing& ring,
+                                                  Vector* stage) {
     for (Place place;; place.step()) {
         (arrays.aligned ? ring.full : ring.known)[place.stage].wait(place.parity);
         const u32 number = ring.number[place.stage];
@@ -213,9 +214,9 @@ static __device__ __forceinline__ void scan_tiles(const Arrays& arrays, bool exc
 extern "C" __global__ void __launch_bounds__(block)
     scan(const Item* in, Item* out, i64 count, tile::Counters* memory, u32 epoch, u32 exclusive) {
     HR_DYNAMIC_SHARED(Vector, stage);
-    __shared__ Ring ring;
-    const Arrays arrays{in, out, count, static_cast<u32>((count + stage_items - 1) / stage_items),
-                        tile::aligned(in, out)};
+    __shared__ ScanRing ring;
+    const ScanArrays arrays{in, out, count, static_cast<u32>((count + stage_items - 1) / stage_items),
+                            tile::aligned(in, out)};
     const Totals totals(memory, epoch);
     if (threadIdx.x < stages) {
         ring.full[threadIdx.x].begin(tile::load_arrivals);

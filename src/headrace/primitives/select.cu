@@ -14,7 +14,7 @@
 using namespace headrace;
 
 using Item = tile::ItemOf<HR_WIDTH>::type;
-using Place = tile::Place<HR_STAGES>;
+using Place = tile::StagePhase<HR_STAGES>;
 using Totals = tile::Totals<u32, Sum<u64>, HR_LOOK>;
 constexpr u32 threads = HR_THREADS;  // gathering threads
 constexpr u32 rows = HR_ROWS;        // vectors of 16 flags per thread
@@ -29,14 +29,14 @@ constexpr i32 step = batch * tile::lanes;
 constexpr u32 words = (rows + 1) / 2;  // words of 32 flags per thread, one bit per flag
 static_assert(rows % 2 == 1 && gatherers <= tile::lanes);
 
-struct Ring {
+struct SelectRing {
     tile::Barrier full[stages], counted[stages], known[stages], done[stages];
     u32 totals[stages][gatherers];
     u64 before[stages][gatherers];  // for each gatherer's part of the tile
     u32 number[stages];             // tile in a stage; a number beyond the last ends the work
 };
 
-struct Arrays {
+struct SelectArrays {
     const Item* in;
     const u8* flags;
     Item* out;
@@ -66,7 +66,7 @@ static __device__ __forceinline__ u32 bits_of(uint4 flags) {
 
 static __device__ __forceinline__ u32 first_vector(u32 part) { return (part * tile::lanes + tile::lane()) * rows; }
 
-static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals, Ring& ring, u8* stage) {
+static __device__ __forceinline__ void move(const SelectArrays& arrays, Totals totals, SelectRing& ring, u8* stage) {
     const bool aligned = tile::aligned(arrays.flags);
     Place place;
     for (u32 turn = 0;; ++turn) {
@@ -94,7 +94,7 @@ static __device__ __forceinline__ void move(const Arrays& arrays, Totals totals,
     if (tile::lane() == 0) totals.end();
 }
 
-static __device__ __forceinline__ void count(u32 tiles, Totals totals, Ring& ring, const uint4* flags) {
+static __device__ __forceinline__ void count(u32 tiles, Totals totals, SelectRing& ring, const uint4* flags) {
     const u32 own = tile::warp() - gatherers;
     for (Place place;; place.step()) {
         ring.full[place.stage].wait(place.parity);
@@ -123,7 +123,7 @@ static __device__ __forceinline__ void count(u32 tiles, Totals totals, Ring& rin
     }
 }
 
-static __device__ __forceinline__ void look_back(const Arrays& arrays, Totals totals, Ring& ring) {
+static __device__ __forceinline__ void look_back(const SelectArrays& arrays, Totals totals, SelectRing& ring) {
     u64 joined = 0;  // selected items of all tiles before `next`
     u32 next = 0;
     for (Place place;; place.step()) {
@@ -183,18 +183,19 @@ static __device__ __forceinline__ void store(const Item (&held)[batch], Item* ou
     }
 }
 
-static __device__ __forceinline__ void gather(const Arrays& arrays, Ring& ring, const uint4* flags, u16* list) {
+static __device__ __forceinline__ void gather(const SelectArrays& arrays, SelectRing& ring, const uint4* flags,
+                                              u16* list) {
     u16* const mine = list + tile::warp() * part_flags;
     for (Place place;; place.step()) {
         ring.full[place.stage].wait(place.parity);
         const u32 number = ring.number[place.stage];
         if (number >= arrays.tiles) return;
         const uint4* const stage = flags + place.stage * (stage_flags / 16);
-        const uint4* const own_flags = stage + first_vector(tile::warp());
+        const uint4* const warp_flags = stage + first_vector(tile::warp());
         const u32 first_flag = tile::warp() * part_flags;
         u32 bits[words] = {}, own = 0;
 #pragma unroll
-        for (u32 row = 0; row < rows; ++row) bits[row / 2] |= bits_of(own_flags[row]) << (row % 2 * 16);
+        for (u32 row = 0; row < rows; ++row) bits[row / 2] |= bits_of(warp_flags[row]) << (row % 2 * 16);
 #pragma unroll
         for (u32 word = 0; word < words; ++word) own += static_cast<u32>(__popc(bits[word]));
         const u32 upto = tile::scan_warp<Sum<u32>>(own);
@@ -236,8 +237,8 @@ extern "C" __global__ void __launch_bounds__(block, HR_BLOCKS)
     select_items(const Item* in, const u8* flags, Item* out, u64 size, tile::Counters* memory, u32 epoch,
                  u64* selected) {
     HR_DYNAMIC_SHARED(uint4, stage);
-    __shared__ Ring ring;
-    const Arrays arrays{in, flags, out, selected, size, static_cast<u32>((size + stage_flags - 1) / stage_flags)};
+    __shared__ SelectRing ring;
+    const SelectArrays arrays{in, flags, out, selected, size, static_cast<u32>((size + stage_flags - 1) / stage_flags)};
     const Totals totals(memory, epoch);
     if (threadIdx.x < stages) {
         ring.full[threadIdx.x].begin(tile::load_arrivals);

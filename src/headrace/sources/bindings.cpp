@@ -149,9 +149,9 @@ private:
 };
 
 PythonPart begin_part(PartSender& sender, const PythonSource& source, std::uint64_t offset, std::size_t n,
-                      Address target, Address behind) {
+                      Address target, Address copied) {
     check_inside(*source.source, offset, n);
-    return PythonPart(sender.begin({source.source.get(), offset, n, target, reinterpret_cast<void*>(behind)}));
+    return PythonPart(sender.begin({source.source.get(), offset, n, target, reinterpret_cast<void*>(copied)}));
 }
 
 }  // namespace

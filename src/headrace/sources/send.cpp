@@ -29,7 +29,7 @@ int wait_for(const PinnedSlot& slot, const CardCalls& calls) {
 }
 
 // Result of sending some bytes: success, an error status of the driver, or an exception of the source.
-struct Outcome {
+struct SendOutcome {
     int status = 0;
     std::exception_ptr thrown;
     bool is_good() const { return status == 0 && thrown == nullptr; }
@@ -57,7 +57,7 @@ public:
 
     // Counts `n` bytes as finished: their copies are enqueued, or cancelled. Returns true for the last bytes of the
     // part.
-    bool finish_bytes(std::size_t n, const Outcome& outcome) {
+    bool finish_bytes(std::size_t n, const SendOutcome& outcome) {
         const std::lock_guard lock(mutex_);
         if (outcome_.is_good()) outcome_ = outcome;
         finished_ += n;
@@ -89,7 +89,7 @@ private:
     std::mutex mutex_;
     std::condition_variable done_;
     std::size_t finished_ = 0;
-    Outcome outcome_;
+    SendOutcome outcome_;
     bool is_done_ = false;
 };
 
@@ -131,7 +131,7 @@ private:
         std::size_t first, turn;
     };
 
-    struct Piece {
+    struct SendPiece {
         std::shared_ptr<Sending> sending;
         std::size_t begin, n;
     };
@@ -146,15 +146,15 @@ private:
 
     void serve(Worker worker) {
         const int status = way_.calls.make_current(way_.context);
-        for (Piece piece = next(worker); piece.sending != nullptr; piece = next(worker)) {
-            Outcome outcome{status, nullptr};
+        for (SendPiece piece = next(worker); piece.sending != nullptr; piece = next(worker)) {
+            SendOutcome outcome{status, nullptr};
             if (status == 0) outcome = send(piece, worker);
             finish_piece(piece, outcome);
         }
     }
 
     // Returns the next piece. If there is none, the worker becomes idle.
-    Piece next(const Worker& worker) {
+    SendPiece next(const Worker& worker) {
         const std::lock_guard lock(mutex_);
         while (!waiting_.empty() && waiting_.front()->is_taken()) waiting_.pop_front();
         if (waiting_.empty()) {
@@ -165,7 +165,7 @@ private:
         return {waiting_.front(), begin, n};
     }
 
-    Outcome send(const Piece& piece, Worker& worker) const {
+    SendOutcome send(const SendPiece& piece, Worker& worker) const {
         const CardCalls& calls = way_.calls;
         const PinnedSlot& slot = way_.slots[worker.turn];
         worker.turn = worker.turn + workers_ < way_.slots.size() ? worker.turn + workers_ : worker.first;
@@ -181,7 +181,7 @@ private:
         return {calls.record(slot.event, way_.stream), nullptr};
     }
 
-    void finish_piece(const Piece& piece, const Outcome& outcome) {
+    void finish_piece(const SendPiece& piece, const SendOutcome& outcome) {
         Sending& sending = *piece.sending;
         std::size_t n = piece.n;
         if (!outcome.is_good()) {

@@ -78,7 +78,7 @@ class CardBuffers:
                 self._ring.send_pinned(text.address, part, buffer.address, counted=self._context.crossings)
             elif text.native is not None:
                 counted = self._context.crossings
-                slot.sent = self._ring.begin_source(text.native, part, buffer.address, counted=counted, behind=slot.filled)
+                slot.sent = self._ring.begin_source(text.native, part, buffer.address, counted=counted, copied=slot.filled)
             else:
                 self._ring.send(text.read_into, part, buffer.address, counted=self._context.crossings)
             if slot.sent is None:

@@ -12,20 +12,20 @@ constexpr std::size_t MIN_EXTENSION = 4096;
 
 }  // namespace
 
-void Window::open(std::uint64_t offset, std::size_t n, std::size_t ahead) {
+void Window::open(std::uint64_t offset, std::size_t n, std::size_t lookahead) {
     const std::uint64_t end = std::min<std::uint64_t>(source_.size(), offset + n);
-    const std::uint64_t ahead_end = std::min<std::uint64_t>(source_.size(), end + ahead);
+    const std::uint64_t lookahead_end = std::min<std::uint64_t>(source_.size(), end + lookahead);
     begin_ = end_ = cut(offset);
     size_ = 0;
     data_ = nullptr;
     marks_.clear();
     if (encoding_.is_utf8()) {
-        copy_to(static_cast<std::size_t>(ahead_end - begin_));
+        copy_to(static_cast<std::size_t>(lookahead_end - begin_));
         owned_ = static_cast<std::size_t>(end - begin_);
     } else {
         decode_to(cut(end));
         owned_ = size_;
-        decode_to(cut(ahead_end));
+        decode_to(cut(lookahead_end));
     }
 }
 

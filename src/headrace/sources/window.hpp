@@ -27,10 +27,10 @@ public:
     // Returns the buffers; the window has no text afterwards.
     WindowMemory give_memory() { return std::exchange(memory_, {}); }
 
-    // Moves the window to the source's bytes [offset, offset + n), clipped at the source's end, and `ahead` following
-    // bytes. A character that begins before `offset` is left out, and one that begins before the end is complete:
-    // adjacent windows contain each character once.
-    void open(std::uint64_t offset, std::size_t n, std::size_t ahead = 0);
+    // Moves the window to the source's bytes [offset, offset + n), clipped at the source's end, and `lookahead`
+    // following bytes. A character that begins before `offset` is left out, and one that begins before the end is
+    // complete: adjacent windows contain each character once.
+    void open(std::uint64_t offset, std::size_t n, std::size_t lookahead = 0);
 
     // Extends the text to at least n bytes, unless the source ends before. data() may change.
     void extend(std::size_t n);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,23 @@ from headrace.structure.gpu.launches import Steps
 from headrace.testing import fibers
 
 _NONE = 2**64 - 1
+
+
+class Guess(NamedTuple):
+    """An inferred kind of text, and the name of the type that holds it."""
+
+    kind: int
+    type: str
+
+
+class ThreadOrder(NamedTuple):
+    """Order in which the harness runs threads, and its seed; see `headrace.testing.fibers.Program.launch`."""
+
+    name: str
+    seed: int
+
+
+FORWARD = ThreadOrder("forward", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +163,10 @@ def convert(
     data: bytes,
     *,
     options: dict[str, Any],
-    guesses: dict[int, tuple[int, str]] | None = None,
+    guesses: dict[int, Guess] | None = None,
     shape: ConvertTuning,
     skew: int = 0,
-    how: tuple[str, int] = ("forward", 0),
+    order: ThreadOrder = FORWARD,
     fault_capacity: int = 1000,
 ) -> Converted:
     """Convert a text by the kernels.
@@ -161,9 +178,9 @@ def convert(
     options
         Of `read_csv`.
     guesses
-        Position of a column without a type to the kind it is taken for and the type that makes it.
-    shape, skew, how
-        Of the kernels; of the text in memory; order and seed of the threads.
+        Assumed kind of each column without a type, by position.
+    shape, skew, order
+        Tuning of the kernels; bytes from a 16-byte boundary to the text; order in which threads run.
     fault_capacity
         Faults that are listed at most.
     """
@@ -179,7 +196,7 @@ def convert(
     dialect = (pack_dialect(parsed.dialect), b"") if states is None else states.pack(parsed.dialect)
     task = pack_task(plan, tables.addresses(), dialect, **sizes, listing=FaultListing(capacity=fault_capacity))[0]
     reachable = () if states is None else (states.tables, states.states)
-    launches = _Launches(text, entries, shape, how, task, reachable)
+    launches = _Launches(text, entries, shape, order, task, reachable)
     faults: NDArray[Any] = np.zeros(fault_capacity, FAULT)
     count = launches.run(tables, faults) if len(entries) > 1 else 0
     assert count <= fault_capacity
@@ -193,7 +210,7 @@ def convert(
 class _Tables:
     """Buffers for a plan's wanted columns, and the table that the kernels read."""
 
-    def __init__(self, plan: LoadPlan, guesses: dict[int, tuple[int, str]], rows: int) -> None:
+    def __init__(self, plan: LoadPlan, guesses: dict[int, Guess], rows: int) -> None:
         self.plan = plan
         self.types: dict[int, DataType] = {}
         self.guesses: dict[int, int] = {}
@@ -205,8 +222,8 @@ class _Tables:
         for position, (_, given, wanted) in enumerate(plan.columns):
             if wanted:
                 if given is None:
-                    self.guesses[position] = guesses[position][0]
-                self.types[position] = given or parse_type(guesses[position][1])
+                    self.guesses[position] = guesses[position].kind
+                self.types[position] = given or parse_type(guesses[position].type)
                 self.buffers[position] = _buffer(self.types[position], rows)
 
     def addresses(self) -> list[ColumnAddresses]:
@@ -258,7 +275,7 @@ class _Launches:
     text: NDArray[np.uint8]
     entries: NDArray[np.void]
     shape: ConvertTuning
-    how: tuple[str, int]
+    order: ThreadOrder
     task: np.void
     reachable: tuple[NDArray[Any], ...]
 
@@ -279,14 +296,13 @@ class _Launches:
 
     def _launch(self, entry: str, args: list[Any], tables: _Tables) -> None:
         program = fibers.program("columns/convert/gpu/general/convert.cu", self.shape.defines(writes=entry == "convert_tiles"))
-        order, seed = self.how
         program.launch(
             entry,
             len(self.entries) - 1,
             self.shape.threads,
             [self.text, self.entries, *args, self.task],
             shared=self.shape.shared_bytes,
-            order=order,
-            seed=seed,
+            order=self.order.name,
+            seed=self.order.seed,
             checks=tables.reachable(self.reachable),
         )

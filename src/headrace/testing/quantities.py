@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from decimal import Context, Decimal
 
 SECOND = 10**9
@@ -49,13 +50,13 @@ def duration(text: bytes) -> int | None:
     """
     if (found := _ISO.fullmatch(text)) and any(found.groups()[1:]):
         sign, weeks, days, hours, minutes, seconds, fraction = found.groups(default=b"0")
-        parts = [(weeks, 604800), (days, 86400), (hours, 3600), (minutes, 60), (seconds, 1)]
+        parts = {604800: weeks, 86400: days, 3600: hours, 60: minutes, 1: seconds}
         return _total(sign, parts, fraction)
     if found := _CLOCK.fullmatch(text):
         return _clock(*found.groups(default=b"0"))
     if found := _DAYS.fullmatch(text):
         sign, days, *clock = found.groups(default=b"0")
-        whole, rest = _total(sign, [(days, 86400)], b"0"), _clock(*clock)
+        whole, rest = _total(sign, {86400: days}, b"0"), _clock(*clock)
         return OUT_OF_REACH if OUT_OF_REACH in (whole, rest) else whole + rest
     return None
 
@@ -90,13 +91,13 @@ def decimal_digits(text: bytes, scale: int) -> tuple[int, int] | None:
 
 
 def _clock(sign: bytes, hours: bytes, minutes: bytes, seconds: bytes, fraction: bytes) -> int:
-    return _total(sign, [(hours, 3600), (minutes, 60), (seconds, 1)], fraction)
+    return _total(sign, {3600: hours, 60: minutes, 1: seconds}, fraction)
 
 
-def _total(sign: bytes, parts: list[tuple[bytes, int]], fraction: bytes) -> int:
-    """Return the sum of (count, seconds each) and the fraction."""
+def _total(sign: bytes, parts: Mapping[int, bytes], fraction: bytes) -> int:
+    """Return the sum of the counts, by their unit in seconds, and the fraction."""
     total = _nanoseconds(fraction)
-    for count, seconds in parts:
+    for seconds, count in parts.items():
         significant = count.lstrip(b"0") or b"0"
         if len(significant) > 20 or int(significant) >= 2**64:
             return OUT_OF_REACH

@@ -13,6 +13,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from headrace.columns.types import DataType, parse_type
 from headrace.structure.dialect import Dialect
@@ -91,6 +92,14 @@ class _Field:
     quoted: bool
 
 
+class _Cell(NamedTuple):
+    """A field of a column."""
+
+    column: str
+    type: DataType
+    field: _Field
+
+
 @dataclass(slots=True)
 class _Row:
     """A data record: its number from 1, and its fields or its fault (kind and byte)."""
@@ -148,17 +157,17 @@ class _Reader:
         kinds = {i: self._kinds(i, whole) for i in range(len(names)) if i not in given}
         types = [parse_type(given[i]) if i in given else type_of_kind(_joined(kinds[i])) for i in range(len(names))]
         values = self._values(rows, names, types)
-        kept = [row for row in whole if row.number in values]
-        columns = [[values[row.number][i] for row in kept] for i in range(len(names))]
+        retained = [row for row in whole if row.number in values]
+        columns = [[values[row.number][i] for row in retained] for i in range(len(names))]
         evidence = [self._evidence(i, whole, kinds[i]) if i in kinds else None for i in range(len(names))]
         for i in kinds:
             if self.options.shrink:
                 types[i], at = smallest_type(types[i], columns[i])
-                evidence[i] = evidence[i] if at is None else self._shown(kept[at], i)
+                evidence[i] = evidence[i] if at is None else self._shown(retained[at], i)
         counts = {
             "records": len(structure.records) + structure.blank_lines,
-            "rows": len(kept),
-            "rejected": len(rows) - len(kept),
+            "rows": len(retained),
+            "rejected": len(rows) - len(retained),
             "header": int(header),
             "blank": structure.blank_lines,
             "comment": len(structure.records) - len(records),
@@ -235,8 +244,8 @@ class _Reader:
         without_signs: list[Kind] = [Kind.NATURAL if kind is Kind.NEGATIVE else kind for kind in kinds]
         kinds = without_signs if type_of_kind(_joined(without_signs)) == final else kinds
         joins = itertools.accumulate(kinds, join)
-        settled = (row for row, kind in zip(rows, joins, strict=True) if kind is not Kind.EMPTY and type_of_kind(kind) == final)
-        row = next(settled, None)
+        typed = (row for row, kind in zip(rows, joins, strict=True) if kind is not Kind.EMPTY and type_of_kind(kind) == final)
+        row = next(typed, None)
         return None if row is None else self._shown(row, column)
 
     def _shown(self, row: _Row, column: int) -> tuple[int, int, bytes]:
@@ -253,7 +262,7 @@ class _Reader:
             for name, type_, raw, value in zip(names, types, row.fields, values, strict=True):
                 if isinstance(value, Misfit):
                     at = raw.begin if value is not Misfit.ENCODING else _first_bad_byte(raw)
-                    self._reject(row, value.value, at, of=(name, type_, raw))
+                    self._reject(row, value.value, at, of=_Cell(name, type_, raw))
             if self.options.on_error == "null" or not any(isinstance(value, Misfit) for value in values):
                 result[row.number] = [None if isinstance(value, Misfit) else value for value in values]
         return result
@@ -266,10 +275,10 @@ class _Reader:
         is_null = words.is_null(field.text, field.quoted, in_text=type_.is_string or type_.is_binary)
         return None if is_null else parse(field.text, type_, words, forms)
 
-    def _reject(self, row: _Row, kind: str, at: int, of: tuple[str, DataType, _Field] | None = None) -> None:
-        """Add a fault. `of`: name, type and field of the column if one field is at fault."""
+    def _reject(self, row: _Row, kind: str, at: int, of: _Cell | None = None) -> None:
+        """Add a fault. `of`: the field at fault, if it is one."""
         begin, end = row.record.start + self.begin, row.record.end + self.begin
-        field, expected = (None, None) if of is None else (_printable(of[2].raw), str(of[1]))
+        field, expected = (None, None) if of is None else (_printable(of.field.raw), str(of.type))
         if kind == "unclosed_quote":
             lines = self.data[at:end].splitlines()
             first = 1 + bisect_right(self.line_ends, at)
@@ -282,7 +291,7 @@ class _Reader:
             "line": 1 + bisect_right(self.line_ends, begin),
             "line_byte": begin,
             "byte": at,
-            "column": of and of[0],
+            "column": of and of.column,
             "kind": kind,
             "expected": expected,
             "field": field,

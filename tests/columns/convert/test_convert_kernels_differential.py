@@ -13,7 +13,7 @@ from headrace.columns.column import Column
 from headrace.columns.convert.gpu.layouts import FAULT_DEFERRED, NO_FIELD
 from headrace.columns.convert.gpu.tuning import ConvertTuning
 from headrace.columns.faults.rejects import FAULT_KINDS
-from headrace.testing.convert_fibers import Converted, convert
+from headrace.testing.convert_fibers import Converted, ThreadOrder, convert
 from tests.columns.convert.convert_kernels_cases import TEXTS, table
 
 pytestmark = pytest.mark.fibers
@@ -27,14 +27,14 @@ SHAPES = [
     ConvertTuning(threads=64, tile=2048, window=512, steps=True),
 ]
 """Unmarked tests take the first and the fifth alone, by their seeds: each shape is another program to compile."""
-ORDERS = [("forward", 0), ("reverse", 0), ("random", 1)]
+ORDERS = [ThreadOrder("forward", 0), ThreadOrder("reverse", 0), ThreadOrder("random", 1)]
 STRUCTURAL = {"quote", "unclosed_quote", "too_few_fields", "too_many_fields"}
 
 
-def check(data: bytes, options: dict[str, Any], shape: ConvertTuning, skew: int, how: tuple[str, int]) -> Converted:
+def check(data: bytes, options: dict[str, Any], shape: ConvertTuning, skew: int, order: ThreadOrder) -> Converted:
     """Convert by the kernels and by the CPU; both must give the same."""
     options = {"on_error": "null", **options}
-    found = convert(data, options=options, shape=shape, skew=skew, how=how)
+    found = convert(data, options=options, shape=shape, skew=skew, order=order)
     expected = headrace.read_csv(data, **options)
     same(found, expected, STRUCTURAL - ({"too_many_fields"} if options.get("long_records") == "truncate" else set()))
     return found
@@ -99,21 +99,21 @@ def same_column(made: dict[str, Any], rows: int, kept: np.ndarray, sure: np.ndar
 @pytest.mark.parametrize("type_", sorted(TEXTS))
 def test_every_type(type_: str, shape: ConvertTuning) -> None:
     rng = random.Random(type_)
-    for how in ORDERS:
+    for order in ORDERS:
         types = [type_] * rng.choice([1, 2, 3])
         data = table(rng, types, rng.choice([1, 31, 90]), quoted=0.3 if shape.quotes else 0)
-        check(data, {"schema": types, "header": False}, shape, rng.randrange(16), how)
+        check(data, {"schema": types, "header": False}, shape, rng.randrange(16), order)
 
 
 @pytest.mark.long_except("2", "5", "6", "10")
 @pytest.mark.parametrize("seed", range(12))
 def test_tables(seed: int) -> None:
     rng = random.Random(seed)
-    shape, how = rng.choice(SHAPES), rng.choice(ORDERS)
+    shape, order = rng.choice(SHAPES), rng.choice(ORDERS)
     types = rng.choices(sorted(TEXTS), k=rng.choice([1, 4, 9, 16]))
     quoted = rng.choice([0.2, 1]) if shape.quotes else 0
     data = table(rng, types, rng.randrange(1, 120), quoted=quoted, line_end=rng.choice([b"\n", b"\r\n", b"\n\n", b"\r"]))
-    check(data, {"schema": types, "header": False}, shape, rng.randrange(16), how)
+    check(data, {"schema": types, "header": False}, shape, rng.randrange(16), order)
 
 
 @pytest.mark.long_except("*-2", "*-5", "*-6")
@@ -131,7 +131,7 @@ def test_tables(seed: int) -> None:
 )
 def test_ragged_records(policy: dict[str, str], seed: int) -> None:
     rng = random.Random(seed)
-    shape, how = rng.choice(SHAPES), rng.choice(ORDERS)
+    shape, order = rng.choice(SHAPES), rng.choice(ORDERS)
     types = rng.choices(["int32", "string", "bool", "float64"], k=rng.choice([1, 3, 6]))
     lines = table(rng, types, 80, quoted=0.1 if shape.quotes else 0).rstrip(b"\n").split(b"\n")
     for _ in range(rng.choice([1, 10])):
@@ -139,7 +139,7 @@ def test_ragged_records(policy: dict[str, str], seed: int) -> None:
         lines[at] = rng.choice([lines[at] + b",7,8", lines[at] + b",", lines[at].rpartition(b",")[0] or b"1", b"5", b"," * 20])
     data = b"\n".join(lines) + b"\n"
     given = {"dtypes": dict(enumerate(types)), "infer_schema": False, "header": False, **policy}
-    check(data, given, shape, rng.randrange(16), how)
+    check(data, given, shape, rng.randrange(16), order)
 
 
 @pytest.mark.long_except("2", "5")
@@ -201,7 +201,7 @@ OPTIONS = [
 @pytest.mark.parametrize("given", OPTIONS, ids=str)
 def test_options(given: dict[str, Any], seed: int) -> None:
     rng = random.Random(seed)
-    shape, how = rng.choice(SHAPES), rng.choice(ORDERS)
+    shape, order = rng.choice(SHAPES), rng.choice(ORDERS)
     types = rng.choices(["int32", "string", "bool", "float64", "date32", "decimal128(12, 2)", "timestamp[s]", "string"], k=6)
     data = table(rng, types, 60, quoted=0.2 if shape.quotes else 0, line_end=rng.choice([b"\n", b"\r\n", b"\n\n"]))
     if "sep" in given:
@@ -210,7 +210,7 @@ def test_options(given: dict[str, Any], seed: int) -> None:
         data = data.replace(b"2019-12-31", b"31.12.2019")
     if given.get("lineterminator"):
         data = data.replace(b"\r", b"")
-    check(data, {"schema": types, "header": False, **given}, shape, rng.randrange(16), how)
+    check(data, {"schema": types, "header": False, **given}, shape, rng.randrange(16), order)
 
 
 @pytest.mark.long_except("1", "2", "3", "4", "6")

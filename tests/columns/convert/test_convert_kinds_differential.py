@@ -11,7 +11,7 @@ import pytest
 
 from headrace.columns.convert.gpu.tuning import ConvertTuning
 from headrace.columns.types import parse_type
-from headrace.testing.convert_fibers import convert
+from headrace.testing.convert_fibers import Guess, ThreadOrder, convert
 from headrace.testing.values import Kind, Misfit, Words, classify, join, parse, type_of_kind
 
 pytestmark = pytest.mark.fibers
@@ -21,7 +21,7 @@ SHAPES = [
     ConvertTuning(threads=32, tile=256, window=32, quotes=False),
     ConvertTuning(threads=64, tile=512, window=512, quotes=True),
 ]
-ORDERS = [("forward", 0), ("reverse", 0), ("random", 1)]
+ORDERS = [ThreadOrder("forward", 0), ThreadOrder("reverse", 0), ThreadOrder("random", 1)]
 
 
 def kind_texts(kind: Kind) -> list[bytes]:
@@ -52,13 +52,13 @@ OTHERS = [b"", b"x", b"007", b"+1", b"-", b"1.5", b"2019-01-31", b"12:30:15", b"
 )
 def test_sightings_of_kinds(guess: Kind, seed: int) -> None:
     rng = random.Random(100 * seed + guess)
-    shape, how = rng.choice(SHAPES), rng.choice(ORDERS)
+    shape, order = rng.choice(SHAPES), rng.choice(ORDERS)
     fields = [rng.choice(OTHERS) if rng.random() < 0.06 * seed else rng.choice(kind_texts(guess)) for _ in range(200)]
     data = b"".join(b"%s,%d\n" % (field, row) for row, field in enumerate(fields))
     settled = guess is not Kind.EMPTY
     type_ = type_of_kind(guess) if settled else parse_type("string")
     options = {"header": False, "dtypes": {1: "int64"}}
-    found = convert(data, options=options, guesses={0: (int(guess), str(type_))}, shape=shape, skew=seed, how=how)
+    found = convert(data, options=options, guesses={0: Guess(int(guess), str(type_))}, shape=shape, skew=seed, order=order)
     words, expected, values, at = Words(), {}, [], 0
     for row, field in enumerate(fields):
         kind = classify(field, words) if field else Kind.EMPTY

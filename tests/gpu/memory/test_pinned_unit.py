@@ -64,7 +64,7 @@ def bytes_of(columns: dict[str, Column]) -> list[bytes]:
 def test_columns_through_the_ring(lazy: LazyDriver, ahead: int, streamed: bool, chunk_bytes: int) -> None:
     ring = PinnedRing(CARD, chunk_bytes=chunk_bytes, threads=2)
     crossings = Crossings()
-    shape = FetchShape(pinned=False, ahead=ahead, streamed=streamed)
+    shape = FetchShape(pinned=False, max_pending=ahead, streamed=streamed)
     for seed in range(3):
         columns, arrays = columns_of(seed)
         found = fetch_columns(columns, event.Event(CARD), FetchWay(ring, None, shape), crossings)

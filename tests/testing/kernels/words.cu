@@ -151,7 +151,7 @@ extern "C" __global__ void indices(u32* out) {
         block << 16 | threadIdx.x << 8 | threadIdx.y << 4 | threadIdx.z;
 }
 
-extern "C" __global__ void named_accesses(u32* a, u64* b, headrace::tile::Wide* c, uint4* d) {
+extern "C" __global__ void named_accesses(u32* a, u64* b, headrace::tile::WordPair* c, uint4* d) {
     using namespace headrace::tile;
     store_release(&a[1], load_acquire(&a[0]) + 1);
     store_relaxed(&a[2], load_relaxed(&a[1]) + 1);

@@ -170,7 +170,7 @@ def _parse(values: Keywords, context: Context) -> CsvOptions:
     source = source_options(parsed, context)
     _check_bytes(parsed, source.encoding)
     dialect, value_options = _dialect(parsed), _value_options(parsed, source.encoding)
-    _check_marks(value_options.marks, dialect)
+    _check_marks(*value_options.marks, dialect)
     return CsvOptions(
         source=source,
         dialect=dialect,
@@ -309,14 +309,14 @@ def _value_options(parsed: Parsed, encoding: TextEncoding) -> ValueOptions:
     )
 
 
-def _check_marks(marks: tuple[int, int | None], dialect: Dialect) -> None:
+def _check_marks(decimal: int, thousands: int | None, dialect: Dialect) -> None:
     """Refuse marks of numbers that mean something else in the text. The separator may be one, for numbers in quotes."""
     others = {
         "quote_char": dialect.quote_char,
         "escape_char": dialect.escape_char,
         "lineterminator": dialect.lineterminator,
     }
-    for name, mark in zip(("decimal", "thousands"), marks, strict=True):
+    for name, mark in (("decimal", decimal), ("thousands", thousands)):
         for other, text in others.items():
             if mark is not None and text is not None and bytes([mark]) in text:
                 raise OptionError(f"{name} and {other} are both {chr(mark)!r}")

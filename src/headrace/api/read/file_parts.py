@@ -135,7 +135,7 @@ class FilePart:
     def rejected_records(self) -> list[int]:
         """Return the numbers of the rejected records, ascending."""
         pairs = zip(self.rejects["record"].to_pylist(), self.rejects["kept"].to_pylist(), strict=True)
-        return sorted({record for record, kept in pairs if not kept})
+        return sorted({record for record, is_retained in pairs if not is_retained})
 
 
 def file_of_row(parts: Sequence[FilePart], row: int) -> int:

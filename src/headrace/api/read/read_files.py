@@ -82,7 +82,7 @@ class _Reading:
             parts.append(self._part(number, file, records))
             records += parts[-1].counts["records"]
         self._load_stale(parts)
-        self.shared.settle()
+        self.shared.include_unfit()
         self._load_stale(parts)
         types = self._types()
         joined = time.perf_counter()

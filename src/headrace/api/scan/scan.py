@@ -23,7 +23,7 @@ from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError, OptionError
 from headrace.core.options import instance, integer
 from headrace.core.timeline import Timeline
-from headrace.export.arrow.arrow import schema_capsule, stream_of_batches
+from headrace.export.arrow.arrow import ArrowBatch, schema_capsule, stream_of_batches
 
 if TYPE_CHECKING:
     import duckdb
@@ -211,7 +211,7 @@ class Scan:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return an Arrow C stream of all batches, each read on request. `requested_schema` is ignored, as Arrow allows."""
-        return stream_of_batches(self._empty(), ((batch.to("cpu").columns, batch.num_rows) for batch in self.batches()))
+        return stream_of_batches(self._empty(), (ArrowBatch(batch.to("cpu").columns, batch.num_rows) for batch in self.batches()))
 
     def to_reader(self) -> pa.RecordBatchReader:
         """Return a PyArrow reader of record batches."""

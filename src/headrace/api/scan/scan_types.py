@@ -60,7 +60,7 @@ def infer_types(plans: PlannedFiles, parts: ScanParts) -> ScanTypes:
             seen.begin()
             for part in parts.all(_only_inferred, keep=True):
                 seen.add(part)
-        plans.shared.settle()
+        plans.shared.include_unfit()
     return ScanTypes(_types(plans), False, passes)
 
 

@@ -163,12 +163,12 @@ def sniff_csv(
     if several is None:
         return sniff(source)
     names = [str(one) if isinstance(one, str | os.PathLike) else shown(one) for one in several]
-    return _first_with_content([(name, partial(sniff, one)) for name, one in zip(names, several, strict=True)])
+    return _first_with_content(names, [partial(sniff, one) for one in several])
 
 
-def _first_with_content(sniffs: Sequence[tuple[str, Callable[[], Sniffed]]]) -> Sniffed:
-    """Return the proposal for the first source that holds a record; `sniffs` are the sources' names and functions."""
-    for number, (name, sniff) in enumerate(sniffs, 1):
+def _first_with_content(names: Sequence[str], sniffs: Sequence[Callable[[], Sniffed]]) -> Sniffed:
+    """Return the proposal for the first source that holds a record; `sniffs`: a function for each name."""
+    for number, (name, sniff) in enumerate(zip(names, sniffs, strict=True), 1):
         try:
             sniffed = sniff()
         except EmptyInputError:
@@ -273,7 +273,7 @@ def sniff_files(files: Sequence[ReopenedSource], values: Keywords, options: CsvO
         return sniffed
 
     try:
-        sniffed = _first_with_content([(file.name, partial(sniff, file)) for file in files])
+        sniffed = _first_with_content([file.name for file in files], [partial(sniff, file) for file in files])
     except EmptyInputError:
         return None, options
     if sniffed.skip_rows != options.extent.skip_rows:

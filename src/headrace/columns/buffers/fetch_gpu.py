@@ -24,13 +24,13 @@ class FetchShape:
         Whether results are in pinned memory, if there is any, so that no host thread copies them.
     movers
         Number of batches that are copied concurrently, each through a ring of its own.
-    ahead, streamed
+    max_pending, streamed
         As for `PinnedRing.fetch`, if results are not in pinned memory.
     """
 
     pinned: bool = True
     movers: int = 2
-    ahead: int = CHUNKS - 1
+    max_pending: int = CHUNKS - 1
     streamed: bool = True
 
 
@@ -94,7 +94,7 @@ def fetch_columns(columns: Mapping[str, Column], filled: Event, way: FetchWay, c
         for name, column in columns.items()
     }
     if memory is None:
-        ring.fetch(copies, counted=crossings, ahead=shape.ahead, streamed=shape.streamed)
+        ring.fetch(copies, counted=crossings, max_pending=shape.max_pending, streamed=shape.streamed)
     else:
         ring.fetch_pinned(copies, counted=crossings)
     return result

@@ -48,7 +48,7 @@ class SharedLoads:
         """Return the type that the text of each column implies up to here."""
         return [type_named(name) for name in self.native.types()]
 
-    def settle(self) -> None:
+    def include_unfit(self) -> None:
         """Make a column text in all files from now on if its type cannot represent one of its values.
 
         Every file must have been loaded with the type that the kinds of all files imply, so that the first such value is known.

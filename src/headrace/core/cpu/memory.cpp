@@ -103,9 +103,9 @@ private:
     // Let the kernel reclaim the pages of the oldest mapping. MADV_FREE costs as much as it saves if the mapping is
     // reused immediately, as in a stream of batches. So it is not applied to the most recent mappings.
     void free_oldest(std::unique_lock<std::mutex>& lock) noexcept {
-        const auto kept =
+        const auto smallest =
             std::find_if(waiting_.begin(), waiting_.end(), [](const Mapping& one) { return one.is_kept; });
-        Mapping mapping = remove(static_cast<std::size_t>(kept - waiting_.begin()));
+        Mapping mapping = remove(static_cast<std::size_t>(smallest - waiting_.begin()));
         lock.unlock();
         const bool is_free = madvise(mapping.data, mapping.committed, MADV_FREE) == 0;
         if (!is_free) unmap(mapping);

@@ -42,13 +42,13 @@ public:
 private:
     // Return the number of workers without a job, at most `wanted`. Missing workers are started if the system allows.
     std::size_t free_workers(std::size_t wanted) {
-        const std::size_t taken = busy_ + jobs_.size();
+        const std::size_t needed = busy_ + jobs_.size();
         try {
-            for (; workers_ < taken + wanted; ++workers_) std::thread([this] { serve(); }).detach();
+            for (; workers_ < needed + wanted; ++workers_) std::thread([this] { serve(); }).detach();
         } catch (const std::system_error&) {
         } catch (const std::bad_alloc&) {
         }
-        return std::min(wanted, workers_ - taken);
+        return std::min(wanted, workers_ - needed);
     }
 
     void serve() {

@@ -18,28 +18,29 @@ struct Head {
     u32 unused;
 };
 
-struct Step {
-    Operation operation;
+struct ExpressionStep {
+    ExpressionOperation operation;
     u32 unused;
     u64 number;  // a value, in its lowest bytes
 };
 
-std::vector<Step> steps_of(std::string_view program) {
-    std::vector<Step> steps((program.size() - sizeof(Head)) / sizeof(Step));
-    std::memcpy(static_cast<void*>(steps.data()), program.data() + sizeof(Head), steps.size() * sizeof(Step));
+std::vector<ExpressionStep> steps_of(std::string_view program) {
+    std::vector<ExpressionStep> steps((program.size() - sizeof(Head)) / sizeof(ExpressionStep));
+    std::memcpy(static_cast<void*>(steps.data()), program.data() + sizeof(Head), steps.size() * sizeof(ExpressionStep));
     return steps;
 }
 
 // Returns the maximum depth of the stack; throws if the program is not valid.
-usize deepest(const std::vector<Step>& steps) {
+usize deepest(const std::vector<ExpressionStep>& steps) {
     usize depth = 0, most = 0;
-    Step before{Operation::key, 0, 0};
-    for (const Step& step : steps) {
-        if (step.operation > Operation::divide) throw std::invalid_argument("no such operation");
-        const bool leaf = step.operation <= Operation::number;
+    ExpressionStep before{ExpressionOperation::key, 0, 0};
+    for (const ExpressionStep& step : steps) {
+        if (step.operation > ExpressionOperation::divide) throw std::invalid_argument("no such operation");
+        const bool leaf = step.operation <= ExpressionOperation::number;
         if (!leaf && depth < 2) throw std::invalid_argument("an operation lacks what it is applied to");
-        const bool divides = step.operation == Operation::quotient || step.operation == Operation::remain;
-        if (divides && (before.operation != Operation::number || before.number == 0)) {
+        const bool divides =
+            step.operation == ExpressionOperation::quotient || step.operation == ExpressionOperation::remain;
+        if (divides && (before.operation != ExpressionOperation::number || before.number == 0)) {
             throw std::invalid_argument("divided by nothing, or by what is no number");
         }
         depth += leaf ? 1 : -usize{1};
@@ -68,8 +69,9 @@ public:
 
     Evaluation(std::string_view program, Widen widening, u32 words, ApplyOperation<Value> apply)
         : steps_(steps_of(program)), most_(deepest(steps_)), widen_(widening), words_(words), apply_(apply) {
-        for (const Step& step : steps_) {
-            if (step.operation == Operation::high && words == 1) throw std::invalid_argument("keys have one word");
+        for (const ExpressionStep& step : steps_) {
+            if (step.operation == ExpressionOperation::high && words == 1)
+                throw std::invalid_argument("keys have one word");
         }
     }
 
@@ -84,8 +86,9 @@ public:
     }
 
 private:
-    Operand<Value> leaf(const Step& step, const Value* leaves) const {
-        if (step.operation != Operation::number) return {leaves + static_cast<u32>(step.operation) * piece, 0};
+    Operand<Value> leaf(const ExpressionStep& step, const Value* leaves) const {
+        if (step.operation != ExpressionOperation::number)
+            return {leaves + static_cast<u32>(step.operation) * piece, 0};
         Operand<Value> found{nullptr, 0};
         std::memcpy(&found.number, &step.number, sizeof(Value));
         return found;
@@ -93,8 +96,8 @@ private:
 
     const Value* values_of(const Value* leaves, usize count, std::vector<Value>& scratch) const {
         std::vector<Operand<Value>> stack;
-        for (const Step& step : steps_) {
-            if (step.operation <= Operation::number) {
+        for (const ExpressionStep& step : steps_) {
+            if (step.operation <= ExpressionOperation::number) {
                 stack.push_back(leaf(step, leaves));
                 continue;
             }
@@ -113,7 +116,7 @@ private:
         return scratch.data();
     }
 
-    std::vector<Step> steps_;
+    std::vector<ExpressionStep> steps_;
     usize most_;  // maximum depth of the stack
     Widen widen_;
     u32 words_;  // words per key

@@ -51,16 +51,16 @@ void divide(Operand<Value> a, Value d, bool remains, Value* to, usize count) {
 }
 
 template <class Value>
-bool apply_to_whole(Operation operation, Operand<Value> a, Operand<Value> b, Value* to, usize count) {
+bool apply_to_whole(ExpressionOperation operation, Operand<Value> a, Operand<Value> b, Value* to, usize count) {
     switch (operation) {
-        case Operation::quotient:
-        case Operation::remain:
-            divide(a, b.number, operation == Operation::remain, to, count);
+        case ExpressionOperation::quotient:
+        case ExpressionOperation::remain:
+            divide(a, b.number, operation == ExpressionOperation::remain, to, count);
             return true;
-        case Operation::left:
+        case ExpressionOperation::left:
             each(a, b, to, count, [](Value x, Value y) { return shifted_left(x, y); });
             return true;
-        case Operation::right:
+        case ExpressionOperation::right:
             each(a, b, to, count, [](Value x, Value y) { return shifted_right(x, y); });
             return true;
         default:
@@ -69,37 +69,37 @@ bool apply_to_whole(Operation operation, Operand<Value> a, Operand<Value> b, Val
 }
 
 template <class Value>
-void apply(Operation operation, Operand<Value> a, Operand<Value> b, Value* to, usize count) {
+void apply(ExpressionOperation operation, Operand<Value> a, Operand<Value> b, Value* to, usize count) {
     const auto run = [&](auto function) { each(a, b, to, count, function); };
     if constexpr (Modular<Value>::whole) {
         if (apply_to_whole(operation, a, b, to, count)) return;
-    } else if (operation == Operation::divide) {
+    } else if (operation == ExpressionOperation::divide) {
         return run([](Value x, Value y) { return x / y; });
     }
     switch (operation) {
-        case Operation::add:
+        case ExpressionOperation::add:
             return run([](Value x, Value y) { return added(x, y); });
-        case Operation::subtract:
+        case ExpressionOperation::subtract:
             return run([](Value x, Value y) { return subtracted(x, y); });
-        case Operation::multiply:
+        case ExpressionOperation::multiply:
             return run([](Value x, Value y) { return multiplied(x, y); });
-        case Operation::conjoin:
+        case ExpressionOperation::conjoin:
             return run([](Value x, Value y) { return conjoined(x, y); });
-        case Operation::disjoin:
+        case ExpressionOperation::disjoin:
             return run([](Value x, Value y) { return disjoined(x, y); });
-        case Operation::differ:
+        case ExpressionOperation::differ:
             return run([](Value x, Value y) { return differing(x, y); });
-        case Operation::less:
+        case ExpressionOperation::less:
             return run([](Value x, Value y) { return static_cast<Value>(x < y); });
-        case Operation::at_most:
+        case ExpressionOperation::at_most:
             return run([](Value x, Value y) { return static_cast<Value>(x <= y); });
-        case Operation::more:
+        case ExpressionOperation::more:
             return run([](Value x, Value y) { return static_cast<Value>(x > y); });
-        case Operation::at_least:
+        case ExpressionOperation::at_least:
             return run([](Value x, Value y) { return static_cast<Value>(x >= y); });
-        case Operation::equal:
+        case ExpressionOperation::equal:
             return run([](Value x, Value y) { return static_cast<Value>(x == y); });
-        case Operation::unequal:
+        case ExpressionOperation::unequal:
             return run([](Value x, Value y) { return static_cast<Value>(x != y); });
         default:
             return;

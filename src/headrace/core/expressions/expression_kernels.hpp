@@ -5,7 +5,7 @@
 
 namespace headrace {
 
-enum class Operation : u32 {
+enum class ExpressionOperation : u32 {
     key,   // for keys of 16 bytes the lower word
     high,  // the upper word
     number,
@@ -37,7 +37,8 @@ struct Operand {
 // Applies an operation. At most one operand is a number; divisors and shifts are numbers. `to` may be the values of a
 // or b.
 template <class Value>
-using ApplyOperation = void (*)(Operation operation, Operand<Value> a, Operand<Value> b, Value* to, usize count);
+using ApplyOperation = void (*)(ExpressionOperation operation, Operand<Value> a, Operand<Value> b, Value* to,
+                                usize count);
 
 // One kernel per type of values, in the order of their numbers in a program.
 struct ExpressionKernels {

@@ -5,6 +5,7 @@ Each struct is declared once, in C++: NumPy dtypes, packers and sizes in kernel 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from struct import Struct
@@ -36,24 +37,24 @@ class Field:
     """
 
     name: str
-    format: str | Layout
+    format: str | StructLayout
     count: int
     offset: int
 
     @property
     def nbytes(self) -> int:
         """Bytes of the member."""
-        size = self.format.size if isinstance(self.format, Layout) else 1 if self.format == "?" else int(self.format[1:])
+        size = self.format.size if isinstance(self.format, StructLayout) else 1 if self.format == "?" else int(self.format[1:])
         return size * max(self.count, 1)
 
     @property
     def code(self) -> str:
         """Format for `struct`; arrays and nested structs are bytes."""
-        return f"{self.nbytes}s" if self.count or isinstance(self.format, Layout) else _CODES[self.format]
+        return f"{self.nbytes}s" if self.count or isinstance(self.format, StructLayout) else _CODES[self.format]
 
 
 @dataclass(frozen=True)
-class Layout:
+class StructLayout:
     """Fields and size of a C++ struct.
 
     Examples
@@ -77,7 +78,7 @@ class Layout:
         """NumPy dtype with the same names, offsets and size; nested structs are nested dtypes."""
         import numpy as np
 
-        formats = [field.format.dtype if isinstance(field.format, Layout) else field.format for field in self.fields]
+        formats = [field.format.dtype if isinstance(field.format, StructLayout) else field.format for field in self.fields]
         shaped = [
             (format_, (field.count,)) if field.count else format_ for format_, field in zip(formats, self.fields, strict=True)
         ]
@@ -104,7 +105,7 @@ class Layout:
         return next(field for field in self.fields if field.name == name)
 
 
-def layout(name: str) -> Layout:
+def layout(name: str) -> StructLayout:
     """Return the layout of a registered struct.
 
     Raises
@@ -112,13 +113,12 @@ def layout(name: str) -> Layout:
     KeyError
         No struct of this name is registered.
     """
-    return _layout_of(name, _native.layout(name))
+    return _layout_of(name, *_native.layout(name))
 
 
-def _layout_of(name: str, described: tuple[int, list[tuple[str, str, int, int, object]]]) -> Layout:
-    size, fields = described
+def _layout_of(name: str, size: int, fields: Iterable[Sequence[Any]]) -> StructLayout:
     result = [
-        Field(field, format_ if inner is None else _layout_of(field, inner), count, offset)  # type: ignore[arg-type]
+        Field(field, format_ if inner is None else _layout_of(field, *inner), count, offset)
         for field, format_, count, offset, inner in fields
     ]
-    return Layout(name, size, tuple(result))
+    return StructLayout(name, size, tuple(result))

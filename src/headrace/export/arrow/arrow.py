@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from headrace import _native
 from headrace.columns.column import Column
@@ -17,12 +17,21 @@ def stream_capsule(columns: Mapping[str, Column], length: int) -> object:
     return _native.arrow_stream([column.arrow_description(name) for name, column in columns.items()], length)
 
 
-def stream_of_batches(like: Mapping[str, Column], batches: Iterator[tuple[Mapping[str, Column], int]]) -> object:
+class ArrowBatch(NamedTuple):
+    """Columns of equal length, and that length."""
+
+    columns: Mapping[str, Column]
+    length: int
+
+
+def stream_of_batches(like: Mapping[str, Column], batches: Iterator[ArrowBatch]) -> object:
     """Return a capsule of an ``ArrowArrayStream`` of batches, each made on request; `like`: columns of the same types."""
 
     def following() -> tuple[list[tuple[Any, ...]], int] | None:
         batch = next(batches, None)
-        return None if batch is None else ([column.arrow_description(name) for name, column in batch[0].items()], batch[1])
+        return (
+            None if batch is None else ([column.arrow_description(name) for name, column in batch.columns.items()], batch.length)
+        )
 
     return _native.arrow_batches([column.arrow_description(name) for name, column in like.items()], following)
 

@@ -55,8 +55,8 @@ ArrowKind plain_kind(char letter) {
     }
 }
 
-Unit unit_of(char letter) {
-    return letter == 's' ? Unit::s : letter == 'm' ? Unit::ms : letter == 'u' ? Unit::us : Unit::ns;
+TimeUnit unit_of(char letter) {
+    return letter == 's' ? TimeUnit::s : letter == 'm' ? TimeUnit::ms : letter == 'u' ? TimeUnit::us : TimeUnit::ns;
 }
 
 // Parses "d:19,10" or "d:19,10,256".

@@ -46,13 +46,13 @@ enum class ArrowKind : u8 {
     dictionary,
 };
 
-enum class Unit : u8 { s, ms, us, ns };
+enum class TimeUnit : u8 { s, ms, us, ns };
 
 // The type of a column, parsed from its schema.
 struct ColumnFormat {
     std::string name;
     ArrowKind kind = ArrowKind::null;
-    Unit unit = Unit::s;
+    TimeUnit unit = TimeUnit::s;
     bool instant = false;                  // a timestamp with a zone
     int decimal_words = 0;                 // 64-bit words of a decimal; one for 32-bit decimals too
     int width = 0;                         // bytes of a value: decimal, text_fixed

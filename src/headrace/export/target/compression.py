@@ -21,7 +21,7 @@ _BATCH_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Compression:
+class OutputCompression:
     """A compression format.
 
     In every format here, compressed files can be concatenated: the file of ``a`` followed by the file of ``b`` decompresses to
@@ -102,7 +102,7 @@ COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
 """Compression by suffix of a path."""
 
 
-def compression_of(option: object, target: object) -> Compression | None:
+def compression_of(option: object, target: object) -> OutputCompression | None:
     """Return the format that the option ``compression=`` names; ``"infer"``: by the target's suffix, if the target is a path.
 
     Raises
@@ -118,4 +118,4 @@ def compression_of(option: object, target: object) -> Compression | None:
     if option is None:
         return None
     name = choice("compression", option, ("infer", *_MAKERS))
-    return Compression(name, _MAKERS[name]())
+    return OutputCompression(name, _MAKERS[name]())

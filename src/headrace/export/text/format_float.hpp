@@ -17,7 +17,7 @@
 HR_BEGIN_NAMESPACE
 
 // The value digits * 10^exponent.
-struct Decimal {
+struct ShortestDecimal {
     u64 digits;
     i32 exponent;
 };
@@ -43,7 +43,7 @@ HR_FN u64 multiply_to_odd(PowerOfFive factor, u64 c) {
 constexpr i32 LARGEST_POWER_OF_TEN = 308;
 
 // Returns the shortest decimal in the interval of c 2^q. `closer_below`: the neighbour below is at half the distance.
-HR_FN Decimal shortest_decimal(u64 c, i32 q, bool closer_below) {
+HR_FN ShortestDecimal shortest_decimal(u64 c, i32 q, bool closer_below) {
     const i32 k = (q * 1262611 - (closer_below ? 524031 : 0)) >> 22;  // floor(log10(2^q)), or floor(log10(3/4 * 2^q))
     const i32 shift = q + floor_log2_of_power_of_ten(-k) + 1;
     const PowerOfFive power = power_rounded_up(-k);
@@ -69,7 +69,7 @@ HR_FN Decimal shortest_decimal(u64 c, i32 q, bool closer_below) {
 }
 
 // Writes digits and exponent as text. `decimal.digits` is not 0 and has at most 17 digits.
-HR_FN u8* lay_out(u8* out, Decimal decimal) {
+HR_FN u8* lay_out(u8* out, ShortestDecimal decimal) {
     u8 text[40];
     u8* end = write_unsigned(text, decimal.digits);
     const int point = static_cast<int>(end - text) + decimal.exponent;  // digits before the decimal point

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from headrace.core.context import context_of
 from headrace.core.errors import OptionError, shown
 from headrace.core.options import Given, resolve_aliases
-from headrace.export.target.compression import Compression, compression_of
+from headrace.export.target.compression import OutputCompression, compression_of
 from headrace.structure.dialect import MAX_SEP_BYTES, Dialect, as_bytes, check_distinct_bytes
 
 ALIASES = {
@@ -82,7 +82,7 @@ class WriteOptions:
     """
 
     text: TextOptions
-    compression: Compression | None
+    compression: OutputCompression | None
     threads: int
 
     @classmethod

@@ -33,13 +33,13 @@ u8* write_decimal_at(const ColumnView& column, i64 row, u8* out) {
 
 // Calls `write` with the unit as a compile-time constant, so that divisions become multiplications.
 template <class Write>
-u8* with_unit(Unit unit, const Write& write) {
+u8* with_unit(TimeUnit unit, const Write& write) {
     switch (unit) {
-        case Unit::s:
+        case TimeUnit::s:
             return write.template operator()<1>();
-        case Unit::ms:
+        case TimeUnit::ms:
             return write.template operator()<1000>();
-        case Unit::us:
+        case TimeUnit::us:
             return write.template operator()<1000000>();
         default:
             return write.template operator()<1000000000>();

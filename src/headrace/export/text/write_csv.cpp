@@ -35,32 +35,32 @@ CsvWriter::CsvWriter(ArrowArrayStream* stream, TextOptions options)
 
 // Returns the next piece, none at the end. The first piece includes the header, so a table without rows has a piece
 // too.
-std::optional<Piece> CsvWriter::take() {
+std::optional<RowsPiece> CsvWriter::take() {
     const std::lock_guard lock(mutex_);
     while (!ended_ && (rest_.batch == nullptr || rest_.begin == rest_.end)) {
         const i64 first = rest_.first + (rest_.batch != nullptr ? rest_.batch->rows : 0);
         auto batch = stream_.next();
         ended_ = batch == nullptr;
         const i64 rows = ended_ ? 0 : batch->rows;
-        rest_ = Piece{0, std::move(batch), 0, rows, first};
+        rest_ = RowsPiece{0, std::move(batch), 0, rows, first};
     }
     if (ended_ && next_number_ > 0) return std::nullopt;
     const i64 rows = std::max<i64>(1, static_cast<i64>(PIECE_BYTES / bytes_per_row_));
-    Piece piece = rest_;
+    RowsPiece piece = rest_;
     piece.number = next_number_++;
     piece.end = std::min(piece.end, piece.begin + rows);
     rest_.begin = piece.end;
     return piece;
 }
 
-void CsvWriter::format(const Piece& piece, RowsText& text) const {
+void CsvWriter::format(const RowsPiece& piece, RowsText& text) const {
     text.clear();
     if (plan_.columns.empty()) return;
     if (piece.number == 0 && plan_.options.header) text.add_header();
     if (piece.batch != nullptr) text.add_rows(*piece.batch, piece.begin, piece.end, piece.first);
 }
 
-void CsvWriter::learn(const Piece& piece, usize bytes) {
+void CsvWriter::learn(const RowsPiece& piece, usize bytes) {
     if (piece.end == piece.begin) return;
     const std::lock_guard lock(mutex_);
     bytes_per_row_ = std::max(1.0, static_cast<double>(bytes) / static_cast<double>(piece.end - piece.begin));
@@ -69,7 +69,7 @@ void CsvWriter::learn(const Piece& piece, usize bytes) {
 // Writes the next piece; returns false at the end. A piece that fails waits for its turn too, so that the first of
 // several faults is reported.
 bool CsvWriter::write_next(RowsText& text, OrderedGate& gate, u64& total, const Put& put) {
-    const std::optional<Piece> piece = take();
+    const std::optional<RowsPiece> piece = take();
     if (!piece) return false;
     std::exception_ptr fault;
     try {
@@ -123,9 +123,9 @@ std::vector<TextBlock> CsvWriter::all_blocks(unsigned threads, const std::functi
 }
 
 std::vector<TextBlock> CsvWriter::next_blocks(unsigned threads) {
-    std::vector<Piece> pieces;
+    std::vector<RowsPiece> pieces;
     while (pieces.size() < threads) {
-        std::optional<Piece> piece = take();
+        std::optional<RowsPiece> piece = take();
         if (!piece) break;
         pieces.push_back(std::move(*piece));
     }

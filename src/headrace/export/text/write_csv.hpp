@@ -18,7 +18,7 @@ struct WriteFailure {
 };
 
 // Rows [begin, end) of a batch, formatted by one thread.
-struct Piece {
+struct RowsPiece {
     u64 number = 0;
     std::shared_ptr<const Batch> batch;
     i64 begin = 0;
@@ -50,14 +50,14 @@ private:
 
     void run(unsigned threads, const std::function<void()>& interrupted, const Put& put);
     bool write_next(RowsText& text, OrderedGate& gate, u64& total, const Put& put);
-    std::optional<Piece> take();
-    void format(const Piece& piece, RowsText& text) const;
-    void learn(const Piece& piece, usize bytes);
+    std::optional<RowsPiece> take();
+    void format(const RowsPiece& piece, RowsText& text) const;
+    void learn(const RowsPiece& piece, usize bytes);
 
     ImportedStream stream_;
     TextPlan plan_;
     std::mutex mutex_;  // protects the members below
-    Piece rest_;        // rows of the current batch not yet taken
+    RowsPiece rest_;    // rows of the current batch not yet taken
     u64 next_number_ = 0;
     bool ended_ = false;
     double bytes_per_row_;

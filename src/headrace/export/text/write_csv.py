@@ -206,14 +206,14 @@ def _write_whole(file: Writable, block: bytes) -> None:
     rest = block
     while rest:
         try:
-            taken = file.write(rest)
+            written = file.write(rest)
         except TypeError as error:
             raise OptionError(f"path_or_file must accept bytes ({error}); open it in binary mode ('wb')") from None
-        if not isinstance(taken, int):
+        if not isinstance(written, int):
             return
-        if not 0 < taken <= len(rest):
-            raise OSError(errno.EIO, f"the file object wrote {taken} of {len(rest)} bytes")
-        rest = rest[taken:]
+        if not 0 < written <= len(rest):
+            raise OSError(errno.EIO, f"the file object wrote {written} of {len(rest)} bytes")
+        rest = rest[written:]
 
 
 class _Faults:

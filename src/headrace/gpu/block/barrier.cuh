@@ -88,7 +88,7 @@ __device__ __forceinline__ void gates_begun() {
 
 // A warp's position in a ring: the current stage, and the parity of that stage's phase.
 template <u32 stages>
-struct Place {
+struct StagePhase {
     u32 stage = 0, parity = 0;
 
     __device__ __forceinline__ void step() {

@@ -6,14 +6,14 @@ namespace headrace {
 namespace tile {
 
 template <class T>
-struct Before {
+struct WarpPrefix {
     T before;  // the totals of the preceding warps, joined
     T total;   // the totals of all warps, joined
 };
 
 // Joins the warps' totals in the order of the warps. `totals` may be reused after the caller's next barrier.
 template <class Op, u32 threads, class T>
-__device__ __forceinline__ Before<T> scan_warps(T warp_total, T (&totals)[threads / lanes]) {
+__device__ __forceinline__ WarpPrefix<T> scan_warps(T warp_total, T (&totals)[threads / lanes]) {
     static_assert(threads % lanes == 0 && threads <= 1024);
     if (lane() == 0) totals[warp()] = warp_total;
     __syncthreads();

@@ -21,7 +21,7 @@ struct LinkOf {
     static constexpr u32 parts = sizeof(T) / 8;
     static_assert(sizeof(T) % 8 == 0);
     struct type {
-        Wide part[parts];
+        WordPair part[parts];
     };
     static __device__ __forceinline__ type pack(u32 stage, T value) {
         const Words<T> words = bits_as<Words<T>>(value);
@@ -57,12 +57,12 @@ struct LinkOf {
 template <class T>
     requires(sizeof(T) == 8)
 struct LinkOf<T> {
-    using type = Wide;
-    static __device__ __forceinline__ Wide pack(u32 stage, T value) { return {stage, bits_as<u64>(value)}; }
-    static __device__ __forceinline__ u32 stage(Wide state) { return static_cast<u32>(state.low); }
-    static __device__ __forceinline__ T value(Wide state) { return bits_as<T>(state.high); }
-    static __device__ __forceinline__ Wide load(const Wide* p) { return load_relaxed(p); }
-    static __device__ __forceinline__ void store(Wide* p, Wide state) { store_relaxed(p, state); }
+    using type = WordPair;
+    static __device__ __forceinline__ WordPair pack(u32 stage, T value) { return {stage, bits_as<u64>(value)}; }
+    static __device__ __forceinline__ u32 stage(WordPair state) { return static_cast<u32>(state.low); }
+    static __device__ __forceinline__ T value(WordPair state) { return bits_as<T>(state.high); }
+    static __device__ __forceinline__ WordPair load(const WordPair* p) { return load_relaxed(p); }
+    static __device__ __forceinline__ void store(WordPair* p, WordPair state) { store_relaxed(p, state); }
 };
 template <class T>
     requires(sizeof(T) == 4)

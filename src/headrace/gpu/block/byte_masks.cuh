@@ -30,10 +30,10 @@ __device__ __forceinline__ u32 borrows(u32 x) { return (x - 0x01010101u) & ~x; }
 
 // Shifts the bits by one byte, so that each byte gets those of the preceding byte. The lowest byte gets the highest
 // byte of the preceding word. For the words 0x80000000 and 0x00008000 the second one becomes 0x00800080.
-__device__ __forceinline__ u32 behind(u32 before, u32 bits) { return __funnelshift_l(before, bits, 8); }
-__device__ __forceinline__ Bits behind(const Bits& bits, u32 before) {
-    return {behind(before, bits.word[0]), behind(bits.word[0], bits.word[1]), behind(bits.word[1], bits.word[2]),
-            behind(bits.word[2], bits.word[3])};
+__device__ __forceinline__ u32 following(u32 before, u32 bits) { return __funnelshift_l(before, bits, 8); }
+__device__ __forceinline__ Bits following(const Bits& bits, u32 before) {
+    return {following(before, bits.word[0]), following(bits.word[0], bits.word[1]),
+            following(bits.word[1], bits.word[2]), following(bits.word[2], bits.word[3])};
 }
 
 // Computes the parity of the bits of each byte and all lower ones, in bit 7 of that byte. The product adds the bits,

@@ -18,10 +18,10 @@ namespace tile {
 
 template <class T>
 struct StateOf {
-    using type = Wide;
-    static __device__ __forceinline__ Wide pack(u32 epoch, T value) { return {epoch, bits_as<u64>(value)}; }
-    static __device__ __forceinline__ u32 epoch(Wide state) { return static_cast<u32>(state.low); }
-    static __device__ __forceinline__ T value(Wide state) { return bits_as<T>(state.high); }
+    using type = WordPair;
+    static __device__ __forceinline__ WordPair pack(u32 epoch, T value) { return {epoch, bits_as<u64>(value)}; }
+    static __device__ __forceinline__ u32 epoch(WordPair state) { return static_cast<u32>(state.low); }
+    static __device__ __forceinline__ T value(WordPair state) { return bits_as<T>(state.high); }
 };
 template <class T>
     requires(sizeof(T) == 4)

@@ -45,7 +45,7 @@ struct ItemOf<16> {
 };
 
 // 16 bytes as two words of 8 bytes.
-struct Wide {
+struct WordPair {
     u64 low, high;
 };
 
@@ -62,8 +62,8 @@ struct Wide {
         asm volatile("ld." order ".gpu.u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");     \
         return value;                                                                         \
     }                                                                                         \
-    __device__ __forceinline__ Wide name(const Wide* p) {                                     \
-        Wide value;                                                                           \
+    __device__ __forceinline__ WordPair name(const WordPair* p) {                             \
+        WordPair value;                                                                       \
         asm volatile("{ .reg .b128 t; ld." order ".gpu.b128 t, [%2]; mov.b128 {%0, %1}, t; }" \
                      : "=l"(value.low), "=l"(value.high)                                      \
                      : "l"(p)                                                                 \
@@ -77,7 +77,7 @@ struct Wide {
     __device__ __forceinline__ void name(u64* p, u64 value) {                                           \
         asm volatile("st." order ".gpu.u64 [%0], %1;" ::"l"(p), "l"(value) : "memory");                 \
     }                                                                                                   \
-    __device__ __forceinline__ void name(Wide* p, Wide value) {                                         \
+    __device__ __forceinline__ void name(WordPair* p, WordPair value) {                                 \
         asm volatile("{ .reg .b128 t; mov.b128 t, {%1, %2}; st." order ".gpu.b128 [%0], t; }" ::"l"(p), \
                      "l"(value.low), "l"(value.high)                                                    \
                      : "memory");                                                                       \

@@ -217,8 +217,8 @@ class Gpu:
     @cached_property
     def name(self) -> str:
         """The vendor's name."""
-        told: bytes = checked(driver().cuDeviceGetName(_NAME_BYTES, self._handle))
-        return told.partition(b"\0")[0].decode()
+        name: bytes = checked(driver().cuDeviceGetName(_NAME_BYTES, self._handle))
+        return name.partition(b"\0")[0].decode()
 
     @cached_property
     def capability(self) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from headrace import _native
 from headrace.core.process_lock import process_lock
@@ -21,7 +21,17 @@ from headrace.gpu.kernels.arguments import layout_of
 from headrace.gpu.kernels.compile import cubin_of
 from headrace.gpu.kernels.source import KernelSourceError, Value, Variant
 
-DataRange = int | tuple[int, int, int]
+Dimensions = int | tuple[int, int, int]
+
+
+class _Call(NamedTuple):
+    """Arguments of the native launch: configuration, stream and kernel arguments."""
+
+    grid: Dimensions
+    block: Dimensions
+    shared: int
+    stream: int
+    args: Sequence[Any]
 
 
 class LaunchMode(IntEnum):
@@ -67,8 +77,8 @@ class Kernel:
 
     def launch(
         self,
-        grid: DataRange,
-        block: DataRange,
+        grid: Dimensions,
+        block: Dimensions,
         args: Sequence[Any],
         *,
         shared: int = 0,
@@ -108,15 +118,15 @@ class Kernel:
         else:
             status = self._call.launch(*call)
         if status:
-            self._retry(call, status)
+            self._retry(_Call(*call), status)
 
-    def prepare(self, grid: DataRange, block: DataRange, args: Sequence[Any], shared: int) -> Prepared:
+    def prepare(self, grid: Dimensions, block: Dimensions, args: Sequence[Any], shared: int) -> Prepared:
         """Return a launch for `launch_all`; parameters as for `launch`."""
         if shared > self._shared:
             self._allow_shared(shared)
         return self._call, grid, block, shared, args, self
 
-    def _retry(self, call: tuple[DataRange, DataRange, int, int, Sequence[Any]], status: int) -> None:
+    def _retry(self, call: _Call, status: int) -> None:
         """Launch again with the device's context current: a new thread has none, and other libraries change it."""
         names = driver().CUresult
         if status in {names.CUDA_ERROR_INVALID_CONTEXT, names.CUDA_ERROR_INVALID_HANDLE, names.CUDA_ERROR_CONTEXT_IS_DESTROYED}:
@@ -126,8 +136,9 @@ class Kernel:
             try:
                 checked((names(status),))
             except GpuError as error:
-                grid, block, shared, *_ = call
-                raise GpuError(f"kernel {self.name}, grid {grid}, block {block}, {shared} bytes shared: {error}") from None
+                raise GpuError(
+                    f"kernel {self.name}, grid {call.grid}, block {call.block}, {call.shared} bytes shared: {error}"
+                ) from None
 
     def _allow_shared(self, shared: int) -> None:
         """Raise the driver's limit; never lower it, since other threads and objects may launch the same kernel."""
@@ -143,7 +154,7 @@ class Kernel:
         return f"Kernel({self.name} on {self.gpu!r})"
 
 
-Prepared = tuple[_native.KernelCall, DataRange, DataRange, int, Sequence[Any], Kernel]
+Prepared = tuple[_native.KernelCall, Dimensions, Dimensions, int, Sequence[Any], Kernel]
 
 
 def launch_all(launches: list[Prepared], stream: int) -> None:
@@ -151,7 +162,7 @@ def launch_all(launches: list[Prepared], stream: int) -> None:
     launched, status = _native.launch_all(launches, stream)
     if status:
         _, grid, block, shared, args, failed = launches[launched]
-        failed._retry((grid, block, shared, stream, args), status)  # noqa: SLF001  # this is the kernels' own
+        failed._retry(_Call(grid, block, shared, stream, args), status)  # noqa: SLF001  # this is the kernels' own
         launch_all(launches[launched + 1 :], stream)
 
 

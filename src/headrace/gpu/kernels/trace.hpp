@@ -16,7 +16,7 @@
 namespace headrace {
 
 // Numbered as in gpu/kernels/trace_expressions.py.
-enum class Operation : u8 { add, subtract, multiply, divide, remainder, minimum, maximum };
+enum class TraceOperation : u8 { add, subtract, multiply, divide, remainder, minimum, maximum };
 
 // Quotient rounded down, as in Python: -7 / 2 is -4.
 inline i64 floor_divide(i64 first, i64 second) {
@@ -25,21 +25,21 @@ inline i64 floor_divide(i64 first, i64 second) {
     return quotient - ((first % second != 0 && (first < 0) != (second < 0)) ? 1 : 0);
 }
 
-inline i64 evaluate(Operation operation, i64 first, i64 second) {
+inline i64 evaluate(TraceOperation operation, i64 first, i64 second) {
     switch (operation) {
-        case Operation::add:
+        case TraceOperation::add:
             return first + second;
-        case Operation::subtract:
+        case TraceOperation::subtract:
             return first - second;
-        case Operation::multiply:
+        case TraceOperation::multiply:
             return first * second;
-        case Operation::divide:
+        case TraceOperation::divide:
             return floor_divide(first, second);
-        case Operation::remainder:
+        case TraceOperation::remainder:
             return first - floor_divide(first, second) * second;
-        case Operation::minimum:
+        case TraceOperation::minimum:
             return std::min(first, second);
-        case Operation::maximum:
+        case TraceOperation::maximum:
             return std::max(first, second);
     }
     throw std::invalid_argument("no such operation");
@@ -49,7 +49,7 @@ inline i64 evaluate(Operation operation, i64 first, i64 second) {
 class Expressions {
 public:
     struct Result {
-        Operation operation;
+        TraceOperation operation;
         usize first, second;
     };
 

@@ -223,11 +223,15 @@ class Run:
     """
 
     def __init__(
-        self, recording: Recording, numbers: Sequence[int], buffers: Sequence[DeviceBuffer | None], made: Sequence[DeviceBuffer]
+        self,
+        recording: Recording,
+        numbers: Sequence[int],
+        buffers: Sequence[DeviceBuffer | None],
+        allocated: Sequence[DeviceBuffer],
     ) -> None:
         self._expressions = recording.expressions
-        self._buffers: list[DeviceBuffer | None] = [*buffers, *made]
-        missing = [0] * (len(recording.zeroed) + len(recording.others) - len(made))
+        self._buffers: list[DeviceBuffer | None] = [*buffers, *allocated]
+        missing = [0] * (len(recording.zeroed) + len(recording.others) - len(allocated))
         addresses = [0 if buffer is None else buffer.address for buffer in self._buffers]
         self._values = self._expressions.values([*numbers, *addresses, *missing])
 

@@ -116,7 +116,7 @@ class PinnedRing:
 
     @_with_its_card
     def begin_source(
-        self, source: _native.Source, part: range, address: int, *, counted: Crossings, behind: Event | None = None
+        self, source: _native.Source, part: range, address: int, *, counted: Crossings, copied: Event | None = None
     ) -> _native.SentPart:
         """Start the copy of `send_source` after earlier parts, and return at once. `SentPart.wait` returns the driver's status.
 
@@ -125,7 +125,7 @@ class PinnedRing:
         """
         sender, _ = self._sender = self._sender or self._new_sender()
         counted.count(to_gpu=len(part))
-        return sender.begin(source, part.start, len(part), address, 0 if behind is None else int(behind.handle))
+        return sender.begin(source, part.start, len(part), address, 0 if copied is None else int(copied.handle))
 
     def _new_sender(self) -> tuple[_native.PartSender, list[Event]]:
         """Create the sending threads, and the events of their slots."""
@@ -162,20 +162,20 @@ class PinnedRing:
         counted.count(to_gpu=len(part))
 
     @_with_its_card
-    def fetch(self, copies: Sequence[Copy], *, counted: Crossings, ahead: int = CHUNKS - 1, streamed: bool = True) -> None:
+    def fetch(self, copies: Sequence[Copy], *, counted: Crossings, max_pending: int = CHUNKS - 1, streamed: bool = True) -> None:
         """Copy from the GPU to the host, after the work of the ring's stream. Return when all bytes are there.
 
         Parameters
         ----------
         copies, counted
             The copies, and the counter of their bytes.
-        ahead
+        max_pending
             Number of chunks in flight while one is emptied; less than the number of chunks.
         streamed
             Whether the target is written with streaming stores, past the cache. On one core of a Xeon, into memory that is used
             again, they reach 4.9 to 5.6 GB/s; ordinary stores reach 2.4 to 3.5 GB/s.
         """
-        under_way: deque[tuple[list[Copy], Event]] = deque()
+        in_flight: deque[tuple[list[Copy], Event]] = deque()
         for group in self._groups(copies):
             chunk, event = self._next()
             moves, begin = [], chunk
@@ -183,11 +183,11 @@ class PinnedRing:
                 checked(driver().cuMemcpyDtoHAsync(begin, device, size, self.stream))
                 moves.append((begin, host, size))
                 begin += -(-size // _ALIGN) * _ALIGN
-            under_way.append((moves, event.record(self.stream, is_current=True)))
-            if len(under_way) > ahead:
-                self._empty(under_way.popleft(), streamed)
-        while under_way:
-            self._empty(under_way.popleft(), streamed)
+            in_flight.append((moves, event.record(self.stream, is_current=True)))
+            if len(in_flight) > max_pending:
+                self._empty(*in_flight.popleft(), streamed)
+        while in_flight:
+            self._empty(*in_flight.popleft(), streamed)
         counted.count(to_host=sum(size for _, _, size in copies))
 
     @_with_its_card
@@ -216,25 +216,24 @@ class PinnedRing:
         self._turn += 1
         return self._addresses[turn], self._chunks[turn]
 
-    def _empty(self, under_way: tuple[list[Copy], Event], streamed: bool) -> None:
-        moves, event = under_way
+    def _empty(self, moves: list[Copy], event: Event, streamed: bool) -> None:
         event.wait()
         _native.copy_parts(moves, self._threads, streamed)
 
     def _groups(self, copies: Sequence[Copy]) -> Iterator[list[Copy]]:
         """Yield groups of copies that each fit one chunk; long copies are split."""
         group: list[Copy] = []
-        buffer = self._chunk_bytes
+        space = self._chunk_bytes
         for device, host, left in copies:
             at = 0
             while at < left:
-                size = min(left - at, buffer)
+                size = min(left - at, space)
                 group.append((device + at, host + at, size))
                 at += size
-                buffer -= -(-size // _ALIGN) * _ALIGN
-                if buffer <= 0:
+                space -= -(-size // _ALIGN) * _ALIGN
+                if space <= 0:
                     yield group
-                    group, buffer = [], self._chunk_bytes
+                    group, space = [], self._chunk_bytes
         if group:
             yield group
 

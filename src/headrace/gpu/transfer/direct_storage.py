@@ -51,8 +51,8 @@ class _Memory:
     """GPU memory with the array interface that KvikIO accepts."""
 
     def __init__(self, address: int, nbytes: int) -> None:
-        told = {"shape": (nbytes,), "typestr": "|u1", "data": (address, False), "strides": None, "version": 3}
-        self.__cuda_array_interface__ = told
+        interface = {"shape": (nbytes,), "typestr": "|u1", "data": (address, False), "strides": None, "version": 3}
+        self.__cuda_array_interface__ = interface
 
 
 def direct_file(path: str | None) -> DirectFile | None:

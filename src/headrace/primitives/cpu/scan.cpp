@@ -33,14 +33,14 @@ ItemType item_of(std::string_view name) {
     throw std::invalid_argument("no such type of items");
 }
 
-const ScanKernels& kernels_of(const Joined& what, Isa isa) {
+const ScanKernels& kernels_of(const OperatorName& what, Isa isa) {
     const ScanKernels* const found = scan_kernels_for(isa)(join_of(what.join), item_of(what.item));
     if (found == nullptr) throw std::invalid_argument("the operator does not join such items");
     return *found;
 }
 
 // The total of all pieces before a piece, once it is known.
-class Before {
+class PieceTotal {
 public:
     void set(u64 word) {
         word_ = word;
@@ -64,7 +64,7 @@ private:
 
 }  // namespace
 
-void scan(const Joined& what, ArrayPair arrays, bool exclusive, Isa isa, unsigned threads) {
+void scan(const OperatorName& what, ArrayPair arrays, bool exclusive, Isa isa, unsigned threads) {
     const ScanKernels& kernels = kernels_of(what, isa);
     const auto scan_items = exclusive ? kernels.scan_exclusive : kernels.scan;
     const auto* in = static_cast<const u8*>(arrays.in);
@@ -77,7 +77,7 @@ void scan(const Joined& what, ArrayPair arrays, bool exclusive, Isa isa, unsigne
         return;
     }
     take_pages(out, arrays.count * kernels.width, threads);
-    std::vector<Before> before(number + 1);
+    std::vector<PieceTotal> before(number + 1);
     before[0].set(kernels.identity());
     for_each_piece(number, threads, [&](u64 piece) {
         const u64 begin = pieces.begin(piece) * kernels.width, size = pieces.size(piece);
@@ -88,7 +88,7 @@ void scan(const Joined& what, ArrayPair arrays, bool exclusive, Isa isa, unsigne
     });
 }
 
-void reduce(const Joined& what, ArrayPair arrays, Isa isa, unsigned threads) {
+void reduce(const OperatorName& what, ArrayPair arrays, Isa isa, unsigned threads) {
     const ScanKernels& kernels = kernels_of(what, isa);
     const auto* in = static_cast<const u8*>(arrays.in);
     const Pieces pieces(arrays.count, kernels.width);

@@ -8,7 +8,7 @@
 namespace headrace {
 
 // Operator and item type, such as "Sum" and "u32", as the GPU kernels name them.
-struct Joined {
+struct OperatorName {
     std::string_view join;
     std::string_view item;
 };
@@ -21,10 +21,10 @@ struct ArrayPair {
 
 // Bytes moved per item of width w: 2 w. With several threads each piece is read twice, the second time from cache; `in`
 // and `out` must not overlap.
-void scan(const Joined& what, ArrayPair arrays, bool exclusive, Isa isa, unsigned threads);
+void scan(const OperatorName& what, ArrayPair arrays, bool exclusive, Isa isa, unsigned threads);
 
 // Writes one item to `out`. Bytes moved per item of width w: w.
-void reduce(const Joined& what, ArrayPair arrays, Isa isa, unsigned threads);
+void reduce(const OperatorName& what, ArrayPair arrays, Isa isa, unsigned threads);
 
 // Writes the sum of items of type "u32" or "i32" to `out`, as one item of 64 bits. Bytes moved per item: 4.
 void sum_widened(std::string_view item, ArrayPair arrays, Isa isa, unsigned threads);

@@ -13,7 +13,7 @@
 HR_BEGIN_NAMESPACE
 namespace {
 
-struct Wide {
+struct Item16 {
     u64 low, high;
 };
 
@@ -183,7 +183,8 @@ u64 count(const u8* flags, u64 n) {
 }  // namespace
 
 const SelectKernels& select_kernels() {
-    static constexpr SelectKernels kernels = {count, {gather<u8>, gather<u16>, gather<u32>, gather<u64>, gather<Wide>}};
+    static constexpr SelectKernels kernels = {count,
+                                              {gather<u8>, gather<u16>, gather<u32>, gather<u64>, gather<Item16>}};
     return kernels;
 }
 

@@ -82,15 +82,15 @@ def decompressed(source: _native.Source, form: Compression, name: str, memory_li
         The format's package is not installed.
     """
     text = bytearray()
-    taken = _Input.of(source)
+    pending = _Input.of(source)
     begin = 0
     try:
         while True:
-            begin = taken.at
-            _append_member(text, form, taken, memory_limit)
+            begin = pending.at
+            _append_member(text, form, pending, memory_limit)
             if form.padded:
-                taken.skip_zeros()
-            if not (start := taken.start()):
+                pending.skip_zeros()
+            if not (start := pending.start()):
                 break
             if not start.startswith(form.marks):
                 raise _MalformedError(f"has {start!r} after its end, which is not {form.name}")
@@ -113,24 +113,24 @@ def decompressed_pieces(pieces: Iterator[bytes], form: Compression, name: str) -
     SourceError, MissingDependencyError
         As for `decompressed`.
     """
-    taken = _Input(pieces)
+    pending = _Input(pieces)
     begin = done = 0
     try:
         while True:
             decompressor = form.make()
             while not decompressor.eof:
-                piece = taken.take() if (wanted := decompressor.needs_input) else b""
+                piece = pending.take() if (wanted := decompressor.needs_input) else b""
                 if wanted and not piece:
                     raise _MalformedError("it is truncated: its end is missing")
                 text = decompressor.decompress(piece, min(form.max_output, _MAX_PIECE))
                 done += len(text)
                 if text:
                     yield text
-            taken.put_back(decompressor.unused_data or b"")
+            pending.put_back(decompressor.unused_data or b"")
             if form.padded:
-                taken.skip_zeros()
-            begin = taken.at
-            if not (start := taken.start()):
+                pending.skip_zeros()
+            begin = pending.at
+            if not (start := pending.start()):
                 return
             if not start.startswith(form.marks):
                 raise _MalformedError(f"has {start!r} after its end, which is not {form.name}")
@@ -152,18 +152,18 @@ def decompressed_beginning(source: _native.Source, form: Compression, name: str,
         As for `decompressed`.
     """
     text = bytearray()
-    taken = _Input.of(source)
+    pending = _Input.of(source)
     decompressor = form.make()
     try:
         while len(text) < max_bytes:
             if decompressor.eof:
-                taken.put_back(decompressor.unused_data or b"")
+                pending.put_back(decompressor.unused_data or b"")
                 if form.padded:
-                    taken.skip_zeros()
-                if not taken.start():
+                    pending.skip_zeros()
+                if not pending.start():
                     return bytes(text), True
                 decompressor = form.make()
-            piece = taken.take() if (wanted := decompressor.needs_input) else b""
+            piece = pending.take() if (wanted := decompressor.needs_input) else b""
             if wanted and not piece and not text:
                 raise _MalformedError("it is truncated: its end is missing")
             if wanted and not piece:
@@ -185,16 +185,16 @@ def _errors() -> tuple[type[Exception], ...]:
     return (_MalformedError, zlib.error, OSError, EOFError, ValueError, RuntimeError, *named)
 
 
-def _append_member(text: bytearray, form: Compression, taken: _Input, memory_limit: int | None) -> None:
+def _append_member(text: bytearray, form: Compression, pending: _Input, memory_limit: int | None) -> None:
     decompressor = form.make()
     while not decompressor.eof:
         piece = b""
         if decompressor.needs_input:
-            piece = taken.take()
+            piece = pending.take()
             if not piece:
                 raise _MalformedError("it is truncated: its end is missing")
         left = form.max_output if memory_limit is None else min(form.max_output, memory_limit - len(text) + 1)
         text += decompressor.decompress(piece, left)
         if memory_limit is not None and len(text) > memory_limit:
             raise MemoryLimitError(f"the decompressed text is longer than memory_limit = {memory_limit} bytes")
-    taken.put_back(decompressor.unused_data or b"")  # lz4 gives None instead of empty bytes
+    pending.put_back(decompressor.unused_data or b"")  # lz4 gives None instead of empty bytes

@@ -112,8 +112,8 @@ class _Zstandard:
     def decompress(self, data: bytes, max_length: int) -> bytes:
         self._waiting += data
         step = max(64, max_length // _ZSTD_RATIO)
-        taken, self._waiting = self._waiting[:step], self._waiting[step:]
-        return bytes(self._inner.decompress(taken))
+        piece, self._waiting = self._waiting[:step], self._waiting[step:]
+        return bytes(self._inner.decompress(piece))
 
 
 def _package(name: str, package: str, what: str) -> Any:

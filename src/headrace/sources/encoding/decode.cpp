@@ -22,7 +22,7 @@ HR_FN usize put_character(const u8* p, usize n, u8*& to) {
     const DecodedCharacter character = utf16_character(p, n, Big);
     __builtin_memcpy(to, &character.text, 4);
     to += character.length;
-    return character.taken;
+    return character.size;
 }
 
 #if defined(HR_ISA_AVX512)
@@ -36,12 +36,12 @@ HR_FN __m512i load_units(const u8* p) {
 }
 
 // Masks of sixteen units: the first of a pair, the second of one, or a lone surrogate.
-struct Halves {
+struct Surrogates {
     __mmask16 first, second, lone;
 };
 
 // Writes sixteen units. Each has a lane of four bytes; the lane of a pair also needs the next unit, in `next`.
-HR_FN void put_lanes(__m256i units, __m256i next, Halves halves, u8*& to) {
+HR_FN void put_lanes(__m256i units, __m256i next, Surrogates halves, u8*& to) {
     const auto trail = [](__m512i bits) {
         return _mm512_or_si512(_mm512_and_si512(bits, _mm512_set1_epi32(0x3F)), _mm512_set1_epi32(0x80));
     };
@@ -66,12 +66,12 @@ HR_FN void put_lanes(__m256i units, __m256i next, Halves halves, u8*& to) {
     lanes = _mm512_mask_mov_epi32(lanes, three, of_three);
     lanes = _mm512_mask_mov_epi32(lanes, halves.first, of_four);
     lanes = _mm512_mask_mov_epi32(lanes, halves.lone, _mm512_set1_epi32(UNDECODABLE));
-    __m512i kept = _mm512_mask_mov_epi32(_mm512_set1_epi32(0xFF), two, _mm512_set1_epi32(0xFFFF));
-    kept = _mm512_mask_mov_epi32(kept, three, _mm512_set1_epi32(0xFFFFFF));
-    kept = _mm512_mask_mov_epi32(kept, halves.first, _mm512_set1_epi32(-1));
-    kept = _mm512_mask_mov_epi32(kept, halves.lone, _mm512_set1_epi32(0xFF));
-    kept = _mm512_mask_mov_epi32(kept, halves.second, _mm512_setzero_si512());
-    const __mmask64 bytes = _mm512_movepi8_mask(kept);
+    __m512i retained = _mm512_mask_mov_epi32(_mm512_set1_epi32(0xFF), two, _mm512_set1_epi32(0xFFFF));
+    retained = _mm512_mask_mov_epi32(retained, three, _mm512_set1_epi32(0xFFFFFF));
+    retained = _mm512_mask_mov_epi32(retained, halves.first, _mm512_set1_epi32(-1));
+    retained = _mm512_mask_mov_epi32(retained, halves.lone, _mm512_set1_epi32(0xFF));
+    retained = _mm512_mask_mov_epi32(retained, halves.second, _mm512_setzero_si512());
+    const __mmask64 bytes = _mm512_movepi8_mask(retained);
     _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(bytes, lanes));
     to += __builtin_popcountll(bytes);
 }
@@ -90,8 +90,8 @@ HR_FN usize put_any(const u8* p, __m512i units, u8*& to) {
     const u32 second = first << 1;
     const u32 lone = (high & ~first) | (low & ~second);
     const auto halves = [&](int shift) {
-        return Halves{static_cast<__mmask16>((first & ~cut) >> shift), static_cast<__mmask16>((second | cut) >> shift),
-                      static_cast<__mmask16>(lone >> shift)};
+        return Surrogates{static_cast<__mmask16>((first & ~cut) >> shift),
+                          static_cast<__mmask16>((second | cut) >> shift), static_cast<__mmask16>(lone >> shift)};
     };
     put_lanes(_mm512_castsi512_si256(units), _mm512_castsi512_si256(next), halves(0), to);
     put_lanes(_mm512_extracti64x4_epi64(units, 1), _mm512_extracti64x4_epi64(next, 1), halves(16), to);
@@ -255,9 +255,9 @@ usize decode_utf16(const u8* p, usize n, u8* to) {
     while (p < end) {
         const usize left = static_cast<usize>(end - p);
         if (left >= LOOKED_AT) {
-            const usize taken = put_step<Big>(p, to);
-            p += taken;
-            if (taken != 0) continue;
+            const usize consumed = put_step<Big>(p, to);
+            p += consumed;
+            if (consumed != 0) continue;
         }
         const u8* const stop = left < SLOW_STEP ? end : p + SLOW_STEP;
         while (p < stop) p += put_character<Big>(p, static_cast<usize>(end - p), to);

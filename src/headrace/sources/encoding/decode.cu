@@ -53,7 +53,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     u32 size = 0;
     for_each_character(source, bytes, page, coding, [&](u32, u32 length) { size += length; });
     const u32 until = tile::scan_warp<Sum<u32>>(size);
-    const tile::Before<u32> warps = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(until, tile::lanes - 1), parts);
+    const tile::WarpPrefix<u32> warps =
+        tile::scan_warps<Sum<u32>, threads>(tile::shuffle(until, tile::lanes - 1), parts);
     u8* to = text + begins[blockIdx.x] + warps.before + until - size;
     for_each_character(source, bytes, page, coding, [&](u32 character, u32 length) {
         for (; length != 0; --length, character >>= 8) *to++ = static_cast<u8>(character);

@@ -13,7 +13,7 @@ constexpr u8 UNDECODABLE = 0xFF;
 struct DecodedCharacter {
     u32 text;
     u8 length;
-    u8 taken;
+    u8 size;
 };
 
 HR_FN u32 utf16_unit(const u8* p, bool big) { return static_cast<u32>(p[big ? 0 : 1] << 8 | p[big ? 1 : 0]); }

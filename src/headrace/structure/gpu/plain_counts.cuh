@@ -48,7 +48,7 @@ __device__ __forceinline__ void count_plainly(Counts& counts, const Place& place
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
         const Delimiters found(place.word[k], patterns);
-        runs |= found.line_ends & tile::behind(before, found.line_ends);
+        runs |= found.line_ends & tile::following(before, found.line_ends);
         before = found.line_ends;
         separators = tile::add_bytes(found.separators, separators);
         line_ends = tile::add_bytes(found.line_ends, line_ends);
@@ -82,7 +82,8 @@ __device__ __forceinline__ void count_quoted(Counts& counts, const Place& place,
         const u32 quote = quotes.word[k], delimiters = found.separators | found.line_ends;
         within.word[k] = tile::parities(quote) ^ carry;
         carry = static_cast<u32>(static_cast<i32>(within.word[k]) >> 31);
-        const u32 behind_delimiter = tile::behind(before, delimiters), behind_quote = tile::behind(quote_before, quote);
+        const u32 behind_delimiter = tile::following(before, delimiters),
+                  behind_quote = tile::following(quote_before, quote);
         before = delimiters;
         quote_before = quote;
         runs |= found.line_ends & behind_delimiter;

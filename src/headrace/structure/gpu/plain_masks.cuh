@@ -86,7 +86,7 @@ __device__ __forceinline__ bool find_ends(Masks& masks, const Place& place, cons
         const Delimiters found(place.word[k], patterns);
         masks.separators.word[k] = found.separators;
         masks.line_ends.word[k] = found.line_ends;
-        masks.after.word[k] = tile::behind(before, masks.line_ends.word[k]);
+        masks.after.word[k] = tile::following(before, masks.line_ends.word[k]);
         before = masks.line_ends.word[k];
         masks.records.word[k] = masks.line_ends.word[k];
         masks.blanks.word[k] = masks.completing.word[k] = 0;
@@ -102,7 +102,7 @@ __device__ __forceinline__ void settle_runs(Masks& masks, const Place& place, co
     for (u32 k = 0; k < 4; ++k) {
         const u32 runs = masks.line_ends.word[k] & masks.after.word[k];
         const u32 is_return = tile::equals(place.word[k], patterns.carriage);
-        const u32 follows = tile::behind(returns, is_return);
+        const u32 follows = tile::following(returns, is_return);
         returns = is_return;
         // A run's line end that follows CR is LF or CR.
         masks.completing.word[k] = patterns.universal ? runs & follows & ~is_return : 0;

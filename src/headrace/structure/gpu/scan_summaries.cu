@@ -31,7 +31,7 @@ template <class Op, class T>
 __device__ __forceinline__ T before_item(T item, u32 block, tile::Chain<T>& look_back, T (&words)[warps], T& shared) {
     const T upto = tile::scan_warp<Op>(item);
     const T lane_before = tile::shuffle_up(upto, 1);
-    const tile::Before<T> before = tile::scan_warps<Op, threads>(tile::shuffle(upto, tile::lanes - 1), words);
+    const tile::WarpPrefix<T> before = tile::scan_warps<Op, threads>(tile::shuffle(upto, tile::lanes - 1), words);
     if (tile::warp() == 0) {
         if (tile::lane() == 0) look_back.template post<Op>(block, before.total);
         const T prefix = look_back.template prefix<Op>(block, before.total);
@@ -113,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 // Compute the state before each tile, and after the last one, from the tiles' maps.
 extern "C" __global__ void __launch_bounds__(threads)
-    scan_maps(const u64* maps, u32 tiles, u8* states, const FindTotals* other, tile::Wide* memory) {
+    scan_maps(const u64* maps, u32 tiles, u8* states, const FindTotals* other, tile::WordPair* memory) {
     __shared__ u64 words[warps];
     __shared__ u64 map_before;
     __shared__ u32 taken;

@@ -112,7 +112,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
                                              : map_of<false, rows>(chunk, staged.steps, extent);
     const u64 upto = tile::scan_warp<Join>(map);
     const u64 lane_before = tile::shuffle_up(upto, 1);
-    const tile::Before<u64> block = tile::scan_warps<Join, threads>(tile::shuffle(upto, tile::lanes - 1), words);
+    const tile::WarpPrefix<u64> block = tile::scan_warps<Join, threads>(tile::shuffle(upto, tile::lanes - 1), words);
     const u64 mine = tile::lane() == 0 ? block.before : Join::join(block.before, lane_before);
     before[u64{blockIdx.x} * threads + threadIdx.x] = static_cast<Word>(mine);
     if (threadIdx.x == 0) maps[blockIdx.x] = block.total;

@@ -16,7 +16,7 @@ namespace headrace::fibers {
 inline void tell_nearest(u64 address) {
     u64 best = ~0ull;
     for (u64 i = 0; i < device.launch->range_count; ++i) {
-        const Range& range = device.launch->ranges[i];
+        const AddressRange& range = device.launch->ranges[i];
         const u64 last = range.low + range.size;
         const u64 distance = address >= last ? address - last : address < range.low ? range.low - address : 0;
         if (distance >= best) continue;
@@ -26,12 +26,12 @@ inline void tell_nearest(u64 address) {
     }
 }
 
-[[noreturn]] inline void stop_outside(Found found, u64 address, u64 size, bool is_write, const void* where) {
+[[noreturn]] inline void stop_outside(FaultKind found, u64 address, u64 size, bool is_write, const void* where) {
     device.finding.address = address;
     device.finding.size = size;
     device.finding.is_write = is_write;
     tell_nearest(address);
-    const Block& block = *device.running->block;
+    const BlockState& block = *device.running->block;
     const u64 dynamic = reinterpret_cast<u64>(block.dynamic), around = 4096;
     if (address - (dynamic - around) < device.launch->shared + 2 * around) {
         device.finding.offset = static_cast<long long>(address - dynamic);
@@ -53,17 +53,17 @@ inline void touch(const volatile void* p, u64 size, Access access, bool whole, c
     if (in_dynamic < device.launch->shared && device.launch->shared - in_dynamic >= size) {
         return touch_shared(statics_size() + in_dynamic, size, access, whole, where);
     }
-    if (const Range* range = range_of(address, size)) {
-        if (is_write && !range->writable) stop_outside(Found::READ_ONLY, address, size, true, where);
+    if (const AddressRange* range = range_of(address, size)) {
+        if (is_write && !range->writable) stop_outside(FaultKind::READ_ONLY, address, size, true, where);
         touch_array(*range, address, size, access, whole, where);
         return;
     }
     const u64 image = reinterpret_cast<u64>(__ehdr_start);
     if (address - image < reinterpret_cast<u64>(_end) - image) return;
-    if (static_cast<char*>(__builtin_frame_address(0)) < me->stack + STACK_LEFT) stop(Found::STACK, where);
+    if (static_cast<char*>(__builtin_frame_address(0)) < me->stack + STACK_LEFT) stop(FaultKind::STACK, where);
     const u64 in_stacks = address - reinterpret_cast<u64>(me->block->stacks);
     const bool others = in_stacks < device.launch->stack_bytes * device.threads;
-    stop_outside(others ? Found::OTHERS_LOCALS : Found::OUT_OF_BOUNDS, address, size, is_write, where);
+    stop_outside(others ? FaultKind::OTHERS_LOCALS : FaultKind::OUT_OF_BOUNDS, address, size, is_write, where);
 }
 
 inline void touch_volatile(const volatile void* p, u64 size, bool is_write, const void* where) {
@@ -147,7 +147,7 @@ u64 atomic(Atomic what, Type type, void* address, u64 operand, u64 expected) {
     interleave(where);
     ++device.counts.atomics;
     const u64 before = device.since_progress;
-    if (reinterpret_cast<u64>(address) % size) stop(Found::UNDEFINED, where, "a misaligned atomic");
+    if (reinterpret_cast<u64>(address) % size) stop(FaultKind::UNDEFINED, where, "a misaligned atomic");
     touch(address, size, Access::ATOMIC, true, where);
     device.since_progress = before;
     u64 old = 0;
@@ -178,6 +178,6 @@ void fence(Scope scope) {
 }
 
 void pause() { interleave(__builtin_return_address(0)); }
-void trap() { stop(Found::TRAP, __builtin_return_address(0), "__trap()"); }
+void trap() { stop(FaultKind::TRAP, __builtin_return_address(0), "__trap()"); }
 
 }  // namespace headrace::fibers

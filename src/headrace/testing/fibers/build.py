@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headrace.core.errors import HeadraceError, OptionError
-from headrace.testing.fibers.launch import Checks, Counts, Library, run
+from headrace.testing.fibers.launch import Checks, Counts, HarnessLaunch, Library, run
 
 _PACKAGE = Path(__file__).parents[2]
 _HERE = Path(__file__).parent
@@ -137,14 +137,9 @@ class Program:
         """
         if entry not in self.entries:
             raise OptionError.unknown("kernel", entry, self.entries)
+        config = HarnessLaunch(grid=grid, block=block, shared=shared, order=order, seed=seed, resident_blocks=resident_blocks)
         with self._lock:
-            return run(
-                self._library,
-                entry,
-                (grid, block, shared),
-                args,
-                (order, seed, resident_blocks, checks or Checks()),
-            )
+            return run(self._library, entry, args, config, checks or Checks())
 
 
 def program(

@@ -14,7 +14,7 @@ namespace headrace::fibers {
             elsewhere |= doing == Doing::IN_COLLECTIVE;
         }
     }
-    stop(at_barrier && elsewhere ? Found::DIVERGENT_BARRIER : Found::DEADLOCK, device.running->where);
+    stop(at_barrier && elsewhere ? FaultKind::DIVERGENT_BARRIER : FaultKind::DEADLOCK, device.running->where);
 }
 
 inline u64 combined(Collective what, u64 a, u64 b) {
@@ -58,7 +58,7 @@ inline void give_results(Fiber* lanes, u32 there, Collective what) {
         if (what == Collective::SHUFFLE) {
             if (!(there >> fiber.source & 1)) {
                 device.running = &fiber;
-                stop(Found::WRONG_MASK, fiber.where, "a shuffle from a lane that is not there");
+                stop(FaultKind::WRONG_MASK, fiber.where, "a shuffle from a lane that is not there");
             }
             fiber.result = lanes[fiber.source].value;
         } else if (what == Collective::MATCH_ANY) {
@@ -71,7 +71,7 @@ inline void give_results(Fiber* lanes, u32 there, Collective what) {
     }
 }
 
-inline void resume(Block& block, u32 warp, u32 lanes) {
+inline void resume(BlockState& block, u32 warp, u32 lanes) {
     block.warps[warp].waiting &= ~lanes;
     for (u32 left = lanes; left; left &= left - 1) {
         block.fibers[warp * LANES + static_cast<u32>(__builtin_ctz(left))].doing = Doing::READY;
@@ -80,7 +80,7 @@ inline void resume(Block& block, u32 warp, u32 lanes) {
 }
 
 // Complete the collective of `mask` if all of its lanes that have not returned have arrived.
-inline bool finish(Block& block, u32 number, u32 mask) {
+inline bool finish(BlockState& block, u32 number, u32 mask) {
     Warp& warp = block.warps[number];
     Fiber* lanes = &block.fibers[number * LANES];
     const u32 needed = mask & warp.live;
@@ -91,7 +91,7 @@ inline bool finish(Block& block, u32 number, u32 mask) {
         const Fiber& fiber = lanes[__builtin_ctz(left)];
         if (fiber.what == Collective::ACTIVE || fiber.mask != mask) return false;
         if (fiber.what != first.what || fiber.line != first.line) {
-            stop(Found::DIVERGENT_COLLECTIVE, fiber.where, "lanes of one mask are at different collectives");
+            stop(FaultKind::DIVERGENT_COLLECTIVE, fiber.where, "lanes of one mask are at different collectives");
         }
     }
     give_results(lanes, needed, first.what);
@@ -103,7 +103,7 @@ inline bool finish(Block& block, u32 number, u32 mask) {
 
 // No lane of the warp can run, so release the lanes waiting in __activemask, one source line at a time. In random order
 // only some of them are released together, since CUDA does not promise convergence.
-inline void settle_active(Block& block, u32 number) {
+inline void settle_active(BlockState& block, u32 number) {
     Warp& warp = block.warps[number];
     Fiber* lanes = &block.fibers[number * LANES];
     u32 asking = 0;
@@ -126,7 +126,7 @@ inline void settle_active(Block& block, u32 number) {
     resume(block, number, together);
 }
 
-inline void finish_all(Block& block, u32 number) {
+inline void finish_all(BlockState& block, u32 number) {
     for (u32 left = block.warps[number].waiting; left;) {
         const int lane = __builtin_ctz(left);
         left &= left - 1;
@@ -137,10 +137,10 @@ inline void finish_all(Block& block, u32 number) {
 
 u64 meet(Collective what, unsigned mask, u64 value, unsigned source, int line) {
     Fiber* me = device.running;
-    Block& block = *me->block;
+    BlockState& block = *me->block;
     me->where = __builtin_return_address(0);
     device.alone = 0;
-    if (!(mask >> me->lane & 1)) stop(Found::WRONG_MASK, me->where, "the mask leaves the calling lane out");
+    if (!(mask >> me->lane & 1)) stop(FaultKind::WRONG_MASK, me->where, "the mask leaves the calling lane out");
     me->what = what;
     me->mask = mask;
     me->value = value;
@@ -153,7 +153,7 @@ u64 meet(Collective what, unsigned mask, u64 value, unsigned source, int line) {
     return me->result;
 }
 
-inline void release(Block& block) {
+inline void release(BlockState& block) {
     for (u32 number = 0; number < device.warps; ++number) {
         Warp& warp = block.warps[number];
         warp.epoch = ++device.epochs;
@@ -173,7 +173,7 @@ inline void release(Block& block) {
 
 int meet_block(SyncKind what, int predicate, int line) {
     Fiber* me = device.running;
-    Block& block = *me->block;
+    BlockState& block = *me->block;
     me->where = __builtin_return_address(0);
     device.alone = 0;
     if (!block.barrier_open) {
@@ -183,7 +183,7 @@ int meet_block(SyncKind what, int predicate, int line) {
         block.barrier_result = what == SyncKind::AND;
     }
     me->doing = Doing::AT_BARRIER;
-    if (block.barrier != what || block.barrier_line != line) stop(Found::DIVERGENT_BARRIER, me->where);
+    if (block.barrier != what || block.barrier_line != line) stop(FaultKind::DIVERGENT_BARRIER, me->where);
     if (what == SyncKind::COUNT) block.barrier_result += predicate != 0;
     if (what == SyncKind::AND) block.barrier_result &= predicate != 0;
     if (what == SyncKind::OR) block.barrier_result |= predicate != 0;

@@ -6,29 +6,29 @@
 namespace headrace::fibers {
 
 template <class T>
-constexpr Kind kind_of() {
+constexpr ParameterKind kind_of() {
     if constexpr (__is_class(T) || __is_union(T)) {
-        return Kind::BYTES;
+        return ParameterKind::BYTES;
     } else if constexpr (one_of<T, float, double>) {
-        return Kind::FLOATING;
+        return ParameterKind::FLOATING;
     } else if constexpr (__is_enum(T)) {
-        return Kind::UNSIGNED;
+        return ParameterKind::UNSIGNED;
     } else {
-        return static_cast<T>(-1) < static_cast<T>(0) ? Kind::SIGNED : Kind::UNSIGNED;
+        return static_cast<T>(-1) < static_cast<T>(0) ? ParameterKind::SIGNED : ParameterKind::UNSIGNED;
     }
 }
 
 template <class T>
-struct Parameter {
-    static constexpr Kind kind = kind_of<T>();
+struct EntryParameter {
+    static constexpr ParameterKind kind = kind_of<T>();
 };
 template <class T>
-struct Parameter<T*> {
-    static constexpr Kind kind = Kind::POINTER;
+struct EntryParameter<T*> {
+    static constexpr ParameterKind kind = ParameterKind::POINTER;
 };
 
 template <unsigned... I>
-struct Places {};
+struct Indices {};
 
 template <auto kernel, class Signature>
 struct Caller;
@@ -36,17 +36,17 @@ struct Caller;
 template <auto kernel, class... T>
 struct Caller<kernel, void (*)(T...)> {
     // One element more, so that neither array is empty.
-    static constexpr Kind kinds[] = {Parameter<T>::kind..., Kind::BYTES};
+    static constexpr ParameterKind kinds[] = {EntryParameter<T>::kind..., ParameterKind::BYTES};
     static constexpr u32 sizes[] = {static_cast<u32>(sizeof(T))..., 0};
 
     template <unsigned... I>
-    [[gnu::always_inline]] static inline void call_with([[maybe_unused]] void** arguments, Places<I...>) {
+    [[gnu::always_inline]] static inline void call_with([[maybe_unused]] void** arguments, Indices<I...>) {
         kernel(*static_cast<T*>(arguments[I])...);
     }
     // The arguments are in the caller's memory, which kernels may not access, so this function is not instrumented.
     [[gnu::no_sanitize("thread", "address", "undefined"), gnu::no_sanitize_coverage]] static void call(
         void** arguments) {
-        call_with(arguments, Places<__integer_pack(sizeof...(T))...>());
+        call_with(arguments, Indices<__integer_pack(sizeof...(T))...>());
     }
 };
 

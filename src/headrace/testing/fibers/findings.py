@@ -7,7 +7,9 @@ import re
 import subprocess
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from headrace.core.errors import HeadraceError
 
@@ -129,21 +131,37 @@ class KernelError(HeadraceError, RuntimeError):
         self.thread = thread
 
 
+class SharedVariable(NamedTuple):
+    """A `__shared__` variable: name, offset in the section of shared variables, and size in bytes."""
+
+    name: str
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Image:
+    """A loaded program: its library, load address, and shared variables by ascending offset."""
+
+    path: Path
+    address: int
+    variables: Sequence[SharedVariable]
+
+
 def explain(
     finding: FindingStruct,
     threads: Sequence[ThreadStruct],
-    program: tuple[Path, int],
-    variables: Sequence[tuple[str, int, int]],
+    image: Image,
     argument_count: int,
 ) -> KernelError:
-    """Return the fault with its message. `program`: the library and its load address."""
+    """Return the fault with its message. `image`: the program that was launched."""
     wanted = {thread.where for thread in threads} | {finding.where, finding.other_where}
-    places = _places(*program, sorted(place for place in wanted if place))
+    places = _places(image.path, image.address, sorted(place for place in wanted if place))
     kind, meaning = KINDS[finding.found]
     where = places.get(finding.where, ())
     block, thread = finding.block.as_tuple(), finding.thread.as_tuple()
     lines = [f"{kind}: {meaning}"]
-    if detail := _detail(kind, finding, variables, argument_count):
+    if detail := _detail(kind, finding, image.variables, argument_count):
         lines.append(f"  {detail}")
     lines.append(f"  in block {block}, thread {thread}, at {_shown(where)}")
     if finding.other_where:
@@ -158,7 +176,7 @@ def explain(
     return KernelError("\n".join(lines), kind, where, block, thread)
 
 
-def _detail(kind: str, finding: FindingStruct, variables: Sequence[tuple[str, int, int]], argument_count: int) -> str:
+def _detail(kind: str, finding: FindingStruct, variables: Sequence[SharedVariable], argument_count: int) -> str:
     text = str(finding.text.decode())
     if text:
         return text
@@ -178,16 +196,16 @@ def _detail(kind: str, finding: FindingStruct, variables: Sequence[tuple[str, in
     return ""
 
 
-def _shared_place(offset: int, variables: Sequence[tuple[str, int, int]]) -> str:
+def _shared_place(offset: int, variables: Sequence[SharedVariable]) -> str:
     """Return the variable at `offset` in the section of shared variables, which dynamic memory follows."""
-    near = [variable for variable in variables if variable[1] <= offset]
+    near = [variable for variable in variables if variable.offset <= offset]
     if not near and variables:
-        return f"byte {offset - variables[0][1]} of {variables[0][0]}"
+        return f"byte {offset - variables[0].offset} of {variables[0].name}"
     if near:
         name, first, size = near[-1]
         if offset < first + size or offset < first + size + 64:
             return f"byte {offset - first} of {name}, which has {size}"
-    return f"byte {offset - (variables[-1][1] + variables[-1][2] + 64 if variables else 0)} of dynamic shared memory"
+    return f"byte {offset - (variables[-1].offset + variables[-1].size + 64 if variables else 0)} of dynamic shared memory"
 
 
 def _who_stands_where(threads: Sequence[ThreadStruct], places: dict[int, tuple[str, ...]]) -> list[str]:
@@ -228,6 +246,6 @@ def _places(path: Path, image: int, addresses: Sequence[int]) -> dict[int, tuple
     for address, answer in zip(addresses, re.split(r"^0x[0-9a-f]+\n", answers, flags=re.MULTILINE)[1:], strict=False):
         pairs = answer.splitlines()
         frames = [(name, place.split(" ")[0]) for name, place in zip(pairs[::2], pairs[1::2], strict=False)]
-        kept = [f"{Path(place).name} in {name.split('(')[0]}" for name, place in frames if not place.startswith(_HERE)]
-        found[address] = tuple(kept)
+        shown = [f"{Path(place).name} in {name.split('(')[0]}" for name, place in frames if not place.startswith(_HERE)]
+        found[address] = tuple(shown)
     return found

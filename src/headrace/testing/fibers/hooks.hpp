@@ -59,14 +59,14 @@ void __sanitizer_cov_trace_pc() {
     using namespace headrace::fibers;
     if (!device.running) return;
     if (static_cast<char*>(__builtin_frame_address(0)) < device.running->stack + STACK_LEFT)
-        stop(Found::STACK, FIBERS_HERE);
+        stop(FaultKind::STACK, FIBERS_HERE);
     ++device.alone;
 #if defined(FIBERS_NO_ACCESS_HOOKS)
     if (device.alone % 64 == 0) interleave(FIBERS_HERE);
 #else
     if (device.alone % (1u << 20) == 0) {
-        if (device.alone >= 1u << 29) stop(Found::ENDLESS, FIBERS_HERE);
-        if (now() > device.deadline) stop(Found::TIME, FIBERS_HERE);
+        if (device.alone >= 1u << 29) stop(FaultKind::ENDLESS, FIBERS_HERE);
+        if (now() > device.deadline) stop(FaultKind::TIME, FIBERS_HERE);
     }
 #endif
 }
@@ -87,10 +87,10 @@ void __ubsan_handle_type_mismatch_v1(FibersMismatch* data, unsigned long p) {
     using namespace headrace::fibers;
     device.finding.address = p;
     const bool misaligned = p && (p & ((1ul << data->log_alignment) - 1));
-    stop(Found::UNDEFINED, FIBERS_HERE,
+    stop(FaultKind::UNDEFINED, FIBERS_HERE,
          p == 0       ? "a null pointer is used"
          : misaligned ? "a misaligned access"
-                      : "no room for an object of this type");
+                      : "no space for an object of this type");
 }
 void __ubsan_handle_out_of_bounds(FibersPlace*, unsigned long index) {
     using namespace headrace::fibers;
@@ -107,17 +107,17 @@ void __ubsan_handle_out_of_bounds(FibersPlace*, unsigned long index) {
     char* to = text + 6;
     while (n) *to++ = digits[--n];
     strcpy(to, " is outside the array");
-    stop(Found::OUT_OF_BOUNDS, FIBERS_HERE, text);
+    stop(FaultKind::OUT_OF_BOUNDS, FIBERS_HERE, text);
 }
 #define FIBERS_UNDEFINED(name, text) \
-    void __ubsan_handle_##name() { headrace::fibers::stop(headrace::fibers::Found::UNDEFINED, FIBERS_HERE, text); }
+    void __ubsan_handle_##name() { headrace::fibers::stop(headrace::fibers::FaultKind::UNDEFINED, FIBERS_HERE, text); }
 FIBERS_UNDEFINED(shift_out_of_bounds, "a shift by more than the type's width, or by a negative count")
 FIBERS_UNDEFINED(add_overflow, "a sum overflows its signed type")
 FIBERS_UNDEFINED(sub_overflow, "a difference overflows its signed type")
 FIBERS_UNDEFINED(mul_overflow, "a product overflows its signed type")
 FIBERS_UNDEFINED(negate_overflow, "a negation overflows its signed type")
 FIBERS_UNDEFINED(divrem_overflow, "a division by zero, or one that overflows")
-FIBERS_UNDEFINED(pointer_overflow, "a pointer leaves the address space, or is made from a null pointer")
+FIBERS_UNDEFINED(pointer_overflow, "a pointer leaves the address space, or is derived from a null pointer")
 FIBERS_UNDEFINED(load_invalid_value, "a value that its type does not have")
 FIBERS_UNDEFINED(missing_return, "the end of a function that returns a value")
 FIBERS_UNDEFINED(builtin_unreachable, "code that was declared unreachable")

@@ -36,12 +36,12 @@ void pause();
 void* dynamic_shared();
 
 // Kinds of parameters, for callers that know values but no types.
-enum class Kind : u8 { POINTER, UNSIGNED, SIGNED, FLOATING, BYTES };
+enum class ParameterKind : u8 { POINTER, UNSIGNED, SIGNED, FLOATING, BYTES };
 
 struct Entry {
     void (*call)(void** arguments);
     u32 count;
-    const Kind* kinds;
+    const ParameterKind* kinds;
     const u32* sizes;
 };
 

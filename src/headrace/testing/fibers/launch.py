@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from headrace.core.errors import OptionError
-from headrace.testing.fibers.findings import FindingStruct, Index, KernelError, RangeStruct, ThreadStruct, explain
+from headrace.testing.fibers.findings import (
+    FindingStruct,
+    Image,
+    Index,
+    KernelError,
+    RangeStruct,
+    SharedVariable,
+    ThreadStruct,
+    explain,
+)
 
 ORDERS = ("forward", "reverse", "random")
 _MOST_THREADS, _MOST_RESIDENT, _MOST_SHARED = 1024, 32, 227 * 1024
@@ -88,6 +97,18 @@ class Counts:
     lost_swaps: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class HarnessLaunch:
+    """Launch configuration, and the scheduling of its threads; see `headrace.testing.fibers.Program.launch`."""
+
+    grid: int | Sequence[int]
+    block: int | Sequence[int]
+    shared: int
+    order: str
+    seed: int
+    resident_blocks: int
+
+
 class _EntryStruct(ctypes.Structure):
     _fields_ = (("call", ctypes.c_void_p), ("count", ctypes.c_uint32), ("kinds", ctypes.c_void_p), ("sizes", ctypes.c_void_p))
 
@@ -133,8 +154,8 @@ class Library:
             self.owners[offset : offset + size] = [number] * size
 
 
-def _shared_variables(path: Path) -> list[tuple[str, int, int]]:
-    """Return name, offset and size of each shared variable."""
+def _shared_variables(path: Path) -> list[SharedVariable]:
+    """Return the shared variables by ascending offset."""
     listed = subprocess.run(["nm", "-SC", str(path)], capture_output=True, text=True, check=True).stdout
     starts = re.search(r"^([0-9a-f]+) \w __start_fibers_shared$", listed, re.MULTILINE)
     stops = re.search(r"^([0-9a-f]+) \w __stop_fibers_shared$", listed, re.MULTILINE)
@@ -144,38 +165,37 @@ def _shared_variables(path: Path) -> list[tuple[str, int, int]]:
     found = []
     for address, size, name in re.findall(r"^([0-9a-f]+) ([0-9a-f]+) [bBuVd] (.*)$", listed, re.MULTILINE):
         if first <= int(address, 16) < last:
-            found.append((name.rpartition("::")[2], int(address, 16) - first, int(size, 16)))
-    return sorted(found, key=lambda variable: variable[1])
+            found.append(SharedVariable(name.rpartition("::")[2], int(address, 16) - first, int(size, 16)))
+    return sorted(found, key=lambda variable: variable.offset)
 
 
 def run(
     library: Library,
     entry: str,
-    shape: tuple[int | Sequence[int], int | Sequence[int], int],
     args: Sequence[object],
-    how: tuple[str, int, int, Checks],
+    config: HarnessLaunch,
+    checks: Checks,
 ) -> Counts:
     """Launch a kernel and raise the fault that is found, if any."""
-    order, seed, resident, checks = how
     described = _EntryStruct.in_dll(library.native, f"fibers_entry_{entry}")
     values, ranges = _marshal(entry, described, args)
     for array in checks.reachable:
         ranges.append(_range_of(array, len(args)))
     for range_ in ranges:
         range_.unwritten = range_.low in {array.ctypes.data for array in checks.unwritten}
-    if order not in ORDERS:
-        raise OptionError.unknown("order", order, ORDERS)
+    if config.order not in ORDERS:
+        raise OptionError.unknown("order", config.order, ORDERS)
     if checks.starts not in {"any", "ascending"}:
         raise OptionError.unknown("starts", checks.starts, ("any", "ascending"))
-    if not 1 <= resident <= _MOST_RESIDENT:
-        raise OptionError(f"resident_blocks must be 1 to {_MOST_RESIDENT}, not {resident}")
-    if not 0 <= shape[2] <= _MOST_SHARED:
-        raise OptionError(f"shared must be 0 to {_MOST_SHARED} bytes, not {shape[2]}")
+    if not 1 <= config.resident_blocks <= _MOST_RESIDENT:
+        raise OptionError(f"resident_blocks must be 1 to {_MOST_RESIDENT}, not {config.resident_blocks}")
+    if not 0 <= config.shared <= _MOST_SHARED:
+        raise OptionError(f"shared must be 0 to {_MOST_SHARED} bytes, not {config.shared}")
     if not 0 <= checks.poison <= 255:
         raise OptionError(f"poison must be a byte, not {checks.poison}")
     if checks.stack_bytes < _LEAST_STACK:
         raise OptionError(f"stack_bytes must be {_LEAST_STACK} or more, not {checks.stack_bytes}")
-    grid, block = _extents("grid", shape[0]), _extents("block", shape[1])
+    grid, block = _extents("grid", config.grid), _extents("block", config.block)
     if block.x * block.y * block.z > _MOST_THREADS:
         raise OptionError(f"a block has at most {_MOST_THREADS} threads, not {block.x} x {block.y} x {block.z}")
     pointers = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(value) for value in values))
@@ -183,16 +203,16 @@ def run(
     launch = _LaunchStruct(
         grid,
         block,
-        shape[2],
+        config.shared,
         ctypes.addressof(pointers),
         ctypes.addressof(reached),
         len(ranges),
         ctypes.addressof(library.owners),
-        seed % 2**64,
+        config.seed % 2**64,
         checks.stack_bytes // 4096 * 4096,
         checks.seconds,
-        ORDERS.index(order),
-        resident,
+        ORDERS.index(config.order),
+        config.resident_blocks,
         checks.starts == "ascending",
         checks.poison,
         checks.races,
@@ -213,7 +233,9 @@ def run(
 def _fault(library: Library, finding: FindingStruct, argument_count: int) -> KernelError:
     threads = ctypes.POINTER(ThreadStruct)()
     count = library.native.fibers_threads(ctypes.byref(threads))
-    return explain(finding, threads[:count], (library.path, library.native.fibers_image()), library.variables, argument_count)
+    return explain(
+        finding, threads[:count], Image(library.path, library.native.fibers_image(), library.variables), argument_count
+    )
 
 
 def _extents(what: str, given: int | Sequence[int]) -> Index:

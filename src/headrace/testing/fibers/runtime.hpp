@@ -32,9 +32,9 @@ struct BlockLayout {
 
 inline u64 pages(u64 bytes) { return (bytes + 4095) / 4096 * 4096 + 4096; }
 
-inline BlockLayout layout_of(const Launch& launch) {
+inline BlockLayout layout_of(const LaunchRequest& launch) {
     BlockLayout layout{};
-    layout.stacks = pages(sizeof(Block));
+    layout.stacks = pages(sizeof(BlockState));
     layout.statics = layout.stacks + pages(launch.stack_bytes * device.threads);
     layout.cells = layout.statics + pages(statics_size());
     layout.dynamic = layout.cells + pages((statics_size() + launch.shared) * sizeof(Cell));
@@ -44,28 +44,28 @@ inline BlockLayout layout_of(const Launch& launch) {
 
 // Memory of the last launch, reused by one of the same shape, since fresh pages cost more than a small launch. Epochs
 // continue, so that cells of earlier launches are stale.
-struct Kept {
+struct MappedMemory {
     char* memory;
     u64 bytes;
     BlockLayout layout;
     u32 threads, slots;
 };
-Kept kept;
+MappedMemory mapped;
 constexpr u32 MAX_IDLE_THREADS = 4096;
 
 inline void drop_memory() {
-    if (kept.memory) munmap(kept.memory, kept.bytes);
-    kept = {};
+    if (mapped.memory) munmap(mapped.memory, mapped.bytes);
+    mapped = {};
 }
 
 inline char* take_memory(const BlockLayout& layout) {
-    const bool same = kept.memory && memcmp(&kept.layout, &layout, sizeof layout) == 0 &&
-                      kept.threads == device.threads && kept.slots == device.slots;
-    if (same && device.epochs < 1u << 31) return kept.memory;
+    const bool same = mapped.memory && memcmp(&mapped.layout, &layout, sizeof layout) == 0 &&
+                      mapped.threads == device.threads && mapped.slots == device.slots;
+    if (same && device.epochs < 1u << 31) return mapped.memory;
     drop_memory();
     device.epochs = 0;
     char* memory = map(layout.bytes * device.slots);
-    if (memory) kept = {memory, layout.bytes * device.slots, layout, device.threads, device.slots};
+    if (memory) mapped = {memory, layout.bytes * device.slots, layout, device.threads, device.slots};
     return memory;
 }
 
@@ -76,8 +76,8 @@ inline Index index_of(u64 number, Index size) {
             static_cast<u32>(number / size.x / size.y)};
 }
 
-inline void begin_thread(Block& block, u32 i) {
-    const Launch& launch = *device.launch;
+inline void begin_thread(BlockState& block, u32 i) {
+    const LaunchRequest& launch = *device.launch;
     Fiber& fiber = block.fibers[i];
     char* stack = block.stacks + i * launch.stack_bytes;
     fiber = {};
@@ -100,15 +100,15 @@ inline void begin_thread(Block& block, u32 i) {
 
 // Return the number of the block that starts as the `turn`-th, since CUDA promises no order.
 inline u64 number_of(u64 turn) {
-    const Launch& launch = *device.launch;
+    const LaunchRequest& launch = *device.launch;
     if (launch.ascending || launch.order == Order::FORWARD) return turn;
     if (launch.order == Order::REVERSE) return device.total - 1 - turn;
     __extension__ using u128 = unsigned __int128;
     return static_cast<u64>((static_cast<u128>(turn) * device.stride + device.first) % device.total);
 }
 
-inline void begin_block(Block& block) {
-    const Launch& launch = *device.launch;
+inline void begin_block(BlockState& block) {
+    const LaunchRequest& launch = *device.launch;
     block.number = static_cast<u32>(number_of(device.started++));
     block.index = index_of(block.number, launch.grid);
     block.live = device.threads;
@@ -139,11 +139,11 @@ inline void begin_block(Block& block) {
 void run_thread() {
     device.entry->call(device.launch->arguments);
     Fiber& me = *device.running;
-    Block& block = *me.block;
+    BlockState& block = *me.block;
     Warp& warp = block.warps[me.warp];
     u64 canary;
     memcpy(&canary, me.stack, sizeof canary);
-    if (canary != CANARY) stop(Found::STACK, me.where);
+    if (canary != CANARY) stop(FaultKind::STACK, me.where);
     me.doing = Doing::DONE;
     device.alone = 0;
     warp.live &= ~(1u << me.lane);
@@ -175,7 +175,7 @@ inline u64 greatest_divisor(u64 a, u64 b) {
     return a;
 }
 
-inline void prepare(const Launch& launch) {
+inline void prepare(const LaunchRequest& launch) {
     device.threads = launch.block.x * launch.block.y * launch.block.z;
     device.warps = (device.threads + LANES - 1) / LANES;
     device.total = static_cast<u64>(launch.grid.x) * launch.grid.y * launch.grid.z;
@@ -197,24 +197,24 @@ inline void prepare(const Launch& launch) {
 }
 
 // Describe a thread of a resident block for the report.
-struct Told {
+struct WaitingThread {
     headrace::fibers::Index block, thread;
     u32 doing, what;
     const void* where;
 };
 
 constexpr u32 MAX_REPORTED = MAX_THREADS * MAX_RESIDENT;
-Told told[MAX_REPORTED];
-u32 told_count;
+WaitingThread waiting[MAX_REPORTED];
+u32 waiting_count;
 
-inline void tell_threads() {
-    told_count = 0;
+inline void collect_waiting() {
+    waiting_count = 0;
     for (u32 slot = 0; slot < device.slots; ++slot) {
-        const Block& block = *device.resident[slot];
+        const BlockState& block = *device.resident[slot];
         for (u32 i = 0; i < device.threads; ++i) {
             const Fiber& fiber = block.fibers[i];
-            told[told_count++] = {block.index, fiber.thread, static_cast<u32>(fiber.doing),
-                                  static_cast<u32>(fiber.what), fiber.where};
+            waiting[waiting_count++] = {block.index, fiber.thread, static_cast<u32>(fiber.doing),
+                                        static_cast<u32>(fiber.what), fiber.where};
         }
     }
 }
@@ -222,22 +222,22 @@ inline void tell_threads() {
 #define FIBERS_EXPORT extern "C" __attribute__((visibility("default")))
 
 // Cells of the tracked arrays. Untouched pages cost nothing.
-inline u64 followed_bytes(const Launch& launch) {
+inline u64 followed_bytes(const LaunchRequest& launch) {
     u64 bytes = pages(launch.range_count * sizeof(Written*)) + pages(device.total * sizeof(u32));
     for (u64 i = 0; i < launch.range_count; ++i) {
-        const Range& range = launch.ranges[i];
+        const AddressRange& range = launch.ranges[i];
         if (range.writable && range.size <= MAX_FOLLOWED) bytes += pages(range.size * sizeof(Written));
     }
     return bytes;
 }
 
-inline void lay_out(const Launch& launch, char* memory) {
+inline void lay_out(const LaunchRequest& launch, char* memory) {
     device.written = reinterpret_cast<Written**>(memory);
     memory += pages(launch.range_count * sizeof(Written*));
     device.fenced = reinterpret_cast<u32*>(memory);
     memory += pages(device.total * sizeof(u32));
     for (u64 i = 0; i < launch.range_count; ++i) {
-        const Range& range = launch.ranges[i];
+        const AddressRange& range = launch.ranges[i];
         if (!range.writable || range.size > MAX_FOLLOWED) continue;
         device.written[i] = reinterpret_cast<Written*>(memory);
         memory += pages(range.size * sizeof(Written));
@@ -246,7 +246,8 @@ inline void lay_out(const Launch& launch, char* memory) {
 }
 
 // Run the kernel. Return 0 if all threads have returned, 1 if there is a `finding`, 2 if memory for fibers is missing.
-FIBERS_EXPORT int fibers_launch(const Entry* entry, const Launch* launch, Counts* counts, Finding* finding) {
+FIBERS_EXPORT int fibers_launch(const Entry* entry, const LaunchRequest* launch, LaunchCounts* counts,
+                                Finding* finding) {
     const u32 epochs = device.epochs;
     device = Device{};
     device.epochs = epochs;
@@ -262,7 +263,7 @@ FIBERS_EXPORT int fibers_launch(const Entry* entry, const Launch* launch, Counts
     fill_bytes(__start_fibers_shared, launch->poison, statics_size());
     for (u32 slot = 0; slot < device.slots; ++slot) {
         char* at = memory + slot * layout.bytes;
-        Block& block = *reinterpret_cast<Block*>(at);
+        BlockState& block = *reinterpret_cast<BlockState*>(at);
         block.slot = slot;
         block.stacks = at + layout.stacks;
         block.statics = at + layout.statics;
@@ -280,17 +281,17 @@ FIBERS_EXPORT int fibers_launch(const Entry* entry, const Launch* launch, Counts
         fibers_switch(&device.caller, device.running->stack_pointer);
     } while (device.vacant);
     device.running = nullptr;
-    if (device.finding.found != Found::NOTHING) tell_threads();
+    if (device.finding.found != FaultKind::NOTHING) collect_waiting();
     munmap(cells, followed);
     if (device.threads * device.slots > MAX_IDLE_THREADS) drop_memory();
     *counts = device.counts;
     *finding = device.finding;
-    return device.finding.found != Found::NOTHING;
+    return device.finding.found != FaultKind::NOTHING;
 }
 
-FIBERS_EXPORT u32 fibers_threads(const Told** threads) {
-    *threads = told;
-    return told_count;
+FIBERS_EXPORT u32 fibers_threads(const WaitingThread** threads) {
+    *threads = waiting;
+    return waiting_count;
 }
 
 FIBERS_EXPORT const void* fibers_image() { return __ehdr_start; }

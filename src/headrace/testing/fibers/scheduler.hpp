@@ -39,7 +39,7 @@ fibers_switch:
     .size fibers_switch, .-fibers_switch
 )");
 
-[[noreturn]] inline void stop(Found found, const void* where, const char* text = "") {
+[[noreturn]] inline void stop(FaultKind found, const void* where, const char* text = "") {
     Finding& finding = device.finding;
     finding.found = found;
     finding.where = where;
@@ -86,19 +86,19 @@ inline u32 pick(u32 mask, u32 after) {
     return static_cast<u32>(__builtin_ctz(above ? above : mask));
 }
 
-inline void make_ready(Block& block, u32 warp, u32 lanes) {
+inline void make_ready(BlockState& block, u32 warp, u32 lanes) {
     block.warps[warp].ready |= lanes;
     block.ready_warps |= 1u << warp;
     device.ready_blocks |= 1u << block.slot;
 }
 
-inline void make_wait(Block& block, u32 warp, u32 lanes) {
+inline void make_wait(BlockState& block, u32 warp, u32 lanes) {
     if (block.warps[warp].ready &= ~lanes) return;
     if (block.ready_warps &= ~(1u << warp)) return;
     device.ready_blocks &= ~(1u << block.slot);
 }
 
-void load_statics(Block& block);  // shared.hpp
+void load_statics(BlockState& block);  // shared.hpp
 
 inline void go_to(Fiber* to) {
     Fiber* from = device.running;
@@ -112,18 +112,18 @@ inline void go_to(Fiber* to) {
 // Start of the round in the next warp, block or device, for each order.
 inline u32 before_first() { return device.launch->order == Order::REVERSE ? 0 : 31; }
 
-inline Fiber* any_of(Block& block, u32 warp) {
+inline Fiber* any_of(BlockState& block, u32 warp) {
     return &block.fibers[warp * LANES + pick(block.warps[warp].ready, before_first())];
 }
-inline Fiber* any_of(Block& block) { return any_of(block, pick(block.ready_warps, before_first())); }
+inline Fiber* any_of(BlockState& block) { return any_of(block, pick(block.ready_warps, before_first())); }
 
-void settle_active(Block& block, u32 warp);  // collectives.hpp
+void settle_active(BlockState& block, u32 warp);  // collectives.hpp
 [[noreturn]] void stop_for_deadlock();
 
 // The running fiber waits or has returned: switch to another one.
 inline void leave() {
     Fiber* me = device.running;
-    Block& block = *me->block;
+    BlockState& block = *me->block;
     if (!block.warps[me->warp].ready) settle_active(block, me->warp);
     const u32 ready = block.warps[me->warp].ready;
     const bool wander = device.launch->order == Order::RANDOM && (draw() & 7) == 0;
@@ -141,7 +141,7 @@ inline void leave() {
 // warp's turn ends that turn, and a warp that does so ends its block's turn. The remaining lanes may never arrive here,
 // because they wait for those that do.
 inline Fiber* next_in_round(Fiber* me) {
-    Block& block = *me->block;
+    BlockState& block = *me->block;
     Warp& warp = block.warps[me->warp];
     const bool reverse = device.launch->order == Order::REVERSE;
     const auto rest = [reverse](u32 mask, u32 of) {
@@ -166,7 +166,7 @@ inline Fiber* next_in_round(Fiber* me) {
 inline Fiber* drawn(Fiber* me) {
     const u64 chance = draw() >> 20;
     if (chance & 1) return me;
-    Block& block = *me->block;
+    BlockState& block = *me->block;
     const u32 lanes = block.warps[me->warp].ready & ~(1u << me->lane);
     const u32 warps = block.ready_warps & ~(1u << me->warp);
     const u32 blocks = device.ready_blocks & ~(1u << block.slot);
@@ -191,8 +191,8 @@ inline void interleave(const void* where) {
     Fiber* me = device.running;
     me->where = where;
     if (device.pending) settle_pending();
-    if (++device.since_progress > device.spin_limit && device.launch->find_spins) stop(Found::SPIN, where);
-    if ((device.counts.interleavings & 0xFFFF) == 0 && now() > device.deadline) stop(Found::TIME, where);
+    if (++device.since_progress > device.spin_limit && device.launch->find_spins) stop(FaultKind::SPIN, where);
+    if ((device.counts.interleavings & 0xFFFF) == 0 && now() > device.deadline) stop(FaultKind::TIME, where);
     go_to(device.launch->order == Order::RANDOM ? drawn(me) : next_in_round(me));
 }
 

@@ -24,7 +24,7 @@ inline void fill_bytes(char* to, u32 byte, u64 n) {
     asm volatile("rep stosb" : "+D"(to), "+c"(n) : "a"(byte) : "memory");
 }
 
-inline void load_statics(Block& block) {
+inline void load_statics(BlockState& block) {
     ++device.counts.block_switches;
     if (device.touched_low < device.touched_high) {
         const u64 low = device.touched_low, n = device.touched_high - low, at = low - statics_low();
@@ -34,41 +34,41 @@ inline void load_statics(Block& block) {
     device.loaded = &block;
 }
 
-[[noreturn]] inline void stop_at(Found found, const Cell& cell, u64 place, u64 size, bool is_write, u16 other,
+[[noreturn]] inline void stop_at(FaultKind found, const Cell& cell, u64 place, u64 size, bool is_write, u16 other,
                                  const void* where) {
     Finding& finding = device.finding;
     finding.offset = static_cast<long long>(place);
     finding.size = size;
     finding.is_write = is_write;
     finding.other_thread = device.running->block->fibers[other].thread;
-    finding.other_where = found != Found::RACE                  ? nullptr
+    finding.other_where = found != FaultKind::RACE              ? nullptr
                           : cell.write_epoch >= cell.read_epoch ? cell.write_where
                                                                 : cell.read_where;
     stop(found, where);
 }
 
 // Return whether a fence and a flag may order the write before `me`'s access.
-inline bool fenced(const Block& block, const Cell& cell) {
+inline bool fenced(const BlockState& block, const Cell& cell) {
     return block.fibers[cell.writer].fences > cell.writer_fences;
 }
 
-inline void check_read(Block& block, const Fiber& me, const Cell& cell, u64 place, u64 size, const void* where) {
+inline void check_read(BlockState& block, const Fiber& me, const Cell& cell, u64 place, u64 size, const void* where) {
     if (!device.launch->find_races || cell.write_epoch != block.epoch || cell.writer == me.number) return;
     const bool same_warp = cell.writer / LANES == me.warp;
     if (same_warp && cell.write_warp_epoch != block.warps[me.warp].epoch) return;
-    if (!fenced(block, cell)) stop_at(Found::RACE, cell, place, size, false, cell.writer, where);
+    if (!fenced(block, cell)) stop_at(FaultKind::RACE, cell, place, size, false, cell.writer, where);
 }
 
-inline void check_write(Block& block, const Fiber& me, const Cell& cell, u64 place, u64 size, const void* where) {
+inline void check_write(BlockState& block, const Fiber& me, const Cell& cell, u64 place, u64 size, const void* where) {
     if (!device.launch->find_races || cell.read_epoch != block.epoch) return;
     const bool same_warp = cell.reader / LANES == me.warp && !cell.readers_of_many_warps;
     if (same_warp &&
         (cell.read_warp_epoch != block.warps[me.warp].epoch || (cell.reader == me.number && !cell.many_readers)))
         return;
-    if (block.fibers[cell.reader].fences == 0) stop_at(Found::RACE, cell, place, size, true, cell.reader, where);
+    if (block.fibers[cell.reader].fences == 0) stop_at(FaultKind::RACE, cell, place, size, true, cell.reader, where);
 }
 
-inline void note_read(Block& block, const Fiber& me, Cell& cell, const void* where) {
+inline void note_read(BlockState& block, const Fiber& me, Cell& cell, const void* where) {
     const u32 warp_epoch = block.warps[me.warp].epoch;
     if (cell.read_epoch != block.epoch) {
         cell.readers_of_many_warps = false;
@@ -87,7 +87,7 @@ inline void note_read(Block& block, const Fiber& me, Cell& cell, const void* whe
     cell.read_where = where;
 }
 
-inline void note_write(Block& block, const Fiber& me, Cell& cell, const void* where) {
+inline void note_write(BlockState& block, const Fiber& me, Cell& cell, const void* where) {
     cell.write_epoch = block.epoch;
     cell.write_warp_epoch = block.warps[me.warp].epoch;
     cell.writer = me.number;
@@ -103,10 +103,10 @@ inline bool in_one_variable(u64 place, u64 size) {
 // `place`: offset of the first byte; static variables come first, dynamic memory follows.
 inline void touch_shared(u64 place, u64 size, Access access, bool whole, const void* where) {
     Fiber& me = *device.running;
-    Block& block = *me.block;
+    BlockState& block = *me.block;
     if (place < statics_size() && !in_one_variable(place, size)) {
         device.finding.near = {statics_low(), statics_size(), ~0u - 1, 1, 0};
-        stop_at(Found::OUT_OF_BOUNDS, {}, place, size, access != Access::READ && access != Access::VOLATILE_READ,
+        stop_at(FaultKind::OUT_OF_BOUNDS, {}, place, size, access != Access::READ && access != Access::VOLATILE_READ,
                 me.number, where);
     }
     Cell* cells = block.cells + place;
@@ -115,7 +115,7 @@ inline void touch_shared(u64 place, u64 size, Access access, bool whole, const v
         u64 written = 0;
         for (u64 i = 0; i < size; ++i) written += cells[i].write_epoch >= block.first_epoch;
         if (whole ? written < size : written == 0)
-            stop_at(Found::UNINITIALISED, cells[0], place, size, false, me.number, where);
+            stop_at(FaultKind::UNINITIALISED, cells[0], place, size, false, me.number, where);
     }
     for (u64 i = 0; i < size; ++i) {
         if (access == Access::READ) {

@@ -23,7 +23,7 @@ constexpr bool ACCESSES_ARE_SEEN = true;
 enum class Order : u32 { FORWARD, REVERSE, RANDOM };
 
 // Faults that end a launch. `testing/fibers/findings.py` has the same list with explanations.
-enum class Found : u32 {
+enum class FaultKind : u32 {
     NOTHING,
     DIVERGENT_BARRIER,     // threads of a block at different barriers
     DIVERGENT_COLLECTIVE,  // lanes of one mask at different collectives, or lines
@@ -51,12 +51,12 @@ enum class Access : u8 { READ, WRITE, VOLATILE_READ, VOLATILE_WRITE, ATOMIC };
 
 constexpr bool writes(Access access) { return access != Access::READ && access != Access::VOLATILE_READ; }
 
-struct Block;
+struct BlockState;
 
 struct Fiber {
     void* stack_pointer;
     char* stack;  // its lowest byte
-    Block* block;
+    BlockState* block;
     const void* where;  // return address of its last call into the harness
     Index thread;
     u16 number, lane, warp;
@@ -84,7 +84,7 @@ struct Cell {
     const void* read_where;
 };
 
-struct Block {
+struct BlockState {
     Index index;
     u32 number;
     Fiber fibers[MAX_THREADS];
@@ -105,17 +105,17 @@ struct Block {
 };
 
 // Memory that a kernel may access: an argument's array.
-struct Range {
+struct AddressRange {
     u64 low, size;
     u32 argument;
     u16 writable, unwritten;  // whether it may be written; whether it has no content yet
 };
 
-struct Launch {
+struct LaunchRequest {
     Index grid, block;
     u64 shared;  // bytes of dynamic shared memory
     void** arguments;
-    const Range* ranges;
+    const AddressRange* ranges;
     u64 range_count;
     const u16* owners;  // for each byte of the section, the number of its variable from 1 on; 0 between variables
     u64 seed;
@@ -128,7 +128,7 @@ struct Launch {
     u32 find_races, find_uninitialised, find_spins;
 };
 
-struct Counts {
+struct LaunchCounts {
     u64 blocks, threads;
     u64 interleavings;  // points where another thread could run
     u64 switches, block_switches;
@@ -137,14 +137,14 @@ struct Counts {
 };
 
 struct Finding {
-    Found found;
+    FaultKind found;
     u32 is_write;
     u64 address, size;
     const void* where;
     const void* other_where;  // for a race: the earlier access
     Index block, thread, other_thread;
     u32 other_block;
-    Range near;
+    AddressRange near;
     long long offset;  // offset of the address in `near` or in shared memory
     u64 waiting;       // blocks that have not started
     char text[160];
@@ -153,31 +153,31 @@ struct Finding {
 struct Written;
 
 struct Device {
-    const Launch* launch;
+    const LaunchRequest* launch;
     const Entry* entry;
     Fiber* running;
     void* caller;  // stack pointer of the launching thread
-    Block* resident[MAX_RESIDENT];
+    BlockState* resident[MAX_RESIDENT];
     u32 ready_blocks;
     u32 slots;
     u64 started, total;
     u64 stride;  // stride of block numbers in start order, for Order::RANDOM
     u64 first;
     u32 threads, warps;
-    Block* vacant;  // all its threads have returned, and blocks are left to start
-    Block* loaded;  // block whose static shared variables are in the section
+    BlockState* vacant;  // all its threads have returned, and blocks are left to start
+    BlockState* loaded;  // block whose static shared variables are in the section
     u64 touched_low, touched_high;
     u64 random;
     u64 since_progress, spin_limit, alone;
     double deadline;
     u32 epochs;
-    const Range* last_range;
+    const AddressRange* last_range;
     Written** written;  // for each range, or nullptr if it is not tracked (arrays.hpp)
     u32* fenced;        // for each block, the time of its last fence
     u32 time;
     volatile const void* pending;  // a pending volatile store, and the previous value
     u64 pending_size, pending_value;
-    Counts counts;
+    LaunchCounts counts;
     Finding finding;
     bool finished;
 };

@@ -16,7 +16,7 @@ constexpr u32 threads = HR_THREADS;
 // all in flight at once. A block adds the preceding tiles by decoupled look-back. `memory`: for each column a ticket
 // and a state for each of its blocks, zeroed.
 extern "C" __global__ void __launch_bounds__(threads)
-    scan_string_sizes(u64* sums, u32 tiles, u32 strings, u64* totals, tile::Wide* memory) {
+    scan_string_sizes(u64* sums, u32 tiles, u32 strings, u64* totals, tile::WordPair* memory) {
     __shared__ u64 parts[threads / tile::lanes];
     __shared__ u64 blocks_before;
     __shared__ u32 taken;
@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 #pragma unroll
     for (u32 i = 0; i < own_tiles; ++i) own += bytes[i];
     const u64 joined = tile::scan_warp<Op>(own);
-    const tile::Before<u64> warps = tile::scan_warps<Op, threads>(tile::shuffle(joined, tile::lanes - 1), parts);
+    const tile::WarpPrefix<u64> warps = tile::scan_warps<Op, threads>(tile::shuffle(joined, tile::lanes - 1), parts);
     if (tile::warp() == 0) {
         if (tile::lane() == 0) chain.post<Op>(taken, warps.total);
         const u64 before = chain.prefix<Op>(taken, warps.total);

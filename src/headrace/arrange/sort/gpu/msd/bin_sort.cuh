@@ -137,13 +137,13 @@ static __device__ __forceinline__ u32 sum_upto(u32 sum) {
 }
 
 // Returns sums of the preceding warps, and of all; `upto` is that of the last lane. A few sums are added one by one.
-static __device__ __forceinline__ tile::Before<u32> warps_before(u32 upto, BinSortShared& shared) {
+static __device__ __forceinline__ tile::WarpPrefix<u32> warps_before(u32 upto, BinSortShared& shared) {
     if constexpr (warps > 8) {
         return tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), shared.totals);
     } else {
         if (tile::lane() == tile::lanes - 1) shared.totals[tile::warp()] = upto;
         __syncthreads();
-        tile::Before<u32> found = {0, 0};
+        tile::WarpPrefix<u32> found = {0, 0};
 #pragma unroll
         for (u32 w = 0; w < warps; ++w) {
             if (w == tile::warp()) found.before = found.total;
@@ -192,7 +192,7 @@ static __device__ __forceinline__ Several scan_bins(const Bins& bins, bool is_ex
     constexpr u32 crowded = (0x10000u - max_together) * 0x10001u;
     if ((seen & crowded) != 0 && !is_exact) bins.shared.is_crowded = 1;
     const u32 upto = sum_upto(sum);
-    const tile::Before<u32> before = warps_before(upto, bins.shared);
+    const tile::WarpPrefix<u32> before = warps_before(upto, bins.shared);
     const u32 begin = before.before + upto - sum + (before.total << 16);
 #pragma unroll
     for (u32 i = 0; i < vectors; ++i) {

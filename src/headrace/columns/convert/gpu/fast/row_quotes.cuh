@@ -93,7 +93,8 @@ HR_FN LineEnds resolve_words(RowMemory& memory, const PlainDialect& dialect, u32
     store_thread_words(memory.ends + head_chunks, own.ends);
     auto& totals = reinterpret_cast<u32(&)[warps]>(memory.totals);
     const u32 joined = tile::scan_warp<Sum<u32>>(counts);
-    const tile::Before<u32> block = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
+    const tile::WarpPrefix<u32> block =
+        tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
     const u32 until = block.before + joined - counts;
     lines.before = until & 0xFFFF;
     lines.total = block.total & 0xFFFF;

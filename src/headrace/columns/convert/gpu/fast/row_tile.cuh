@@ -230,7 +230,8 @@ HR_FN LineEnds find_lines(RowMemory& memory) {
     for (u32 i = 0; i < thread_chunks; ++i) count += static_cast<u32>(__popc(lines.words[i]));
     auto& totals = reinterpret_cast<u32(&)[warps]>(memory.totals);
     const u32 joined = tile::scan_warp<Sum<u32>>(count);
-    const tile::Before<u32> block = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
+    const tile::WarpPrefix<u32> block =
+        tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
     lines.before = block.before + joined - count;
     lines.total = block.total;
     return lines;

@@ -199,7 +199,7 @@ HR_FN void resolve_tile(TileMemory& memory, const u8* text, const ConvertTask& t
     Counts counts = ends | static_cast<Counts>(records) << bits;
     if constexpr (may_quote) counts |= static_cast<Counts>(dropped) << third;
     const Counts joined = tile::scan_warp<Sum<Counts>>(counts);
-    const tile::Before<Counts> block =
+    const tile::WarpPrefix<Counts> block =
         tile::scan_warps<Sum<Counts>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
     const Counts before = block.before + joined - counts;
     own.ends_before = static_cast<u32>(before & all);
