@@ -7,7 +7,7 @@ from functools import partial
 
 from headrace import _native
 from headrace.columns.buffers.load_result import Loaded
-from headrace.columns.convert.gpu.target import DEFAULT_TUNING, GpuTarget, GpuTuning, by_steps
+from headrace.columns.convert.gpu.target import DEFAULT_TUNING, GpuTarget, GpuTuning, with_dfa
 from headrace.columns.load.gpu.decoded import decode_target
 from headrace.columns.load.gpu.load import load_on_gpu
 from headrace.columns.plan.load_plan import LoadPlan
@@ -71,8 +71,8 @@ class TextLoads:
         if source.codec != "utf-8":
             place, source, plan = decode_target(place, source, plan, self._view(launcher))
         loaded = load_on_gpu(place, source, self._dialect, plan, run)
-        if loaded.by_steps:
-            self._shape = by_steps(self._shape)
+        if loaded.used_dfa:
+            self._shape = with_dfa(self._shape)
         return loaded
 
 
