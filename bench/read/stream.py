@@ -50,8 +50,8 @@ PEERS = ("pyarrow", "polars", "duckdb", "duckdb_table", "pandas_pyarrow")
 SHAPES = {
     "pinned results, 1 mover": FetchShape(movers=1),
     "pinned results, 2 movers": FetchShape(),
-    "ring, 1 mover, 1 chunk ahead, through the cache": FetchShape(pinned=False, movers=1, ahead=1, streamed=False),
-    "ring, 1 mover, 1 chunk ahead": FetchShape(pinned=False, movers=1, ahead=1),
+    "ring, 1 mover, 1 chunk ahead, through the cache": FetchShape(pinned=False, movers=1, max_pending=1, streamed=False),
+    "ring, 1 mover, 1 chunk ahead": FetchShape(pinned=False, movers=1, max_pending=1),
     "ring, 1 mover, 2 chunks ahead": FetchShape(pinned=False, movers=1),
     "ring, 2 movers, 2 chunks ahead": FetchShape(pinned=False),
 }

@@ -13,7 +13,7 @@ from headrace.columns.column import Column
 from headrace.columns.convert.gpu.layouts import FAULT_DEFERRED, NO_FIELD
 from headrace.columns.convert.gpu.tuning import ConvertTuning
 from headrace.columns.faults.rejects import FAULT_KINDS
-from headrace.testing.convert_fibers import Converted, ThreadOrder, convert
+from headrace.testing.convert_fibers import FORWARD, Converted, ThreadOrder, convert
 from tests.columns.convert.convert_kernels_cases import TEXTS, table
 
 pytestmark = pytest.mark.fibers
@@ -27,7 +27,7 @@ SHAPES = [
     ConvertTuning(threads=64, tile=2048, window=512, steps=True),
 ]
 """Unmarked tests take the first and the fifth alone, by their seeds: each shape is another program to compile."""
-ORDERS = [ThreadOrder("forward", 0), ThreadOrder("reverse", 0), ThreadOrder("random", 1)]
+ORDERS = [FORWARD, ThreadOrder("reverse", 0), ThreadOrder("random", 1)]
 STRUCTURAL = {"quote", "unclosed_quote", "too_few_fields", "too_many_fields"}
 
 
@@ -154,7 +154,7 @@ def test_columns_that_are_not_wanted(seed: int) -> None:
         {"schema": types, "header": False, "columns": sorted(rng.sample(range(9), 3))},
         shape,
         rng.randrange(16),
-        ("forward", 0),
+        FORWARD,
     )
 
 
@@ -163,7 +163,7 @@ def test_columns_that_are_not_wanted(seed: int) -> None:
 def test_many_columns_and_records_longer_than_tiles(shape: ConvertTuning) -> None:
     rng = random.Random(5)
     types = rng.choices(sorted(TEXTS), k=200)
-    check(table(rng, types, 7, quoted=0.2 if shape.quotes else 0), {"schema": types, "header": False}, shape, 3, ("forward", 0))
+    check(table(rng, types, 7, quoted=0.2 if shape.quotes else 0), {"schema": types, "header": False}, shape, 3, FORWARD)
 
 
 @pytest.mark.long_except("65-*threads=32*", "3000-*threads=32*quotes=False*")
@@ -178,7 +178,7 @@ def test_long_fields(size: int, shape: ConvertTuning) -> None:
     lines = [b"%d,%s,%s,%d" % (i, text, number, i) for i in range(12)]
     for cut in range(0, 64, 7):
         data = b"x" * cut + b",,1,\n" + b"\n".join(lines)
-        check(data, {"schema": ["string", "large_string", "float64", "int16"], "header": False}, shape, cut % 16, ("forward", 0))
+        check(data, {"schema": ["string", "large_string", "float64", "int16"], "header": False}, shape, cut % 16, FORWARD)
 
 
 OPTIONS = [

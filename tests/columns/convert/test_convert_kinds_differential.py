@@ -11,7 +11,7 @@ import pytest
 
 from headrace.columns.convert.gpu.tuning import ConvertTuning
 from headrace.columns.types import parse_type
-from headrace.testing.convert_fibers import Guess, ThreadOrder, convert
+from headrace.testing.convert_fibers import FORWARD, Guess, ThreadOrder, convert
 from headrace.testing.values import Kind, Misfit, Words, classify, join, parse, type_of_kind
 
 pytestmark = pytest.mark.fibers
@@ -21,7 +21,7 @@ SHAPES = [
     ConvertTuning(threads=32, tile=256, window=32, quotes=False),
     ConvertTuning(threads=64, tile=512, window=512, quotes=True),
 ]
-ORDERS = [ThreadOrder("forward", 0), ThreadOrder("reverse", 0), ThreadOrder("random", 1)]
+ORDERS = [FORWARD, ThreadOrder("reverse", 0), ThreadOrder("random", 1)]
 
 
 def kind_texts(kind: Kind) -> list[bytes]:

@@ -58,20 +58,20 @@ def bytes_of(columns: dict[str, Column]) -> list[bytes]:
     return [bytes(memoryview(buffer)) for buffer in buffers if buffer is not None]
 
 
-@pytest.mark.parametrize("ahead", [1, 2])
+@pytest.mark.parametrize("max_pending", [1, 2])
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("chunk_bytes", [64, 1000, 1 << 16])
-def test_columns_through_the_ring(lazy: LazyDriver, ahead: int, streamed: bool, chunk_bytes: int) -> None:
+def test_columns_through_the_ring(lazy: LazyDriver, max_pending: int, streamed: bool, chunk_bytes: int) -> None:
     ring = PinnedRing(CARD, chunk_bytes=chunk_bytes, threads=2)
     crossings = Crossings()
-    shape = FetchShape(pinned=False, max_pending=ahead, streamed=streamed)
+    shape = FetchShape(pinned=False, max_pending=max_pending, streamed=streamed)
     for seed in range(3):
         columns, arrays = columns_of(seed)
         found = fetch_columns(columns, event.Event(CARD), FetchWay(ring, None, shape), crossings)
         assert bytes_of(found) == [array.tobytes() for array in arrays]
     assert crossings.to_host == sum(sum(array.nbytes for array in columns_of(seed)[1]) for seed in range(3))
     if chunk_bytes == 1000:
-        assert lazy.max_waiting >= ahead  # while one is emptied, `ahead` are on their way
+        assert lazy.max_waiting >= max_pending  # while one is emptied, `max_pending` are on their way
     ring.close()
     assert not lazy.held
 

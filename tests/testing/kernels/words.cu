@@ -156,8 +156,8 @@ extern "C" __global__ void named_accesses(u32* a, u64* b, headrace::tile::WordPa
     store_release(&a[1], load_acquire(&a[0]) + 1);
     store_relaxed(&a[2], load_relaxed(&a[1]) + 1);
     store_release(&b[1], load_acquire(&b[0]) + 1);
-    const Wide wide = load_acquire(&c[0]);
-    store_release(&c[1], Wide{wide.high, wide.low});
+    const WordPair wide = load_acquire(&c[0]);
+    store_release(&c[1], WordPair{wide.high, wide.low});
     store_streaming(&d[1], load_streaming(&d[0]));
 }
 

@@ -1,6 +1,7 @@
 // Defines the plan of a load: the columns, the range of the text, and the policies. A plan is a value without handles.
 #pragma once
 
+#include <cstdint>
 #include <algorithm>
 #include <deque>
 #include <optional>
