@@ -43,32 +43,68 @@ HR_HOT bool fast_int(NumberText number, T& out) {
 
 // Reads a float of any length by the rule's steps. For an inferred column it declines integers that may be rounded.
 template <class T>
-[[gnu::noinline]] HR_FN bool long_float(const NumberText& number, T& out) {
-    const u8* const p = number.text;
-    const usize n = number.size;
-    if (number.point != '.' || n == 0) return false;
-    if (number.canonical && (p[0] == '+' || has_leading_zero(p, n))) return false;
+[[gnu::noinline]] HR_FN bool long_float(const u8* p, usize n, bool canonical, u8 point, T& out) {
+    if (point != '.' || n == 0) return false;
+    if (canonical && (p[0] == '+' || has_leading_zero(p, n))) return false;
     Decimal decimal;
     if (!scan_decimal(p, n, decimal)) return false;
     const bool is_exact = decimal.mantissa <= u64{1} << 53 && !decimal.cut;
-    if (number.canonical && decimal.exponent >= 0 && !is_exact) return false;
+    if (canonical && decimal.exponent >= 0 && !is_exact) return false;
     const T value = round_decimal<T>(decimal);
     out = with_sign(value, decimal.negative);
     return value != infinite<T>();
 }
 
+// Computes w * 10^power, rounded to nearest, by the first product of eisel_lemire.hpp, without a branch: whether a
+// number rounds up is unpredictable. Declines the few numbers that this product does not decide, and powers for which
+// some w < 2^64 gives a subnormal or an infinity.
+template <class T>
+HR_HOT bool round_by_product(u64 w, i32 power, T& value) {
+    using Format = FloatFormat<T>;
+    constexpr i32 LOWEST = sizeof(T) == 8 ? -307 : -37;
+    constexpr i32 HIGHEST = sizeof(T) == 8 ? 288 : 18;
+    constexpr i32 REST_BITS = 64 - Format::precision;
+    constexpr u64 HALF = u64{1} << (REST_BITS - 1);
+    if (power < LOWEST || power > HIGHEST) return false;
+    const i32 shift = leading_zeros(w | 1);
+    const u64 product = multiply_wide(w << shift, POWERS_OF_FIVE[power - LOWEST_POWER_OF_FIVE].high).high;
+    const u32 spare = static_cast<u32>(~product >> 63);
+    const u64 top = product << spare;
+    // The product is up to one less than the true one, or two after the shift.
+    if (((top - (HALF - 2)) & (2 * HALF - 1)) <= 2) return false;
+    const u64 significand = ((top >> (REST_BITS - 1)) + 1) >> 1;
+    const i32 exponent = floor_log2_of_power_of_ten(power) + 64 - shift - static_cast<i32>(spare);
+    const u64 scale = static_cast<u32>(exponent - Format::smallest_exponent);
+    const u64 bits = (scale << (Format::precision - 1)) + significand;
+    value = bits_as<T>(static_cast<typename Format::Bits>(w == 0 ? 0 : bits));
+    return true;
+}
+
+// Computes a scanned number. A division decides short decimals, since mantissa and power are exact. The length of a
+// text is more predictable than the size of its mantissa.
+template <class T>
+HR_HOT bool round_scanned(const ScannedNumber& number, T& value) {
+    using Format = FloatFormat<T>;
+    const u64 is_exact =
+        u64{number.mantissa <= u64{1} << Format::precision} & u64{-number.exponent <= Format::largest_exact_power};
+    if ((number.is_short & is_exact) == 0) [[unlikely]] return round_by_product(number.mantissa, number.exponent, value);
+    value = static_cast<T>(static_cast<i64>(number.mantissa)) / static_cast<T>(EXACT_POWERS_OF_TEN[-number.exponent]);
+    return true;
+}
+
 // Reads a float of up to 19 significant digits with one division or multiplication. For an inferred column it declines
 // integers that the float rounds, which the rule reports.
 template <class T>
-HR_HOT bool fast_float(const NumberText& number, T& out) {
+HR_HOT bool fast_float(NumberText number, T& out) {
     ScannedNumber scanned;
     T value;
-    if (!scan_number(number, scanned) || !decimal_to_float<T>(scanned.mantissa, scanned.exponent, value))
-        return long_float(number, out);
-    if (number.canonical && scanned.is_integer) {
+    if (!scan_number(number, scanned) || !round_scanned(scanned, value)) [[unlikely]]
+        return long_float(number.text, number.size, number.canonical, number.point, out);
+    if (number.canonical && scanned.is_integer != 0) [[unlikely]] {
         if (scanned.mantissa >> 63 != 0 || static_cast<u64>(value) != scanned.mantissa) return false;
     }
-    out = with_sign(value, scanned.negative);
+    using Bits = typename FloatFormat<T>::Bits;
+    out = bits_as<T>(bits_as<Bits>(value) | static_cast<Bits>(scanned.negative) << (8 * sizeof(T) - 1));
     return true;
 }
 

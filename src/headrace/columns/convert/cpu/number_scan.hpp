@@ -18,8 +18,10 @@ HR_BEGIN_NAMESPACE
 struct ScannedNumber {
     u64 mantissa;
     i32 exponent;
-    bool negative;
-    bool is_integer;  // the text has neither a point nor an exponent
+    // Truth values as words, which GCC computes without a dependency on the preceding value.
+    u64 negative;
+    u64 is_short;   // the text has at most 16 bytes and no exponent
+    u64 is_integer;  // the text has neither a point nor an exponent
 };
 
 // A text in which a number is read. `canonical`: declines '+' and leading zeros, with which inference takes a text for
@@ -31,32 +33,49 @@ struct NumberText {
     u8 point = '.';
 };
 
-// Removes the sign. Returns whether there is a '-'.
+// Removes the sign, without a branch: signs are unpredictable. Returns whether there is a '-'.
 HR_HOT bool strip_sign(NumberText& number) {
     const u8 first = *number.text;
-    const bool negative = first == '-';
-    const usize sign = negative || (first == '+' && !number.canonical) ? 1 : 0;
+    const u32 negative = first == '-';
+    const u32 sign = negative | (static_cast<u32>(first == '+') & static_cast<u32>(!number.canonical));
     number.text += sign;
     number.size -= sign;
-    return negative;
+    return negative != 0;
 }
 
 #if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
 
-// Reads "e-05", "E+3" and "e7".
+// Reads "e-05", "E+3" and "e7", with up to four digits. They are shifted to the upper bytes of a word, with zeros before
+// them; then neighbours are merged to pairs, and those to one number.
 HR_HOT bool scan_short_exponent(const u8* p, usize n, i32& exponent) {
     if ((p[0] | 0x20) != 'e') return false;
     const bool negative = p[1] == '-';
     const usize begin = negative || p[1] == '+' ? 2 : 1;
-    u64 value;
-    if (n - begin - 1 >= 8 || n <= begin || !short_digits(p + begin, n - begin, value)) return false;
-    exponent = static_cast<i32>(negative ? 0 - value : value);
+    const usize count = n - begin;
+    if (count - 1 >= 4) return false;
+    u32 digits;
+    __builtin_memcpy(&digits, p + begin, 4);
+    digits = (digits ^ 0x30303030) << (32 - 8 * count);
+    if (((digits + 0x76767676) | digits) & 0x80808080) return false;
+    digits = digits * (10 * 0x100 + 1) >> 8 & 0x00FF00FF;
+    const i32 value = static_cast<i32>(digits * (100 * 0x10000 + 1) >> 16);
+    exponent = negative ? -value : value;
     return true;
 }
 
-// Two numbers of up to 16 digits: the digits of a vector, 0 to 15 and 16 to 31.
-struct DigitHalves {
-    u64 high, low;
+// Bytes -32 to 31, and 32 times 0 and 32 times -1.
+alignas(64) constexpr i8 INDICES[64] = {-32, -31, -30, -29, -28, -27, -26, -25, -24, -23, -22, -21, -20, -19, -18, -17,
+                                        -16, -15, -14, -13, -12, -11, -10, -9,  -8,  -7,  -6,  -5,  -4,  -3,  -2,  -1,
+                                        0,   1,   2,   3,   4,   5,   6,   7,   8,   9,   10,  11,  12,  13,  14,  15,
+                                        16,  17,  18,  19,  20,  21,  22,  23,  24,  25,  26,  27,  28,  29,  30,  31};
+alignas(64) constexpr i8 LAST_LANES[64] = {
+    0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+
+// The digits of a number, without the point.
+struct DigitSpan {
+    usize count;
+    usize decimals;  // after the point
 };
 
 HR_HOT u64 join_eights(__m128i eights) {
@@ -64,55 +83,81 @@ HR_HOT u64 join_eights(__m128i eights) {
     return (both & 0xFFFFFFFF) * 100'000'000 + (both >> 32);
 }
 
-// Reads `count` digits in p[0, 32), over a point after the first `before` digits.
-HR_HOT DigitHalves read_digits_over_point(const u8* p, usize count, usize before) {
-    const auto all = [](usize value) { return _mm256_set1_epi8(static_cast<char>(value)); };
-    // Lane j takes digit j - (32 - count); digits after the point are one byte further on.
-    const __m256i lanes = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-                                           22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
-    const __m256i digit = _mm256_sub_epi8(lanes, all(32 - count));
-    const __m256i byte = _mm256_sub_epi8(digit, _mm256_cmpgt_epi8(digit, all(before - 1)));
-    // A shuffle has 16 bytes to choose from and gives zero for indices from 128 on. Adding 112 moves 16 there.
-    const __m256i head = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
-    const __m256i tail = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16)));
-    const __m256i text = _mm256_or_si256(_mm256_shuffle_epi8(head, _mm256_adds_epu8(byte, all(112))),
-                                         _mm256_shuffle_epi8(tail, _mm256_sub_epi8(byte, all(16))));
-    const __m256i digits = _mm256_subs_epu8(text, all('0'));
+HR_HOT __m128i load_16(const void* p) { return _mm_loadu_si128(static_cast<const __m128i*>(p)); }
+HR_HOT __m256i load_32(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
+
+// GCC puts this constant in memory, other than one of _mm256_set1_epi8, which costs three instructions at each use.
+HR_HOT __m256i all_bytes(u32 value) { return _mm256_set1_epi32(static_cast<int>(value * 0x01010101)); }
+
+// Reads the digits in p[0, 16), over a point. Lane j takes digit j - (16 - count); digits after the point are one byte
+// further on. A negative index yields zero.
+HR_HOT u64 read_16_digits(const u8* p, DigitSpan span) {
+    const __m128i digit = load_16(INDICES + 16 + span.count);
+    const __m128i byte = _mm_sub_epi8(digit, load_16(LAST_LANES + 16 + span.decimals));
+    const __m128i digits = _mm_subs_epu8(_mm_shuffle_epi8(load_16(p), byte), _mm256_castsi256_si128(all_bytes('0')));
+    const __m128i pairs = _mm_maddubs_epi16(digits, _mm_set1_epi16(1 << 8 | 10));
+    const __m128i fours = _mm_madd_epi16(pairs, _mm_set1_epi32(1 << 16 | 100));
+    const __m128i packed = _mm_packus_epi32(fours, fours);
+    return join_eights(_mm_madd_epi16(packed, _mm_set1_epi32(1 << 16 | 10000)));
+}
+
+// Reads the digits in p[0, 32) likewise. Returns false if the number has more than 19 digits after leading zeros.
+HR_HOT bool read_32_digits(const u8* p, DigitSpan span, u64& value) {
+    const __m256i digit = load_32(INDICES + span.count);
+    const __m256i byte = _mm256_sub_epi8(digit, load_32(LAST_LANES + span.decimals));
+    // A shuffle selects from 16 bytes and gives zero for indices from 128 on. Adding 112 moves 16 there.
+    const __m256i head = _mm256_broadcastsi128_si256(load_16(p));
+    const __m256i tail = _mm256_broadcastsi128_si256(load_16(p + 16));
+    const __m256i text = _mm256_or_si256(_mm256_shuffle_epi8(head, _mm256_adds_epu8(byte, all_bytes(112))),
+                                         _mm256_shuffle_epi8(tail, _mm256_sub_epi8(byte, all_bytes(16))));
+    const __m256i digits = _mm256_subs_epu8(text, all_bytes('0'));
     const __m256i pairs = _mm256_maddubs_epi16(digits, _mm256_set1_epi16(1 << 8 | 10));
     const __m256i fours = _mm256_madd_epi16(pairs, _mm256_set1_epi32(1 << 16 | 100));
     const __m256i packed = _mm256_packus_epi32(fours, fours);
     const __m256i eights = _mm256_madd_epi16(packed, _mm256_set1_epi32(1 << 16 | 10000));
-    return {join_eights(_mm256_castsi256_si128(eights)), join_eights(_mm256_extracti128_si256(eights, 1))};
+    const u64 high = join_eights(_mm256_castsi256_si128(eights));
+    value = high * 10'000'000'000'000'000 + join_eights(_mm256_extracti128_si256(eights, 1));
+    return high < 1000;
 }
 
+// Returns the bytes of p[0, 32) that are no digits as bits. Adding 70 moves digits to 118 .. 127.
+HR_HOT u64 find_marks(const u8* p) {
+    const __m256i moved = _mm256_add_epi8(load_32(p), all_bytes(70));
+    return static_cast<u32>(~_mm256_movemask_epi8(_mm256_cmpgt_epi8(moved, all_bytes(117))));
+}
+
+// The branches are as predictable as the form of a column's texts. A sign is read as a digit 0, so that the vectors'
+// addresses do not depend on it.
 HR_HOT bool scan_number(NumberText number, ScannedNumber& out) {
-    out.negative = strip_sign(number);
     const u8* const p = number.text;
     usize n = number.size;
     if (n - 1 >= 32) return false;
-    if (number.canonical && p[0] == '0' && n > 1 && is_digit(p[1])) return false;
-    const __m256i text = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-    const __m256i digits = _mm256_sub_epi8(text, _mm256_set1_epi8('0'));
-    const __m256i is_digit = _mm256_cmpeq_epi8(_mm256_min_epu8(digits, _mm256_set1_epi8(9)), digits);
-    const __m256i is_point = _mm256_cmpeq_epi8(text, _mm256_set1_epi8(static_cast<char>(number.point)));
-    const u64 used = (u64{1} << n) - 1;
-    u64 points = static_cast<u32>(_mm256_movemask_epi8(is_point)) & used;
-    const u64 others = ~(u64{static_cast<u32>(_mm256_movemask_epi8(is_digit))} | points) & used;
-    i32 exponent = 0;
-    if (others != 0) {
-        const usize end = static_cast<usize>(trailing_zeros(others));
-        if (!scan_short_exponent(p + end, n - end, exponent)) return false;
+    out.negative = p[0] == '-';
+    const u64 sign = out.negative | (u64{p[0] == '+'} & u64{!number.canonical});
+    const u64 marks = find_marks(p) & ((u64{1} << n) - 1) & ~sign;
+    const u64 later = marks & (marks - 1);
+    const usize before = static_cast<usize>(trailing_zeros(marks | u64{1} << n));
+    const u64 is_other = p[before] != number.point;
+    DigitSpan span{n - (marks != 0 ? 1 : 0), 0};
+    out.exponent = 0;
+    out.is_short = n <= 16;
+    if ((later | (marks & (0 - is_other))) != 0) [[unlikely]] {
+        const bool has_point = is_other == 0;
+        const usize end = has_point ? static_cast<usize>(trailing_zeros(later)) : before;
+        if (!scan_short_exponent(p + end, n - end, out.exponent)) return false;
         n = end;
+        span.count = n - (has_point ? 1 : 0);
+        out.is_short = 0;
     }
-    if ((points & (points - 1)) != 0) return false;
-    const usize before = static_cast<usize>(trailing_zeros(points | u64{1} << n));
-    const usize count = n - (points != 0 ? 1 : 0);
-    if (count == 0) return false;
-    const DigitHalves halves = read_digits_over_point(p, count, before);
-    if (halves.high >= 1000) return false;
-    out.mantissa = halves.high * 10'000'000'000'000'000 + halves.low;
-    out.exponent = exponent - static_cast<i32>(count - before);
-    out.is_integer = points == 0 && others == 0;
+    span.decimals = span.count - before;
+    if (span.count == sign || (number.canonical && before > sign + 1 && p[sign] == '0')) return false;
+    if (n <= 16) {
+        out.mantissa = read_16_digits(p, span);
+    } else if (!read_32_digits(p, span, out.mantissa)) {
+        return false;
+    }
+    out.exponent -= static_cast<i32>(span.decimals);
+    out.is_integer = marks == 0;
     return true;
 }
 

@@ -30,7 +30,7 @@ struct IntShape {
 template <class T>
 struct FloatShape {
     bool canonical;
-    bool fast(const u8* p, usize n, T& out, u8 point = '.') const {
+    [[gnu::always_inline]] bool fast(const u8* p, usize n, T& out, u8 point = '.') const {
         return fast_float<T>({p, n, canonical, point}, out);
     }
     Parse rule(const u8* p, usize n, T& out) const { return parse_float<T>(p, n, out); }
@@ -121,7 +121,7 @@ struct HexShape {
 
 struct DecimalShape {
     DecimalFormat format;
-    bool fast(const u8* p, usize n, Int128& out, u8 point = '.') const {
+    [[gnu::always_inline]] bool fast(const u8* p, usize n, Int128& out, u8 point = '.') const {
         return fast_decimal({p, n, false, point}, format, out);
     }
     Parse rule(const u8* p, usize n, Int128& out) const {
