@@ -10,20 +10,16 @@
 
 HR_BEGIN_NAMESPACE
 
-// Reads 1 to 24 digits, eight at a time. Declines a number of more than 64 bits.
-HR_HOT bool scan_digits(const u8* p, usize n, u64& value) {
-    if (n - 1 >= 24) return false;
-    if (n <= 8) return short_digits(p, n, value);
+// Reads 9 to 24 digits. Declines a number of more than 64 bits.
+HR_HOT bool scan_long_digits(const u8* p, usize n, u64& value) {
     u64 head, tail;
-    if (!short_digits(p + n - 8, 8, tail)) return false;
     if (n <= 16) {
-        if (!short_digits(p, n - 8, head)) return false;
+        if (!short_digits(p, n - 8, head) || !short_digits(p + n - 8, 8, tail)) return false;
         value = head * 100'000'000 + tail;
         return true;
     }
-    u64 middle;
-    if (!short_digits(p, n - 16, head) || !short_digits(p + n - 16, 8, middle)) return false;
-    return !__builtin_mul_overflow(head * 100'000'000 + middle, u64{100'000'000}, &value) &&
+    if (!short_digits(p, n - 16, head) || !sixteen_digits(p + n - 16, tail)) return false;
+    return !__builtin_mul_overflow(head, u64{10'000'000'000'000'000}, &value) &&
            !__builtin_add_overflow(value, tail, &value);
 }
 
@@ -32,19 +28,23 @@ template <class T>
 HR_HOT bool fast_int(NumberText number, T& out) {
     constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(0);
     constexpr u64 top = ~u64{0} >> (64 - 8 * sizeof(T) + (is_signed ? 1 : 0));
-    const bool negative = strip_sign(number);
-    if (!is_signed && negative) return false;
-    if (number.canonical && number.size > 1 && *number.text == '0') return false;
+    const u64 negative = strip_sign(number);
+    if (!is_signed && negative != 0) return false;
+    if (number.size - 1 >= 24 || (number.canonical && number.size > 1 && *number.text == '0')) return false;
     u64 value;
-    if (!scan_digits(number.text, number.size, value) || value > top + (negative ? 1 : 0)) return false;
-    out = static_cast<T>(negative ? u64{0} - value : value);
+    if (number.size <= 8 ? !short_digits(number.text, number.size, value)
+                         : !scan_long_digits(number.text, number.size, value)) {
+        return false;
+    }
+    if (value > top + negative) return false;
+    out = static_cast<T>((value ^ (0 - negative)) + negative);
     return true;
 }
 
 // Reads a float of any length by the rule's steps. For an inferred column it declines integers that may be rounded.
 template <class T>
-[[gnu::noinline]] HR_FN bool long_float(const u8* p, usize n, bool canonical, u8 point, T& out) {
-    if (point != '.' || n == 0) return false;
+[[gnu::noinline]] HR_FN bool long_float(const u8* p, usize n, bool canonical, T& out) {
+    if (n == 0) return false;
     if (canonical && (p[0] == '+' || has_leading_zero(p, n))) return false;
     Decimal decimal;
     if (!scan_decimal(p, n, decimal)) return false;
@@ -98,8 +98,7 @@ template <class T>
 HR_HOT bool fast_float(NumberText number, T& out) {
     ScannedNumber scanned;
     T value;
-    if (!scan_number(number, scanned) || !round_scanned(scanned, value)) [[unlikely]]
-        return long_float(number.text, number.size, number.canonical, number.point, out);
+    if (!scan_number(number, scanned) || !round_scanned(scanned, value)) return false;
     if (number.canonical && scanned.is_integer != 0) [[unlikely]] {
         if (scanned.mantissa >> 63 != 0 || static_cast<u64>(value) != scanned.mantissa) return false;
     }

@@ -33,14 +33,13 @@ struct NumberText {
     u8 point = '.';
 };
 
-// Removes the sign, without a branch: signs are unpredictable. Returns whether there is a '-'.
-HR_HOT bool strip_sign(NumberText& number) {
-    const u8 first = *number.text;
-    const u32 negative = first == '-';
-    const u32 sign = negative | (static_cast<u32>(first == '+') & static_cast<u32>(!number.canonical));
+// Removes the sign, without a branch: signs are unpredictable. Returns 1 for '-', otherwise 0.
+HR_HOT u64 strip_sign(NumberText& number) {
+    const u64 negative = *number.text == '-';
+    const u64 sign = negative | (u64{*number.text == '+'} & u64{!number.canonical});
     number.text += sign;
     number.size -= sign;
-    return negative != 0;
+    return negative;
 }
 
 #if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
@@ -86,19 +85,31 @@ HR_HOT u64 join_eights(__m128i eights) {
 HR_HOT __m128i load_16(const void* p) { return _mm_loadu_si128(static_cast<const __m128i*>(p)); }
 HR_HOT __m256i load_32(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
 
-// GCC puts this constant in memory, other than one of _mm256_set1_epi8, which costs three instructions at each use.
-HR_HOT __m256i all_bytes(u32 value) { return _mm256_set1_epi32(static_cast<int>(value * 0x01010101)); }
+HR_HOT __m256i all_bytes(char value) { return _mm256_set1_epi8(value); }
+
+// Merges the digits of a vector to pairs, fours, eights and one number.
+HR_HOT u64 sum_digits(__m128i digits) {
+    const __m128i pairs = _mm_maddubs_epi16(digits, _mm_set1_epi16(1 << 8 | 10));
+    const __m128i fours = _mm_madd_epi16(pairs, _mm_set1_epi32(1 << 16 | 100));
+    const __m128i packed = _mm_packus_epi32(fours, fours);
+    return join_eights(_mm_madd_epi16(packed, _mm_set1_epi32(1 << 16 | 10000)));
+}
 
 // Reads the digits in p[0, 16), over a point. Lane j takes digit j - (16 - count); digits after the point are one byte
 // further on. A negative index yields zero.
 HR_HOT u64 read_16_digits(const u8* p, DigitSpan span) {
     const __m128i digit = load_16(INDICES + 16 + span.count);
     const __m128i byte = _mm_sub_epi8(digit, load_16(LAST_LANES + 16 + span.decimals));
-    const __m128i digits = _mm_subs_epu8(_mm_shuffle_epi8(load_16(p), byte), _mm256_castsi256_si128(all_bytes('0')));
-    const __m128i pairs = _mm_maddubs_epi16(digits, _mm_set1_epi16(1 << 8 | 10));
-    const __m128i fours = _mm_madd_epi16(pairs, _mm_set1_epi32(1 << 16 | 100));
-    const __m128i packed = _mm_packus_epi32(fours, fours);
-    return join_eights(_mm_madd_epi16(packed, _mm_set1_epi32(1 << 16 | 10000)));
+    const __m128i digits = _mm_subs_epu8(_mm_shuffle_epi8(load_16(p), byte), _mm_set1_epi8('0'));
+    return sum_digits(digits);
+}
+
+// Reads p[0, 16), if it consists of digits.
+HR_HOT bool sixteen_digits(const u8* p, u64& value) {
+    const __m128i digits = _mm_sub_epi8(load_16(p), _mm_set1_epi8('0'));
+    const __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
+    value = sum_digits(digits);
+    return _mm_movemask_epi8(is_digit) == 0xFFFF;
 }
 
 // Reads the digits in p[0, 32) likewise. Returns false if the number has more than 19 digits after leading zeros.
@@ -162,6 +173,14 @@ HR_HOT bool scan_number(NumberText number, ScannedNumber& out) {
 }
 
 #else
+
+// Reads p[0, 16), if it consists of digits.
+HR_HOT bool sixteen_digits(const u8* p, u64& value) {
+    u64 head, tail;
+    if (!short_digits(p, 8, head) || !short_digits(p + 8, 8, tail)) return false;
+    value = head * 100'000'000 + tail;
+    return true;
+}
 
 HR_FN bool scan_number(NumberText, ScannedNumber&) {
     return false;  // the rule's scan reads eight digits at a time
