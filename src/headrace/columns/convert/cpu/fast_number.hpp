@@ -84,10 +84,9 @@ HR_HOT bool round_by_product(u64 w, i32 power, T& value) {
 // text is more predictable than the size of its mantissa.
 template <class T>
 HR_HOT bool round_scanned(const ScannedNumber& number, T& value) {
-    using Format = FloatFormat<T>;
-    const u64 is_exact =
-        u64{number.mantissa <= u64{1} << Format::precision} & u64{-number.exponent <= Format::largest_exact_power};
-    if ((number.is_short & is_exact) == 0) [[unlikely]] return round_by_product(number.mantissa, number.exponent, value);
+    constexpr u32 MAX_DIGITS = sizeof(T) == 8 ? 15 : 7;
+    if (number.digit_count > MAX_DIGITS || number.has_exponent) [[unlikely]]
+        return round_by_product(number.mantissa, number.exponent, value);
     value = static_cast<T>(static_cast<i64>(number.mantissa)) / static_cast<T>(EXACT_POWERS_OF_TEN[-number.exponent]);
     return true;
 }
@@ -99,7 +98,7 @@ HR_HOT bool fast_float(NumberText number, T& out) {
     ScannedNumber scanned;
     T value;
     if (!scan_number(number, scanned) || !round_scanned(scanned, value)) return false;
-    if (number.canonical && scanned.is_integer != 0) [[unlikely]] {
+    if (number.canonical && scanned.is_integer) [[unlikely]] {
         if (scanned.mantissa >> 63 != 0 || static_cast<u64>(value) != scanned.mantissa) return false;
     }
     using Bits = typename FloatFormat<T>::Bits;
@@ -129,7 +128,7 @@ HR_FN __m128i kept_bytes(__m128i text, u32 kept) {
 }
 
 // Removes the marks between groups of digits from a number of at most 16 bytes. Text that is no number may pass. `to`
-// has 96 bytes. Grouping marks must be at every fourth position before the decimals: in "1,234,567.5" at 5 and 1.
+// has 96 bytes, aligned to 32. Grouping marks must be at every fourth position before the decimals: in "1,234,567.5" at 5 and 1.
 HR_FN bool strip_groups(const NumberMarks& marks, const u8* p, usize n, u8* to, usize& size) {
     const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
     const auto places = [&](u8 mark, u32 used) {
@@ -151,7 +150,8 @@ HR_FN bool strip_groups(const NumberMarks& marks, const u8* p, usize n, u8* to, 
         plain = kept_bytes(plain, used & ~groups);
         size -= static_cast<usize>(count_ones(groups));
     }
-    _mm_store_si128(reinterpret_cast<__m128i*>(to), plain);
+    // One store of the size that the scan loads, so that the processor forwards it.
+    _mm256_store_si256(reinterpret_cast<__m256i*>(to), _mm256_zextsi128_si256(plain));
     return true;
 }
 
@@ -161,7 +161,8 @@ constexpr bool SCANS_ANY_POINT = false;
 
 #endif
 
-// Rewrites a number of at most 32 bytes with the usual marks. Text that is no number may pass. `to` has 96 bytes.
+// Rewrites a number of at most 32 bytes with the usual marks. Text that is no number may pass. `to` has 96
+// bytes, aligned to 32.
 HR_FN bool fast_plain_number(const NumberMarks& marks, const u8* p, usize n, u8* to, usize& size) {
     if (n - 1 >= 32) return false;
 #if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)

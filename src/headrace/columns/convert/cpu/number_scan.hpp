@@ -18,10 +18,10 @@ HR_BEGIN_NAMESPACE
 struct ScannedNumber {
     u64 mantissa;
     i32 exponent;
-    // Truth values as words, which GCC computes without a dependency on the preceding value.
-    u64 negative;
-    u64 is_short;   // the text has at most 16 bytes and no exponent
-    u64 is_integer;  // the text has neither a point nor an exponent
+    u32 digit_count;  // with leading zeros and the sign
+    u64 negative;     // 1 or 0
+    bool has_exponent;
+    bool is_integer;  // the text has neither a point nor an exponent
 };
 
 // A text in which a number is read. `canonical`: declines '+' and leading zeros, with which inference takes a text for
@@ -33,10 +33,13 @@ struct NumberText {
     u8 point = '.';
 };
 
+// Returns 1 if two bytes are equal, otherwise 0. GCC's `sete` would wait for the register's preceding value.
+HR_HOT u64 is_same(u64 a, u64 b) { return ((a ^ b) - 1) >> 63; }
+
 // Removes the sign, without a branch: signs are unpredictable. Returns 1 for '-', otherwise 0.
 HR_HOT u64 strip_sign(NumberText& number) {
-    const u64 negative = *number.text == '-';
-    const u64 sign = negative | (u64{*number.text == '+'} & u64{!number.canonical});
+    const u64 negative = is_same(*number.text, '-');
+    const u64 sign = number.canonical ? negative : negative | is_same(*number.text, '+');
     number.text += sign;
     number.size -= sign;
     return negative;
@@ -143,25 +146,23 @@ HR_HOT bool scan_number(NumberText number, ScannedNumber& out) {
     const u8* const p = number.text;
     usize n = number.size;
     if (n - 1 >= 32) return false;
-    out.negative = p[0] == '-';
-    const u64 sign = out.negative | (u64{p[0] == '+'} & u64{!number.canonical});
+    out.negative = is_same(p[0], '-');
+    const u64 sign = number.canonical ? out.negative : out.negative | is_same(p[0], '+');
     const u64 marks = find_marks(p) & ((u64{1} << n) - 1) & ~sign;
-    const u64 later = marks & (marks - 1);
     const usize before = static_cast<usize>(trailing_zeros(marks | u64{1} << n));
-    const u64 is_other = p[before] != number.point;
     DigitSpan span{n - (marks != 0 ? 1 : 0), 0};
     out.exponent = 0;
-    out.is_short = n <= 16;
-    if ((later | (marks & (0 - is_other))) != 0) [[unlikely]] {
-        const bool has_point = is_other == 0;
-        const usize end = has_point ? static_cast<usize>(trailing_zeros(later)) : before;
-        if (!scan_short_exponent(p + end, n - end, out.exponent)) return false;
-        n = end;
+    out.has_exponent = false;
+    if (marks != 0 && ((marks & (marks - 1)) != 0 || p[before] != number.point)) [[unlikely]] {
+        const bool has_point = p[before] == number.point;
+        n = has_point ? static_cast<usize>(trailing_zeros(marks & (marks - 1))) : before;
+        if (!scan_short_exponent(p + n, number.size - n, out.exponent)) return false;
         span.count = n - (has_point ? 1 : 0);
-        out.is_short = 0;
+        out.has_exponent = true;
     }
     span.decimals = span.count - before;
-    if (span.count == sign || (number.canonical && before > sign + 1 && p[sign] == '0')) return false;
+    if (span.count == sign) return false;
+    if (number.canonical && p[sign] == '0' && before > sign + 1) return false;
     if (n <= 16) {
         out.mantissa = read_16_digits(p, span);
     } else if (!read_32_digits(p, span, out.mantissa)) {
@@ -169,6 +170,7 @@ HR_HOT bool scan_number(NumberText number, ScannedNumber& out) {
     }
     out.exponent -= static_cast<i32>(span.decimals);
     out.is_integer = marks == 0;
+    out.digit_count = static_cast<u32>(span.count);
     return true;
 }
 

@@ -146,7 +146,7 @@ struct MarkedShape {
     u8* number;  // capacity: one field
     bool fast(const u8* p, usize n, T& out) const {
         if (SCANS_ANY_POINT && marks.thousands == NO_MARK) return shape.fast(p, n, out, marks.decimal);
-        alignas(16) u8 plain[96];
+        alignas(32) u8 plain[96];
         usize size;
         if (!fast_plain_number(marks, p, n, plain, size)) return false;
         return shape.fast(plain, size, out);
