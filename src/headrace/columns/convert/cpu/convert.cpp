@@ -78,8 +78,8 @@ HR_HOT bool is_fast(const Shape& shape, const FieldBytes& field, T& out) {
     return false;
 }
 
-// Converts 64 rows without quotes by the fast form. Returns the rows that it declines as bits. No function is called, so
-// that the loop's constants stay in registers.
+// Converts 64 rows without quotes by the fast form. Returns the rows that it declines as bits. No function is called,
+// so that the loop's constants stay in registers.
 template <class T, class Shape, class Store>
 HR_HOT u64 convert_plain_rows(const TileRows& rows, const ColumnFields& fields, usize first, const Shape& shape,
                               Store store) {

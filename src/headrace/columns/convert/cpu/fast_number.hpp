@@ -128,7 +128,8 @@ HR_FN __m128i kept_bytes(__m128i text, u32 kept) {
 }
 
 // Removes the marks between groups of digits from a number of at most 16 bytes. Text that is no number may pass. `to`
-// has 96 bytes, aligned to 32. Grouping marks must be at every fourth position before the decimals: in "1,234,567.5" at 5 and 1.
+// has 96 bytes, aligned to 32. Grouping marks must be at every fourth position before the decimals: in "1,234,567.5" at
+// 5 and 1.
 HR_FN bool strip_groups(const NumberMarks& marks, const u8* p, usize n, u8* to, usize& size) {
     const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
     const auto places = [&](u8 mark, u32 used) {

@@ -47,8 +47,8 @@ HR_HOT u64 strip_sign(NumberText& number) {
 
 #if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
 
-// Reads "e-05", "E+3" and "e7", with up to four digits. They are shifted to the upper bytes of a word, with zeros before
-// them; then neighbours are merged to pairs, and those to one number.
+// Reads "e-05", "E+3" and "e7", with up to four digits. They are shifted to the upper bytes of a word, with zeros
+// before them; then neighbours are merged to pairs, and those to one number.
 HR_HOT bool scan_short_exponent(const u8* p, usize n, i32& exponent) {
     if ((p[0] | 0x20) != 'e') return false;
     const bool negative = p[1] == '-';
@@ -70,9 +70,10 @@ alignas(64) constexpr i8 INDICES[64] = {-32, -31, -30, -29, -28, -27, -26, -25, 
                                         -16, -15, -14, -13, -12, -11, -10, -9,  -8,  -7,  -6,  -5,  -4,  -3,  -2,  -1,
                                         0,   1,   2,   3,   4,   5,   6,   7,   8,   9,   10,  11,  12,  13,  14,  15,
                                         16,  17,  18,  19,  20,  21,  22,  23,  24,  25,  26,  27,  28,  29,  30,  31};
-alignas(64) constexpr i8 LAST_LANES[64] = {
-    0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,
-    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+alignas(64) constexpr i8 LAST_LANES[64] = {0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,
+                                           0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,
+                                           -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+                                           -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 
 // The digits of a number, without the point.
 struct DigitSpan {

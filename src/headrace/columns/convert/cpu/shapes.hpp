@@ -16,7 +16,9 @@ HR_BEGIN_NAMESPACE
 template <class T>
 struct IntShape {
     bool canonical;
-    [[gnu::always_inline]] bool fast(const u8* p, usize n, T& out, u8 = '.') const { return fast_int<T>({p, n, canonical}, out); }
+    [[gnu::always_inline]] bool fast(const u8* p, usize n, T& out, u8 = '.') const {
+        return fast_int<T>({p, n, canonical}, out);
+    }
     Parse rule(const u8* p, usize n, T& out) const { return parse_int<T>(p, n, out); }
 #if defined(HR_ISA_AVX512)
     [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values,
