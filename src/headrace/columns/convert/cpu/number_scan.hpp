@@ -47,21 +47,22 @@ HR_HOT u64 strip_sign(NumberText& number) {
 
 #if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
 
-// Reads "e-05", "E+3" and "e7", with up to four digits. They are shifted to the upper bytes of a word, with zeros
-// before them; then neighbours are merged to pairs, and those to one number.
-HR_HOT bool scan_short_exponent(const u8* p, usize n, i32& exponent) {
-    if ((p[0] | 0x20) != 'e') return false;
-    const bool negative = p[1] == '-';
-    const usize begin = negative || p[1] == '+' ? 2 : 1;
-    const usize count = n - begin;
-    if (count - 1 >= 4) return false;
-    u32 digits;
-    __builtin_memcpy(&digits, p + begin, 4);
-    digits = (digits ^ 0x30303030) << (32 - 8 * count);
-    if (((digits + 0x76767676) | digits) & 0x80808080) return false;
+// Reads the exponent in p[0, n), such as "e-05", "E+3" and "e7", with up to four digits. `marks`: bytes of it that are
+// no digits, as bits: 'e' and a sign. The digits are shifted to the upper bytes of a word, with zeros before them; then
+// neighbours are merged to pairs, and those to one number.
+HR_HOT bool scan_short_exponent(const u8* p, usize n, u64 marks, i32& exponent) {
+    u64 word;
+    __builtin_memcpy(&word, p, 8);
+    const u64 has_sign = marks >> 1;
+    const usize count = n - 1 - has_sign;
+    if ((word & 0xDF) != 'E' || has_sign > 1 || count - 1 >= 4) return false;
+    // '+' is 0x2B and '-' is 0x2D. One branch: either may be next.
+    if (has_sign != 0 && ((word - ('+' << 8)) & 0xFD00) != 0) return false;
+    const u32 negative = static_cast<u32>(word >> 10 & has_sign);
+    u32 digits = (static_cast<u32>(word >> (8 + 8 * has_sign)) ^ 0x30303030) << (32 - 8 * count);
     digits = digits * (10 * 0x100 + 1) >> 8 & 0x00FF00FF;
-    const i32 value = static_cast<i32>(digits * (100 * 0x10000 + 1) >> 16);
-    exponent = negative ? -value : value;
+    digits = digits * (100 * 0x10000 + 1) >> 16;
+    exponent = static_cast<i32>((digits ^ (0 - negative)) + negative);
     return true;
 }
 
@@ -157,7 +158,7 @@ HR_HOT bool scan_number(NumberText number, ScannedNumber& out) {
     if (marks != 0 && ((marks & (marks - 1)) != 0 || p[before] != number.point)) [[unlikely]] {
         const bool has_point = p[before] == number.point;
         n = has_point ? static_cast<usize>(trailing_zeros(marks & (marks - 1))) : before;
-        if (!scan_short_exponent(p + n, number.size - n, out.exponent)) return false;
+        if (!scan_short_exponent(p + n, number.size - n, marks >> n, out.exponent)) return false;
         span.count = n - (has_point ? 1 : 0);
         out.has_exponent = true;
     }
