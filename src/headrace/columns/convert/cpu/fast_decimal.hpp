@@ -17,7 +17,7 @@ struct DecimalFormat {
 
 HR_HOT bool fast_decimal(const NumberText& number, DecimalFormat format, Int128& out) {
     ScannedNumber scanned;
-    if (!scan_number(number, scanned)) return false;
+    if (!scan_number(number, scanned) || scanned.is_cut) return false;
     const i32 missing = format.scale + scanned.exponent;
     const i32 left = format.precision - missing;
     if (missing < 0 || missing > 19 || left < 0 || (left < 19 && scanned.mantissa >= POWERS_OF_TEN[left])) return false;

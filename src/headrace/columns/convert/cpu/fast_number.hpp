@@ -85,13 +85,19 @@ HR_HOT bool round_by_product(u64 w, i32 power, T& value) {
 template <class T>
 HR_HOT bool round_scanned(const ScannedNumber& number, T& value) {
     constexpr u32 MAX_DIGITS = sizeof(T) == 8 ? 15 : 7;
-    if (number.digit_count > MAX_DIGITS || number.has_exponent) [[unlikely]]
-        return round_by_product(number.mantissa, number.exponent, value);
+    if (number.digit_count > MAX_DIGITS || number.has_exponent) [[unlikely]] {
+        if (!round_by_product(number.mantissa, number.exponent, value)) return false;
+        if (!number.is_cut) [[likely]]
+            return true;
+        // If the mantissa and the next one round to the same float, so does everything between them.
+        T above;
+        return round_by_product(number.mantissa + 1, number.exponent, above) && above == value;
+    }
     value = static_cast<T>(static_cast<i64>(number.mantissa)) / static_cast<T>(EXACT_POWERS_OF_TEN[-number.exponent]);
     return true;
 }
 
-// Reads a float of up to 19 significant digits with one division or multiplication. For an inferred column it declines
+// Reads a float of up to 32 bytes with one division or multiplication. For an inferred column it declines
 // integers that the float rounds, which the rule reports.
 template <class T>
 HR_HOT bool fast_float(NumberText number, T& out) {
@@ -99,7 +105,7 @@ HR_HOT bool fast_float(NumberText number, T& out) {
     T value;
     if (!scan_number(number, scanned) || !round_scanned(scanned, value)) return false;
     if (number.canonical && scanned.is_integer) [[unlikely]] {
-        if (scanned.mantissa >> 63 != 0 || static_cast<u64>(value) != scanned.mantissa) return false;
+        if (scanned.is_cut || scanned.mantissa >> 63 != 0 || static_cast<u64>(value) != scanned.mantissa) return false;
     }
     using Bits = typename FloatFormat<T>::Bits;
     out = bits_as<T>(bits_as<Bits>(value) | static_cast<Bits>(scanned.negative) << (8 * sizeof(T) - 1));

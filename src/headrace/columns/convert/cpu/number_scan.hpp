@@ -9,17 +9,18 @@
 #pragma once
 
 #include "columns/convert/cpu/short_digits.hpp"
-#include "columns/rules/numbers/parse_int.hpp"
+#include "columns/rules/numbers/parse_decimal.hpp"
 #include "core/cpu/simd.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// The value is mantissa * 10^exponent.
+// The value is mantissa * 10^exponent, or if digits were cut off, between that and (mantissa + 1) * 10^exponent.
 struct ScannedNumber {
     u64 mantissa;
     i32 exponent;
     u32 digit_count;  // with leading zeros and the sign
     u64 negative;     // 1 or 0
+    bool is_cut;
     bool has_exponent;
     bool is_integer;  // the text has neither a point nor an exponent
 };
@@ -82,6 +83,11 @@ struct DigitSpan {
     usize decimals;  // after the point
 };
 
+// A number of up to 32 digits: high * 10^16 + low.
+struct DigitHalves {
+    u64 high, low;
+};
+
 HR_HOT u64 join_eights(__m128i eights) {
     const u64 both = static_cast<u64>(_mm_cvtsi128_si64(eights));
     return (both & 0xFFFFFFFF) * 100'000'000 + (both >> 32);
@@ -117,8 +123,8 @@ HR_HOT bool sixteen_digits(const u8* p, u64& value) {
     return _mm_movemask_epi8(is_digit) == 0xFFFF;
 }
 
-// Reads the digits in p[0, 32) likewise. Returns false if the number has more than 19 digits after leading zeros.
-HR_HOT bool read_32_digits(const u8* p, DigitSpan span, u64& value) {
+// Reads the digits in p[0, 32) likewise, as two numbers: the last 16 digits and those before them.
+HR_HOT DigitHalves read_32_digits(const u8* p, DigitSpan span) {
     const __m256i digit = load_32(INDICES + span.count);
     const __m256i byte = _mm256_sub_epi8(digit, load_32(LAST_LANES + span.decimals));
     // A shuffle selects from 16 bytes and gives zero for indices from 128 on. Adding 112 moves 16 there.
@@ -131,9 +137,16 @@ HR_HOT bool read_32_digits(const u8* p, DigitSpan span, u64& value) {
     const __m256i fours = _mm256_madd_epi16(pairs, _mm256_set1_epi32(1 << 16 | 100));
     const __m256i packed = _mm256_packus_epi32(fours, fours);
     const __m256i eights = _mm256_madd_epi16(packed, _mm256_set1_epi32(1 << 16 | 10000));
-    const u64 high = join_eights(_mm256_castsi256_si128(eights));
-    value = high * 10'000'000'000'000'000 + join_eights(_mm256_extracti128_si256(eights, 1));
-    return high < 1000;
+    return {join_eights(_mm256_castsi256_si128(eights)), join_eights(_mm256_extracti128_si256(eights, 1))};
+}
+
+// Takes the first 19 significant digits of 20 or more.
+HR_HOT void cut_digits(DigitHalves halves, ScannedNumber& out) {
+    const i64 dropped = count_digits(halves.high) - 3;
+    const u64 unit = POWERS_OF_TEN[dropped];
+    out.mantissa = halves.high * POWERS_OF_TEN[16 - dropped] + halves.low / unit;
+    out.exponent += static_cast<i32>(dropped);
+    out.is_cut = true;
 }
 
 // Returns the bytes of p[0, 32) that are no digits as bits. Adding 70 moves digits to 118 .. 127.
@@ -165,12 +178,16 @@ HR_HOT bool scan_number(NumberText number, ScannedNumber& out) {
     span.decimals = span.count - before;
     if (span.count == sign) return false;
     if (number.canonical && p[sign] == '0' && before > sign + 1) return false;
+    out.exponent -= static_cast<i32>(span.decimals);
+    out.is_cut = false;
     if (n <= 16) {
         out.mantissa = read_16_digits(p, span);
-    } else if (!read_32_digits(p, span, out.mantissa)) {
-        return false;
+    } else {
+        const DigitHalves halves = read_32_digits(p, span);
+        out.mantissa = halves.high * 10'000'000'000'000'000 + halves.low;
+        if (halves.high >= 1000) [[unlikely]]
+            cut_digits(halves, out);
     }
-    out.exponent -= static_cast<i32>(span.decimals);
     out.is_integer = marks == 0;
     out.digit_count = static_cast<u32>(span.count);
     return true;
