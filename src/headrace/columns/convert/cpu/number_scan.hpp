@@ -1,9 +1,9 @@
 // Splits the text of a number of up to 32 bytes into mantissa and exponent, with vectors of 32 bytes. One path reads
-// integers, decimals and exponents, of up to 19 significant digits. For "-12.50e3":
+// integers, decimals and exponents, and keeps 19 significant digits. For "12.50e3":
 //
-//   marks of "12.50e3"   ..P..E.      points and other bytes as bit masks; 'e' begins the exponent
-//   digits               1250         moved to the vector's right end over the point, with zeros before them
-//   pairs, fours, eights 12 50        adjacent numbers are merged: a * 10^k + b
+// | marks                 ..P..E.   bytes that are no digits, as bits of a mask
+// | digits                1250      moved to the vector's right end, over the point
+// | pairs, fours, eights  12 50     neighbours are merged: a * 10^k + b
 //
 // 64 bytes from `p` on must be readable.
 #pragma once
@@ -48,9 +48,9 @@ HR_HOT u64 strip_sign(NumberText& number) {
 
 #if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
 
-// Reads the exponent in p[0, n), such as "e-05", "E+3" and "e7", with up to four digits. `marks`: bytes of it that are
-// no digits, as bits: 'e' and a sign. The digits are shifted to the upper bytes of a word, with zeros before them; then
-// neighbours are merged to pairs, and those to one number.
+// Reads the exponent in p[0, n), such as "e-05", "E+3" and "e7", with up to four digits. `marks`: its bytes that are no
+// digits, as bits. The digits are shifted to the upper bytes of a word, with zeros before them. Then neighbours are
+// merged to pairs, and pairs to one number.
 HR_HOT bool scan_short_exponent(const u8* p, usize n, u64 marks, i32& exponent) {
     u64 word;
     __builtin_memcpy(&word, p, 8);
