@@ -266,31 +266,6 @@ void test_grammar() {
     }
 }
 
-template <class T>
-void test_decimal_to_float() {
-    check::Random random("decimal to float");
-    u64 decided = 0;
-    constexpr u64 ROUNDS = 300000;
-    for (u64 i = 0; i < ROUNDS; ++i) {
-        const u64 mantissa = random.next() >> random.below(64);
-        const i32 exponent = static_cast<i32>(random.below(900)) - 450;
-        const T expected = reference<T>((std::to_string(mantissa) + "e" + std::to_string(exponent)).c_str());
-        T out = 77;
-        if (decimal_to_float(mantissa, exponent, out)) {
-            CHECK(same_bits(out, expected));
-            ++decided;
-        } else if (std::isinf(expected)) {
-            ++decided;
-        }
-    }
-    CHECK(decided > ROUNDS * 999 / 1000);
-    T out;
-    CHECK(decimal_to_float(0, 400, out) && out == 0);
-    CHECK(!decimal_to_float(1, 400, out));
-    CHECK(decimal_to_float(1, -400, out) && out == 0);
-    CHECK(decimal_to_float(5, -1, out) && out == T{0.5});
-}
-
 // The table against big integers: high * 2^64 + low is 5^q, shifted and rounded down.
 void test_powers_of_five() {
     for (i32 q = 0; q <= 308; ++q) {
@@ -333,8 +308,6 @@ int main() {
     test_long_texts();
     test_grammar<double>();
     test_grammar<float>();
-    test_decimal_to_float<double>();
-    test_decimal_to_float<float>();
     test_powers_of_five();
     return check::finish();
 }

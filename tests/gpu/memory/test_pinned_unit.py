@@ -166,4 +166,4 @@ def test_smaller_blocks_make_way(lazy: LazyDriver) -> None:
 
 
 def test_shapes_are_those_of_the_ring() -> None:
-    assert 0 < fetch_gpu.FETCH_SHAPE.ahead < pinned.CHUNKS
+    assert 0 < fetch_gpu.FETCH_SHAPE.max_pending < pinned.CHUNKS

@@ -5,14 +5,15 @@
 namespace headrace {
 namespace {
 
-// Return whether a text has only characters that the fast conversion accepts. Such a null text might be read as a
-// value. All other texts reach the rules, which check for nulls first.
+// Return whether a text has only characters that the fast conversion accepts, and a digit. Such a null text might be
+// read as a value. All other texts, such as "-", reach the rules, which check for nulls first.
 bool looks_like_value(const std::string& text, const NumberMarks& marks) {
-    std::string taken = "0123456789-.:T ";
+    constexpr const char* DIGITS = "0123456789";
+    std::string taken = "0123456789+-.eE:T ";
     taken += static_cast<char>(marks.decimal);
     if (marks.thousands != NO_MARK) taken += static_cast<char>(marks.thousands);
     if (text.starts_with("0x") || text.starts_with("0X")) return true;
-    return !text.empty() && text.find_first_not_of(taken) == std::string::npos;
+    return text.find_first_of(DIGITS) != std::string::npos && text.find_first_not_of(taken) == std::string::npos;
 }
 
 bool is_date(const std::string& text, const DateFormats& formats) {

@@ -32,6 +32,8 @@ Kind classify_field(const ColumnJob& job, const u8* p, usize n) {
     return rules.usual_forms ? classify(p, n) : classify(p, n, rules.marks, rules.dates, job.number);
 }
 
+constexpr usize PLAIN_ROWS = 64;
+
 template <class T>
 constexpr bool is_double = false;
 template <>
@@ -66,6 +68,34 @@ template <class T, class Shape>
     return false;
 }
 
+// Converts a value by the fast form, and by one for texts of any length if there is one.
+template <class T, class Shape>
+HR_HOT bool is_fast(const Shape& shape, const FieldBytes& field, T& out) {
+    if (shape.fast(field.text, field.size, out)) return true;
+    if constexpr (requires { shape.general(field.text, field.size, out); }) {
+        return shape.general(field.text, field.size, out);
+    }
+    return false;
+}
+
+// Converts 64 rows without quotes by the fast form. Returns the rows that it declines as bits. No function is called,
+// so that the loop's constants stay in registers.
+template <class T, class Shape, class Store>
+HR_HOT u64 convert_plain_rows(const TileRows& rows, const ColumnFields& fields, usize first, const Shape& shape,
+                              Store store) {
+    u64 declined = 0;
+    for (usize i = 0; i < PLAIN_ROWS; ++i) {
+        const u32 start = fields.start(first + i);
+        T value{};
+        if (shape.fast(rows.text + start, fields.end(first + i) - start, value)) [[likely]] {
+            store(first + i, value);
+        } else {
+            declined |= u64{1} << i;
+        }
+    }
+    return declined;
+}
+
 // Converts a column of fixed width. A shape has `fast`, `rule` and, with AVX-512, `eight` (shapes.hpp).
 template <class T, class Shape, class Store>
 HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Shape& shape, Store store) {
@@ -82,7 +112,7 @@ HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Sha
         bool present;
         if (field.size == 0 && !field.quoted && (rules.empty_is_null || fields.missing(row))) {
             present = false;
-        } else if (!by_rule && shape.fast(field.text, field.size, value)) [[likely]] {
+        } else if (!by_rule && is_fast(shape, field, value)) [[likely]] {
             present = true;
         } else {
             present = convert_by_rule(rows, job, row, start, end, shape, value);
@@ -94,6 +124,9 @@ HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Sha
             ++nulls;
         }
     };
+    const auto each = [&](usize first, u64 declined) {
+        for (; declined != 0; declined &= declined - 1) one(first + static_cast<usize>(trailing_zeros(declined)));
+    };
     usize row = 0;
 #if defined(HR_ISA_AVX512)
     if constexpr (requires { shape.eight(rows, LaneFields{}, static_cast<T*>(nullptr)); }) {
@@ -103,14 +136,24 @@ HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Sha
         // declines quoted ones.
         const bool strips = !plain && dialect.quote >= 0 && !dialect.lenient;
         T* const values = static_cast<T*>(job.values) + job.row_base;
-        for (; usual && row + LANES <= rows.rows; row += LANES) {
+        while (usual && row + LANES <= rows.rows) {
             LaneFields lanes = load_fields(rows, fields, row);
             if (strips) strip_quotes(lanes, static_cast<u8>(dialect.quote));
-            u32 declined = shape.eight(rows, lanes, values + row);
-            for (; declined != 0; declined &= declined - 1) one(row + static_cast<usize>(trailing_zeros(declined)));
+            const u32 declined = shape.eight(rows, lanes, values + row);
+            if (declined == 0xFF && plain && row + PLAIN_ROWS <= rows.rows) {
+                // Texts of another form are seldom alone.
+                each(row, convert_plain_rows<T>(rows, fields, row, shape, store));
+                row += PLAIN_ROWS;
+            } else {
+                each(row, declined);
+                row += LANES;
+            }
         }
     }
 #endif
+    for (; plain && !by_rule && row + PLAIN_ROWS <= rows.rows; row += PLAIN_ROWS) {
+        each(row, convert_plain_rows<T>(rows, fields, row, shape, store));
+    }
     for (; row < rows.rows; ++row) one(row);
     return nulls;
 }

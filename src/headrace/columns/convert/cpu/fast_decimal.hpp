@@ -1,5 +1,5 @@
-// Reads decimal128 values of up to 16 bytes after the sign. Each fast form returns what rules/numbers/parse_decimal.hpp
-// returns, or declines. 16 bytes from `p` on must be readable.
+// Reads decimal128 values of up to 19 significant digits. Each fast form returns what rules/numbers/parse_decimal.hpp
+// returns, or declines.
 #pragma once
 
 #include "columns/convert/cpu/fast_number.hpp"
@@ -15,30 +15,16 @@ struct DecimalFormat {
     i32 scale;
 };
 
-#if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
-
-HR_FN bool fast_decimal(const u8* p, usize n, DecimalFormat format, Int128& out) {
-    const bool negative = n > 0 && *p == '-';
-    p += negative;
-    n -= negative;
-    u64 mantissa;
-    usize point;
-    if (n - 1 >= 16 || !short_decimal(p, n, mantissa, point)) return false;
-    const i32 missing = format.scale - static_cast<i32>(point);
+HR_HOT bool fast_decimal(const NumberText& number, DecimalFormat format, Int128& out) {
+    ScannedNumber scanned;
+    if (!scan_number(number, scanned) || scanned.is_cut) return false;
+    const i32 missing = format.scale + scanned.exponent;
     const i32 left = format.precision - missing;
-    if (missing < 0 || missing > 19 || left < 0 || (left < 19 && mantissa >= POWERS_OF_TEN[left])) return false;
-    const Int128 value = multiply(mantissa, POWERS_OF_TEN[missing]);
-    out = negative ? negate(value) : value;
+    if (missing < 0 || missing > 19 || left < 0 || (left < 19 && scanned.mantissa >= POWERS_OF_TEN[left])) return false;
+    const Int128 value = multiply(scanned.mantissa, POWERS_OF_TEN[missing]);
+    out = scanned.negative ? negate(value) : value;
     return true;
 }
-
-#else
-
-HR_FN bool fast_decimal(const u8*, usize, DecimalFormat, Int128&) {
-    return false;  // the rule is fast enough
-}
-
-#endif
 
 #if defined(HR_ISA_AVX512)
 

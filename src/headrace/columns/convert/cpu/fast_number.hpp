@@ -1,7 +1,8 @@
-// Reads short, plain integers and floats. Each fast form returns what rules/numbers/parse_int.hpp and parse_float.hpp
-// return, or declines, and then the rule decides. 16 bytes from `p` on must be readable.
+// Reads integers and floats. Each fast form returns what rules/numbers/parse_int.hpp and parse_float.hpp return, or
+// declines, and then the rule decides. 64 bytes from `p` on must be readable.
 #pragma once
 
+#include "columns/convert/cpu/number_scan.hpp"
 #include "columns/rules/numbers/number_marks.hpp"
 #include "columns/rules/numbers/parse_float.hpp"
 #include "columns/rules/numbers/parse_int.hpp"
@@ -9,71 +10,111 @@
 
 HR_BEGIN_NAMESPACE
 
-// Reads up to eight digits. "1234" is shifted to the word's upper bytes, so zeros precede it. Then neighbours are
-// merged: digits to pairs, pairs to fours, fours to eight.
-HR_FN bool short_digits(const u8* p, usize n, u64& value) {
-    u64 digits;
-    __builtin_memcpy(&digits, p, 8);
-    digits = (digits ^ 0x3030303030303030) << (64 - 8 * n);
-    if (((digits + 0x7676767676767676) | digits) & 0x8080808080808080) return false;
-    digits = digits * (10 * 0x100 + 1) >> 8 & 0x00FF00FF00FF00FF;
-    digits = digits * (100 * 0x10000 + 1) >> 16 & 0x0000FFFF0000FFFF;
-    value = digits * (10000 * 0x100000000 + 1) >> 32;
+// Reads 9 to 24 digits. Declines a number of more than 64 bits.
+HR_HOT bool scan_long_digits(const u8* p, usize n, u64& value) {
+    u64 head, tail;
+    if (n <= 16) {
+        if (!short_digits(p, n - 8, head) || !short_digits(p + n - 8, 8, tail)) return false;
+        value = head * 100'000'000 + tail;
+        return true;
+    }
+    if (!short_digits(p, n - 16, head) || !sixteen_digits(p + n - 16, tail)) return false;
+    return !__builtin_mul_overflow(head, u64{10'000'000'000'000'000}, &value) &&
+           !__builtin_add_overflow(value, tail, &value);
+}
+
+// Reads [+-]digits.
+template <class T>
+HR_HOT bool fast_int(NumberText number, T& out) {
+    constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(0);
+    constexpr u64 top = ~u64{0} >> (64 - 8 * sizeof(T) + (is_signed ? 1 : 0));
+    const u64 negative = strip_sign(number);
+    if (!is_signed && negative != 0) return false;
+    if (number.size - 1 >= 24 || (number.canonical && number.size > 1 && *number.text == '0')) return false;
+    u64 value;
+    if (number.size <= 8 ? !short_digits(number.text, number.size, value)
+                         : !scan_long_digits(number.text, number.size, value)) {
+        return false;
+    }
+    if (value > top + negative) return false;
+    out = static_cast<T>((value ^ (0 - negative)) + negative);
     return true;
 }
 
-// Reads [-]digits, up to 16 of them. `canonical`: declines leading zeros, with which inference takes the text for a
-// string.
+// Reads a float of any length by the rule's steps. For an inferred column it declines integers that may be rounded.
 template <class T>
-HR_FN bool fast_int(const u8* p, usize n, bool canonical, T& out) {
-    constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(0);
-    constexpr u64 top = ~u64{0} >> (64 - 8 * sizeof(T) + (is_signed ? 1 : 0));
-    const u64 negative = is_signed && n > 0 && *p == '-';
-    p += negative;
-    n -= negative;
-    if (n - 1 >= 16 || (canonical && n > 1 && *p == '0')) return false;
-    u64 value, head;
-    if (n <= 8) {
-        if (!short_digits(p, n, value)) return false;
-    } else {
-        if (!short_digits(p, n - 8, head) || !short_digits(p + n - 8, 8, value)) return false;
-        value += head * 100'000'000;
+[[gnu::noinline]] HR_FN bool long_float(const u8* p, usize n, bool canonical, T& out) {
+    if (n == 0) return false;
+    if (canonical && (p[0] == '+' || has_leading_zero(p, n))) return false;
+    Decimal decimal;
+    if (!scan_decimal(p, n, decimal)) return false;
+    const bool is_exact = decimal.mantissa <= u64{1} << 53 && !decimal.cut;
+    if (canonical && decimal.exponent >= 0 && !is_exact) return false;
+    const T value = round_decimal<T>(decimal);
+    out = with_sign(value, decimal.negative);
+    return value != infinite<T>();
+}
+
+// Computes w * 10^power, rounded to nearest, by the first product of eisel_lemire.hpp, without a branch: whether a
+// number rounds up is unpredictable. Declines the few numbers that this product does not decide, and powers for which
+// some w < 2^64 gives a subnormal or an infinity.
+template <class T>
+HR_HOT bool round_by_product(u64 w, i32 power, T& value) {
+    using Format = FloatFormat<T>;
+    constexpr i32 LOWEST = sizeof(T) == 8 ? -307 : -37;
+    constexpr i32 HIGHEST = sizeof(T) == 8 ? 288 : 18;
+    constexpr i32 REST_BITS = 64 - Format::precision;
+    constexpr u64 HALF = u64{1} << (REST_BITS - 1);
+    if (power < LOWEST || power > HIGHEST) return false;
+    const i32 shift = leading_zeros(w | 1);
+    const u64 product = multiply_wide(w << shift, POWERS_OF_FIVE[power - LOWEST_POWER_OF_FIVE].high).high;
+    const u32 spare = static_cast<u32>(~product >> 63);
+    const u64 top = product << spare;
+    // The product is up to one less than the true one, or two after the shift.
+    if (((top - (HALF - 2)) & (2 * HALF - 1)) <= 2) return false;
+    const u64 significand = ((top >> (REST_BITS - 1)) + 1) >> 1;
+    const i32 exponent = floor_log2_of_power_of_ten(power) + 64 - shift - static_cast<i32>(spare);
+    const u64 scale = static_cast<u32>(exponent - Format::smallest_exponent);
+    const u64 bits = (scale << (Format::precision - 1)) + significand;
+    value = bits_as<T>(static_cast<typename Format::Bits>(w == 0 ? 0 : bits));
+    return true;
+}
+
+// Computes a scanned number. A division decides short decimals, since mantissa and power are exact. The length of a
+// text is more predictable than the size of its mantissa.
+template <class T>
+HR_HOT bool round_scanned(const ScannedNumber& number, T& value) {
+    constexpr u32 MAX_DIGITS = sizeof(T) == 8 ? 15 : 7;
+    if (number.digit_count > MAX_DIGITS || number.has_exponent) [[unlikely]] {
+        if (!round_by_product(number.mantissa, number.exponent, value)) return false;
+        if (!number.is_cut) [[likely]]
+            return true;
+        // If the mantissa and the next one round to the same float, so does everything between them.
+        T above;
+        return round_by_product(number.mantissa + 1, number.exponent, above) && above == value;
     }
-    if (value > top + negative) return false;
-    out = static_cast<T>(negative ? u64{0} - value : value);
+    value = static_cast<T>(static_cast<i64>(number.mantissa)) / static_cast<T>(EXACT_POWERS_OF_TEN[-number.exponent]);
+    return true;
+}
+
+// Reads a float of up to 32 bytes with one division or multiplication. For an inferred column it declines
+// integers that the float rounds, which the rule reports.
+template <class T>
+HR_HOT bool fast_float(NumberText number, T& out) {
+    ScannedNumber scanned;
+    T value;
+    if (!scan_number(number, scanned) || !round_scanned(scanned, value)) return false;
+    if (number.canonical && scanned.is_integer) [[unlikely]] {
+        if (scanned.is_cut || scanned.mantissa >> 63 != 0 || static_cast<u64>(value) != scanned.mantissa) return false;
+    }
+    using Bits = typename FloatFormat<T>::Bits;
+    out = bits_as<T>(bits_as<Bits>(value) | static_cast<Bits>(scanned.negative) << (8 * sizeof(T) - 1));
     return true;
 }
 
 #if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
 
-// Reads [-]digits[.digits] of at most 16 bytes after the sign, e.g. "-73.993896". The digits are shifted to the right
-// end of a vector, over the point, then multiplied and added in pairs. `point`: number of digits after the point.
-HR_FN bool short_decimal(const u8* p, usize n, u64& mantissa, usize& point) {
-    const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-    const __m128i digits = _mm_sub_epi8(text, _mm_set1_epi8('0'));
-    const u32 used = (u32{1} << n) - 1;
-    const u32 points = static_cast<u32>(_mm_movemask_epi8(_mm_cmpeq_epi8(text, _mm_set1_epi8('.')))) & used;
-    const __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
-    if (((static_cast<u32>(_mm_movemask_epi8(is_digit)) | points) & used) != used) return false;
-    if (points & (points - 1)) return false;
-    const usize before = points ? static_cast<usize>(trailing_zeros(points)) : n;
-    const usize count = n - (points ? 1 : 0);
-    if (count == 0) return false;
-    // Lane j takes digit j - (16 - count); digits after the point are one byte further on. A negative index yields
-    // zero.
-    const __m128i lanes = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const __m128i digit = _mm_sub_epi8(lanes, _mm_set1_epi8(static_cast<char>(16 - count)));
-    const __m128i behind = _mm_cmpgt_epi8(digit, _mm_set1_epi8(static_cast<char>(static_cast<int>(before) - 1)));
-    const __m128i right = _mm_shuffle_epi8(digits, _mm_sub_epi8(digit, behind));
-    const __m128i pairs = _mm_maddubs_epi16(right, _mm_set1_epi16(1 << 8 | 10));
-    const __m128i fours = _mm_madd_epi16(pairs, _mm_set1_epi32(1 << 16 | 100));
-    const __m128i packed = _mm_packus_epi32(fours, fours);
-    const __m128i eights = _mm_madd_epi16(packed, _mm_set1_epi32(1 << 16 | 10000));
-    const u64 both = static_cast<u64>(_mm_cvtsi128_si64(eights));
-    mantissa = (both & 0xFFFFFFFF) * 100'000'000 + (both >> 32);
-    point = count - before;
-    return true;
-}
+constexpr bool SCANS_ANY_POINT = true;
 
 // Moves together the bytes of a vector that `kept` selects.
 HR_FN __m128i kept_bytes(__m128i text, u32 kept) {
@@ -92,10 +133,10 @@ HR_FN __m128i kept_bytes(__m128i text, u32 kept) {
 #endif
 }
 
-// Rewrites a number of at most 16 bytes without exponent with the usual marks. Text that is no number may pass. `to`
-// has 32 bytes. Grouping marks must be at every fourth position before the decimals: in "1,234,567.5" at 5 and 1.
-HR_FN bool fast_plain_number(const NumberMarks& marks, const u8* p, usize n, u8* to, usize& size) {
-    if (n - 1 >= 16) return false;
+// Removes the marks between groups of digits from a number of at most 16 bytes. Text that is no number may pass. `to`
+// has 96 bytes, aligned to 32. Grouping marks must be at every fourth position before the decimals: in "1,234,567.5" at
+// 5 and 1.
+HR_FN bool strip_groups(const NumberMarks& marks, const u8* p, usize n, u8* to, usize& size) {
     const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
     const auto places = [&](u8 mark, u32 used) {
         const __m128i same = _mm_cmpeq_epi8(text, _mm_set1_epi8(static_cast<char>(mark)));
@@ -103,7 +144,7 @@ HR_FN bool fast_plain_number(const NumberMarks& marks, const u8* p, usize n, u8*
     };
     const u32 used = (u32{1} << n) - 1;
     const u32 points = places(marks.decimal, used);
-    const u32 groups = marks.thousands == NO_MARK ? 0 : places(static_cast<u8>(marks.thousands), used);
+    const u32 groups = places(static_cast<u8>(marks.thousands), used);
     if ((places('.', used) & ~(points | groups)) != 0) return false;
     const __m128i is_point = _mm_cmpeq_epi8(text, _mm_set1_epi8(static_cast<char>(marks.decimal)));
     __m128i plain = _mm_blendv_epi8(text, _mm_set1_epi8('.'), is_point);
@@ -116,50 +157,25 @@ HR_FN bool fast_plain_number(const NumberMarks& marks, const u8* p, usize n, u8*
         plain = kept_bytes(plain, used & ~groups);
         size -= static_cast<usize>(count_ones(groups));
     }
-    _mm_store_si128(reinterpret_cast<__m128i*>(to), plain);
-    _mm_store_si128(reinterpret_cast<__m128i*>(to + 16), _mm_setzero_si128());
-    return true;
-}
-
-HR_CONSTANT double EXACT_POWERS[16] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                       1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-
-// Divides once, with correct rounding, since mantissa and power are both exact in T (Clinger 1990). Longer numbers are
-// left to the rule's second method.
-template <class T>
-HR_FN bool fast_float(const u8* p, usize n, bool canonical, T& out) {
-    const usize negative = n > 0 && *p == '-';
-    p += negative;
-    n -= negative;
-    if (n - 1 >= 16 || (canonical && *p == '0' && static_cast<u8>(p[1] - '0') < 10 && n > 1)) return false;
-    u64 mantissa;
-    usize point;
-    if (!short_decimal(p, n, mantissa, point)) return false;
-    constexpr u64 exact = sizeof(T) == 8 ? u64{1} << 53 : u64{1} << 24;
-    constexpr usize max_point = sizeof(T) == 8 ? 15 : 10;
-    T value;
-    if (mantissa <= exact && point <= max_point) {
-        value = static_cast<T>(static_cast<T>(mantissa) / static_cast<T>(EXACT_POWERS[point]));
-    } else if ((canonical && point == 0) || !decimal_to_float<T>(mantissa, -static_cast<i32>(point), value)) {
-        // For inferred floats the rule checks whether an integer is rounded.
-        return false;
-    }
-    out = negative ? -value : value;
+    // One store of the size that the scan loads, so that the processor forwards it.
+    _mm256_store_si256(reinterpret_cast<__m256i*>(to), _mm256_zextsi128_si256(plain));
     return true;
 }
 
 #else
 
-HR_FN bool fast_plain_number(const NumberMarks& marks, const u8* p, usize n, u8* to, usize& size) {
-    __builtin_memset(to, 0, 32);
-    return n <= 16 && to_plain_number(marks, p, n, to, size);
-}
-
-template <class T>
-HR_FN bool fast_float(const u8*, usize, bool, T&) {
-    return false;  // the rule has a fast path of its own
-}
+constexpr bool SCANS_ANY_POINT = false;
 
 #endif
+
+// Rewrites a number of at most 32 bytes with the usual marks. Text that is no number may pass. `to` has 96
+// bytes, aligned to 32.
+HR_FN bool fast_plain_number(const NumberMarks& marks, const u8* p, usize n, u8* to, usize& size) {
+    if (n - 1 >= 32) return false;
+#if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
+    if (n <= 16) return strip_groups(marks, p, n, to, size);
+#endif
+    return to_plain_number(marks, p, n, to, size);
+}
 
 HR_END_NAMESPACE

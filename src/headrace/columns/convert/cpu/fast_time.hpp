@@ -3,7 +3,7 @@
 // declines. 19 bytes from `p` on must be readable.
 #pragma once
 
-#include "columns/convert/cpu/fast_number.hpp"
+#include "columns/convert/cpu/short_digits.hpp"
 #include "columns/rules/dates/parse_date.hpp"
 #include "columns/rules/numbers/parse_decimal.hpp"
 #include "core/cpu/simd.hpp"

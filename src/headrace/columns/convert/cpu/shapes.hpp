@@ -16,7 +16,9 @@ HR_BEGIN_NAMESPACE
 template <class T>
 struct IntShape {
     bool canonical;
-    bool fast(const u8* p, usize n, T& out) const { return fast_int<T>(p, n, canonical, out); }
+    [[gnu::always_inline]] bool fast(const u8* p, usize n, T& out, u8 = '.') const {
+        return fast_int<T>({p, n, canonical}, out);
+    }
     Parse rule(const u8* p, usize n, T& out) const { return parse_int<T>(p, n, out); }
 #if defined(HR_ISA_AVX512)
     [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values,
@@ -30,7 +32,10 @@ struct IntShape {
 template <class T>
 struct FloatShape {
     bool canonical;
-    bool fast(const u8* p, usize n, T& out) const { return fast_float<T>(p, n, canonical, out); }
+    [[gnu::always_inline]] bool fast(const u8* p, usize n, T& out, u8 point = '.') const {
+        return fast_float<T>({p, n, canonical, point}, out);
+    }
+    bool general(const u8* p, usize n, T& out) const { return long_float<T>(p, n, canonical, out); }
     Parse rule(const u8* p, usize n, T& out) const { return parse_float<T>(p, n, out); }
 #if defined(HR_ISA_AVX512)
     [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values,
@@ -119,7 +124,9 @@ struct HexShape {
 
 struct DecimalShape {
     DecimalFormat format;
-    bool fast(const u8* p, usize n, Int128& out) const { return fast_decimal(p, n, format, out); }
+    [[gnu::always_inline]] bool fast(const u8* p, usize n, Int128& out, u8 point = '.') const {
+        return fast_decimal({p, n, false, point}, format, out);
+    }
     Parse rule(const u8* p, usize n, Int128& out) const {
         return parse_decimal128(p, n, format.precision, format.scale, out);
     }
@@ -140,7 +147,8 @@ struct MarkedShape {
     NumberMarks marks;
     u8* number;  // capacity: one field
     bool fast(const u8* p, usize n, T& out) const {
-        alignas(16) u8 plain[32];
+        if (SCANS_ANY_POINT && marks.thousands == NO_MARK) return shape.fast(p, n, out, marks.decimal);
+        alignas(32) u8 plain[96];
         usize size;
         if (!fast_plain_number(marks, p, n, plain, size)) return false;
         return shape.fast(plain, size, out);

@@ -33,20 +33,6 @@ HR_FN bool multiply_exact(u64 mantissa, i64 exponent, T& out) {
     return true;
 }
 
-// Computes mantissa * 10^exponent10, where the mantissa has all digits. Returns false if methods 1 and 2 cannot decide,
-// or if the value is too large for T.
-template <class T>
-HR_FN bool decimal_to_float(u64 mantissa, i32 exponent10, T& out) {
-    if (multiply_exact(mantissa, exponent10, out)) return true;
-    if (mantissa == 0) {
-        out = 0;
-        return true;
-    }
-    const Estimate estimate = estimate_decimal<T>(mantissa, exponent10);
-    out = rounded<T>(estimate);
-    return estimate.rounding != Rounding::unknown && out != infinite<T>();
-}
-
 // Returns the decimal without its sign; infinity if it is too large.
 template <class T>
 HR_COLD T round_decimal(const Decimal& decimal) {
