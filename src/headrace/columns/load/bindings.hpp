@@ -149,6 +149,7 @@ inline LoadPlan plan_from(nanobind::handle plan) {
     if (const nanobind::object part = plan.attr("part"); !part.is_none()) plan_part(part, made);
     const nanobind::object values = plan.attr("values");
     made.on_error = policy(nanobind::cast<std::string>(values.attr("on_error")));
+    if (const nanobind::object most = values.attr("max_rejects"); !most.is_none()) made.max_rejects = nanobind::cast<u64>(most);
     made.true_words = texts(values.attr("true_words"));
     made.false_words = texts(values.attr("false_words"));
     made.quoted_null = nanobind::cast<bool>(values.attr("quoted_null"));

@@ -36,7 +36,7 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO
     if is_cut and plan.part is not None and plan.part.is_more:
         raise CutRecordError
     counts = made["counts"]
-    rejects = rejects_of(made["rejects"], made["fault_count"])
+    rejects = rejects_of(made["rejects"], made["rejects_rows"])
     if made["raised"]:
         raise parse_error(rejects)
     rows = counts["rows"]
@@ -48,6 +48,7 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO
         columns=columns,
         evidence=tuple(map(evidence_of, made["evidence"])),
         rejects=rejects,
+        rejected_records=made["rejected_records"],
         counts=counts,
         row_index=row_index,
         replaced=tuple(made["replaced"]),

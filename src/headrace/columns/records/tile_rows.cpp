@@ -3,24 +3,20 @@
 #include <algorithm>
 
 namespace headrace {
-FaultRow fault_row(const Tile& tile, const TileFault& fault, u64 record_base, FaultTexts& texts) {
-    const char* const text = reinterpret_cast<const char*>(tile.text);
-    FaultRow row{};
-    row.record = record_base + fault.record + 1;
+
+void add_fault(FaultBlock& block, const Tile& tile, const TileFault& fault, u64 record_base) {
+    const char* const begin = reinterpret_cast<const char*>(tile.text) + fault.record_begin;
+    FaultRow& row = block.add(record_base + fault.record + 1, {begin, fault.record_end - fault.record_begin});
     row.record_begin = tile.origin(fault.record_begin);
     row.at = tile.origin(fault.at);
     row.column = static_cast<i32>(fault.column);
     row.kind = fault.kind;
     row.outcome = fault.outcome;
-    row.in_short_row = fault.in_short_row;
-    row.record_size = fault.record_end - fault.record_begin;
-    row.record_text = texts.keep({text + fault.record_begin, row.record_size}).data();
     if (fault.column != NO_COLUMN) {
         row.field_begin = fault.field_begin - fault.record_begin;
         row.field_size = fault.field_end - fault.field_begin;
     }
     if (fault.kind == Fault::unclosed_quote) set_unclosed_field(row, fault.at - fault.record_begin);
-    return row;
 }
 
 // Return the number of records before the data, such as a header.
@@ -84,7 +80,6 @@ std::optional<TileFault> TileRowsFinder::fault_of(const Fields& fields, bool unc
     fault.record_begin = fields.record.begin;
     fault.record_end = fields.record.end;
     fault.column = NO_COLUMN;
-    fault.row = static_cast<u32>(rows_taken_);
     if (unclosed) {
         fault.kind = Fault::unclosed_quote;
         fault.at = fields.count == 1 ? fault.record_begin : fields.ends[fields.count - 2] + 1;

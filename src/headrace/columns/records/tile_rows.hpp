@@ -19,14 +19,11 @@ struct TileFault {
     i64 column;
     Fault kind;
     Outcome outcome;
-    u32 row;            // if the record is a row
-    bool in_short_row;  // as in FaultRow
     u32 field_begin, field_end;
 };
 
-// Return the fault with positions in the source. `record_base`: number of records before the tile. `texts` stores its
-// text.
-FaultRow fault_row(const Tile& tile, const TileFault& fault, u64 record_base, FaultTexts& texts);
+// Append a fault of a tile with positions in the source. `record_base`: number of records before the tile.
+void add_fault(FaultBlock& block, const Tile& tile, const TileFault& fault, u64 record_base);
 
 struct ByteRange {
     u32 begin, end;
