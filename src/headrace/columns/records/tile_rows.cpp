@@ -44,7 +44,35 @@ void TileRowsFinder::take_all(const Tile& tile, usize first, usize width) {
     rows_.starts = tile.starts + first;
     rows_.ends = tile.ends + (first == 0 ? 0 : (tile.last[first - 1] & RECORD_INDEX) + 1);
     rows_.rows = tile.records - first;
+    counts_.leading = first;
     counts_.records = counts_.rows = rows_.rows;
+}
+
+// Add the first malformed quote of each record from `first` on, all of which are rows.
+void TileRowsFinder::add_repaired(const Tile& tile, usize first, const std::vector<u32>& strays) {
+    usize next = 0;
+    for (usize record = 0; record < tile.records && next < strays.size(); ++record) {
+        const u32 last = tile.ends[tile.last[record] & RECORD_INDEX];
+        if (strays[next] > last) continue;
+        if (record >= first) {
+            TileFault repaired = fault_at(record - first, {tile.starts[record], last - (dialect_.line_end_length - 1)});
+            repaired.kind = Fault::quote;
+            repaired.outcome = Outcome::keep;
+            repaired.at = strays[next];
+            faults_.push_back(repaired);
+        }
+        while (next < strays.size() && strays[next] <= last) ++next;
+    }
+}
+
+// Return a fault of a whole record. `number`: index among the tile's data records.
+TileFault TileRowsFinder::fault_at(usize number, const ByteRange& record) const {
+    TileFault fault{};
+    fault.record = static_cast<u32>(number);
+    fault.record_begin = record.begin;
+    fault.record_end = record.end;
+    fault.column = NO_COLUMN;
+    return fault;
 }
 
 const TileRows& TileRowsFinder::find(const Tile& tile, const std::vector<u32>& strays) {
@@ -61,13 +89,14 @@ const TileRows& TileRowsFinder::find(const Tile& tile, const std::vector<u32>& s
     data_at_ = tile.window->place_of(data_begin_);
     const usize first = leading_records(tile);
     const bool plain_lead = std::all_of(tile.last, tile.last + first, [](u32 last) { return last <= RECORD_INDEX; });
-    const bool sound = !tile.unclosed_quote && strays.empty() && plain_lead;
+    // Records with lenient quotes stay as they are.
+    const bool sound = !tile.unclosed_quote && (strays.empty() || dialect_.lenient) && plain_lead;
     if (sound && all_have(tile, first, rules_.base_columns)) {
-        counts_.leading = first;
         take_all(tile, first, rules_.base_columns);
+        add_repaired(tile, first, strays);
     } else if (sound && max_fields() != rules_.base_columns && all_have(tile, first, max_fields())) {
-        counts_.leading = first;
         take_all(tile, first, max_fields());
+        add_repaired(tile, first, strays);
     } else {
         take_one_by_one(tile, strays);
     }
@@ -75,11 +104,7 @@ const TileRows& TileRowsFinder::find(const Tile& tile, const std::vector<u32>& s
 }
 
 std::optional<TileFault> TileRowsFinder::fault_of(const Fields& fields, bool unclosed, const u32* stray) const {
-    TileFault fault{};
-    fault.record = static_cast<u32>(counts_.records);
-    fault.record_begin = fields.record.begin;
-    fault.record_end = fields.record.end;
-    fault.column = NO_COLUMN;
+    TileFault fault = fault_at(counts_.records, fields.record);
     if (unclosed) {
         fault.kind = Fault::unclosed_quote;
         fault.at = fields.count == 1 ? fault.record_begin : fields.ends[fields.count - 2] + 1;

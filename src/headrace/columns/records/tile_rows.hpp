@@ -68,6 +68,8 @@ private:
     usize leading_records(const Tile& tile) const;
     bool all_have(const Tile& tile, usize first, usize width) const;
     void take_all(const Tile& tile, usize first, usize width);
+    void add_repaired(const Tile& tile, usize first, const std::vector<u32>& strays);
+    TileFault fault_at(usize number, const ByteRange& record) const;
     void take_one_by_one(const Tile& tile, const std::vector<u32>& strays);
     void take(const Fields& fields, bool unclosed, const u32* stray);
     std::optional<TileFault> fault_of(const Fields& fields, bool unclosed, const u32* stray) const;
