@@ -159,25 +159,22 @@ private:
 
     u64 rows() const { return places_.back().row; }
 
-    static Region region_of(usize bytes, Region::Content content = Region::Content::any) {
-        Region region(bytes, nullptr, content);
+    // Each region has its own purpose, by which freed memory is reused.
+    Region region_of(usize bytes, Region::Content content = Region::Content::any) {
+        Region region(bytes, nullptr, content, FIRST_USE + regions_++);
         region.ensure(bytes);
         return region;
     }
 
-    LoadedColumn bits_of() const {
-        LoadedColumn column;
-        column.type.id = TypeId::boolean;
-        column.values = region_of((rows() + 63) / 64 * 8, Region::Content::zero);
-        return column;
-    }
+    Region bits_region() { return region_of((rows() + 63) / 64 * 8, Region::Content::zero); }
 
     void allocate() {
         for (LoadedColumn* column : {&record_, &line_, &line_byte_, &byte_}) {
             column->type.id = TypeId::uint64;
             column->values = region_of(rows() * 8);
         }
-        kept_ = bits_of();
+        kept_.type.id = TypeId::boolean;
+        kept_.values = bits_region();
         for (usize c = 0; c < TEXT_COLUMNS; ++c) {
             LoadedColumn& column = texts_[c];
             column.type.id = TypeId::large_string;
@@ -185,7 +182,7 @@ private:
             column.values = region_of(places_.back().bytes[c]);
             column.offsets = region_of((rows() + 1) * 8);
             column.offsets.as<i64>()[0] = 0;
-            if (column.null_count != 0) column.validity = std::move(bits_of().values);
+            if (column.null_count != 0) column.validity = bits_region();
         }
     }
 
@@ -239,11 +236,14 @@ private:
         return table;
     }
 
+    static constexpr u32 FIRST_USE = u32{1} << 31;  // after those of the load's columns
+
     const LoadPlan& plan_;
     std::vector<FaultBlock> blocks_;
     const std::vector<u64>& lines_;
     std::vector<Place> places_;  // of each block, and of the end
     std::vector<std::string> types_;
+    u32 regions_ = 0;
     std::string lacking_;  // what the unclosed quoted field lacks
     LoadedColumn record_, kept_, line_, line_byte_, byte_;
     std::array<LoadedColumn, TEXT_COLUMNS> texts_;

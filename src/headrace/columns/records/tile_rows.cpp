@@ -79,7 +79,7 @@ const TileRows& TileRowsFinder::find(const Tile& tile, const std::vector<u32>& s
     counts_ = LoadCounts{};
     counts_.blank = tile.blank_lines;
     faults_.clear();
-    records_of_rows_.clear();
+    is_one_by_one_ = false;
     rows_ = TileRows{};
     rows_.text = tile.text;
     rows_.dialect = strays.empty() ? &strict_ : &dialect_;
@@ -126,6 +126,12 @@ std::optional<TileFault> TileRowsFinder::fault_of(const Fields& fields, bool unc
 }
 
 void TileRowsFinder::take(const Fields& fields, bool unclosed, const u32* stray) {
+    const bool fits = fields.count >= rules_.base_columns && fields.count <= max_fields();
+    if (fits && !unclosed && stray == nullptr) [[likely]] {
+        add_row(fields);
+        ++counts_.records;
+        return;
+    }
     if (stray != nullptr && dialect_.lenient) {
         TileFault repaired = *fault_of(fields, unclosed, stray);
         repaired.outcome = Outcome::keep;
@@ -137,16 +143,16 @@ void TileRowsFinder::take(const Fields& fields, bool unclosed, const u32* stray)
     if (!fault || fault->outcome == Outcome::keep) {
         if (fields.count < rules_.base_columns) ++counts_.filled;
         add_row(fields);
-        records_of_rows_.push_back(static_cast<u32>(counts_.records));
     }
     ++counts_.records;
 }
 
 void TileRowsFinder::take_one_by_one(const Tile& tile, const std::vector<u32>& strays) {
     rows_taken_ = 0;
-    starts_.clear();
-    record_ends_.clear();
-    widths_.clear();
+    for (std::vector<u32>* one : {&starts_, &record_ends_, &records_of_rows_, &widths_}) {
+        if (one->size() < tile.records) one->resize(tile.records);
+    }
+    is_one_by_one_ = true;
     usize first_end = 0, next_stray = 0;
     for (usize record = 0; record < tile.records; ++record) {
         const u32 marks = tile.last[record] & ~RECORD_INDEX;
@@ -168,7 +174,8 @@ void TileRowsFinder::take_one_by_one(const Tile& tile, const std::vector<u32>& s
         }
         first_end = last + 1;
     }
-    const bool all_whole = std::all_of(widths_.begin(), widths_.end(), [&](u32 width) { return width == columns_; });
+    const auto is_whole = [&](u32 width) { return width == columns_; };
+    const bool all_whole = std::all_of(widths_.data(), widths_.data() + rows_taken_, is_whole);
     rows_.columns = columns_;
     rows_.starts = starts_.data();
     rows_.ends = field_ends_.data();
@@ -190,16 +197,20 @@ void TileRowsFinder::add_row(const Fields& fields) {
     const usize own = std::min(fields.count, max_fields());
     const u32 separator_back = dialect_.separator_length - 1;
     starts[0] = fields.record.begin;
-    for (usize i = 1; i < own; ++i) starts[i] = fields.ends[i - 1] + 1;
-    for (usize i = 0; i < own; ++i) ends[i] = fields.ends[i] - separator_back;
+    ends[0] = fields.ends[0] - separator_back;
+    for (usize i = 1; i < own; ++i) {
+        starts[i] = fields.ends[i - 1] + 1;
+        ends[i] = fields.ends[i] - separator_back;
+    }
     if (own == fields.count) ends[own - 1] = fields.record.end;
     std::fill(starts + own, starts + columns_, fields.record.end);
     std::fill(ends + own, ends + columns_, fields.record.end);
     const bool more = rules_.collect_long && fields.count > own;
     if (more) starts[own] = fields.ends[own - 1] + 1;
-    widths_.push_back(static_cast<u32>(more ? columns_ : own));
-    starts_.push_back(fields.record.begin);
-    record_ends_.push_back(fields.record.end);
+    widths_[rows_taken_] = static_cast<u32>(more ? columns_ : own);
+    starts_[rows_taken_] = fields.record.begin;
+    record_ends_[rows_taken_] = fields.record.end;
+    records_of_rows_[rows_taken_] = static_cast<u32>(counts_.records);
     ++rows_taken_;
 }
 

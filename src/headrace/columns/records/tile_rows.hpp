@@ -45,7 +45,7 @@ public:
     const LoadCounts& counts() const { return counts_; }
     const std::vector<TileFault>& faults() const { return faults_; }
     // Return the index of a row's data record in the tile.
-    u32 record_of(usize row) const { return records_of_rows_.empty() ? static_cast<u32>(row) : records_of_rows_[row]; }
+    u32 record_of(usize row) const { return is_one_by_one_ ? records_of_rows_[row] : static_cast<u32>(row); }
     // Return the bytes of a row's record, without the line end.
     ByteRange record(usize row) const;
     // Return whether the row's record lacks fields.
@@ -86,10 +86,11 @@ private:
     TileRows rows_{};
     LoadCounts counts_;
     std::vector<TileFault> faults_;
-    // Rows that are indexed one by one: their records, and the fields of these.
+    // Rows that are indexed one by one: their records, and the fields of these. The first `rows_taken_` items count.
     std::vector<u32> starts_, record_ends_, records_of_rows_, widths_;
     std::vector<u32> field_starts_, field_ends_;
     usize rows_taken_ = 0;
+    bool is_one_by_one_ = false;
 };
 
 }  // namespace headrace
