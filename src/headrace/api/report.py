@@ -168,7 +168,7 @@ class Report:
     unread_bytes
         Number of bytes that were not read, because of ``n_rows``.
     faults
-        Number of faults, including those of kept records: the rows of ``table.rejects``, unless `max_rejects` limits them.
+        Number of faults, also of records that stay: the rows of ``table.rejects``, unless `max_rejects` limits them.
     columns
         Types of the columns and their evidence.
     renamed

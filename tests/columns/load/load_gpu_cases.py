@@ -59,7 +59,8 @@ def read_on_fibers(
         rejects = with_header_faults(loaded.rejects, prepared.beginning, parsed.context)
         loaded = replace(loaded, rejects=rejects, counts=with_header_count(loaded.counts, prepared.beginning))
         report = make_report(source, prepared, loaded, parsed, {})
-        return headrace.Table(table_columns(prepared, loaded, parsed), rejects=headrace.Table(rejects), report=report), launcher.waits
+        columns = table_columns(prepared, loaded, parsed)
+        return headrace.Table(columns, rejects=headrace.Table(rejects), report=report), launcher.waits
 
 
 def view_of(room: HostRoom) -> _native.Source:

@@ -33,7 +33,7 @@ struct LoadResult {
     u8 state = 0;         // the automaton's, at the stop
     bool is_cut = false;  // the source ended inside the last record
     bool raised = false;  // the outcome of some fault is `raise`; the columns are not finished
-    u64 fault_count = 0;             // of all faults; `faults` has at most LoadPlan::max_rejects
+    u64 fault_count = 0;  // of all faults; `faults` has at most LoadPlan::max_rejects
     std::vector<FaultBlock> faults;  // the first ones, by tile; if the outcome of one is `raise`, that one alone
     std::vector<RejectedRecords> rejected_records;  // by tile
     StageSeconds seconds;

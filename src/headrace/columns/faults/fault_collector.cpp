@@ -73,20 +73,20 @@ void FaultCollector::count_and_add(FaultBlock block) {
 }
 
 std::vector<FaultBlock> FaultCollector::take() {
-    std::vector<FaultBlock> taken;
+    std::vector<FaultBlock> blocks;
     if (raised_) {
-        taken.push_back(std::move(*raised_));
+        blocks.push_back(std::move(*raised_));
     } else {
         u64 left = max_;
         for (auto& [tile, block] : blocks_) {
             if (block.faults.size() > left) block.faults.resize(left);
             left -= block.faults.size();
-            taken.push_back(std::move(block));
+            blocks.push_back(std::move(block));
         }
         charged_ = 0;
     }
     refund();
-    return taken;
+    return blocks;
 }
 
 void FaultCollector::refund() noexcept {

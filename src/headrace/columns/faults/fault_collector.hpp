@@ -1,5 +1,5 @@
-// Collects the faults of a load from several threads, a tile at a time. It keeps at most the first `max` faults, whatever
-// the order in which tiles arrive: a tile is dropped once the preceding ones have that many. All faults are counted.
+// Collects the faults of a load from several threads, a tile at a time. It keeps the first `max` faults, whatever the
+// order in which tiles arrive. A tile is dropped once the preceding ones have that many. All faults are counted.
 #pragma once
 
 #include <map>

@@ -15,7 +15,8 @@ struct Wanted {
 };
 
 // Return the data record of each wanted row.
-std::vector<Wanted> wanted_records(const std::vector<u64>& deciding_rows, const std::vector<RejectedRecords>& rejected) {
+std::vector<Wanted> wanted_records(const std::vector<u64>& deciding_rows,
+                                   const std::vector<RejectedRecords>& rejected) {
     std::vector<Wanted> wanted;
     for (usize c = 0; c < deciding_rows.size(); ++c) {
         if (deciding_rows[c] == NO_ROW) continue;

@@ -12,8 +12,8 @@ namespace headrace {
 // Sort the faults of a tile by record, then column. A record may have two faults of its own, a quote in an unquoted
 // field and a surplus field: these are sorted by byte. If a fault rejects its record, no other
 // fault of the record keeps it.
-template <class TileFaults>
-void order_faults(TileFaults& faults) {
+template <class Faults>
+void order_faults(Faults& faults) {
     const auto before = [](const auto& a, const auto& b) {
         const auto key = [](const auto& fault) { return std::tie(fault.record, fault.column, fault.at, fault.kind); };
         return key(a) < key(b);

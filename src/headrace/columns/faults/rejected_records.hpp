@@ -43,7 +43,7 @@ inline u64 record_of_row(const std::vector<RejectedRecords>& tiles, u64 row) {
 
 // Call visit(from, count) for each run of rows between removed ones, of `rows` in all.
 template <class Visit>
-void for_each_kept_run(const std::vector<u64>& removed, usize rows, Visit visit) {
+void for_each_stored_run(const std::vector<u64>& removed, usize rows, Visit visit) {
     usize from = 0;
     const auto end_run = [&](usize end) {
         if (end > from) visit(from, end - from);
@@ -57,19 +57,19 @@ void for_each_kept_run(const std::vector<u64>& removed, usize rows, Visit visit)
 inline void remove_bits(std::vector<u64>& bits, const std::vector<u64>& removed, usize count) {
     usize to = 0;
     for (usize word = 0; word * 64 < count; ++word) {
-        u64 kept = bits[word];
+        u64 left = bits[word];
         usize size = count - 64 * word < 64 ? count - 64 * word : 64;
-        for (u64 left = removed[word]; left != 0; --size) {
+        for (u64 marked = removed[word]; marked != 0; --size) {
             // The highest removed bit first, so that the positions of the others remain valid.
-            const int at = 63 - std::countl_zero(left);
-            left &= ~(u64{1} << at);
+            const int at = 63 - std::countl_zero(marked);
+            marked &= ~(u64{1} << at);
             const u64 low = (u64{1} << at) - 1;
-            kept = (kept & low) | (kept >> 1 & ~low);
+            left = (left & low) | (left >> 1 & ~low);
         }
-        if (size < 64) kept &= (u64{1} << size) - 1;
+        if (size < 64) left &= (u64{1} << size) - 1;
         bits[word] = 0;
-        bits[to / 64] |= kept << (to % 64);
-        if (to % 64 != 0 && to / 64 < word) bits[to / 64 + 1] = kept >> (64 - to % 64);
+        bits[to / 64] |= left << (to % 64);
+        if (to % 64 != 0 && to / 64 < word) bits[to / 64 + 1] = left >> (64 - to % 64);
         to += size;
     }
 }

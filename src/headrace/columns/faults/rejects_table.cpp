@@ -1,6 +1,6 @@
-// Builds the table of rejects in parallel, a tile's faults at a time: a first pass sums the bytes of texts, a scan gives
-// each tile its place in the columns, and a second pass writes. A tile's faults are freed once they are written, so the
-// peak is about one table, not the table and the faults.
+// Builds the table of rejects in parallel, a tile's faults at a time: a first pass sums the bytes of texts, a scan
+// gives each tile its place in the columns, and a second pass writes. A tile's faults are freed once they are written,
+// so the peak is about one table, not the table and the faults.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -63,18 +63,18 @@ u64 line_ends(std::string_view text, bool with_last) {
 
 // Return the text for what an unclosed quoted field lacks. `line`: the line in which its record begins.
 std::string missing_quote(const FaultRow& fault, u64 line) {
-    const u64 taken = line_ends(fault.text().substr(fault.field_begin), false) + 1;
+    const u64 lines = line_ends(fault.text().substr(fault.field_begin), false) + 1;
     const std::string first = std::to_string(line + line_ends(fault.text().substr(0, fault.field_begin), true));
-    if (taken == 1) return "a closing quote in line " + first;
-    return "a closing quote in the " + std::to_string(taken) + " lines from line " + first + " on";
+    if (lines == 1) return "a closing quote in line " + first;
+    return "a closing quote in the " + std::to_string(lines) + " lines from line " + first + " on";
 }
 
 bool is_unclosed(const FaultRow& fault) { return fault.kind == Fault::unclosed_quote; }
 
-enum TextColumn : usize { COLUMN, KIND, EXPECTED, FIELD, TEXT, TEXT_COLUMNS };
+enum RejectsText : usize { COLUMN, KIND, EXPECTED, FIELD, TEXT, TEXT_COLUMNS };
 
 // The position of a tile's faults in the table.
-struct Place {
+struct BlockPosition {
     u64 row = 0;
     std::array<u64, TEXT_COLUMNS> bytes{}, nulls{};
 };
@@ -101,7 +101,8 @@ public:
         for_each_block([&](usize block) {
             const FaultBlock faults = std::move(blocks_[block]);
             write_words(faults.faults, places_[block].row);
-            for (usize c = 0; c < TEXT_COLUMNS; ++c) write_texts(faults.faults, places_[block], static_cast<TextColumn>(c));
+            for (usize c = 0; c < TEXT_COLUMNS; ++c)
+                write_texts(faults.faults, places_[block], static_cast<RejectsText>(c));
         });
         return finished();
     }
@@ -126,7 +127,7 @@ private:
         lacking_ = missing_quote(*found, lines_[lines_.size() - 1 - after]);
     }
 
-    Text text_of(TextColumn column, const FaultRow& fault) const {
+    Text text_of(RejectsText column, const FaultRow& fault) const {
         const bool of_field = fault.column != NO_COLUMN;
         const auto number = static_cast<usize>(fault.column);
         switch (column) {
@@ -146,11 +147,11 @@ private:
         return fault.text();
     }
 
-    void measure(const FaultBlock& block, Place& place) const {
+    void measure(const FaultBlock& block, BlockPosition& place) const {
         place.row = block.faults.size();
         for (usize c = 0; c < TEXT_COLUMNS; ++c) {
             for (const FaultRow& fault : block.faults) {
-                const Text text = text_of(static_cast<TextColumn>(c), fault);
+                const Text text = text_of(static_cast<RejectsText>(c), fault);
                 place.bytes[c] += text ? printable_size(*text) : 0;
                 place.nulls[c] += text ? 0 : 1;
             }
@@ -202,7 +203,7 @@ private:
         }
     }
 
-    void write_texts(const std::vector<FaultRow>& faults, const Place& place, TextColumn number) const {
+    void write_texts(const std::vector<FaultRow>& faults, const BlockPosition& place, RejectsText number) const {
         const LoadedColumn& column = texts_[number];
         char* const begin = column.values.as<char>();
         char* to = begin + place.bytes[number];
@@ -241,7 +242,7 @@ private:
     const LoadPlan& plan_;
     std::vector<FaultBlock> blocks_;
     const std::vector<u64>& lines_;
-    std::vector<Place> places_;  // of each block, and of the end
+    std::vector<BlockPosition> places_;  // of each block, and of the end
     std::vector<std::string> types_;
     u32 regions_ = 0;
     std::string lacking_;  // what the unclosed quoted field lacks

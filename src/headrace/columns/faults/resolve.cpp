@@ -102,32 +102,34 @@ FaultBlock resolve_range(const ListedFaults& listed, const Range& range, u64& re
     const LoadPlan& plan = listed.plan;
     FaultBlock block;
     u64 counted = ~u64{0};
-    for_each_fault(listed, range.from, range.to, range.record, [&](const FieldFault& fault, const RecordReader& reader) {
-        const TileRowsFinder& rows = reader.rows();
-        const bool of_record = fault.column == NO_FIELD;
-        const bool is_rejected =
-            of_record ? rows.counts().rows == 0 : field_outcome(plan.on_error) == Outcome::reject;
-        const bool is_filled = plan.rows.fill_short && reader.fields() < plan.rows.base_columns;
-        if (is_rejected && is_filled && fault.record != counted) {
-            counted = fault.record;
-            ++rejected_short;
-        }
-        if (of_record) {
-            for (const TileFault& found : rows.faults()) add_fault(block, reader.tile(), found, fault.record);
-            return;
-        }
-        const ByteRange record = rows.record(0), field = rows.field(0, fault.column);
-        TileFault found{};
-        found.record_begin = record.begin;
-        found.record_end = record.end;
-        found.at = static_cast<u32>(fault.at - fault.record_begin);
-        found.column = fault.column;
-        found.kind = static_cast<Fault>(fault.kind);
-        found.outcome = field_outcome(plan.on_error);
-        found.field_begin = field.begin;
-        found.field_end = field.end;
-        add_fault(block, reader.tile(), found, fault.record);
-    });
+    for_each_fault(listed, range.from, range.to, range.record,
+                   [&](const FieldFault& fault, const RecordReader& reader) {
+                       const TileRowsFinder& rows = reader.rows();
+                       const bool of_record = fault.column == NO_FIELD;
+                       const bool is_rejected =
+                           of_record ? rows.counts().rows == 0 : field_outcome(plan.on_error) == Outcome::reject;
+                       const bool is_filled = plan.rows.fill_short && reader.fields() < plan.rows.base_columns;
+                       if (is_rejected && is_filled && fault.record != counted) {
+                           counted = fault.record;
+                           ++rejected_short;
+                       }
+                       if (of_record) {
+                           for (const TileFault& found : rows.faults())
+                               add_fault(block, reader.tile(), found, fault.record);
+                           return;
+                       }
+                       const ByteRange record = rows.record(0), field = rows.field(0, fault.column);
+                       TileFault found{};
+                       found.record_begin = record.begin;
+                       found.record_end = record.end;
+                       found.at = static_cast<u32>(fault.at - fault.record_begin);
+                       found.column = fault.column;
+                       found.kind = static_cast<Fault>(fault.kind);
+                       found.outcome = field_outcome(plan.on_error);
+                       found.field_begin = field.begin;
+                       found.field_end = field.end;
+                       add_fault(block, reader.tile(), found, fault.record);
+                   });
     order_faults(block.faults);
     return block;
 }

@@ -30,7 +30,7 @@ struct ListedFaults {
 struct ResolvedFaults {
     std::vector<FaultBlock> faults;  // ordered by record, then column; at most LoadPlan::max_rejects
     u64 count = 0;                   // of all faults
-    u64 rejected_short = 0;  // rejected records whose missing fields the kernels filled with nulls
+    u64 rejected_short = 0;          // rejected records whose missing fields the kernels filled with nulls
 };
 
 // Resolve listed faults. The kernels list one fault of a faulty record; the result has all that the loader finds in it.

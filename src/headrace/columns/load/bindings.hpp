@@ -149,7 +149,8 @@ inline LoadPlan plan_from(nanobind::handle plan) {
     if (const nanobind::object part = plan.attr("part"); !part.is_none()) plan_part(part, made);
     const nanobind::object values = plan.attr("values");
     made.on_error = policy(nanobind::cast<std::string>(values.attr("on_error")));
-    if (const nanobind::object most = values.attr("max_rejects"); !most.is_none()) made.max_rejects = nanobind::cast<u64>(most);
+    if (const nanobind::object limit = values.attr("max_rejects"); !limit.is_none())
+        made.max_rejects = nanobind::cast<u64>(limit);
     made.true_words = texts(values.attr("true_words"));
     made.false_words = texts(values.attr("false_words"));
     made.quoted_null = nanobind::cast<bool>(values.attr("quoted_null"));

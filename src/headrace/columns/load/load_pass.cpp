@@ -67,8 +67,9 @@ void LoadPass::run_again() {
 // Return bits of the records of a tile that earlier passes rejected, or null.
 const std::vector<u64>* LoadPass::rejected_before(std::uint64_t tile) const {
     const std::vector<RejectedRecords>& tiles = result_.rejected_records;
-    const auto found = std::lower_bound(tiles.begin(), tiles.end(), tile,
-                                        [](const RejectedRecords& one, std::uint64_t wanted) { return one.tile < wanted; });
+    const auto found =
+        std::lower_bound(tiles.begin(), tiles.end(), tile,
+                         [](const RejectedRecords& one, std::uint64_t wanted) { return one.tile < wanted; });
     return found == tiles.end() || found->tile != tile ? nullptr : &found->bits;
 }
 

@@ -20,36 +20,6 @@ constexpr usize MAX_SPARE_BYTES = usize{4} << 20;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// Merge a tile's bits into a column's, from any bit. Two tiles may share a word at their border, hence the atomic or.
-void merge_bits(const std::vector<u64>& from, usize count, u64* to, usize at) {
-    const auto add = [](u64* word, u64 bits) {
-        if (bits != 0) __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
-    };
-    const usize shift = at % 64;
-    u64* word = to + at / 64;
-    for (usize i = 0; i * 64 < count; ++i, ++word) {
-        add(word, from[i] << shift);
-        if (shift != 0 && from[i] >> (64 - shift) != 0) add(word + 1, from[i] >> (64 - shift));
-    }
-}
-
-// Return the tile's bytes of the strings before a row.
-u32 string_begin(const TileColumn& part, usize row) { return row == 0 ? 0 : part.string_ends[row - 1]; }
-
-// Copy the strings of the rows that are not removed. `base`: offset of their bytes in `values`.
-template <class Offset>
-void put_strings(const TileColumn& part, const std::vector<u64>& removed, usize rows, std::byte* values, Offset* to) {
-    u64 base = part.string_base;
-    for_each_kept_run(removed, rows, [&](usize from, usize count) {
-        const u32 begin = string_begin(part, from), end = part.string_ends[from + count - 1];
-        std::memcpy(values + base, part.string_bytes + begin, end - begin);
-        for (usize row = from; row < from + count; ++row) {
-            *to++ = static_cast<Offset>(base + part.string_ends[row] - begin);
-        }
-        base += end - begin;
-    });
-}
-
 // A part of the memory for values begins at a multiple of these bytes.
 constexpr usize ALIGNMENT = 64;
 
@@ -223,7 +193,7 @@ void TileWorker::find_rejected() {
 void TileWorker::reserve_rows() {
     const LoadCounts& found = finder_.counts();
     for (TileColumn& part : parts_) {
-        if (is_string_job(part)) part.kept_string_bytes = kept_string_bytes(part);
+        if (is_string_job(part)) part.stored_string_bytes = stored_string_bytes(part);
     }
     pass_.places_->enter(tile_->number);
     LoadCounts& counts = pass_.counts_;
@@ -239,9 +209,9 @@ void TileWorker::reserve_rows() {
     pass_.places_->leave();
 }
 
-usize TileWorker::kept_string_bytes(const TileColumn& part) const {
+usize TileWorker::stored_string_bytes(const TileColumn& part) const {
     usize bytes = part.counts.string_bytes;
-    for_each_bit(faults_.removed(), [&](usize row) { bytes -= part.string_ends[row] - string_begin(part, row); });
+    for_each_bit(faults_.removed(), [&](usize row) { bytes -= part.string_ends[row] - part.string_begin(row); });
     return bytes;
 }
 
@@ -250,7 +220,7 @@ void TileWorker::reserve_column(TileColumn& part) {
     u64& string_bytes = pass_.string_bytes_[part.column];
     if (strings) {
         part.string_base = string_bytes;
-        string_bytes += part.kept_string_bytes;
+        string_bytes += part.stored_string_bytes;
         if (pass_.mode_ == LoadPass::Mode::convert) pass_.check_text(part.column);
     }
     if (pass_.mode_ != LoadPass::Mode::convert) return;
@@ -289,54 +259,18 @@ bool TileWorker::convert_values(const TileRows& rows, TileColumn& part, std::byt
 
 // Store a column of the tile at its place in the result.
 void TileWorker::store(const TileRows& rows, TileColumn& part) {
+    LoadedColumn& column = pass_.result_.columns[part.column];
+    const StoredRows stored = {rows.rows, faults_.removed(), faults_.removed_rows(), row_base_};
     if (is_string_job(part)) {
         if (pass_.mode_ == LoadPass::Mode::classify) return;
-        store_strings(rows, part);
+        store_strings(part, stored, column);
     } else if (may_remove_rows()) {
         if (part.values == nullptr) return;
-        store_values(rows, part);
-    } else if (!convert_values(rows, part, pass_.result_.columns[part.column].values.data(), row_base_)) {
+        store_values(part, stored, column);
+    } else if (!convert_values(rows, part, column.values.data(), row_base_)) {
         return;
     }
-    store_bits(part, rows.rows);
-}
-
-void TileWorker::store_strings(const TileRows& rows, const TileColumn& part) {
-    LoadedColumn& column = pass_.result_.columns[part.column];
-    const std::vector<u64>& removed = faults_.removed();
-    if (value_bits(column.type) == 64) {
-        put_strings(part, removed, rows.rows, column.values.data(), column.offsets.as<i64>() + row_base_ + 1);
-    } else {
-        put_strings(part, removed, rows.rows, column.values.data(), column.offsets.as<i32>() + row_base_ + 1);
-    }
-    if (part.counts.replaced != 0) __atomic_fetch_add(&column.replaced, part.counts.replaced, __ATOMIC_RELAXED);
-}
-
-void TileWorker::store_values(const TileRows& rows, const TileColumn& part) {
-    const LoadedColumn& column = pass_.result_.columns[part.column];
-    const usize width = value_bits(column.type) / 8;
-    if (width == 0) return;
-    std::byte* to = column.values.data() + row_base_ * width;
-    for_each_kept_run(faults_.removed(), rows.rows, [&](usize from, usize count) {
-        std::memcpy(to, part.values + from * width, count * width);
-        to += count * width;
-    });
-}
-
-// Store the bits of a column: booleans and nulls.
-void TileWorker::store_bits(TileColumn& part, usize rows) {
-    LoadedColumn& column = pass_.result_.columns[part.column];
-    const std::vector<u64>& removed = faults_.removed();
-    const usize kept = rows - faults_.removed_rows();
-    if (column.type.id == TypeId::boolean) {
-        if (!removed.empty()) remove_bits(part.bits, removed, rows);
-        merge_bits(part.bits, kept, column.values.as<u64>(), row_base_);
-    }
-    if (part.counts.nulls == 0) return;
-    if (!removed.empty()) remove_bits(part.nulls, removed, rows);
-    const u64 nulls = removed.empty() ? part.counts.nulls : count_bits(part.nulls);
-    merge_bits(part.nulls, kept, pass_.null_bits_[part.column].as<u64>(), row_base_);
-    __atomic_fetch_add(&column.null_count, nulls, __ATOMIC_RELAXED);
+    store_bits(part, stored, column, pass_.null_bits_[part.column]);
 }
 
 void TileWorker::on_fault(void* self, usize row, Fault kind, u32 at) {

@@ -6,23 +6,12 @@
 #include <vector>
 
 #include "columns/load/load_pass.hpp"
+#include "columns/load/tile_column.hpp"
 #include "columns/load/tile_faults.hpp"
 #include "columns/load/worker_memory.hpp"
 #include "columns/plan/field_rules.hpp"
 
 namespace headrace {
-
-// One column of a tile, until it has its place in the result.
-struct TileColumn {
-    usize column;
-    ColumnCounts counts;
-    std::vector<u64> nulls, bits;
-    const u8* string_bytes;
-    const u32* string_ends;
-    u64 kept_string_bytes;  // of the rows that are not removed
-    u64 string_base;        // offset of the bytes in the result
-    const u8* values;       // of fixed width, if rows may be removed from them; null if the column is skipped
-};
 
 // The first field of a kind in a column of a tile, if the column's guess does not cover that kind.
 struct KindSeen {
@@ -48,13 +37,10 @@ private:
     void convert_to_memory(const TileRows& rows);
     bool convert_values(const TileRows& rows, TileColumn& part, std::byte* values, usize row_base);
     void find_rejected();
-    usize kept_string_bytes(const TileColumn& part) const;
+    usize stored_string_bytes(const TileColumn& part) const;
     void reserve_rows();
     void reserve_column(TileColumn& part);
     void store(const TileRows& rows, TileColumn& part);
-    void store_strings(const TileRows& rows, const TileColumn& part);
-    void store_values(const TileRows& rows, const TileColumn& part);
-    void store_bits(TileColumn& part, usize rows);
     void report();
     void report_faults();
     bool is_string_job(const TileColumn& part) const;

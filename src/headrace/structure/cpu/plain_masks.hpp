@@ -285,8 +285,8 @@ struct BothSides {
     u8 from_outside, from_inside;
 };
 
-// Return the states after a tile that has malformed quotes. Such a quote is text, and so are the others of its field:
-// after that field both sides agree. So the end of the tile usually decides. Example:
+// Return the states after a tile that has malformed quotes. Such a quote is text, and so are the others of its field.
+// Both sides agree after that field, so the end of the tile usually decides. Example:
 //   text      f o " x " , 1
 //   outside   . . t . t . .    the first quote begins no field, so both are text (t)
 //   inside    . . c . t . .    the first quote closes the field, and the second begins none

@@ -76,7 +76,7 @@ def _policies(rows: RowRules, on_error: str, lenient: bool, capacity: int, repla
 
 
 @dataclass(frozen=True, slots=True)
-class _MadeRejects:
+class _RejectsTable:
     """A table of rejects.
 
     Parameters
@@ -309,10 +309,10 @@ class FaultList:
         counts["rows"] = counts["records"] - len(rejected)
         for one in columns:
             self._types[one.position] = one.made
-        made = self._table(listed, raises=False)
-        self.rejects = made.rejects
-        counts["faults"] = made.faults
-        counts["filled"] = self._filled - made.rejected_short
+        table = self._table(listed, raises=False)
+        self.rejects = table.rejects
+        counts["faults"] = table.faults
+        counts["filled"] = self._filled - table.rejected_short
 
     def _prefixes(self, listed: NDArray[np.void]) -> tuple[bytes, int]:
         if not self._far or not len(listed):
@@ -332,7 +332,7 @@ class FaultList:
             found = _native.line_numbers(source, begins.tolist(), self._plan.threads, part.line_begin)
         return np.array(found, np.uint64) + np.uint64(part.lines)
 
-    def _table(self, listed: NDArray[np.void], *, raises: bool) -> _MadeRejects:
+    def _table(self, listed: NDArray[np.void], *, raises: bool) -> _RejectsTable:
         """Return the table of rejects.
 
         Parameters
@@ -347,12 +347,12 @@ class FaultList:
         given = (self._source, self._dialect, self._plan, self._begin, self._types)
         with native_errors():
             prefixes = self._prefixes(listed)
-            made, rows, faults, rejected_short = _native.rejects(*given, listed.tobytes(), prefixes, lines.tobytes())
-        table = dict(rejects_of(made, rows))
+            columns, rows, faults, rejected_short = _native.rejects(*given, listed.tobytes(), prefixes, lines.tobytes())
+        table = dict(rejects_of(columns, rows))
         if self._decoded is not None:
             for name in ("line_byte", "byte"):
                 table[name] = source_positions(table[name], self._decoded)
-        return _MadeRejects(table, faults, rejected_short)
+        return _RejectsTable(table, faults, rejected_short)
 
 
 def first_faults_bytes() -> int:
