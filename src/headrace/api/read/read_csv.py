@@ -218,7 +218,7 @@ def read_csv(
     max_rejects
         Greatest number of faults of records that ``table.rejects`` lists: the first ones. ``report.faults`` and
         ``report.rejected`` count all. The limit holds for each file, and for each batch of a scan. None for no limit. A fault
-        takes about 150 bytes of memory, and twice the text of its record.
+        takes about 160 bytes of memory, and twice the text of its record.
     glob
         Whether ``*``, ``?``, ``[...]`` and ``**`` (any folders) make a path a pattern. A path that exists is never a pattern.
     union_by_name

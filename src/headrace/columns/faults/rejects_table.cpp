@@ -1,6 +1,6 @@
-// Builds the table of rejects in parallel, a tile's faults at a time: a first pass sums the bytes of texts, a scan
-// gives each tile its place in the columns, and a second pass writes. A tile's faults are freed once they are written,
-// so the peak is about one table, not the table and the faults.
+// Builds the table of rejects in parallel, the faults of one tile at a time. A first pass sums the bytes of texts, a
+// scan gives each tile its place in the columns, and a second pass writes. The faults of a tile are freed once they are
+// written.
 #include <algorithm>
 #include <array>
 #include <atomic>

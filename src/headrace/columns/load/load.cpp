@@ -130,8 +130,8 @@ private:
         }
     }
 
-    // A later pass has rejected rows that columns of earlier passes still have: text that is not UTF-8, in a column
-    // whose first records look otherwise.
+    // A later pass has rejected rows that the columns of earlier passes have. Their fault is invalid UTF-8 in a column
+    // that the first records do not show to be text.
     void convert_again() {
         for (usize c = 0; c < guesses_.size(); ++c) guesses_[c].wanted = plan_.columns[c].wanted;
         LoadPass(input_, guesses_, results()).run_again();

@@ -287,9 +287,9 @@ struct BothSides {
 
 // Return the states after a tile that has malformed quotes. Such a quote is text, and so are the others of its field.
 // Both sides agree after that field, so the end of the tile usually decides. Example:
-//   text      f o " x " , 1
-//   outside   . . t . t . .    the first quote begins no field, so both are text (t)
-//   inside    . . c . t . .    the first quote closes the field, and the second begins none
+// | text      f o " x " , 1
+// | outside   . . t . t . .    the first quote begins no field, so both are text (t)
+// | inside    . . c . t . .    the first quote closes the field, and the second begins none
 HR_FN BothSides run_both_sides(const Dialect& dialect, const u8* text, usize n) {
     constexpr usize FIRST_BYTES = 1024, GROWTH = 8;
     const PlainStates states(dialect);
