@@ -209,8 +209,7 @@ def rejects(
     faults: bytes,
     prefixes: tuple[bytes, int],
     lines: bytes,
-    raises: bool,
-) -> tuple[list[Any], int, int]: ...
+) -> tuple[list[Any], int, int, int]: ...
 def resolve_fields(
     source: Source,
     dialect: Dialect,

@@ -53,6 +53,7 @@ TAKES: dict[str, set[str]] = {
     "skip_rows": FROM_ZERO,
     "skip_rows_after_header": FROM_ZERO,
     "skip_footer": FROM_ZERO,
+    "max_rejects": {"none", *FROM_ZERO},
     "short_records": NONE,
     "long_records": NONE,
     "row_index_name": {"none", "empty text", *NAMES},

@@ -93,3 +93,11 @@ def test_faults_take_a_few_hundred_bytes_each(tmp_path: Path, text: bytes, optio
     found = measured(tmp_path / "a.csv", text, **options)
     assert found["faults"] == 500_000
     assert found["peak"] < 300 * found["faults"] + 20 * MB
+
+
+@pytest.mark.parametrize("on_error", ["null", "reject"])
+def test_faults_beyond_the_limit_take_no_memory(tmp_path: Path, on_error: str) -> None:
+    text = b"a\n" + b"x\n" * 4_000_000
+    found = measured(tmp_path / "a.csv", text, dtypes="int64", on_error=on_error, max_rejects=1000)
+    assert found["faults"] == 4_000_000
+    assert found["peak"] < 1.2 * found["result"] + 20 * MB

@@ -18,7 +18,7 @@ from headrace import _native
 from headrace.api.load import prepared
 from headrace.api.load.reading import load_plan, prepare, report_later, table_columns
 from headrace.api.options.csv_options import parse_options
-from headrace.columns.finish.header_faults import with_header_faults
+from headrace.columns.finish.header_faults import with_header_count, with_header_faults
 from headrace.columns.load.gpu.decoded import decode_target
 from headrace.columns.load.gpu.load import GpuTarget, load_on_gpu
 from headrace.columns.plan.native_dialect import native_dialect
@@ -50,8 +50,9 @@ def read_far(data: bytes, **options) -> headrace.Table:
         if source.codec != "utf-8":
             place, placed, plan = decode_target(place, placed, plan, view_of, DecodeShape(64))
         loaded = load_on_gpu(place, placed, parsed.dialect, plan)
-        report = report_later(source, known, loaded, parsed, {})
         rejects = with_header_faults(loaded.rejects, known.beginning, parsed.context)
+        loaded = replace(loaded, rejects=rejects, counts=with_header_count(loaded.counts, known.beginning))
+        report = report_later(source, known, loaded, parsed, {})
         return headrace.Table(table_columns(known, loaded, parsed), rejects=headrace.Table(rejects), report=report)
 
 

@@ -99,6 +99,7 @@ def test_what_is_not_given_is_left_to_read_csv() -> None:
         (["--no-hive"], {"hive_partitioning": False}),
         (["--n-rows", "10"], {"n_rows": 10}),
         (["--on-error", "reject"], {"on_error": "reject"}),
+        (["--max-rejects", "3"], {"max_rejects": 3}),
         (["--threads", "2"], {"threads": 2}),
         (["--chunk-bytes", "4096"], {"chunk_bytes": 4096}),
     ],

@@ -5,7 +5,6 @@
 
 #include "arrow_checks.hpp"
 #include "columns/faults/faults.hpp"
-#include "columns/faults/order.hpp"
 #include "columns/load/load.hpp"
 #include "columns/load/peek.hpp"
 #include "plans.hpp"
@@ -43,12 +42,14 @@ void check_row_index(const LoadPlan& plan, const LoadResult& result) {
 // All that a load gives, as bytes, once its buffers are checked.
 std::string picture_of(const Source& source, const Dialect& dialect, const LoadPlan& plan) {
     LoadResult result = load(source, dialect, plan);
-    const auto raises = [](const FaultRow& fault) { return fault.outcome == Outcome::raise; };
-    REQUIRE(result.raised == std::any_of(result.faults.begin(), result.faults.end(), raises));
-    if (result.raised) keep_first_raised(result);
-    std::string picture;
-    const usize faults = result.faults.size();
-    for (const NamedColumn& column : rejects_table(plan, result, lines_of_faults(source, plan, result))) {
+    const usize faults = rows_of(result.faults);
+    for (const FaultBlock& block : result.faults) {
+        for (const FaultRow& fault : block.faults) REQUIRE((fault.outcome == Outcome::raise) == result.raised);
+    }
+    REQUIRE(result.raised ? faults == 1 : faults == std::min(result.fault_count, plan.max_rejects));
+    std::string picture = std::to_string(result.fault_count) + ' ';
+    const std::vector<u64> lines = lines_of_faults(source, plan, result);
+    for (const NamedColumn& column : rejects_table(plan, result, lines)) {
         fuzz::check_column(column.column, faults);
         append(picture, column.column);
     }

@@ -168,7 +168,7 @@ class Report:
     unread_bytes
         Number of bytes that were not read, because of ``n_rows``.
     faults
-        Number of rows of ``table.rejects``, including those of kept records.
+        Number of faults, also of records that stay: the rows of ``table.rejects``, unless `max_rejects` limits them.
     columns
         Types of the columns and their evidence.
     renamed

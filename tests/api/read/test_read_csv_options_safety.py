@@ -81,7 +81,7 @@ def test_header_indexes(value: object) -> None:
     assert re.match("header must (be|name)", refusal(header=value))
 
 
-@pytest.mark.parametrize("name", ["skip_rows", "skip_rows_after_header", "n_rows", "skip_footer"])
+@pytest.mark.parametrize("name", ["skip_rows", "skip_rows_after_header", "n_rows", "skip_footer", "max_rejects"])
 @pytest.mark.parametrize("value", [-1, 1.0, True, "1", 2**63], ids=repr)
 def test_counts_of_rows(name: str, value: object) -> None:
     assert refusal(**{name: value}).startswith(f"{name} must be")

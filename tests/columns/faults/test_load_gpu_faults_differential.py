@@ -37,6 +37,21 @@ def test_every_policy(on_error, short_records, long_records, monkeypatch):
         check(data, skew=rng.randrange(16), seed=times, on_error=on_error, **given, **typed)
 
 
+@pytest.mark.parametrize("limit", [0, 1, 7])
+@pytest.mark.parametrize("options", [{"on_error": "null"}, {"on_error": "reject", "lenient_quotes": True}])
+def test_a_limited_table_has_the_first_faults(limit, options):
+    rng = random.Random(limit)
+    types = ["int8", "string", "float64"]
+    data = spoiled(rng, table(rng, types, 40, junk=0.2, quoted=0.3), 6)
+    found = check(data, seed=limit, schema=types, header=False, max_rejects=limit, **options)
+    assert found is not None and found.report.faults > 7 and len(found.rejects) == limit
+
+
+def test_a_limit_does_not_hide_the_fault_that_raises():
+    data = b"a,b\n" + b"1\n" * 20 + b"x,y\n"
+    check(data, dtypes={"a": "int8", "b": "int8"}, short_records="reject", max_rejects=0)
+
+
 def test_every_kind_of_fault_was_met():
     rng, kinds = random.Random(5), set()
     for seed in range(12):

@@ -15,7 +15,7 @@ from headrace.api.load.reading import load_plan, make_report, prepare, table_col
 from headrace.api.options.csv_options import parse_options
 from headrace.api.read.read_csv import read_csv
 from headrace.columns.convert.gpu.tuning import RowTuning
-from headrace.columns.finish.header_faults import with_header_faults
+from headrace.columns.finish.header_faults import with_header_count, with_header_faults
 from headrace.columns.load.gpu.decoded import decode_target
 from headrace.columns.load.gpu.load import GpuTarget, GpuTuning, load_on_gpu
 from headrace.gpu.kernels.launcher import BufferSlice, Entry, Shape
@@ -58,10 +58,11 @@ def read_on_fibers(
         loaded = load_on_gpu(place, placed, parsed.dialect, plan)
         if loaded is None:
             return None, launcher.waits
-        loaded = replace(loaded, rejects=with_header_faults(loaded.rejects, prepared.beginning, parsed.context))
+        rejects = with_header_faults(loaded.rejects, prepared.beginning, parsed.context)
+        loaded = replace(loaded, rejects=rejects, counts=with_header_count(loaded.counts, prepared.beginning))
         report = make_report(source, prepared, loaded, parsed, {})
-        rejects = headrace.Table(loaded.rejects)
-        return headrace.Table(table_columns(prepared, loaded, parsed), rejects=rejects, report=report), launcher.waits
+        columns = table_columns(prepared, loaded, parsed)
+        return headrace.Table(columns, rejects=headrace.Table(rejects), report=report), launcher.waits
 
 
 def view_of(buffer: HostBuffer) -> _native.Source:

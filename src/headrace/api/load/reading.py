@@ -12,7 +12,7 @@ from headrace.api.options.csv_options import CsvOptions
 from headrace.api.report import ColumnReport, Report, Skipped
 from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.column import Column
-from headrace.columns.finish.header_faults import check_header, with_header_faults
+from headrace.columns.finish.header_faults import check_header, with_header_count, with_header_faults
 from headrace.columns.load.load import load
 from headrace.columns.plan.load_plan import MAX_TILE_BYTES, LoadPlan, PlannedColumn, plan_zones, tile_bytes_for
 from headrace.columns.plan.load_run import LoadRun
@@ -110,10 +110,11 @@ def load_placed(source: OpenSource, prepared: Prepared, options: CsvOptions) -> 
     OptionError
         The text is on another GPU than that of the context.
     """
-    loaded = _loaded_where_wanted(source, prepared, options)
-    if prepared.beginning.rejects is None:
+    loaded, beginning = _loaded_where_wanted(source, prepared, options), prepared.beginning
+    if beginning.rejects is None:
         return loaded
-    return replace(loaded, rejects=with_header_faults(loaded.rejects, prepared.beginning, options.context))
+    rejects = with_header_faults(loaded.rejects, beginning, options.context)
+    return replace(loaded, rejects=rejects, counts=with_header_count(loaded.counts, beginning))
 
 
 def _loaded_where_wanted(source: OpenSource, prepared: Prepared, options: CsvOptions) -> Loaded:
@@ -236,7 +237,7 @@ def _made_report(size: int, prepared: Prepared, loaded: Loaded, context: Context
         rejected=counts["rejected"],
         skipped=skipped,
         filled=counts["filled"],
-        faults=len(loaded.rejects["record"]),
+        faults=counts["faults"],
         columns=_column_reports(prepared.columns, loaded),
         renamed=prepared.columns.renamed,
         seconds=seconds,

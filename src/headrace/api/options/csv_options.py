@@ -302,6 +302,7 @@ def _value_options(parsed: Parsed, encoding: TextEncoding) -> ValueOptions:
         false_words=false_words,
         quoted_null=parsed["quoted_null"],
         on_error=parsed["on_error"],
+        max_rejects=parsed["max_rejects"],
         shrink=parsed["shrink"],
         text_type=FORMS[parsed["strings"]],
         marks=(decimal, thousands),

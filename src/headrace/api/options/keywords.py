@@ -62,6 +62,7 @@ class CsvKeywords(TypedDict, total=False):
     encoding: str | None
     encoding_errors: EncodingErrors
     on_error: OnError
+    max_rejects: int | None
     glob: bool
     union_by_name: bool
     include_file_paths: str | None

@@ -419,6 +419,14 @@ OPTIONS = (
         flags=(Flag("--on-error", "choice", default="raise"),),
     ),
     Option(
+        "max_rejects",
+        default=None,
+        parse=or_none(parsers.count),
+        group="work",
+        help="greatest number of faults that rejects lists, in each file or batch; all are counted",
+        flags=(Flag("--max-rejects", "integer", metavar="N", default="all"),),
+    ),
+    Option(
         "device",
         default=None,
         parse=or_none(parse_device),

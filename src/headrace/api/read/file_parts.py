@@ -13,7 +13,7 @@ from headrace.api.options.csv_options import CsvOptions
 from headrace.api.report import FileReport, Position, Report, Skipped
 from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.column import Column
-from headrace.columns.finish.header_faults import with_header_faults
+from headrace.columns.finish.header_faults import with_header_count, with_header_faults
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.records.data_range import DataStart, find_data_start
 from headrace.columns.types import DataType
@@ -69,6 +69,8 @@ class FilePart:
         Column of the row index, if there is one.
     rejects
         Columns of the table of faults.
+    rejected
+        Numbers of the rejected records, as 64-bit words.
     counts
         Native counts of records.
     passes
@@ -91,6 +93,7 @@ class FilePart:
     columns: list[Column | None] = field(default_factory=list)
     row_index: Column | None = None
     rejects: Mapping[str, Column] = field(default_factory=dict)
+    rejected: bytes = b""
     counts: Mapping[str, int] = field(default_factory=dict)
     passes: int = 0
     replaced: int = 0
@@ -104,6 +107,7 @@ class FilePart:
         self.columns = list(loaded.columns)
         self.row_index = loaded.row_index
         self.rejects = loaded.rejects
+        self.rejected = loaded.rejected_records
         self.counts = loaded.counts
         self.passes += loaded.counts["passes"]
         self.replaced = sum(loaded.replaced)
@@ -111,6 +115,7 @@ class FilePart:
     def add_header_faults(self, context: Context) -> None:
         """Put the faults of the file's header before the others."""
         self.rejects = with_header_faults(self.rejects, self.prepared.beginning, context)
+        self.counts = with_header_count(self.counts, self.prepared.beginning)
 
     def report(self) -> FileReport:
         """Return the counts of the file."""
@@ -134,8 +139,7 @@ class FilePart:
 
     def rejected_records(self) -> list[int]:
         """Return the numbers of the rejected records, ascending."""
-        pairs = zip(self.rejects["record"].to_pylist(), self.rejects["kept"].to_pylist(), strict=True)
-        return sorted({record for record, is_retained in pairs if not is_retained})
+        return memoryview(self.rejected).cast("Q").tolist()
 
 
 def file_of_row(parts: Sequence[FilePart], row: int) -> int:

@@ -70,6 +70,7 @@ def read_csv(
     encoding: str | None = None,
     encoding_errors: EncodingErrors = "strict",
     on_error: OnError = "raise",
+    max_rejects: int | None = None,
     glob: bool = True,
     union_by_name: bool = False,
     include_file_paths: str | None = None,
@@ -214,6 +215,10 @@ def read_csv(
 
         Every fault is a row of ``table.rejects``. Its column ``kept`` says whether the record is in the table. Fields of
         columns that `columns` leaves out have no faults. Faults of the header have record 0; the names stay as they are.
+    max_rejects
+        Greatest number of faults of records that ``table.rejects`` lists: the first ones. ``report.faults`` and
+        ``report.rejected`` count all. The limit holds for each file, and for each batch of a scan. None for no limit. A fault
+        takes about 160 bytes of memory, and twice the text of its record.
     glob
         Whether ``*``, ``?``, ``[...]`` and ``**`` (any folders) make a path a pattern. A path that exists is never a pattern.
     union_by_name
@@ -333,6 +338,7 @@ def read_csv(
         encoding=encoding,
         encoding_errors=encoding_errors,
         on_error=on_error,
+        max_rejects=max_rejects,
         glob=glob,
         union_by_name=union_by_name,
         include_file_paths=include_file_paths,

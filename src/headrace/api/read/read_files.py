@@ -108,7 +108,7 @@ class _Reading:
         return Table(
             index | dict(zip(names, columns, strict=True)),
             rejects=Table(rejects),
-            report=report_of(parts, self.options, self._whole(reports, len(rejects["file"]), seconds)),
+            report=report_of(parts, self.options, self._whole(reports, sum(part.counts["faults"] for part in parts), seconds)),
         )
 
     def _part(self, number: int, file: SourceFile, records: int) -> FilePart:

@@ -118,7 +118,7 @@ class Scan:
                 if account.add(part):
                     part.add_header_faults(state.options.context)
                 end = part.reached
-                if not part.rows and not len(part.rejects["record"]):
+                if not part.rows and not part.counts["faults"]:
                     continue
                 if scan_types is None:
                     scan_types = state.take_types_of(part, self._request.infer == "first")

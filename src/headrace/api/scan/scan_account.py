@@ -124,7 +124,7 @@ class Account:
             reports,
             scan_types,
             bytes=nbytes - self._reported_bytes,
-            faults=len(part.rejects["record"]),
+            faults=part.counts["faults"],
             replaced=part.replaced,
             passes=part.passes,
             seconds={"total": now - self._batch_begun},

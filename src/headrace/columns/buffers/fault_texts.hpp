@@ -22,7 +22,13 @@ public:
         if (!text.empty()) std::memcpy(begin, text.data(), text.size());
         next_ += text.size();
         left_ -= text.size();
+        bytes_ += text.size();
         return {begin, text.size()};
+    }
+
+    // Allocate memory for texts of `bytes` in total, and no more.
+    void reserve(usize bytes) {
+        if (bytes > left_) add_chunk(bytes);
     }
 
     // Take the texts of another store.
@@ -30,21 +36,28 @@ public:
         std::move(other.chunks_.begin(), other.chunks_.end(), std::back_inserter(chunks_));
         other.chunks_.clear();
         other.left_ = 0;
+        bytes_ += std::exchange(other.bytes_, 0);
     }
+
+    usize bytes() const { return bytes_; }  // of all texts
 
 private:
     static constexpr usize MIN_CHUNK = usize{4} << 10, MAX_CHUNK = usize{1} << 20;
 
     void grow(usize min_bytes) {
         size_ = std::min(std::max(2 * size_, MIN_CHUNK), MAX_CHUNK);
-        left_ = std::max(min_bytes, size_);
-        chunks_.push_back(std::make_unique_for_overwrite<char[]>(left_));
+        add_chunk(std::max(min_bytes, size_));
+    }
+
+    void add_chunk(usize bytes) {
+        chunks_.push_back(std::make_unique_for_overwrite<char[]>(bytes));
         next_ = chunks_.back().get();
+        left_ = bytes;
     }
 
     std::vector<std::unique_ptr<char[]>> chunks_;
     char* next_ = nullptr;
-    usize left_ = 0, size_ = 0;
+    usize left_ = 0, size_ = 0, bytes_ = 0;
 };
 
 }  // namespace headrace

@@ -70,9 +70,9 @@ class Loaded:
     columns, evidence
         In the order of the plan; None for columns that are not wanted.
     rejects
-        The table of faults.
+        The table of faults: the first ones, if there are more than `max_rejects`.
     counts
-        Numbers of records, rows, rejected, filled, leading, blank, comment and passes.
+        Numbers of records, rows, rejected, filled, leading, blank, comment, faults and passes.
     row_index
         Index of each row's record, if the plan asks for it.
     replaced
@@ -83,6 +83,8 @@ class Loaded:
         The device where the text was read.
     reached
         The end of a part.
+    rejected_records
+        Numbers of the rejected records from 1, ascending, as 64-bit words; for a load that shares its types with others.
     described
         Type and number of nulls of each column, if columns are made on demand.
     used_dfa
@@ -98,6 +100,7 @@ class Loaded:
     seconds: dict[str, float] = field(default_factory=dict)
     device: str = "cpu"
     reached: Reached = Reached()
+    rejected_records: bytes = b""
     described: Sequence[tuple[DataType, int] | None] | None = None
     used_dfa: bool = False
 

@@ -11,7 +11,6 @@
 
 #include "columns/faults/faults.hpp"
 #include "columns/faults/locate.hpp"
-#include "columns/faults/order.hpp"
 #include "columns/faults/resolve.hpp"
 #include "columns/load/bindings.hpp"
 #include "sources/bindings.hpp"
@@ -48,21 +47,23 @@ std::span<const u8> view_of(const nb::bytes& given) {
 
 // Return the line of each fault. `lines` has the line of each listed fault's record, or only the first line.
 std::vector<u64> lines_by_record(const std::vector<FieldFault>& listed, const std::vector<u64>& lines,
-                                 const std::deque<FaultRow>& faults) {
+                                 const std::vector<FaultBlock>& faults) {
     std::vector<u64> found;
-    for (const FaultRow& fault : faults) {
-        const auto is_before = [](const FieldFault& fault, u64 record) { return fault.record + 1 < record; };
-        const auto one = std::lower_bound(listed.begin(), listed.end(), fault.record, is_before);
-        found.push_back(lines[std::min<usize>(static_cast<usize>(one - listed.begin()), lines.size() - 1)]);
+    auto one = listed.begin();
+    for (const FaultBlock& block : faults) {
+        for (const FaultRow& fault : block.faults) {
+            while (one != listed.end() && one->record + 1 < fault.record) ++one;
+            found.push_back(lines[std::min<usize>(static_cast<usize>(one - listed.begin()), lines.size() - 1)]);
+        }
     }
     return found;
 }
 
-// (table of rejects, its rows, ResolvedFaults::rejected_short) of the faults that a GPU listed. With `raises` the table
-// has only the first fault that raises. `types`: of the columns. `prefixes`: (bytes, bytes of each record). `lines`: of
-// each fault's record.
+// (table of rejects, its rows, number of faults, ResolvedFaults::rejected_short) of the faults that a GPU listed. If a
+// fault raises, the table has only the first that does. `types`: of the columns. `prefixes`: (bytes, bytes of each
+// record). `lines`: of each fault's record.
 nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given, u64 begin,
-                       nb::list types, nb::bytes faults, nb::tuple prefixes, nb::bytes lines, bool raises) {
+                       nb::list types, nb::bytes faults, nb::tuple prefixes, nb::bytes lines) {
     const LoadPlan plan = plan_from(given);
     const std::vector<FieldFault> items = items_of<FieldFault>(faults);
     const auto bytes = nb::cast<nb::bytes>(prefixes[0]);
@@ -73,16 +74,15 @@ nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect,
     for (const ColumnType& type : types_of(plan, types)) result.columns.emplace_back().type = type;
     ResolvedFaults resolved;
     std::vector<NamedColumn> table;
+    usize rows = 0;
     {
         const GilRelease release;
         resolved = resolve_faults(listed);
         result.faults = std::move(resolved.faults);
-        result.fault_texts = std::move(resolved.texts);
-        reject_whole_records(result.faults);
-        if (raises) keep_first_raised(result);
+        rows = rows_of(result.faults);
         table = rejects_table(plan, result, lines_by_record(items, line_numbers, result.faults));
     }
-    return nb::make_tuple(columns_list(table), result.faults.size(), resolved.rejected_short);
+    return nb::make_tuple(columns_list(table), rows, resolved.count, resolved.rejected_short);
 }
 
 // For each field that a GPU left to the host: (ResolvedField::Outcome, kind, byte, the two words of its value, text,
@@ -115,17 +115,15 @@ nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, n
 // Return the table of rejects for a fault of the header. The header is used nevertheless.
 nb::list header_reject(const PythonSource& source, u64 begin, u64 at, u8 kind, nb::bytes text) {
     LoadResult result;
-    FaultRow& fault = result.faults.emplace_back();
-    fault.record = 0;
+    FaultRow& fault = result.faults.emplace_back().add(0, {text.c_str(), text.size()});
     fault.record_begin = begin;
     fault.at = at;
     fault.column = NO_COLUMN;
     fault.kind = static_cast<Fault>(kind);
     fault.outcome = Outcome::keep;
-    fault.record_text = text.c_str();
-    fault.record_size = static_cast<u32>(text.size());
     if (fault.kind == Fault::unclosed_quote) set_unclosed_field(fault, 0);
-    std::vector<NamedColumn> table = rejects_table({}, result, line_numbers(*source.source, {begin}, 1, 0));
+    const LoadPlan plan;
+    std::vector<NamedColumn> table = rejects_table(plan, result, line_numbers(*source.source, {begin}, 1, 0));
     return columns_list(table);
 }
 
@@ -137,11 +135,9 @@ nb::list locate_rows(const PythonSource& source, const PythonDialect& dialect, n
     for (const nb::handle row : rows) wanted.push_back(row.is_none() ? NO_ROW : nb::cast<u64>(row));
     LoadResult result;
     result.columns.resize(plan.columns.size());
-    for (const u64 record : rejected) {
-        result.faults.emplace_back();
-        result.faults.back().record = record;
-        result.faults.back().outcome = Outcome::reject;
-    }
+    RejectedRecords& records = result.rejected_records.emplace_back();
+    records.bits.resize(rejected.empty() ? 0 : rejected.back() / 64 + 1);
+    for (const u64 record : rejected) records.bits[(record - 1) / 64] |= u64{1} << ((record - 1) % 64);
     {
         const GilRelease release;
         locate_evidence(PrefixSource(*source.source, plan.end), dialect.dialect, plan, wanted, result);
@@ -155,7 +151,8 @@ nb::list locate_rows(const PythonSource& source, const PythonDialect& dialect, n
 
 void bind_faults(nb::module_& m) {
     m.def("no_rejects", [] {
-        std::vector<NamedColumn> table = rejects_table({}, {}, {});
+        LoadResult none;
+        std::vector<NamedColumn> table = rejects_table(LoadPlan{}, none, {});
         return columns_list(table);
     });
     m.def("header_reject", &header_reject);

@@ -1,4 +1,4 @@
-// Builds the table of rejects: for each fault its position, in lines and bytes, and its text.
+// Builds the table of rejects: for each listed fault its position, in lines and bytes, and its text.
 #pragma once
 
 #include <string>
@@ -16,24 +16,27 @@ struct NamedColumn {
     LoadedColumn column;
 };
 
-// Return a table with one row for each fault, in the order of the records. Columns: record, kept, line, line_byte,
-// byte, column, kind, expected, field, text. Lines count from 1 and end with LF, CR LF or CR, quoted or not. Bytes
-// count from 0. `lines`: the line of each fault's record.
-std::vector<NamedColumn> rejects_table(const LoadPlan& plan, const LoadResult& result, const std::vector<u64>& lines);
+// Return a table with one row for each listed fault, in the order of the records, and clear the list. Columns: record,
+// kept, line, line_byte, byte, column, kind, expected, field, text. Lines count from 1 and end with LF, CR LF or CR,
+// quoted or not. Bytes count from 0. `lines`: the line of each fault's record.
+std::vector<NamedColumn> rejects_table(const LoadPlan& plan, LoadResult& result, const std::vector<u64>& lines);
 
 // Return the line in which each fault's record begins.
 std::vector<u64> lines_of_faults(const Source& source, const LoadPlan& plan, const LoadResult& result);
 
 // Return the line of each of ascending positions. Lines count from byte `first`, which begins a line.
-std::vector<u64> line_numbers(const Source& source, const std::vector<u64>& positions, unsigned threads, u64 first = 0);
+std::vector<u64> line_numbers(const Source& source, std::vector<u64> positions, unsigned threads, u64 first = 0);
 
 // Return the number of line ends in text[0, size): LF, and CR without a following LF. Byte `size` must be readable.
 u64 count_line_ends(const u8* text, usize size);
 
+inline usize rows_of(const std::vector<FaultBlock>& faults) {
+    usize rows = 0;
+    for (const FaultBlock& block : faults) rows += block.faults.size();
+    return rows;
+}
+
 std::string_view fault_name(Fault fault);
 std::string type_name(const ColumnType& type);
-
-// Return the bytes with invalid UTF-8 written as \xNN.
-std::string printable(std::string_view bytes);
 
 }  // namespace headrace

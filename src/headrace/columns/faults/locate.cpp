@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "columns/faults/rejected_records.hpp"
 #include "columns/records/tile_rows.hpp"
 #include "structure/cpu/scan.hpp"
 
@@ -13,19 +14,13 @@ struct Wanted {
     usize column;
 };
 
-// Return the data record of each wanted row: the row's number plus the number of rejected records before it.
-std::vector<Wanted> wanted_records(const std::vector<u64>& deciding_rows, const std::deque<FaultRow>& faults) {
-    std::vector<u64> rejected;
-    for (const FaultRow& fault : faults) {
-        if (fault.outcome != Outcome::keep && (rejected.empty() || rejected.back() != fault.record))
-            rejected.push_back(fault.record);
-    }
+// Return the data record of each wanted row.
+std::vector<Wanted> wanted_records(const std::vector<u64>& deciding_rows,
+                                   const std::vector<RejectedRecords>& rejected) {
     std::vector<Wanted> wanted;
     for (usize c = 0; c < deciding_rows.size(); ++c) {
         if (deciding_rows[c] == NO_ROW) continue;
-        u64 record = deciding_rows[c] + 1;
-        for (auto next = rejected.begin(); next != rejected.end() && *next <= record; ++next) ++record;
-        wanted.push_back({record, c});
+        wanted.push_back({record_of_row(rejected, deciding_rows[c]) + 1, c});
     }
     std::sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) { return a.record < b.record; });
     return wanted;
@@ -35,7 +30,7 @@ std::vector<Wanted> wanted_records(const std::vector<u64>& deciding_rows, const 
 
 void locate_evidence(const Source& source, const Dialect& dialect, const LoadPlan& plan,
                      const std::vector<u64>& deciding_rows, LoadResult& result) {
-    const std::vector<Wanted> wanted = wanted_records(deciding_rows, result.faults);
+    const std::vector<Wanted> wanted = wanted_records(deciding_rows, result.rejected_records);
     constexpr usize SHOWN = 100;
     TileScan scan(source, dialect, plan.isa, plan.begin, plan.tile_bytes);
     TileReader reader(scan);

@@ -16,9 +16,9 @@ FAULT_KINDS = ("type", "overflow", "encoding", "quote", "unclosed_quote", "too_f
 """Names of `Fault` (columns/rules/fault.hpp), in its order."""
 
 
-def rejects_of(made: Sequence[tuple[str, Any]], faults: int) -> Mapping[str, Column]:
-    """Return the table of a number of faults from the native columns. For no faults the native code makes none."""
-    return {name: column_of(parts, faults) for name, parts in made} if faults else no_rejects()
+def rejects_of(columns: Sequence[tuple[str, Any]], rows: int) -> Mapping[str, Column]:
+    """Return the table with a number of rows from the native columns. For no rows the native code makes none."""
+    return {name: column_of(parts, rows) for name, parts in columns} if rows else no_rejects()
 
 
 @cache

@@ -3,9 +3,11 @@
 #include "columns/faults/resolve.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "columns/convert/cpu/convert.hpp"
+#include "columns/faults/fault_collector.hpp"
 #include "columns/faults/order.hpp"
 #include "columns/plan/field_rules.hpp"
 #include "columns/records/tile_rows.hpp"
@@ -95,26 +97,25 @@ struct Range {
     usize from, to, record;
 };
 
-void resolve_range(const ListedFaults& listed, const Range& range, Budget& budget, ResolvedFaults& resolved) {
+// Resolve the faults of a range. Count in `rejected_short` as ResolvedFaults does.
+FaultBlock resolve_range(const ListedFaults& listed, const Range& range, u64& rejected_short) {
     const LoadPlan& plan = listed.plan;
+    FaultBlock block;
     u64 counted = ~u64{0};
     for_each_fault(listed, range.from, range.to, range.record,
                    [&](const FieldFault& fault, const RecordReader& reader) {
                        const TileRowsFinder& rows = reader.rows();
-                       const auto add = [&](const TileFault& found) {
-                           budget.charge(sizeof(FaultRow) + found.record_end - found.record_begin);
-                           resolved.faults.push_back(fault_row(reader.tile(), found, fault.record, resolved.texts));
-                       };
                        const bool of_record = fault.column == NO_FIELD;
                        const bool is_rejected =
                            of_record ? rows.counts().rows == 0 : field_outcome(plan.on_error) == Outcome::reject;
                        const bool is_filled = plan.rows.fill_short && reader.fields() < plan.rows.base_columns;
                        if (is_rejected && is_filled && fault.record != counted) {
                            counted = fault.record;
-                           ++resolved.rejected_short;
+                           ++rejected_short;
                        }
                        if (of_record) {
-                           for (const TileFault& found : rows.faults()) add(found);
+                           for (const TileFault& found : rows.faults())
+                               add_fault(block, reader.tile(), found, fault.record);
                            return;
                        }
                        const ByteRange record = rows.record(0), field = rows.field(0, fault.column);
@@ -127,8 +128,10 @@ void resolve_range(const ListedFaults& listed, const Range& range, Budget& budge
                        found.outcome = field_outcome(plan.on_error);
                        found.field_begin = field.begin;
                        found.field_end = field.end;
-                       add(found);
+                       add_fault(block, reader.tile(), found, fault.record);
                    });
+    order_faults(block.faults);
+    return block;
 }
 
 // Divide the faults into about `count` ranges. Each begins with the first fault of a record.
@@ -150,22 +153,22 @@ std::vector<Range> ranges_of(std::span<const FieldFault> faults, usize count) {
 
 ResolvedFaults resolve_faults(const ListedFaults& listed) {
     if (listed.faults.empty()) return {};
-    constexpr usize FEW = 64;
-    const std::vector<Range> ranges =
-        ranges_of(listed.faults, std::min<usize>(listed.plan.threads, listed.faults.size() / FEW + 1));
-    std::vector<ResolvedFaults> resolved(ranges.size());
-    Budget budget(listed.plan.memory_limit);
-    run_parallel(static_cast<unsigned>(ranges.size()),
-                 [&](unsigned number) { resolve_range(listed, ranges[number], budget, resolved[number]); });
-    ResolvedFaults all;
-    for (ResolvedFaults& part : resolved) {
-        std::move(part.faults.begin(), part.faults.end(), std::back_inserter(all.faults));
-        part.faults.clear();
-        all.texts.take(std::move(part.texts));
-        all.rejected_short += part.rejected_short;
-    }
-    order_faults(all.faults);
-    return all;
+    constexpr usize RANGE_FAULTS = 1024;
+    const std::vector<Range> ranges = ranges_of(listed.faults, listed.faults.size() / RANGE_FAULTS + 1);
+    FaultCollector collector(listed.plan.max_rejects, std::make_shared<Budget>(listed.plan.memory_limit));
+    std::atomic<usize> next{0};
+    std::atomic<u64> rejected_short{0};
+    run_parallel(static_cast<unsigned>(std::min<usize>(listed.plan.threads, ranges.size())), [&](unsigned) {
+        u64 counted_short = 0;
+        for (usize i = next++; i < ranges.size(); i = next++) {
+            FaultBlock block = resolve_range(listed, ranges[i], counted_short);
+            block.tile = i;
+            collector.count_and_add(std::move(block));
+        }
+        rejected_short += counted_short;
+    });
+    const u64 count = collector.has_raised() ? 1 : collector.count();
+    return {collector.take(), count, rejected_short};
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "columns/buffers/load_result.hpp"
 #include "columns/convert/gpu/convert_task.hpp"
@@ -27,12 +28,13 @@ struct ListedFaults {
 };
 
 struct ResolvedFaults {
-    std::deque<FaultRow> faults;  // ordered by record, then column
-    FaultTexts texts;
-    u64 rejected_short = 0;  // rejected records whose missing fields the kernels filled with nulls
+    std::vector<FaultBlock> faults;  // ordered by record, then column; at most LoadPlan::max_rejects
+    u64 count = 0;                   // of all faults
+    u64 rejected_short = 0;          // rejected records whose missing fields the kernels filled with nulls
 };
 
 // Resolve listed faults. The kernels list one fault of a faulty record; the result has all that the loader finds in it.
+// If a fault raises, the result has the first such fault alone.
 ResolvedFaults resolve_faults(const ListedFaults& listed);
 
 // The type that a column is converted as.

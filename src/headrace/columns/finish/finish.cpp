@@ -4,122 +4,17 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
-#include <tuple>
 
 #include "columns/faults/locate.hpp"
-#include "columns/faults/order.hpp"
+#include "columns/faults/rejected_records.hpp"
 #include "core/cpu/thread_pool.hpp"
 
 namespace headrace {
 namespace {
 
-// Return the rows that field faults remove, ascending.
-std::vector<u64> rejected_rows(const std::deque<FaultRow>& faults) {
-    std::vector<u64> rows;
-    for (const FaultRow& fault : faults) {
-        const bool removes_row = fault.column != NO_COLUMN && fault.outcome == Outcome::reject;
-        if (removes_row && (rows.empty() || rows.back() != fault.row)) rows.push_back(fault.row);
-    }
-    return rows;
-}
-
-// Return the number of removed rows whose records lack fields.
-u64 removed_short_rows(const std::deque<FaultRow>& faults) {
-    u64 count = 0, last = 0;
-    for (const FaultRow& fault : faults) {
-        if (!fault.in_short_row || fault.outcome != Outcome::reject || fault.record == last) continue;
-        last = fault.record;
-        ++count;
-    }
-    return count;
-}
-
-u64 rejected_records(const std::deque<FaultRow>& faults) {
-    u64 records = 0, last = 0;
-    for (const FaultRow& fault : faults) {
-        if (fault.outcome == Outcome::keep || fault.record == last) continue;
-        last = fault.record;
-        ++records;
-    }
-    return records;
-}
-
-// Call keep(from, count, to) for each run of rows between removed ones.
-template <class Keep>
-void for_each_kept_run(const std::vector<u64>& removed, u64 rows, Keep keep) {
-    u64 to = 0, from = 0;
-    for (usize i = 0; i <= removed.size(); ++i) {
-        const u64 end = i < removed.size() ? removed[i] : rows;
-        if (end > from) keep(from, end - from, to);
-        to += end - from;
-        from = end + 1;
-    }
-}
-
 // Clear the bits after the last row, so that equal columns have equal bytes.
 void clear_after(u64* words, u64 rows) {
     if (rows % 64 != 0) words[rows / 64] &= (u64{1} << (rows % 64)) - 1;
-}
-
-void remove_bits(Region& region, const std::vector<u64>& removed, u64 rows) {
-    u64* words = region.as<u64>();
-    for_each_kept_run(removed, rows, [&](u64 from, u64 count, u64 to) {
-        if (from == to) return;
-        for (u64 i = 0; i < count; ++i) {
-            const u64 bit = words[(from + i) / 64] >> ((from + i) % 64) & 1;
-            u64& word = words[(to + i) / 64];
-            word = (word & ~(u64{1} << ((to + i) % 64))) | bit << ((to + i) % 64);
-        }
-    });
-    clear_after(words, rows - removed.size());
-}
-
-void remove_values(Region& region, usize width, const std::vector<u64>& removed, u64 rows) {
-    std::byte* data = region.data();
-    for_each_kept_run(removed, rows, [&](u64 from, u64 count, u64 to) {
-        std::memmove(data + to * width, data + from * width, count * width);
-    });
-}
-
-template <class Offset>
-void remove_strings(LoadedColumn& column, const std::vector<u64>& removed, u64 rows) {
-    Offset* offsets = column.offsets.as<Offset>();
-    std::byte* bytes = column.values.data();
-    Offset end = 0;
-    for_each_kept_run(removed, rows, [&](u64 from, u64 count, u64 to) {
-        const Offset begin = offsets[from];
-        const Offset size = offsets[from + count] - begin;
-        std::memmove(bytes + end, bytes + begin, static_cast<usize>(size));
-        for (u64 i = 0; i <= count; ++i) offsets[to + i] = offsets[from + i] - begin + end;
-        end += size;
-    });
-    offsets[rows - removed.size()] = end;
-    column.values.trim(static_cast<usize>(end));
-}
-
-void remove_rows(LoadedColumn& column, const std::vector<u64>& removed, u64 rows) {
-    const u64 kept = rows - removed.size();
-    if (column.null_count > 0) {
-        const u64* nulls = column.validity.as<u64>();
-        for (const u64 row : removed) column.null_count -= nulls[row / 64] >> (row % 64) & 1;
-        remove_bits(column.validity, removed, rows);
-    }
-    const usize bits = value_bits(column.type);
-    if (is_string(column.type)) {
-        if (bits == 64) {
-            remove_strings<i64>(column, removed, rows);
-        } else {
-            remove_strings<i32>(column, removed, rows);
-        }
-        column.offsets.trim((kept + 1) * bits / 8);
-    } else {
-        if (bits == 1) {
-            remove_bits(column.values, removed, rows);
-        } else {
-            remove_values(column.values, bits / 8, removed, rows);
-        }
-        column.values.trim((kept * bits + 7) / 8);
-    }
 }
 
 // Turn null marks (bit 1: null) into Arrow's validity (bit 1: valid). Bits after the last row are 0.
@@ -253,15 +148,15 @@ LoadedColumn make_row_index(const LoadResult& result, i64 first, u64 rows) {
     column.values = Region(rows * 8, result.budget);
     column.values.ensure(rows * 8);
     i64* const values = column.values.as<i64>();
-    auto fault = result.faults.begin();
-    u64 record = 0;
-    for (u64 row = 0; row < rows; ++row, ++record) {
-        for (; fault != result.faults.end() && fault->record <= record + 1; ++fault) {
-            const bool next = fault + 1 == result.faults.end() || (fault + 1)->record != fault->record;
-            if (fault->outcome == Outcome::reject && next) ++record;
-        }
-        values[row] = first + static_cast<i64>(record);
+    u64 row = 0, begin = 0;
+    const auto number = [&](u64 end) {
+        for (u64 record = begin; record < end; ++record) values[row++] = first + static_cast<i64>(record);
+        begin = end + 1;
+    };
+    for (const RejectedRecords& tile : result.rejected_records) {
+        for_each_bit(tile.bits, [&](usize i) { number(tile.first + i); });
     }
+    number(result.counts.records);
     column.values.trim(rows * 8);
     return column;
 }
@@ -276,29 +171,20 @@ u64 shrink_column(LoadedColumn& column, u64 rows) {
 void finish_result(const Source& source, const Dialect& dialect, const LoadPlan& plan, bool is_shared,
                    LoadResult& result) {
     const auto start = std::chrono::steady_clock::now();
-    order_faults(result.faults);
-    result.rejected = rejected_records(result.faults);
-    result.raised = std::any_of(result.faults.begin(), result.faults.end(),
-                                [](const FaultRow& fault) { return fault.outcome == Outcome::raise; });
     if (result.raised) return;
-    reject_whole_records(result.faults);
-    result.counts.filled -= removed_short_rows(result.faults);
-    const std::vector<u64> removed = rejected_rows(result.faults);
-    const u64 rows = result.counts.rows - removed.size();
+    result.rejected = count_rejected(result.rejected_records);
+    const u64 rows = result.counts.rows;
     std::vector<u64> deciding_row(result.columns.size(), NO_ROW);
     std::atomic<usize> next{0};
-    const bool all = plan.shrink || !removed.empty();
-    const usize threads = std::min<usize>(plan.threads, columns_with_work(result.columns, all, is_shared));
+    const usize threads = std::min<usize>(plan.threads, columns_with_work(result.columns, plan.shrink, is_shared));
     run_parallel(static_cast<unsigned>(threads), [&](unsigned) {
         for (usize c = next++; c < result.columns.size(); c = next++) {
             if (!plan.columns[c].wanted) continue;
-            if (!removed.empty()) remove_rows(result.columns[c], removed, result.counts.rows);
             deciding_row[c] = finish_column(plan, c, result.columns[c], rows);
             if (is_shared) fit(result.columns[c]);
         }
     });
     if (plan.row_index) result.row_index = make_row_index(result, *plan.row_index, rows);
-    result.counts.rows = rows;
     if (plan.shrink) locate_evidence(source, dialect, plan, deciding_row, result);
     result.seconds.finish = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }

@@ -47,6 +47,12 @@ def check_header(source: OpenSource, beginning: DataStart, schema: SchemaOptions
     return replace(beginning, rejects=rejects)
 
 
+def with_header_count(counts: Mapping[str, int], beginning: DataStart) -> dict[str, int]:
+    """Return the counts of a load with the faults of the header."""
+    above = 0 if beginning.rejects is None else beginning.rejects["record"].length
+    return {**counts, "faults": counts["faults"] + above}
+
+
 def with_header_faults(rejects: Mapping[str, Column], beginning: DataStart, context: Context) -> Mapping[str, Column]:
     """Return a table of rejects with the faults of the header before the others."""
     above = beginning.rejects

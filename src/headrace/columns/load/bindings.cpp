@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "columns/faults/faults.hpp"
-#include "columns/faults/order.hpp"
+#include "columns/faults/rejected_records.hpp"
 #include "columns/load/peek.hpp"
 #include "columns/plan/pack_rules.hpp"
 #include "columns/records/data_start.hpp"
@@ -38,11 +38,22 @@ nb::dict counts_dict(const LoadResult& result) {
     counts["filled"] = result.counts.filled;
     counts["blank"] = result.counts.blank;
     counts["comment"] = result.counts.comment;
+    counts["faults"] = result.fault_count;
     counts["passes"] = result.passes;
     return counts;
 }
 
-nb::dict result_dict(LoadResult& result, std::vector<NamedColumn>& rejects) {
+// The numbers of the rejected records, from 1, as bytes.
+nb::bytes rejected_records(const LoadResult& result) {
+    std::vector<u64> records;
+    for (const RejectedRecords& tile : result.rejected_records) {
+        for_each_bit(tile.bits, [&](usize i) { records.push_back(tile.first + i + 1); });
+    }
+    return nb::bytes(records.data(), records.size() * sizeof(u64));
+}
+
+// `rows`: of the table of rejects.
+nb::dict result_dict(LoadResult& result, std::vector<NamedColumn>& rejects, usize rows, bool is_shared) {
     nb::list columns, evidence, replaced;
     for (LoadedColumn& column : result.columns) {
         replaced.append(column.replaced);
@@ -56,7 +67,8 @@ nb::dict result_dict(LoadResult& result, std::vector<NamedColumn>& rejects) {
     made["replaced"] = replaced;
     made["counts"] = counts_dict(result);
     made["rejects"] = columns_list(rejects);
-    made["fault_count"] = result.faults.size();
+    made["rejects_rows"] = rows;
+    made["rejected_records"] = is_shared ? rejected_records(result) : nb::bytes("", 0);
     made["raised"] = result.raised;
     made["reached"] = nb::make_tuple(result.end, result.state, result.is_cut);
     made["seconds"] = nb::make_tuple(result.seconds.find, result.seconds.convert, result.seconds.finish);
@@ -68,16 +80,14 @@ nb::dict load_from(const PythonSource& source, const PythonDialect& dialect, nb:
     const LoadRun run = run_from(handles);
     LoadResult result;
     std::vector<NamedColumn> rejects;
+    usize rows = 0;
     {
         const GilRelease release;
         result = load(*source.source, dialect.dialect, plan, run);
-        if (result.is_cut && plan.before.is_more) result.faults.clear();
-        if (result.raised) keep_first_raised(result);
-        if (!result.faults.empty()) {
-            rejects = rejects_table(plan, result, lines_of_faults(*source.source, plan, result));
-        }
+        rows = rows_of(result.faults);
+        if (rows != 0) rejects = rejects_table(plan, result, lines_of_faults(*source.source, plan, result));
     }
-    return result_dict(result, rejects);
+    return result_dict(result, rejects, rows, run.share != nullptr);
 }
 
 nb::list peek_from(const PythonSource& source, const PythonDialect& dialect, std::string_view isa, std::uint64_t begin,

@@ -150,6 +150,8 @@ inline LoadPlan plan_from(nanobind::handle plan) {
     if (const nanobind::object part = plan.attr("part"); !part.is_none()) plan_part(part, result);
     const nanobind::object values = plan.attr("values");
     result.on_error = policy(nanobind::cast<std::string>(values.attr("on_error")));
+    if (const nanobind::object limit = values.attr("max_rejects"); !limit.is_none())
+        result.max_rejects = nanobind::cast<u64>(limit);
     result.true_words = texts(values.attr("true_words"));
     result.false_words = texts(values.attr("false_words"));
     result.quoted_null = nanobind::cast<bool>(values.attr("quoted_null"));

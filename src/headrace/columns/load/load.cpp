@@ -59,19 +59,16 @@ public:
           plan_(input.plan),
           share_(input.run.share),
           guesses_(first_guesses(plan_)),
-          ledger_(plan_.columns.size(), plan_.file) {
-        result_.budget = share_ ? share_->budget : std::make_shared<Budget>(plan_.memory_limit);
+          ledger_(plan_.columns.size(), plan_.file),
+          budget_(share_ ? share_->budget : std::make_shared<Budget>(plan_.memory_limit)),
+          faults_(plan_.max_rejects, budget_) {
+        result_.budget = budget_;
         result_.columns.resize(plan_.columns.size());
         result_.end = plan_.begin;
         if (!share_) return;
         for (usize c = 0; c < plan_.columns.size(); ++c) {
             ledger_.add(c, share_->ledger, plan_.columns[c].share_column, share_->with_unfit);
         }
-    }
-
-    // Refund the memory charged for the faults of a load that failed. Regions refund theirs when they are destroyed.
-    void refund_faults() noexcept {
-        for (const FaultRow& fault : result_.faults) result_.budget->refund(charged_bytes(fault));
     }
 
     LoadResult run() {
@@ -83,6 +80,7 @@ public:
         // Each further pass has the kinds of all fields that the preceding guess did not cover, so types only widen, a
         // few times at most. Usually there is no second pass.
         while (stopped_at_ == EVERY_TILE && follow_ledger(plan_, ledger_, guesses_)) convert(EVERY_TILE);
+        if (rejects_late_) convert_again();
         input_.source.check_unchanged();
         if (result_.is_cut && plan_.before.is_more)
             return std::move(result_);  // the caller loads the part again, with more text
@@ -91,6 +89,9 @@ public:
             result_.columns[c].evidence = ledger_.evidence(c);
             result_.columns[c].rounded = ledger_.rounded(c);
         }
+        result_.raised = faults_.has_raised();
+        result_.fault_count = result_.raised ? 1 : faults_.count();
+        result_.faults = faults_.take();
         finish_result(input_.source, input_.dialect, plan_, share_ != nullptr, result_);
         if (share_) share_kinds();
         return std::move(result_);
@@ -105,7 +106,7 @@ private:
             const bool known = small && ledger_.joined(c) != Kind::empty;
             guesses_[c].wanted = guesses_[c].inferred && plan_.columns[c].wanted && !known;
         }
-        LoadPass pass(input_, guesses_, ledger_, result_);
+        LoadPass pass(input_, guesses_, results());
         if (pass.wants_any()) pass.classify_only(SAMPLE_BYTES);
         follow_ledger(plan_, ledger_, guesses_);
         for (usize c = 0; c < guesses_.size(); ++c) guesses_[c].wanted = plan_.columns[c].wanted;
@@ -116,8 +117,10 @@ private:
         for (usize c = 0; c < guesses_.size(); ++c) {
             guesses_[c].is_text_column = is_empty_text(c) && guesses_[c].classified;
         }
-        LoadPass pass(input_, guesses_, ledger_, result_);
+        LoadPass pass(input_, guesses_, results());
+        const bool is_first = result_.passes == 0;
         pass.run(last);
+        rejects_late_ |= !is_first && pass.rejects_late();
         stopped_at_ = std::min(stopped_at_, pass.stopped_at());
         for (usize c = 0; c < guesses_.size(); ++c) {
             Guess& guess = guesses_[c];
@@ -126,6 +129,15 @@ private:
             guess.converted = !is_empty_text(c) || guess.is_text_column;
         }
     }
+
+    // A later pass has rejected rows that the columns of earlier passes have. Their fault is invalid UTF-8 in a column
+    // that the first records do not show to be text.
+    void convert_again() {
+        for (usize c = 0; c < guesses_.size(); ++c) guesses_[c].wanted = plan_.columns[c].wanted;
+        LoadPass(input_, guesses_, results()).run_again();
+    }
+
+    PassResults results() { return {ledger_, faults_, result_}; }
 
     // Return whether a column has only empty fields up to here, which make it a text column unless values are found.
     bool is_empty_text(usize column) const {
@@ -145,19 +157,14 @@ private:
     LoadShare* const share_;  // or null
     std::vector<Guess> guesses_;
     KindLedger ledger_;
+    const std::shared_ptr<Budget> budget_;
+    FaultCollector faults_;
     LoadResult result_;
     std::uint64_t stopped_at_ = EVERY_TILE;
+    bool rejects_late_ = false;
 };
 
-LoadResult load_once(const LoadInput& input) {
-    Loader loader(input);
-    try {
-        return loader.run();
-    } catch (...) {
-        loader.refund_faults();
-        throw;
-    }
-}
+LoadResult load_once(const LoadInput& input) { return Loader(input).run(); }
 
 }  // namespace
 
@@ -168,7 +175,8 @@ void sample_kinds(const Source& source, const Dialect& dialect, const LoadPlan& 
     none.columns.resize(guesses.size());
     const PrefixSource text(source, plan.end);
     const LoadRun run;
-    LoadPass pass({text, dialect, plan, run}, guesses, ledger, none);
+    FaultCollector faults(0, std::make_shared<Budget>());
+    LoadPass pass({text, dialect, plan, run}, guesses, {ledger, faults, none});
     if (pass.wants_any()) pass.classify_only(bytes);
 }
 

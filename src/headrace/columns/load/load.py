@@ -36,7 +36,7 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO
     if is_cut and plan.part is not None and plan.part.is_more:
         raise CutRecordError
     counts = result["counts"]
-    rejects = rejects_of(result["rejects"], result["fault_count"])
+    rejects = rejects_of(result["rejects"], result["rejects_rows"])
     if result["raised"]:
         raise parse_error(rejects)
     rows = counts["rows"]
@@ -48,6 +48,7 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO
         columns=columns,
         evidence=tuple(map(evidence_of, result["evidence"])),
         rejects=rejects,
+        rejected_records=result["rejected_records"],
         counts=counts,
         row_index=row_index,
         replaced=tuple(result["replaced"]),

@@ -9,14 +9,15 @@
 
 namespace headrace {
 
-LoadPass::LoadPass(const LoadInput& input, const std::vector<Guess>& guesses, KindLedger& ledger, LoadResult& result)
+LoadPass::LoadPass(const LoadInput& input, const std::vector<Guess>& guesses, const PassResults& results)
     : source_(input.source),
       dialect_(input.dialect),
       plan_(input.plan),
       run_(input.run),
       guesses_(guesses),
-      ledger_(ledger),
-      result_(result),
+      ledger_(results.ledger),
+      faults_(results.faults),
+      result_(results.result),
       string_bytes_(guesses.size(), 0),
       null_bits_(guesses.size()),
       doomed_(guesses.size()) {
@@ -42,7 +43,9 @@ void LoadPass::run(std::uint64_t last) {
     }
     allocate(exact);
     run_tiles(Mode::convert, threads, tiles);
-    if (first_pass()) result_.counts = counts_;
+    result_.counts = counts_;
+    std::sort(rejected_.begin(), rejected_.end(), [](const auto& a, const auto& b) { return a.tile < b.tile; });
+    result_.rejected_records = std::move(rejected_);
     result_.seconds.find += seconds_.find;
     result_.seconds.convert += seconds_.convert;
     ++result_.passes;
@@ -54,6 +57,25 @@ void LoadPass::run(std::uint64_t last) {
         null_bits_[c].trim(column.null_count == 0 ? 0 : (rows + 7) / 8);
         column.validity = std::move(null_bits_[c]);
     }
+}
+
+void LoadPass::run_again() {
+    lists_faults_ = false;
+    run(EVERY_TILE);
+}
+
+// Return bits of the records of a tile that earlier passes rejected, or null.
+const std::vector<u64>* LoadPass::rejected_before(std::uint64_t tile) const {
+    const std::vector<RejectedRecords>& tiles = result_.rejected_records;
+    const auto found =
+        std::lower_bound(tiles.begin(), tiles.end(), tile,
+                         [](const RejectedRecords& one, std::uint64_t wanted) { return one.tile < wanted; });
+    return found == tiles.end() || found->tile != tile ? nullptr : &found->bits;
+}
+
+void LoadPass::add_rejected(std::vector<RejectedRecords> rejected) {
+    const std::lock_guard lock(results_mutex_);
+    std::move(rejected.begin(), rejected.end(), std::back_inserter(rejected_));
 }
 
 namespace {

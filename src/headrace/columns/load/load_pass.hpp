@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "columns/convert/cpu/convert.hpp"
+#include "columns/faults/fault_collector.hpp"
 #include "columns/infer/infer.hpp"
 #include "columns/load/load.hpp"
 #include "columns/records/tile_rows.hpp"
@@ -32,15 +33,28 @@ struct Guess {
     bool converted = false;
 };
 
+// The results that all passes of a load have in common.
+struct PassResults {
+    KindLedger& ledger;
+    FaultCollector& faults;
+    LoadResult& result;
+};
+
 constexpr std::uint64_t EVERY_TILE = ~std::uint64_t{0};
 
 class LoadPass {
 public:
     // `input` is copied; the objects that it refers to must outlive the pass.
-    LoadPass(const LoadInput& input, const std::vector<Guess>& guesses, KindLedger& ledger, LoadResult& result);
+    LoadPass(const LoadInput& input, const std::vector<Guess>& guesses, const PassResults& results);
 
     // Convert the wanted columns of all tiles up to `last` into the result.
     void run(std::uint64_t last);
+
+    // Convert all columns again, without the rows of records that any pass has rejected.
+    void run_again();
+
+    // Return whether this pass rejected records that are rows of columns converted by earlier passes.
+    bool rejects_late() const { return rejects_late_.load(); }
 
     // Record only the kinds of the wanted inferred columns, in the first `bytes` of text.
     void classify_only(usize bytes);
@@ -67,6 +81,8 @@ private:
     void note_end(const Tile& tile);
     void check_text(usize c) const;
     bool first_pass() const { return result_.passes == 0; }
+    const std::vector<u64>* rejected_before(std::uint64_t tile) const;
+    void add_rejected(std::vector<RejectedRecords> rejected);
 
     const Source& source_;
     const Dialect& dialect_;
@@ -74,6 +90,7 @@ private:
     const LoadRun& run_;
     const std::vector<Guess>& guesses_;
     KindLedger& ledger_;
+    FaultCollector& faults_;
     LoadResult& result_;
     std::vector<usize> wanted_;      // columns
     std::vector<u64> string_bytes_;  // per column, of the tiles that have their place in the result
@@ -82,7 +99,10 @@ private:
     std::vector<std::atomic<u64>>
         doomed_;  // per column, the first tile with text: kinds in later tiles do not change the type
     std::atomic<std::uint64_t> stopped_at_{EVERY_TILE};
-    std::mutex faults_mutex_;
+    std::atomic<bool> rejects_late_{false};
+    bool lists_faults_ = true;
+    std::vector<RejectedRecords> rejected_;  // by this pass and earlier ones
+    std::mutex results_mutex_;
     std::mutex end_mutex_;
     StageSeconds seconds_;
 

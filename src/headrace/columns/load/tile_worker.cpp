@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "columns/faults/rejected_records.hpp"
 #include "columns/load/shared_load.hpp"
 
 namespace headrace {
@@ -19,23 +20,8 @@ constexpr usize MAX_SPARE_BYTES = usize{4} << 20;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// Merge a tile's bits into a column's, from any bit. Two tiles may share a word at their border, hence the atomic or.
-void merge_bits(const std::vector<u64>& from, usize count, u64* to, usize at) {
-    const auto add = [](u64* word, u64 bits) {
-        if (bits != 0) __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
-    };
-    const usize shift = at % 64;
-    u64* word = to + at / 64;
-    for (usize i = 0; i * 64 < count; ++i, ++word) {
-        add(word, from[i] << shift);
-        if (shift != 0 && from[i] >> (64 - shift) != 0) add(word + 1, from[i] >> (64 - shift));
-    }
-}
-
-template <class Offset>
-void put_offsets(const u32* ends, usize rows, u64 base, Offset* to) {
-    for (usize row = 0; row < rows; ++row) to[row] = static_cast<Offset>(base + ends[row]);
-}
+// A part of the memory for values begins at a multiple of these bytes.
+constexpr usize ALIGNMENT = 64;
 
 }  // namespace
 
@@ -45,8 +31,9 @@ TileWorker::TileWorker(LoadPass& pass)
       memory_(pass.run_.share ? pass.run_.share->spare.take() : WorkerMemory{}),
       reader_(*pass.scan_, std::move(memory_.tile)),
       finder_(pass.dialect_, pass.plan_),
-      rules_(pass.plan_) {
-    for (const usize column : pass.wanted_) parts_.push_back({column, {}, {}, {}, nullptr, nullptr, 0});
+      rules_(pass.plan_),
+      faults_(finder_, pass.plan_.on_error) {
+    for (const usize column : pass.wanted_) parts_.push_back({column, {}, {}, {}, nullptr, nullptr, 0, 0, nullptr});
 }
 
 void TileWorker::run(bool polls) {
@@ -65,8 +52,9 @@ void TileWorker::run(bool polls) {
             polled = Clock::now();
         }
     }
+    pass_.add_rejected(std::move(rejected_));
     {
-        const std::lock_guard lock(pass_.faults_mutex_);
+        const std::lock_guard lock(pass_.results_mutex_);
         pass_.seconds_.find += seconds.find;
         pass_.seconds_.convert += seconds.convert;
     }
@@ -82,20 +70,21 @@ void TileWorker::give_memory() {
 void TileWorker::work(const Tile& tile) {
     const TileRows& rows = finder_.find(tile, tile.has_strays ? reader_.strays() : std::vector<u32>{});
     rows_ = &rows;
-    value_faults_.clear();
+    faults_.begin();
     prepare(rows);
     convert_strings(rows);
+    if (may_remove_rows()) convert_to_memory(rows);
+    if (pass_.mode_ == LoadPass::Mode::convert) find_rejected();
     reserve_rows();
     if (pass_.mode_ != LoadPass::Mode::measure) {
-        for (TileColumn& part : parts_) {
-            if (is_string_job(part)) {
-                if (pass_.mode_ == LoadPass::Mode::convert) copy_strings(rows, part);
-            } else {
-                convert_values(rows, part);
-            }
-        }
+        for (TileColumn& part : parts_) store(rows, part);
     }
     report();
+}
+
+// Return whether a row is removed if one of its fields does not convert.
+bool TileWorker::may_remove_rows() const {
+    return pass_.mode_ == LoadPass::Mode::convert && field_outcome(pass_.plan_.on_error) == Outcome::reject;
 }
 
 // Return whether a column is converted as strings. One of unknown type is: it may turn out to be all null.
@@ -174,102 +163,119 @@ void TileWorker::convert_strings(const TileRows& rows) {
     }
 }
 
+// Convert values to the worker's memory: which of their rows stay is known when all columns are converted.
+void TileWorker::convert_to_memory(const TileRows& rows) {
+    const auto size_of = [&](const TileColumn& part) {
+        const usize bits = is_string_job(part) ? 0 : value_bits(pass_.guesses_[part.column].type);
+        return (rows.rows * bits / 8 + Region::SLACK + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    };
+    usize size = ALIGNMENT;
+    for (const TileColumn& part : parts_) size += size_of(part);
+    if (memory_.values.size() < size) memory_.values.resize(size + size / 4);
+    void* begin = memory_.values.data();
+    usize left = memory_.values.size();
+    auto* to = static_cast<u8*>(std::align(ALIGNMENT, 1, begin, left));
+    for (TileColumn& part : parts_) {
+        if (is_string_job(part)) continue;
+        const bool is_converted = convert_values(rows, part, reinterpret_cast<std::byte*>(to), 0);
+        part.values = is_converted ? to : nullptr;
+        to += size_of(part);
+    }
+}
+
+void TileWorker::find_rejected() {
+    faults_.find_rejected(pass_.rejected_before(tile_->number));
+    if (faults_.has_late()) pass_.rejects_late_.store(true, std::memory_order_relaxed);
+}
+
 // Reserve the tile's place in the result, in the order of tiles: after the rows and string bytes of all preceding
 // tiles.
 void TileWorker::reserve_rows() {
     const LoadCounts& found = finder_.counts();
+    for (TileColumn& part : parts_) {
+        if (is_string_job(part)) part.stored_string_bytes = stored_string_bytes(part);
+    }
     pass_.places_->enter(tile_->number);
     LoadCounts& counts = pass_.counts_;
     row_base_ = counts.rows;
     record_base_ = counts.records;
-    counts.rows += found.rows;
+    counts.rows += found.rows - faults_.removed_rows();
     counts.records += found.records;
     counts.leading += found.leading;
-    counts.filled += found.filled;
+    counts.filled += found.filled - faults_.removed_short_rows();
     counts.blank += found.blank;
     counts.comment += found.comment;
-    for (TileColumn& part : parts_) {
-        const bool strings = is_string_job(part);
-        u64& string_bytes = pass_.string_bytes_[part.column];
-        if (strings) {
-            part.string_base = string_bytes;
-            string_bytes += part.counts.string_bytes;
-            if (pass_.mode_ == LoadPass::Mode::convert) pass_.check_text(part.column);
-        }
-        if (pass_.mode_ != LoadPass::Mode::convert) continue;
-        LoadedColumn& column = pass_.result_.columns[part.column];
-        const usize bits = value_bits(column.type);
-        if (strings) {
-            column.offsets.ensure((counts.rows + 1) * bits / 8);
-            column.values.ensure(string_bytes);
-        } else {
-            column.values.ensure((counts.rows * bits + 63) / 64 * 8);
-        }
-        pass_.null_bits_[part.column].ensure((counts.rows + 63) / 64 * 8);
-    }
+    for (TileColumn& part : parts_) reserve_column(part);
     pass_.places_->leave();
 }
 
-void TileWorker::convert_values(const TileRows& rows, TileColumn& part) {
-    // An earlier tile contained text, so this column will be converted again as string. Skip it here.
-    if (pass_.doomed_[part.column].load(std::memory_order_relaxed) < tile_->number) return;
+usize TileWorker::stored_string_bytes(const TileColumn& part) const {
+    usize bytes = part.counts.string_bytes;
+    for_each_bit(faults_.removed(), [&](usize row) { bytes -= part.string_ends[row] - part.string_begin(row); });
+    return bytes;
+}
+
+void TileWorker::reserve_column(TileColumn& part) {
+    const bool strings = is_string_job(part);
+    u64& string_bytes = pass_.string_bytes_[part.column];
+    if (strings) {
+        part.string_base = string_bytes;
+        string_bytes += part.stored_string_bytes;
+        if (pass_.mode_ == LoadPass::Mode::convert) pass_.check_text(part.column);
+    }
+    if (pass_.mode_ != LoadPass::Mode::convert) return;
     LoadedColumn& column = pass_.result_.columns[part.column];
+    const usize bits = value_bits(column.type), rows = pass_.counts_.rows;
+    if (strings) {
+        column.offsets.ensure((rows + 1) * bits / 8);
+        column.values.ensure(string_bytes);
+    } else {
+        column.values.ensure((rows * bits + 63) / 64 * 8);
+    }
+    pass_.null_bits_[part.column].ensure((rows + 63) / 64 * 8);
+}
+
+// Convert a column of fixed width to values[row_base, ...). Return false if it is skipped: an earlier tile contained
+// text, so the column will be converted again as string.
+bool TileWorker::convert_values(const TileRows& rows, TileColumn& part, std::byte* values, usize row_base) {
+    if (pass_.doomed_[part.column].load(std::memory_order_relaxed) < tile_->number) return false;
     ColumnJob job = job_for(rows, part);
     if (job.type.id == TypeId::boolean) {
         part.bits.assign(part.nulls.size(), 0);
         job.bits = part.bits.data();
     }
-    job.values = column.values.data();
+    job.values = values;
+    job.row_base = row_base;
     if (part.column < rows.columns) {
         part.counts = kernels_.convert(rows, job);
     } else {
+        // Null values are zero on every path, so that results are equal to the byte.
+        const usize width = value_bits(job.type) / 8;
         part.counts = fill_with_nulls(rows, part, nullptr);
-        clear_values(column, rows.rows);
+        std::fill_n(values + row_base * width, rows.rows * width, std::byte{0});
     }
-    if (job.type.id == TypeId::boolean) merge_bits(part.bits, rows.rows, column.values.as<u64>(), row_base_);
-    if (part.counts.nulls == 0) return;
-    merge_bits(part.nulls, rows.rows, pass_.null_bits_[part.column].as<u64>(), row_base_);
-    __atomic_fetch_add(&column.null_count, part.counts.nulls, __ATOMIC_RELAXED);
+    return true;
 }
 
-// Set values to zero. Null values are zero on every path, so that results are equal to the byte.
-void TileWorker::clear_values(LoadedColumn& column, usize rows) {
-    const usize bits = value_bits(column.type);
-    if (bits == 1) return;
-    std::fill_n(column.values.as<u8>() + row_base_ * bits / 8, rows * bits / 8, u8{0});
-}
-
-void TileWorker::copy_strings(const TileRows& rows, TileColumn& part) {
+// Store a column of the tile at its place in the result.
+void TileWorker::store(const TileRows& rows, TileColumn& part) {
     LoadedColumn& column = pass_.result_.columns[part.column];
-    std::memcpy(column.values.data() + part.string_base, part.string_bytes, part.counts.string_bytes);
-    if (value_bits(column.type) == 64) {
-        put_offsets(part.string_ends, rows.rows, part.string_base, column.offsets.as<i64>() + row_base_ + 1);
-    } else {
-        put_offsets(part.string_ends, rows.rows, part.string_base, column.offsets.as<i32>() + row_base_ + 1);
+    const StoredRows stored = {rows.rows, faults_.removed(), faults_.removed_rows(), row_base_};
+    if (is_string_job(part)) {
+        if (pass_.mode_ == LoadPass::Mode::classify) return;
+        store_strings(part, stored, column);
+    } else if (may_remove_rows()) {
+        if (part.values == nullptr) return;
+        store_values(part, stored, column);
+    } else if (!convert_values(rows, part, column.values.data(), row_base_)) {
+        return;
     }
-    if (part.counts.replaced != 0) __atomic_fetch_add(&column.replaced, part.counts.replaced, __ATOMIC_RELAXED);
-    if (part.counts.nulls == 0) return;
-    merge_bits(part.nulls, rows.rows, pass_.null_bits_[part.column].as<u64>(), row_base_);
-    __atomic_fetch_add(&column.null_count, part.counts.nulls, __ATOMIC_RELAXED);
+    store_bits(part, stored, column, pass_.null_bits_[part.column]);
 }
 
 void TileWorker::on_fault(void* self, usize row, Fault kind, u32 at) {
     auto& worker = *static_cast<TileWorker*>(self);
-    TileFault fault{};
-    fault.record = worker.finder_.record_of(row);
-    const auto [record_begin, record_end] = worker.finder_.record(row);
-    fault.record_begin = record_begin;
-    fault.record_end = record_end;
-    fault.at = at;
-    fault.column = static_cast<i64>(worker.column_);
-    fault.kind = kind;
-    fault.outcome = field_outcome(worker.pass_.plan_.on_error);
-    fault.row = static_cast<u32>(row);
-    fault.in_short_row = worker.finder_.is_short(row);
-    const auto [begin, end] = worker.finder_.field(row, worker.column_);
-    fault.field_begin = begin;
-    fault.field_end = end;
-    worker.value_faults_.push_back(fault);
+    worker.faults_.add(row, worker.column_, kind, at);
 }
 
 // Record the first field of a kind. Its text is kept for the report, up to a readable length.
@@ -300,29 +306,18 @@ void TileWorker::report() {
     kinds_.clear();
     if (pass_.mode_ != LoadPass::Mode::convert) return;
     pass_.note_end(*tile_);
-    if (pass_.first_pass()) {
-        for (const TileFault& fault : finder_.faults()) report_fault(fault);
-    }
-    for (const TileFault& fault : value_faults_) report_fault(fault);
-    const auto raises = [](const TileFault& fault) { return fault.outcome == Outcome::raise; };
-    const std::vector<TileFault>& faults = finder_.faults();
-    const bool structural = pass_.first_pass() && std::any_of(faults.begin(), faults.end(), raises);
-    if (!structural && std::none_of(value_faults_.begin(), value_faults_.end(), raises)) return;
+    report_faults();
+}
+
+void TileWorker::report_faults() {
+    if (!faults_.rejected().empty()) rejected_.push_back({tile_->number, record_base_, faults_.rejected()});
+    if (!pass_.lists_faults_ || !faults_.give_to(pass_.faults_, *tile_, record_base_, pass_.first_pass())) return;
     // Every earlier tile has its place, so closing the gates stops only later ones.
     std::uint64_t known = pass_.stopped_at_.load();
     while (tile_->number < known && !pass_.stopped_at_.compare_exchange_weak(known, tile_->number)) {
     }
     pass_.scan_->gate.close();
     pass_.places_->close();
-}
-
-void TileWorker::report_fault(const TileFault& fault) {
-    const std::lock_guard lock(pass_.faults_mutex_);
-    LoadResult& result = pass_.result_;
-    FaultRow row = fault_row(*tile_, fault, record_base_, result.fault_texts);
-    row.row = row_base_ + fault.row;
-    result.budget->charge(charged_bytes(row));
-    result.faults.push_back(row);
 }
 
 }  // namespace headrace

@@ -6,20 +6,12 @@
 #include <vector>
 
 #include "columns/load/load_pass.hpp"
+#include "columns/load/tile_column.hpp"
+#include "columns/load/tile_faults.hpp"
 #include "columns/load/worker_memory.hpp"
 #include "columns/plan/field_rules.hpp"
 
 namespace headrace {
-
-// One column of a tile, until it has its place in the result.
-struct TileColumn {
-    usize column;
-    ColumnCounts counts;
-    std::vector<u64> nulls, bits;
-    const u8* string_bytes;
-    const u32* string_ends;
-    u64 string_base;  // offset of the bytes in the result
-};
 
 // The first field of a kind in a column of a tile, if the column's guess does not cover that kind.
 struct KindSeen {
@@ -41,14 +33,18 @@ private:
     usize text_capacity(const TileRows& rows) const;
     ColumnJob job_for(const TileRows& rows, TileColumn& part);
     static ColumnCounts fill_with_nulls(const TileRows& rows, TileColumn& part, u32* string_ends);
-    void clear_values(LoadedColumn& column, usize rows);
     void convert_strings(const TileRows& rows);
+    void convert_to_memory(const TileRows& rows);
+    bool convert_values(const TileRows& rows, TileColumn& part, std::byte* values, usize row_base);
+    void find_rejected();
+    usize stored_string_bytes(const TileColumn& part) const;
     void reserve_rows();
-    void convert_values(const TileRows& rows, TileColumn& part);
-    void copy_strings(const TileRows& rows, TileColumn& part);
+    void reserve_column(TileColumn& part);
+    void store(const TileRows& rows, TileColumn& part);
     void report();
-    void report_fault(const TileFault& fault);
+    void report_faults();
     bool is_string_job(const TileColumn& part) const;
+    bool may_remove_rows() const;
 
     static void on_fault(void* self, usize row, Fault fault, u32 at);
     static void on_kind(void* self, usize row, u8 kind, u32 at);
@@ -62,7 +58,8 @@ private:
     TileRowsFinder finder_;
     PlanRules rules_;
     std::vector<TileColumn> parts_;  // one for each wanted column
-    std::vector<TileFault> value_faults_;
+    TileFaults faults_;
+    std::vector<RejectedRecords> rejected_;  // of the tiles of this worker
     std::vector<KindSeen> kinds_;
     const Tile* tile_ = nullptr;
     const TileRows* rows_ = nullptr;

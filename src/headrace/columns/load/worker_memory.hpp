@@ -12,12 +12,12 @@ namespace headrace {
 
 struct WorkerMemory {
     TileMemory tile;
-    std::vector<u8> string_bytes, scratch, number;
+    std::vector<u8> string_bytes, scratch, number, values;
     std::vector<u32> string_ends;
 
     usize bytes() const {
         return tile.window.capacity + tile.window.encoded.size() + 4 * sizeof(u32) * tile.capacity +
-               string_bytes.size() + scratch.size() + number.size() + sizeof(u32) * string_ends.size();
+               string_bytes.size() + scratch.size() + number.size() + values.size() + sizeof(u32) * string_ends.size();
     }
 };
 

@@ -66,6 +66,7 @@ struct LoadPlan {
     std::uint64_t data_begin = 0;  // records that begin before this byte are not data, such as a header
     RowRules rows;
     OnError on_error = OnError::raise;
+    u64 max_rejects = ~u64{0};  // faults that the result lists; further ones are counted
     std::vector<std::string> true_words, false_words;
     bool quoted_null = false;
     NumberMarks marks;

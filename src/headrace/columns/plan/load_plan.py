@@ -35,6 +35,8 @@ class ValueOptions:
         Whether invalid UTF-8 becomes U+FFFD.
     on_error
         Outcome of a field that does not convert: ``"raise"``, ``"null"`` or ``"reject"``.
+    max_rejects
+        Greatest number of faults that the result lists; None for all.
     shrink
         Whether inferred numbers get the smallest type that represents them.
     text_type
@@ -49,6 +51,7 @@ class ValueOptions:
     quoted_null: bool = False
     replace_invalid: bool = False
     on_error: str = "raise"
+    max_rejects: int | None = None
     shrink: bool = False
     text_type: DataType | None = None
     marks: tuple[int, int | None] = (ord("."), None)

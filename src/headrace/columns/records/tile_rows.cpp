@@ -3,24 +3,20 @@
 #include <algorithm>
 
 namespace headrace {
-FaultRow fault_row(const Tile& tile, const TileFault& fault, u64 record_base, FaultTexts& texts) {
-    const char* const text = reinterpret_cast<const char*>(tile.text);
-    FaultRow row{};
-    row.record = record_base + fault.record + 1;
+
+void add_fault(FaultBlock& block, const Tile& tile, const TileFault& fault, u64 record_base) {
+    const char* const begin = reinterpret_cast<const char*>(tile.text) + fault.record_begin;
+    FaultRow& row = block.add(record_base + fault.record + 1, {begin, fault.record_end - fault.record_begin});
     row.record_begin = tile.origin(fault.record_begin);
     row.at = tile.origin(fault.at);
     row.column = static_cast<i32>(fault.column);
     row.kind = fault.kind;
     row.outcome = fault.outcome;
-    row.in_short_row = fault.in_short_row;
-    row.record_size = fault.record_end - fault.record_begin;
-    row.record_text = texts.keep({text + fault.record_begin, row.record_size}).data();
     if (fault.column != NO_COLUMN) {
         row.field_begin = fault.field_begin - fault.record_begin;
         row.field_size = fault.field_end - fault.field_begin;
     }
     if (fault.kind == Fault::unclosed_quote) set_unclosed_field(row, fault.at - fault.record_begin);
-    return row;
 }
 
 // Return the number of records before the data, such as a header.
@@ -48,14 +44,42 @@ void TileRowsFinder::take_all(const Tile& tile, usize first, usize width) {
     rows_.starts = tile.starts + first;
     rows_.ends = tile.ends + (first == 0 ? 0 : (tile.last[first - 1] & RECORD_INDEX) + 1);
     rows_.rows = tile.records - first;
+    counts_.leading = first;
     counts_.records = counts_.rows = rows_.rows;
+}
+
+// Add the first malformed quote of each record from `first` on, all of which are rows.
+void TileRowsFinder::add_repaired(const Tile& tile, usize first, const std::vector<u32>& strays) {
+    usize next = 0;
+    for (usize record = 0; record < tile.records && next < strays.size(); ++record) {
+        const u32 last = tile.ends[tile.last[record] & RECORD_INDEX];
+        if (strays[next] > last) continue;
+        if (record >= first) {
+            TileFault repaired = fault_at(record - first, {tile.starts[record], last - (dialect_.line_end_length - 1)});
+            repaired.kind = Fault::quote;
+            repaired.outcome = Outcome::keep;
+            repaired.at = strays[next];
+            faults_.push_back(repaired);
+        }
+        while (next < strays.size() && strays[next] <= last) ++next;
+    }
+}
+
+// Return a fault of a whole record. `number`: index among the tile's data records.
+TileFault TileRowsFinder::fault_at(usize number, const ByteRange& record) const {
+    TileFault fault{};
+    fault.record = static_cast<u32>(number);
+    fault.record_begin = record.begin;
+    fault.record_end = record.end;
+    fault.column = NO_COLUMN;
+    return fault;
 }
 
 const TileRows& TileRowsFinder::find(const Tile& tile, const std::vector<u32>& strays) {
     counts_ = LoadCounts{};
     counts_.blank = tile.blank_lines;
     faults_.clear();
-    records_of_rows_.clear();
+    is_one_by_one_ = false;
     rows_ = TileRows{};
     rows_.text = tile.text;
     rows_.dialect = strays.empty() ? &strict_ : &dialect_;
@@ -65,13 +89,14 @@ const TileRows& TileRowsFinder::find(const Tile& tile, const std::vector<u32>& s
     data_at_ = tile.window->place_of(data_begin_);
     const usize first = leading_records(tile);
     const bool plain_lead = std::all_of(tile.last, tile.last + first, [](u32 last) { return last <= RECORD_INDEX; });
-    const bool sound = !tile.unclosed_quote && strays.empty() && plain_lead;
+    // Records with lenient quotes stay as they are.
+    const bool sound = !tile.unclosed_quote && (strays.empty() || dialect_.lenient) && plain_lead;
     if (sound && all_have(tile, first, rules_.base_columns)) {
-        counts_.leading = first;
         take_all(tile, first, rules_.base_columns);
+        add_repaired(tile, first, strays);
     } else if (sound && max_fields() != rules_.base_columns && all_have(tile, first, max_fields())) {
-        counts_.leading = first;
         take_all(tile, first, max_fields());
+        add_repaired(tile, first, strays);
     } else {
         take_one_by_one(tile, strays);
     }
@@ -79,12 +104,7 @@ const TileRows& TileRowsFinder::find(const Tile& tile, const std::vector<u32>& s
 }
 
 std::optional<TileFault> TileRowsFinder::fault_of(const Fields& fields, bool unclosed, const u32* stray) const {
-    TileFault fault{};
-    fault.record = static_cast<u32>(counts_.records);
-    fault.record_begin = fields.record.begin;
-    fault.record_end = fields.record.end;
-    fault.column = NO_COLUMN;
-    fault.row = static_cast<u32>(rows_taken_);
+    TileFault fault = fault_at(counts_.records, fields.record);
     if (unclosed) {
         fault.kind = Fault::unclosed_quote;
         fault.at = fields.count == 1 ? fault.record_begin : fields.ends[fields.count - 2] + 1;
@@ -106,6 +126,12 @@ std::optional<TileFault> TileRowsFinder::fault_of(const Fields& fields, bool unc
 }
 
 void TileRowsFinder::take(const Fields& fields, bool unclosed, const u32* stray) {
+    const bool fits = fields.count >= rules_.base_columns && fields.count <= max_fields();
+    if (fits && !unclosed && stray == nullptr) [[likely]] {
+        add_row(fields);
+        ++counts_.records;
+        return;
+    }
     if (stray != nullptr && dialect_.lenient) {
         TileFault repaired = *fault_of(fields, unclosed, stray);
         repaired.outcome = Outcome::keep;
@@ -117,16 +143,16 @@ void TileRowsFinder::take(const Fields& fields, bool unclosed, const u32* stray)
     if (!fault || fault->outcome == Outcome::keep) {
         if (fields.count < rules_.base_columns) ++counts_.filled;
         add_row(fields);
-        records_of_rows_.push_back(static_cast<u32>(counts_.records));
     }
     ++counts_.records;
 }
 
 void TileRowsFinder::take_one_by_one(const Tile& tile, const std::vector<u32>& strays) {
     rows_taken_ = 0;
-    starts_.clear();
-    record_ends_.clear();
-    widths_.clear();
+    for (std::vector<u32>* one : {&starts_, &record_ends_, &records_of_rows_, &widths_}) {
+        if (one->size() < tile.records) one->resize(tile.records);
+    }
+    is_one_by_one_ = true;
     usize first_end = 0, next_stray = 0;
     for (usize record = 0; record < tile.records; ++record) {
         const u32 marks = tile.last[record] & ~RECORD_INDEX;
@@ -148,7 +174,8 @@ void TileRowsFinder::take_one_by_one(const Tile& tile, const std::vector<u32>& s
         }
         first_end = last + 1;
     }
-    const bool all_whole = std::all_of(widths_.begin(), widths_.end(), [&](u32 width) { return width == columns_; });
+    const auto is_whole = [&](u32 width) { return width == columns_; };
+    const bool all_whole = std::all_of(widths_.data(), widths_.data() + rows_taken_, is_whole);
     rows_.columns = columns_;
     rows_.starts = starts_.data();
     rows_.ends = field_ends_.data();
@@ -170,16 +197,20 @@ void TileRowsFinder::add_row(const Fields& fields) {
     const usize own = std::min(fields.count, max_fields());
     const u32 separator_back = dialect_.separator_length - 1;
     starts[0] = fields.record.begin;
-    for (usize i = 1; i < own; ++i) starts[i] = fields.ends[i - 1] + 1;
-    for (usize i = 0; i < own; ++i) ends[i] = fields.ends[i] - separator_back;
+    ends[0] = fields.ends[0] - separator_back;
+    for (usize i = 1; i < own; ++i) {
+        starts[i] = fields.ends[i - 1] + 1;
+        ends[i] = fields.ends[i] - separator_back;
+    }
     if (own == fields.count) ends[own - 1] = fields.record.end;
     std::fill(starts + own, starts + columns_, fields.record.end);
     std::fill(ends + own, ends + columns_, fields.record.end);
     const bool more = rules_.collect_long && fields.count > own;
     if (more) starts[own] = fields.ends[own - 1] + 1;
-    widths_.push_back(static_cast<u32>(more ? columns_ : own));
-    starts_.push_back(fields.record.begin);
-    record_ends_.push_back(fields.record.end);
+    widths_[rows_taken_] = static_cast<u32>(more ? columns_ : own);
+    starts_[rows_taken_] = fields.record.begin;
+    record_ends_[rows_taken_] = fields.record.end;
+    records_of_rows_[rows_taken_] = static_cast<u32>(counts_.records);
     ++rows_taken_;
 }
 

@@ -19,14 +19,11 @@ struct TileFault {
     i64 column;
     Fault kind;
     Outcome outcome;
-    u32 row;            // if the record is a row
-    bool in_short_row;  // as in FaultRow
     u32 field_begin, field_end;
 };
 
-// Return the fault with positions in the source. `record_base`: number of records before the tile. `texts` stores its
-// text.
-FaultRow fault_row(const Tile& tile, const TileFault& fault, u64 record_base, FaultTexts& texts);
+// Append a fault of a tile with positions in the source. `record_base`: number of records before the tile.
+void add_fault(FaultBlock& block, const Tile& tile, const TileFault& fault, u64 record_base);
 
 struct ByteRange {
     u32 begin, end;
@@ -48,7 +45,7 @@ public:
     const LoadCounts& counts() const { return counts_; }
     const std::vector<TileFault>& faults() const { return faults_; }
     // Return the index of a row's data record in the tile.
-    u32 record_of(usize row) const { return records_of_rows_.empty() ? static_cast<u32>(row) : records_of_rows_[row]; }
+    u32 record_of(usize row) const { return is_one_by_one_ ? records_of_rows_[row] : static_cast<u32>(row); }
     // Return the bytes of a row's record, without the line end.
     ByteRange record(usize row) const;
     // Return whether the row's record lacks fields.
@@ -71,6 +68,8 @@ private:
     usize leading_records(const Tile& tile) const;
     bool all_have(const Tile& tile, usize first, usize width) const;
     void take_all(const Tile& tile, usize first, usize width);
+    void add_repaired(const Tile& tile, usize first, const std::vector<u32>& strays);
+    TileFault fault_at(usize number, const ByteRange& record) const;
     void take_one_by_one(const Tile& tile, const std::vector<u32>& strays);
     void take(const Fields& fields, bool unclosed, const u32* stray);
     std::optional<TileFault> fault_of(const Fields& fields, bool unclosed, const u32* stray) const;
@@ -87,10 +86,11 @@ private:
     TileRows rows_{};
     LoadCounts counts_;
     std::vector<TileFault> faults_;
-    // Rows that are indexed one by one: their records, and the fields of these.
+    // Rows that are indexed one by one: their records, and the fields of these. The first `rows_taken_` items count.
     std::vector<u32> starts_, record_ends_, records_of_rows_, widths_;
     std::vector<u32> field_starts_, field_ends_;
     usize rows_taken_ = 0;
+    bool is_one_by_one_ = false;
 };
 
 }  // namespace headrace

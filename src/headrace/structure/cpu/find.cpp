@@ -214,7 +214,7 @@ void index(const Dialect& dialect, const u8* text, usize from, usize to, usize l
 }  // namespace
 
 const FindKernels& find_kernels() {
-    static constexpr FindKernels kernels = {summarize, run_plain, index, count};
+    static constexpr FindKernels kernels = {summarize, settle_plain, index, count};
     return kernels;
 }
 

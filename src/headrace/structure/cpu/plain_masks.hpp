@@ -65,7 +65,7 @@ HR_FN usize behind_last_quote(const Dialect& dialect, const u8* text, usize n) {
 }
 
 // Compute the state map of a tile with lenient quotes. The last run of quotes that opens or closes determines the
-// state, whatever precedes it; without quotes every state stays inside or outside. Returns false if that does not
+// state, whatever precedes it; without such runs every state stays inside or outside. Returns false if that does not
 // decide (runs at the tile's borders or between delimiters); then the automaton has to run.
 HR_FN bool summarize_lenient(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to,
                              bool& quotes) {
@@ -75,20 +75,19 @@ HR_FN bool summarize_lenient(const Dialect& dialect, const u8* text, usize n, co
     const Automaton& a = dialect.automaton;
     usize end = behind_last_quote(dialect, text, n);
     quotes = end != 0;
-    if (!quotes) {
-        for (u8 s = 0; s < a.states; ++s) to[s] = a.is_quoted(s) ? s : outside;
+    if (end == n) return false;
+    u8 kind = NEUTRAL;
+    while (end != 0) {
+        usize begin;
+        kind = look.run_before(look.context, end, &begin);
+        if (kind != NEUTRAL) break;
+        end = behind_last_quote(dialect, text, begin);
+    }
+    if (end == 0) {
+        for (u8 s = 0; s < a.states; ++s) to[s] = a.is_quoted(s) ? states.quoted : outside;
         // A quote right before the tile closes its field only if a delimiter follows.
         to[states.quote_end] = a.is_quoted(a.next[a.class_of[text[0]]][states.quote_end]) ? states.quoted : outside;
         return true;
-    }
-    if (end == n) return false;
-    usize begin;
-    u8 kind = look.run_before(look.context, end, &begin);
-    while (kind == NEUTRAL) {
-        const usize next = behind_last_quote(dialect, text, begin);
-        if (next == 0) return false;
-        end = next;
-        kind = look.run_before(look.context, end, &begin);
     }
     if (kind != OPENS && kind != CLOSES) return false;
     const bool inside = kind == OPENS && look.closes_behind(look.context, end);
@@ -281,6 +280,38 @@ HR_FN u8 run_plain(const Dialect& dialect, const u8* text, usize n, u8 state) {
     return state;
 }
 
+// The states after a text from outside quotes and from inside.
+struct BothSides {
+    u8 from_outside, from_inside;
+};
+
+// Return the states after a tile that has malformed quotes. Such a quote is text, and so are the others of its field.
+// Both sides agree after that field, so the end of the tile usually decides. Example:
+// | text      f o " x " , 1
+// | outside   . . t . t . .    the first quote begins no field, so both are text (t)
+// | inside    . . c . t . .    the first quote closes the field, and the second begins none
+HR_FN BothSides run_both_sides(const Dialect& dialect, const u8* text, usize n) {
+    constexpr usize FIRST_BYTES = 1024, GROWTH = 8;
+    const PlainStates states(dialect);
+    for (usize bytes = FIRST_BYTES; bytes < n; bytes *= GROWTH) {
+        // An ordinary byte precedes the part, so the state there is one of two.
+        usize from = n - bytes;
+        const auto is_ordinary = [&](u8 byte) {
+            return byte != dialect.quote && plain_state(dialect, states, byte, false, false) == states.unquoted;
+        };
+        while (from < n && !is_ordinary(text[from - 1])) ++from;
+        const u8 after = run_plain(dialect, text + from, n - from, states.unquoted);
+        if (after == run_plain(dialect, text + from, n - from, states.quoted)) return {after, after};
+    }
+    return {run_plain(dialect, text, n, states.field_start), run_plain(dialect, text, n, states.quoted)};
+}
+
+// Return the state after n bytes from a state that `summarize_plain` left open.
+HR_FN u8 settle_plain(const Dialect& dialect, const u8* text, usize n, u8 state) {
+    const BothSides after = run_both_sides(dialect, text, n);
+    return after.from_outside == after.from_inside ? after.from_outside : run_plain(dialect, text, n, state);
+}
+
 // Compute the state map of a tile by the parity of its quotes. Quotes that are misplaced from one side suggest that the
 // tile begins on the other. So the map is left open (`unsettled`) for the states on the misplaced side only. If there
 // are misplaced quotes from both sides, some are text, and the tile is run from both sides.
@@ -312,13 +343,12 @@ HR_FN Summary summarize_plain(const Dialect& dialect, const u8* text, usize n, u
     found.has_quotes = all_quotes != 0;
     const bool odd = inside != 0, begins = quoting && text[0] == quote;
     const bool both = misplaced_outside != 0 && misplaced_inside != 0;
-    const u8 from_outside =
-        both ? run_plain(dialect, text, n, states.field_start) : plain_state(dialect, states, text[n - 1], odd, false);
-    const u8 from_inside =
-        both ? run_plain(dialect, text, n, states.quoted) : plain_state(dialect, states, text[n - 1], !odd, false);
+    const BothSides by_parity = {plain_state(dialect, states, text[n - 1], odd, false),
+                                 plain_state(dialect, states, text[n - 1], !odd, false)};
+    const BothSides after = both ? run_both_sides(dialect, text, n) : by_parity;
     for (u8 s = 0; s < a.states; ++s) {
         const bool quoted = a.is_quoted(s);
-        to[s] = quoted ? from_inside : from_outside;
+        to[s] = quoted ? after.from_inside : after.from_outside;
         // A quote that is the first byte opens a field at its start.
         const bool is_text = begins && !quoted && !a.is_quoted(a.next[a.class_of[quote]][s]);
         const bool misplaced = (quoted ? misplaced_inside : misplaced_outside) != 0;

@@ -137,9 +137,13 @@ void TileReader::index_marked(u8 entry, usize owned) {
 }
 
 bool TileReader::index_strictly(u8 entry, usize owned, bool free_of_quotes) {
+    constexpr usize STEP = usize{16} << 10;  // a text with one malformed quote usually has more
     begin_tile(entry);
     index_.free_of_quotes = free_of_quotes;
-    index_range(0, owned, owned);
+    for (usize from = 0; from == 0 || from < owned; from += STEP) {
+        index_range(from, std::min(from + STEP, owned), owned);
+        if (index_.stray_count != 0) return false;
+    }
     index_.free_of_quotes = false;
     return trusts_masks(owned) && index_to_end(owned);
 }

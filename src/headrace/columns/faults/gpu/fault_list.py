@@ -75,6 +75,25 @@ def _policies(rows: RowRules, on_error: str, lenient: bool, capacity: int, repla
     return _Policies(raises, keeps, order, FaultListing(capacity=capacity, raise_mask=bits))
 
 
+@dataclass(frozen=True, slots=True)
+class _RejectsTable:
+    """A table of rejects.
+
+    Parameters
+    ----------
+    rejects
+        Its columns.
+    faults
+        Number of faults, which may exceed its rows.
+    rejected_short
+        Number of rejected records that were counted as filled.
+    """
+
+    rejects: dict[str, Column]
+    faults: int
+    rejected_short: int
+
+
 _NO_RECORDS: NDArray[np.uint64] = np.zeros(0, np.uint64)
 
 
@@ -289,7 +308,7 @@ class FaultList:
         for one in columns:
             self._types[one.position] = one.stored_type
         if first is not None:
-            raise parse_error(self._table(listed[listed["record"] == first], raises=True)[0])
+            raise parse_error(self._table(listed[listed["record"] == first], raises=True).rejects)
         rejected = np.unique(listed["record"][~self._keeps[listed["kind"]]])
         if len(rejected):
             remove_rows(self._launcher, [*columns, *others], counts["records"], rejected)
@@ -298,8 +317,10 @@ class FaultList:
         counts["rows"] = counts["records"] - len(rejected)
         for one in columns:
             self._types[one.position] = one.stored_type
-        self.rejects, rejected_short = self._table(listed, raises=False)
-        counts["filled"] = self._filled - rejected_short
+        table = self._table(listed, raises=False)
+        self.rejects = table.rejects
+        counts["faults"] = table.faults
+        counts["filled"] = self._filled - table.rejected_short
 
     def _prefixes(self, listed: NDArray[np.void]) -> tuple[bytes, int]:
         if not self._far or not len(listed):
@@ -319,27 +340,27 @@ class FaultList:
             found = _native.line_numbers(source, begins.tolist(), self._plan.threads, part.line_begin)
         return np.array(found, np.uint64) + np.uint64(part.lines)
 
-    def _table(self, listed: NDArray[np.void], *, raises: bool) -> tuple[dict[str, Column], int]:
-        """Return the table of rejects, and how many rejected records were counted as filled.
+    def _table(self, listed: NDArray[np.void], *, raises: bool) -> _RejectsTable:
+        """Return the table of rejects.
 
         Parameters
         ----------
         listed
             The faults.
         raises
-            Whether the table has only the first fault that raises.
+            Whether they are those of the first record with a fault that raises. The table then has that fault alone.
         """
         begins = listed["record_begin"] + np.uint64(self._begin)
         lines = self._lines(begins[:1] if raises else begins)
         given = (self._source, self._dialect, self._plan, self._begin, self._types)
         with native_errors():
             prefixes = self._prefixes(listed)
-            result, count, rejected_short = _native.rejects(*given, listed.tobytes(), prefixes, lines.tobytes(), raises)
-        table = dict(rejects_of(result, count))
+            columns, rows, faults, rejected_short = _native.rejects(*given, listed.tobytes(), prefixes, lines.tobytes())
+        table = dict(rejects_of(columns, rows))
         if self._decoded is not None:
             for name in ("line_byte", "byte"):
                 table[name] = source_positions(table[name], self._decoded)
-        return table, rejected_short
+        return _RejectsTable(table, faults, rejected_short)
 
 
 def first_faults_bytes() -> int:

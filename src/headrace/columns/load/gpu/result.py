@@ -167,7 +167,7 @@ class LoadResultBuilder:
         if not is_clean or setup.collects or plan.values.shrink or plan.row_index is not None:
             return self._finished(made, evidence)
         counts = self.counts
-        counts["rejected"], counts["rows"] = 0, counts["records"]
+        counts["rejected"], counts["faults"], counts["rows"] = 0, 0, counts["records"]
         counts["filled"] = self._filled or 0
         count = len(plan.columns)
         columns, described = lazy_columns(self._launcher, made, count)
@@ -198,6 +198,7 @@ class LoadResultBuilder:
             rejects=faults.rejects,
             counts=self.counts,
             row_index=index[0].column(launcher, rows) if index else None,
+            rejected_records=(faults.gone + np.uint64(1)).tobytes() if self._request.run.share is not None else b"",
             replaced=tuple([replaced.get(position, 0) for position in range(count)]),
             device=self._request.place.device,
         )

@@ -1,0 +1,71 @@
+#include "columns/load/tile_column.hpp"
+
+#include <cstring>
+
+#include "columns/faults/rejected_records.hpp"
+
+namespace headrace {
+namespace {
+
+// Merge a tile's bits into a column's, from any bit. Two tiles may share a word at their border, hence the atomic or.
+void merge_bits(const std::vector<u64>& from, usize count, u64* to, usize at) {
+    const auto add = [](u64* word, u64 bits) {
+        if (bits != 0) __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
+    };
+    const usize shift = at % 64;
+    u64* word = to + at / 64;
+    for (usize i = 0; i * 64 < count; ++i, ++word) {
+        add(word, from[i] << shift);
+        if (shift != 0 && from[i] >> (64 - shift) != 0) add(word + 1, from[i] >> (64 - shift));
+    }
+}
+
+template <class Offset>
+void put_strings(const TileColumn& part, const StoredRows& stored, std::byte* values, Offset* to) {
+    u64 base = part.string_base;
+    for_each_stored_run(stored.removed, stored.rows, [&](usize from, usize count) {
+        const u32 begin = part.string_begin(from), end = part.string_ends[from + count - 1];
+        std::memcpy(values + base, part.string_bytes + begin, end - begin);
+        for (usize row = from; row < from + count; ++row) {
+            *to++ = static_cast<Offset>(base + part.string_ends[row] - begin);
+        }
+        base += end - begin;
+    });
+}
+
+}  // namespace
+
+void store_strings(const TileColumn& part, const StoredRows& stored, LoadedColumn& column) {
+    if (value_bits(column.type) == 64) {
+        put_strings(part, stored, column.values.data(), column.offsets.as<i64>() + stored.row_base + 1);
+    } else {
+        put_strings(part, stored, column.values.data(), column.offsets.as<i32>() + stored.row_base + 1);
+    }
+    if (part.counts.replaced != 0) __atomic_fetch_add(&column.replaced, part.counts.replaced, __ATOMIC_RELAXED);
+}
+
+void store_values(const TileColumn& part, const StoredRows& stored, const LoadedColumn& column) {
+    const usize width = value_bits(column.type) / 8;
+    if (width == 0) return;
+    std::byte* to = column.values.data() + stored.row_base * width;
+    for_each_stored_run(stored.removed, stored.rows, [&](usize from, usize count) {
+        std::memcpy(to, part.values + from * width, count * width);
+        to += count * width;
+    });
+}
+
+void store_bits(TileColumn& part, const StoredRows& stored, LoadedColumn& column, const Region& null_bits) {
+    const std::vector<u64>& removed = stored.removed;
+    const usize rows = stored.rows - stored.removed_rows;
+    if (column.type.id == TypeId::boolean) {
+        if (!removed.empty()) remove_bits(part.bits, removed, stored.rows);
+        merge_bits(part.bits, rows, column.values.as<u64>(), stored.row_base);
+    }
+    if (part.counts.nulls == 0) return;
+    if (!removed.empty()) remove_bits(part.nulls, removed, stored.rows);
+    const u64 nulls = removed.empty() ? part.counts.nulls : count_bits(part.nulls);
+    merge_bits(part.nulls, rows, null_bits.as<u64>(), stored.row_base);
+    __atomic_fetch_add(&column.null_count, nulls, __ATOMIC_RELAXED);
+}
+
+}  // namespace headrace

@@ -1,0 +1,40 @@
+// Stores a converted column of a tile at its place in the result, without the rows that faults remove.
+#pragma once
+
+#include <vector>
+
+#include "columns/buffers/column_buffers.hpp"
+#include "columns/convert/cpu/convert.hpp"
+
+namespace headrace {
+
+// One column of a tile, until it has its place in the result.
+struct TileColumn {
+    usize column;
+    ColumnCounts counts;
+    std::vector<u64> nulls, bits;
+    const u8* string_bytes;
+    const u32* string_ends;
+    u64 stored_string_bytes;  // of the rows that are not removed
+    u64 string_base;          // offset of the bytes in the result
+    const u8* values;         // of fixed width, if rows may be removed from them; null if the column is skipped
+
+    // Return the offset of a row's string in `string_bytes`.
+    u32 string_begin(usize row) const { return row == 0 ? 0 : string_ends[row - 1]; }
+};
+
+// The rows of a tile and their place in the result.
+struct StoredRows {
+    usize rows;
+    const std::vector<u64>& removed;  // bit i: row i is removed; empty if none is
+    usize removed_rows;
+    u64 row_base;
+};
+
+void store_strings(const TileColumn& part, const StoredRows& stored, LoadedColumn& column);
+void store_values(const TileColumn& part, const StoredRows& stored, const LoadedColumn& column);
+
+// Store booleans and null marks, and count the nulls. Changes the bits of `part`.
+void store_bits(TileColumn& part, const StoredRows& stored, LoadedColumn& column, const Region& null_bits);
+
+}  // namespace headrace
