@@ -15,7 +15,7 @@ TILES = (64, 100, 4096)
 
 
 def read_csv(data: bytes, isa: str, tile: int, **options: object) -> headrace.Table:
-    return headrace.read_csv(data, context=Context(isa=isa, tile_bytes=tile, threads=2), **options)  # type: ignore[arg-type]
+    return headrace.read_csv(data, context=Context(isa=isa, threads=2), chunk_bytes=tile, header=True, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("isa", ISAS)
@@ -24,7 +24,8 @@ def test_words_of_each_size(size: int, isa: str) -> None:
     """A word is null, true or false; a text that has one byte more, less or of another value is not."""
     null, yes, no = "n" * size, "y" * size, "f" * size
     near = [null + "n", null[1:], null[:-1] + "m", yes + "y", "x" + no[1:]]
-    texts = [random.Random(size).choice([null, yes, no, "", *near, f'"{null}"']) for _ in range(500)]
+    rng = random.Random(size)
+    texts = [rng.choice([null, yes, no, "", *near, f'"{null}"']) for _ in range(500)]
     data = "\n".join(["a,b", *(f"{text},{text}" for text in texts)]).encode()
     special = {null: None, yes: True, no: False, "": None}
     bools = [special.get(text) for text in texts]
