@@ -54,7 +54,17 @@ def test_nulls_among_numbers(share: float, isa: str) -> None:
         assert table["b"].to_pylist() == expected
 
 
-INVALID = [b"\x80", b"\xc3", b"\xe2\x82", b"\xf0\x9f\x98", b"\xc0\xaf", b"\xe0\x80\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xff"]
+INVALID = [
+    b"\x80",
+    b"\xc3",
+    b"\xe2\x82",
+    b"\xf0\x9f\x98",
+    b"\xc0\xaf",
+    b"\xe0\x80\xaf",
+    b"\xed\xa0\x80",
+    b"\xf4\x90\x80\x80",
+    b"\xff",
+]
 
 
 @pytest.mark.parametrize("isa", ISAS)
