@@ -1,5 +1,5 @@
-// Describes formats whose parts have fixed widths, such as "%m/%d/%Y %I:%M:%S %p" with "01/31/2024 11:59:58 PM", so
-// that one permutation of a text's bytes brings its parts into a canonical order (convert/cpu/fast_time.hpp).
+// Describes date formats whose parts have fixed widths. "%m/%d/%Y" is one, with texts such as "01/31/2024". A
+// permutation of the bytes brings the parts into a canonical order; convert/cpu/fast_time.hpp applies it.
 #pragma once
 
 #include <vector>

@@ -2,17 +2,10 @@
 #pragma once
 
 #include "columns/convert/cpu/convert.hpp"
-#include "columns/rules/text_match.hpp"
+#include "columns/rules/special_words.hpp"
 #include "core/cpu/simd.hpp"
 
 HR_BEGIN_NAMESPACE
-
-HR_FN bool is_one_of(const WordList& list, const u8* p, usize n) {
-    for (usize i = 0; i < list.count; ++i) {
-        if (equals(p, n, list.words[i].text, list.words[i].size)) return true;
-    }
-    return false;
-}
 
 // Returns the meanings of a text of more than eight bytes.
 [[gnu::noinline]] HR_FN u8 meaning_of_long(const ColumnRules& rules, const u8* p, usize n) {
