@@ -133,6 +133,7 @@ ColumnJob TileWorker::job_for(const TileRows& rows, TileColumn& part) {
     job.rules = job.raw ? &rules_.of_raw() : &rules_.of_forms(pass_.plan_.columns[part.column].forms, is_text);
     job.row_base = row_base_;
     job.nulls = part.nulls.data();
+    job.is_valid = is_valid_;
     const usize text = rows.rows == 0 ? 0 : finder_.record(rows.rows - 1).end - finder_.record(0).begin;
     if (rows.may_need_unquoting) {
         const usize capacity = text_capacity(rows) + 128;
@@ -147,7 +148,22 @@ ColumnJob TileWorker::job_for(const TileRows& rows, TileColumn& part) {
     return job;
 }
 
+// Return whether no field of the tile has invalid UTF-8, as far as that is cheap to find. Fields of valid text are
+// valid if they end at ASCII bytes. If some record is invalid, fields are validated one by one.
+bool TileWorker::has_valid_text(const TileRows& rows) const {
+    if (!rows.has_high_bytes || rows.rows == 0) return true;
+    const Dialect& dialect = pass_.dialect_;
+    if (std::any_of(dialect.special, dialect.special + dialect.special_count, [](u8 byte) { return byte >= 0x80; })) {
+        return false;
+    }
+    const u32 begin = finder_.record(0).begin, end = finder_.record(rows.rows - 1).end;
+    return kernels_.is_valid_utf8(rows.text + begin, end - begin);
+}
+
 void TileWorker::convert_strings(const TileRows& rows) {
+    const bool any =
+        std::any_of(parts_.begin(), parts_.end(), [&](const TileColumn& part) { return is_string_job(part); });
+    is_valid_ = any && has_valid_text(rows);
     u8* bytes = memory_.string_bytes.data();
     u32* ends = memory_.string_ends.data();
     for (TileColumn& part : parts_) {

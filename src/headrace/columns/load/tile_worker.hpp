@@ -43,6 +43,7 @@ private:
     void store(const TileRows& rows, TileColumn& part);
     void report();
     void report_faults();
+    bool has_valid_text(const TileRows& rows) const;
     bool is_string_job(const TileColumn& part) const;
     bool may_remove_rows() const;
 
@@ -65,7 +66,8 @@ private:
     const TileRows* rows_ = nullptr;
     usize column_ = 0;  // being converted
     u64 row_base_ = 0, record_base_ = 0;
-    u64 kinds_seen_ = 0;  // bit k: kind k was seen in the tile's column being converted
+    bool is_valid_ = false;  // no field of the tile has invalid UTF-8, or that is not known
+    u64 kinds_seen_ = 0;     // bit k: kind k was seen in the tile's column being converted
 };
 
 }  // namespace headrace

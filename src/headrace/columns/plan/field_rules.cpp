@@ -38,16 +38,29 @@ PlanRules::PlanRules(const LoadPlan& plan) : plan_(plan) {
         for (const std::string& text : *words) shared_.words_look_like_values |= looks_like_value(text, plan.marks);
     }
     for (const ValueForms& forms : plan.forms) {
-        FieldRules of_values = with(forms);
-        const FieldRules of_text = of_values;
+        const FieldRules of_text = with(forms);
+        FieldRules of_values = of_text;
         if (forms.empty_is_text()) {
             of_values.nulls = keep(forms.null_texts, true);
             of_values.empty_is_null = true;
         }
-        rules_.push_back(of_values);
-        rules_.push_back(of_text);
+        add(of_values, forms.null_texts);
+        add(of_text, forms.null_texts);
     }
     raw_.usual_forms = true;
+    raw_.words = build_word_table({}, slots_.emplace_back());
+}
+
+void PlanRules::add(const FieldRules& rules, const std::vector<std::string>& nulls) {
+    WordTable words = build_word_table(
+        {{nulls, NULL_WORD}, {plan_.true_words, TRUE_WORD}, {plan_.false_words, FALSE_WORD}}, slots_.emplace_back());
+    if (rules.empty_is_null) words.of_empty |= NULL_WORD;
+    std::vector<DateLayout>& layouts = layouts_.emplace_back();
+    for (usize i = 0; i < rules.dates.count; ++i) add_date_layouts(rules.dates.formats[i], i, layouts);
+    // ISO 8601 has '-' at byte 4; a layout that may have it too is left to the rules, which try ISO 8601 first.
+    const auto may_be_iso = [](const DateLayout& layout) { return layout.shape[4] == '-' || layout.limit[4] == 255; };
+    if (rules.dates.iso_first) std::erase_if(layouts, may_be_iso);
+    rules_.push_back({rules, words, layouts.data(), layouts.size()});
 }
 
 WordList PlanRules::keep(const std::vector<std::string>& texts, bool with_empty) {

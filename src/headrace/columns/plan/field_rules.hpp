@@ -4,9 +4,18 @@
 #include <string>
 #include <vector>
 
+#include "columns/plan/date_layout.hpp"
 #include "columns/plan/load_plan.hpp"
+#include "columns/plan/word_table.hpp"
 
 namespace headrace {
+
+// The rules of a column, and tables of them for the CPU.
+struct ColumnRules : FieldRules {
+    WordTable words;
+    const DateLayout* layouts;
+    usize layout_count;
+};
 
 // Owns the objects that its rules point to. The plan must outlive it.
 class PlanRules {
@@ -16,19 +25,22 @@ public:
     PlanRules& operator=(const PlanRules&) = delete;
 
     // Return the rules with one of the plan's forms, for a column of text or of values.
-    const FieldRules& of_forms(usize number, bool is_text) const { return rules_[2 * number + is_text]; }
-    const FieldRules& of_raw() const { return raw_; }  // for collected bytes: no text is null
+    const ColumnRules& of_forms(usize number, bool is_text) const { return rules_[2 * number + is_text]; }
+    const ColumnRules& of_raw() const { return raw_; }  // for collected bytes: no text is null
 
 private:
     FieldRules with(const ValueForms& forms);
+    void add(const FieldRules& rules, const std::vector<std::string>& nulls);
     WordList keep(const std::vector<std::string>& texts, bool with_empty = false);
 
     const LoadPlan& plan_;
     FieldRules shared_{};
-    FieldRules raw_{};
-    std::vector<FieldRules> rules_;
+    ColumnRules raw_{};
+    std::vector<ColumnRules> rules_;
     std::vector<std::vector<DateFormat>> formats_;
     std::vector<std::vector<Word>> words_;
+    std::vector<std::vector<WordSlot>> slots_;
+    std::vector<std::vector<DateLayout>> layouts_;
 };
 
 }  // namespace headrace

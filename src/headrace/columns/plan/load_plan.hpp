@@ -1,8 +1,8 @@
 // Defines the plan of a load: the columns, the range of the text, and the policies. A plan is a value without handles.
 #pragma once
 
-#include <cstdint>
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>

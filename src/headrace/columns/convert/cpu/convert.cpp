@@ -5,9 +5,11 @@
 // field's text are read, and the value is written.
 #include "columns/convert/cpu/convert.hpp"
 
+#include "columns/convert/cpu/absent_fields.hpp"
 #include "columns/convert/cpu/field.hpp"
 #include "columns/convert/cpu/lanes.hpp"
 #include "columns/convert/cpu/shapes.hpp"
+#include "columns/convert/cpu/valid_utf8.hpp"
 #include "columns/rules/kinds.hpp"
 #include "columns/rules/utf8.hpp"
 #include "core/cpu/simd.hpp"
@@ -15,7 +17,8 @@
 HR_BEGIN_NAMESPACE
 namespace {
 
-HR_FN void set_bit(u64* bits, usize i) { bits[i / 64] |= u64{1} << (i % 64); }
+// Without a branch: bits of data are seldom predictable.
+HR_FN void set_bit_if(bool condition, u64* bits, usize i) { bits[i / 64] |= u64{condition} << (i % 64); }
 
 bool has_text(const ColumnType& type) { return type.id == TypeId::string || type.id == TypeId::large_string; }
 bool has_bytes(const ColumnType& type) { return type.id == TypeId::binary || type.id == TypeId::large_binary; }
@@ -27,12 +30,12 @@ FieldBytes whole_text(const TileRows& rows, const ColumnJob& job, const u8* p, u
 }
 
 Kind classify_field(const ColumnJob& job, const u8* p, usize n) {
-    const FieldRules& rules = *job.rules;
-    if (is_one_of(rules.true_words, p, n) || is_one_of(rules.false_words, p, n)) return Kind::boolean;
+    const ColumnRules& rules = *job.rules;
+    if ((meaning_of(rules, p, n) & BOOL_WORDS) != 0) return Kind::boolean;
     return rules.usual_forms ? classify(p, n) : classify(p, n, rules.marks, rules.dates, job.number);
 }
 
-constexpr usize PLAIN_ROWS = 64;
+constexpr usize BLOCK_ROWS = 64;  // rows of one word of null bits
 
 template <class T>
 constexpr bool is_double = false;
@@ -73,7 +76,7 @@ template <class T, class Shape>
 HR_HOT bool is_fast(const Shape& shape, const FieldBytes& field, T& out) {
     if (shape.fast(field.text, field.size, out)) return true;
     if constexpr (requires { shape.general(field.text, field.size, out); }) {
-        return shape.general(field.text, field.size, out);
+        return field.size != 0 && shape.general(field.text, field.size, out);
     }
     return false;
 }
@@ -84,7 +87,7 @@ template <class T, class Shape, class Store>
 HR_HOT u64 convert_plain_rows(const TileRows& rows, const ColumnFields& fields, usize first, const Shape& shape,
                               Store store) {
     u64 declined = 0;
-    for (usize i = 0; i < PLAIN_ROWS; ++i) {
+    for (usize i = 0; i < BLOCK_ROWS; ++i) {
         const u32 start = fields.start(first + i);
         T value{};
         if (shape.fast(rows.text + start, fields.end(first + i) - start, value)) [[likely]] {
@@ -96,65 +99,91 @@ HR_HOT u64 convert_plain_rows(const TileRows& rows, const ColumnFields& fields, 
     return declined;
 }
 
-// Converts a column of fixed width. A shape has `fast`, `rule` and, with AVX-512, `eight` (shapes.hpp).
+#if defined(HR_ISA_AVX512)
+// Converts rows [first, first + count) by eight, and returns those that are converted as bits. If none of the first
+// eight is, the others are not tried, since texts of another form are seldom alone.
+template <class T, class Shape>
+HR_HOT u64 convert_lanes(const TileRows& rows, const ColumnFields& fields, usize first, usize count, const Shape& shape,
+                         T* values) {
+    const Dialect& dialect = *rows.dialect;
+    if (dialect.skip_initial_space) return 0;
+    // Whether a lenient field is quoted is decided field by field. No number begins with a quote, so `eight` declines
+    // quoted ones.
+    const bool strips = rows.may_need_unquoting && dialect.quote >= 0 && !dialect.lenient;
+    u64 converted = 0;
+    for (usize i = 0; i + LANES <= count; i += LANES) {
+        LaneFields lanes = load_fields(rows, fields, first + i);
+        if (strips) strip_quotes(lanes, static_cast<u8>(dialect.quote));
+        converted |= u64{static_cast<u8>(~shape.eight(rows, lanes, values + i))} << i;
+        if (converted == 0) break;
+    }
+    return converted;
+}
+#endif
+
+// Returns the meanings of words that a fast form might take for values, so they are looked up before it.
+u8 reserved_words(const ColumnJob& job) {
+    const ColumnRules& rules = *job.rules;
+    u8 reserved = rules.nulls_look_like_values ? NULL_WORD : 0;
+    if (job.inferred && rules.words_look_like_values && job.type.id != TypeId::boolean) reserved |= BOOL_WORDS;
+    return reserved;
+}
+
+// Converts a column of fixed width, 64 rows at a time. A shape has `fast`, `rule` and, with AVX-512, `eight`
+// (shapes.hpp).
 template <class T, class Shape, class Store>
 HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Shape& shape, Store store) {
     const ColumnFields fields(rows, job.column);
-    const FieldRules& rules = *job.rules;
+    const ColumnRules& rules = *job.rules;
+    const AbsentFields absent_fields(rows, fields, rules);
     const bool plain = !rows.may_need_unquoting;
-    const bool by_rule = rules.nulls_look_like_values || (job.inferred && rules.words_look_like_values);
-    usize nulls = 0;
-    const auto one = [&](usize row) {
-        const u32 start = fields.start(row), end = fields.end(row);
-        FieldBytes field = {rows.text + start, end - start, false};
+    const u8 reserved = reserved_words(job);
+    const auto read = [&](usize row) __attribute__((always_inline)) {
+        const u32 start = fields.start(row);
+        FieldBytes field = {rows.text + start, fields.end(row) - start, false};
         if (!plain) field = strip(*rows.dialect, field.text, field.size);
+        if (reserved != 0 && (meaning_of(rules, field.text, field.size) & reserved) != 0) return false;
         T value{};
-        bool present;
-        if (field.size == 0 && !field.quoted && (rules.empty_is_null || fields.missing(row))) {
-            present = false;
-        } else if (!by_rule && is_fast(shape, field, value)) [[likely]] {
-            present = true;
-        } else {
-            present = convert_by_rule(rows, job, row, start, end, shape, value);
-            if (!present) value = T{};
-        }
+        const bool is_read = is_fast(shape, field, value);
         store(row, value);
-        if (!present) {
-            set_bit(job.nulls, row);
-            ++nulls;
-        }
+        return is_read;
     };
-    const auto each = [&](usize first, u64 declined) {
-        for (; declined != 0; declined &= declined - 1) one(first + static_cast<usize>(trailing_zeros(declined)));
-    };
-    usize row = 0;
+    usize nulls = 0;
+    u64 absent = 0;
+    for (usize base = 0; base < rows.rows; base += BLOCK_ROWS) {
+        const usize count = rows.rows - base < BLOCK_ROWS ? rows.rows - base : BLOCK_ROWS;
+        const u64 all = ~u64{0} >> (BLOCK_ROWS - count);
+        // Absent fields are found at once where there are some. The first one after a block without is found by
+        // reading.
+        absent = absent_fields.come_first() || absent != 0 ? absent_fields.find(base, count) : 0;
+        u64 unread = all & ~absent, failed = 0;
 #if defined(HR_ISA_AVX512)
-    if constexpr (requires { shape.eight(rows, LaneFields{}, static_cast<T*>(nullptr)); }) {
-        const Dialect& dialect = *rows.dialect;
-        const bool usual = !by_rule && !dialect.skip_initial_space;
-        // Whether a lenient field is quoted is decided field by field. No number begins with a quote, so `eight`
-        // declines quoted ones.
-        const bool strips = !plain && dialect.quote >= 0 && !dialect.lenient;
-        T* const values = static_cast<T*>(job.values) + job.row_base;
-        while (usual && row + LANES <= rows.rows) {
-            LaneFields lanes = load_fields(rows, fields, row);
-            if (strips) strip_quotes(lanes, static_cast<u8>(dialect.quote));
-            const u32 declined = shape.eight(rows, lanes, values + row);
-            if (declined == 0xFF && plain && row + PLAIN_ROWS <= rows.rows) {
-                // Texts of another form are seldom alone.
-                each(row, convert_plain_rows<T>(rows, fields, row, shape, store));
-                row += PLAIN_ROWS;
-            } else {
-                each(row, declined);
-                row += LANES;
-            }
+        if constexpr (requires { shape.eight(rows, LaneFields{}, static_cast<T*>(nullptr)); }) {
+            T* const values = static_cast<T*>(job.values) + job.row_base + base;
+            if (reserved == 0) unread &= ~convert_lanes(rows, fields, base, count, shape, values);
         }
-    }
 #endif
-    for (; plain && !by_rule && row + PLAIN_ROWS <= rows.rows; row += PLAIN_ROWS) {
-        each(row, convert_plain_rows<T>(rows, fields, row, shape, store));
+        if (plain && reserved == 0 && unread == ~u64{0})
+            unread = convert_plain_rows<T>(rows, fields, base, shape, store);
+        for (u64 bits = absent; bits != 0; bits &= bits - 1)
+            store(base + static_cast<usize>(trailing_zeros(bits)), T{});
+        for (; unread != 0; unread &= unread - 1) {
+            if (!read(base + static_cast<usize>(trailing_zeros(unread)))) [[unlikely]]
+                failed |= unread & (0 - unread);
+        }
+        for (; failed != 0; failed &= failed - 1) {
+            const usize row = base + static_cast<usize>(trailing_zeros(failed));
+            T value{};
+            if (absent_fields.is_absent(row) ||
+                !convert_by_rule(rows, job, row, fields.start(row), fields.end(row), shape, value)) {
+                value = T{};
+                absent |= failed & (0 - failed);
+            }
+            store(row, value);
+        }
+        job.nulls[base / BLOCK_ROWS] = absent;
+        nulls += static_cast<usize>(count_ones(absent));
     }
-    for (; row < rows.rows; ++row) one(row);
     return nulls;
 }
 
@@ -189,7 +218,7 @@ bool has_iso_alone(const ColumnJob& job) { return job.rules->dates.iso_first && 
 
 usize convert_date(const TileRows& rows, const ColumnJob& job) {
     if (has_iso_alone(job)) return convert_values<i32>(rows, job, DateShape{}, store_to<i32>(job));
-    return convert_values<i32>(rows, job, FormattedDateShape{{job.rules->dates, job.inferred}}, store_to<i32>(job));
+    return convert_values<i32>(rows, job, FormattedDateShape{{*job.rules, job.inferred}}, store_to<i32>(job));
 }
 
 usize convert_timestamp(const TileRows& rows, const ColumnJob& job) {
@@ -197,7 +226,7 @@ usize convert_timestamp(const TileRows& rows, const ColumnJob& job) {
     if (has_iso_alone(job) && job.type.zone == nullptr) {
         return convert_values<i64>(rows, job, shape, store_to<i64>(job));
     }
-    const FormattedTimestampShape formatted = {{job.rules->dates, job.inferred}, shape, job.type.zone};
+    const FormattedTimestampShape formatted = {{*job.rules, job.inferred}, shape, job.type.zone};
     return convert_values<i64>(rows, job, formatted, store_to<i64>(job));
 }
 
@@ -221,9 +250,8 @@ usize convert_null(const TileRows& rows, const ColumnJob& job) {
 
 usize convert_bool(const TileRows& rows, const ColumnJob& job) {
     u64* const bits = job.bits;
-    return convert_values<bool>(rows, job, BoolShape{*job.rules}, [bits](usize row, bool value) {
-        if (value) set_bit(bits, row);
-    });
+    return convert_values<bool>(rows, job, BoolShape{*job.rules},
+                                [bits](usize row, bool value) { set_bit_if(value, bits, row); });
 }
 
 // Validates the raw bytes of the field, so that a fault's position is exact. Bytes that unquoting removes are ASCII.
@@ -243,43 +271,68 @@ template <bool Plain>
     return copy_text(*rows.dialect, {job.scratch, size, field.quoted}, to);
 }
 
+// Converts strings of which only empty ones may be null, and which need no validation.
 template <bool Plain>
-ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
+ColumnCounts copy_strings(const TileRows& rows, const ColumnJob& job) {
     const ColumnFields fields(rows, job.column);
-    const FieldRules& rules = *job.rules;
-    const bool words = rules.nulls.count > (rules.empty_is_null ? 1 : 0);
+    const bool empty_is_null = job.rules->empty_is_null;
     u8* out = job.string_bytes;
-    usize nulls = 0, replaced = 0;
-    const bool may_be_invalid = rows.has_high_bytes && has_text(job.type);
-    const bool mends = may_be_invalid && rules.replace_invalid;
-    const bool checks = may_be_invalid && !mends;
+    usize nulls = 0;
     for (usize row = 0; row < rows.rows; ++row) {
         const u32 start = fields.start(row);
         FieldBytes field = {rows.text + start, fields.end(row) - start, false};
         if (!Plain) field = strip(*rows.dialect, field.text, field.size);
-        bool present = true;
-        usize size = 0;
-        if (field.size == 0 && (Plain || !field.quoted) && (rules.empty_is_null || fields.missing(row))) {
-            present = false;
-        } else if (checks && !check_text(rows, job, row, field)) {
-            present = false;
+        if (field.size == 0 && (Plain || !field.quoted) && (empty_is_null || fields.missing(row))) {
+            set_bit_if(true, job.nulls, row);
+            ++nulls;
         } else {
-            if (mends && find_invalid_utf8(field.text, field.size) < field.size) {
+            out += Plain ? copy_until(field.text, field.size, out, [](const Block&) { return u64{0}; })
+                         : copy_text(*rows.dialect, field, out);
+        }
+        job.string_ends[row] = static_cast<u32>(out - job.string_bytes);
+    }
+    return {nulls, static_cast<usize>(out - job.string_bytes), 0};
+}
+
+template <bool Plain>
+ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
+    const ColumnFields fields(rows, job.column);
+    const ColumnRules& rules = *job.rules;
+    const AbsentFields absent_fields(rows, fields, rules);
+    const bool words = rules.nulls.count > (rules.empty_is_null ? 1 : 0);
+    const bool may_be_invalid = rows.has_high_bytes && !job.is_valid && has_text(job.type);
+    if (!words && !may_be_invalid && (Plain || !rules.quoted_may_be_null)) return copy_strings<Plain>(rows, job);
+    u8* out = job.string_bytes;
+    usize nulls = 0, replaced = 0;
+    const bool mends = may_be_invalid && rules.replace_invalid;
+    const bool checks = may_be_invalid && !mends;
+    const bool looks_at_text = words && (mends || !absent_fields.looks_up());
+    for (usize base = 0; base < rows.rows; base += 64) {
+        const usize count = rows.rows - base < 64 ? rows.rows - base : 64;
+        u64 absent = absent_fields.find(base, count);
+        for (usize i = 0; i < count; ++i) {
+            const usize row = base + i;
+            const u32 start = fields.start(row);
+            FieldBytes field = {rows.text + start, fields.end(row) - start, false};
+            if (!Plain) field = strip(*rows.dialect, field.text, field.size);
+            usize size = 0;
+            if (checks && (absent >> i & 1) == 0 && !check_text(rows, job, row, field)) {
+                absent |= u64{1} << i;
+            } else if (mends && find_invalid_utf8(field.text, field.size) < field.size) {
                 size = put_mended<Plain>(rows, job, field, out);
                 ++replaced;
             } else {
                 size = Plain ? copy_until(field.text, field.size, out, [](const Block&) { return u64{0}; })
                              : copy_text(*rows.dialect, field, out);
             }
-            if ((words || (!Plain && field.quoted)) && is_null(rules, out, size, field.quoted)) present = false;
+            const bool is_unlooked =
+                !Plain && (field.quoted ? rules.quoted_may_be_null : words && *field.text == rows.dialect->quote);
+            if ((looks_at_text || is_unlooked) && is_null(rules, out, size, field.quoted)) absent |= u64{1} << i;
+            out += size & ((absent >> i & 1) - 1);
+            job.string_ends[row] = static_cast<u32>(out - job.string_bytes);
         }
-        if (present) {
-            out += size;
-        } else {
-            set_bit(job.nulls, row);
-            ++nulls;
-        }
-        job.string_ends[row] = static_cast<u32>(out - job.string_bytes);
+        job.nulls[base / 64] = absent;
+        nulls += static_cast<usize>(count_ones(absent));
     }
     return {nulls, static_cast<usize>(out - job.string_bytes), replaced};
 }
@@ -289,7 +342,7 @@ ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
 ColumnCounts classify_column(const TileRows& rows, const ColumnJob& job) {
     const ColumnFields fields(rows, job.column);
     for (usize row = 0; row < rows.rows; ++row) {
-        set_bit(job.nulls, row);
+        set_bit_if(true, job.nulls, row);
         job.string_ends[row] = 0;
         const u32 start = fields.start(row);
         const FieldBytes field = whole_text(rows, job, rows.text + start, fields.end(row) - start);
@@ -364,7 +417,7 @@ usize field_text(const TileRows& rows, u32 start, u32 end, u8* to, bool& quoted)
 }  // namespace
 
 const ConvertKernels& convert_kernels() {
-    static constexpr ConvertKernels kernels = {convert, field_text};
+    static constexpr ConvertKernels kernels = {convert, field_text, is_valid_utf8};
     return kernels;
 }
 

@@ -2,6 +2,7 @@
 // whose text is not a value of the column's type go to callbacks of the loader.
 #pragma once
 
+#include "columns/plan/field_rules.hpp"
 #include "columns/records/row_spans.hpp"
 #include "columns/rules/column_type.hpp"
 #include "columns/rules/fault.hpp"
@@ -26,8 +27,9 @@ struct ColumnJob {
     bool inferred;
     bool raw;  // strings: the raw bytes of the field, with quotes
     u8 guess;  // Kind (rules/infer.hpp) that an inferred column is converted as
-    const FieldRules* rules;
+    const ColumnRules* rules;
     void* values;      // fixed width: the values of the whole column
+    bool is_valid;     // strings: no field has invalid UTF-8
     usize row_base;    // index of the tile's first row in them
     u64* bits;         // bool: the tile's values, zeroed
     u64* nulls;        // one bit per row, zeroed; bit set: null
@@ -52,6 +54,8 @@ struct ConvertKernels {
     ColumnCounts (*convert)(const TileRows& rows, const ColumnJob& job);
     // Writes a field's text, without initial spaces, quotes and escapes, to `to`: at most end - start bytes.
     usize (*field_text)(const TileRows& rows, u32 start, u32 end, u8* to, bool& quoted);
+    // Returns whether n bytes are well-formed UTF-8.
+    bool (*is_valid_utf8)(const u8* text, usize n);
 };
 
 // Return the kernels compiled for an instruction set.

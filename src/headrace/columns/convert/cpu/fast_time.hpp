@@ -1,9 +1,10 @@
-// Reads dates, timestamps and times of the common shapes "2019-01-31", "2019-01-31 23:59:58" (or with a T) and
-// "23:59:58" (or with a fraction). Each fast form returns what rules/dates/parse_date.hpp and parse_time.hpp return, or
-// declines. 19 bytes from `p` on must be readable.
+// Reads dates, timestamps and times of common shapes: "2019-01-31"; "2019-01-31 23:59", with seconds, a fraction and an
+// offset, or with a T; "23:59:58", with a fraction; and formats whose parts have fixed widths. Each fast form returns
+// what the rules in rules/dates return, or declines. 64 bytes from `p` on must be readable.
 #pragma once
 
 #include "columns/convert/cpu/short_digits.hpp"
+#include "columns/plan/date_layout.hpp"
 #include "columns/rules/dates/parse_date.hpp"
 #include "columns/rules/numbers/parse_decimal.hpp"
 #include "core/cpu/simd.hpp"
@@ -86,22 +87,8 @@ HR_FN bool fast_date(const u8* p, usize n, i64& days) {
     return days_of(year, numbers >> 32 & 0xFFFF, static_cast<u32>(numbers >> 48), days);
 }
 
-HR_FN bool fast_timestamp(const u8* p, usize n, i64& seconds) {
-    if (n != 19) return false;
-    // "2019-01-31 23:59" and, three bytes on, "9-01-31 23:59:58": the second vector has everything but the year's first
-    // three digits.
-    const __m128i head = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-    const __m128i tail = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 3));
-    const __m128i shape = _mm_setr_epi8('0', '-', '0', '0', '-', '0', '0', ' ', '0', '0', ':', '0', '0', ':', '0', '0');
-    const __m128i limits = _mm_setr_epi8(9, 0, 9, 9, 0, 9, 9, 0, 9, 9, 0, 9, 9, 0, 9, 9);
-    const u32 any_separator = p[10] == 'T' ? 0xFF7F : 0xFFFF;
-    if (!has_shape(tail, shape, limits, any_separator)) return false;
-    if (!has_shape(head, _mm_set1_epi8('0'), _mm_set1_epi8(9), 0x7)) return false;
-    const __m128i head_pairs = _mm_setr_epi8(0, 1, 2, 3, 5, 6, 8, 9, -1, -1, -1, -1, -1, -1, -1, -1);
-    const __m128i tail_pairs = _mm_setr_epi8(8, 9, 11, 12, 14, 15, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
-    const u64 date = static_cast<u64>(_mm_cvtsi128_si64(two_digit_numbers(head, head_pairs)));
-    const u64 time = static_cast<u64>(_mm_cvtsi128_si64(two_digit_numbers(tail, tail_pairs)));
-    const u32 year = static_cast<u32>((date & 0xFFFF) * 100 + (date >> 16 & 0xFFFF));
+// Converts parts, of which no year has more than four digits.
+HR_FN bool seconds_of(u32 year, u64 date, u64 time, i64& seconds) {
     const u32 hour = time & 0xFFFF, minute = time >> 16 & 0xFFFF, second = static_cast<u32>(time >> 32);
     i64 days;
     if (hour > 23 || minute > 59 || second > 59) return false;
@@ -110,11 +97,143 @@ HR_FN bool fast_timestamp(const u8* p, usize n, i64& seconds) {
     return true;
 }
 
+// Reads one to nine digits of a second's fraction, and moves `at` past them.
+HR_FN bool fast_fraction(const u8* p, usize n, usize& at, Timestamp& t) {
+    const __m128i digits = _mm_sub_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + at)), _mm_set1_epi8('0'));
+    const __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
+    const u32 others = ~static_cast<u32>(_mm_movemask_epi8(is_digit));
+    const usize found = static_cast<usize>(trailing_zeros(others)), left = n - at;
+    const usize count = found < left ? found : left;
+    if (count - 1 >= 9) return false;
+    const usize in_word = count < 8 ? count : 8;
+    u64 value;
+    if (!short_digits(p + at, in_word, value)) return false;
+    t.nanoseconds = static_cast<u32>(value * POWERS_OF_TEN[9 - in_word]);
+    if (count == 9) t.nanoseconds += p[at + 8] - u32{'0'};
+    t.fraction_digits = static_cast<u8>(count);
+    at += count;
+    return true;
+}
+
+// Reads the offset that ends the text, and makes `t` an instant.
+HR_FN bool fast_offset(const u8* p, usize n, usize at, Timestamp& t) {
+    i64 offset_seconds;
+    if (at >= n || !read_offset(p, n, at, offset_seconds)) return false;
+    t.seconds -= offset_seconds;
+    t.has_offset = true;
+    return true;
+}
+
+// Reads "2019-01-31 23:59:58", ":58" being optional.
+HR_FN bool fast_date_and_time(const u8* p, bool has_seconds, i64& seconds) {
+    // "2019-01-31 23:59" and, three bytes on, "9-01-31 23:59:58": the second vector has everything but the year's first
+    // three digits.
+    const __m128i head = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    __m128i tail = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 3));
+    const __m128i shape = _mm_setr_epi8('0', '-', '0', '0', '-', '0', '0', ' ', '0', '0', ':', '0', '0', ':', '0', '0');
+    const __m128i limits = _mm_setr_epi8(9, 0, 9, 9, 0, 9, 9, 0, 9, 9, 0, 9, 9, 0, 9, 9);
+    if (!has_seconds) {
+        const __m128i missing = _mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1);
+        tail = _mm_blendv_epi8(tail, shape, missing);
+    }
+    const u32 any_separator = p[10] == 'T' ? 0xFF7F : 0xFFFF;
+    if (!has_shape(tail, shape, limits, any_separator)) return false;
+    if (!has_shape(head, _mm_set1_epi8('0'), _mm_set1_epi8(9), 0x7)) return false;
+    const __m128i head_pairs = _mm_setr_epi8(0, 1, 2, 3, 5, 6, 8, 9, -1, -1, -1, -1, -1, -1, -1, -1);
+    const __m128i tail_pairs = _mm_setr_epi8(8, 9, 11, 12, 14, 15, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+    const u64 date = static_cast<u64>(_mm_cvtsi128_si64(two_digit_numbers(head, head_pairs)));
+    const u64 time = static_cast<u64>(_mm_cvtsi128_si64(two_digit_numbers(tail, tail_pairs)));
+    return seconds_of(static_cast<u32>((date & 0xFFFF) * 100 + (date >> 16 & 0xFFFF)), date, time, seconds);
+}
+
+// Reads a timestamp of ISO 8601.
+HR_FN bool fast_timestamp(const u8* p, usize n, Timestamp& t) {
+    t = {};
+    if (n == 10) {
+        i64 days;
+        if (!fast_date(p, n, days)) return false;
+        t.seconds = days * 86400;
+        t.date_only = true;
+        return true;
+    }
+    if ((n < 19 && n != 16) || !fast_date_and_time(p, n != 16, t.seconds)) return false;
+    usize at = n != 16 ? 19 : 16;
+    if (at < n && p[at] == '.' && !fast_fraction(p, n, ++at, t)) return false;
+    return at == n || fast_offset(p, n, at, t);
+}
+
+// A month by the first three letters of its name in lower case, 0 if there is none: a perfect hash.
+struct MonthNames {
+    u32 letters[16] = {};
+    u8 month[16] = {};
+    constexpr MonthNames() {
+        for (u8 i = 0; i < 12; ++i) {
+            const char* const name = MONTH_NAMES[i];
+            const u32 word =
+                static_cast<u32>(name[0]) | static_cast<u32>(name[1]) << 8 | static_cast<u32>(name[2]) << 16;
+            letters[slot(word)] = word;
+            month[slot(word)] = static_cast<u8>(i + 1);
+        }
+    }
+    static constexpr u32 slot(u32 word) { return word * MULTIPLIER >> 28; }
+    constexpr u32 of(u32 word) const { return letters[slot(word)] == word ? month[slot(word)] : 0; }
+    static constexpr u32 MULTIPLIER = 0xB2D87D5F;
+};
+
+// Reads a text by a layout: a permutation of its bytes gives the parts in order.
+HR_FN bool read_layout(const DateLayout& layout, const u8* p, usize n, Timestamp& t) {
+    if (n < layout.size) return false;
+    const auto vector = [](const u8* bytes) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes)); };
+    const __m128i head = vector(p), tail = vector(p + 16);
+    if (!has_shape(head, vector(layout.shape), vector(layout.limit), 0xFFFF) ||
+        !has_shape(tail, vector(layout.shape + 16), vector(layout.limit + 16), 0xFFFF)) {
+        return false;
+    }
+    const __m128i numbers =
+        _mm_add_epi16(two_digit_numbers(head, vector(layout.low)), two_digit_numbers(tail, vector(layout.high)));
+    u64 date = static_cast<u64>(_mm_cvtsi128_si64(numbers)), time = static_cast<u64>(_mm_extract_epi64(numbers, 1));
+    u32 year = static_cast<u32>((date & 0xFFFF) * 100 + (date >> 16 & 0xFFFF));
+    if (layout.has_short_year) year += year >= 69 ? 1900 : 2000;
+    if (layout.month_name != DateLayout::NO_PLACE) {
+        static constexpr MonthNames names;
+        u32 letters;
+        __builtin_memcpy(&letters, p + layout.month_name, 4);
+        date |= u64{names.of((letters | 0x202020) & 0xFFFFFF)} << 32;
+    }
+    if (layout.half != DateLayout::NO_PLACE) {
+        const u32 hour = time & 0xFFFF, half = p[layout.half] | 0x20;
+        if (hour - 1 > 11 || (half != 'a' && half != 'p') || (p[layout.half + 1] | 0x20) != 'm') return false;
+        time = time - hour + hour % 12 + (half == 'p' ? 12 : 0);
+    }
+    t = {};
+    t.date_only = !layout.has_time;
+    if (!seconds_of(year, date, time, t.seconds)) return false;
+    usize at = layout.size;
+    if (layout.has_fraction && !fast_fraction(p, n, at, t)) return false;
+    return layout.has_offset ? fast_offset(p, n, at, t) : at == n;
+}
+
 #else
 
 HR_FN bool fast_date(const u8*, usize, i64&) { return false; }
-HR_FN bool fast_timestamp(const u8*, usize, i64&) { return false; }
+HR_FN bool fast_timestamp(const u8*, usize, Timestamp&) { return false; }
+HR_FN bool read_layout(const DateLayout&, const u8*, usize, Timestamp&) { return false; }
 
 #endif
+
+// Converts a timestamp whose fraction has no more digits than the unit.
+HR_FN bool fast_scale(const Timestamp& t, i64 units_per_second, i64& out) {
+    i64 fraction = 0, whole;
+    if (t.fraction_digits != 0) {
+        const u32 unit_digits = units_per_second == 1'000'000 ? 6 : units_per_second == 1'000'000'000 ? 9 : 3;
+        if (units_per_second == 1 || t.fraction_digits > unit_digits) return false;
+        // Divisions by constants.
+        fraction = unit_digits == 6   ? t.nanoseconds / 1000
+                   : unit_digits == 9 ? t.nanoseconds
+                                      : t.nanoseconds / 1'000'000;
+    }
+    return !__builtin_mul_overflow(t.seconds, units_per_second, &whole) &&
+           !__builtin_add_overflow(whole, fraction, &out);
+}
 
 HR_END_NAMESPACE

@@ -73,9 +73,9 @@ struct TimestampShape {
     bool utc;
     bool offset_needed;
     bool fast(const u8* p, usize n, i64& out) const {
-        i64 seconds;
-        if (offset_needed || !fast_timestamp(p, n, seconds)) return false;
-        return !__builtin_mul_overflow(seconds, units, &out);
+        Timestamp t;
+        if (!fast_timestamp(p, n, t)) return false;
+        return (t.has_offset ? utc : !offset_needed) && fast_scale(t, units, out);
     }
     Parse rule(const u8* p, usize n, i64& out) const {
         Timestamp timestamp;
@@ -166,17 +166,34 @@ struct MarkedShape {
 
 // Reads dates and times of the caller's formats, with or without ISO 8601 before them.
 struct FormattedTimes {
-    const DateFormats& formats;
+    const ColumnRules& rules;
     bool inferred;
+    const DateFormats& formats = rules.dates;
     Parse read(const u8* p, usize n, Timestamp& out) const {
         const DateFormat* used;
         return parse_formatted(formats, p, n, out, used);
     }
     // Declines texts that inference may take for numbers.
     bool read_fast(const u8* p, usize n, Timestamp& out) const {
-        const DateFormat* used;
-        if (parse_formatted(formats, p, n, out, used) != Parse::ok) return false;
+        const DateFormat* used = nullptr;
+        if (!read_by_layout(p, n, out, used) && parse_formatted(formats, p, n, out, used) != Parse::ok) return false;
         return !inferred || formats.before_numbers || used == nullptr || !used->may_be_number;
+    }
+
+private:
+    // Reads a text that has a layout of a format, if no earlier format reads it.
+    bool read_by_layout(const u8* p, usize n, Timestamp& out, const DateFormat*& used) const {
+        for (usize i = 0; i < rules.layout_count; ++i) {
+            const DateLayout& layout = rules.layouts[i];
+            if (!read_layout(layout, p, n, out)) continue;
+            Timestamp other;
+            for (usize earlier = 0; earlier < layout.format; ++earlier) {
+                if (read_formatted(formats.formats[earlier], p, n, other)) return false;
+            }
+            used = formats.formats + layout.format;
+            return true;
+        }
+        return false;
     }
 };
 
@@ -206,19 +223,20 @@ struct FormattedTimestampShape {
     mutable usize piece = 0;
     bool fast(const u8* p, usize n, i64& out) const {
         Timestamp t{};
-        const bool is_iso = times.formats.iso_first && fast_timestamp(p, n, t.seconds);
+        const bool is_iso = times.formats.iso_first && fast_timestamp(p, n, t);
         if (!is_iso && !times.read_fast(p, n, t)) return false;
-        return t.has_offset >= shape.offset_needed && store(t, out) == Parse::ok;
+        return t.has_offset >= shape.offset_needed && place(t) && fast_scale(t, shape.units, out);
     }
     Parse rule(const u8* p, usize n, i64& out) const {
         Timestamp t;
         const Parse status = times.read(p, n, t);
-        return status == Parse::ok ? store(t, out) : status;
+        if (status != Parse::ok) return status;
+        return place(t) ? scale_timestamp(t, shape.units, out) : Parse::invalid;
     }
-    Parse store(Timestamp t, i64& out) const {
-        if (t.has_offset && !shape.utc) return Parse::invalid;
-        if (!t.has_offset && zone != nullptr && !to_utc(*zone, piece, t.seconds, t.seconds)) return Parse::invalid;
-        return scale_timestamp(t, shape.units, out);
+    // Makes a local time an instant. Returns false if the column cannot hold it.
+    bool place(Timestamp& t) const {
+        if (t.has_offset) return shape.utc;
+        return zone == nullptr || to_utc(*zone, piece, t.seconds, t.seconds);
     }
 };
 
@@ -267,10 +285,11 @@ struct NullShape {
 };
 
 struct BoolShape {
-    const FieldRules& rules;
+    const ColumnRules& rules;
     bool fast(const u8* p, usize n, bool& out) const {
-        out = is_one_of(rules.true_words, p, n);
-        return out || is_one_of(rules.false_words, p, n);
+        const u8 meaning = meaning_of(rules, p, n);
+        out = (meaning & TRUE_WORD) != 0;
+        return (meaning & BOOL_WORDS) != 0;
     }
     Parse rule(const u8* p, usize n, bool& out) const { return fast(p, n, out) ? Parse::ok : Parse::invalid; }
 };

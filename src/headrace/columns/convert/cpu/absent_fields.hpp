@@ -1,0 +1,69 @@
+// Finds absent fields of a column: empty ones, and unquoted null words.
+#pragma once
+
+#include "columns/convert/cpu/field.hpp"
+
+HR_BEGIN_NAMESPACE
+
+class AbsentFields {
+public:
+    AbsentFields(const TileRows& rows, const ColumnFields& fields, const ColumnRules& rules)
+        : rows_(rows),
+          fields_(fields),
+          rules_(rules),
+          looks_up_(rules.nulls.count > (rules.empty_is_null ? 1 : 0) && rows.dialect->escape < 0) {
+        sizes_ = rules.empty_is_null || rows.widths != nullptr ? 1 : 0;
+        if (looks_up_) sizes_ |= rules.words.null_sizes;
+        if (rows.dialect->skip_initial_space) sizes_ = ~u64{0};
+    }
+
+    // Returns whether null words are found. With escapes they are not, since a field's bytes may differ from its text.
+    bool looks_up() const { return looks_up_; }
+
+    // Returns whether absent fields have to be found before others are read, which does not decline all of them.
+    bool come_first() const { return looks_up_ || (rules_.words.of_empty & BOOL_WORDS) != 0; }
+
+    // Returns a bit for each of `count` rows, at most 64. Only fields that have the size of an absent one are looked
+    // at, so that no branch depends on a single field.
+    u64 find(usize row, usize count) const {
+        if (sizes_ == 0) return 0;
+        u64 absent = 0;
+        for (u64 found = sized(row, count); found != 0; found &= found - 1) {
+            if (is_absent(row + static_cast<usize>(trailing_zeros(found)))) absent |= found & (0 - found);
+        }
+        return absent;
+    }
+
+    bool is_absent(usize row) const {
+        const u32 start = fields_.start(row);
+        FieldBytes field = {rows_.text + start, fields_.end(row) - start, false};
+        if (rows_.dialect->skip_initial_space) field = strip(*rows_.dialect, field.text, field.size);
+        if (field.quoted) return false;
+        if (field.size == 0 && (rules_.empty_is_null || fields_.missing(row))) return true;
+        // A field that begins with a quote may be quoted.
+        return looks_up_ && *field.text != rows_.dialect->quote && is_null(rules_, field.text, field.size, false);
+    }
+
+private:
+    u64 sized(usize row, usize count) const {
+        const u32* start = fields_.starts() + row * fields_.start_stride();
+        const u32* end = fields_.ends() + row * fields_.stride();
+        const usize start_stride = fields_.start_stride(), stride = fields_.stride();
+        const u32 distance = fields_.start_offset() + fields_.back();  // of the entries of an empty field
+        const u64 sizes = sizes_;
+        u64 found = 0;
+        for (usize i = 0; i < count; ++i, start += start_stride, end += stride) {
+            const u32 size = *end - *start - distance;
+            found |= (sizes >> (size < 63 ? size : 63) & 1) << i;
+        }
+        return found;
+    }
+
+    const TileRows& rows_;
+    const ColumnFields fields_;
+    const ColumnRules& rules_;
+    const bool looks_up_;
+    u64 sizes_;  // bit n: a field of n bytes may be absent; bit 63: of 63 bytes or more
+};
+
+HR_END_NAMESPACE
