@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from headrace.arrange.gather.moved_items import MovedItems, RowNumbers
 from headrace.arrange.sort.gpu.msd.tuning import HybridOptions, ListBounds
 from headrace.arrange.sort.gpu.planner import Sorter, SortRequest
 from headrace.arrange.sort.gpu.tuning import SortTuning, tuning_of
@@ -88,15 +89,15 @@ class Lister:
 def test_launches_are_listed(typestr: str, count: int) -> None:
     order, lister = KeyOrder.of(typestr), Lister()
     sorter = Sorter(lister, count, SortTuning(), DeviceBuffer)
-    for values in ((), ((DeviceBuffer(), DeviceBuffer(), 4),), ((DeviceBuffer(), DeviceBuffer(), 16),) * 3):
-        for indices in (None, (DeviceBuffer(), 4), (DeviceBuffer(), 8)):
-            if indices is None or indices[1] == 8 or count < 1 << 32:
+    for values in ((), (MovedItems(DeviceBuffer(), DeviceBuffer(), 4),), (MovedItems(DeviceBuffer(), DeviceBuffer(), 16),) * 3):
+        for indices in (None, RowNumbers(DeviceBuffer(), 4), RowNumbers(DeviceBuffer(), 8)):
+            if indices is None or indices.width == 8 or count < 1 << 32:
                 sorter.sort(SortRequest(order, DeviceBuffer(), DeviceBuffer(), values, indices))
-    sorter.top_k(SortRequest(order, DeviceBuffer(), DeviceBuffer(), (), (DeviceBuffer(), 8)), max(1, count // 2))
+    sorter.top_k(SortRequest(order, DeviceBuffer(), DeviceBuffer(), (), RowNumbers(DeviceBuffer(), 8)), max(1, count // 2))
     if typestr[2] in "48" and count < 1 << 32:
         for options in (HybridOptions(), HybridOptions(merges=False, by_size=False)):
             sorter.sort(SortRequest(order, DeviceBuffer(), DeviceBuffer(), strategy="hybrid", options=options))
-            values = ((DeviceBuffer(), DeviceBuffer(), 4),)
+            values = (MovedItems(DeviceBuffer(), DeviceBuffer(), 4),)
             sorter.sort(
                 SortRequest(order, DeviceBuffer(), DeviceBuffer(), values, stable=False, strategy="hybrid", options=options)
             )
@@ -129,7 +130,7 @@ def test_few_pairs_of_8_bytes_have_few_launches_that_may_be_in_vain() -> None:
     """In a sort by digits, all of the last four launches may be in vain. The lists of an MSD sort take up to 0.3 of the keys."""
     lister = Lister()
     Sorter(lister, 1 << 23, SortTuning(), DeviceBuffer).sort(
-        SortRequest(KeyOrder.of("<u8"), DeviceBuffer(), DeviceBuffer(), ((DeviceBuffer(), DeviceBuffer(), 8),))
+        SortRequest(KeyOrder.of("<u8"), DeviceBuffer(), DeviceBuffer(), (MovedItems(DeviceBuffer(), DeviceBuffer(), 8),))
     )
     lsd = ["count_digits", "choose_plan", *["onesweep_pass"] * 8]
     assert lister.launches == [*lsd, "tail_passes", "bin_sort", "block_radix_sort", "copy_or_reverse"]
@@ -142,7 +143,7 @@ def test_few_pairs_of_8_bytes_have_few_launches_that_may_be_in_vain() -> None:
 def test_cards_of_small_blocks_have_programs_that_fit(capability: tuple[int, int], most: int) -> None:
     for typestr in ("<u2", "<u4", "<u8"):
         lister = Lister(most)
-        for values in ((), ((DeviceBuffer(), DeviceBuffer(), 4),), ((DeviceBuffer(), DeviceBuffer(), 8),)):
+        for values in ((), (MovedItems(DeviceBuffer(), DeviceBuffer(), 4),), (MovedItems(DeviceBuffer(), DeviceBuffer(), 8),)):
             Sorter(lister, 1 << 26, tuning_of(100, capability), DeviceBuffer).sort(
                 SortRequest(KeyOrder.of(typestr), DeviceBuffer(), DeviceBuffer(), values)
             )
@@ -153,7 +154,7 @@ def test_cards_of_small_blocks_have_programs_that_fit(capability: tuple[int, int
 @pytest.mark.parametrize("count", [4096, 1 << 13, 1 << 14, 1 << 15, 300_000, 1 << 23])
 def test_blocks_that_meet_are_one_a_multiprocessor(count: int) -> None:
     """More would not surely be resident together; and the strategy of the paper has none."""
-    for values in ((), ((DeviceBuffer(), DeviceBuffer(), 8),), ((DeviceBuffer(), DeviceBuffer(), 4),)):
+    for values in ((), (MovedItems(DeviceBuffer(), DeviceBuffer(), 8),), (MovedItems(DeviceBuffer(), DeviceBuffer(), 4),)):
         lister, given = Lister(), SortRequest(KeyOrder.of("<u8"), DeviceBuffer(), DeviceBuffer(), values)
         Sorter(lister, count, tuning_of(100, (9, 0)), DeviceBuffer).sort(given)
         assert 0 < lister.meeting_blocks <= 100
@@ -172,14 +173,14 @@ def test_every_listed_program_is_reached_by_a_call() -> None:
             sorter = Sorter(lister, count, tuning_of(132, capability), DeviceBuffer)
             for values in (
                 (),
-                ((DeviceBuffer(), DeviceBuffer(), width),),
-                ((DeviceBuffer(), DeviceBuffer(), 1),),
-                ((DeviceBuffer(), DeviceBuffer(), 16),),
+                (MovedItems(DeviceBuffer(), DeviceBuffer(), width),),
+                (MovedItems(DeviceBuffer(), DeviceBuffer(), 1),),
+                (MovedItems(DeviceBuffer(), DeviceBuffer(), 16),),
             ):
                 sorter.sort(SortRequest(order, DeviceBuffer(), DeviceBuffer(), values))
                 if width >= 4 and count < 1 << 32:
                     sorter.sort(SortRequest(order, DeviceBuffer(), DeviceBuffer(), values, stable=False, strategy="hybrid"))
-            sorter.top_k(SortRequest(order, DeviceBuffer(), DeviceBuffer(), (), (DeviceBuffer(), 8)), 10)
+            sorter.top_k(SortRequest(order, DeviceBuffer(), DeviceBuffer(), (), RowNumbers(DeviceBuffer(), 8)), 10)
             reached |= lister.variants
     listed = {variant for variant in all_variants() if variant.file.startswith("arrange/sort/")}
     assert {str(variant) for variant in listed - reached} == {"arrange/sort/gpu/null_partition.cu HR_THREADS=256"}
