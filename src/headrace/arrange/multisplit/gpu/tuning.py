@@ -238,12 +238,14 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
     for key, rule in product(("u8", "u16", "u32", "u64"), (*RULES[:2], "Computed")):
         if key in {"u8", "u16"} and rule != "BitsOf":
             continue  # labels alone have these widths
-        buckets = [SAMPLE_BUCKET, ANY] if (key, rule) == ("u32", "Computed") else [ANY] if rule == "Computed" else []
         for bits in KERNEL_BITS if key == "u32" else (DIGIT_BITS,):
+            is_sample = (key, rule, bits) == ("u32", "Computed", DIGIT_BITS)
+            buckets = [SAMPLE_BUCKET, ANY] if is_sample else [ANY] if rule == "Computed" else []
             kind = PassKind(key, rule, bits)
             named = {**rule_defines(kind), **({"HR_BUCKET": buckets} if buckets else {})}
             yield "count.cu", _listed({**named, **count_defines(tunings[0])})
-            for tuning, widths in product(tunings, _WIDTHS):
+            # Tunings differ for several columns only. With fewer digits, those of small blocks are compiled at their first use.
+            for tuning, widths in product(tunings if bits == DIGIT_BITS else tunings[:1], _WIDTHS):
                 if key in {"u8", "u16"} and not widths:
                     continue  # labels are never split alone
                 yield "split.cu", _listed({**named, **split_defines(tuning, kind, BY_CHUNKS, widths, 1)})

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from headrace.gpu.kernels.source import ANY
+
 THREADS = 256
 """Threads per block of the small kernels of a sort."""
 
@@ -15,10 +17,19 @@ ProgramRow = tuple[str, Mapping[str, Sequence[int | str]]]
 
 
 class SortProgram(NamedTuple):
-    """A program of a sort: its file, and a value of each macro."""
+    """A program of a sort.
+
+    Parameters
+    ----------
+    file, defines
+        Its file, and a value of each macro.
+    free_macro
+        Name of a macro that takes any value. Such a program is compiled at its first use; without one, ahead of time.
+    """
 
     file: str
     defines: Mapping[str, Any]
+    free_macro: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +54,11 @@ class KeyType:
     def word(self) -> str:
         """Return the C++ type of a key."""
         return f"u{8 * self.width}"
+
+    @property
+    def free_macro(self) -> str:
+        """Return `SortProgram.free_macro` for these keys: floats of 2 bytes that carry values are seldom sorted."""
+        return "HR_EQUALS" if self.width == 2 and self.equals else ""
 
     def digit_count(self, bits: int) -> int:
         """Return the number of digits of `bits` bits in a key."""
@@ -70,5 +86,8 @@ def key_types(width: int, *, has_values: bool) -> Iterator[KeyType]:
 
 def program_rows(programs: Iterable[SortProgram]) -> tuple[ProgramRow, ...]:
     """Return the rows of a `PROGRAMS` list, each program once."""
-    unique = dict.fromkeys((file, tuple(defines.items())) for file, defines in programs)
+    unique = dict.fromkeys(
+        (program.file, tuple((name, ANY if name == program.free_macro else value) for name, value in program.defines.items()))
+        for program in programs
+    )
     return tuple((file, {name: [value] for name, value in defines}) for file, defines in unique)

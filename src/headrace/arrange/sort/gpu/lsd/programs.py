@@ -28,14 +28,16 @@ def lsd_programs(tuning: LsdTuning) -> Iterator[SortProgram]:
     yield SortProgram("copy_or_reverse.cu", {})
     for row in tuning.tiles:
         for keys in key_types(row.key_bytes, has_values=True):
-            yield SortProgram("digit_histogram.cu", tuning.histogram.defines(keys, tuning.bits))
+            yield SortProgram("digit_histogram.cu", tuning.histogram.defines(keys, tuning.bits), keys.free_macro)
         if row.key_bytes >= 4 and tuning.prefix_histogram is not None:
             for keys in key_types(row.key_bytes, has_values=False):
                 yield SortProgram("prefix_histogram.cu", tuning.prefix_histogram.defines(keys, tuning.bits))
     for width, tile, may_be_large in tuning.all_tiles():
         for keys in key_types(width, has_values=tile.value_bytes != 0):
-            for is_large in (False, True) if may_be_large else (False,):
-                yield SortProgram("onesweep_pass.cu", tile.defines(keys, tuning.bits, is_large=is_large))
+            defines = tile.defines(keys, tuning.bits, is_large=False)
+            yield SortProgram("onesweep_pass.cu", defines, keys.free_macro)
+            if may_be_large:  # few devices have memory for 2**32 keys
+                yield SortProgram("onesweep_pass.cu", defines, "HR_TO")
 
 
 PROGRAMS: Programs = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from headrace.arrange.sort.gpu.common.key_type import KeyType, SortProgram, key_types, program_rows
 from headrace.arrange.sort.gpu.lsd import tuning as lsd_tuning
@@ -18,9 +19,14 @@ def msd_programs(row: KeyMsdTuning, lsd: LsdTuning) -> Iterator[SortProgram]:
     only = KeyType(row.key_bytes, b"")
     yield SortProgram("assign.cu", {"HR_BITS": row.pairs.bits})
     yield SortProgram("scatter_reserve.cu", row.keys_only.reserve_defines(only))
-    for has_values in (False, True):
-        yield SortProgram("scatter.cu", row.paper.scatter_defines(only, has_values=has_values))
-        yield from _local_programs(row.paper, only, has_values=has_values)
+    for has_values in (False, True):  # of the paper's own kernels, one program is compiled ahead of time
+        is_example = row.key_bytes == 4 and not has_values
+        defines = row.paper.scatter_defines(only, has_values=has_values)
+        yield SortProgram("scatter.cu", defines, "" if is_example else "HR_VALUES")
+        yield from (
+            program._replace(free_macro="HR_VALUES") for program in _local_programs(row.paper, only, has_values=has_values)
+        )
+    yield from _local_programs(replace(row.paper, local=row.paper.local[-1:]), only, has_values=False)
     yield SortProgram("bucket_count.cu", row.paper.count_defines(only))
     yield SortProgram("bucket_count.cu", row.keys_only.count_defines(only))
     yield from _local_programs(row.keys_only, only, has_values=False)

@@ -13,8 +13,9 @@ def single_launch_programs(tuning: SingleLaunchTuning) -> Iterator[SortProgram]:
     """Yield each program that launches with `tuning` use: its file and macros."""
     for row in tuning.rows:
         for keys in key_types(row.key_bytes, has_values=True):
-            yield from (SortProgram("rank_sort.cu", rank.defines(keys)) for rank in row.ranks)
-            yield from (SortProgram("cooperative_sort.cu", one.defines(keys, has_values=True)) for one in row.with_values)
+            yield from (SortProgram("rank_sort.cu", rank.defines(keys), keys.free_macro) for rank in row.ranks)
+            for one in row.with_values:
+                yield SortProgram("cooperative_sort.cu", one.defines(keys, has_values=True), keys.free_macro)
         for keys in key_types(row.key_bytes, has_values=False):
             yield from (SortProgram("cooperative_sort.cu", one.defines(keys, has_values=False)) for one in row.keys_only)
 
