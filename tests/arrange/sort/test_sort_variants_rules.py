@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import struct
+from collections import Counter
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from headrace.arrange.sort.gpu.planner import Sorter, SortRequest
 from headrace.arrange.sort.gpu.tuning import SortTuning, tuning_of
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.gpu.kernels.arguments import signature_codes
+from headrace.gpu.kernels.build import build_kernels
 from headrace.gpu.kernels.source import Variant, all_variants
 
 pytestmark = pytest.mark.pure
@@ -163,8 +166,9 @@ def test_blocks_that_meet_are_one_a_multiprocessor(count: int) -> None:
     assert lister.meeting_blocks == 0
 
 
-def test_every_listed_program_is_reached_by_a_call() -> None:
-    """Except that of null_partition.cu, which columns use."""
+@cache
+def reached_variants() -> frozenset[Variant]:
+    """Return the programs that calls launch, for keys of all widths and a few numbers of keys."""
     reached: set[Variant] = set()
     for typestr, capability in itertools.product(("|u1", "<u2", "<f2", "<u4", "<f4", "<u8", "<f8"), ((9, 0), (8, 9))):
         order, width = KeyOrder.of(typestr), int(typestr[2])
@@ -182,5 +186,38 @@ def test_every_listed_program_is_reached_by_a_call() -> None:
                     sorter.sort(SortRequest(order, DeviceBuffer(), DeviceBuffer(), values, stable=False, strategy="hybrid"))
             sorter.top_k(SortRequest(order, DeviceBuffer(), DeviceBuffer(), (), RowNumbers(DeviceBuffer(), 8)), 10)
             reached |= lister.variants
-    listed = {variant for variant in all_variants() if variant.file.startswith("arrange/sort/")}
-    assert {str(variant) for variant in listed - reached} == {"arrange/sort/gpu/null_partition.cu HR_THREADS=256"}
+    return frozenset(reached)
+
+
+def listed_variants() -> set[Variant]:
+    return {variant for variant in all_variants() if variant.file.startswith("arrange/sort/")}
+
+
+def test_every_listed_program_is_reached_by_a_call() -> None:
+    """Except that of null_partition.cu, which columns use."""
+    unreached = listed_variants() - reached_variants()
+    assert {str(variant) for variant in unreached} == {"arrange/sort/gpu/null_partition.cu HR_THREADS=256"}
+
+
+def test_only_rare_programs_are_compiled_at_their_first_use() -> None:
+    """Programs for 2**32 keys or more, for floats of 2 bytes with values, and the paper's own kernels."""
+    reasons: Counter[str] = Counter()
+    for variant in reached_variants() - listed_variants():
+        defines = dict(variant.defines)
+        if defines.get("HR_TO") == "u64":
+            reasons["2**32 keys"] += 1
+        elif (defines["HR_KEY"], defines["HR_EQUALS"]) == ("u16", 1):
+            reasons["float16"] += 1
+        else:
+            assert variant.file.rpartition("/")[2] in {"scatter.cu", "block_radix_sort.cu"}
+            reasons["paper"] += 1
+    assert reasons == {"2**32 keys": 15, "float16": 6, "paper": 11}
+
+
+@pytest.mark.long
+def test_programs_of_the_first_use_compile(tmp_path) -> None:
+    pytest.importorskip("cuda.core", reason="NVRTC comes with the extra cuda13", exc_type=ImportError)
+    variants = sorted(reached_variants() - listed_variants(), key=str)
+    built = list(build_kernels(["sm_90"], folder=tmp_path, variants=variants))
+    assert len(built) == len(variants) and all(each.nbytes > 0 for each in built)
+    assert {str(each.variant): each.log for each in built if each.log} == {}
