@@ -11,23 +11,10 @@ import types
 from pathlib import Path
 
 
-class _Unbuilt(types.ModuleType):
-    """Stands for the native part, which the tuning tables' imports name and no program depends on.
-
-    Each name is `int`: as a type it can be named, and as a function without arguments it returns 0.
-    """
-
-    def __getattr__(self, name: str) -> type:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return int
-
-
 def main(folder: str, count: int | None = None) -> None:
     package = types.ModuleType("headrace")
     package.__path__ = [str(Path(__file__).parent.parent / "src" / "headrace")]
     sys.modules["headrace"] = package
-    sys.modules["headrace._native"] = vars(package)["_native"] = _Unbuilt("headrace._native")
     from headrace.gpu.kernels.build import build_kernels
     from headrace.gpu.kernels.source import all_variants
 

@@ -20,9 +20,11 @@ import headrace
 from headrace import buckets
 from headrace.arrange.bucket.functions import BucketFunction, rule_for
 from headrace.arrange.bucket.key_types import key_type
+from headrace.arrange.gather.moved_items import MovedItems
 from headrace.arrange.multisplit.gpu import planner
-from headrace.arrange.multisplit.gpu.launches import Column, Splitter, bits_pass
-from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS, SMALL_TUNING, SplitTuning
+from headrace.arrange.multisplit.gpu.launches import Splitter, bits_pass
+from headrace.arrange.multisplit.gpu.strategy import Bucketing
+from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS, SMALL_TUNING, SplitTuning, tuning_of
 from headrace.arrange.multisplit.multisplit import Split
 from headrace.arrange.multisplit.paper.strategies import strategy_named
 from headrace.arrays.arrays import take
@@ -64,10 +66,10 @@ def split_with(
 ) -> list[Any]:
     """Return the result buffers for arrays of 4 bytes, keys first, and the buffer of the offsets."""
     rule = rule_for(function, np.dtype("u4"))
-    columns = [Column(array, launcher.allocate(array.nbytes), 4) for array in arrays]
+    columns = [MovedItems(array, launcher.allocate(array.nbytes), 4) for array in arrays]
     offsets = launcher.allocate((rule.count + 1) * 8)
     splitter = Splitter(launcher, arrays[0].nbytes // 4, tuning)
-    planner.split(splitter, (key_type("<u4"), rule), columns, offsets, strategy_named(strategy))
+    planner.split(splitter, Bucketing(key_type("<u4"), rule), columns, offsets, strategy_named(strategy))
     return [*(column.target for column in columns), offsets]
 
 
@@ -117,7 +119,7 @@ class Harness:
         given, made, offsets = launcher.put(keys), launcher.allocate(keys.nbytes), launcher.allocate(257 * 8)
         splitter = Splitter(launcher, len(keys), tuning)
         starts, _ = splitter.starts(by, given, offsets)
-        splitter.run_by_reserving(by, Column(given, made, keys.itemsize), starts)
+        splitter.run_by_reserving(by, MovedItems(given, made, keys.itemsize), starts)
         found, digits = launcher.fetch(made).view(keys.dtype), keys >> keys.dtype.type(width - 8)
         counts = np.diff(launcher.fetch(offsets).view("i8"))
         if (np.sort(found) != np.sort(keys)).any() or (counts != np.bincount(digits.astype("i8"), minlength=256)).any():
@@ -271,7 +273,7 @@ class Card:
             marks.clear()
             self._torch.cuda._sleep(3_000_000)  # noqa: SLF001 (there is no public function)
             launcher = Staged(card, stream=arrays[0].stream, budget=context.new_budget(), crossings=context.crossings)
-            split_with(launcher, planner.device_tuning(card.multiprocessors, card.capability), arrays, function, strategy)
+            split_with(launcher, tuning_of(card.multiprocessors, card.capability), arrays, function, strategy)
             self._torch.cuda.synchronize()
             rounds.append({})
             for stage, begin, end in marks:

@@ -25,8 +25,7 @@ import headrace
 from bench.multisplit.places import Card, Harness
 from bench.tables import Page
 from headrace import buckets
-from headrace.arrange.multisplit.gpu.planner import device_tuning
-from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING, BlockTuning, SplitTuning
+from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING, BlockTuning, SplitTuning, tuning_of
 from headrace.core.errors import HeadraceError
 
 CHECKED = (1 << 21) + 777
@@ -66,7 +65,7 @@ class Tuner:
         self.bits = bits
         self.place = Card()
         self.card = gpu(0)
-        self.base = device_tuning(self.card.multiprocessors, self.card.capability)
+        self.base = tuning_of(self.card.multiprocessors, self.card.capability)
 
     def keys(self, width: int, kind: str, count: int) -> Any:
         words = self.place.keys(kind, 256, count)
@@ -81,8 +80,10 @@ class Tuner:
     def launched(self, keys: Any, values: Any, bits: int, shapes: SplitTuning) -> tuple[Any, Any]:
         from headrace.arrange.bucket.functions import rule_for
         from headrace.arrange.bucket.key_types import key_type
-        from headrace.arrange.multisplit.gpu.launches import Column, Splitter
+        from headrace.arrange.gather.moved_items import MovedItems
+        from headrace.arrange.multisplit.gpu.launches import Splitter
         from headrace.arrange.multisplit.gpu.planner import split
+        from headrace.arrange.multisplit.gpu.strategy import Bucketing
         from headrace.arrays.arrays import take
         from headrace.arrays.placement import empty_like
         from headrace.gpu.kernels.launcher import GpuLauncher
@@ -94,9 +95,9 @@ class Tuner:
         launcher = GpuLauncher(self.card, stream=stream, budget=context.new_budget(), crossings=context.crossings)
         width = 8 * arrays[0].width
         rule = rule_for(buckets.bits(width - bits, width), np.dtype(arrays[0].typestr))
-        columns = [Column(a, b, a.width) for a, b in zip(arrays, made, strict=True)]
+        columns = [MovedItems(a, b, a.width) for a, b in zip(arrays, made, strict=True)]
         offsets = launcher.allocate((rule.count + 1) * 8)
-        split(Splitter(launcher, arrays[0].length, shapes), (key_type(arrays[0].typestr), rule), columns, offsets)
+        split(Splitter(launcher, arrays[0].length, shapes), Bucketing(key_type(arrays[0].typestr), rule), columns, offsets)
         return made[0].owner, made[-1].owner if values is not None else None
 
     def check(self, width: int, pairs: bool, bits: int, shapes: SplitTuning) -> None:
@@ -124,7 +125,8 @@ class Tuner:
 
     def compile(self, sets: list[str]) -> None:
         """Compile all programs on all cores into the kernel cache."""
-        from headrace.arrange.multisplit.gpu.launches import Column, Splitter
+        from headrace.arrange.gather.moved_items import MovedItems
+        from headrace.arrange.multisplit.gpu.launches import Splitter
         from headrace.gpu.device.device import ARCHITECTURES
         from headrace.gpu.kernels.compile import cubin_of
         from headrace.gpu.kernels.source import Variant
@@ -147,8 +149,8 @@ class Tuner:
                 lister: Any = Lister()
                 splitter = Splitter(lister, 1 << 20, shapes_with(self.base, shape))
                 columns = [
-                    Column(DeviceBuffer(), DeviceBuffer(), width),
-                    *([Column(DeviceBuffer(), DeviceBuffer(), width)] * pairs),
+                    MovedItems(DeviceBuffer(), DeviceBuffer(), width),
+                    *([MovedItems(DeviceBuffer(), DeviceBuffer(), width)] * pairs),
                 ]
                 splitter.run(highest(width, bits), columns, None)
         own = "sm_{}{}".format(*self.card.capability)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from headrace.arrange.gather.moved_items import MovedItems
 from headrace.arrange.sort.gpu.lsd.lsd import MsdUse
 from headrace.arrange.sort.gpu.msd.tuning import HybridOptions
 from headrace.arrange.sort.gpu.planner import MsdChoice, Sorter, SortRequest
@@ -49,7 +50,7 @@ class Case:
     def request(self, buffers: list[DeviceBuffer]) -> SortRequest:
         """Return a request. `buffers`: keys, target, values, target of values."""
         order = KeyOrder("unsigned", 8 * self.width)
-        values = ((buffers[2], buffers[3], self.width),) if self.has_values else ()
+        values = (MovedItems(buffers[2], buffers[3], self.width),) if self.has_values else ()
         return SortRequest(order, buffers[0], buffers[1], values, None, self.stable, self.strategy, self.options)
 
 

@@ -18,14 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from headrace.arrange.sort.gpu.common.launch import KeyType, MovedColumn, packed_arrays
+from headrace.arrange.sort.gpu.common.key_type import KeyType
+from headrace.arrange.sort.gpu.common.launch import MovedColumn, SortArrays
 from headrace.arrange.sort.gpu.msd.local_sorts import (
     BETWEEN,
-    BinSortTuning,
-    BlockSortTuning,
     bin_sort_entry,
     block_radix_sort_entry,
+    local_sort_shape,
 )
+from headrace.arrange.sort.gpu.msd.local_tuning import BinSortTuning, BlockSortTuning
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.core.context import Context
 from headrace.core.errors import HeadraceError
@@ -100,12 +101,12 @@ class BufferGroup:
         case = self.case
         keys = keys_of(case.width)
         parts = struct.pack("<2Q2q4I", self.parts.address, self.counts.address, 0, 1, 0, 0, 0, 0)
-        args = [parts, keys.rule, packed_arrays(self.moved, self.values), 1]
+        args = [parts, keys.rule, SortArrays(self.moved, self.values).packed, 1]
         resident = shape.blocks if isinstance(shape, BinSortTuning) else 2048 // shape.threads
-        made = shape.launch(keys, min(case.parts, multiprocessors * resident), has_values=case.has_values)
+        launch_shape = local_sort_shape(shape, keys, min(case.parts, multiprocessors * resident), has_values=case.has_values)
         if isinstance(shape, BinSortTuning):
             args += [self.left, BufferSlice(self.counts, 4)]
-        self._launcher.launch(entry_of(shape, keys.rule), made, args)
+        self._launcher.launch(entry_of(shape, keys.rule), launch_shape, args)
 
     def check(self) -> None:
         """Check that buckets are sorted, and stably."""
@@ -156,7 +157,7 @@ class Card:
         own = "sm_{}{}".format(*self._card.capability)
         architecture = own if own in ARCHITECTURES else "sm_90"
         wanted = [
-            Variant.of(entry_of(shape, b"").file, shape.launch(keys_of(width), 1, has_values=has_values).defines)
+            Variant.of(entry_of(shape, b"").file, shape.defines(keys_of(width), has_values=has_values))
             for width, has_values, shapes, _ in map(SETS.__getitem__, sets)
             for shape in shapes
         ]

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 
 from bench.sort.gpu_machines import Case, Fibers, Machine, MsdSorter
 from bench.tables import Page
-from headrace.arrange.sort.gpu.common.launch import KeyType
+from headrace.arrange.sort.gpu.common.key_type import KeyType
 from headrace.arrange.sort.gpu.lsd.tuning import ANY_WIDTH, TileTuning
 from headrace.arrange.sort.gpu.planner import Sorter
 from headrace.arrange.sort.gpu.tuning import SortTuning

@@ -9,6 +9,7 @@ from headrace import buckets
 from headrace.arrange.bucket.functions import rule_for
 from headrace.arrange.bucket.key_types import key_type
 from headrace.arrange.gather.take_gpu import Taker, Texts
+from headrace.arrange.multisplit.gpu.strategy import Bucketing
 from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING
 from headrace.arrange.partition_rows.rows import take_rows
 from headrace.arrange.partition_rows.rows_gpu import partition_columns, partition_columns_by_hash
@@ -80,7 +81,7 @@ def test_partition(form: str) -> None:
             columns = {name: on_fibers(launcher, column) for name, column in part.columns.items()}
             dtype = part[name].to_numpy().dtype
             rule = rule_for(function, dtype, function.parameters[0] if function.kind == "splitters" else None)
-            found, offsets = partition_columns(launcher, columns, (name, key_type(dtype.str), rule), SMALL_TUNING)
+            found, offsets = partition_columns(launcher, columns, name, Bucketing(key_type(dtype.str), rule), SMALL_TUNING)
             expected, places = part.partition(name, function)
             assert offsets.tolist() == places.tolist()
             for each in found:
@@ -93,7 +94,7 @@ def test_partition_by_hash(form: str) -> None:
         for names in (["n"], ["x"], ["y", "none"], ["city", "x"], ["ok", "day", "price", "large", "m", "w"]):
             launcher = FiberLauncher("random", len(names))
             columns = {name: on_fibers(launcher, column) for name, column in part.columns.items()}
-            found, offsets = partition_columns_by_hash(launcher, columns, (names, buckets.hash(37)), SMALL_TUNING)
+            found, offsets = partition_columns_by_hash(launcher, columns, names, buckets.hash(37), SMALL_TUNING)
             expected, places = part.partition_by_hash(names, 37, context=Context(threads=1))
             assert offsets.tolist() == places.tolist()
             for each in found:
@@ -107,7 +108,9 @@ def test_nulls_of_a_slice_are_found() -> None:
     launcher = FiberLauncher()
     columns = {"x": replace(on_fibers(launcher, part["x"]), null_count=-1)}
     with pytest.raises(OptionError, match="has nulls"):
-        partition_columns(launcher, columns, ("x", "double", rule_for(buckets.hash(3), np.dtype("f8"))), SMALL_TUNING)
+        partition_columns(launcher, columns, "x", Bucketing("double", rule_for(buckets.hash(3), np.dtype("f8"))), SMALL_TUNING)
     whole = replace(on_fibers(launcher, part["n"]), null_count=-1, validity=launcher.put(np.full(16, 255, "u1")))
-    _, offsets = partition_columns(launcher, {"n": whole}, ("n", "u32", rule_for(buckets.hash(3), np.dtype("i4"))), SMALL_TUNING)
+    _, offsets = partition_columns(
+        launcher, {"n": whole}, "n", Bucketing("u32", rule_for(buckets.hash(3), np.dtype("i4"))), SMALL_TUNING
+    )
     assert offsets[-1] == 100

@@ -83,7 +83,7 @@ def test_plans_fit(capability: tuple[int, int]) -> None:
             plan = plan_for(capability, buckets, edge_size)
             assert plan.nbytes <= limit
             assert plan.factor % 64 == 0 if plan.packed else plan.factor & (plan.factor - 1) == 0
-            least = (plan.cells + 1) * 4 * (edge_size is not None) + (buckets + 1) * (edge_size or 0) * plan.kept
+            least = (plan.cells + 1) * 4 * (edge_size is not None) + (buckets + 1) * (edge_size or 0) * plan.edges_in_shared
             assert plan.nbytes >= least + (plan.factor * 2 if plan.packed else (buckets + 1) * plan.factor * 4)
 
 

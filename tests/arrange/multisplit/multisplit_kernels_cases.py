@@ -6,8 +6,10 @@ import numpy as np
 
 from headrace.arrange.bucket.functions import rule_for
 from headrace.arrange.bucket.key_types import key_dtype, key_type
-from headrace.arrange.multisplit.gpu.launches import Column, Splitter
+from headrace.arrange.gather.moved_items import MovedItems
+from headrace.arrange.multisplit.gpu.launches import Splitter
 from headrace.arrange.multisplit.gpu.planner import split_any
+from headrace.arrange.multisplit.gpu.strategy import Bucketing
 from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING
 from headrace.arrange.multisplit.multisplit import Split
 from headrace.arrange.multisplit.paper.strategies import strategy_named
@@ -22,7 +24,9 @@ def launched(keys, values, function, *, strategy=None, shapes=SMALL_TUNING, orde
     made = [launcher.allocate(array.nbytes) for array in (keys, *values)]
     offsets = launcher.allocate((rule.count + 1) * 8)
     widths = [dtype.itemsize, *(array.nbytes // len(array) for array in values)]
-    columns = [Column(a, b, width) for a, b, width in zip(given, made, widths, strict=True)]
-    split_any(Splitter(launcher, len(keys), shapes), (key_type(dtype.str), rule), columns, offsets, strategy_named(strategy))
+    columns = [MovedItems(a, b, width) for a, b, width in zip(given, made, widths, strict=True)]
+    split_any(
+        Splitter(launcher, len(keys), shapes), Bucketing(key_type(dtype.str), rule), columns, offsets, strategy_named(strategy)
+    )
     found = [buffer.array.view(array.dtype).reshape(array.shape) for buffer, array in zip(made, (keys, *values), strict=True)]
     return Split(found[0], found[1:], offsets.array.view("i8"))

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from headrace import buckets, key
-from headrace.arrange.multisplit.gpu.launches import Column, Splitter, bits_pass
+from headrace.arrange.gather.moved_items import MovedItems
+from headrace.arrange.multisplit.gpu.launches import Splitter, bits_pass
 from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING, BlockTuning, SplitTuning
 from headrace.arrange.multisplit.multisplit import STRATEGIES
 from headrace.core.errors import OptionError
@@ -142,7 +143,7 @@ def test_reserving_keeps_the_keys_of_each_digit(dtype: str, kind: str) -> None:
         splitter = Splitter(launcher, count, SMALL_TUNING)
         starts, _ = splitter.starts(by, given)
         begins = starts.array.view("u8").copy()
-        splitter.run_by_reserving(by, Column(given, made, keys.itemsize), starts)
+        splitter.run_by_reserving(by, MovedItems(given, made, keys.itemsize), starts)
         own = keys >> 5 & 255
         order = np.argsort(own, kind="stable")
         np.testing.assert_array_equal(begins, np.searchsorted(own[order], np.arange(256)))

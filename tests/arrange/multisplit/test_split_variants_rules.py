@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from headrace.arrange.multisplit.gpu.launches import Column, Pass, Splitter, bits_pass
-from headrace.arrange.multisplit.gpu.planner import device_tuning
-from headrace.arrange.multisplit.gpu.tuning import SplitTuning
+from headrace.arrange.gather.moved_items import MovedItems
+from headrace.arrange.multisplit.gpu.launches import Pass, Splitter, bits_pass
+from headrace.arrange.multisplit.gpu.tuning import SplitTuning, tuning_of
 from headrace.arrange.multisplit.paper.launches import run_by_look_back, run_by_warps
 from headrace.gpu.kernels.source import Variant
 
@@ -44,8 +44,8 @@ class Lister:
 def test_launches_are_listed(key: str, rule: str, count: int, capability: tuple[int, int]) -> None:
     size = {"BitsOf": 16, "Computed": 16, "AnyOf": 32 if key == "u32" else 48}[rule]
     by = Pass(key, rule, bytes(size), count, "(key >> 3u)" if rule == "Computed" else "")
-    splitter = Splitter(Lister(capability), 1_000_000, device_tuning(132, capability))
-    for columns in ([Column(DeviceBuffer(), DeviceBuffer(), 4)], [Column(DeviceBuffer(), DeviceBuffer(), 4)] * 3):
+    splitter = Splitter(Lister(capability), 1_000_000, tuning_of(132, capability))
+    for columns in ([MovedItems(DeviceBuffer(), DeviceBuffer(), 4)], [MovedItems(DeviceBuffer(), DeviceBuffer(), 4)] * 3):
         if len(columns) > 1 or key in {"u32", "u64"}:  # labels never go alone
             splitter.run(by, columns, None)
         if (key, rule) == ("u32", "BitsOf"):
@@ -59,4 +59,4 @@ def test_reserving_is_listed(key: str) -> None:
     by = replace(bits_pass(key, 0, 3), min_bits=8)
     splitter = Splitter(Lister(), 1_000_000, SplitTuning())
     splitter.starts(by, DeviceBuffer())
-    splitter.run_by_reserving(by, Column(DeviceBuffer(), DeviceBuffer(), 8), DeviceBuffer())
+    splitter.run_by_reserving(by, MovedItems(DeviceBuffer(), DeviceBuffer(), 8), DeviceBuffer())

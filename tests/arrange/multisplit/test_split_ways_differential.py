@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headrace.arrange.multisplit.gpu.launches import Column, Splitter, bits_pass
+from headrace.arrange.gather.moved_items import MovedItems
+from headrace.arrange.multisplit.gpu.launches import Splitter, bits_pass
 from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING, BlockTuning
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.multisplit.multisplit_cases import columns_of, keys_of
@@ -26,7 +27,9 @@ def test_ways(max_keys_u32: int, dtype: str, bits: int) -> None:
         columns_here = columns_of(count)
         for values in ([], columns_here[:1], columns_here[3:4], columns_here, [keys], [keys, keys]):
             launcher = FiberLauncher("random", count)
-            columns = [Column(launcher.put(array), launcher.allocate(array.nbytes), array.itemsize) for array in (keys, *values)]
+            columns = [
+                MovedItems(launcher.put(array), launcher.allocate(array.nbytes), array.itemsize) for array in (keys, *values)
+            ]
             splitter = Splitter(launcher, count, replace(TUNING, max_keys_u32=max_keys_u32))
             splitter.run(bits_pass(f"u{8 * keys.itemsize}", 3, 3 + bits), columns, None)
             own = np.argsort(keys >> 3 & ((1 << bits) - 1), kind="stable")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from headrace.arrange.gather.moved_items import MovedItems, RowNumbers
 from headrace.arrange.sort.gpu.lsd.lsd import MsdUse
 from headrace.arrange.sort.gpu.lsd.tuning import TileTuning
 from headrace.arrange.sort.gpu.msd.tuning import KeyMsdTuning
@@ -134,7 +135,7 @@ def sort_under_harness(keys, values=(), *, order=None, index_bytes=0, in_place=F
 
     def moved(array):
         source = launcher.put(array)
-        return source, source if in_place else launcher.allocate(array.nbytes), array.itemsize
+        return MovedItems(source, source if in_place else launcher.allocate(array.nbytes), array.itemsize)
 
     def zeroed():
         counters.append(launcher.allocate(16, fill=0))
@@ -142,14 +143,14 @@ def sort_under_harness(keys, values=(), *, order=None, index_bytes=0, in_place=F
 
     source, target, _ = moved(keys)
     columns = [moved(array) for array in values]
-    indices = (launcher.allocate(len(keys) * index_bytes), index_bytes) if index_bytes else None
+    indices = RowNumbers(launcher.allocate(len(keys) * index_bytes), index_bytes) if index_bytes else None
     wants_keys = options.pop("wants_keys", True)
     order = order or KeyOrder.of(keys.dtype.str)
     request = SortRequest(order, source, target if wants_keys else None, tuple(columns), indices, **options)
     sorter(launcher, len(keys), tuning, zeroed).sort(request)
     assert not any(buffer.array.any() for buffer in counters)  # as the next launch must find them
     found = [buffer.array.view(array.dtype) for (_, buffer, _), array in zip(columns, values, strict=True)]
-    return Sorted(target.array.view(keys.dtype), found, indices and indices[0].array.view(f"u{index_bytes}"))
+    return Sorted(target.array.view(keys.dtype), found, indices and indices.buffer.array.view(f"u{index_bytes}"))
 
 
 def check(keys, values=(), *, order=None, index_bytes=0, **options) -> None:

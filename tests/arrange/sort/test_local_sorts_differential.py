@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headrace.arrange.sort.gpu.common.launch import KeyType, MovedColumn, packed_arrays
-from headrace.arrange.sort.gpu.msd.local_sorts import BETWEEN, TARGET, BinSortTuning, bin_sort_entry
+from headrace.arrange.sort.gpu.common.key_type import KeyType
+from headrace.arrange.sort.gpu.common.launch import MovedColumn, SortArrays
+from headrace.arrange.sort.gpu.msd.local_sorts import BETWEEN, TARGET, bin_sort_entry, local_sort_shape
+from headrace.arrange.sort.gpu.msd.local_tuning import BinSortTuning
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -64,8 +66,8 @@ def sort_parts(tuning: BinSortTuning, keys: Any, records: Any, values: Any, how:
     lists, left = launcher.put(records), launcher.allocate(records.nbytes)
     counts = launcher.put(np.array([len(records), 0], np.uint32))
     packed = struct.pack("<2Q2q4I", lists.address, counts.address, 0, 1, 0, 0, 0, 0)
-    args = packed, given.rule, packed_arrays(moved[0], moved[1:]), 1, left, BufferSlice(counts, 4)
-    launcher.launch(bin_sort_entry(len(given.rule)), tuning.launch(given, 2, has_values=values is not None), args)
+    args = packed, given.rule, SortArrays(moved[0], moved[1:]).packed, 1, left, BufferSlice(counts, 4)
+    launcher.launch(bin_sort_entry(len(given.rule)), local_sort_shape(tuning, given, 2, has_values=values is not None), args)
     number = int(counts.array.view("u4")[1])
     begins = left.array.view("u4").reshape(-1, 4)[:number, 0].tolist()
     return moved[0].target.array.view(keys.dtype), values is not None and moved[1].target.array.view(values.dtype), begins

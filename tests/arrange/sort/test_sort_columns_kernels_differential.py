@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 import headrace
+from headrace.arrange.gather.moved_items import RowNumbers
 from headrace.arrange.gather.take import take_rows
 from headrace.arrange.gather.take_gpu import Taker
 from headrace.arrange.sort.arguments import INDEX_TYPES, KeysOptions
 from headrace.arrange.sort.column_sort import code_of
 from headrace.arrange.sort.gpu.column_sort import ColumnSorter
-from headrace.arrange.sort.gpu.null_partition import NullPartitionTuning, RowClasses
+from headrace.arrange.sort.gpu.null_partition import RowClasses
+from headrace.arrange.sort.gpu.row_tuning import NullPartitionTuning
 from headrace.arrange.sort.gpu.sort import Sorters
 from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING
 from headrace.columns.column import Column
@@ -178,7 +180,7 @@ def test_classes_by_other_shapes(count: int, tuning: NullPartitionTuning) -> Non
     launcher = FiberLauncher()
     rows = RowClasses(launcher, on_fibers(launcher, column), nulls_first=False, descending=False, tuning=tuning)
     places = launcher.allocate(count * 4)
-    rows.split(None, (places, 4))
+    rows.split(None, RowNumbers(places, 4))
     values, rank = column.to_pylist(), {False: 0, True: 1, None: 2}
     assert places.array.view("u4").tolist() == sorted(range(count), key=lambda row: rank[values[row]])
 

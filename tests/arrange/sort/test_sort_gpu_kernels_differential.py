@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from headrace.arrange.gather.moved_items import MovedItems, RowNumbers
 from headrace.arrange.sort.gpu.lsd.tuning import TileTuning
 from headrace.arrange.sort.gpu.msd.tuning import HybridOptions
 from headrace.arrange.sort.gpu.planner import Sorter, SortRequest
@@ -258,7 +259,7 @@ def test_top_k(dtype: str, index_bytes: int) -> None:
             for k in {0, 1, 5, count // 3, count - 1, count} & set(range(count + 1)):
                 launcher = FiberLauncher("random", k)
                 target, places = launcher.allocate(k * keys.itemsize), launcher.allocate(k * index_bytes)
-                given = SortRequest(order, launcher.put(keys), target, (), (places, index_bytes))
+                given = SortRequest(order, launcher.put(keys), target, (), RowNumbers(places, index_bytes))
                 Sorter(launcher, count, HARNESS_TUNING, lambda launcher=launcher: launcher.allocate(16, fill=0)).top_k(given, k)
                 np.testing.assert_array_equal(places.array.view(f"u{index_bytes}"), rows[:k])
                 np.testing.assert_array_equal(target.array.view(words(keys).dtype), words(keys)[rows[:k]])
@@ -285,7 +286,7 @@ def test_what_is_sorted_in_place_is_intact_where_memory_is_short(strategy: str |
     for more in range(40):
         launcher = Limited(1 + columns + more)
         buffers = [launcher.put(array) for array in (keys, *values)]
-        carried = tuple((buffer, buffer, array.itemsize) for buffer, array in zip(buffers[1:], values, strict=True))
+        carried = tuple(MovedItems(buffer, buffer, array.itemsize) for buffer, array in zip(buffers[1:], values, strict=True))
         given = SortRequest(KeyOrder.of("<u4"), buffers[0], buffers[0], carried, stable=strategy is None, strategy=strategy)
         sorter = Sorter(launcher, count, HARNESS_TUNING, lambda launcher=launcher: launcher.allocate(16, fill=0))
         try:
@@ -321,7 +322,7 @@ def test_the_way_is_chosen_by_the_keys(kind: str, ands: int, way: int, columns: 
     keys = keys[::-1].copy() if kind == "falling" else keys
     launcher = Watching("random", 1)
     buffers = [launcher.put(keys), launcher.allocate(keys.nbytes)]
-    values = ((launcher.put(np.arange(count)), launcher.allocate(8 * count), 8),)[:columns]
+    values = (MovedItems(launcher.put(np.arange(count)), launcher.allocate(8 * count), 8),)[:columns]
     Sorter(launcher, count, HARNESS_TUNING, lambda: None).sort(
         SortRequest(KeyOrder.of(keys.dtype.str), buffers[0], buffers[1], values)
     )

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from headrace.arrange.gather.moved_items import MovedItems
 from headrace.arrange.sort.gpu.heavy_hitters.tuning import HeavyHitterTuning
 from headrace.arrange.sort.gpu.planner import Sorter, SortRequest
 from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING
@@ -46,7 +47,7 @@ def drawn(dtype: str, count: int, heavy, share: float):
 def set_aside(keys, columns: int = 0):
     launcher = Watching("random", 1)
     buffers = [launcher.put(keys), launcher.allocate(keys.nbytes)]
-    values = ((launcher.put(words(keys)), launcher.allocate(keys.nbytes), keys.itemsize),)[:columns]
+    values = (MovedItems(launcher.put(words(keys)), launcher.allocate(keys.nbytes), keys.itemsize),)[:columns]
     given = SortRequest(KeyOrder.of(keys.dtype.str), buffers[0], buffers[1], values)
     Sorter(launcher, len(keys), HEAVY_TUNING, lambda: None).sort(given)
     np.testing.assert_array_equal(buffers[1].array.view(keys.dtype), np.sort(keys))

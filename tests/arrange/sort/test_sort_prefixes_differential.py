@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from headrace.arrange.sort.gpu.common.launch import KeyType, SortContext
+from headrace.arrange.sort.gpu.common.key_type import KeyType
+from headrace.arrange.sort.gpu.common.launch import SortContext
 from headrace.arrange.sort.gpu.lsd.lsd import DevicePlan, MsdUse, PlanInputs
 from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING
 from headrace.arrange.sort.key_order import KeyOrder

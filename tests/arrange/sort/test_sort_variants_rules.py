@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import itertools
 import struct
+from collections import Counter
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
 
+from headrace.arrange.gather.moved_items import MovedItems, RowNumbers
 from headrace.arrange.sort.gpu.msd.tuning import HybridOptions, ListBounds
 from headrace.arrange.sort.gpu.planner import Sorter, SortRequest
 from headrace.arrange.sort.gpu.tuning import SortTuning, tuning_of
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.gpu.kernels.arguments import signature_codes
+from headrace.gpu.kernels.build import build_kernels
 from headrace.gpu.kernels.source import Variant, all_variants
 
 pytestmark = pytest.mark.pure
@@ -88,15 +92,15 @@ class Lister:
 def test_launches_are_listed(typestr: str, count: int) -> None:
     order, lister = KeyOrder.of(typestr), Lister()
     sorter = Sorter(lister, count, SortTuning(), DeviceBuffer)
-    for values in ((), ((DeviceBuffer(), DeviceBuffer(), 4),), ((DeviceBuffer(), DeviceBuffer(), 16),) * 3):
-        for indices in (None, (DeviceBuffer(), 4), (DeviceBuffer(), 8)):
-            if indices is None or indices[1] == 8 or count < 1 << 32:
+    for values in ((), (MovedItems(DeviceBuffer(), DeviceBuffer(), 4),), (MovedItems(DeviceBuffer(), DeviceBuffer(), 16),) * 3):
+        for indices in (None, RowNumbers(DeviceBuffer(), 4), RowNumbers(DeviceBuffer(), 8)):
+            if indices is None or indices.width == 8 or count < 1 << 32:
                 sorter.sort(SortRequest(order, DeviceBuffer(), DeviceBuffer(), values, indices))
-    sorter.top_k(SortRequest(order, DeviceBuffer(), DeviceBuffer(), (), (DeviceBuffer(), 8)), max(1, count // 2))
+    sorter.top_k(SortRequest(order, DeviceBuffer(), DeviceBuffer(), (), RowNumbers(DeviceBuffer(), 8)), max(1, count // 2))
     if typestr[2] in "48" and count < 1 << 32:
         for options in (HybridOptions(), HybridOptions(merges=False, by_size=False)):
             sorter.sort(SortRequest(order, DeviceBuffer(), DeviceBuffer(), strategy="hybrid", options=options))
-            values = ((DeviceBuffer(), DeviceBuffer(), 4),)
+            values = (MovedItems(DeviceBuffer(), DeviceBuffer(), 4),)
             sorter.sort(
                 SortRequest(order, DeviceBuffer(), DeviceBuffer(), values, stable=False, strategy="hybrid", options=options)
             )
@@ -129,7 +133,7 @@ def test_few_pairs_of_8_bytes_have_few_launches_that_may_be_in_vain() -> None:
     """In a sort by digits, all of the last four launches may be in vain. The lists of an MSD sort take up to 0.3 of the keys."""
     lister = Lister()
     Sorter(lister, 1 << 23, SortTuning(), DeviceBuffer).sort(
-        SortRequest(KeyOrder.of("<u8"), DeviceBuffer(), DeviceBuffer(), ((DeviceBuffer(), DeviceBuffer(), 8),))
+        SortRequest(KeyOrder.of("<u8"), DeviceBuffer(), DeviceBuffer(), (MovedItems(DeviceBuffer(), DeviceBuffer(), 8),))
     )
     lsd = ["count_digits", "choose_plan", *["onesweep_pass"] * 8]
     assert lister.launches == [*lsd, "tail_passes", "bin_sort", "block_radix_sort", "copy_or_reverse"]
@@ -142,7 +146,7 @@ def test_few_pairs_of_8_bytes_have_few_launches_that_may_be_in_vain() -> None:
 def test_cards_of_small_blocks_have_programs_that_fit(capability: tuple[int, int], most: int) -> None:
     for typestr in ("<u2", "<u4", "<u8"):
         lister = Lister(most)
-        for values in ((), ((DeviceBuffer(), DeviceBuffer(), 4),), ((DeviceBuffer(), DeviceBuffer(), 8),)):
+        for values in ((), (MovedItems(DeviceBuffer(), DeviceBuffer(), 4),), (MovedItems(DeviceBuffer(), DeviceBuffer(), 8),)):
             Sorter(lister, 1 << 26, tuning_of(100, capability), DeviceBuffer).sort(
                 SortRequest(KeyOrder.of(typestr), DeviceBuffer(), DeviceBuffer(), values)
             )
@@ -153,7 +157,7 @@ def test_cards_of_small_blocks_have_programs_that_fit(capability: tuple[int, int
 @pytest.mark.parametrize("count", [4096, 1 << 13, 1 << 14, 1 << 15, 300_000, 1 << 23])
 def test_blocks_that_meet_are_one_a_multiprocessor(count: int) -> None:
     """More would not surely be resident together; and the strategy of the paper has none."""
-    for values in ((), ((DeviceBuffer(), DeviceBuffer(), 8),), ((DeviceBuffer(), DeviceBuffer(), 4),)):
+    for values in ((), (MovedItems(DeviceBuffer(), DeviceBuffer(), 8),), (MovedItems(DeviceBuffer(), DeviceBuffer(), 4),)):
         lister, given = Lister(), SortRequest(KeyOrder.of("<u8"), DeviceBuffer(), DeviceBuffer(), values)
         Sorter(lister, count, tuning_of(100, (9, 0)), DeviceBuffer).sort(given)
         assert 0 < lister.meeting_blocks <= 100
@@ -162,8 +166,9 @@ def test_blocks_that_meet_are_one_a_multiprocessor(count: int) -> None:
     assert lister.meeting_blocks == 0
 
 
-def test_every_listed_program_is_reached_by_a_call() -> None:
-    """Except that of null_partition.cu, which columns use."""
+@cache
+def reached_variants() -> frozenset[Variant]:
+    """Return the programs that calls launch, for keys of all widths and a few numbers of keys."""
     reached: set[Variant] = set()
     for typestr, capability in itertools.product(("|u1", "<u2", "<f2", "<u4", "<f4", "<u8", "<f8"), ((9, 0), (8, 9))):
         order, width = KeyOrder.of(typestr), int(typestr[2])
@@ -172,14 +177,47 @@ def test_every_listed_program_is_reached_by_a_call() -> None:
             sorter = Sorter(lister, count, tuning_of(132, capability), DeviceBuffer)
             for values in (
                 (),
-                ((DeviceBuffer(), DeviceBuffer(), width),),
-                ((DeviceBuffer(), DeviceBuffer(), 1),),
-                ((DeviceBuffer(), DeviceBuffer(), 16),),
+                (MovedItems(DeviceBuffer(), DeviceBuffer(), width),),
+                (MovedItems(DeviceBuffer(), DeviceBuffer(), 1),),
+                (MovedItems(DeviceBuffer(), DeviceBuffer(), 16),),
             ):
                 sorter.sort(SortRequest(order, DeviceBuffer(), DeviceBuffer(), values))
                 if width >= 4 and count < 1 << 32:
                     sorter.sort(SortRequest(order, DeviceBuffer(), DeviceBuffer(), values, stable=False, strategy="hybrid"))
-            sorter.top_k(SortRequest(order, DeviceBuffer(), DeviceBuffer(), (), (DeviceBuffer(), 8)), 10)
+            sorter.top_k(SortRequest(order, DeviceBuffer(), DeviceBuffer(), (), RowNumbers(DeviceBuffer(), 8)), 10)
             reached |= lister.variants
-    listed = {variant for variant in all_variants() if variant.file.startswith("arrange/sort/")}
-    assert {str(variant) for variant in listed - reached} == {"arrange/sort/gpu/null_partition.cu HR_THREADS=256"}
+    return frozenset(reached)
+
+
+def listed_variants() -> set[Variant]:
+    return {variant for variant in all_variants() if variant.file.startswith("arrange/sort/")}
+
+
+def test_every_listed_program_is_reached_by_a_call() -> None:
+    """Except that of null_partition.cu, which columns use."""
+    unreached = listed_variants() - reached_variants()
+    assert {str(variant) for variant in unreached} == {"arrange/sort/gpu/null_partition.cu HR_THREADS=256"}
+
+
+def test_only_rare_programs_are_compiled_at_their_first_use() -> None:
+    """Programs for 2**32 keys or more, for floats of 2 bytes with values, and the paper's own kernels."""
+    reasons: Counter[str] = Counter()
+    for variant in reached_variants() - listed_variants():
+        defines = dict(variant.defines)
+        if defines.get("HR_TO") == "u64":
+            reasons["2**32 keys"] += 1
+        elif (defines["HR_KEY"], defines["HR_EQUALS"]) == ("u16", 1):
+            reasons["float16"] += 1
+        else:
+            assert variant.file.rpartition("/")[2] in {"scatter.cu", "block_radix_sort.cu"}
+            reasons["paper"] += 1
+    assert reasons == {"2**32 keys": 15, "float16": 6, "paper": 11}
+
+
+@pytest.mark.long
+def test_programs_of_the_first_use_compile(tmp_path) -> None:
+    pytest.importorskip("cuda.core", reason="NVRTC comes with the extra cuda13", exc_type=ImportError)
+    variants = sorted(reached_variants() - listed_variants(), key=str)
+    built = list(build_kernels(["sm_90"], folder=tmp_path, variants=variants))
+    assert len(built) == len(variants) and all(each.nbytes > 0 for each in built)
+    assert {str(each.variant): each.log for each in built if each.log} == {}

@@ -9,7 +9,7 @@ from headrace.arrange.bucket.buckets import even as even_parts
 from headrace.core.errors import OptionError
 
 _KINDS = {"identity": 0, "modulo": 1, "hash": 2, "even": 3}
-"""Values of rules.hpp's ``Kind``."""
+"""Values of rules.hpp's ``RuleKind``."""
 
 
 def described(kind: str, count: int, parameters: tuple[Any, ...], dtype: Any) -> bytes:

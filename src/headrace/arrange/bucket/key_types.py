@@ -25,7 +25,7 @@ def key_type(typestr: str) -> str:
         width = int(typestr[2:])
         if width > _WIDEST:
             raise OptionError(f"keys have {width} bytes; the maximum is {_WIDEST}")
-        return f"u{8 * width}" if width in {1, 2, 4, 8} else "Wide"
+        return f"u{8 * width}" if width in {1, 2, 4, 8} else "WideKey"
     if typestr not in KEYS:
         raise OptionError(
             f"keys are of type {typestr!r}; supported are integers of 1 to 8 bytes, floats, and items of up to 16 bytes"
@@ -37,7 +37,7 @@ def key_dtype(typestr: str) -> Any:
     """Return the NumPy type that keys are read as: items of 1, 2, 4 and 8 bytes are unsigned integers."""
     np = needed_numpy("multisplit()")
     word = key_type(typestr)
-    return np.dtype(f"u{int(word[1:]) // 8}") if typestr[1] == "V" and word != "Wide" else np.dtype(typestr)
+    return np.dtype(f"u{int(word[1:]) // 8}") if typestr[1] == "V" and word != "WideKey" else np.dtype(typestr)
 
 
 def word_of(key: str) -> str:

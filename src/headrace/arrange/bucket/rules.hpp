@@ -32,11 +32,11 @@ struct BitsAs<double> {
 };
 
 // Keys of 16 bytes: unsigned integers of two words.
-struct Wide {
+struct WideKey {
     u64 low, high;
 };
 
-HR_FN bool is_below(const Wide& a, const Wide& b) { return a.high != b.high ? a.high < b.high : a.low < b.low; }
+HR_FN bool is_below(const WideKey& a, const WideKey& b) { return a.high != b.high ? a.high < b.high : a.low < b.low; }
 
 // Rotates a word right by `by` bits, modulo 32.
 HR_FN u32 turned(u32 word, u32 by) { return word >> (by & 31) | word << ((0 - by) & 31); }
@@ -53,11 +53,11 @@ struct BitsOf {
 };
 
 template <>
-struct BitsOf<Wide> {
+struct BitsOf<WideKey> {
     static constexpr bool total = true;
     u32 shift;
     u32 mask;
-    HR_MEMBER u32 of(const Wide& key) const {
+    HR_MEMBER u32 of(const WideKey& key) const {
         if (shift >= 64) return static_cast<u32>(key.high >> (shift - 64)) & mask;
         const u64 above = shift == 0 ? 0 : key.high << (64 - shift);
         return static_cast<u32>(key.low >> shift | above) & mask;
@@ -162,12 +162,12 @@ struct BetweenOf {
 
 // Edges of wide keys are found by binary search.
 template <>
-struct BetweenOf<Wide> {
+struct BetweenOf<WideKey> {
     static constexpr bool total = false;
-    const Wide* edges;  // one more than there are buckets
+    const WideKey* edges;  // one more than there are buckets
     u32 count;
     u32 unused;
-    HR_MEMBER u32 of(const Wide& key) const {
+    HR_MEMBER u32 of(const WideKey& key) const {
         if (is_below(key, edges[0])) return count;
         u32 low = 0;
         for (u32 left = count; left != 0;) {
@@ -184,7 +184,7 @@ struct BetweenOf<Wide> {
 };
 
 // One of the rules above, selected by a number that is the same for all keys of a launch.
-enum class Kind : u32 { identity, modulo, hash, even };
+enum class RuleKind : u32 { identity, modulo, hash, even };
 
 template <class Key>
 struct AnyOf {
@@ -193,11 +193,11 @@ struct AnyOf {
     u32 first;   // ModuloOf's flip, Even's low
     u32 second;  // ModuloOf's plus, Even's shift
     u32 count;
-    Kind kind;
+    RuleKind kind;
     HR_MEMBER u32 of(Key key) const {
-        if (kind == Kind::hash) return HashOf<Key>{count, 0}.of(key);
-        if (kind == Kind::identity) return IdentityOf<Key>{count, 0}.of(key);
-        if (kind == Kind::modulo) return ModuloOf<Key>{multiplier, first, second, count, 0}.of(key);
+        if (kind == RuleKind::hash) return HashOf<Key>{count, 0}.of(key);
+        if (kind == RuleKind::identity) return IdentityOf<Key>{count, 0}.of(key);
+        if (kind == RuleKind::modulo) return ModuloOf<Key>{multiplier, first, second, count, 0}.of(key);
         return EvenOf<Key>{{multiplier, first, second}, count, 0}.of(key);
     }
 };
@@ -209,12 +209,12 @@ struct AnyOf<u64> {
     u64 first;
     u32 second;
     u32 count;
-    Kind kind;
+    RuleKind kind;
     u32 unused;
     HR_MEMBER u32 of(u64 key) const {
-        if (kind == Kind::hash) return HashOf<u64>{count, 0}.of(key);
-        if (kind == Kind::identity) return IdentityOf<u64>{count, 0}.of(key);
-        if (kind == Kind::modulo) return ModuloOf<u64>{high, below, first, second, count}.of(key);
+        if (kind == RuleKind::hash) return HashOf<u64>{count, 0}.of(key);
+        if (kind == RuleKind::identity) return IdentityOf<u64>{count, 0}.of(key);
+        if (kind == RuleKind::modulo) return ModuloOf<u64>{high, below, first, second, count}.of(key);
         return EvenOf<u64>{{high, below, first, second}, count, 0}.of(key);
     }
 };
@@ -226,9 +226,9 @@ struct AnyOfFloats {
     Float parts_per_unit;
     Float unused;
     u32 count;
-    Kind kind;
+    RuleKind kind;
     HR_MEMBER u32 of(Float key) const {
-        if (kind == Kind::hash) return HashOf<Float>{count, 0}.of(key);
+        if (kind == RuleKind::hash) return HashOf<Float>{count, 0}.of(key);
         return EvenOf<Float>{{{low, high, parts_per_unit, unused}}, count, 0}.of(key);
     }
 };
@@ -239,14 +239,14 @@ struct AnyOf<double> : AnyOfFloats<double> {};
 
 // The remainder of high 2^64 + low from the remainders of its words; counts are below 2^25, so nothing overflows.
 template <>
-struct AnyOf<Wide> {
+struct AnyOf<WideKey> {
     static constexpr bool total = false;
     u64 residue;  // 2^64 modulo count
     u32 count;
-    Kind kind;
-    HR_MEMBER u32 of(const Wide& key) const {
-        if (kind == Kind::hash) return HashOf<u64>{count, 0}.of(mix_bits(key.high + golden_ratio) ^ key.low);
-        if (kind == Kind::identity) return key.high == 0 && key.low < count ? static_cast<u32>(key.low) : count;
+    RuleKind kind;
+    HR_MEMBER u32 of(const WideKey& key) const {
+        if (kind == RuleKind::hash) return HashOf<u64>{count, 0}.of(mix_bits(key.high + golden_ratio) ^ key.low);
+        if (kind == RuleKind::identity) return key.high == 0 && key.low < count ? static_cast<u32>(key.low) : count;
         return static_cast<u32>((key.high % count * residue + key.low % count) % count);
     }
 };

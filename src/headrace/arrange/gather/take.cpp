@@ -1,16 +1,13 @@
 #include <cstring>
 #include <vector>
 
+#include "arrange/gather/item16.hpp"
 #include "arrange/gather/take_host.hpp"
 #include "core/cpu/cache_blocks.hpp"
 #include "core/cpu/vectors.hpp"
 
 namespace headrace {
 namespace {
-
-struct Sixteen {
-    u64 low, high;
-};
 
 template <class Item>
 void take_of(const RowNumbers& rows, const void* from, void* to, unsigned threads) {
@@ -61,7 +58,7 @@ void take_items(const RowNumbers& rows, const void* from, void* to, unsigned wid
         case 8:
             return take_of<u64>(rows, from, to, threads);
         case 16:
-            return take_of<Sixteen>(rows, from, to, threads);
+            return take_of<Item16>(rows, from, to, threads);
         default:
             return take_bytes(rows, from, to, width, threads);
     }

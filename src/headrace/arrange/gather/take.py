@@ -129,7 +129,7 @@ def _take_bits(bits: Buffer, first: int, at: tuple[int, int], threads: int) -> t
     return result, _native.take_bits(at, address_of(bits), first, address_of(result), threads)
 
 
-def _take_texts(column: Column, made: Column, at: tuple[int, int], threads: int) -> Column:
+def _take_texts(column: Column, gathered: Column, at: tuple[int, int], threads: int) -> Column:
     assert column.offsets is not None
     width = column.type.bits // 8
     texts = address_of(column.offsets), address_of(column.values), column.offset, width
@@ -139,7 +139,7 @@ def _take_texts(column: Column, made: Column, at: tuple[int, int], threads: int)
         raise too_long(nbytes)
     values = empty_buffer(nbytes)
     _native.take_texts(at, texts, address_of(offsets), address_of(values), threads)
-    return replace(made, values=values, offsets=offsets)
+    return replace(gathered, values=values, offsets=offsets)
 
 
 def address_of(buffer: Any) -> int:

@@ -180,13 +180,13 @@ class Taker:
         """
         texts = [(name, _texts_of(column)) for name, column in columns.items() if column.offsets is not None]
         begins = self._measured([column for _, column in texts]) if texts else ()
-        taken = {name: self._put_texts(column, begin) for (name, column), begin in zip(texts, begins, strict=True)}
+        gathered_texts = {name: self._put_texts(column, begin) for (name, column), begin in zip(texts, begins, strict=True)}
         masked = [name for name, column in columns.items() if column.validity is not None]
         there = self.launcher.allocate(8 * len(masked), fill=0)
         result = {}
         for name, column in columns.items():
             is_set = BufferSlice(there, 8 * masked.index(name), 8) if name in masked else None
-            result[name] = self._column(column, is_set, taken.get(name))
+            result[name] = self._column(column, is_set, gathered_texts.get(name))
         if are_all and all(columns[name].null_count >= 0 for name in masked):
             return result
         counts = self.launcher.fetch(there).view(np.uint64).tolist() if masked else []

@@ -26,9 +26,9 @@ constexpr u32 resident = 2048 / threads;
 #endif
 
 // Calls `add` with groups of the block's keys, or with single keys, and `end` after each tile or single key; all
-// threads reach each `end`. `ahead`: each tile is loaded before the previous tile is counted, which needs registers for
-// both.
-template <u32 rows, bool ahead, class Add, class End>
+// threads reach each `end`. `prefetches`: each tile is loaded before the previous tile is counted, which needs
+// registers for both.
+template <u32 rows, bool prefetches, class Add, class End>
 static __device__ __forceinline__ void visit(const Key* keys, i64 count, Add& add, End end) {
     constexpr u32 tile_keys = threads * rows * per;
     const i64 misplaced = static_cast<i64>(reinterpret_cast<u64>(keys) % 16) / static_cast<i64>(sizeof(Key));
@@ -41,9 +41,9 @@ static __device__ __forceinline__ void visit(const Key* keys, i64 count, Add& ad
     const auto load = [&](tile::Rows<Key, rows>& items, i64 number) {
         if (number < tiles) tile::load_rows(items, whole + number * tile_keys, tile_keys, true, Key());
     };
-    if constexpr (ahead) load(next, blockIdx.x);
+    if constexpr (prefetches) load(next, blockIdx.x);
     for (i64 number = blockIdx.x; number < tiles; number += gridDim.x) {
-        if constexpr (ahead) {
+        if constexpr (prefetches) {
             mine = next;
             load(next, number + gridDim.x);
         } else {

@@ -41,7 +41,7 @@ public:
         counters_ = {memory_.data(), copies, stride};
     }
 
-    const Counters& counters_for(u64 keys, u64* result, std::mutex& adding) {
+    const BucketCounters& counters_for(u64 keys, u64* result, std::mutex& adding) {
         if (counted_ + keys > max_u32) add_to(result, adding);
         counted_ += keys;
         return counters_;
@@ -60,7 +60,7 @@ public:
 private:
     u32 buckets_;
     std::vector<u32> memory_;
-    Counters counters_{};
+    BucketCounters counters_{};
     u64 counted_ = 0;
 };
 
@@ -80,7 +80,7 @@ void count_all(const KeysToCount& input, const BucketsGiven& how, unsigned threa
         pieces.number(), threads, [&] { return State{Tally(how.buckets, copies), begin()}; },
         [&](State& state, u64 piece) {
             const u64 size = pieces.size(piece);
-            const Counters& counters = state.tally.counters_for(size, how.result, adding);
+            const BucketCounters& counters = state.tally.counters_for(size, how.result, adding);
             state.count_piece(keys + pieces.begin(piece) * sizeof(Key), size, counters);
         },
         [&](State& state) { state.tally.add_to(how.result, adding); });
@@ -99,7 +99,7 @@ void histogram_of(KeyType type, const KeysToCount& input, const BucketsGiven& ho
     const CountKeys kernel = count_keys_for(isa)(type);
     const auto count_by = [&](const BucketSearch& search) {
         count_all<Key>(input, how, threads, [&] {
-            return [&](const void* keys, u64 n, const Counters& counters) { kernel(keys, n, search, counters); };
+            return [&](const void* keys, u64 n, const BucketCounters& counters) { kernel(keys, n, search, counters); };
         });
     };
     if (how.edges == nullptr) {
@@ -119,7 +119,7 @@ void histogram_computed(const KeysToCount& input, const BucketsGiven& how, Isa i
     const Even<u32> own{};
     const BucketSearch search{&own, how.buckets, nullptr, nullptr};
     count_all<u32>(input, how, threads, [&] {
-        return [&, find = expression->begin()](const void* source, u64 n, const Counters& counters) {
+        return [&, find = expression->begin()](const void* source, u64 n, const BucketCounters& counters) {
             const auto* const keys = static_cast<const u32*>(source);
             std::array<u32, Expression::piece> found;
             for (u64 i = 0; i < n; i += Expression::piece) {

@@ -13,7 +13,7 @@ using namespace headrace;
 #if defined(HR_BUCKET)
 // Evaluates an expression of the caller (expression.py), such as (key >> 24u).
 template <bool>
-struct Parts {
+struct BucketRule {
     Even<Key> unused;
     u32 count;
     template <u32 n>
@@ -27,7 +27,7 @@ struct Parts {
 };
 #else
 template <bool by_shift>
-struct Parts {
+struct BucketRule {
     Even<Key> even;
     u32 count;
     template <u32 n>
@@ -44,9 +44,10 @@ extern "C" __global__ void __launch_bounds__(threads, resident)
     HR_DYNAMIC_SHARED(u32, counters);
 #if !defined(HR_BUCKET)
     if (Even<Key>::by_shift(even))
-        return count_replicated<HR_ROWS>(keys, count, result, counters, buckets, replicas, Parts<true>{even, buckets});
+        return count_replicated<HR_ROWS>(keys, count, result, counters, buckets, replicas,
+                                         BucketRule<true>{even, buckets});
 #endif
-    count_replicated<HR_ROWS>(keys, count, result, counters, buckets, replicas, Parts<false>{even, buckets});
+    count_replicated<HR_ROWS>(keys, count, result, counters, buckets, replicas, BucketRule<false>{even, buckets});
 }
 
 // Blocks with the same y count the `window` buckets from y * window. Dynamic shared memory: 2 bytes per bucket of the
@@ -57,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     const u32 first = blockIdx.y * window;
 #if !defined(HR_BUCKET)
     if (Even<Key>::by_shift(even))
-        return count_packed(keys, count, result, counters, buckets, first, window, Parts<true>{even, buckets});
+        return count_packed(keys, count, result, counters, buckets, first, window, BucketRule<true>{even, buckets});
 #endif
-    count_packed(keys, count, result, counters, buckets, first, window, Parts<false>{even, buckets});
+    count_packed(keys, count, result, counters, buckets, first, window, BucketRule<false>{even, buckets});
 }

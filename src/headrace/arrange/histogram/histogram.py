@@ -167,8 +167,8 @@ def _by_bits(source: Array, edges: Any, context: Context, budget: Budget) -> Any
     length = len(how.given) - 1
     there = DeviceArray(device_pool(card).take(length * 8, stream, budget), "<i8", length)
     launcher(bits, take(there, "counts"), how, context, budget)()
-    made = folded(there.to_numpy(counted=context.crossings))
-    back = DeviceArray.from_host(made, card, stream=stream, counted=context.crossings, budget=budget)
+    folded_counts = folded(there.to_numpy(counted=context.crossings))
+    back = DeviceArray.from_host(folded_counts, card, stream=stream, counted=context.crossings, budget=budget)
     with card.current():  # the stream may be the default stream, which each device has its own of
         checked(driver().cuMemcpyDtoDAsync(result.address, back.address, result.nbytes, stream))
     return result.owner
@@ -213,10 +213,10 @@ def launcher(
         words = device_pool(card).take((plan.cells + 1) * 4, stream, budget)
         prepare = kernel("arrange/histogram/histogram_between.cu", "histogram_cells", f"{len(cells)}sPP", defines, card)
         prepare.launch(plan.cells // THREADS + 1, THREADS, (cells, edges.address, words.address), stream=stream)
-        kept = () if plan.packed else (int(plan.kept),)
-        letters = f"PqPI{'I' * len(kept)}{len(cells)}sPP"
+        edges_flag = () if plan.packed else (int(plan.edges_in_shared),)
+        letters = f"PqPI{'I' * len(edges_flag)}{len(cells)}sPP"
         found = kernel("arrange/histogram/histogram_between.cu", f"{entry}_between", letters, defines, card)
-        args = (source.address, source.length, result.address, plan.factor, *kept, cells, words.address, edges.address)
+        args = (source.address, source.length, result.address, plan.factor, *edges_flag, cells, words.address, edges.address)
         held = edges, words
 
     def count(_held: tuple[Any, ...] = held) -> None:
@@ -239,7 +239,7 @@ class Plan:
         Replicas of each counter; for packed counters, the number of buckets that a block counts.
     cells
         Cells of the edge table, 0 without edges.
-    kept
+    edges_in_shared
         Whether a block keeps the edges in shared memory.
     nbytes
         Bytes of shared memory.
@@ -248,7 +248,7 @@ class Plan:
     packed: bool
     factor: int
     cells: int
-    kept: bool
+    edges_in_shared: bool
     nbytes: int
 
 
@@ -259,9 +259,9 @@ def plan_for(capability: tuple[int, int], buckets: int, edge_size: int | None = 
     Examples
     --------
     >>> plan_for((9, 0), 256)
-    Plan(packed=False, factor=32, cells=0, kept=False, nbytes=32896)
+    Plan(packed=False, factor=32, cells=0, edges_in_shared=False, nbytes=32896)
     >>> plan_for((12, 0), 65536)
-    Plan(packed=True, factor=32768, cells=0, kept=False, nbytes=65536)
+    Plan(packed=True, factor=32768, cells=0, edges_in_shared=False, nbytes=65536)
     """
     if (buckets + 1) * 4 > _SINGLE_BYTES:
         most = _WINDOW_OF_LARGE if capability in LARGE_BLOCKS else _WINDOW_OF_SMALL
@@ -274,12 +274,12 @@ def plan_for(capability: tuple[int, int], buckets: int, edge_size: int | None = 
     counters = (buckets + 1) * replicas * 4
     if edge_size is None:
         return Plan(False, replicas, 0, False, counters)
-    kept = buckets <= _MAX_SHARED_EDGES
-    edges = -(-(buckets + 1) * edge_size // 16) * 16 * kept
+    edges_in_shared = buckets <= _MAX_SHARED_EDGES
+    edges = -(-(buckets + 1) * edge_size // 16) * 16 * edges_in_shared
     cells = CELLS_GPU
     if capability not in LARGE_BLOCKS and _words(cells) + edges + counters > _MIN_SHARED_BYTES:
         cells = CELLS_SMALL
-    return Plan(False, replicas, cells, kept, _words(cells) + edges + counters)
+    return Plan(False, replicas, cells, edges_in_shared, _words(cells) + edges + counters)
 
 
 def _words(cells: int) -> int:

@@ -41,13 +41,14 @@ static __device__ __forceinline__ u32* take_words(u32* shared, const Cells<Key>&
     return shared + (cells.count + 4) / 4 * 4;
 }
 
-// Dynamic shared memory: the words of the cells, padded to 16 bytes; if `kept`, the edges, padded likewise; counters.
+// Dynamic shared memory: the words of the cells, padded to 16 bytes; if `edges_in_shared`, the edges, padded likewise;
+// counters.
 extern "C" __global__ void __launch_bounds__(threads, resident)
-    histogram_between(const Key* keys, i64 count, u64* result, u32 replicas, u32 kept, Cells<Key> cells,
+    histogram_between(const Key* keys, i64 count, u64* result, u32 replicas, u32 edges_in_shared, Cells<Key> cells,
                       const u32* words, const Wide* edges) {
     HR_DYNAMIC_SHARED(u32, shared);
     u32* counters = take_words(shared, cells, words);
-    if (kept != 0) {
+    if (edges_in_shared != 0) {
         Wide* const mine = reinterpret_cast<Wide*>(counters);
         for (u32 i = threadIdx.x; i <= cells.buckets; i += threads) mine[i] = edges[i];
         counters += (cells.buckets * (sizeof(Wide) / 4) + sizeof(Wide) / 4 + 3) / 4 * 4;

@@ -16,7 +16,7 @@ namespace {
 constexpr u32 block = 64;
 
 template <u32 copies, class Bucket>
-HR_HOT void tally(const Bucket* buckets, u64 n, const Counters& counters) {
+HR_HOT void tally(const Bucket* buckets, u64 n, const BucketCounters& counters) {
     u32* at[copies];
     for (u32 copy = 0; copy < copies; ++copy) at[copy] = counters.at + copy * counters.stride;
     u64 i = 0;
@@ -28,7 +28,7 @@ HR_HOT void tally(const Bucket* buckets, u64 n, const Counters& counters) {
 
 // Calls find(keys, buckets) for each block of keys.
 template <u32 copies, class Key, class Find>
-HR_HOT void count_blocks(const Key* keys, u64 n, const Counters& counters, const Find& find) {
+HR_HOT void count_blocks(const Key* keys, u64 n, const BucketCounters& counters, const Find& find) {
     u32 buckets[block];
     for (; n >= block; n -= block, keys += block) {
         for (u32 i = 0; i < block; i += 64 / sizeof(Key)) read_ahead(keys + i);
@@ -42,7 +42,7 @@ HR_HOT void count_blocks(const Key* keys, u64 n, const Counters& counters, const
 }
 
 template <u32 copies, bool by_shift, class Key>
-void count_even(const Key* keys, u64 n, const BucketSearch& search, const Counters& counters) {
+void count_even(const Key* keys, u64 n, const BucketSearch& search, const BucketCounters& counters) {
     const Even<Key> even = *static_cast<const Even<Key>*>(search.description);
     const u32 count = search.buckets;
     if constexpr (sizeof(Key) == 8) {
@@ -92,7 +92,7 @@ template <class Key, u32 vectors>
 }
 
 template <u32 copies, class Key>
-void count_between(const Key* keys, u64 n, const BucketSearch& search, const Counters& counters) {
+void count_between(const Key* keys, u64 n, const BucketSearch& search, const BucketCounters& counters) {
     constexpr u32 vectors = block / lanes<u32>;
     const Cells<Key> described = *static_cast<const Cells<Key>*>(search.description);
     const u32 fraction = described.fraction;
@@ -123,7 +123,7 @@ u32 bucket_between(Key key, const Cells<Key>& cells, const u32* words, const Wid
 
 // The same for keys of 8 bytes. Keys in crowded cells are searched last: their sums are greater than any bucket.
 template <u32 copies, class Key>
-void count_between_long(const Key* keys, u64 n, const BucketSearch& search, const Counters& counters) {
+void count_between_long(const Key* keys, u64 n, const BucketSearch& search, const BucketCounters& counters) {
     const Cells<Key> cells = *static_cast<const Cells<Key>*>(search.description);
     const Key* const edges = static_cast<const Key*>(search.edges);
     const u32* const words = search.words;
@@ -142,7 +142,7 @@ void count_between_long(const Key* keys, u64 n, const BucketSearch& search, cons
 }
 
 // Counts bytes by value, then adds each of the 256 counts to its bucket.
-void count_bytes(const void* keys, u64 n, const BucketSearch& search, const Counters& counters) {
+void count_bytes(const void* keys, u64 n, const BucketSearch& search, const BucketCounters& counters) {
     constexpr u32 copies = 8, stride = 272;
     u32 counted[copies * stride] = {};
     tally<copies>(static_cast<const u8*>(keys), n, {counted, copies, stride});
@@ -161,7 +161,7 @@ void count_bytes(const void* keys, u64 n, const BucketSearch& search, const Coun
 }
 
 template <u32 copies, class Key>
-void count_into(const Key* keys, u64 n, const BucketSearch& search, const Counters& counters) {
+void count_into(const Key* keys, u64 n, const BucketSearch& search, const BucketCounters& counters) {
     if (search.edges != nullptr) {
         if constexpr (sizeof(Key) == 8)
             return count_between_long<copies>(keys, n, search, counters);
@@ -177,7 +177,7 @@ void count_into(const Key* keys, u64 n, const BucketSearch& search, const Counte
 }
 
 template <class Key>
-void count(const void* source, u64 n, const BucketSearch& search, const Counters& counters) {
+void count(const void* source, u64 n, const BucketSearch& search, const BucketCounters& counters) {
     const Key* keys = static_cast<const Key*>(source);
     switch (counters.copies) {
         case 8:

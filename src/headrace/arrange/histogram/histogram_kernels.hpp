@@ -17,13 +17,13 @@ struct BucketSearch {
 
 // `copies` x `stride` counters, copy by copy. Adjacent keys are counted in different copies, so that an addition does
 // not wait for the preceding one. Counter `buckets` of each copy counts the keys in no bucket.
-struct Counters {
+struct BucketCounters {
     u32* at;
     u32 copies;  // 1, 4 or 8
     u32 stride;
 };
 
 // Counts n keys.
-using CountKeys = void (*)(const void* keys, u64 n, const BucketSearch& search, const Counters& counters);
+using CountKeys = void (*)(const void* keys, u64 n, const BucketSearch& search, const BucketCounters& counters);
 
 }  // namespace headrace

@@ -46,13 +46,13 @@ def multisplit_sort(keys: Any, values: Any = None, *, digit_bits: int = 8, conte
     >>> multisplit_sort(np.array([300, 2, 70], np.uint16)).keys
     array([  2,  70, 300], dtype=uint16)
     """
-    taken = take(keys, "keys")
-    if taken.typestr not in _UNSIGNED:
-        raise OptionError(f"keys are of type {taken.typestr!r}; multisplit_sort takes unsigned integers")
+    key_array = take(keys, "keys")
+    if key_array.typestr not in _UNSIGNED:
+        raise OptionError(f"keys are of type {key_array.typestr!r}; multisplit_sort takes unsigned integers")
     if isinstance(digit_bits, bool) or not isinstance(digit_bits, int) or not 1 <= digit_bits <= _MAX_DIGIT_BITS:
         raise OptionError(f"digit_bits must be an integer from 1 to {_MAX_DIGIT_BITS}, not {digit_bits!r}")
     split = Split(keys, values, None)
-    for low in range(0, 8 * taken.width, digit_bits):
-        digit = bits(low, min(8 * taken.width, low + digit_bits))
+    for low in range(0, 8 * key_array.width, digit_bits):
+        digit = bits(low, min(8 * key_array.width, low + digit_bits))
         split = multisplit(split.keys, digit, split.values, context=context)
     return split

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np  # a dependency of cuda-core
 
-from headrace.arrange.bucket.functions import BucketFunction, Rule, rule_for
+from headrace.arrange.bucket.functions import BucketFunction, rule_for
 from headrace.arrange.bucket.key_types import key_type
+from headrace.arrange.gather.moved_items import MovedItems
 from headrace.arrange.gather.take_gpu import Taker
 from headrace.arrange.histogram.histogram import on_host
-from headrace.arrange.multisplit.gpu.launches import Column as Moved
 from headrace.arrange.multisplit.gpu.launches import Splitter
-from headrace.arrange.multisplit.gpu.planner import device_tuning, split
-from headrace.arrange.multisplit.gpu.tuning import SplitTuning
+from headrace.arrange.multisplit.gpu.planner import split
+from headrace.arrange.multisplit.gpu.strategy import Bucketing
+from headrace.arrange.multisplit.gpu.tuning import SplitTuning, tuning_of
 from headrace.arrange.partition_rows.rows import Parts, hashed_width, is_all_null, nulls_error
 from headrace.arrange.partition_rows.tuning import HASH_THREADS
 from headrace.arrays.arrays import take
@@ -47,7 +48,7 @@ def partition_on_gpu(columns: Mapping[str, Column], by: str, buckets: BucketFunc
         edges = on_host(buckets.parameters[0], source, context, budget)
     rule = rule_for(buckets, np.dtype(source.typestr), edges)
     with _launcher(columns, context) as (launcher, tuning):
-        return partition_columns(launcher, columns, (by, key_type(source.typestr), rule), tuning)
+        return partition_columns(launcher, columns, by, Bucketing(key_type(source.typestr), rule), tuning)
 
 
 def partition_by_hash_on_gpu(
@@ -55,7 +56,7 @@ def partition_by_hash_on_gpu(
 ) -> Parts:
     """Partition a table on a GPU by hashes, as `headrace.arrange.partition_rows.rows.partition_rows_by_hash`."""
     with _launcher(columns, context) as (launcher, tuning):
-        return partition_columns_by_hash(launcher, columns, (by, function), tuning)
+        return partition_columns_by_hash(launcher, columns, by, function, tuning)
 
 
 @contextmanager
@@ -69,7 +70,7 @@ def _launcher(columns: Mapping[str, Column], context: Context) -> Iterator[tuple
     with card.current():
         yield (
             GpuLauncher(card, stream=stream, budget=context.new_budget(), crossings=context.crossings),
-            device_tuning(card.multiprocessors, card.capability),
+            tuning_of(card.multiprocessors, card.capability),
         )
     for buffer in buffers:
         buffer.used_by(stream)
@@ -80,15 +81,16 @@ def _buffers(column: Column) -> list[Any]:
     return own if column.dictionary is None else [*own, *_buffers(column.dictionary)]
 
 
-def partition_columns(launcher: Launcher, columns: Mapping[str, Column], by: tuple[str, str, Rule], tuning: SplitTuning) -> Parts:
-    """Partition rows; `by`: name of a column, type of its keys as the kernels name it, and the rule of the buckets.
+def partition_columns(
+    launcher: Launcher, columns: Mapping[str, Column], name: str, bucketing: Bucketing, tuning: SplitTuning
+) -> Parts:
+    """Partition rows by the column `name`.
 
     Raises
     ------
     OptionError
         The column has nulls, or keys in no bucket.
     """
-    name, key, rule = by
     column = columns[name]
     if column.null_count < 0 and column.validity is not None:  # the nulls of a slice are not counted yet
         there = launcher.allocate(8, fill=0)
@@ -98,36 +100,42 @@ def partition_columns(launcher: Launcher, columns: Mapping[str, Column], by: tup
             raise nulls_error(name)
     values: Any = column.values
     width = column.type.bits // 8
-    return _ordered(launcher, columns, (BufferSlice(values, column.offset * width), key, width, rule), tuning)
+    splitter = Splitter(launcher, column.length, tuning)
+    return _gathered(columns, *_ordered_rows(splitter, BufferSlice(values, column.offset * width), width, bucketing))
 
 
 def partition_columns_by_hash(
-    launcher: Launcher, columns: Mapping[str, Column], by: tuple[Iterable[str], BucketFunction], tuning: SplitTuning
+    launcher: Launcher, columns: Mapping[str, Column], names: Iterable[str], function: BucketFunction, tuning: SplitTuning
 ) -> Parts:
-    """Partition rows; `by`: names of the columns to hash, and the bucket function of the hashes."""
-    names, function = by
+    """Partition rows; `names`: columns to hash; `function`: bucket function of the hashes."""
+    bucketing = Bucketing("u64", rule_for(function, np.dtype("u8")))
+    splitter = Splitter(launcher, len(next(iter(columns.values()))), tuning)
+    return _gathered(columns, *_ordered_rows(splitter, _hashes(launcher, columns, names), 8, bucketing))
+
+
+def _hashes(launcher: Launcher, columns: Mapping[str, Column], names: Iterable[str]) -> DeviceBuffer:
     rows = len(next(iter(columns.values())))
     hashes = launcher.allocate(rows * 8, fill=0)
     for name in names:
         if rows:
             described, _held = _hashed(launcher, columns[name])
             _hash(launcher, _HASH, described, rows, hashes)
-    return _ordered(launcher, columns, (hashes, "u64", 8, rule_for(function, np.dtype("u8"))), tuning)
+    return hashes
 
 
-def _ordered(
-    launcher: Launcher, columns: Mapping[str, Column], by: tuple[DeviceBuffer, str, int, Rule], tuning: SplitTuning
-) -> Parts:
-    keys, key, width, rule = by
-    count = len(next(iter(columns.values())))
-    taker = Taker.of_all(launcher, count)
-    ordered = launcher.allocate(taker.rows.nbytes)
-    moved = [Moved(keys, launcher.allocate(count * width), width), Moved(taker.rows, ordered, taker.width)]
-    offsets = launcher.allocate((rule.count + 1) * 8)
-    split(Splitter(launcher, count, tuning), (key, rule), moved, offsets)
-    del moved
-    found = Taker(launcher, ordered, count, taker.width).columns(columns, are_all=True)
-    return found, launcher.fetch(offsets).view(np.int64)
+def _ordered_rows(splitter: Splitter, keys: DeviceBuffer, width: int, bucketing: Bucketing) -> tuple[Taker, DeviceBuffer]:
+    """Return a taker of the row numbers by bucket, and the start of each bucket. The split keys are freed."""
+    launcher, count = splitter.launcher, splitter.count
+    rows = Taker.of_all(launcher, count)
+    ordered = launcher.allocate(rows.rows.nbytes)
+    offsets = launcher.allocate((bucketing.rule.count + 1) * 8)
+    moved = [MovedItems(keys, launcher.allocate(count * width), width), MovedItems(rows.rows, ordered, rows.width)]
+    split(splitter, bucketing, moved, offsets)
+    return Taker(launcher, ordered, count, rows.width), offsets
+
+
+def _gathered(columns: Mapping[str, Column], rows: Taker, offsets: DeviceBuffer) -> Parts:
+    return rows.columns(columns, are_all=True), rows.launcher.fetch(offsets).view(np.int64)
 
 
 def _hash(launcher: Launcher, entry: Entry, column: bytes, rows: int, results: DeviceBuffer) -> None:

@@ -89,11 +89,11 @@ def sort_column_pairs(
     if first.device.kind != "cpu":
         how["dtype"] = "int32" if len(keys) <= 1 << 31 else "int64"
         order = argsort(keys, nulls=options.nulls, strategy=strategy, context=context, **how)
-        taken = gpu_columns().taken_on_gpu(parts, order, context)
+        gathered = gpu_columns().taken_on_gpu(parts, order, context)
     else:
         order = argsort(keys, nulls=options.nulls, strategy=strategy, context=context, **how)
-        taken = [take_rows(part, order) if isinstance(part, Column) else np.asarray(part)[order] for part in parts]
-    return taken[0], taken[1:]
+        gathered = [take_rows(part, order) if isinstance(part, Column) else np.asarray(part)[order] for part in parts]
+    return gathered[0], gathered[1:]
 
 
 def is_column_sorted(column: Column, options: KeysOptions, context: Context | None) -> bool:
@@ -234,7 +234,7 @@ def _host_column(column: Column, values: Any, length: int, front: int) -> Column
     return replace(column, length=length, null_count=nulls, offset=0, values=result, validity=validity)
 
 
-def _fill(made: Buffer, values: Any, length: int, front: int) -> None:
+def _fill(result: Buffer, values: Any, length: int, front: int) -> None:
     """Copy values to their rows of a new buffer, and write zeros for nulls."""
     from headrace import _native
 
@@ -242,9 +242,9 @@ def _fill(made: Buffer, values: Any, length: int, front: int) -> None:
     held = np.ascontiguousarray(values)
     zeros: np.ndarray[Any, Any] = np.zeros((length - count) * width, np.uint8)
     after = (front + count) * width
-    parts = [(held.__array_interface__["data"][0], made.address + front * width, count * width)]
-    parts.append((zeros.__array_interface__["data"][0], made.address, front * width))
-    parts.append((zeros.__array_interface__["data"][0], made.address + after, (length - count - front) * width))
+    parts = [(held.__array_interface__["data"][0], result.address + front * width, count * width)]
+    parts.append((zeros.__array_interface__["data"][0], result.address, front * width))
+    parts.append((zeros.__array_interface__["data"][0], result.address + after, (length - count - front) * width))
     _native.copy_parts([part for part in parts if part[2]], 1)
 
 

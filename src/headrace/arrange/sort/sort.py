@@ -253,8 +253,7 @@ def sort_pairs(
     outs = outs_of(out, len(columns), several=several)
     target = target_of(source, source.length, source.typestr, outs[0], budget)
     moved_to = [
-        target_of(column, column.length, column.typestr, given_out, budget)
-        for column, given_out in zip(columns, outs[1:], strict=True)
+        target_of(column, column.length, column.typestr, output, budget) for column, output in zip(columns, outs[1:], strict=True)
     ]
     moves = tuple(ColumnMove(a, b) for a, b in zip(columns, moved_to, strict=True))
     check_apart([(source, target), *((move.source, move.target) for move in moves)])

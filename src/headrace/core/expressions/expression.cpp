@@ -143,7 +143,7 @@ std::unique_ptr<const Expression> Expression::of(std::string_view program, std::
     if (values == 1 && key == "u16") return evaluation<i32, i16>(program, kernels.of_i32);
     if (values == 1 && key == "u32") return evaluation<i32, i32>(program, kernels.of_i32);
     if (values == 2 && key == "u64") return evaluation<u64, u64>(program, kernels.of_u64);
-    if (values == 2 && key == "Wide") return evaluation<u64, u64>(program, kernels.of_u64, 2);
+    if (values == 2 && key == "WideKey") return evaluation<u64, u64>(program, kernels.of_u64, 2);
     if (values == 3 && key == "u64") return evaluation<i64, i64>(program, kernels.of_i64);
     if (values == 4 && key == "u32") return evaluation<float, float>(program, kernels.of_float);
     if (values == 5 && key == "u64") return evaluation<double, double>(program, kernels.of_double);

@@ -28,7 +28,7 @@ constexpr u64 checked = 256 * piece;  // keys between two checks for interrupts
 
 using Find = Expression::Find;
 
-constexpr std::array<std::string_view, 7> key_names = {"u8", "u16", "u32", "u64", "float", "double", "Wide"};
+constexpr std::array<std::string_view, 7> key_names = {"u8", "u16", "u32", "u64", "float", "double", "WideKey"};
 constexpr std::array<unsigned, 7> key_widths = {1, 2, 4, 8, 4, 8, 16};
 
 usize key_number(std::string_view name) {
@@ -59,7 +59,7 @@ public:
             : key == 3 ? describe(u64{})
             : key == 4 ? describe(float{})
             : key == 5 ? describe(double{})
-                       : keep(BetweenOf<Wide>{static_cast<const Wide*>(by.edges), by.buckets, 0});
+                       : keep(BetweenOf<WideKey>{static_cast<const WideKey*>(by.edges), by.buckets, 0});
         } else {
             description_.assign(by.description.begin(), by.description.end());
             description_.resize(std::max<usize>(description_.size(), sizeof(AnyOf<u64>)));
@@ -102,10 +102,10 @@ private:
 };
 
 // Splits keys into chunks of adjacent keys for threads; a chunk is a multiple of a piece.
-struct Chunks {
+struct KeyChunks {
     u64 count, length, number;
 
-    Chunks(u64 keys, unsigned threads) : count(keys) {
+    KeyChunks(u64 keys, unsigned threads) : count(keys) {
         const u64 pieces = (keys + piece - 1) / piece;
         const u64 wanted = std::clamp<u64>(threads == 1 ? 1 : threads * chunks_of_thread, 1, std::max<u64>(pieces, 1));
         length = (pieces + wanted - 1) / wanted * piece;
@@ -115,7 +115,7 @@ struct Chunks {
 
 // Calls work(first, buckets, n) for the pieces of a chunk.
 template <class Work>
-void each_piece(const Chunks& chunks, u64 chunk, const Finder& finder, const void* keys, const Work& work) {
+void each_piece(const KeyChunks& chunks, u64 chunk, const Finder& finder, const void* keys, const Work& work) {
     const Find find = finder.begin();
     std::array<u32, piece> buckets;
     const u64 end = std::min(chunks.count, (chunk + 1) * chunks.length);
@@ -151,7 +151,7 @@ void put_bytes(const SplitColumn& column, const u8* from, u64 n, const u64* plac
 u64 multisplit(const SplitBy& by, const void* keys, u64 count, const std::vector<SplitColumn>& columns, u64* starts,
                Isa isa, unsigned threads) {
     const Finder finder(by, isa);
-    const Chunks chunks(count, threads);
+    const KeyChunks chunks(count, threads);
     const u32 digits = std::min((by.buckets - 1) >> by.shift, by.mask) + 1;
     const u32 last = by.buckets - 1;
     std::vector<u64> counts(chunks.number * digits);
@@ -190,7 +190,7 @@ u64 multisplit(const SplitBy& by, const void* keys, u64 count, const std::vector
 
 void find_buckets(const SplitBy& by, const void* keys, u64 count, u64* starts, Isa isa, unsigned threads) {
     const Finder finder(by, isa);
-    const Chunks chunks(count, threads);
+    const KeyChunks chunks(count, threads);
     const auto bucket_of = [&](u64 i) {
         u32 bucket;
         finder.begin()(static_cast<const u8*>(keys) + i * finder.width(), 1, &bucket);

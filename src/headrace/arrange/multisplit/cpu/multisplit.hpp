@@ -9,10 +9,10 @@
 namespace headrace {
 
 // Bucket function and digit of a pass. `rule`: "BitsOf", "AnyOf", "BetweenOf" or "Computed". `description`: bytes of
-// the rule's struct; for BetweenOf of a Cells<Key> (empty for Wide keys), for Computed of an Expression. `edges`: for
+// the rule's struct; for BetweenOf of a Cells<Key> (empty for WideKey), for Computed of an Expression. `edges`: for
 // BetweenOf, buckets + 1 widened keys. The digit is (bucket >> shift) & mask.
 struct SplitBy {
-    std::string_view key;  // "u8", "u16", "u32", "u64", "float", "double" or "Wide"
+    std::string_view key;  // "u8", "u16", "u32", "u64", "float", "double" or "WideKey"
     std::string_view rule;
     std::string_view description;
     const void* edges;

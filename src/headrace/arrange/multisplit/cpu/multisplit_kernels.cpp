@@ -28,12 +28,12 @@ void put(const void* items, u64 n, const u64* places, void* out) {
 const MultisplitKernels& multisplit_kernels() {
     static constexpr MultisplitKernels kernels = {
         {{find<BitsOf, u8>, find<BitsOf, u16>, find<BitsOf, u32>, find<BitsOf, u64>, find<BitsOf, float>,
-          find<BitsOf, double>, find<BitsOf, Wide>},
+          find<BitsOf, double>, find<BitsOf, WideKey>},
          {find<AnyOf, u8>, find<AnyOf, u16>, find<AnyOf, u32>, find<AnyOf, u64>, find<AnyOf, float>,
-          find<AnyOf, double>, find<AnyOf, Wide>},
+          find<AnyOf, double>, find<AnyOf, WideKey>},
          {find<BetweenOf, u8>, find<BetweenOf, u16>, find<BetweenOf, u32>, find<BetweenOf, u64>, find<BetweenOf, float>,
-          find<BetweenOf, double>, find<BetweenOf, Wide>}},
-        {put<u8>, put<u16>, put<u32>, put<u64>, put<Wide>}};
+          find<BetweenOf, double>, find<BetweenOf, WideKey>}},
+        {put<u8>, put<u16>, put<u32>, put<u64>, put<WideKey>}};
     return kernels;
 }
 

@@ -17,7 +17,7 @@ constexpr u32 tile_keys = threads * rows * per;
 constexpr u32 replicas = digits >= 256 ? 8 : 32;
 static_assert(threads >= digits);
 
-struct Chunks {
+struct ChunkLayout {
     u64 count;   // keys
     u64 length;  // keys per chunk; the last chunk may be shorter
     u32 group;   // chunks per block
@@ -64,7 +64,7 @@ static __device__ __forceinline__ u32 count_chunk(const Key* keys, u64 count, co
 // null. `of_groups`: the counts of each group; or null. `totals`: the counts of each digit, then the number of keys in
 // no bucket; the kernel adds to them.
 extern "C" __global__ void __launch_bounds__(threads)
-    split_count(const Key* keys, Chunks chunks, Digit digit, u32* counts, u32* of_groups, u64* totals) {
+    split_count(const Key* keys, ChunkLayout chunks, Digit digit, u32* counts, u32* of_groups, u64* totals) {
     __shared__ u32 counters[digits * replicas];
     __shared__ u32 strays;
     for (u32 i = threadIdx.x; i < digits * replicas; i += threads) counters[i] = 0;

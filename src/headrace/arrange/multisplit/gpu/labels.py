@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import struct
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from headrace.arrange.bucket.buckets import Edges
 from headrace.arrange.bucket.functions import Computing, Rule
+from headrace.arrange.gather.moved_items import MovedItems
 from headrace.arrange.histogram.tuning import CELLS_GPU, THREADS, histogram_defines
-from headrace.arrange.multisplit.gpu.launches import Column, Splitter
-from headrace.arrange.multisplit.gpu.strategy import BlockStrategy
+from headrace.arrange.multisplit.gpu.launches import Splitter
+from headrace.arrange.multisplit.gpu.strategy import BlockStrategy, Bucketing
 from headrace.arrange.multisplit.gpu.tuning import LABEL_THREADS
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
 
 _BLOCKS_PER_MULTIPROCESSOR = 16
+
+
+class DigitRule(NamedTuple):
+    """Type of the keys and name of the rule, as the kernels name them, and the bytes of a ``Digit``."""
+
+    key: str
+    rule: str
+    digit: bytes
 
 
 def text_of(rule: Rule) -> str:
@@ -24,10 +33,10 @@ def text_of(rule: Rule) -> str:
 
 
 def labelled(
-    splitter: Splitter, by: tuple[str, Rule], columns: list[Column], strategy: BlockStrategy
-) -> tuple[list[Column], DeviceBuffer]:
+    splitter: Splitter, bucketing: Bucketing, columns: list[MovedItems], strategy: BlockStrategy
+) -> tuple[list[MovedItems], DeviceBuffer]:
     """Return a column of labels followed by `columns`, and the number of keys in no bucket."""
-    key, rule = by
+    key, rule = bucketing
     width = strategy.label_bytes(max(1, (rule.count - 1).bit_length()))
     launcher = splitter.launcher
     labels, ordered = (launcher.allocate(splitter.count * width) for _ in range(2))
@@ -37,7 +46,7 @@ def labelled(
     shape = Shape(_label_defines(key, rule.name, bucket), _blocks(splitter, splitter.count), LABEL_THREADS)
     args = (columns[0].source, splitter.count, digit, labels, width, unbucketed)
     launcher.launch(_entry("label", f"PQ{len(digit)}sPIP"), shape, args)
-    return [Column(labels, ordered, width), *columns], unbucketed
+    return [MovedItems(labels, ordered, width), *columns], unbucketed
 
 
 def _digit(splitter: Splitter, key: str, rule: Rule) -> tuple[bytes, list[DeviceBuffer]]:
@@ -48,7 +57,7 @@ def _digit(splitter: Splitter, key: str, rule: Rule) -> tuple[bytes, list[Device
     if not isinstance(described, Edges):
         return struct.pack("<2I", rule.count, 0) + last_bucket, []
     edges = splitter.launcher.put(described.wide)
-    if key == "Wide":
+    if key == "WideKey":
         return struct.pack("<Q2I", edges.address, rule.count, 0) + last_bucket, [edges]
     cells = described.cells(CELLS_GPU)
     words = splitter.launcher.allocate((CELLS_GPU + 1) * 4)
@@ -57,7 +66,7 @@ def _digit(splitter: Splitter, key: str, rule: Rule) -> tuple[bytes, list[Device
     return cells + struct.pack("<2Q", words.address, edges.address) + last_bucket, [edges, words]
 
 
-def find_buckets(splitter: Splitter, by: tuple[str, str, bytes], keys: DeviceBuffer, count: int, offsets: DeviceBuffer) -> None:
+def find_buckets(splitter: Splitter, by: DigitRule, keys: DeviceBuffer, count: int, offsets: DeviceBuffer) -> None:
     """Find the start of each bucket, and the end, in keys that are sorted by bucket.
 
     Parameters
@@ -65,7 +74,7 @@ def find_buckets(splitter: Splitter, by: tuple[str, str, bytes], keys: DeviceBuf
     splitter
         Launcher and number of keys.
     by
-        Type of the keys and name of the rule, as the kernels name them, and the bytes of a ``Digit``.
+        Rule of the buckets.
     keys, count, offsets
         The keys, the number of buckets, and the buffer for the result.
     """
@@ -96,5 +105,5 @@ def _cells_defines(key: str) -> dict[str, Any]:
 
 @lru_cache(256)
 def _label_defines(key: str, rule: str, bucket: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"HR_KEY": key, "HR_RULE": rule, "HR_THREADS": LABEL_THREADS}
-    return {**found, "HR_BUCKET": bucket} if bucket else found
+    defines: dict[str, Any] = {"HR_KEY": key, "HR_RULE": rule, "HR_THREADS": LABEL_THREADS}
+    return {**defines, "HR_BUCKET": bucket} if bucket else defines

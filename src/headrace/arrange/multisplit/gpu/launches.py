@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from headrace.arrange.gather.moved_items import MovedItems
 from headrace.arrange.multisplit.gpu.tuning import (
     BY_CHUNKS,
     KERNEL_BITS,
     KEY_BYTES,
-    MAX_KEYS_U32,
+    PassKind,
     SplitTuning,
-    bin_keys,
+    bins_bytes,
     count_defines,
     kernel_bits,
     moves_together,
@@ -24,8 +25,6 @@ from headrace.arrange.multisplit.gpu.tuning import (
 )
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
-__all__ = ["MAX_KEYS_U32", "Column", "Pass", "Splitter", "bin_keys", "bins_bytes", "bits_pass", "packed"]
-
 MAX_COLUMNS = 8
 """Columns of values that one launch moves (split_columns.cuh)."""
 VALUE_BYTES = 4
@@ -33,7 +32,7 @@ VALUE_BYTES = 4
 DIGIT_BYTES = (16, 32, 48)
 """Sizes of a ``Digit``, for the rules of keys that are split without labels."""
 CHUNKS_BYTES, COLUMNS_BYTES, PLACES_BYTES = 24, 168, 40
-"""Sizes of count.cu's ``Chunks``, split_columns.cuh's ``Columns`` and split_place.cuh's ``Places``."""
+"""Sizes of count.cu's ``ChunkLayout``, split_columns.cuh's ``Columns`` and split_place.cuh's ``SplitPlaces``."""
 _DIGIT_OF_BITS = 16
 
 _COUNT = {size: Entry("arrange/multisplit/gpu/count.cu", "split_count", f"P{CHUNKS_BYTES}s{size}sPPP") for size in DIGIT_BYTES}
@@ -46,15 +45,6 @@ _COUNT_TILE_KEYS = 16384
 """Chunk lengths of `Splitter.starts` are multiples of this."""
 _BASES_THREADS, _BASES_DIGITS = 1024, 32
 """Threads and digits per block of ``split_bases``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """Items that a split moves: source and target buffers, and bytes per item."""
-
-    source: DeviceBuffer
-    target: DeviceBuffer
-    width: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +80,11 @@ class Pass:
         return kernel_bits(self.key, self.count, self.min_bits)
 
     @property
+    def kind(self) -> PassKind:
+        """Properties that the kernels are compiled for."""
+        return PassKind(self.key, self.rule, self.bits)
+
+    @property
     def digits(self) -> int:
         """Number of digits of those kernels."""
         return 1 << self.bits
@@ -109,7 +104,7 @@ class Splitter:
         self.count = count
         self.tuning = tuning
 
-    def run(self, by: Pass, columns: Sequence[Column], offsets: DeviceBuffer | None) -> DeviceBuffer:
+    def run(self, by: Pass, columns: Sequence[MovedItems], offsets: DeviceBuffer | None) -> DeviceBuffer:
         """Split by chunks: count the digits of each chunk, scan the counts, then move the items.
 
         Parameters
@@ -124,7 +119,7 @@ class Splitter:
         DeviceBuffer
             Number of keys of each digit, then the number of keys in no bucket; 64 bits each.
         """
-        threads, items, _ = self.tuning.split(by.key, by.rule, by.bits, BY_CHUNKS, [column.width for column in columns[1:]])
+        threads, items, _ = self.tuning.split(by.kind, BY_CHUNKS, [column.width for column in columns[1:]])
         tile = threads * items
         length = tile * max(1, self.tuning.chunk_keys[KERNEL_BITS.index(by.bits)] // tile)
         chunks = -(-self.count // length)
@@ -139,7 +134,7 @@ class Splitter:
         self.move(by, BY_CHUNKS, chunks, places, columns)
         return totals
 
-    def run_by_reserving(self, by: Pass, keys: Column, cursors: DeviceBuffer) -> None:
+    def run_by_reserving(self, by: Pass, keys: MovedItems, cursors: DeviceBuffer) -> None:
         """Partition keys without an order inside a digit: each tile reserves its output range by an atomic addition.
 
         Parameters
@@ -189,24 +184,24 @@ class Splitter:
         self.launcher.launch(_BASES, shape, (*args, starts, offsets, by.count))
         return starts
 
-    def move(self, by: Pass, how: int, blocks: int, places: bytes, columns: Sequence[Column]) -> None:
+    def move(self, by: Pass, placement: int, blocks: int, places: bytes, columns: Sequence[MovedItems]) -> None:
         """Launch the split kernel.
 
         Parameters
         ----------
-        by, how, blocks
+        by, placement, blocks
             The digits, `BY_CHUNKS` or `BY_LOOK_BACK`, and the number of blocks.
         places
-            Bytes of a ``Places``.
+            Bytes of a ``SplitPlaces``.
         columns
             As in `run`.
         """
         keys, moved = columns[0], columns[1:]
         widths = [column.width for column in moved]
-        sizes = split_defines(self.tuning, (by.key, by.rule, by.bits), how, widths, self.count)
+        sizes = split_defines(self.tuning, by.kind, placement, widths, self.count)
         threads, items, values = sizes["HR_THREADS"], sizes["HR_ITEMS"], sizes["HR_VALUES"]
         item_bytes = KEY_BYTES[by.key]
-        if how == BY_CHUNKS and moves_together(by.key, by.rule, by.bits, widths):
+        if placement == BY_CHUNKS and moves_together(by.kind, widths):
             item_bytes += values
         elif moved:
             item_bytes = max(item_bytes, VALUE_BYTES) + 1
@@ -219,24 +214,19 @@ class Splitter:
 
 
 def _defines(by: Pass, sizes: Mapping[str, Any]) -> Mapping[str, Any]:
-    return cached_defines(by.key, by.rule, by.bits, by.bucket, tuple(sizes.items()))
+    return cached_defines(by.kind, by.bucket, **sizes)
 
 
 @lru_cache(512)
-def cached_defines(key: str, rule: str, bits: int, bucket: str, sizes: tuple[tuple[str, Any], ...]) -> Mapping[str, Any]:
+def cached_defines(kind: PassKind, bucket: str, **sizes: int | str) -> Mapping[str, Any]:
     """Return macros, the same object for equal arguments: launchers cache kernels by its identity."""
-    return {**rule_defines(key, rule, bits, bucket), **dict(sizes)}
+    return {**rule_defines(kind, bucket), **sizes}
 
 
-def packed(columns: Sequence[Column]) -> bytes:
+def packed(columns: Sequence[MovedItems]) -> bytes:
     """Return the bytes of a ``Columns``."""
     empty = [0] * (MAX_COLUMNS - len(columns))
     sources = [*(column.source.address for column in columns), *empty]
     targets = [*(column.target.address for column in columns), *empty]
     widths = [*(column.width for column in columns), *empty]
     return struct.pack("<16Q8I2I", *sources, *targets, *widths, len(columns), 0)
-
-
-def bins_bytes(buffer: int, digits: int, width: int) -> int:
-    """Return the shared memory of all bins of `buffer` keys."""
-    return -(-buffer * digits * width // 16) * 16

@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np  # a dependency of cuda-core
@@ -13,19 +12,20 @@ import numpy as np  # a dependency of cuda-core
 from headrace.arrange.bucket.functions import Rule, unbucketed_error
 from headrace.arrange.bucket.key_types import key_type, word_of
 from headrace.arrange.gather.byte_items import new_like
+from headrace.arrange.gather.moved_items import MovedItems
 from headrace.arrange.gather.take import WIDTHS
 from headrace.arrange.gather.take_gpu import Taker
 from headrace.arrange.gather.tuning import TAKE_THREADS
-from headrace.arrange.multisplit.gpu.labels import find_buckets, labelled, text_of
-from headrace.arrange.multisplit.gpu.launches import Column, Pass, Splitter, bits_pass
-from headrace.arrange.multisplit.gpu.strategy import BLOCK_STRATEGY, BlockStrategy, Run
-from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS, SplitTuning, tuning_for
+from headrace.arrange.multisplit.gpu.labels import DigitRule, find_buckets, labelled, text_of
+from headrace.arrange.multisplit.gpu.launches import Pass, Splitter, bits_pass
+from headrace.arrange.multisplit.gpu.strategy import BLOCK_STRATEGY, BlockStrategy, Bucketing, Run
+from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS, tuning_of
 from headrace.arrays.arrays import Array
 from headrace.arrays.placement import empty_like, in_stream_of
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
-from headrace.gpu.device.device import LARGE_BLOCKS, gpu
+from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, GpuLauncher, Shape
 
 _PAD = Entry("arrange/gather/take.cu", "pad_items", "PQIP")
@@ -45,9 +45,9 @@ def split_on_gpu(
     card = gpu(source.device)
     with card.current(), in_stream_of(source, *arrays[1:], *results, offsets):
         launcher = GpuLauncher(card, stream=source.stream, budget=budget, crossings=context.crossings)
-        splitter = Splitter(launcher, source.length, device_tuning(card.multiprocessors, card.capability))
-        columns = [Column(a, b, a.width) for a, b in zip(arrays, results, strict=True)]
-        split_any(splitter, (key_type(source.typestr), rule), columns, offsets, strategy)
+        splitter = Splitter(launcher, source.length, tuning_of(card.multiprocessors, card.capability))
+        columns = [MovedItems(a, b, a.width) for a, b in zip(arrays, results, strict=True)]
+        split_any(splitter, Bucketing(key_type(source.typestr), rule), columns, offsets, strategy)
     return results, offsets
 
 
@@ -71,22 +71,16 @@ def partition_on_gpu(
         launcher = GpuLauncher(card, stream=source.stream, budget=budget, crossings=context.crossings)
         if source.length == 0:
             return launcher.fill(offsets, 0)
-        splitter = Splitter(launcher, source.length, device_tuning(card.multiprocessors, card.capability))
+        splitter = Splitter(launcher, source.length, tuning_of(card.multiprocessors, card.capability))
         by = replace(bits_pass(f"u{8 * source.width}", *bits), min_bits=DIGIT_BITS)
         cursors, _ = splitter.starts(by, source, offsets)
-        return splitter.run_by_reserving(by, Column(source, partitioned, source.width), cursors)
-
-
-@cache
-def device_tuning(multiprocessors: int, capability: tuple[int, int]) -> SplitTuning:
-    """Return the sizes for a device with this number of multiprocessors and this compute capability."""
-    return tuning_for(multiprocessors, capability in LARGE_BLOCKS)
+        return splitter.run_by_reserving(by, MovedItems(source, partitioned, source.width), cursors)
 
 
 def split_any(
     splitter: Splitter,
-    by: tuple[str, Rule],
-    columns: list[Column],
+    bucketing: Bucketing,
+    columns: list[MovedItems],
     offsets: DeviceBuffer,
     strategy: BlockStrategy = BLOCK_STRATEGY,
 ) -> None:
@@ -103,14 +97,14 @@ def split_any(
         if splitter.count:
             shape = Shape(_PAD_DEFINES, -(-splitter.count // TAKE_THREADS), TAKE_THREADS)
             splitter.launcher.launch(_PAD, shape, (keys.source, splitter.count, keys.width, padded))
-        columns = [Column(padded, ordered, 16), *columns]
+        columns = [MovedItems(padded, ordered, 16), *columns]
     moved = [column for column in columns if column.width in WIDTHS]
     gathered = [column for column in columns if column.width not in WIDTHS]
     if not gathered:
-        return split(splitter, by, columns, offsets, strategy)
+        return split(splitter, bucketing, columns, offsets, strategy)
     rows = Taker.of_all(splitter.launcher, splitter.count)
     ordered = splitter.launcher.allocate(rows.rows.nbytes)
-    split(splitter, by, [*moved, Column(rows.rows, ordered, rows.width)], offsets, strategy)
+    split(splitter, bucketing, [*moved, MovedItems(rows.rows, ordered, rows.width)], offsets, strategy)
     taker = Taker(splitter.launcher, ordered, splitter.count, rows.width)
     for column in gathered:
         taker.items(column.source, column.width, column.target)
@@ -119,8 +113,8 @@ def split_any(
 
 def split(
     splitter: Splitter,
-    by: tuple[str, Rule],
-    columns: list[Column],
+    bucketing: Bucketing,
+    columns: list[MovedItems],
     offsets: DeviceBuffer,
     strategy: BlockStrategy = BLOCK_STRATEGY,
 ) -> None:
@@ -130,8 +124,8 @@ def split(
     ----------
     splitter
         Launcher and number of keys.
-    by
-        Type of the keys, as the kernels name it, and rule of the buckets.
+    bucketing
+        Keys and rule of the buckets.
     columns
         The keys, followed by the columns of values.
     offsets
@@ -144,7 +138,7 @@ def split(
     OptionError
         Keys are in no bucket, or the strategy cannot split these keys.
     """
-    key, rule = by
+    key, rule = bucketing
     if rule.name in {"Computed", "BitsOf"}:
         key = word_of(key)
     if splitter.count == 0:
@@ -152,9 +146,12 @@ def split(
     strategy.check(splitter, rule)
     passes = _key_passes(key, rule)
     if passes is not None and strategy.splits_keys(passes):
-        unbucketed = _split_keys(splitter, (rule, passes), columns, offsets, strategy.run)
+        totals = _run_passes(splitter, passes, columns, strategy.run, offsets if len(passes) == 1 else None)
+        if len(passes) > 1:
+            find_buckets(splitter, _bits_rule(passes[0].key, rule), columns[0].target, rule.count, offsets)
+        unbucketed: DeviceBuffer = BufferSlice(totals, totals.nbytes - 8)
     else:
-        with_labels, unbucketed = labelled(splitter, (key, rule), columns, strategy)
+        with_labels, unbucketed = labelled(splitter, Bucketing(key, rule), columns, strategy)
         if not strategy.split_labels(splitter, with_labels, rule.count, offsets):
             _split_labels(splitter, with_labels, rule.count, offsets, strategy)
     if not rule.is_total:
@@ -181,34 +178,29 @@ def _key_passes(key: str, rule: Rule) -> list[Pass] | None:
     return None
 
 
-def _split_keys(
-    splitter: Splitter, by: tuple[Rule, list[Pass]], columns: list[Column], offsets: DeviceBuffer, run: Run
-) -> DeviceBuffer:
-    """Split keys without labels; return the number of keys in no bucket."""
-    rule, passes = by
-    totals = _run_passes(splitter, passes, columns, run, offsets if len(passes) == 1 else None)
-    if len(passes) > 1:
-        assert isinstance(rule.description, bytes)
-        digit = rule.description + struct.pack("<2I", rule.count - 1, 0)
-        find_buckets(splitter, (passes[0].key, "BitsOf", digit), columns[0].target, rule.count, offsets)
-    return BufferSlice(totals, totals.nbytes - 8)
+def _bits_rule(key: str, rule: Rule) -> DigitRule:
+    """Return the rule of all bits that several passes split by."""
+    assert isinstance(rule.description, bytes)
+    return DigitRule(key, "BitsOf", rule.description + struct.pack("<2I", rule.count - 1, 0))
 
 
 def _run_passes(
-    splitter: Splitter, passes: list[Pass], columns: list[Column], run: Run, offsets: DeviceBuffer | None
+    splitter: Splitter, passes: list[Pass], columns: list[MovedItems], run: Run, offsets: DeviceBuffer | None
 ) -> DeviceBuffer:
     """Run all passes, alternating between two sets of buffers so that the last pass writes to the targets."""
     between = [splitter.launcher.allocate(splitter.count * column.width) for column in columns if len(passes) > 1]
     sources = [column.source for column in columns]
     for left in reversed(range(len(passes))):
         targets = [column.target for column in columns] if left % 2 == 0 else between
-        moved = [Column(a, b, column.width) for a, b, column in zip(sources, targets, columns, strict=True)]
+        moved = [MovedItems(a, b, column.width) for a, b, column in zip(sources, targets, columns, strict=True)]
         totals = run(splitter, passes[len(passes) - 1 - left], moved, offsets)
         sources = list(targets)
     return totals
 
 
-def _split_labels(splitter: Splitter, columns: list[Column], count: int, offsets: DeviceBuffer, strategy: BlockStrategy) -> None:
+def _split_labels(
+    splitter: Splitter, columns: list[MovedItems], count: int, offsets: DeviceBuffer, strategy: BlockStrategy
+) -> None:
     """Sort labels, the first of `columns`, digit by digit; keys and values move with them."""
     bits = max(1, (count - 1).bit_length())
     word = f"u{8 * columns[0].width}"
@@ -219,4 +211,4 @@ def _split_labels(splitter: Splitter, columns: list[Column], count: int, offsets
     _run_passes(splitter, passes, columns, strategy.run, offsets if len(passes) == 1 else None)
     if len(passes) > 1:
         identity = struct.pack("<Q4I2I", 0, 0, 0, count, 0, count - 1, 0)
-        find_buckets(splitter, (word, "AnyOf", identity), columns[0].target, count, offsets)
+        find_buckets(splitter, DigitRule(word, "AnyOf", identity), columns[0].target, count, offsets)

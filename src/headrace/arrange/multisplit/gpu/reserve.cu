@@ -11,16 +11,16 @@ using namespace headrace;
 // Output positions: 32 bits for fewer than 2^32 keys.
 using To = HR_TO;
 
-struct DigitOf {
+struct ReserveDigit {
     Digit digit;
     __device__ __forceinline__ u32 operator()(Key key) const { return digit.of(key); }
 };
 
-struct Work {
+struct ReserveWork {
     const Key* in;
     Key* out;
     u64 count;
-    DigitOf digit_of;
+    ReserveDigit digit_of;
     u64* next;
 
     // Returns the number of keys of the tile that starts at `at`.
@@ -30,7 +30,7 @@ struct Work {
     }
 };
 
-static __device__ __forceinline__ void load_tile(Key (&key)[items], const Work& work, u64 at) {
+static __device__ __forceinline__ void load_tile(Key (&key)[items], const ReserveWork& work, u64 at) {
     const u32 count = work.keys_at(at);
     if (count == tile_keys) {
         load_keys<true>(key, work.in + at, tile_keys);
@@ -40,12 +40,13 @@ static __device__ __forceinline__ void load_tile(Key (&key)[items], const Work& 
 }
 
 // Writes the tile at `at`, whose keys are loaded, and loads the tile at `next`.
-static __device__ __forceinline__ void split_tile(Key (&key)[items], const Work& work, u64 at, u64 next,
-                                                  Bins<To, DigitOf>& bins, Key* staging) {
+static __device__ __forceinline__ void split_tile(Key (&key)[items], const ReserveWork& work, u64 at, u64 next,
+                                                  DigitBins<To, ReserveDigit>& bins, Key* staging) {
     const Left left = bin_keys(key, work.keys_at(at), work.digit_of, bins, staging);
     const bool are_left = __syncthreads_or((left.full | left.alike) != 0) != 0;
     if (!are_left) load_tile(key, work, next);
-    const Run<To> run = reserve_runs(bins, [&](u32 d, u32 count) { return atomicAdd(&work.next[d], u64{count}); });
+    const OutputRange<To> run =
+        reserve_runs(bins, [&](u32 d, u32 count) { return atomicAdd(&work.next[d], u64{count}); });
     const auto moved = [](Key own) { return own; };
     write_bins<warp_digits>(staging, run, work.out, moved);
     __syncthreads();
@@ -60,8 +61,8 @@ static __device__ __forceinline__ void split_tile(Key (&key)[items], const Work&
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     split_reserve(const Key* in, Key* out, u64 count, Digit digit, u64* next) {
     HR_DYNAMIC_SHARED(uint4, memory);
-    __shared__ Bins<To, DigitOf> bins;
-    const Work work{in, out, count, {digit}, next};
+    __shared__ DigitBins<To, ReserveDigit> bins;
+    const ReserveWork work{in, out, count, {digit}, next};
     bins.begin(work.digit_of);
     Key* const staging = reinterpret_cast<Key*>(memory);
     Key key[items] = {};

@@ -43,18 +43,18 @@ constexpr u32 no_digit = ~0u;
 // State of a block's bins. `DigitOf` computes a key's digit. It is in shared memory so that digits are recomputed: the
 // compiler would otherwise keep them in registers, which are short.
 template <class To, class DigitOf>
-struct Bins {
-    u32 next[digits];    // position of a bin's next key, in bytes from the first bin
-    u32 beside[digits];  // keys that bypass their bins
-    u32 behind[digits];  // keys of the bin, plus the remaining keys that already have an output position
-    To to[digits];       // output position of the bin's first key
+struct DigitBins {
+    u32 next[digits];      // position of a bin's next key, in bytes from the first bin
+    u32 bypassed[digits];  // keys that bypass their bins
+    u32 placed[digits];    // keys of the bin, plus the remaining keys that already have an output position
+    To to[digits];         // output position of the bin's first key
     DigitOf digit_of;
 
     // A barrier must follow.
     __device__ __forceinline__ void begin(const DigitOf& own) {
         for (u32 d = threadIdx.x; d < digits; d += threads) {
             next[d] = d * bin_bytes;
-            beside[d] = 0;
+            bypassed[d] = 0;
         }
         if (threadIdx.x == 0) digit_of = own;
     }
@@ -93,7 +93,7 @@ struct Left {
 // Stores keys in their bins in `staging`. A barrier must follow.
 template <class To, class DigitOf>
 static __device__ __forceinline__ Left bin_keys(const Key (&key)[items], u32 count, const DigitOf& digit_of,
-                                                Bins<To, DigitOf>& bins, Key* staging) {
+                                                DigitBins<To, DigitOf>& bins, Key* staging) {
     u8* const bytes = reinterpret_cast<u8*>(staging);
     Left left = {0, 0, common_digit(item_place(0) < count ? digit_of(key[0]) : digits + tile::lane())};
     const auto put = [&](u32 j, u32 digit, u32 at) {
@@ -128,64 +128,64 @@ static __device__ __forceinline__ Left bin_keys(const Key (&key)[items], u32 cou
         }
     }
     const u32 alike = __reduce_add_sync(tile::all_lanes, static_cast<u32>(__popc(left.alike)));
-    if (alike != 0 && tile::lane() == 0) atomicAdd(&bins.beside[left.common], alike);
+    if (alike != 0 && tile::lane() == 0) atomicAdd(&bins.bypassed[left.common], alike);
     return left;
 }
 
-// Output range of the digit with the lane's number in the warp: it starts `ahead` keys after `to`, which is aligned.
+// Output range of the digit with the lane's number in the warp: it starts `lead` keys after `to`, which is aligned.
 template <class To>
-struct Run {
+struct OutputRange {
     To to;
-    u32 ahead;
+    u32 lead;
     u32 count;
 };
 
 // Reserves output ranges for the warp's digits by `take(digit, count)`, and empties the bins.
 template <class To, class DigitOf, class Take>
-static __device__ __forceinline__ Run<To> reserve_runs(Bins<To, DigitOf>& bins, const Take& take) {
-    Run<To> run = {};
+static __device__ __forceinline__ OutputRange<To> reserve_runs(DigitBins<To, DigitOf>& bins, const Take& take) {
+    OutputRange<To> run = {};
     if (tile::lane() >= warp_digits) return run;
     const u32 d = tile::warp() * warp_digits + tile::lane();
-    const u32 all = (bins.next[d] - d * bin_bytes) / key_bytes, others = bins.beside[d];
+    const u32 all = (bins.next[d] - d * bin_bytes) / key_bytes, others = bins.bypassed[d];
     bins.next[d] = d * bin_bytes;
-    bins.beside[d] = 0;
+    bins.bypassed[d] = 0;
     run.count = all < bin_keys_most ? all : bin_keys_most;
     if (all + others != 0) run.to = static_cast<To>(take(d, all + others));
     bins.to[d] = run.to;
-    bins.behind[d] = run.count;
-    run.ahead = static_cast<u32>(run.to % aligned_keys);
-    run.to -= run.ahead;
+    bins.placed[d] = run.count;
+    run.lead = static_cast<u32>(run.to % aligned_keys);
+    run.to -= run.lead;
     return run;
 }
 
 // Writes the warp's bins to the output; `given` converts a key. `together`: number of digits to unroll.
 template <u32 together, class To, class Given>
-static __device__ __forceinline__ void write_bins(const Key* staging, const Run<To>& run, Key* out,
+static __device__ __forceinline__ void write_bins(const Key* staging, const OutputRange<To>& run, Key* out,
                                                   const Given& given) {
     const Key* const own = staging + tile::warp() * warp_digits * bin_keys_most + tile::lane();
-    const u32 bounds = run.ahead << 16 | (run.ahead + run.count);
+    const u32 bounds = run.lead << 16 | (run.lead + run.count);
 #pragma unroll together
     for (u32 q = 0; q < warp_digits; ++q) {
-        const u32 its_bounds = tile::shuffle(bounds, q), ahead = its_bounds >> 16, end = its_bounds & 0xFFFF;
+        const u32 its_bounds = tile::shuffle(bounds, q), lead = its_bounds >> 16, end = its_bounds & 0xFFFF;
         Key* const to = out + static_cast<To>(tile::shuffle(run.to, q) + tile::lane());
-        const Key* const from = own + q * bin_keys_most - ahead;
+        const Key* const from = own + q * bin_keys_most - lead;
 #pragma unroll
         for (u32 first = 0; first < bin_keys_most + aligned_keys - 1; first += tile::lanes) {
             const u32 at = first + tile::lane();
-            if ((first >= aligned_keys - 1 || at >= ahead) && at < end) to[first] = given(from[first]);
+            if ((first >= aligned_keys - 1 || at >= lead) && at < end) to[first] = given(from[first]);
         }
     }
 }
 
 // Writes the remaining keys after their bins. A barrier must precede.
 template <class To, class DigitOf, class Given>
-static __device__ __forceinline__ void write_left(const Key (&key)[items], const Left& left, Bins<To, DigitOf>& bins,
-                                                  Key* out, const Given& given) {
+static __device__ __forceinline__ void write_left(const Key (&key)[items], const Left& left,
+                                                  DigitBins<To, DigitOf>& bins, Key* out, const Given& given) {
     const DigitOf digit_of = bins.digit_of;
     const u32 before = (1u << tile::lane()) - 1;
     const u32 alike = __reduce_add_sync(tile::all_lanes, static_cast<u32>(__popc(left.alike)));
     u32 first = 0;
-    if (alike != 0 && tile::lane() == 0) first = atomicAdd(&bins.behind[left.common], alike);
+    if (alike != 0 && tile::lane() == 0) first = atomicAdd(&bins.placed[left.common], alike);
     first = tile::shuffle(first, 0);
     To next = alike == 0 ? 0 : static_cast<To>(bins.to[left.common] + first);  // output position of the next key
 #pragma unroll
@@ -196,7 +196,7 @@ static __device__ __forceinline__ void write_left(const Key (&key)[items], const
         next += static_cast<u32>(__popc(lanes));
         if ((left.full >> j & 1) != 0) {
             const u32 digit = digit_of(key[j]);
-            out[static_cast<To>(bins.to[digit] + atomicAdd(&bins.behind[digit], 1u))] = given(key[j]);
+            out[static_cast<To>(bins.to[digit] + atomicAdd(&bins.placed[digit], 1u))] = given(key[j]);
         }
     }
 }

@@ -17,10 +17,10 @@ using namespace headrace;
 // take every n-th chunk drift apart and lose a quarter of the rate.)
 class Tiles {
 public:
-    __device__ __forceinline__ explicit Tiles(const Work& work)
+    __device__ __forceinline__ explicit Tiles(const SplitWork& work)
         : work_(work), look_back_(work.places.memory, work.places.epoch) {
         const u32 d = threadIdx.x;
-        Shared& shared = work.shared;
+        SplitShared& shared = work.shared;
         if constexpr (HR_PLACES == by_chunks) {
             at_ = blockIdx.x * work.places.chunk;
             end_ = at_ + work.places.chunk < work.count ? at_ + work.places.chunk : work.count;
@@ -35,7 +35,7 @@ public:
         }
     }
 
-    __device__ __forceinline__ Tile current() const {
+    __device__ __forceinline__ SplitTile current() const {
         const u64 left = at_ < end_ ? end_ - at_ : 0;
         return {at_, left < tile_keys ? static_cast<u32>(left) : tile_keys};
     }
@@ -54,20 +54,20 @@ public:
     }
 
     // Publishes the tile's count of the thread's digit to other blocks.
-    __device__ __forceinline__ void announce(const Tile& tile, const Found& found) {
-        if (HR_PLACES == by_look_back && threadIdx.x < digits) look_back_.post(number(tile), threadIdx.x, found.count);
+    __device__ __forceinline__ void announce(const SplitTile& tile, const DigitRun& run) {
+        if (HR_PLACES == by_look_back && threadIdx.x < digits) look_back_.post(number(tile), threadIdx.x, run.count);
     }
     // Computes the output position of the tile's keys of the thread's digit.
-    __device__ __forceinline__ void find(const Tile& tile, const Found& found) {
+    __device__ __forceinline__ void find(const SplitTile& tile, const DigitRun& run) {
         const u32 d = threadIdx.x;
         if (d >= digits) return;
-        u64 taken = base_;
+        u64 position = base_;
         if constexpr (HR_PLACES == by_chunks) {
-            base_ = static_cast<To>(taken + found.count);
+            base_ = static_cast<To>(position + run.count);
         } else {
-            taken = work_.shared.base[d] + look_back_.before(number(tile), d, found.count);
+            position = work_.shared.base[d] + look_back_.before(number(tile), d, run.count);
         }
-        work_.shared.to[d] = target(taken, found.start);
+        work_.shared.to[d] = target(position, run.start);
     }
 
 private:
@@ -75,13 +75,15 @@ private:
     __device__ __forceinline__ To base_of_chunk() const {
         const u32 d = threadIdx.x;
         if (d >= digits) return 0;
-        const Places& places = work_.places;
+        const SplitPlaces& places = work_.places;
         const u64 chunk = blockIdx.x, group = blockIdx.x / places.group;
         return static_cast<To>(places.starts[group * digits + d] + places.counts[chunk * digits + d]);
     }
-    static __device__ __forceinline__ u32 number(const Tile& tile) { return static_cast<u32>(tile.begin / tile_keys); }
+    static __device__ __forceinline__ u32 number(const SplitTile& tile) {
+        return static_cast<u32>(tile.begin / tile_keys);
+    }
 
-    const Work& work_;
+    const SplitWork& work_;
     LookBack look_back_;
     u64 at_ = 0, end_ = 0;
     u32 ticket_ = 0;
@@ -90,12 +92,12 @@ private:
 
 // Splits a tile whose keys are loaded. The next tile may be loaded while this one is written.
 template <bool whole>
-static __device__ __forceinline__ void split_tile(Loaded& loaded, const Work& work, Tiles& tiles) {
-    const Tile tile = tiles.current();
+static __device__ __forceinline__ void split_tile(Loaded& loaded, const SplitWork& work, Tiles& tiles) {
+    const SplitTile tile = tiles.current();
     tiles.ask();
     u32 place[items / 2] = {};
-    const Found found = count_digits<whole>(loaded.key, work, tile);
-    tiles.announce(tile, found);
+    const DigitRun run = count_digits<whole>(loaded.key, work, tile);
+    tiles.announce(tile, run);
     tiles.take();
     __syncthreads();
     put_items<whole>(loaded, work, tile, place);
@@ -103,33 +105,33 @@ static __device__ __forceinline__ void split_tile(Loaded& loaded, const Work& wo
     if (whole && loads_ahead && tiles.current().count == tile_keys) {
         load_tile<true>(loaded, work, tiles.current());
     }
-    tiles.find(tile, found);
-    [[maybe_unused]] Ahead ahead;
-    if constexpr (alike) ahead.load<whole>(work, tile, 0);
+    tiles.find(tile, run);
+    [[maybe_unused]] PrefetchedValues prefetched;
+    if constexpr (alike) prefetched.load<whole>(work, tile, 0);
     __syncthreads();
     if constexpr (together) {
         write_pairs<whole>(work, tile, [](Key key) { return key; });
     } else {
         write_keys<whole>(work, tile);
-        if constexpr (alike) move_alike<whole>(work, tile, place, ahead);
+        if constexpr (alike) move_alike<whole>(work, tile, place, prefetched);
         if constexpr (with_values && !alike) move_columns<whole>(work, tile, place);
     }
 }
 
 template <bool whole>
-static __device__ __forceinline__ void load_and_split(const Work& work, Tiles& tiles) {
+static __device__ __forceinline__ void load_and_split(const SplitWork& work, Tiles& tiles) {
     Loaded loaded = {};
     load_tile<whole>(loaded, work, tiles.current());
     split_tile<whole>(loaded, work, tiles);
 }
 
-// Launch: blocks of `threads`; dynamic shared memory: `item_bytes` for each key of a tile, and Shared.
+// Launch: blocks of `threads`; dynamic shared memory: `item_bytes` for each key of a tile, and SplitShared.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    split(const Key* in, Key* out, u64 count, Digit digit, Places places, Columns columns) {
+    split(const Key* in, Key* out, u64 count, Digit digit, SplitPlaces places, Columns columns) {
     HR_DYNAMIC_SHARED(uint4, memory);
     Key* const staging = reinterpret_cast<Key*>(memory);
-    Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * item_bytes);
-    const Work work{in, out, count, digit, places, columns, shared, staging};
+    SplitShared& shared = *reinterpret_cast<SplitShared*>(reinterpret_cast<u8*>(memory) + tile_keys * item_bytes);
+    const SplitWork work{in, out, count, digit, places, columns, shared, staging};
     clear_spare(shared);
     Tiles tiles(work);
     if constexpr (loads_ahead) {

@@ -8,7 +8,7 @@ namespace headrace {
 
 constexpr u32 by_chunks = 0, by_look_back = 1;
 
-struct Places {
+struct SplitPlaces {
     u64* starts;        // output position of each digit, for each group of chunks; with look-back for the whole input
     const u32* counts;  // keys of each digit in earlier chunks of the group, for each chunk
     u64 chunk;          // keys per chunk, a multiple of a tile

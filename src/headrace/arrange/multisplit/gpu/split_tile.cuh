@@ -47,7 +47,7 @@ constexpr u32 bias = sizeof(To) == 4 ? tile_keys : 0;
 static_assert(!together || only == 4 || only == 8);
 static_assert(threads >= digits && items % 2 == 0 && tile_keys <= 1 << 16);
 
-struct Shared {
+struct SplitShared {
     To to[digits];            // output position of a digit's key, minus its position in the tile, plus `bias`
     u64 base[digits];         // output position of the chunk's next key of a digit
     u32 next[warps][digits];  // position in the tile of a warp's next key of a digit
@@ -56,14 +56,14 @@ struct Shared {
     u32 tile;
 };
 
-struct Work {
+struct SplitWork {
     const Key* in;
     Key* out;
     u64 count;
     const Digit& digit;
-    const Places& places;
+    const SplitPlaces& places;
     const Columns& columns;
-    Shared& shared;
+    SplitShared& shared;
     Key* staging;
 
     // Shared memory for values that move together with their keys.
@@ -86,10 +86,10 @@ static __device__ __forceinline__ void forget([[maybe_unused]] Word& word) {
 #endif
 }
 
-// Returns Shared::to of a digit that starts at `start` in the tile and at `at` in the output.
+// Returns SplitShared::to of a digit that starts at `start` in the tile and at `at` in the output.
 static __device__ __forceinline__ To target(u64 at, u32 start) { return static_cast<To>(at - start + bias); }
 
-struct Tile {
+struct SplitTile {
     u64 begin;
     u32 count;  // keys
 };
@@ -101,7 +101,7 @@ static __device__ __forceinline__ u32 item_place(u32 j) {
 
 // Loads the items of each lane; items beyond the end of the tile stay unchanged.
 template <bool whole, class Item>
-static __device__ __forceinline__ void load_items(Item (&item)[items], const Item* in, const Tile& tile) {
+static __device__ __forceinline__ void load_items(Item (&item)[items], const Item* in, const SplitTile& tile) {
     const Item* const mine = in + tile.begin + item_place(0);
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
@@ -111,18 +111,19 @@ static __device__ __forceinline__ void load_items(Item (&item)[items], const Ite
 
 // Returns the digit of key j. Keys beyond the end of the tile get the last digit, so they are sorted last.
 template <bool whole>
-static __device__ __forceinline__ u32 digit_at(const Key (&key)[items], u32 j, const Digit& digit, const Tile& tile) {
+static __device__ __forceinline__ u32 digit_at(const Key (&key)[items], u32 j, const Digit& digit,
+                                               const SplitTile& tile) {
     if (!whole && item_place(j) >= tile.count) return digits - 1;
     return digit.of(key[j]);
 }
 
-struct Found {
+struct DigitRun {
     u32 start;  // position of the thread's digit in the tile
     u32 count;
 };
 
 // Returns the position of the thread's digit, which has `count` keys: the sum of the counts of preceding threads.
-static __device__ __forceinline__ u32 start_of(u32 count, Shared& shared) {
+static __device__ __forceinline__ u32 start_of(u32 count, SplitShared& shared) {
     const u32 upto = tile::scan_warp<Sum<u32>>(count);
     if (tile::lane() == tile::lanes - 1) shared.totals[tile::warp()] = upto;
     __syncthreads();
@@ -132,8 +133,8 @@ static __device__ __forceinline__ u32 start_of(u32 count, Shared& shared) {
 
 // Sums the counts of all warps for each digit, one thread per digit. Afterwards `next` has the position in the tile of
 // each warp's first key of each digit.
-static __device__ __forceinline__ Found scan_digits(const Work& work, const Tile& tile) {
-    Shared& shared = work.shared;
+static __device__ __forceinline__ DigitRun scan_digits(const SplitWork& work, const SplitTile& tile) {
+    SplitShared& shared = work.shared;
     const u32 d = threadIdx.x;
     // True if a thread has registers for the counts of all warps besides its items, of 65,536 per multiprocessor.
     constexpr bool keeps_counts = 65536 / (threads * HR_BLOCKS) >= warps + items * item_words + 36;
@@ -158,11 +159,11 @@ static __device__ __forceinline__ Found scan_digits(const Work& work, const Tile
 }
 
 // Called once, before a barrier.
-static __device__ __forceinline__ void clear_spare(Shared& shared) {
+static __device__ __forceinline__ void clear_spare(SplitShared& shared) {
     if (threadIdx.x < tile::lanes) shared.spare[threadIdx.x] = 0;
 }
 
-static __device__ __forceinline__ u32* cleared_counters(const Work& work) {
+static __device__ __forceinline__ u32* cleared_counters(const SplitWork& work) {
     u32* const own = work.shared.next[tile::warp()];
     if constexpr (digits % (4 * tile::lanes) == 0) {
 #pragma unroll
@@ -177,7 +178,8 @@ static __device__ __forceinline__ u32* cleared_counters(const Work& work) {
 }
 
 template <bool whole>
-static __device__ __forceinline__ Found count_digits(const Key (&key)[items], const Work& work, const Tile& tile) {
+static __device__ __forceinline__ DigitRun count_digits(const Key (&key)[items], const SplitWork& work,
+                                                        const SplitTile& tile) {
     u32* const own = cleared_counters(work);
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
@@ -189,7 +191,7 @@ static __device__ __forceinline__ Found count_digits(const Key (&key)[items], co
     return scan_digits(work, tile);
 }
 
-// Writes the thread's item j, of every `threads`-th position of the tile. `to`: Shared::to of its digit. `which`:
+// Writes the thread's item j, of every `threads`-th position of the tile. `to`: SplitShared::to of its digit. `which`:
 // number of the output array. With one index for two arrays, the compiler shares the product and adds it to both, which
 // takes four instructions instead of two.
 template <u32 which = 0, class Item>

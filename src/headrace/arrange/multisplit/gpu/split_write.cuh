@@ -7,7 +7,7 @@ namespace headrace {
 
 // Writes the sorted keys of a tile; if values follow, also keeps the digit of each position.
 template <bool whole>
-static __device__ __forceinline__ void write_keys(const Work& work, const Tile& tile) {
+static __device__ __forceinline__ void write_keys(const SplitWork& work, const SplitTile& tile) {
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         if (!whole && j * threads + threadIdx.x >= tile.count) continue;
@@ -20,8 +20,8 @@ static __device__ __forceinline__ void write_keys(const Work& work, const Tile& 
 
 // Writes the sorted values at positions [first, end) of the tile; `values_there` has the value of position `first`.
 template <bool whole, bool all, class Value>
-static __device__ __forceinline__ void write_values(const Work& work, const Value* values_there, Value* out,
-                                                    const Tile& tile, u32 first, u32 end) {
+static __device__ __forceinline__ void write_values(const SplitWork& work, const Value* values_there, Value* out,
+                                                    const SplitTile& tile, u32 first, u32 end) {
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         const u32 at = j * threads + threadIdx.x;
@@ -33,7 +33,7 @@ static __device__ __forceinline__ void write_values(const Work& work, const Valu
 
 // Moves the values of a column, as many at a time as shared memory has space for; each thread loads a few at a time.
 template <bool whole, class Value>
-static __device__ __forceinline__ void move_values(const Work& work, u32 column, const Tile& tile,
+static __device__ __forceinline__ void move_values(const SplitWork& work, u32 column, const SplitTile& tile,
                                                    const u32 (&place)[items / 2]) {
     constexpr bool all = sizeof(Value) <= staged_item_bytes;
     constexpr u32 held = all ? tile_keys : tile_keys * staged_item_bytes / sizeof(Value);
@@ -71,35 +71,36 @@ static __device__ __forceinline__ void move_values(const Work& work, u32 column,
 constexpr bool alike = only != 0 && !together;
 static_assert(only <= staged_item_bytes || together);
 
-struct Ahead {
+struct PrefetchedValues {
     Value value[items];
 
     template <bool whole>
-    __device__ __forceinline__ void load(const Work& work, const Tile& tile, u32 column) {
+    __device__ __forceinline__ void load(const SplitWork& work, const SplitTile& tile, u32 column) {
         load_items<whole>(value, static_cast<const Value*>(work.columns.from[column]), tile);
     }
 };
 
 // Moves all columns; the load of column 0 was issued before.
 template <bool whole>
-static __device__ __forceinline__ void move_alike(const Work& work, const Tile& tile, const u32 (&place)[items / 2],
-                                                  Ahead& ahead) {
+static __device__ __forceinline__ void move_alike(const SplitWork& work, const SplitTile& tile,
+                                                  const u32 (&place)[items / 2], PrefetchedValues& prefetched) {
     Value* const there = reinterpret_cast<Value*>(work.staging);
 #pragma unroll 1
     for (u32 column = 0; column < work.columns.count; ++column) {
         __syncthreads();  // the previous content is read
 #pragma unroll
         for (u32 j = 0; j < items; ++j) {
-            if (whole || item_place(j) < tile.count) there[half_of(place, j)] = ahead.value[j];
+            if (whole || item_place(j) < tile.count) there[half_of(place, j)] = prefetched.value[j];
         }
-        if (column + 1 < work.columns.count) ahead.load<whole>(work, tile, column + 1);
+        if (column + 1 < work.columns.count) prefetched.load<whole>(work, tile, column + 1);
         __syncthreads();
         write_values<whole, true>(work, there, static_cast<Value*>(work.columns.to[column]), tile, 0, tile_keys);
     }
 }
 
 template <bool whole>
-static __device__ __forceinline__ void move_columns(const Work& work, const Tile& tile, const u32 (&place)[items / 2]) {
+static __device__ __forceinline__ void move_columns(const SplitWork& work, const SplitTile& tile,
+                                                    const u32 (&place)[items / 2]) {
 #pragma unroll 1
     for (u32 column = 0; column < work.columns.count; ++column) {
         const u32 width = work.columns.width[column];

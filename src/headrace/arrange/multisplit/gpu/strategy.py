@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from headrace.arrange.bucket.functions import Rule
-from headrace.arrange.multisplit.gpu.launches import Column, Pass, Splitter
+from headrace.arrange.gather.moved_items import MovedItems
+from headrace.arrange.multisplit.gpu.launches import Pass, Splitter
 from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS
 from headrace.gpu.kernels.launcher import DeviceBuffer
 
-Run = Callable[[Splitter, Pass, Sequence[Column], DeviceBuffer | None], DeviceBuffer]
+Run = Callable[[Splitter, Pass, Sequence[MovedItems], DeviceBuffer | None], DeviceBuffer]
 """Runs one pass, as `Splitter.run` does."""
+
+
+class Bucketing(NamedTuple):
+    """Type of the keys, as the kernels name it, and rule of their buckets."""
+
+    key: str
+    rule: Rule
 
 
 class BlockStrategy:
@@ -36,7 +45,7 @@ class BlockStrategy:
         """The function that runs one pass."""
         return Splitter.run
 
-    def split_labels(self, splitter: Splitter, columns: list[Column], count: int, offsets: DeviceBuffer) -> bool:
+    def split_labels(self, splitter: Splitter, columns: list[MovedItems], count: int, offsets: DeviceBuffer) -> bool:
         """Split labels, the first of `columns`, in the strategy's own way; return False to split them digit by digit."""
         return False
 

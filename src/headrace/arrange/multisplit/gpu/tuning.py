@@ -12,6 +12,7 @@ from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
 
+from headrace.gpu.device.device import LARGE_BLOCKS
 from headrace.gpu.kernels.source import ANY, Programs
 
 BY_CHUNKS, BY_LOOK_BACK = 0, 1
@@ -24,9 +25,25 @@ KERNEL_BITS = (1, 5, DIGIT_BITS)
 KEY_BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8}
 LABEL_THREADS = 256
 RULES = ("BitsOf", "AnyOf", "BetweenOf")
-LABEL_KEYS = ("u8", "u16", "u32", "u64", "float", "double", "Wide")
+LABEL_KEYS = ("u8", "u16", "u32", "u64", "float", "double", "WideKey")
 SAMPLE_BUCKET = "(key >> 24u)"
 """User expression that is compiled ahead of time, as an example; any other is compiled when it is first used."""
+
+
+class PassKind(NamedTuple):
+    """Properties of a pass that its kernels are compiled for.
+
+    Parameters
+    ----------
+    key, rule
+        Type of the keys and rule of the digits, as the kernels name them (rules.hpp).
+    bits
+        Digit width of the kernels.
+    """
+
+    key: str
+    rule: str
+    bits: int
 
 
 class BlockTuning(NamedTuple):
@@ -102,13 +119,13 @@ class SplitTuning:
     chunk_keys: tuple[int, int, int] = (36864, 49152, 1)
     max_keys_u32: int = MAX_KEYS_U32
 
-    def split(self, key: str, rule: str, bits: int, places: int, widths: Sequence[int]) -> BlockTuning:
+    def split(self, kind: PassKind, places: int, widths: Sequence[int]) -> BlockTuning:
         """Return the tile of a split; `widths`: bytes of each column that moves with the keys."""
-        if key == "u64":
+        if kind.key == "u64":
             return self.long_keys_with_values if widths else self.long_keys
-        if places == BY_CHUNKS and moves_together(key, rule, bits, widths):
+        if places == BY_CHUNKS and moves_together(kind, widths):
             return self.together
-        if places == BY_CHUNKS and (key, rule, set(widths)) == ("u32", "BitsOf", {4}):
+        if places == BY_CHUNKS and (kind.key, kind.rule, set(widths)) == ("u32", "BitsOf", {4}):
             return self.alone
         return self.with_values if widths else self.keys
 
@@ -118,10 +135,10 @@ _ALONE_SMALL = BlockTuning(512, 16, 2)
 
 
 @cache
-def tuning_for(multiprocessors: int, has_large_blocks: bool) -> SplitTuning:
-    """Return the sizes for a device; `has_large_blocks`: its capability is one of `LARGE_BLOCKS`."""
+def tuning_of(multiprocessors: int, capability: tuple[int, int]) -> SplitTuning:
+    """Return the sizes for a device, by its number of multiprocessors and compute capability."""
     tuning = replace(SplitTuning(), multiprocessors=multiprocessors)
-    return tuning if has_large_blocks else replace(tuning, alone=_ALONE_SMALL)
+    return tuning if capability in LARGE_BLOCKS else replace(tuning, alone=_ALONE_SMALL)
 
 
 _SMALL_TILE = BlockTuning(256, 4, 1)
@@ -145,27 +162,27 @@ def kernel_bits(key: str, count: int, min_bits: int = 1) -> int:
     return DIGIT_BITS if key != "u32" else next(bits for bits in KERNEL_BITS if bits >= needed)
 
 
-def moves_together(key: str, rule: str, bits: int, widths: Sequence[int]) -> bool:
+def moves_together(kind: PassKind, widths: Sequence[int]) -> bool:
     """Return whether a column of values moves together with its keys, instead of after them."""
-    return (key, rule, list(widths)) == ("u32", "BitsOf", [4]) and bits < DIGIT_BITS
+    return (kind.key, kind.rule, list(widths)) == ("u32", "BitsOf", [4]) and kind.bits < DIGIT_BITS
 
 
-def value_mode(key: str, rule: str, places: int, widths: Sequence[int]) -> int:
+def value_mode(kind: PassKind, places: int, widths: Sequence[int]) -> int:
     """Return HR_VALUES: 0 without values, their common width if there is a kernel for it, else 1."""
-    if has_wide_and_narrow_positions(key, rule, places) and len(set(widths)) == 1 and widths[0] in {4, KEY_BYTES[key]}:
+    if has_wide_and_narrow_positions(kind, places) and len(set(widths)) == 1 and widths[0] in {4, KEY_BYTES[kind.key]}:
         return widths[0]
     return int(bool(widths))
 
 
-def has_wide_and_narrow_positions(key: str, rule: str, places: int) -> bool:
+def has_wide_and_narrow_positions(kind: PassKind, places: int) -> bool:
     """Return whether split kernels exist for output positions of 32 and of 64 bits, and not of 64 alone."""
-    return places == BY_CHUNKS and rule == "BitsOf" and key in {"u32", "u64"}
+    return places == BY_CHUNKS and kind.rule == "BitsOf" and kind.key in {"u32", "u64"}
 
 
-def rule_defines(key: str, rule: str, bits: int, bucket: str = "") -> dict[str, Any]:
+def rule_defines(kind: PassKind, bucket: str = "") -> dict[str, Any]:
     """Return the macros that name keys and digits; `bucket`: the expression of the rule ``"Computed"``."""
-    found = {"HR_KEY": key, "HR_RULE": rule, "HR_BITS": bits}
-    return {**found, "HR_BUCKET": bucket} if bucket else found
+    defines = {"HR_KEY": kind.key, "HR_RULE": kind.rule, "HR_BITS": kind.bits}
+    return {**defines, "HR_BUCKET": bucket} if bucket else defines
 
 
 def count_defines(tuning: SplitTuning) -> dict[str, Any]:
@@ -174,18 +191,15 @@ def count_defines(tuning: SplitTuning) -> dict[str, Any]:
     return {"HR_THREADS": threads, "HR_ROWS": rows}
 
 
-def split_defines(
-    tuning: SplitTuning, pass_key: tuple[str, str, int], places: int, widths: Sequence[int], count: int
-) -> dict[str, Any]:
-    """Return the macros of a split kernel's sizes for `count` keys; `pass_key`: type of the keys, rule and digit width."""
-    key, rule, bits = pass_key
-    threads, items, blocks = tuning.split(key, rule, bits, places, widths)
-    found: dict[str, Any] = {"HR_VALUES": value_mode(key, rule, places, widths), "HR_PLACES": places}
-    found |= {"HR_THREADS": threads, "HR_ITEMS": items, "HR_BLOCKS": blocks}
-    if has_wide_and_narrow_positions(key, rule, places):
-        found["HR_TOGETHER"] = int(moves_together(key, rule, bits, widths))
-        found["HR_TO"] = "u32" if count <= tuning.max_keys_u32 else "u64"
-    return found
+def split_defines(tuning: SplitTuning, kind: PassKind, places: int, widths: Sequence[int], count: int) -> dict[str, Any]:
+    """Return the macros of a split kernel's sizes for `count` keys."""
+    threads, items, blocks = tuning.split(kind, places, widths)
+    defines: dict[str, Any] = {"HR_VALUES": value_mode(kind, places, widths), "HR_PLACES": places}
+    defines |= {"HR_THREADS": threads, "HR_ITEMS": items, "HR_BLOCKS": blocks}
+    if has_wide_and_narrow_positions(kind, places):
+        defines["HR_TOGETHER"] = int(moves_together(kind, widths))
+        defines["HR_TO"] = "u32" if count <= tuning.max_keys_u32 else "u64"
+    return defines
 
 
 def reserve_defines(tuning: SplitTuning, key: str, digits: int, count: int) -> dict[str, Any]:
@@ -205,6 +219,11 @@ def bin_keys(tile_keys: int, digits: int) -> int:
     return int(mean + 3.75 * math.sqrt(mean)) | 1
 
 
+def bins_bytes(bin_size: int, digits: int, width: int) -> int:
+    """Return the shared memory of all bins of `bin_size` keys."""
+    return -(-bin_size * digits * width // 16) * 16
+
+
 _WIDTHS = ((), (4,), (4, 4), (8,), (1,))
 """Columns of values, one example of each kind that kernels distinguish."""
 
@@ -215,25 +234,28 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
     Rows with `ANY` are compiled when they are first used. They are programs for more keys than 32-bit positions reach, look-back,
     user expressions, and the block sizes that bench.multisplit.tune tries.
     """
-    tunings = [tuning_for(132, has_large_blocks) for has_large_blocks in (True, False)]
+    tunings = [tuning_of(132, capability) for capability in ((9, 0), (12, 0))]
     for key, rule in product(("u8", "u16", "u32", "u64"), (*RULES[:2], "Computed")):
         if key in {"u8", "u16"} and rule != "BitsOf":
             continue  # labels alone have these widths
-        buckets = [SAMPLE_BUCKET, ANY] if (key, rule) == ("u32", "Computed") else [ANY] if rule == "Computed" else []
         for bits in KERNEL_BITS if key == "u32" else (DIGIT_BITS,):
-            named = {**rule_defines(key, rule, bits), **({"HR_BUCKET": buckets} if buckets else {})}
+            is_sample = (key, rule, bits) == ("u32", "Computed", DIGIT_BITS)
+            buckets = [SAMPLE_BUCKET, ANY] if is_sample else [ANY] if rule == "Computed" else []
+            kind = PassKind(key, rule, bits)
+            named = {**rule_defines(kind), **({"HR_BUCKET": buckets} if buckets else {})}
             yield "count.cu", _listed({**named, **count_defines(tunings[0])})
-            for tuning, widths in product(tunings, _WIDTHS):
+            # Tunings differ for several columns only. With fewer digits, those of small blocks are compiled at their first use.
+            for tuning, widths in product(tunings if bits == DIGIT_BITS else tunings[:1], _WIDTHS):
                 if key in {"u8", "u16"} and not widths:
                     continue  # labels are never split alone
-                yield "split.cu", _listed({**named, **split_defines(tuning, (key, rule, bits), BY_CHUNKS, widths, 1)})
+                yield "split.cu", _listed({**named, **split_defines(tuning, kind, BY_CHUNKS, widths, 1)})
     for key in ("u32", "u64"):
         sizes = {**reserve_defines(tunings[0], key, 1 << DIGIT_BITS, 1), "HR_TO": ["u32", ANY]}
-        yield "reserve.cu", _listed({**rule_defines(key, "BitsOf", DIGIT_BITS), **sizes})
+        yield "reserve.cu", _listed({**rule_defines(PassKind(key, "BitsOf", DIGIT_BITS)), **sizes})
     for key, rule in product(LABEL_KEYS, RULES):
         if rule != "BitsOf" or key not in {"float", "double"}:  # bits of floats are bits of words
             yield "label.cu", _listed({"HR_KEY": key, "HR_RULE": rule, "HR_THREADS": LABEL_THREADS})
-    for key in ("u8", "u16", "u32", "u64", "Wide"):
+    for key in ("u8", "u16", "u32", "u64", "WideKey"):
         buckets = [SAMPLE_BUCKET, ANY] if key == "u32" else [ANY]
         label = {"HR_KEY": key, "HR_RULE": "Computed", "HR_BUCKET": buckets, "HR_THREADS": LABEL_THREADS}
         yield "label.cu", _listed(label)

@@ -11,17 +11,18 @@ from functools import cache
 
 import numpy as np  # a dependency of cuda-core
 
-from headrace.arrange.multisplit.gpu.launches import Column, Pass, Splitter, bits_pass
+from headrace.arrange.gather.moved_items import MovedItems
+from headrace.arrange.multisplit.gpu.launches import Pass, Splitter, bits_pass
 from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.primitives.copy import COPY_THREADS, COPY_TILE, blocks_of
 
 _COPY = Entry("primitives/copy.cu", "copy_items", "PPq")
 _EVEN = 3
-"""``Kind::even`` of rules.hpp."""
+"""``RuleKind::even`` of rules.hpp."""
 
 
-def split_iteratively(splitter: Splitter, columns: list[Column], count: int, offsets: DeviceBuffer) -> None:
+def split_iteratively(splitter: Splitter, columns: list[MovedItems], count: int, offsets: DeviceBuffer) -> None:
     """Split columns by labels; the host waits once, for the offsets.
 
     Parameters
@@ -47,14 +48,14 @@ def split_iteratively(splitter: Splitter, columns: list[Column], count: int, off
             break
         targets = buffers[bucket % 2]
         pairs = zip(sources, targets, columns, strict=True)
-        moved = [_from_item(Column(source, target, column.width), starts[bucket]) for source, target, column in pairs]
+        moved = [_from_item(MovedItems(source, target, column.width), starts[bucket]) for source, target, column in pairs]
         Splitter(launcher, left, splitter.tuning).run(_first_bucket_pass(bucket), moved, None)
         sources = list(targets)
     # Round `bucket` wrote that bucket to one of two sets of buffers; the last bucket is in the set of the last round.
     for bucket in range(1, count):
         if min(bucket, count - 2) % 2 and starts[bucket + 1] > starts[bucket]:
             for column, buffer in zip(columns, buffers[1], strict=True):
-                _copy(splitter, Column(buffer, column.target, column.width), starts[bucket], starts[bucket + 1])
+                _copy(splitter, MovedItems(buffer, column.target, column.width), starts[bucket], starts[bucket + 1])
 
 
 def _first_bucket_pass(bucket: int) -> Pass:
@@ -62,12 +63,12 @@ def _first_bucket_pass(bucket: int) -> Pass:
     return Pass("u32", "AnyOf", struct.pack("<Q4I2I", 0, bucket, 0, 1, _EVEN, 1, 0), 2)
 
 
-def _from_item(column: Column, first: int) -> Column:
+def _from_item(column: MovedItems, first: int) -> MovedItems:
     begin = first * column.width
-    return Column(BufferSlice(column.source, begin), BufferSlice(column.target, begin), column.width)
+    return MovedItems(BufferSlice(column.source, begin), BufferSlice(column.target, begin), column.width)
 
 
-def _copy(splitter: Splitter, column: Column, first: int, end: int) -> None:
+def _copy(splitter: Splitter, column: MovedItems, first: int, end: int) -> None:
     nbytes = (end - first) * column.width
     part = _from_item(column, first)
     shape = Shape(_copy_defines(column.width), blocks_of(nbytes, COPY_TILE), COPY_THREADS)

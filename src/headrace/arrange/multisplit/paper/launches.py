@@ -5,7 +5,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from headrace.arrange.multisplit.gpu.launches import COLUMNS_BYTES, MAX_COLUMNS, Column, Pass, Splitter, cached_defines, packed
+from headrace.arrange.gather.moved_items import MovedItems
+from headrace.arrange.multisplit.gpu.launches import COLUMNS_BYTES, MAX_COLUMNS, Pass, Splitter, cached_defines, packed
 from headrace.arrange.multisplit.gpu.tuning import BY_LOOK_BACK, KEY_BYTES
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
 
@@ -18,11 +19,11 @@ _COUNT_WARPS = Entry(_FILE, "count_warps", "PQ16sQPP")
 _SPLIT_WARPS = Entry(_FILE, "split_warps", f"PPQ16sQP{COLUMNS_BYTES}sI")
 
 
-def run_by_look_back(splitter: Splitter, by: Pass, columns: Sequence[Column], offsets: DeviceBuffer | None) -> DeviceBuffer:
+def run_by_look_back(splitter: Splitter, by: Pass, columns: Sequence[MovedItems], offsets: DeviceBuffer | None) -> DeviceBuffer:
     """Split at most 2**30 keys by decoupled look-back; parameters and result as `Splitter.run`."""
     starts, totals = splitter.starts(by, columns[0].source, offsets)
     widths = [column.width for column in columns[1:]]
-    threads, items, resident = splitter.tuning.split(by.key, by.rule, by.bits, BY_LOOK_BACK, widths)
+    threads, items, resident = splitter.tuning.split(by.kind, BY_LOOK_BACK, widths)
     tiles = -(-splitter.count // (threads * items))
     memory = splitter.launcher.allocate(16 + tiles * by.digits * 8, fill=0)
     places = struct.pack("<4Q2I", starts.address, 0, 0, memory.address, 1, 1)
@@ -31,7 +32,7 @@ def run_by_look_back(splitter: Splitter, by: Pass, columns: Sequence[Column], of
 
 
 def run_by_warps(
-    splitter: Splitter, by: Pass, columns: Sequence[Column], offsets: DeviceBuffer | None, *, reorders: bool
+    splitter: Splitter, by: Pass, columns: Sequence[MovedItems], offsets: DeviceBuffer | None, *, reorders: bool
 ) -> DeviceBuffer:
     """Split into at most 32 digits with one chunk per warp; parameters and result as `Splitter.run`.
 
@@ -52,8 +53,7 @@ def run_by_warps(
     counts = launcher.allocate(blocks * warps * by.digits * 4)
     bases = launcher.allocate(blocks * warps * by.digits * 8)
     totals = launcher.allocate((by.digits + 1) * 8, fill=0)
-    sizes = ("HR_REORDER", int(reorders)), ("HR_THREADS", threads), ("HR_ITEMS", items)
-    defines = cached_defines(by.key, by.rule, by.bits, by.bucket, sizes)
+    defines = cached_defines(by.kind, by.bucket, HR_REORDER=int(reorders), HR_THREADS=threads, HR_ITEMS=items)
     launcher.launch(_COUNT_WARPS, Shape(defines, blocks, threads), (keys.source, count, by.digit, length, counts, totals))
     splitter.scan(by, (counts, totals, blocks * warps, bases), offsets)
     widest = max(8, *(column.width for column in columns))

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from headrace.arrange.bucket.functions import Rule
-from headrace.arrange.multisplit.gpu.launches import Column, Pass, Splitter
+from headrace.arrange.gather.moved_items import MovedItems
+from headrace.arrange.multisplit.gpu.launches import Pass, Splitter
 from headrace.arrange.multisplit.gpu.strategy import BLOCK_STRATEGY, BlockStrategy, Run
 from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS
 from headrace.arrange.multisplit.paper.iterative import split_iteratively
@@ -50,7 +51,7 @@ class _Iterative(_WordLabels):
         if rule.count > 1 << DIGIT_BITS:
             raise OptionError(f"strategy 'iterative' is for up to {1 << DIGIT_BITS} buckets, not {rule.count}")
 
-    def split_labels(self, splitter: Splitter, columns: list[Column], count: int, offsets: DeviceBuffer) -> bool:
+    def split_labels(self, splitter: Splitter, columns: list[MovedItems], count: int, offsets: DeviceBuffer) -> bool:
         split_iteratively(splitter, columns, count, offsets)
         return True
 

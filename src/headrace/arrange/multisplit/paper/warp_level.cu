@@ -19,12 +19,12 @@ constexpr u32 tile_keys = tile::lanes * items;  // keys of a warp's tile
 constexpr bool reorders = HR_REORDER != 0;
 static_assert(bits <= 5);
 
-struct Chunk {
+struct WarpChunk {
     u64 begin, end;
     u32 number;
 };
 
-static __device__ __forceinline__ Chunk chunk_of_warp(u64 count, u64 length) {
+static __device__ __forceinline__ WarpChunk chunk_of_warp(u64 count, u64 length) {
     const u32 number = blockIdx.x * warps + tile::warp();
     const u64 begin = number * length < count ? number * length : count;
     return {begin, begin + length < count ? begin + length : count, number};
@@ -40,7 +40,7 @@ static __device__ __forceinline__ u32 count_row(u32 digit, bool there, const Own
 extern "C" __global__ void __launch_bounds__(threads)
     count_warps(const Key* keys, u64 count, Digit digit, u64 length, u32* counts, u64* totals) {
     const OwnBits own;
-    const Chunk chunk = chunk_of_warp(count, length);
+    const WarpChunk chunk = chunk_of_warp(count, length);
     u32 found = 0, outside = 0;
     for (u64 at = chunk.begin; at < chunk.end; at += tile_keys) {
 #pragma unroll
@@ -59,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (outside != 0) atomicAdd(&totals[digits], static_cast<u64>(outside));
 }
 
-struct Shared {
+struct WarpShared {
     u64 base[warps][digits];  // output position of a digit's key, minus its position in the warp's tile
     u32 next[warps][digits];
 };
@@ -174,10 +174,10 @@ extern "C" __global__ void __launch_bounds__(threads)
     split_warps(const Key* in, Key* out, u64 count, Digit digit, u64 length, const u64* bases, Columns columns,
                 u32 widest) {
     HR_DYNAMIC_SHARED(uint4, memory);
-    __shared__ Shared shared;
+    __shared__ WarpShared shared;
     u8* const own = reinterpret_cast<u8*>(memory) + tile::warp() * tile_keys * (sizeof(Key) + widest);
     Key* const staging = reinterpret_cast<Key*>(own);
-    const Chunk chunk = chunk_of_warp(count, length);
+    const WarpChunk chunk = chunk_of_warp(count, length);
     u64* const base = shared.base[tile::warp()];
     if (tile::lane() < digits) base[tile::lane()] = bases[static_cast<u64>(chunk.number) * digits + tile::lane()];
     __syncwarp();

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "arrange/gather/item16.hpp"
 #include "arrange/sort/cpu/shares.hpp"
 #include "arrange/sort/sort_key.hpp"
 #include "core/cpu/cache_blocks.hpp"
@@ -21,7 +22,7 @@ namespace {
 constexpr std::array<u64, 4> as_they_are = {0, 0, 0, 0};
 constexpr int digit_bits = 11;
 constexpr unsigned counted_bits = 11;
-constexpr u64 ahead = 24;  // items that are prefetched before they are read
+constexpr u64 prefetch_distance = 24;  // items that are prefetched before they are read
 
 const u8* key_at(const SortedKeys& by, u64 i) { return static_cast<const u8*>(by.keys) + i * by.width; }
 
@@ -91,7 +92,7 @@ void take(const u64* order, u64 numbers, u64 n, const MovedItems& items, u64 fir
     const auto* const from = static_cast<const Item*>(items.from);
     auto* const to = static_cast<Item*>(items.to) + first;
     for (u64 i = 0; i < n; ++i) {
-        if (i + ahead < n) __builtin_prefetch(from + (order[i + ahead] & numbers));
+        if (i + prefetch_distance < n) __builtin_prefetch(from + (order[i + prefetch_distance] & numbers));
         put_item(to + i, item_at(from + (order[i] & numbers)));
     }
 }
@@ -121,10 +122,6 @@ void number_by_digit(const SortedKeys& by, KeyDigit digit, u64* order, const Sor
                              order);
     });
 }
-
-struct Sixteen {
-    u64 low, high;
-};
 
 }  // namespace
 
@@ -220,7 +217,7 @@ void find_first(const SortedKeys& by, u64 k, u64* found, const SortWith& how) {
 
 void take_in_order(const u64* order, unsigned index_bits, u64 count, const MovedItems& items, unsigned threads) {
     using Take = void (*)(const u64*, u64, u64, const MovedItems&, u64);
-    constexpr std::array<Take, 5> takes = {take<u8>, take<u16>, take<u32>, take<u64>, take<Sixteen>};
+    constexpr std::array<Take, 5> takes = {take<u8>, take<u16>, take<u32>, take<u64>, take<Item16>};
     constexpr std::array<Take, 4> puts = {put<u8>, put<u16>, put<u32>, put<u64>};
     const usize kind = static_cast<usize>(std::countr_zero(items.width));
     if (!std::has_single_bit(items.width) || kind >= (items.from == nullptr ? puts.size() : takes.size())) {

@@ -92,7 +92,7 @@ private:
     }
 
     // Position of the next lower item, and the end of that of the next other one.
-    struct Ends {
+    struct PartitionEnds {
         T* lower;
         T* others;
     };
@@ -103,7 +103,7 @@ private:
     }
 
     template <bool with_equal>
-    HR_HOT void put(Ends& ends, __m512i x, __m512i pivots) {
+    HR_HOT void put(PartitionEnds& ends, __m512i x, __m512i pivots) {
         const Mask is_lower = lower_of<with_equal>(x, pivots);
         const u64 found = static_cast<u64>(count_ones(is_lower));
         if constexpr (lanes == 8) {
@@ -122,7 +122,7 @@ private:
 
     // Stores the first n lanes, and nothing after them.
     template <bool with_equal>
-    HR_HOT void put_some(Ends& ends, __m512i x, __m512i pivots, u64 n) {
+    HR_HOT void put_some(PartitionEnds& ends, __m512i x, __m512i pivots, u64 n) {
         const Mask there = first_lanes<T>(n);
         const Mask is_lower = static_cast<Mask>(lower_of<with_equal>(x, pivots) & there);
         const u64 found = static_cast<u64>(count_ones(is_lower));
@@ -150,7 +150,7 @@ private:
             const u64 there = rest > k * lanes ? rest - k * lanes : 0;
             tail[k] = L::load(right + k * lanes, first_lanes<T>(there), pivots);
         }
-        Ends ends{items, items + n};
+        PartitionEnds ends{items, items + n};
         read(left, first);
         left += step;
         right -= step;

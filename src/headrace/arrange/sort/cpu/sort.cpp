@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "arrange/sort/cpu/halves.hpp"
+#include "arrange/sort/cpu/piece_queue.hpp"
 #include "arrange/sort/cpu/shares.hpp"
 #include "arrange/sort/cpu/sort_kernels.hpp"
 #include "core/cpu/cache_blocks.hpp"
@@ -91,36 +91,36 @@ private:
         const KeysSeen all = seen_together(seen);
         if (all.rises || all.falls) return put_as_seen({to_, 0, count, as_they_are.data(), to_}, all);
         const u64 grain = std::clamp(count / (threads_ * 8), part_bytes / 4 / width_, part_bytes / width_);
-        Halves halves({0, {count, 0, false, 2 * static_cast<u32>(std::bit_width(count))}});
+        PieceQueue queue({0, {count, 0, false, 2 * static_cast<u32>(std::bit_width(count))}});
         run_parallel(threads_, [&](unsigned) {
             try {
-                while (std::optional<Halves::Work> work = halves.next()) {
-                    halve(halves, *work, grain);
-                    halves.finish();
+                while (std::optional<PieceQueue::QueuedPiece> queued = queue.next()) {
+                    halve(queue, *queued, grain);
+                    queue.finish();
                 }
             } catch (...) {
-                halves.fail();
+                queue.fail();
                 throw;
             }
         });
     }
 
     // Halves a piece. At the end it is in cache, so codes become keys there.
-    void halve(Halves& halves, Halves::Work work, u64 grain) {
-        while (work.piece.count > grain) {
+    void halve(PieceQueue& queue, PieceQueue::QueuedPiece queued, u64 grain) {
+        while (queued.piece.count > grain) {
             check_interrupt();
-            Halves::Work lower{work.begin, {}};
-            const bool is_done = kernels_.halve[kind_](to_ + work.begin * width_, &work.piece, &lower.piece);
-            work.begin += lower.piece.count;
+            PieceQueue::QueuedPiece lower{queued.begin, {}};
+            const bool is_done = kernels_.halve[kind_](to_ + queued.begin * width_, &queued.piece, &lower.piece);
+            queued.begin += lower.piece.count;
             if (is_done) {
                 decode_here(lower.begin, lower.piece.count);
             } else if (lower.piece.count > 0) {
-                halves.add(lower);
+                queue.add(lower);
             }
         }
-        u8* const items = to_ + work.begin * width_;
-        kernels_.sort[kind_](items, items, nullptr, work.piece.count, ordered_);
-        decode_here(work.begin, work.piece.count);
+        u8* const items = to_ + queued.begin * width_;
+        kernels_.sort[kind_](items, items, nullptr, queued.piece.count, ordered_);
+        decode_here(queued.begin, queued.piece.count);
     }
 
     void decode_here(u64 begin, u64 count) {

@@ -10,7 +10,7 @@
 HR_BEGIN_NAMESPACE
 namespace {
 
-constexpr u64 taken = 1024;
+constexpr u64 batch_keys = 1024;
 
 template <class T>
 KeyRule<T> rule_at(const void* description) {
@@ -36,12 +36,12 @@ void equal_codes(const KeyRule<T>& rule, const T* in, u64 n, T* out) {
     }
 }
 
-// Calls work(codes, first, n) for keys as codes, `taken` at a time. Codes are written to `out` if it is given.
+// Calls work(codes, first, n) for keys as codes, `batch_keys` at a time. Codes are written to `out` if it is given.
 template <class T, class Work>
-void each_taken(const void* keys, u64 n, const KeyRule<T>& rule, bool by_equal, void* out, const Work& work) {
-    alignas(64) T own[taken];
-    for (u64 first = 0; first < n; first += taken) {
-        const u64 found = n - first < taken ? n - first : taken;
+void each_batch(const void* keys, u64 n, const KeyRule<T>& rule, bool by_equal, void* out, const Work& work) {
+    alignas(64) T own[batch_keys];
+    for (u64 first = 0; first < n; first += batch_keys) {
+        const u64 found = n - first < batch_keys ? n - first : batch_keys;
         const T* const in = static_cast<const T*>(keys) + first;
         T* const codes = out == nullptr ? own : static_cast<T*>(out) + first;
         if (by_equal) {
@@ -87,7 +87,7 @@ template <class T>
 void look(const void* keys, u64 n, const void* description, const KeyLook& how, KeysSeen* seen) {
     T any = 0, all = static_cast<T>(~T{0}), first_code = 0, last = 0;
     bool rises = true, falls = true;
-    each_taken<T>(keys, n, rule_at<T>(description), how.by_equal, how.codes, [&](const T* codes, u64 first, u64 found) {
+    each_batch<T>(keys, n, rule_at<T>(description), how.by_equal, how.codes, [&](const T* codes, u64 first, u64 found) {
         if (first == 0) first_code = last = codes[0];
         any |= any_of(codes, found);
         all &= all_of(codes, found);
@@ -102,7 +102,7 @@ void look(const void* keys, u64 n, const void* description, const KeyLook& how, 
 template <class T>
 void pack(const void* keys, u64 n, const void* description, KeyPacking how, u64 first, u64* packed) {
     const KeyRule<T> rule = rule_at<T>(description);
-    each_taken<T>(keys, n, rule, true, nullptr, [&](const T* codes, u64 begin, u64 found) {
+    each_batch<T>(keys, n, rule, true, nullptr, [&](const T* codes, u64 begin, u64 found) {
         for (u64 i = 0; i < found; ++i) {
             packed[begin + i] = (codes[i] & how.span) >> how.drop << how.index_bits | (first + begin + i);
         }
@@ -112,7 +112,7 @@ void pack(const void* keys, u64 n, const void* description, KeyPacking how, u64 
 template <class T>
 void number(const void* keys, u64 n, const void* description, KeyDigit digit, u64* places, u64 first, u64* order) {
     const KeyRule<T> rule = rule_at<T>(description);
-    each_taken<T>(keys, n, rule, true, nullptr, [&](const T* codes, u64 begin, u64 found) {
+    each_batch<T>(keys, n, rule, true, nullptr, [&](const T* codes, u64 begin, u64 found) {
         for (u64 i = 0; i < found; ++i) {
             order[places[static_cast<u32>(codes[i] >> digit.shift) & digit.mask]++] = first + begin + i;
         }
@@ -133,7 +133,7 @@ void scatter(const void* keys, u64 n, const void* description, KeyDigit digit, u
         places[d] += past;
         begins[d] = static_cast<u32>(places[d] % per_line);
     }
-    each_taken<T>(keys, n, rule_at<T>(description), false, nullptr, [&](const T* codes, u64, u64 found) {
+    each_batch<T>(keys, n, rule_at<T>(description), false, nullptr, [&](const T* codes, u64, u64 found) {
         for (u64 i = 0; i < found; ++i) {
             const u32 d = static_cast<u32>(codes[i] >> digit.shift) & digit.mask;
             const u64 place = places[d]++;
@@ -176,7 +176,7 @@ bool halve(void* items, QuickPiece* piece, QuickPiece* lower) {
 template <class T>
 void count_among(const void* keys, u64 n, const void* description, u64 prefix, u64 prefix_mask, KeyDigit digit,
                  u64* counts) {
-    each_taken<T>(keys, n, rule_at<T>(description), true, nullptr, [&](const T* codes, u64, u64 found) {
+    each_batch<T>(keys, n, rule_at<T>(description), true, nullptr, [&](const T* codes, u64, u64 found) {
         for (u64 i = 0; i < found; ++i) {
             counts[static_cast<u32>(codes[i] >> digit.shift) & digit.mask] += ((codes[i] ^ prefix) & prefix_mask) == 0;
         }
@@ -186,7 +186,7 @@ void count_among(const void* keys, u64 n, const void* description, u64 prefix, u
 template <class T>
 u64 collect(const void* keys, u64 n, const void* description, u64 bound, u64 equals, u64 first, u64* found) {
     u64 number = 0, met = 0;
-    each_taken<T>(keys, n, rule_at<T>(description), true, nullptr, [&](const T* codes, u64 begin, u64 here) {
+    each_batch<T>(keys, n, rule_at<T>(description), true, nullptr, [&](const T* codes, u64 begin, u64 here) {
         u64 any = 0;
         for (u64 i = 0; i < here; ++i) any |= codes[i] <= bound;
         if (any == 0) return;

@@ -63,29 +63,29 @@ HR_HOT void store_any(void* p, __m512i a) { _mm512_storeu_si512(p, a); }
 
 // Source lane of each lane.
 template <class T>
-struct Places {
+struct SourceLanes {
     static constexpr int count = LanesOf<T>::count;
     alignas(64) T at[count];
-    HR_HOT __m512i load(const Places& places) { return _mm512_load_si512(places.at); }
+    HR_HOT __m512i load(const SourceLanes& places) { return _mm512_load_si512(places.at); }
 };
 
 // Reverses each group: {1, 0, 3, 2} for groups of two.
 template <class T, int group>
-struct Mirrored : Places<T> {
-    constexpr Mirrored() : Places<T>{} {
+struct Mirrored : SourceLanes<T> {
+    constexpr Mirrored() : SourceLanes<T>{} {
         for (int i = 0; i < this->count; ++i) this->at[i] = static_cast<T>(i ^ (group - 1));
     }
 };
 template <class T, int distance>
-struct Swapped : Places<T> {
-    constexpr Swapped() : Places<T>{} {
+struct Swapped : SourceLanes<T> {
+    constexpr Swapped() : SourceLanes<T>{} {
         for (int i = 0; i < this->count; ++i) this->at[i] = static_cast<T>(i ^ distance);
     }
 };
 // Interleaves lanes of two registers, from their lower or their upper halves.
 template <class T, bool upper>
-struct InTurns : Places<T> {
-    constexpr InTurns() : Places<T>{} {
+struct InTurns : SourceLanes<T> {
+    constexpr InTurns() : SourceLanes<T>{} {
         for (int i = 0; i < this->count; ++i) {
             this->at[i] = static_cast<T>(i / 2 + (upper ? this->count / 2 : 0) + (i % 2) * this->count);
         }
@@ -126,7 +126,7 @@ template <int rows>
 HR_CONSTANT Batcher<rows> batcher{};
 
 template <class T, int rows>
-struct Block {
+struct LaneBlock {
     using L = LanesOf<T>;
     __m512i row[rows];
 
@@ -143,16 +143,16 @@ struct Block {
 
     // Compares lanes: those with `bit` in their number keep the larger item, others the smaller.
     template <int bit>
-    HR_HOT __m512i kept(__m512i own, __m512i met) {
+    HR_HOT __m512i compare_exchange(__m512i own, __m512i met) {
         return L::max_where(L::least(own, met), static_cast<typename L::Mask>(lanes_with<T>(bit)), own, met);
     }
 
     template <int distance>
     HR_MEMBER void merge_lanes() {
         if constexpr (distance > 0) {
-            const __m512i places = Places<T>::load(places_of<Swapped<T, distance>>);
+            const __m512i places = SourceLanes<T>::load(places_of<Swapped<T, distance>>);
 #pragma GCC unroll 32
-            for (int i = 0; i < rows; ++i) row[i] = kept<distance>(row[i], L::moved(places, row[i]));
+            for (int i = 0; i < rows; ++i) row[i] = compare_exchange<distance>(row[i], L::moved(places, row[i]));
             merge_lanes<distance / 2>();
         }
     }
@@ -171,12 +171,12 @@ struct Block {
     template <int group>
     HR_MEMBER void merge_columns() {
         if constexpr (group <= L::count) {
-            const __m512i places = Places<T>::load(places_of<Mirrored<T, group>>);
+            const __m512i places = SourceLanes<T>::load(places_of<Mirrored<T, group>>);
 #pragma GCC unroll 32
             for (int i = 0; i < (rows + 1) / 2; ++i) {
                 const __m512i low = row[i], high = row[rows - 1 - i];
-                row[i] = kept<group / 2>(low, L::moved(places, high));
-                if (rows > 1) row[rows - 1 - i] = kept<group / 2>(high, L::moved(places, low));
+                row[i] = compare_exchange<group / 2>(low, L::moved(places, high));
+                if (rows > 1) row[rows - 1 - i] = compare_exchange<group / 2>(high, L::moved(places, low));
             }
             merge_lanes<group / 4>();
             merge_rows<rows / 2>();
@@ -188,8 +188,8 @@ struct Block {
     template <int left>
     HR_MEMBER void transpose() {
         if constexpr (left > 1) {
-            const __m512i lower = Places<T>::load(places_of<InTurns<T, false>>);
-            const __m512i upper = Places<T>::load(places_of<InTurns<T, true>>);
+            const __m512i lower = SourceLanes<T>::load(places_of<InTurns<T, false>>);
+            const __m512i upper = SourceLanes<T>::load(places_of<InTurns<T, true>>);
             __m512i turned[rows];
 #pragma GCC unroll 32
             for (int i = 0; i < rows / 2; ++i) {
@@ -221,7 +221,7 @@ void sort_block(const T* from, T* to, u64 n) {
     using L = LanesOf<T>;
     constexpr u64 lanes = L::count;
     const __m512i largest = L::every(static_cast<T>(~T{0}));
-    Block<T, rows> block;
+    LaneBlock<T, rows> block;
 #pragma GCC unroll 32
     for (u64 i = 0; i < rows; ++i) {
         block.row[i] = n >= (i + 1) * lanes ? load_any(from + i * lanes)

@@ -11,11 +11,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from headrace.arrange.gather.moved_items import MovedItems, RowNumbers
 from headrace.arrange.gather.take_gpu import Taker
 from headrace.arrange.sort.arguments import INDEX_TYPES, KeysOptions, check_values
 from headrace.arrange.sort.gpu.common.launch import SortContext, row_bytes
-from headrace.arrange.sort.gpu.null_partition import NullPartitionTuning, PackedColumn, RowClasses
+from headrace.arrange.sort.gpu.null_partition import RowClasses
 from headrace.arrange.sort.gpu.planner import SortRequest
+from headrace.arrange.sort.gpu.row_tuning import NullPartitionTuning
 from headrace.arrange.sort.gpu.sort import Sorters, sorters_on
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrays.arrays import Array, take, width_of
@@ -73,21 +75,21 @@ class ColumnSorter:
         length, nulls = self._column.length, self.nulls
         validity = self._rows.bits(length, of_truths=False) if nulls else None
         values = self._rows.bits(length, of_truths=True) if self._is_bool else self._sorted_values()
-        return self._made(length, nulls, values, validity)
+        return self._result(length, nulls, values, validity)
 
     def argsort(self) -> DeviceBuffer:
         """Return the indices of the sorted rows."""
         count, wanted = self._column.length, width_of(INDEX_TYPES[self._options.dtype])
         places = self._launcher.allocate(count * wanted)
         if self._is_bool:
-            self._rows.split(None, (places, wanted))
+            self._rows.split(None, RowNumbers(places, wanted))
             return places
         width, (begin, there) = row_bytes(count), self._valid_range()
         numbers = self._launcher.allocate(count * width)
         in_order = places if width == wanted else self._launcher.allocate(count * width)
-        packed = self._packed(there, (numbers, width))
+        packed = self._packed(there, RowNumbers(numbers, width))
         own, of_nulls = (begin * width, there * width), (0 if begin else there * width, (count - there) * width)
-        self._sort_packed(packed, None, ((BufferSlice(numbers, *own), BufferSlice(in_order, *own), width),))
+        self._sort_packed(packed, None, MovedItems(BufferSlice(numbers, *own), BufferSlice(in_order, *own), width))
         if there < count:
             self._context(count - there).gather(None, BufferSlice(numbers, *of_nulls), BufferSlice(in_order, *of_nulls), width)
         if in_order is not places:
@@ -107,8 +109,8 @@ class ColumnSorter:
     def first_of_bools(self, k: int) -> tuple[Column, DeviceBuffer]:
         """Return the first k rows of a bool column without nulls in order, and their indices, int64."""
         places = self._launcher.allocate(k * 8)
-        self._rows.split(None, (places, 8), limit=k)
-        return self._made(k, 0, self._rows.bits(k, of_truths=True), None), places
+        self._rows.split(None, RowNumbers(places, 8), limit=k)
+        return self._result(k, 0, self._rows.bits(k, of_truths=True), None), places
 
     def _valid_range(self) -> tuple[int, int]:
         """Return the first position of valid rows in order, and their number."""
@@ -119,10 +121,10 @@ class ColumnSorter:
         values: Any = self._column.values
         return BufferSlice(values, (self._column.offset + begin) * self._width, count * self._width)
 
-    def _packed(self, there: int, places: tuple[DeviceBuffer, int] | None) -> DeviceBuffer:
+    def _packed(self, there: int, places: RowNumbers | None) -> DeviceBuffer:
         """Return the valid values without gaps, and write the numbers of all rows to `places`."""
         packed = self._launcher.allocate(there * self._width)
-        self._rows.split(PackedColumn(self._values(0, self._column.length), packed, self._width), places)
+        self._rows.split(MovedItems(self._values(0, self._column.length), packed, self._width), places)
         return packed
 
     def _sorted_values(self) -> DeviceBuffer:
@@ -132,16 +134,14 @@ class ColumnSorter:
         self._sort_packed(self._packed(there, None), BufferSlice(result, begin * width, there * width))
         return result
 
-    def _sort_packed(
-        self, packed: DeviceBuffer, target: DeviceBuffer | None, values: tuple[tuple[DeviceBuffer, DeviceBuffer, int], ...] = ()
-    ) -> None:
+    def _sort_packed(self, packed: DeviceBuffer, target: DeviceBuffer | None, *values: MovedItems) -> None:
         request = replace(self._request(packed, target), values=values, stable=self._options.stable)
         self._sorters.of(packed.nbytes // self._width).sort(request)
 
     def _request(self, keys: DeviceBuffer, target: DeviceBuffer | None) -> SortRequest:
         return SortRequest(self._order, keys, target, strategy=self._strategy)
 
-    def _made(self, length: int, nulls: int, values: DeviceBuffer, validity: DeviceBuffer | None) -> Column:
+    def _result(self, length: int, nulls: int, values: DeviceBuffer, validity: DeviceBuffer | None) -> Column:
         result = self._launcher.result
         return replace(
             self._column, length=length, null_count=nulls, offset=0, values=result(values),

@@ -58,11 +58,11 @@ static __device__ __forceinline__ Classes classes_from(const ClassedRows& rows, 
 }
 
 // The rows of a block's chunk.
-struct Chunk {
+struct RowChunk {
     u64 begin;
     u64 end;
 
-    explicit __device__ __forceinline__ Chunk(const ClassedRows& rows)
+    explicit __device__ __forceinline__ RowChunk(const ClassedRows& rows)
         : begin(blockIdx.x * rows.chunk), end(begin + rows.chunk) {
         if (end > rows.count) end = rows.count;
     }
@@ -81,7 +81,7 @@ static __device__ __forceinline__ u32 falls_from(const ClassedRows& rows, const 
 
 extern "C" __global__ void __launch_bounds__(threads) count_classes(ClassedRows rows, ChunkCounts* counts) {
     __shared__ u64 totals[warps];
-    const Chunk chunk(rows);
+    const RowChunk chunk(rows);
     u64 first = 0, second = 0, falls = 0;
     for (u64 row = chunk.begin + threadIdx.x * word_rows; row < chunk.end; row += tile_rows) {
         const Classes own = classes_from(rows, row, chunk.rows_from(row));
@@ -134,13 +134,13 @@ struct Split {
 };
 
 // 32 rows, and the number of preceding rows of their tile in the first class (lower half) and the second.
-struct Word {
+struct ClassWord {
     Classes own;
     u32 before;
 };
 
 // Positions of the next row of each class.
-struct Ends {
+struct ClassPositions {
     u64 of[classes];
 };
 
@@ -150,11 +150,12 @@ static __device__ __forceinline__ T of_class(u32 k, T first, T second, T third) 
 }
 
 // Returns the position of row k. `rows_before`: preceding rows of the tile.
-static __device__ __forceinline__ u64 place_of(const Word& word, u32 k, u32 rows_before, const Ends& ends) {
+static __device__ __forceinline__ u64 place_of(const ClassWord& word, u32 k, u32 rows_before,
+                                               const ClassPositions& ends) {
     const u32 first = word.before & 0xFFFF, second = word.before >> 16;
-    const u32 ahead = of_class(k, first, second, rows_before - first - second);
+    const u32 preceding = of_class(k, first, second, rows_before - first - second);
     const u32 same = of_class(k, word.own.of[0], word.own.of[1], word.own.of[2]) & ((1u << tile::lane()) - 1);
-    return of_class(k, ends.of[0], ends.of[1], ends.of[2]) + ahead + static_cast<u32>(__popc(same));
+    return of_class(k, ends.of[0], ends.of[1], ends.of[2]) + preceding + static_cast<u32>(__popc(same));
 }
 
 // `nulls`: the class that is null. Packed keys begin at the first row that is valid.
@@ -177,8 +178,8 @@ constexpr u32 turns = 8;
 // Writes a tile of the chunk. Lane i of a warp loads the i-th word of its 1,024 rows; then, word by word, each lane
 // handles a row.
 template <class Key>
-static __device__ __forceinline__ void place_tile(const Goal& goal, const Word& known, u64 tile, const Chunk& chunk,
-                                                  const Ends& ends) {
+static __device__ __forceinline__ void place_tile(const Goal& goal, const ClassWord& known, u64 tile,
+                                                  const RowChunk& chunk, const ClassPositions& ends) {
     const u32 warp_rows = tile::warp() * tile::lanes * word_rows;
     for (u32 some = 0; some < word_rows; some += turns) {
         Key key[turns] = {};
@@ -192,7 +193,7 @@ static __device__ __forceinline__ void place_tile(const Goal& goal, const Word& 
         for (u32 turn = 0; turn < turns; ++turn) {
             const u32 rows_before = warp_rows + (some + turn) * word_rows;
             const u64 row = tile + rows_before + tile::lane();
-            const Word word = tile::shuffle(known, some + turn);
+            const ClassWord word = tile::shuffle(known, some + turn);
             const u32 k = (word.own.of[0] >> tile::lane() & 1) != 0   ? 0
                           : (word.own.of[1] >> tile::lane() & 1) != 0 ? 1
                                                                       : 2;
@@ -202,9 +203,9 @@ static __device__ __forceinline__ void place_tile(const Goal& goal, const Word& 
 }
 
 template <class Key>
-static __device__ __forceinline__ void split_chunk(const ClassedRows& rows, const Goal& goal, Ends ends) {
+static __device__ __forceinline__ void split_chunk(const ClassedRows& rows, const Goal& goal, ClassPositions ends) {
     __shared__ u32 parts[warps];
-    const Chunk chunk(rows);
+    const RowChunk chunk(rows);
     for (u64 tile = chunk.begin; tile < chunk.end; tile += tile_rows) {
         const u64 row = tile + threadIdx.x * word_rows;
         const Classes own = classes_from(rows, row, chunk.rows_from(row));
@@ -225,7 +226,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     const ClassSums sums = sums_of(counts, chunks);
     const u64 first = sums.all[0], both = first + sums.all[1];
     const u64 third = blockIdx.x * rows.chunk - sums.before[0] - sums.before[1];
-    const Ends ends = {{sums.before[0], first + sums.before[1], both + third}};
+    const ClassPositions ends = {{sums.before[0], first + sums.before[1], both + third}};
     const Goal goal = {split, rows.nulls_first != 0 ? first : 0, rows.nulls_first != 0 ? 0u : 2u};
     if (split.width == 1) return split_chunk<u8>(rows, goal, ends);
     if (split.width == 2) return split_chunk<u16>(rows, goal, ends);

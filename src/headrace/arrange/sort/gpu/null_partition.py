@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
+from headrace.arrange.gather.moved_items import MovedItems, RowNumbers
+from headrace.arrange.sort.gpu.row_tuning import NullPartitionTuning
 from headrace.columns.column import Column
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
@@ -20,26 +21,6 @@ _PUT = Entry(_FILE, "put_classes", "48sPIPQI")
 _WORD_ROWS = 32
 _COUNTS = 3
 """64-bit words of a ``ChunkCounts``."""
-
-
-@dataclass(frozen=True, slots=True)
-class NullPartitionTuning:
-    """Size of null_partition.cu: threads of a block, and maximum number of blocks of a grid."""
-
-    threads: int = 256
-    blocks: int = 528
-
-    def defines(self) -> dict[str, int]:
-        """Return the macros of a program."""
-        return _defines(self.threads)
-
-
-class PackedColumn(NamedTuple):
-    """The items of all rows, a buffer for those of valid rows without gaps, and the bytes of an item: 1, 2, 4 or 8."""
-
-    source: DeviceBuffer
-    target: DeviceBuffer
-    width: int
 
 
 class RowClasses:
@@ -101,20 +82,21 @@ class RowClasses:
         """Return whether no row precedes one of an earlier class; the host waits."""
         return not self._fetched[:, 2].any()
 
-    def split(self, keys: PackedColumn | None, places: tuple[DeviceBuffer, int] | None, *, limit: int | None = None) -> None:
+    def split(self, keys: MovedItems | None, places: RowNumbers | None, *, limit: int | None = None) -> None:
         """Partition the rows stably: classes in their order, and rows of one class in the order of the column.
 
         Parameters
         ----------
         keys
-            Items of the rows, and the buffer for those of valid rows; None if they are not needed.
+            Items of all rows, and the buffer for those of valid rows without gaps, of 1, 2, 4 or 8 bytes each; None if they are
+            not needed.
         places
-            Buffer for the row numbers, and bytes of one, 4 or 8; None if they are not needed.
+            Buffer for the row numbers; None if they are not needed.
         limit
             Number of row numbers to write; None for all.
         """
         source, target, width = (0, 0, 1) if keys is None else (keys.source.address, keys.target.address, keys.width)
-        numbers, number_width = (0, 0) if places is None else (places[0].address, places[1])
+        numbers, number_width = (0, 0) if places is None else (places.buffer.address, places.width)
         wanted = self._column.length if limit is None else limit
         split = struct.pack("<4Q2I", source, target, numbers, wanted, width, number_width)
         self._launch(_SPLIT, self._chunks, self._counts, self._chunks, split)
@@ -131,8 +113,3 @@ class RowClasses:
         if blocks:
             shape = Shape(self._tuning.defines(), blocks, self._tuning.threads)
             self.launcher.launch(entry, shape, (self._rows, *args))
-
-
-@cache
-def _defines(threads: int) -> dict[str, int]:
-    return {"HR_THREADS": threads}

@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from headrace.arrange.sort.gpu.common.launch import (
-    MAX_COLUMNS,
-    MAX_U32_ROWS,
-    KeyType,
-    MovedColumn,
-    SortContext,
-    row_bytes,
-)
+from headrace.arrange.gather.moved_items import MovedItems, RowNumbers
+from headrace.arrange.sort.gpu.common.key_type import KeyType
+from headrace.arrange.sort.gpu.common.launch import MAX_COLUMNS, MAX_U32_ROWS, MovedColumn, SortArrays, SortContext, row_bytes
 from headrace.arrange.sort.gpu.heavy_hitters.heavy_hitters import ExtractionBuffers, HeavyHitters
 from headrace.arrange.sort.gpu.lsd.lsd import DevicePlan, LsdSort, MsdUse, PlanInputs
 from headrace.arrange.sort.gpu.lsd.tuning import TileTuning, needs_u64_positions
-from headrace.arrange.sort.gpu.msd.local_sorts import BlockSortTuning, sort_in_one_block
+from headrace.arrange.sort.gpu.msd.local_sorts import sort_in_one_block
+from headrace.arrange.sort.gpu.msd.local_tuning import BlockSortTuning
 from headrace.arrange.sort.gpu.msd.msd import MAX_KEYS, MsdSort
 from headrace.arrange.sort.gpu.msd.tuning import HybridOptions, MsdTuning
 from headrace.arrange.sort.gpu.single_launch.single_launch import cooperative_sort, rank_sort
 from headrace.arrange.sort.gpu.single_launch.tuning import RankSortTuning, SingleLaunch
-from headrace.arrange.sort.gpu.top_k import TopK, TopKTargets, is_in_order
+from headrace.arrange.sort.gpu.top_k import TopKSearch, TopKTargets, is_in_order
 from headrace.arrange.sort.gpu.tuning import SortTuning
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.core.errors import OptionError
@@ -39,9 +35,9 @@ class SortRequest:
     keys, target
         Input and output; no target: the sorted keys are not needed.
     values
-        Input, output and bytes of an item of each column that moves with the keys.
+        Columns that move with the keys.
     indices
-        Output for the positions of the keys, and bytes of one.
+        Output for the positions of the keys.
     stable
         Whether equal keys keep their order.
     strategy
@@ -53,8 +49,8 @@ class SortRequest:
     order: KeyOrder
     keys: DeviceBuffer
     target: DeviceBuffer | None
-    values: tuple[tuple[DeviceBuffer, DeviceBuffer, int], ...] = ()
-    indices: tuple[DeviceBuffer, int] | None = None
+    values: tuple[MovedItems, ...] = ()
+    indices: RowNumbers | None = None
     stable: bool = True
     strategy: str | None = None
     options: HybridOptions = field(default_factory=HybridOptions)
@@ -154,8 +150,10 @@ class Sorter:
         indices, index_bytes = request.indices
         keys = KeyType(request.width, request.order.packed)
         chosen = TopKTargets(self._launcher.allocate(k * request.width), self._launcher.allocate(k * index_bytes), index_bytes)
-        sort = replace(request, keys=chosen.keys, values=((chosen.indices, indices, index_bytes),), indices=None, strategy=None)
-        TopK(self._context, keys, self._tuning.top_k).run(request.keys, k, chosen)
+        sort = replace(
+            request, keys=chosen.keys, values=(MovedItems(chosen.indices, indices, index_bytes),), indices=None, strategy=None
+        )
+        TopKSearch(self._context, keys, self._tuning.top_k).run(request.keys, k, chosen)
         return Sorter(self._launcher, k, self._tuning, self._counters).sort(sort)
 
     def _check_hybrid(self, request: SortRequest) -> None:
@@ -183,7 +181,7 @@ class Sorter:
             return True
         if self._single_launch(request) is not None:
             return False
-        if request.indices is not None and request.indices[1] == 8 and self._count <= MAX_U32_ROWS:
+        if request.indices is not None and request.indices.width == 8 and self._count <= MAX_U32_ROWS:
             return True  # row numbers of 4 bytes move
         return sum(width for _, _, width in request.values) > self._tuning.max_moved_bytes
 
@@ -193,7 +191,7 @@ class Sorter:
         indices, index_bytes = request.indices or (None, 0)
         rows = indices if indices is not None and index_bytes == width else self._launcher.allocate(self._count * width)
         copies = [self._launcher.allocate(self._count * w) if a.address == b.address else None for a, b, w in request.values]
-        self._sort_directly(replace(request, values=(), indices=(rows, width)))
+        self._sort_directly(replace(request, values=(), indices=RowNumbers(rows, width)))
         for (source, target, item), copy in zip(request.values, copies, strict=True):
             if copy is not None:
                 self._context.gather(None, source, copy, item)
@@ -209,24 +207,24 @@ class Sorter:
         columns = [self._moved(source, target, width, keys) for source, target, width in request.values]
         if request.indices is not None:
             columns.append(self._row_numbers(*request.indices))
-        return self._sort_many(request, keys, moved, columns)
+        return self._sort_many(request, keys, SortArrays(moved, columns))
 
     def _sort_in_one_launch(self, request: SortRequest, keys: KeyType, tuning: SingleLaunch | BlockSortTuning) -> None:
         moved = MovedColumn(request.keys, request.target, None, request.width)
         columns = [MovedColumn(source, target, None, width) for source, target, width in request.values]
         if request.indices is not None:
-            columns.append(MovedColumn(None, request.indices[0], None, request.indices[1]))
-        arrays, writes, launcher, count = (moved, columns), request.target is not None, self._launcher, self._count
+            columns.append(MovedColumn(None, request.indices.buffer, None, request.indices.width))
+        arrays, writes, launcher, count = SortArrays(moved, columns), request.target is not None, self._launcher, self._count
         if isinstance(tuning, BlockSortTuning):
             return sort_in_one_block(launcher, keys, tuning, arrays, count, writes_keys=writes)
         if isinstance(tuning, RankSortTuning):
             return rank_sort(launcher, keys, tuning, arrays, count, writes_keys=writes, counters=self._counters)
         return cooperative_sort(launcher, keys, tuning, arrays, count, writes_keys=writes, counters=self._counters)
 
-    def _sort_many(self, request: SortRequest, keys: KeyType, moved: MovedColumn, columns: Sequence[MovedColumn]) -> None:
+    def _sort_many(self, request: SortRequest, keys: KeyType, arrays: SortArrays) -> None:
         """Launch every sort that the plan may choose. The device decides, so the host does not wait."""
         context, lsd_tuning, writes_keys = self._context, self._tuning.lsd, request.target is not None
-        widths = [column.width for column in columns]
+        widths = [column.width for column in arrays.columns]
         choice = self._msd_choice(request, widths)
         use, msd_tuning = (MsdUse.NEVER, None) if choice is None else (choice.use, choice.tuning)
         tile = lsd_tuning.tiles_of(keys.width).select(widths, self._count)
@@ -242,26 +240,26 @@ class Sorter:
         plan = DevicePlan(context, keys, lsd_tuning, plan_zeros, counts_prefixes=counts_prefixes)
         lsd = LsdSort(context, keys, lsd_tuning, tile, states) if use is not MsdUse.ALWAYS else None
         msd = MsdSort(context, keys, choice.tuning, choice.options, (states, counts)) if choice else None
-        in_place = any(column.in_place for column in (moved, *columns))
+        in_place = any(column.in_place for column in arrays.all)
         if in_place and keys.digit_count(lsd_tuning.bits) % 2:  # an even number of passes ends where it began
-            moved, *columns = [self._from_copy(column) for column in (moved, *columns)]
-            in_place = False
-        assert moved.source is not None
+            moved, *columns = [self._from_copy(column) for column in arrays.all]
+            arrays, in_place = SortArrays(moved, columns), False
+        assert arrays.keys.source is not None
         max_block_keys = msd_tuning.max_leaf_keys if msd_tuning else 1
-        inputs = PlanInputs(in_place, bool(columns), use, max_block_keys, sum(widths))
+        inputs = PlanInputs(in_place, bool(widths), use, max_block_keys, sum(widths))
         heavy = None
         if may_extract:
             buffers = ExtractionBuffers(tile, states, heavy_table)
-            heavy = HeavyHitters(context, keys, self._tuning.heavy_hitters, (moved, columns), buffers)
+            heavy = HeavyHitters(context, keys, self._tuning.heavy_hitters, arrays, buffers)
             heavy.extract(plan, inputs)
-        plan.make(moved.source, inputs, None if heavy is None else heavy.remainder)
+        plan.make(arrays.keys.source, inputs, None if heavy is None else heavy.remainder)
         if lsd is not None:
-            lsd.run(plan, (moved, columns), writes_keys=writes_keys)
+            lsd.run(plan, arrays, writes_keys=writes_keys)
         if lsd is not None and heavy is not None:
-            lsd.run(plan, (moved, columns), is_remainder=True)
+            lsd.run(plan, arrays, is_remainder=True)
         if msd is not None:
-            msd.run(plan, (moved, columns), writes_keys=writes_keys)
-        plan.copy_or_reverse((moved, columns), writes_keys=writes_keys)
+            msd.run(plan, arrays, writes_keys=writes_keys)
+        plan.copy_or_reverse(arrays, writes_keys=writes_keys)
         if heavy is not None:
             heavy.merge(plan, writes_keys=writes_keys)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from headrace.arrange.gather.moved_items import MovedItems, RowNumbers
 from headrace.arrange.sort.gpu.planner import Sorter, SortRequest
 from headrace.arrange.sort.gpu.tuning import SortTuning, tuning_of
 from headrace.arrange.sort.request import SortTask
@@ -82,6 +83,6 @@ def sorters_on(keys: Array, others: Iterable[Array], context: Context, budget: B
 
 
 def _request(task: SortTask) -> SortRequest:
-    values = tuple((move.source, move.target, move.source.width) for move in task.values)
-    indices = None if task.indices is None else (task.indices, task.indices.width)
+    values = tuple(MovedItems(move.source, move.target, move.source.width) for move in task.values)
+    indices = None if task.indices is None else RowNumbers(task.indices, task.indices.width)
     return SortRequest(task.order, task.keys, task.target, values, indices, task.stable, task.strategy)

@@ -31,7 +31,7 @@ struct PrecedingCounts {
     u64 equal;
 };
 
-struct Chunks {
+struct TopKChunks {
     u64* keys_before;  // for each block: lower, equal
     u64 chunk;         // keys of a block, a multiple of a tile
 };
@@ -106,7 +106,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 // Counts the keys of each block's chunk that precede the k-th, and that equal it.
 extern "C" __global__ void __launch_bounds__(threads)
-    count_chunks(const Key* keys, u64 count, KeyRule<Key> rule, const TopKState* top, Chunks chunks) {
+    count_chunks(const Key* keys, u64 count, KeyRule<Key> rule, const TopKState* top, TopKChunks chunks) {
     __shared__ u64 totals[warps];
     const Key limit = static_cast<Key>(top->bits);
     u64 lower = 0, equal = 0;
@@ -128,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // Returns the sums of the counts of the preceding blocks.
-static __device__ __forceinline__ PrecedingCounts preceding_counts(const Chunks& chunks, u64 (&totals)[warps]) {
+static __device__ __forceinline__ PrecedingCounts preceding_counts(const TopKChunks& chunks, u64 (&totals)[warps]) {
     PrecedingCounts sum = {};
     for (u32 block = threadIdx.x; block < blockIdx.x; block += threads) {
         sum.lower += chunks.keys_before[2 * block];
@@ -145,8 +145,8 @@ static __device__ __forceinline__ PrecedingCounts preceding_counts(const Chunks&
 
 // Copies the first k keys, as given, and their positions of `index_bytes` each, in the order of positions.
 extern "C" __global__ void __launch_bounds__(threads)
-    take_top(const Key* keys, u64 count, KeyRule<Key> rule, const TopKState* top, Chunks chunks, Key* to, void* places,
-             u32 index_bytes) {
+    take_top(const Key* keys, u64 count, KeyRule<Key> rule, const TopKState* top, TopKChunks chunks, Key* to,
+             void* places, u32 index_bytes) {
     __shared__ u64 totals[warps];
     const Key limit = static_cast<Key>(top->bits);
     const u64 wanted = top->wanted;

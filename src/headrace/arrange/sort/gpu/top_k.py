@@ -3,41 +3,19 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
-from headrace.arrange.sort.gpu.common.launch import KeyType, SortContext
+from headrace.arrange.sort.gpu.common.key_type import KeyType
+from headrace.arrange.sort.gpu.common.launch import SortContext
+from headrace.arrange.sort.gpu.row_tuning import TOP_K_BITS, TopKTuning
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
 
-_BITS = 8
-_STATE_BYTES = 32 + 8 * (1 << _BITS)
+_STATE_BYTES = 32 + 8 * (1 << TOP_K_BITS)
 _BLOCKS_PER_MULTIPROCESSOR = 4
-
-
-@dataclass(frozen=True, slots=True)
-class TopKTuning:
-    """Size of top_k.cu: threads of a block, and 16-byte vectors of a thread."""
-
-    threads: int = 256
-    rows: int = 4
-
-    def tile(self, width: int) -> int:
-        """Return the keys of a tile."""
-        return self.threads * self.rows * 16 // width
-
-    def defines(self, keys: KeyType) -> Mapping[str, Any]:
-        """Return the macros of a program. All keys use equal codes, which are codes where no different keys are equal."""
-        sizes = ("HR_BITS", _BITS), ("HR_THREADS", self.threads), ("HR_ROWS", self.rows)
-        return KeyType(keys.width, keys.rule, equals=True).defines(*sizes)
-
-    def launch(self, keys: KeyType, blocks: int) -> Shape:
-        """Return the launch configuration for a grid of `blocks` blocks."""
-        return Shape(self.defines(keys), blocks, self.threads)
 
 
 def is_in_order(context: SortContext, keys: KeyType, source: DeviceBuffer, tuning: TopKTuning) -> bool:
@@ -45,7 +23,7 @@ def is_in_order(context: SortContext, keys: KeyType, source: DeviceBuffer, tunin
     disorder = context.launcher.allocate(4, fill=0)
     blocks = min(-(-context.count // tuning.tile(keys.width)), context.multiprocessors * 8)
     args = (source, context.count, keys.rule, disorder)
-    context.launcher.launch(_entry("is_sorted", f"PQ{len(keys.rule)}sP"), tuning.launch(keys, blocks), args)
+    context.launcher.launch(_entry("is_sorted", f"PQ{len(keys.rule)}sP"), _shape(tuning, keys, blocks), args)
     return int(context.launcher.fetch(disorder).view(np.uint32)[0]) == 0
 
 
@@ -58,7 +36,7 @@ class TopKTargets:
     index_bytes: int
 
 
-class TopK:
+class TopKSearch:
     """Finds the first k keys, in the order of their positions, for 0 < k < `SortContext.count`.
 
     It takes 2 KiB, and 16 bytes for each block of a grid.
@@ -85,8 +63,8 @@ class TopK:
         state: NDArray[np.uint64] = np.zeros(_STATE_BYTES // 8, np.uint64)
         state[2] = k  # `TopKState.wanted`
         context.launcher.put(state, self._state)
-        shape = self._tuning.launch(keys, self._blocks)
-        for number in reversed(range(keys.digit_count(_BITS))):
+        shape = _shape(self._tuning, keys, self._blocks)
+        for number in reversed(range(keys.digit_count(TOP_K_BITS))):
             launch(_entry("count_top", f"PQ{rule}sIP"), shape, (source, context.count, keys.rule, number, self._state))
         chunks = struct.pack("<2Q", self._preceding.address, self._chunk)
         args = (source, context.count, keys.rule, self._state, chunks)
@@ -98,3 +76,7 @@ class TopK:
 @lru_cache(32)
 def _entry(name: str, signature: str) -> Entry:
     return Entry("arrange/sort/gpu/top_k.cu", name, signature)
+
+
+def _shape(tuning: TopKTuning, keys: KeyType, blocks: int) -> Shape:
+    return Shape(tuning.defines(keys), blocks, tuning.threads)

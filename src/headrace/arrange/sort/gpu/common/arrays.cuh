@@ -13,7 +13,7 @@
 namespace headrace {
 
 // Chooses the buffers of a pass, from item `begin` on. A source that is null stays null.
-static __device__ __forceinline__ void choose_columns(Columns& columns, const Arrays& arrays, const PassStep& step,
+static __device__ __forceinline__ void choose_columns(Columns& columns, const SortArrays& arrays, const PassStep& step,
                                                       u64 begin) {
     if (threadIdx.x != 0) return;
     columns.count = arrays.columns;
@@ -29,7 +29,7 @@ static __device__ __forceinline__ void choose_columns(Columns& columns, const Ar
 
 // Returns the only column, if there is one. It is built from kernel arguments, so the compiler keeps it in constant
 // memory.
-static __device__ __forceinline__ Columns column_beside(const Arrays& arrays, const PassStep& step, u64 begin) {
+static __device__ __forceinline__ Columns column_beside(const SortArrays& arrays, const PassStep& step, u64 begin) {
     Columns beside = {};
     if constexpr (only != 0) {
         const Value* const from = static_cast<const Value*>(arrays.column[0].from(step.from));
@@ -47,7 +47,8 @@ constexpr u32 place_bytes = sizeof(Key) + (together ? only : with_values ? 1 : 0
 
 // Loads a tile whose first item has position `begin` among all.
 template <bool whole>
-static __device__ __forceinline__ void load_moved(Loaded& loaded, const Work& work, const Tile& tile, u64 begin) {
+static __device__ __forceinline__ void load_moved(Loaded& loaded, const SplitWork& work, const SplitTile& tile,
+                                                  u64 begin) {
     if (!together || work.columns.from[0] != nullptr) return load_tile<whole>(loaded, work, tile);
     load_items<whole>(loaded.key, work.in, tile);
     u32 first = static_cast<u32>(begin) + item_place(0);
@@ -67,12 +68,13 @@ static __device__ __forceinline__ void make_codes([[maybe_unused]] Key (&key)[it
     }
 }
 
-static __device__ __forceinline__ u8* digits_of_places(const Work& work) {
+static __device__ __forceinline__ u8* digits_of_places(const SplitWork& work) {
     return reinterpret_cast<u8*>(work.staging + tile_keys);
 }
 
 template <bool whole, class Decode>
-static __device__ __forceinline__ void write_keys_as(const Work& work, const Tile& tile, const Decode& decode) {
+static __device__ __forceinline__ void write_keys_as(const SplitWork& work, const SplitTile& tile,
+                                                     const Decode& decode) {
     const bool writes = work.out != nullptr;
     if (!with_values && !writes) return;
 #pragma unroll
@@ -87,7 +89,8 @@ static __device__ __forceinline__ void write_keys_as(const Work& work, const Til
 }
 
 template <bool whole, class Decode>
-static __device__ __forceinline__ void write_moved_as(const Work& work, const Tile& tile, const Decode& decode) {
+static __device__ __forceinline__ void write_moved_as(const SplitWork& work, const SplitTile& tile,
+                                                      const Decode& decode) {
     if constexpr (!together) {
         write_keys_as<whole>(work, tile, decode);
     } else if (work.out != nullptr) {
@@ -99,8 +102,8 @@ static __device__ __forceinline__ void write_moved_as(const Work& work, const Ti
 
 // Writes codes, in the last pass as keys, and values that move together with them.
 template <bool whole>
-static __device__ __forceinline__ void write_moved(const Work& work, const Tile& tile, const KeyRule<Key>& rule,
-                                                   bool is_last) {
+static __device__ __forceinline__ void write_moved(const SplitWork& work, const SplitTile& tile,
+                                                   const KeyRule<Key>& rule, bool is_last) {
     if (with_equals || !is_last) return write_moved_as<whole>(work, tile, [](Key key) { return key; });
     write_moved_as<whole>(work, tile, [&](Key key) { return rule.key(key); });
 }
@@ -108,7 +111,7 @@ static __device__ __forceinline__ void write_moved(const Work& work, const Tile&
 // Moves the items of one column, in as many rounds as shared memory requires. Without a source, items are row numbers
 // from `begin` on.
 template <bool whole, class Item>
-static __device__ __forceinline__ void move_column(const Work& work, u32 column, const Tile& tile,
+static __device__ __forceinline__ void move_column(const SplitWork& work, u32 column, const SplitTile& tile,
                                                    const u32 (&place)[items / 2], u32 begin) {
     constexpr bool all = sizeof(Item) <= sizeof(Key);
     constexpr u32 held = all ? tile_keys : tile_keys * sizeof(Key) / sizeof(Item);
@@ -159,7 +162,7 @@ struct Following {
     // Loads the values of a tile whose first item has position `begin` among all. Without a source, they are row
     // numbers.
     template <bool whole>
-    __device__ __forceinline__ void load(const Work& work, const Tile& tile, u64 begin) {
+    __device__ __forceinline__ void load(const SplitWork& work, const SplitTile& tile, u64 begin) {
         const Value* const in = static_cast<const Value*>(work.columns.from[0]);
         if (in != nullptr) return load_items<whole>(value, in, tile);
 #pragma unroll
@@ -167,7 +170,8 @@ struct Following {
     }
     // Writes values where their keys went, after these.
     template <bool whole>
-    __device__ __forceinline__ void write_out(const Work& work, const Tile& tile, const u32 (&place)[items / 2]) const {
+    __device__ __forceinline__ void write_out(const SplitWork& work, const SplitTile& tile,
+                                              const u32 (&place)[items / 2]) const {
         Value* const there = reinterpret_cast<Value*>(work.staging);
         Value* const out = static_cast<Value*>(work.columns.to[0]);
         const u8* const digit = digits_of_places(work);
@@ -186,8 +190,8 @@ struct Following {
 };
 
 template <bool whole>
-static __device__ __forceinline__ void move_all(const Work& work, const Tile& tile, const u32 (&place)[items / 2],
-                                                u64 begin) {
+static __device__ __forceinline__ void move_all(const SplitWork& work, const SplitTile& tile,
+                                                const u32 (&place)[items / 2], u64 begin) {
     const u32 first = static_cast<u32>(begin + tile.begin);
 #pragma unroll 1
     for (u32 c = 0; c < work.columns.count; ++c) {

@@ -16,13 +16,13 @@ namespace headrace {
 struct BlockStorage {
     Key* keys;
     u16* rows;
-    Shared& shared;
+    SplitShared& shared;
 
     static __device__ __forceinline__ BlockStorage in(void* memory) {
         u8* const bytes = static_cast<u8*>(memory);
         constexpr u32 keys = tile_keys * sizeof(Key), rows = with_values ? tile_keys * 2 : 0;
         return {reinterpret_cast<Key*>(bytes), reinterpret_cast<u16*>(bytes + keys),
-                *reinterpret_cast<Shared*>(bytes + keys + rows)};
+                *reinterpret_cast<SplitShared*>(bytes + keys + rows)};
     }
 };
 
@@ -51,8 +51,8 @@ static __device__ __forceinline__ void replace_half(u32 (&halves)[items / 2], u3
 
 // Counts digits as count_digits of split_tile.cuh does, for the rows that have keys. Missing keys count as the last
 // digit.
-static __device__ __forceinline__ Found count_part(const Key (&key)[items], const Work& work, u32 count,
-                                                   const PartRows& own) {
+static __device__ __forceinline__ DigitRun count_part(const Key (&key)[items], const SplitWork& work, u32 count,
+                                                      const PartRows& own) {
     u32* const counters = cleared_counters(work);
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
@@ -60,14 +60,14 @@ static __device__ __forceinline__ Found count_part(const Key (&key)[items], cons
         atomicAdd(counters + (own.place(j) < count ? work.digit.of(key[j]) : digits - 1), 1u);
     }
     __syncthreads();
-    Found found = scan_digits(work, {0, count});
+    DigitRun found = scan_digits(work, {0, count});
     if (threadIdx.x == digits - 1) found.count += tile_keys - own.rounds * threads;
     return found;
 }
 
 // Ranks keys by their digit; `key` and `row` return in the digit's order.
-static __device__ __forceinline__ void exchange(Key (&key)[items], u32 (&row)[items / 2], const Work& work, u32 count,
-                                                const PartRows& own, u16* rows) {
+static __device__ __forceinline__ void exchange(Key (&key)[items], u32 (&row)[items / 2], const SplitWork& work,
+                                                u32 count, const PartRows& own, u16* rows) {
 #pragma unroll
     for (u32 first = 0; first < items; first += 2) {
         if (!own.has(first)) continue;
@@ -95,12 +95,12 @@ static __device__ __forceinline__ void sort_block(Key (&key)[items], u32 (&row)[
                                                   const KeyRule<Key>& rule, u32 count, u32 low_bits) {
     const PartRows own = PartRows::of(count);
     const Columns columns = {};
-    const Places places = {};
+    const SplitPlaces places = {};
 #pragma unroll 1
     for (u32 shift = 0; shift < low_bits; shift += bits) {
         const Digit digit = digit_at_shift(rule, shift, low_bits - shift < bits ? low_bits - shift : bits);
-        const Work work{nullptr, nullptr, 0, digit, places, columns, staging.shared, staging.keys};
-        const Found found = count_part(key, work, count, own);
+        const SplitWork work{nullptr, nullptr, 0, digit, places, columns, staging.shared, staging.keys};
+        const DigitRun found = count_part(key, work, count, own);
         if (__syncthreads_or(threadIdx.x < digits && found.count == count) != 0) continue;
         exchange(key, row, work, count, own, staging.rows);
     }

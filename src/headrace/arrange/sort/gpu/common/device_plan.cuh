@@ -60,7 +60,7 @@ struct MovedColumn {
 constexpr u32 max_moved_columns = 8;
 
 // Keys, and the columns that move with them.
-struct Arrays {
+struct SortArrays {
     MovedColumn keys;
     MovedColumn column[max_moved_columns];
     u32 columns;

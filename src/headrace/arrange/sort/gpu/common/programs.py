@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headrace.arrange.sort.gpu.common.launch import THREADS
+from headrace.arrange.sort.gpu.common.key_type import THREADS
 from headrace.gpu.kernels.source import Programs
 
 PROGRAMS: Programs = (("gather.cu", {"HR_THREADS": [THREADS]}),)

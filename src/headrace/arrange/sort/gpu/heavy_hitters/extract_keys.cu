@@ -77,14 +77,14 @@ struct PackShared {
 };
 
 // Returns where a warp's `own` keys go, after all that were reserved before. It contains barriers.
-static __device__ __forceinline__ u32 reserve_range(u32 own, PackShared& shared, u32* taken) {
+static __device__ __forceinline__ u32 reserve_range(u32 own, PackShared& shared, u32* reserved) {
     if (tile::lane() == 0) shared.of_warp[tile::warp()] = own;
     __syncthreads();
     if (tile::warp() == 0) {
         const u32 some = tile::lane() < warps ? shared.of_warp[tile::lane()] : 0;
         const u32 upto = tile::scan_warp<Sum<u32>>(some);
         if (tile::lane() < warps) shared.of_warp[tile::lane()] = upto - some;
-        if (tile::lane() == tile::lanes - 1) shared.begin = atomicAdd(taken, upto);
+        if (tile::lane() == tile::lanes - 1) shared.begin = atomicAdd(reserved, upto);
     }
     __syncthreads();
     const u32 begin = shared.begin + shared.of_warp[tile::warp()];
@@ -126,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 // The result as alternating runs of remaining keys and heavy keys: where run r begins, and how far after it its items
 // lie in `between`.
 constexpr u32 max_runs = 2 * classes;
-struct Runs {
+struct MergeRuns {
     u64 begin[max_runs];  // ascending; remaining keys if r is even, heavy ones if it is odd
     i64 from[max_runs];   // added to a position of the result
     u32 number;
@@ -160,7 +160,7 @@ static __device__ __forceinline__ u64 lights_below(const Key* sorted, u64 remain
 }
 
 // Finds all runs. All threads call it; it contains barriers.
-static __device__ __forceinline__ void find_runs(Runs& runs, const All& heavy, const Input& remainder) {
+static __device__ __forceinline__ void find_runs(MergeRuns& runs, const All& heavy, const Input& remainder) {
     const u32 c = threadIdx.x;
     if (c < classes && c <= heavy.number) {
         u64 before = 0;  // heavy keys
@@ -178,12 +178,12 @@ static __device__ __forceinline__ void find_runs(Runs& runs, const All& heavy, c
     __syncthreads();
 }
 
-// Writes positions [first, end) of the result, which may lie in one run or several. `made(r)` is the value of heavy
+// Writes positions [first, end) of the result, which may lie in one run or several. `result(r)` is the value of heavy
 // keys in run r.
 constexpr u32 together_items = 8;
-template <class Item, class Made>
-static __device__ __forceinline__ void put_tile(const Runs& runs, const Item* in, Item* out, u64 first, u64 end,
-                                                const Made& result) {
+template <class Item, class Result>
+static __device__ __forceinline__ void put_tile(const MergeRuns& runs, const Item* in, Item* out, u64 first, u64 end,
+                                                const Result& result) {
     const u32 r = runs.at(first);
     const bool whole =
         end - first == u64{threads} * together_items && (r + 1 == runs.number || runs.begin[r + 1] >= end);
@@ -219,9 +219,9 @@ struct FromBefore {
     __device__ __forceinline__ Item operator()(u32) const { return Item{}; }
 };
 
-template <class Item, class Made>
-static __device__ __forceinline__ void put_all(const Runs& runs, const MovedColumn& moved, u64 count,
-                                               const Made& result) {
+template <class Item, class Result>
+static __device__ __forceinline__ void put_all(const MergeRuns& runs, const MovedColumn& moved, u64 count,
+                                               const Result& result) {
     constexpr u64 step = u64{threads} * together_items;
     const Item* const in = static_cast<const Item*>(moved.between);
     Item* const out = static_cast<Item*>(moved.target);
@@ -232,10 +232,10 @@ static __device__ __forceinline__ void put_all(const Runs& runs, const MovedColu
 
 // Merges everything from `between` to the target.
 extern "C" __global__ void __launch_bounds__(threads)
-    merge_heavy(KeyRule<Key> rule, Arrays arrays, u64 count, u32 writes_keys, const All* heavy,
+    merge_heavy(KeyRule<Key> rule, SortArrays arrays, u64 count, u32 writes_keys, const All* heavy,
                 const DevicePlan* plan) {
     tile::wait_for_launch_before();
-    __shared__ Runs runs;
+    __shared__ MergeRuns runs;
     if (plan->heavy == 0) return;
     find_runs(runs, *heavy, Input(static_cast<const Key*>(arrays.keys.between), plan->remainder, rule));
     if (writes_keys != 0) {
@@ -271,7 +271,7 @@ extern "C" __global__ void __launch_bounds__(sample_threads)
     for (u32 k = 0; k < per_thread; ++k) own[k] = keys[count * place(k) / sampled];
     for (u32 i = threadIdx.x; i < cells; i += sample_threads) cell[i] = 0;
     if (threadIdx.x == 0) {
-        shared.listed = shared.kept = shared.in_kept = shared.pairs = shared.pairs_kept = 0;
+        shared.listed = shared.chosen = shared.in_chosen = shared.pairs = shared.pairs_chosen = 0;
         shared.best = ~0u;
         shared.differ = 0;
     }
@@ -293,14 +293,14 @@ extern "C" __global__ void __launch_bounds__(sample_threads)
     __syncthreads();
     list_values(cell, shared);
     __syncthreads();
-    keep_values(code, shared);
+    choose_values(code, shared);
     __syncthreads();
-    const u32 remaining = sampled - shared.in_kept;
+    const u32 remaining = sampled - shared.in_chosen;
     if (threadIdx.x == 0) {
         const u64 remainder = count * remaining / sampled;
-        plan->repeats = are_repeated(shared.pairs - shared.pairs_kept, remaining, remainder) ? 1 : 0;
+        plan->repeats = are_repeated(shared.pairs - shared.pairs_chosen, remaining, remainder) ? 1 : 0;
     }
-    if (shared.kept == 0) return;
+    if (shared.chosen == 0) return;
     find_hash(cell, shared);
     __syncthreads();
     const u32 number = write_values(shared, *heavy);

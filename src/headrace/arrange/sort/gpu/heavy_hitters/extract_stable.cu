@@ -14,7 +14,7 @@ using namespace headrace;
 using Table = ClassTable<Key, bits>;
 
 // Computes where each class begins, and stores the number of remaining keys in the plan.
-static __device__ __forceinline__ void begin_classes(const Table::All& heavy, u64 count, Shared& shared,
+static __device__ __forceinline__ void begin_classes(const Table::All& heavy, u64 count, SplitShared& shared,
                                                      DevicePlan* plan) {
     const u32 c = threadIdx.x;
     if (c >= digits) return;
@@ -30,7 +30,7 @@ static __device__ __forceinline__ void begin_classes(const Table::All& heavy, u6
 
 // Moves from the source to `between`, if the plan has heavy hitters.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    extract_stable(DevicePlan* plan, const Table::All* heavy, KeyRule<Key> rule, Arrays arrays, Portion portion) {
+    extract_stable(DevicePlan* plan, const Table::All* heavy, KeyRule<Key> rule, SortArrays arrays, Portion portion) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
     __shared__ Columns columns;
@@ -38,8 +38,8 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     if (plan->heavy == 0) return;
     const PassStep step = {0, BufferRole::source, BufferRole::between, 0};
     Key* const staging = reinterpret_cast<Key*>(memory);
-    Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * place_bytes);
-    const Places places = {nullptr, nullptr, 0, portion.memory, portion.epoch, 0};
+    SplitShared& shared = *reinterpret_cast<SplitShared*>(reinterpret_cast<u8*>(memory) + tile_keys * place_bytes);
+    const SplitPlaces places = {nullptr, nullptr, 0, portion.memory, portion.epoch, 0};
     LookBack look_back(places.memory, places.epoch);
     if constexpr (only == 0) choose_columns(columns, arrays, step, 0);
     const Columns beside = column_beside(arrays, step, 0);
@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const Digit digit = {{rule, &table}, digits - 1, 0};
     const Key* const in = static_cast<const Key*>(arrays.keys.source);
     Key* const out = static_cast<Key*>(arrays.keys.between);
-    const Work work{in, out, portion.count, digit, places, only != 0 ? beside : columns, shared, staging};
+    const SplitWork work{in, out, portion.count, digit, places, only != 0 ? beside : columns, shared, staging};
     sort_tiles({work, portion, look_back, nullptr, plan, 0, rule, false, false}, first);
     if (threadIdx.x == 0) look_back.end();
 }

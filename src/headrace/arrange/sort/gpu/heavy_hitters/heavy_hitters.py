@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from headrace.arrange.sort.gpu.common.launch import KeyType, MovedColumn, SortContext, packed_arrays
+from headrace.arrange.sort.gpu.common.key_type import KeyType
+from headrace.arrange.sort.gpu.common.launch import SortArrays, SortContext
 from headrace.arrange.sort.gpu.heavy_hitters.tuning import HeavyHitterTuning
-from headrace.arrange.sort.gpu.lsd.lsd import PORTION, DevicePlan, PlanInputs
+from headrace.arrange.sort.gpu.lsd.lsd import PORTION, DevicePlan, PlanInputs, tile_shape
 from headrace.arrange.sort.gpu.lsd.tuning import TileTuning
 from headrace.gpu.kernels.kernel import LaunchMode
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
@@ -54,12 +54,11 @@ class HeavyHitters:
         context: SortContext,
         keys: KeyType,
         tuning: HeavyHitterTuning,
-        arrays: tuple[MovedColumn, Sequence[MovedColumn]],
+        arrays: SortArrays,
         buffers: ExtractionBuffers,
     ) -> None:
         self._context, self._keys, self._tuning, self._buffers = context, keys, tuning, buffers
-        self._moved, self._columns = arrays
-        self._packed = packed_arrays(*arrays)
+        self._moved, self._columns, self._packed = arrays.keys, arrays.columns, arrays.packed
 
     @staticmethod
     def nbytes(keys: KeyType, tuning: HeavyHitterTuning) -> int:
@@ -94,7 +93,7 @@ class HeavyHitters:
     def _extract_stably(self, plan: DevicePlan) -> None:
         context, keys, buffers = self._context, self._keys, self._buffers
         portion = PORTION.pack(0, context.count, 0, 0, buffers.states.address, _EPOCH, 1)
-        shape = buffers.tile.launch(context, keys, self._tuning.class_bits, context.count)
+        shape = tile_shape(buffers.tile, context, keys, self._tuning.class_bits, context.count)
         args = (plan.plan, buffers.table, keys.rule, self._packed, portion)
         context.launcher.launch(_entry("extract_stable", "extract_stable", f"PP{len(keys.rule)}s296s48s"), shape, args)
 

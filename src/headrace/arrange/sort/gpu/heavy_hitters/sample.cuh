@@ -20,8 +20,8 @@ constexpr u32 bitmap_words = All::slots / 32;
 static_assert(sampled < 1u << 16 && bitmap_words * sample_warps <= cells && max_heavy <= sample_threads);
 
 struct SampleShared {
-    u32 listed, kept, best, in_kept;
-    u32 pairs, pairs_kept;  // pairs of equal keys, of all values and of those that are kept
+    u32 listed, chosen, best, in_chosen;
+    u32 pairs, pairs_chosen;  // pairs of equal keys, of all values and of the chosen ones
     Key differ;
     u32 owner[max_candidates], count[max_candidates];
     Key code[max_heavy];
@@ -65,51 +65,51 @@ static __device__ __forceinline__ void list_values(const u32* cell, SampleShared
     if (tile::lane() == 0 && pairs != 0) atomicAdd(&shared.pairs, pairs);
 }
 
-// Keeps the most frequent of these, up to the maximum number.
-static __device__ __forceinline__ void keep_values(const Key* code, SampleShared& shared) {
+// Chooses the most frequent of these, up to the maximum number.
+static __device__ __forceinline__ void choose_values(const Key* code, SampleShared& shared) {
     for (u32 i = threadIdx.x; i < shared.listed; i += sample_threads) {
         const Key own = code[shared.owner[i]];
-        u32 ahead = 0;
+        u32 preceding = 0;
         for (u32 k = 0; k < shared.listed && shared.listed > max_heavy; ++k) {
             const bool same = shared.count[k] == shared.count[i];
-            ahead += shared.count[k] > shared.count[i] || (same && code[shared.owner[k]] < own) ? 1 : 0;
+            preceding += shared.count[k] > shared.count[i] || (same && code[shared.owner[k]] < own) ? 1 : 0;
         }
-        if (ahead >= max_heavy) continue;
-        shared.code[atomicAdd(&shared.kept, 1u)] = own;
-        atomicAdd(&shared.in_kept, shared.count[i]);
-        atomicAdd(&shared.pairs_kept, pairs_of(shared.count[i]));
+        if (preceding >= max_heavy) continue;
+        shared.code[atomicAdd(&shared.chosen, 1u)] = own;
+        atomicAdd(&shared.in_chosen, shared.count[i]);
+        atomicAdd(&shared.pairs_chosen, pairs_of(shared.count[i]));
     }
 }
 
 // Finds a hash. Each warp tries its own multipliers until all values have separate slots, or few have not.
 static __device__ __forceinline__ void find_hash(u32* bitmaps, SampleShared& shared) {
-    u32* const taken = bitmaps + tile::warp() * bitmap_words;
-    for (u32 w = tile::lane(); w < bitmap_words; w += tile::lanes) taken[w] = 0;
+    u32* const occupied = bitmaps + tile::warp() * bitmap_words;
+    for (u32 w = tile::lane(); w < bitmap_words; w += tile::lanes) occupied[w] = 0;
     __syncwarp();
     u32 lost = 0;
-    for (u32 i = tile::lane(); i < shared.kept; i += tile::lanes) {
+    for (u32 i = tile::lane(); i < shared.chosen; i += tile::lanes) {
         const u32 slot = All::slot_of(shared.code[i], multiplier_of(tile::warp()));
-        lost += atomicOr(&taken[slot / 32], 1u << slot % 32) >> slot % 32 & 1;
+        lost += atomicOr(&occupied[slot / 32], 1u << slot % 32) >> slot % 32 & 1;
     }
     lost = __reduce_add_sync(tile::all_lanes, lost);
     if (tile::lane() == 0) atomicMin(&shared.best, lost << 16 | tile::warp());
 }
 
-// Writes the kept values in ascending order of their codes; of values that share a slot, the lowest. Returns their
+// Writes the chosen values in ascending order of their codes; of values that share a slot, the lowest. Returns their
 // number to all threads.
 static __device__ __forceinline__ u32 write_values(SampleShared& shared, All& heavy) {
-    const u32 i = threadIdx.x, kept = shared.kept;
-    const Key multiplier = multiplier_of(shared.best & 0xFFFF), own = i < kept ? shared.code[i] : Key{0};
-    bool is_in = i < kept;
-    for (u32 k = 0; k < kept && is_in && shared.best >> 16 != 0; ++k) {
+    const u32 i = threadIdx.x, chosen = shared.chosen;
+    const Key multiplier = multiplier_of(shared.best & 0xFFFF), own = i < chosen ? shared.code[i] : Key{0};
+    bool is_in = i < chosen;
+    for (u32 k = 0; k < chosen && is_in && shared.best >> 16 != 0; ++k) {
         const Key other = shared.code[k];
         is_in = other >= own || All::slot_of(other, multiplier) != All::slot_of(own, multiplier);
     }
-    if (i < kept) shared.is_in[i] = is_in ? 1 : 0;
+    if (i < chosen) shared.is_in[i] = is_in ? 1 : 0;
     const u32 number = static_cast<u32>(__syncthreads_count(is_in));
     if (is_in) {
         u32 below = 0;
-        for (u32 k = 0; k < kept; ++k) below += shared.code[k] < own ? shared.is_in[k] : 0;
+        for (u32 k = 0; k < chosen; ++k) below += shared.code[k] < own ? shared.is_in[k] : 0;
         heavy.code[below + 1] = own;
     }
     if (i == 0) heavy.multiplier = multiplier;

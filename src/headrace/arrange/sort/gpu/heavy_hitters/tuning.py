@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.arrange.sort.gpu.common.launch import KeyType
+from headrace.arrange.sort.gpu.common.key_type import KeyType
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,7 @@ class HeavyHitterTuning:
 
     def defines(self, keys: KeyType, digit_bits: int) -> Mapping[str, Any]:
         """Return the macros of extract_keys.cu."""
-        bits = ("HR_BITS", digit_bits), ("HR_CLASS_BITS", self.class_bits)
-        sizes = ("HR_THREADS", self.threads), ("HR_ROWS", self.rows), ("HR_SAMPLE_THREADS", self.sample_threads)
-        return keys.defines(*bits, *sizes)
+        return keys.defines(
+            HR_BITS=digit_bits, HR_CLASS_BITS=self.class_bits, HR_THREADS=self.threads, HR_ROWS=self.rows,
+            HR_SAMPLE_THREADS=self.sample_threads,
+        )  # fmt: skip

@@ -44,7 +44,7 @@ static __device__ __forceinline__ void put_array(const MovedColumn& moved, u64 c
 }
 
 extern "C" __global__ void __launch_bounds__(1024)
-    copy_or_reverse(const DevicePlan* plan, Arrays arrays, u64 count, u32 writes_keys) {
+    copy_or_reverse(const DevicePlan* plan, SortArrays arrays, u64 count, u32 writes_keys) {
     tile::wait_for_launch_before();
     if (plan->method != SortMethod::copy && plan->method != SortMethod::reverse) return;
     const bool reversed = plan->method == SortMethod::reverse;

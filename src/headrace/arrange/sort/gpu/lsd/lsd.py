@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 
-from headrace.arrange.sort.gpu.common.launch import (
-    RESIDENT_THREADS,
-    THREADS,
-    KeyType,
-    MovedColumn,
-    SortContext,
-    packed_arrays,
-)
-from headrace.arrange.sort.gpu.lsd.tuning import LsdTuning, PrefixHistogramTuning, TileTuning
+from headrace.arrange.sort.gpu.common.key_type import THREADS, KeyType
+from headrace.arrange.sort.gpu.common.launch import RESIDENT_THREADS, SortArrays, SortContext
+from headrace.arrange.sort.gpu.lsd.tuning import LsdTuning, PrefixHistogramTuning, TileTuning, needs_u64_positions
 from headrace.gpu.kernels.kernel import LaunchMode
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 
@@ -115,7 +108,7 @@ class DevicePlan:
         packed = inputs.packed(self._context.count)
         if self.prefix_counts is not None and self._tuning.prefix_histogram is not None:
             self._count_prefixes(source, packed, self.prefix_counts, self._tuning.prefix_histogram)
-        self._count_digits((source, remainder), packed, keeps_equals=inputs.keeps_equals)
+        self._count_digits(source, remainder, packed, keeps_equals=inputs.keeps_equals)
 
     def _count_prefixes(self, source: DeviceBuffer, inputs: bytes, counts: BufferSlice, sizes: PrefixHistogramTuning) -> None:
         """Count prefixes if a sample shows that the MSD sort is likely to be cheaper."""
@@ -139,26 +132,32 @@ class DevicePlan:
             (counts, self._differ, inputs, self.totals, self.plan),
         )
 
-    def _count_digits(self, sources: tuple[DeviceBuffer, DeviceBuffer | None], inputs: bytes, *, keeps_equals: bool) -> None:
+    def _count_digits(self, source: DeviceBuffer, remainder: DeviceBuffer | None, inputs: bytes, *, keeps_equals: bool) -> None:
         keys, bits, context = self._keys, self._tuning.bits, self._context
         sizes = self._tuning.histogram
         tile = sizes.threads * sizes.rows * 16 // keys.width
         blocks = max(1, min(-(-context.count // tile), context.multiprocessors * sizes.blocks))
         defines = sizes.defines(keys, bits)
         shape = Shape(defines, blocks, sizes.threads, _counter_bytes(keys.digit_count(bits) << bits, sizes.threads))
-        source, remainder = sources
         args = (source, context.count, keys.rule, int(keeps_equals), self.totals, self._disorder, remainder, self.plan)
         context.launcher.launch(_count_entry(len(keys.rule)), shape, args)
         shape = Shape(defines, 1, sizes.plan_threads)
         context.launcher.launch(_CHOOSE_PLAN, shape, (self.totals, self._disorder, inputs, self.starts, self.plan))
 
-    def copy_or_reverse(self, arrays: tuple[MovedColumn, Sequence[MovedColumn]], *, writes_keys: bool = True) -> None:
+    def copy_or_reverse(self, arrays: SortArrays, *, writes_keys: bool = True) -> None:
         """Copy or reverse the arrays if the plan found the keys in ascending or descending order."""
         context = self._context
         threads = THREADS if context.count < _MANY_KEYS else _MANY_KEYS_THREADS
         blocks = min(context.blocks(context.count, 4 * threads), context.multiprocessors * (RESIDENT_THREADS // threads))
-        args = (self.plan, packed_arrays(*arrays), context.count, int(writes_keys))
+        args = (self.plan, arrays.packed, context.count, int(writes_keys))
         context.launcher.launch(_COPY_OR_REVERSE, Shape(_NO_DEFINES, blocks, threads), args)
+
+
+def tile_shape(tile: TileTuning, context: SortContext, keys: KeyType, bits: int, count: int) -> Shape:
+    """Return the launch configuration for `count` of the keys of a sort, by digits of `bits` bits."""
+    blocks = min(-(-count // tile.keys), context.multiprocessors * tile.blocks)
+    defines = tile.defines(keys, bits, is_large=needs_u64_positions(context.count))
+    return Shape(defines, blocks, tile.threads, tile.shared_bytes(keys.width, bits))
 
 
 class LsdSort:
@@ -186,7 +185,7 @@ class LsdSort:
     def run(
         self,
         plan: DevicePlan,
-        arrays: tuple[MovedColumn, Sequence[MovedColumn]],
+        arrays: SortArrays,
         *,
         writes_keys: bool = True,
         is_remainder: bool = False,
@@ -198,19 +197,19 @@ class LsdSort:
         plan
             The plan in device memory.
         arrays
-            Keys, and at most `MAX_COLUMNS` columns.
+            Keys and columns.
         writes_keys
             Whether the last pass writes keys.
         is_remainder
             Whether heavy hitters are extracted. Then the passes sort the remaining keys and always write them.
         """
         name = "remainder_pass" if is_remainder else "onesweep_pass"
-        packed, entry = packed_arrays(*arrays), _pass_entry(name, len(self._keys.rule))
+        packed, entry = arrays.packed, _pass_entry(name, len(self._keys.rule))
         for number in range(self._keys.digit_count(self._tuning.bits)):
             for portion in range(self._portions):
                 description = self._portion(plan, number, portion, writes_keys=writes_keys or is_remainder)
                 count = min(self._tuning.portion, self._context.count - portion * self._tuning.portion)
-                shape = self._tile.launch(self._context, self._keys, self._tuning.bits, count)
+                shape = tile_shape(self._tile, self._context, self._keys, self._tuning.bits, count)
                 self._context.launcher.launch(entry, shape, (plan.plan, number, self._keys.rule, packed, description))
 
     def _portion(self, plan: DevicePlan, number: int, portion: int, *, writes_keys: bool) -> bytes:

@@ -18,13 +18,13 @@ using namespace headrace;
 
 // Runs pass `number` of the plan on the first `count` keys of a portion. `columns` is shared memory.
 static __device__ __forceinline__ void run_pass(const DevicePlan* plan, u32 number, const KeyRule<Key>& rule,
-                                                const Arrays& arrays, const Portion& portion, u64 count, uint4* memory,
-                                                Columns& columns) {
+                                                const SortArrays& arrays, const Portion& portion, u64 count,
+                                                uint4* memory, Columns& columns) {
     const PassStep step = plan->step[number];
     const bool is_last = number + 1 == plan->steps;
     Key* const staging = reinterpret_cast<Key*>(memory);
-    Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(memory) + tile_keys * place_bytes);
-    const Places places = {nullptr, nullptr, 0, portion.memory, portion.epoch, 0};
+    SplitShared& shared = *reinterpret_cast<SplitShared*>(reinterpret_cast<u8*>(memory) + tile_keys * place_bytes);
+    const SplitPlaces places = {nullptr, nullptr, 0, portion.memory, portion.epoch, 0};
     LookBack look_back(places.memory, places.epoch);
     if constexpr (only == 0) choose_columns(columns, arrays, step, portion.begin);
     const Columns beside = column_beside(arrays, step, portion.begin);
@@ -37,15 +37,15 @@ static __device__ __forceinline__ void run_pass(const DevicePlan* plan, u32 numb
     const Digit digit = digit_by_number(rule, step.digit);
     const Key* const in = static_cast<const Key*>(arrays.keys.from(step.from)) + portion.begin;
     Key* const out = is_last && portion.writes_keys == 0 ? nullptr : static_cast<Key*>(arrays.keys.to(step.to));
-    const Work work{in, out, count, digit, places, only != 0 ? beside : columns, shared, staging};
+    const SplitWork work{in, out, count, digit, places, only != 0 ? beside : columns, shared, staging};
     u64* const next_starts = portion.next_starts == nullptr ? nullptr : portion.next_starts + own;
     sort_tiles({work, portion, look_back, next_starts, plan, number, rule, number == 0, is_last}, first);
     if (threadIdx.x == 0) look_back.end();
 }
 
-// Dynamic shared memory of both kernels: `place_bytes` for each key of a tile, and Shared.
+// Dynamic shared memory of both kernels: `place_bytes` for each key of a tile, and SplitShared.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    onesweep_pass(const DevicePlan* plan, u32 number, KeyRule<Key> rule, Arrays arrays, Portion portion) {
+    onesweep_pass(const DevicePlan* plan, u32 number, KeyRule<Key> rule, SortArrays arrays, Portion portion) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
     __shared__ Columns columns;
@@ -55,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
 
 // Keys are always written: the merge finds by them where heavy hitters belong.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    remainder_pass(const DevicePlan* plan, u32 number, KeyRule<Key> rule, Arrays arrays, Portion portion) {
+    remainder_pass(const DevicePlan* plan, u32 number, KeyRule<Key> rule, SortArrays arrays, Portion portion) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
     __shared__ Columns columns;

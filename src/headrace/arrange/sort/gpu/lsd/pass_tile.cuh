@@ -19,7 +19,7 @@ struct Portion {
 };
 
 struct Pass {
-    const Work& work;
+    const SplitWork& work;
     const Portion& portion;
     LookBack& look_back;
     u64* next_starts;  // of the pass's digit; null: not needed
@@ -29,14 +29,14 @@ struct Pass {
     bool is_first, is_last;  // whether keys become codes, and codes become keys
 };
 
-static __device__ __forceinline__ Tile tile_of(u32 number, u64 count) {
+static __device__ __forceinline__ SplitTile tile_of(u32 number, u64 count) {
     const u64 at = static_cast<u64>(number) * tile_keys;
     const u64 left = at < count ? count - at : 0;
     return {at, left < tile_keys ? static_cast<u32>(left) : tile_keys};
 }
 
 template <bool whole>
-static __device__ __forceinline__ void load(Loaded& loaded, const Pass& pass, const Tile& tile) {
+static __device__ __forceinline__ void load(Loaded& loaded, const Pass& pass, const SplitTile& tile) {
     load_moved<whole>(loaded, pass.work, tile, pass.portion.begin + tile.begin);
 }
 
@@ -55,10 +55,11 @@ static __device__ __forceinline__ auto starts_of(u32 digit) {
 }
 
 // Finds the target positions of the tile's keys of each digit.
-static __device__ __forceinline__ void find_places(const Pass& pass, u32 number, const Tile& tile, const Found& found) {
+static __device__ __forceinline__ void find_places(const Pass& pass, u32 number, const SplitTile& tile,
+                                                   const DigitRun& found) {
     const u32 d = threadIdx.x;
     if (d >= digits) return;
-    Shared& shared = pass.work.shared;
+    SplitShared& shared = pass.work.shared;
     const u64 at = shared.base[d] + pass.look_back.before(number, d, found.count);
     shared.to[d] = target(at, found.start);
     const bool is_end = tile.begin + tile.count == pass.work.count;
@@ -75,20 +76,20 @@ static __device__ __forceinline__ void find_places(const Pass& pass, u32 number,
 // values follow their keys.
 template <bool whole>
 static __device__ __forceinline__ void sort_tile(Loaded& loaded, const Pass& pass, u32& number) {
-    const Work& work = pass.work;
+    const SplitWork& work = pass.work;
     const u32 own = number;
-    const Tile tile = tile_of(own, work.count);
+    const SplitTile tile = tile_of(own, work.count);
     Key(&key)[items] = loaded.key;
     const u32 ticket = threadIdx.x == 0 ? pass.look_back.take_tile() : 0;
     make_codes(key, pass.rule, pass.is_first);
-    const Found found = count_digits<whole>(key, work, tile);
+    const DigitRun found = count_digits<whole>(key, work, tile);
     if (threadIdx.x < digits) pass.look_back.post(own, threadIdx.x, found.count);
     if (threadIdx.x == 0) work.shared.tile = ticket;
     __syncthreads();
     u32 place[items / 2] = {};
     put_items<whole>(loaded, work, tile, place);
     number = work.shared.tile;
-    const Tile next = tile_of(number, work.count);
+    const SplitTile next = tile_of(number, work.count);
     if (whole && loads_ahead && next.count == tile_keys) load<true>(loaded, pass, next);
     Following following;
     if constexpr (follows_early) following.load<whole>(work, tile, pass.portion.begin + tile.begin);

@@ -63,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 #pragma unroll
     for (u32 k = 0; k < of_thread; ++k) code[k] = keys[count * (of_thread * threadIdx.x + k) / sampled];
     bool falls = false, rises = false;
-    u32 own = 0, own_third = 0;
+    u32 thread_pairs = 0, thread_third_pairs = 0;
 #pragma unroll
     for (u32 k = 0; k < of_thread; ++k) {
         code[k] = rule.code(code[k]);
@@ -75,14 +75,15 @@ extern "C" __global__ void __launch_bounds__(threads)
     rises |= tile::lane() + 1 < tile::lanes && code[of_thread - 1] < next;
 #pragma unroll
     for (u32 k = 0; k < of_thread; ++k) {
-        own += atomicAdd(&cell[prefix_of(code[k]) % cells], 1u);  // pairs with each earlier key
-        own_third += atomicAdd(&third[static_cast<u32>(code[k] >> (key_bits - prefix_bits - bits)) % digits], 1u);
+        thread_pairs += atomicAdd(&cell[prefix_of(code[k]) % cells], 1u);  // pairs with each earlier key
+        thread_third_pairs +=
+            atomicAdd(&third[static_cast<u32>(code[k] >> (key_bits - prefix_bits - bits)) % digits], 1u);
     }
     const bool in_no_order = __syncthreads_or(falls) != 0 && __syncthreads_or(rises) != 0;
-    own = __reduce_add_sync(tile::all_lanes, own);
-    own_third = __reduce_add_sync(tile::all_lanes, own_third);
-    if (tile::lane() == 0) atomicAdd(&pairs, own);
-    if (tile::lane() == 0) atomicAdd(&third_pairs, own_third);
+    thread_pairs = __reduce_add_sync(tile::all_lanes, thread_pairs);
+    thread_third_pairs = __reduce_add_sync(tile::all_lanes, thread_third_pairs);
+    if (tile::lane() == 0) atomicAdd(&pairs, thread_pairs);
+    if (tile::lane() == 0) atomicAdd(&third_pairs, thread_third_pairs);
     __syncthreads();
     if (threadIdx.x != 0) return;
     const float crowding = static_cast<float>(third_pairs) * digits / (0.5f * sampled * sampled);
@@ -195,11 +196,11 @@ extern "C" __global__ void __launch_bounds__(threads)
 // Estimates the number of splits after the second digit of the `own` keys of a prefix, of `all` keys with its first
 // digit. Each digit is assumed to divide them as the second did: 8,000 of 2,000,000 are split once if a leaf bucket
 // has 5,000 at most.
-static __device__ __forceinline__ u32 splits_behind(u32 own, u32 all, u32 most, u32 digits_left) {
+static __device__ __forceinline__ u32 splits_after(u32 own, u32 all, u32 max_leaf_keys, u32 digits_left) {
     const float share = static_cast<float>(own) / static_cast<float>(all);
     float left = static_cast<float>(own);
     u32 splits = 0;
-    while (splits < digits_left && left > static_cast<float>(most)) {
+    while (splits < digits_left && left > static_cast<float>(max_leaf_keys)) {
         left *= share;
         ++splits;
     }
@@ -236,7 +237,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         mine += tile::lane() == 0 && all > task.max_leaf_keys ? all : 0;
 #pragma unroll
         for (u32 i = 0; i < each; ++i) {
-            mine += u64{own[i]} * splits_behind(own[i], all, task.max_leaf_keys, differing - 2);
+            mine += u64{own[i]} * splits_after(own[i], all, task.max_leaf_keys, differing - 2);
         }
         if (tile::lane() == 0) of_digit[d] = all;
     }

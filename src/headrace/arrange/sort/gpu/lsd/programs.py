@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headrace.arrange.sort.gpu.common.launch import key_types, program_rows
+from headrace.arrange.sort.gpu.common.key_type import SortProgram, key_types, program_rows
 from headrace.arrange.sort.gpu.lsd.tuning import TUNINGS, LsdTuning
 from headrace.gpu.kernels.source import ANY, Programs
 
@@ -23,19 +23,21 @@ BENCH_TILE_MACROS: Mapping[str, list[Any]] = {
 """Macros of the tile sizes that bench.sort.tune_tiles measures, compiled on demand."""
 
 
-def lsd_programs(tuning: LsdTuning) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def lsd_programs(tuning: LsdTuning) -> Iterator[SortProgram]:
     """Yield each program that launches with `tuning` use: its file and macros."""
-    yield "copy_or_reverse.cu", {}
+    yield SortProgram("copy_or_reverse.cu", {})
     for row in tuning.tiles:
         for keys in key_types(row.key_bytes, has_values=True):
-            yield "digit_histogram.cu", tuning.histogram.defines(keys, tuning.bits)
+            yield SortProgram("digit_histogram.cu", tuning.histogram.defines(keys, tuning.bits), keys.free_macro)
         if row.key_bytes >= 4 and tuning.prefix_histogram is not None:
             for keys in key_types(row.key_bytes, has_values=False):
-                yield "prefix_histogram.cu", tuning.prefix_histogram.defines(keys, tuning.bits)
+                yield SortProgram("prefix_histogram.cu", tuning.prefix_histogram.defines(keys, tuning.bits))
     for width, tile, may_be_large in tuning.all_tiles():
         for keys in key_types(width, has_values=tile.value_bytes != 0):
-            for is_large in (False, True) if may_be_large else (False,):
-                yield "onesweep_pass.cu", tile.defines(keys, tuning.bits, is_large=is_large)
+            defines = tile.defines(keys, tuning.bits, is_large=False)
+            yield SortProgram("onesweep_pass.cu", defines, keys.free_macro)
+            if may_be_large:  # few devices have memory for 2**32 keys
+                yield SortProgram("onesweep_pass.cu", defines, "HR_TO")
 
 
 PROGRAMS: Programs = (

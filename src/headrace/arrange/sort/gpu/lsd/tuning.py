@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from headrace.arrange.multisplit.gpu.launches import MAX_KEYS_U32
-from headrace.arrange.sort.gpu.common.launch import KeyType, SortContext
-from headrace.gpu.kernels.launcher import Shape
+from headrace.arrange.multisplit.gpu.tuning import MAX_KEYS_U32
+from headrace.arrange.sort.gpu.common.key_type import KeyType
 
 ANY_WIDTH = 1
 """`TileTuning.value_bytes` of a tile that moves columns of any number and width."""
@@ -41,16 +40,11 @@ class TileTuning:
 
     def defines(self, keys: KeyType, bits: int, *, is_large: bool) -> Mapping[str, Any]:
         """Return the macros of a program. `is_large`: whether target positions need 64 bits."""
-        sizes = ("HR_BITS", bits), ("HR_THREADS", self.threads), ("HR_ITEMS", self.items), ("HR_BLOCKS", self.blocks)
         is_pair = self.value_bytes > ANY_WIDTH and not self.values_follow
-        values = ("HR_VALUES", self.value_bytes), ("HR_TOGETHER", int(is_pair))
-        return keys.defines(*sizes, *values, ("HR_TO", "u64" if is_large else "u32"))
-
-    def launch(self, context: SortContext, keys: KeyType, bits: int, count: int) -> Shape:
-        """Return the launch configuration for `count` of the keys of a sort."""
-        blocks = min(-(-count // self.keys), context.multiprocessors * self.blocks)
-        defines = self.defines(keys, bits, is_large=needs_u64_positions(context.count))
-        return Shape(defines, blocks, self.threads, self.shared_bytes(keys.width, bits))
+        return keys.defines(
+            HR_BITS=bits, HR_THREADS=self.threads, HR_ITEMS=self.items, HR_BLOCKS=self.blocks, HR_VALUES=self.value_bytes,
+            HR_TOGETHER=int(is_pair), HR_TO="u64" if is_large else "u32",
+        )  # fmt: skip
 
     def shared_bytes(self, width: int, bits: int) -> int:
         """Return the bytes of dynamic shared memory for keys of `width` bytes."""
@@ -64,7 +58,7 @@ def needs_u64_positions(count: int) -> bool:
 
 
 def tile_bytes(threads: int, items: int, item_bytes: int, digits: int) -> int:
-    """Return the bytes of a tile's items and of a ``Shared`` of split_tile.cuh, in multiples of 16."""
+    """Return the bytes of a tile's items and of a ``SplitShared`` of split_tile.cuh, in multiples of 16."""
     shared = threads * items * item_bytes + digits * (16 + threads // 8) + threads // 8 + 136
     return -(-shared // 16) * 16
 
@@ -118,8 +112,7 @@ class DigitHistogramTuning:
 
     def defines(self, keys: KeyType, bits: int) -> Mapping[str, Any]:
         """Return the macros of a program."""
-        sizes = ("HR_BITS", bits), ("HR_THREADS", self.threads), ("HR_ROWS", self.rows), ("HR_PLAN_THREADS", self.plan_threads)
-        return keys.defines(*sizes)
+        return keys.defines(HR_BITS=bits, HR_THREADS=self.threads, HR_ROWS=self.rows, HR_PLAN_THREADS=self.plan_threads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +133,7 @@ class PrefixHistogramTuning:
 
     def defines(self, keys: KeyType, bits: int) -> Mapping[str, Any]:
         """Return the macros of a program."""
-        sizes = ("HR_BITS", bits), ("HR_THREADS", self.threads), ("HR_ROWS", self.rows), ("HR_FULL", self.count_limit)
-        return keys.defines(*sizes)
+        return keys.defines(HR_BITS=bits, HR_THREADS=self.threads, HR_ROWS=self.rows, HR_FULL=self.count_limit)
 
 
 _ANY_VALUES = TileTuning(384, 16, 2, ANY_WIDTH)

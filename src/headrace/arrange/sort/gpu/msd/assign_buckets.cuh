@@ -81,7 +81,7 @@ static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 numbe
     const u32 upto = tile::scan_warp<Sum<u32>>(blocks);
     const auto all = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), shared.totals);
     if (i == 0) {
-        Counts& counts = lists.counts[number + 1];
+        ListLengths& counts = lists.counts[number + 1];
         shared.bucket = atomicAdd(&counts.buckets, larges);
         shared.block = atomicAdd(&counts.blocks, all.total);
     }
@@ -95,7 +95,7 @@ static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 numbe
         u32* const cursors = cursors_of(lists, number + 1) + static_cast<u64>(shared.bucket) * digits;
         for (u32 at = i; at < larges * digits; at += threads) cursors[at] = 0;
     }
-    Block* const records = blocks_of(lists, number + 1);
+    KeyBlock* const records = blocks_of(lists, number + 1);
     for (u32 large = tile::warp(); large < larges; large += warps) {
         const u32 first = shared.first_block[large], its_begin = shared.begin[shared.large[large]];
         const u32 its_count = shared.begin[shared.large[large] + 1] - its_begin;

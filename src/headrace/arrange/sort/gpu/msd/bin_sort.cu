@@ -20,12 +20,12 @@ struct Task {
     const List& list;
     u32 number;  // of leaf buckets
     const KeyRule<Key>& rule;
-    const Arrays& arrays;
+    const SortArrays& arrays;
     Leftovers left;
     u32 writes_keys;
     u16* rows;
     uint4& record;  // of the next leaf bucket
-    Bins bins;
+    SortBins bins;
 
     __device__ __forceinline__ const Key* keys_of(const Leaf& leaf) const {
         return static_cast<const Key*>(arrays.keys.to(leaf.from()));
@@ -51,7 +51,7 @@ static __device__ __forceinline__ bool fits_word(const Leaf& leaf) {
 }
 
 template <u32 rounds, u32 sure>
-struct Run {
+struct LeafSort {
     const Task& task;
     const Leaf leaf;
     Key key[rounds];
@@ -124,7 +124,7 @@ struct Run {
     __device__ __forceinline__ void load_values(const MovedColumn& column) {
         load_from(static_cast<const Key*>(column.from(leaf.from())));
     }
-    __device__ __forceinline__ void tell_rows() {
+    __device__ __forceinline__ void write_rows() {
 #pragma unroll
         for (u32 j = 0; j < rounds; ++j) {
             if (is_there(j)) task.rows[item_place(j)] = static_cast<u16>(place[j]);
@@ -209,7 +209,7 @@ static __device__ __forceinline__ bool moves_early(const Task& task, const Leaf&
 // Sorts the keys of a bucket, and their rows. Returns false if the bucket is declined.
 template <u32 rounds, u32 sure>
 static __device__ __forceinline__ bool sort_keys(const Task& task, const Leaf& leaf, u32 next) {
-    Run<rounds, sure> run = {task, leaf, {}, {}};
+    LeafSort<rounds, sure> run = {task, leaf, {}, {}};
     run.load();
     Spread spread = spread_of(leaf, task.code_of(task.keys_of(leaf)[leaf.begin]));
     Several several;
@@ -226,7 +226,7 @@ static __device__ __forceinline__ bool sort_keys(const Task& task, const Leaf& l
     __syncthreads();
     run.write(spread);
     if constexpr (with_values) {
-        if (with_equals || task.arrays.columns > (is_early ? 1 : 0)) run.tell_rows();
+        if (with_equals || task.arrays.columns > (is_early ? 1 : 0)) run.write_rows();
         if (is_early) run.move_values(task.arrays.column[0]);
     }
     return true;
@@ -246,7 +246,7 @@ static __device__ __forceinline__ bool sort_rounds(const Task& task, const Leaf&
 }
 
 static __device__ __forceinline__ void move_values(const Task& task, const Leaf& leaf, void* stage) {
-    const Rows rows = {task.rows, stage, leaf.begin, leaf.count};
+    const RowOrder rows = {task.rows, stage, leaf.begin, leaf.count};
     __syncthreads();
     if (with_equals && (task.writes_keys != 0 || leaf.are_light())) move_column(task.arrays.keys, leaf, rows);
 #pragma unroll 1
@@ -274,7 +274,7 @@ static __device__ __forceinline__ void sort_leaf(const Task& task, const Leaf& l
 // Dynamic shared memory: a tile's keys and the counters. With values, keys and counters take at least 8 bytes a key,
 // and rows 2 more.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    bin_sort(List list, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, Leaf* left, u32* left_number) {
+    bin_sort(List list, KeyRule<Key> rule, SortArrays arrays, u32 writes_keys, Leaf* left, u32* left_number) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
     __shared__ BinSortShared shared;
@@ -284,7 +284,8 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     u8* const bytes = reinterpret_cast<u8*>(memory);
     constexpr u32 own = tile_keys * sizeof(Key) + words * 4;
     constexpr u32 before_rows = own > tile_keys * stage_bytes ? own : tile_keys * stage_bytes;
-    const Bins bins = {reinterpret_cast<u32*>(bytes + tile_keys * sizeof(Key)), reinterpret_cast<Key*>(bytes), shared};
+    const SortBins bins = {reinterpret_cast<u32*>(bytes + tile_keys * sizeof(Key)), reinterpret_cast<Key*>(bytes),
+                           shared};
     u16* const rows = reinterpret_cast<u16*>(bytes + before_rows);
     const Task task = {list, number, rule, arrays, {left, left_number}, writes_keys, rows, record, bins};
     bins.clear();

@@ -22,10 +22,10 @@ constexpr u32 warps = threads / tile::lanes;
 constexpr u32 items = HR_ITEMS;
 constexpr u32 tile_keys = threads * items;
 constexpr u32 vectors = items < 8 ? 1 : 3;  // of a thread's counters: an odd number uses all banks
-constexpr u32 own_words = vectors * 4;
-constexpr u32 words = threads * own_words;
+constexpr u32 thread_words = vectors * 4;
+constexpr u32 words = threads * thread_words;
 constexpr u32 max_together = 32;
-static_assert(own_words <= 16 && tile_keys < 1 << 15 && words * 4 <= 1 << 16);
+static_assert(thread_words <= 16 && tile_keys < 1 << 15 && words * 4 <= 1 << 16);
 
 static __device__ constexpr u32 bits_for(u32 count) {
     u32 bits = 0;
@@ -79,7 +79,7 @@ struct BinSortShared {
 };
 
 // Shared memory of a bucket's threads.
-struct Bins {
+struct SortBins {
     u32* counters;  // `words` counters, zero
     Key* staging;
     BinSortShared& shared;
@@ -107,7 +107,7 @@ struct Counting {
         return {spread, spread.scale + none, spread.offset + none, none + 1, none + 0x5410};
     }
     // Counts a key. Returns the offset of its bin's counter in bytes, and above that the key's rank in its bin.
-    __device__ __forceinline__ u32 count(Key code, const Bins& bins) const {
+    __device__ __forceinline__ u32 count(Key code, const SortBins& bins) const {
         const u32 steps = spread.steps_of(code);
         const u32 position = steps * scale + offset;  // among all bins, in units of 2^-32
         const u32 upper = static_cast<u32>(static_cast<i32>(position) >> 31);
@@ -167,13 +167,13 @@ struct Several {
     static __device__ __forceinline__ u32 take(u32& left) {
         const u32 bit = 31 - static_cast<u32>(__clz(static_cast<int>(left)));
         left ^= 1u << bit;
-        return bit * 4 - (bit >> 4) * 62 - 4 * (16 - own_words);
+        return bit * 4 - (bit >> 4) * 62 - 4 * (16 - thread_words);
     }
 };
 
 // Replaces counts by the begin of each bin.
-static __device__ __forceinline__ Several scan_bins(const Bins& bins, bool is_exact) {
-    u32 own[own_words];
+static __device__ __forceinline__ Several scan_bins(const SortBins& bins, bool is_exact) {
+    u32 own[thread_words];
 #pragma unroll
     for (u32 i = 0; i < vectors; ++i) {
         const uint4 some = bins.own()[i];
@@ -182,7 +182,7 @@ static __device__ __forceinline__ Several scan_bins(const Bins& bins, bool is_ex
     Several several = {};
     u32 sum = 0, seen = 0;
 #pragma unroll
-    for (u32 i = 0; i < own_words; ++i) {
+    for (u32 i = 0; i < thread_words; ++i) {
         const u32 some = own[i];
         own[i] = sum;
         sum += some;
@@ -234,8 +234,8 @@ static __device__ __forceinline__ void order_run(Key* run, u32 count) {
 }
 
 // Sorts the keys of bins with several. A thread reads no counters but its own.
-static __device__ __forceinline__ void order_bins(const Bins& bins, const Several& several) {
-    const u32 own = threadIdx.x * (4 * own_words);
+static __device__ __forceinline__ void order_bins(const SortBins& bins, const Several& several) {
+    const u32 own = threadIdx.x * (4 * thread_words);
     for (u32 left = several.two & ~several.three; left != 0;) {
         Key* const pair = bins.staging + *bins.half_at(own + Several::take(left));
         const Key first = pair[0], second = pair[1];
@@ -248,13 +248,13 @@ static __device__ __forceinline__ void order_bins(const Bins& bins, const Severa
         const u32 at = Several::take(left), high = at & 2;
         const u32 past = high == 0 ? several.past & 0xFFFF : several.past >> 16;
         const u32 begin = *bins.half_at(own + at);
-        order_run(bins.staging + begin, (at >= 4 * own_words - 4 ? past : *bins.half_at(own + at + 4)) - begin);
+        order_run(bins.staging + begin, (at >= 4 * thread_words - 4 ? past : *bins.half_at(own + at + 4)) - begin);
     }
 }
 
 // Returns the map for the true range of keys if many share a bin. `least`, `most`: the thread's lowest and highest
 // key.
-static __device__ __forceinline__ Spread look_closer(Key least, Key most, const Bins& bins) {
+static __device__ __forceinline__ Spread look_closer(Key least, Key most, const SortBins& bins) {
 #pragma unroll
     for (u32 distance = 16; distance != 0; distance /= 2) {
         const Key low = tile::shuffle_down(least, distance), high = tile::shuffle_down(most, distance);

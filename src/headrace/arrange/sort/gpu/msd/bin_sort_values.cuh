@@ -7,7 +7,7 @@ namespace headrace {
 
 constexpr u32 stage_bytes = 8;  // of shared memory for each key
 
-struct Rows {
+struct RowOrder {
     const u16* row;  // source row of each place
     void* stage;
     u64 begin;
@@ -15,7 +15,7 @@ struct Rows {
 };
 
 template <class Word>
-static __device__ __forceinline__ void move_plane(const Word* in, Word* out, u32 planes, const Rows& rows) {
+static __device__ __forceinline__ void move_plane(const Word* in, Word* out, u32 planes, const RowOrder& rows) {
     Word* const stage = static_cast<Word*>(rows.stage);
 #pragma unroll 6
     for (u32 at = threadIdx.x; at < rows.count; at += threads) stage[at] = in[at * planes];
@@ -26,7 +26,7 @@ static __device__ __forceinline__ void move_plane(const Word* in, Word* out, u32
 }
 
 template <class Word>
-static __device__ __forceinline__ void move_items(const void* from, void* to, u32 planes, const Rows& rows) {
+static __device__ __forceinline__ void move_items(const void* from, void* to, u32 planes, const RowOrder& rows) {
     const Word* const in = static_cast<const Word*>(from) + rows.begin * planes;
     Word* const out = static_cast<Word*>(to) + rows.begin * planes;
 #pragma unroll 1
@@ -34,18 +34,18 @@ static __device__ __forceinline__ void move_items(const void* from, void* to, u3
 }
 
 template <class Row>
-static __device__ __forceinline__ void tell_rows(void* to, const Rows& rows) {
+static __device__ __forceinline__ void write_rows(void* to, const RowOrder& rows) {
     Row* const out = static_cast<Row*>(to) + rows.begin;
     for (u32 at = threadIdx.x; at < rows.count; at += threads) out[at] = static_cast<Row>(rows.begin + rows.row[at]);
 }
 
-static __device__ __forceinline__ void move_column(const MovedColumn& moved, const Leaf& leaf, const Rows& rows) {
+static __device__ __forceinline__ void move_column(const MovedColumn& moved, const Leaf& leaf, const RowOrder& rows) {
     const void* const from = moved.from(leaf.from());
     void* const to = moved.to(leaf.to());
     const u32 width = moved.width;
     if (from == nullptr) {
-        if (width == 4) tell_rows<u32>(to, rows);
-        if (width == 8) tell_rows<u64>(to, rows);
+        if (width == 4) write_rows<u32>(to, rows);
+        if (width == 8) write_rows<u64>(to, rows);
         return;
     }
     if (width == 1) move_items<u8>(from, to, 1, rows);

@@ -9,7 +9,7 @@
 using namespace headrace;
 
 // Sorts a bucket from its buffer to the target. Keys in the source buffer are not codes yet.
-static __device__ __forceinline__ void sort_leaf(const Leaf& leaf, const KeyRule<Key>& rule, const Arrays& arrays,
+static __device__ __forceinline__ void sort_leaf(const Leaf& leaf, const KeyRule<Key>& rule, const SortArrays& arrays,
                                                  u32 writes_keys, const BlockStorage& staging) {
     const PassStep step = {0, leaf.from(), leaf.to(), 0};
     const Digit digit = digit_by_number(rule, 0);
@@ -49,7 +49,7 @@ static __device__ __forceinline__ void sort_leaf(const Leaf& leaf, const KeyRule
 
 // Dynamic shared memory: a BlockStorage.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    block_radix_sort(List list, KeyRule<Key> rule, Arrays arrays, u32 writes_keys) {
+    block_radix_sort(List list, KeyRule<Key> rule, SortArrays arrays, u32 writes_keys) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
     const BlockStorage staging = BlockStorage::in(memory);

@@ -24,10 +24,10 @@ static __device__ __forceinline__ void take_from_heads(const Lists& lists, u32 b
 
 // Counts pass `number` of the plan.
 extern "C" __global__ void __launch_bounds__(threads)
-    bucket_count(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays) {
+    bucket_count(Lists lists, u32 number, KeyRule<Key> rule, SortArrays arrays) {
     tile::wait_for_launch_before();
     __shared__ u32 counters[digits];
-    const Counts& counts = lists.counts[number];
+    const ListLengths& counts = lists.counts[number];
     if (counts.blocks == 0) return;
     if (number == 1 && lists.plan->has_prefixes != 0) return take_from_heads(lists, counts.buckets);
     count_blocks({lists, rule, arrays, number == 0, lists.reduces != 0}, number, counters);

@@ -10,7 +10,7 @@
 namespace headrace {
 
 // Keys of one block, all in one bucket.
-struct Block {
+struct KeyBlock {
     u32 begin;
     u32 count;
     u32 bucket;
@@ -62,7 +62,7 @@ constexpr u32 max_classes = 6;
 constexpr u32 part_lists = 3;
 
 // List lengths of one pass. Leaf buckets of all passes are counted in the first.
-struct Counts {
+struct ListLengths {
     u32 blocks;
     u32 buckets;
     u32 leaves[max_classes];
@@ -71,9 +71,9 @@ struct Counts {
 // All lists. Even and odd passes have separate ones, since a pass makes those of the next.
 struct Lists {
     const DevicePlan* plan;
-    Counts* counts;  // of each pass
-    Block* blocks;   // of keys
-    Block* odd_blocks;
+    ListLengths* counts;  // of each pass
+    KeyBlock* blocks;     // of keys
+    KeyBlock* odd_blocks;
     Bucket* buckets;
     Bucket* odd_buckets;
     u32* cursors;              // for each bucket and digit: first the number of keys, then the position of the next one
@@ -91,7 +91,7 @@ struct Lists {
     u32 looks_ahead;    // whether a thread reserves up to three places at once if a block's keys are skewed
 };
 
-static __device__ __forceinline__ Block* blocks_of(const Lists& lists, u32 step) {
+static __device__ __forceinline__ KeyBlock* blocks_of(const Lists& lists, u32 step) {
     return step % 2 == 0 ? lists.blocks : lists.odd_blocks;
 }
 static __device__ __forceinline__ Bucket* buckets_of(const Lists& lists, u32 step) {

@@ -57,7 +57,7 @@ static __device__ __forceinline__ void add_reduced(const u32 (&digit)[count_item
 struct CountTask {
     const Lists& lists;
     const KeyRule<Key>& rule;
-    const Arrays& arrays;
+    const SortArrays& arrays;
     bool makes_codes;  // whether keys become codes, in the first pass
     bool reduces;      // whether a thread adds equal digits at once
 };
@@ -90,12 +90,12 @@ static __device__ __forceinline__ void count_some(const Key* in, u32 count, cons
 // Counts pass `number` of the plan. `counters`: shared memory, a word a digit.
 static __device__ __forceinline__ void count_blocks(const CountTask& task, u32 number, u32* counters) {
     const Lists& lists = task.lists;
-    const Counts& counts = lists.counts[number];
+    const ListLengths& counts = lists.counts[number];
     const PassStep step = lists.plan->step[number];
     const Digit digit = digit_by_number(task.rule, step.digit);
     u32* const cursors = cursors_of(lists, number);
     for (u32 i = blockIdx.x; i < counts.blocks; i += gridDim.x) {
-        const Block block = blocks_of(lists, number)[i];
+        const KeyBlock block = blocks_of(lists, number)[i];
         for (u32 d = threadIdx.x; d < digits; d += threads) counters[d] = 0;
         __syncthreads();
         const Key* const in = static_cast<const Key*>(task.arrays.keys.from(step.from)) + block.begin;

@@ -7,13 +7,14 @@ buckets, which are small enough for one block.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from headrace.arrange.sort.gpu.common.launch import RESIDENT_THREADS, KeyType, MovedColumn, SortContext, packed_arrays
+from headrace.arrange.sort.gpu.common.key_type import KeyType
+from headrace.arrange.sort.gpu.common.launch import RESIDENT_THREADS, SortArrays, SortContext
 from headrace.arrange.sort.gpu.lsd.lsd import DevicePlan
-from headrace.arrange.sort.gpu.msd.local_sorts import BinSortTuning, bin_sort_entry, block_radix_sort_entry
+from headrace.arrange.sort.gpu.msd.local_sorts import bin_sort_entry, block_radix_sort_entry, local_sort_shape
+from headrace.arrange.sort.gpu.msd.local_tuning import BinSortTuning
 from headrace.arrange.sort.gpu.msd.tuning import BUCKET_BYTES, RECORD_BYTES, HybridOptions, ListBounds, MsdTuning
 from headrace.gpu.kernels.kernel import LaunchMode
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
@@ -79,11 +80,11 @@ class MsdSort:
         """Return the bytes of one state for each block of a pass and digit value, and of two counters."""
         return 16 + ListBounds(count, tuning, options, 1).blocks * (8 << tuning.bits)
 
-    def run(self, plan: DevicePlan, arrays: tuple[MovedColumn, Sequence[MovedColumn]], *, writes_keys: bool = True) -> None:
+    def run(self, plan: DevicePlan, arrays: SortArrays, *, writes_keys: bool = True) -> None:
         """Launch all passes and local sorts; they do nothing unless the plan chose MSD."""
-        moved, columns = arrays
-        lists, packed = self._lists(plan), packed_arrays(moved, columns)
+        columns, lists, packed = arrays.columns, self._lists(plan), arrays.packed
         stage_bytes = max([self._keys.width, *(min(8, column.width) for column in columns)])
+        scatter_shape = self._scatter_shape(bool(columns), stage_bytes) if self._block_counts is not None else None
         separate = self._passes
         if self._tuning.tail_from is not None:
             separate = min(separate, self._tuning.tail_from)
@@ -98,7 +99,7 @@ class MsdSort:
             if self._states is not None:
                 self._scatter_stably(lists, number, packed, self._states)
             else:
-                self._scatter(lists, number, packed, (bool(columns), stage_bytes))
+                self._scatter(lists, number, packed, scatter_shape)
         if separate < self._passes:
             self._run_tail(lists, separate, packed, plan)
         for size_class in range(len(self._tuning.local)):
@@ -153,10 +154,11 @@ class MsdSort:
         shape = Shape(_bits(self._tuning.bits), self._grid(max_buckets, 8), self._threads)
         self._context.launcher.launch(_ASSIGN, shape, (lists, number, 8 * self._keys.width))
 
-    def _scatter(self, lists: bytes, number: int, arrays: bytes, widths: tuple[bool, int]) -> None:
+    def _scatter(self, lists: bytes, number: int, arrays: bytes, shape: Shape | None) -> None:
+        """Scatter by the blocks' counts with the launch configuration `shape`, or without counts if it is None."""
         args = (lists, number, self._keys.rule, arrays)
-        if self._options.keeps_counts:
-            self._launch("scatter", self._scatter_shape(*widths), args)
+        if shape is not None:
+            self._launch("scatter", shape, args)
         else:
             self._launch("scatter_reserve", self._reserve_shape(), args)
 
@@ -208,7 +210,7 @@ class MsdSort:
         args = (packed_list, self._keys.rule, arrays, int(writes_keys))
         uses_bins = isinstance(local, BinSortTuning)
         resident = local.blocks if uses_bins else max(1, RESIDENT_THREADS // local.threads)
-        shape = local.launch(self._keys, self._grid(length, resident), has_values=has_values)
+        shape = local_sort_shape(local, self._keys, self._grid(length, resident), has_values=has_values)
         launch, rule = self._context.launcher.launch, len(self._keys.rule)
         if uses_bins:
             assert self._leftovers is not None
@@ -224,7 +226,7 @@ class MsdSort:
         packed_list = struct.pack("<2Q2q4I", leftovers.address, self._length_address(_LEFTOVER), 0, 1, 0, 0, 0, 0)
         blocks = self._grid(self._bounds.leaves(0), max(1, RESIDENT_THREADS // local.threads))
         args = (packed_list, self._keys.rule, arrays, int(writes_keys))
-        shape = local.launch(self._keys, blocks, has_values=has_values)
+        shape = local_sort_shape(local, self._keys, blocks, has_values=has_values)
         self._context.launcher.launch(block_radix_sort_entry(len(self._keys.rule)), shape, args)
 
     def _launch(self, name: str, shape: Shape, args: tuple[bytes | int, ...]) -> None:

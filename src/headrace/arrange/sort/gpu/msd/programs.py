@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import replace
 
-from headrace.arrange.sort.gpu.common.launch import KeyType, key_types, program_rows
+from headrace.arrange.sort.gpu.common.key_type import KeyType, SortProgram, key_types, program_rows
 from headrace.arrange.sort.gpu.lsd import tuning as lsd_tuning
 from headrace.arrange.sort.gpu.lsd.programs import BENCH_TILE_MACROS
 from headrace.arrange.sort.gpu.lsd.tuning import LsdTuning, TileTuning
-from headrace.arrange.sort.gpu.msd.local_sorts import BinSortTuning
+from headrace.arrange.sort.gpu.msd.local_tuning import BinSortTuning
 from headrace.arrange.sort.gpu.msd.tuning import TUNINGS, KeyMsdTuning, MsdTuning
 from headrace.gpu.kernels.source import Programs
 
-_Programs = Iterator[tuple[str, Mapping[str, Any]]]
 
-
-def msd_programs(row: KeyMsdTuning, lsd: LsdTuning) -> _Programs:
+def msd_programs(row: KeyMsdTuning, lsd: LsdTuning) -> Iterator[SortProgram]:
     """Yield each program that launches for keys of one width use: its file and macros."""
     only = KeyType(row.key_bytes, b"")
-    yield "assign.cu", {"HR_BITS": row.pairs.bits}
-    yield "scatter_reserve.cu", row.keys_only.reserve_defines(only)
-    for has_values in (False, True):
-        yield "scatter.cu", row.paper.scatter_defines(only, has_values=has_values)
-        yield from _local_programs(row.paper, only, has_values=has_values)
-    yield "bucket_count.cu", row.paper.count_defines(only)
-    yield "bucket_count.cu", row.keys_only.count_defines(only)
+    yield SortProgram("assign.cu", {"HR_BITS": row.pairs.bits})
+    yield SortProgram("scatter_reserve.cu", row.keys_only.reserve_defines(only))
+    for has_values in (False, True):  # of the paper's own kernels, one program is compiled ahead of time
+        is_example = row.key_bytes == 4 and not has_values
+        defines = row.paper.scatter_defines(only, has_values=has_values)
+        yield SortProgram("scatter.cu", defines, "" if is_example else "HR_VALUES")
+        yield from (
+            program._replace(free_macro="HR_VALUES") for program in _local_programs(row.paper, only, has_values=has_values)
+        )
+    yield from _local_programs(replace(row.paper, local=row.paper.local[-1:]), only, has_values=False)
+    yield SortProgram("bucket_count.cu", row.paper.count_defines(only))
+    yield SortProgram("bucket_count.cu", row.keys_only.count_defines(only))
     yield from _local_programs(row.keys_only, only, has_values=False)
     for keys in key_types(row.key_bytes, has_values=True):
         for tuning in filter(None, (row.pairs, row.few_pairs)):
-            yield "bucket_count.cu", tuning.count_defines(keys)
+            yield SortProgram("bucket_count.cu", tuning.count_defines(keys))
             yield from _local_programs(tuning, keys, has_values=True)
         for tile in _pair_tiles(row, lsd):
-            yield "scatter_stable.cu", tile.defines(keys, row.pairs.bits, is_large=False)
+            yield SortProgram("scatter_stable.cu", tile.defines(keys, row.pairs.bits, is_large=False))
 
 
 def _pair_tiles(row: KeyMsdTuning, lsd: LsdTuning) -> Iterator[TileTuning]:
@@ -40,10 +43,10 @@ def _pair_tiles(row: KeyMsdTuning, lsd: LsdTuning) -> Iterator[TileTuning]:
         yield row.select_pairs(widths, 1 << 31, lsd).scatter
 
 
-def _local_programs(tuning: MsdTuning, keys: KeyType, *, has_values: bool) -> _Programs:
+def _local_programs(tuning: MsdTuning, keys: KeyType, *, has_values: bool) -> Iterator[SortProgram]:
     for local in (*tuning.local, *filter(None, (tuning.leftover,))):
         file = "bin_sort.cu" if isinstance(local, BinSortTuning) else "block_radix_sort.cu"
-        yield file, local.defines(keys, has_values=has_values)
+        yield SortProgram(file, local.defines(keys, has_values=has_values))
 
 
 PROGRAMS: Programs = (

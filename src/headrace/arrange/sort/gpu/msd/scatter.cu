@@ -14,29 +14,30 @@
 
 using namespace headrace;
 
-struct Runs {
+struct DigitRuns {
     u32 next[digits];  // place of the block's next key of a digit in its tile
     u32 to[digits];    // target of the tile's place 0 if it had this digit
     u32 totals[warps];
 };
 
 // Computes exclusive sums of the digits' counts, and reserves space in the sub-buckets.
-static __device__ __forceinline__ void reserve_runs(const Lists& lists, const Block& block, u32 count, Runs& runs) {
+static __device__ __forceinline__ void reserve_runs(const Lists& lists, const KeyBlock& block, u32 count,
+                                                    DigitRuns& runs) {
     const u32 d = threadIdx.x;
     const u32 upto = tile::scan_warp<Sum<u32>>(count);
     const u32 before = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), runs.totals).before;
     if (d >= digits) return;
     const u32 start = before + upto - count;
     runs.next[d] = start;
-    const u32 taken = count == 0 ? 0 : atomicAdd(&lists.cursors[static_cast<u64>(block.bucket) * digits + d], count);
-    runs.to[d] = taken - start;
+    const u32 reserved = count == 0 ? 0 : atomicAdd(&lists.cursors[static_cast<u64>(block.bucket) * digits + d], count);
+    runs.to[d] = reserved - start;
 }
 
 static __device__ __forceinline__ u32 place_in_block(u32 j) { return j * threads + threadIdx.x; }
 
 // Finds the places of a thread's keys in the tile, up to three equal ones at once.
-static __device__ __forceinline__ void place_ahead(const Key (&key)[items], const Digit& digit, u32 count, Runs& runs,
-                                                   u32 (&place)[items]) {
+static __device__ __forceinline__ void place_ahead(const Key (&key)[items], const Digit& digit, u32 count,
+                                                   DigitRuns& runs, u32 (&place)[items]) {
     u32 more = 0, at = 0;
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
@@ -58,8 +59,8 @@ static __device__ __forceinline__ void place_ahead(const Key (&key)[items], cons
     }
 }
 
-static __device__ __forceinline__ void place_keys(const Key (&key)[items], const Lists& lists, const Block& block,
-                                                  u32 i, const Digit& digit, Runs& runs, u32 (&place)[items]) {
+static __device__ __forceinline__ void place_keys(const Key (&key)[items], const Lists& lists, const KeyBlock& block,
+                                                  u32 i, const Digit& digit, DigitRuns& runs, u32 (&place)[items]) {
     const u32 d = threadIdx.x;
     const u32 count = d < digits ? lists.block_counts[static_cast<u64>(i) * digits + d] : 0;
     reserve_runs(lists, block, count, runs);
@@ -74,7 +75,7 @@ static __device__ __forceinline__ void place_keys(const Key (&key)[items], const
 
 // Scatters a column, or one half of 16-byte items, which are `stride` apart.
 template <class Value>
-static __device__ __forceinline__ void scatter_values(const void* from, void* to, const Block& block, Value* staging,
+static __device__ __forceinline__ void scatter_values(const void* from, void* to, const KeyBlock& block, Value* staging,
                                                       const u32 (&place)[items], const u32 (&target)[items],
                                                       u32 stride) {
     __syncthreads();
@@ -94,7 +95,7 @@ static __device__ __forceinline__ void scatter_values(const void* from, void* to
 }
 
 static __device__ __forceinline__ void scatter_column(const MovedColumn& moved, const PassStep& step,
-                                                      const Block& block, void* staging, const u32 (&place)[items],
+                                                      const KeyBlock& block, void* staging, const u32 (&place)[items],
                                                       const u32 (&target)[items]) {
     const void* const from = moved.from(step.from);
     void* const to = moved.to(step.to);
@@ -109,9 +110,9 @@ static __device__ __forceinline__ void scatter_column(const MovedColumn& moved, 
 }
 
 static __device__ __forceinline__ void scatter_block(const Lists& lists, u32 number, u32 i, const Digit& digit,
-                                                     const Arrays& arrays, void* memory, Runs& runs) {
+                                                     const SortArrays& arrays, void* memory, DigitRuns& runs) {
     const PassStep step = lists.plan->step[number];
-    const Block block = blocks_of(lists, number)[i];
+    const KeyBlock block = blocks_of(lists, number)[i];
     const Key* const in = static_cast<const Key*>(arrays.keys.from(step.from)) + block.begin;
     Key key[items] = {};
     u32 place[items] = {}, target[items] = {};
@@ -146,10 +147,10 @@ static __device__ __forceinline__ void scatter_block(const Lists& lists, u32 num
 
 // Dynamic shared memory: the keys of a tile, or its values if they are wider, up to 8 bytes.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    scatter(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays) {
+    scatter(Lists lists, u32 number, KeyRule<Key> rule, SortArrays arrays) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
-    __shared__ Runs runs;
+    __shared__ DigitRuns runs;
     const u32 blocks = lists.counts[number].blocks;
     if (blocks == 0) return;
     const Digit digit = digit_by_number(rule, lists.plan->step[number].digit);

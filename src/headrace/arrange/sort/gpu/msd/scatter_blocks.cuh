@@ -16,7 +16,7 @@ namespace headrace {
 static_assert(!with_equals);
 
 // Extracts the digit of a key in its form in passes. A byte of a 4-byte key takes one instruction.
-struct DigitOf {
+struct ScatterDigit {
     u32 shift, mask, byte;
     __device__ __forceinline__ u32 operator()(Key key) const {
         if constexpr (bits == 8 && sizeof(Key) == 4) return tile::permute(static_cast<u32>(key), 0, byte);
@@ -28,15 +28,15 @@ struct Scatter {
     const Lists& lists;
     const KeyRule<Key>& rule;
     u32 number;
-    DigitOf digit_of;
+    ScatterDigit digit_of;
     const Key* in;
     Key* out;
     bool makes_codes, makes_keys;  // whether keys become codes, and codes become keys, if that changes them
-    Bins<u32, DigitOf>& bins;
+    DigitBins<u32, ScatterDigit>& bins;
     Key* staging;  // shared memory of the bins
 };
 
-static __device__ __forceinline__ void load_block(Key (&key)[items], const Scatter& task, const Block& block) {
+static __device__ __forceinline__ void load_block(Key (&key)[items], const Scatter& task, const KeyBlock& block) {
     const Key* const in = task.in + block.begin;
     if (block.count == tile_keys) {
         load_keys<true>(key, in, tile_keys);
@@ -46,14 +46,14 @@ static __device__ __forceinline__ void load_block(Key (&key)[items], const Scatt
 }
 
 // Scatters one loaded block, then loads `next`.
-static __device__ __forceinline__ void scatter_block(Key (&key)[items], const Scatter& task, const Block& block,
-                                                     const Block& next) {
-    Bins<u32, DigitOf>& bins = task.bins;
+static __device__ __forceinline__ void scatter_block(Key (&key)[items], const Scatter& task, const KeyBlock& block,
+                                                     const KeyBlock& next) {
+    DigitBins<u32, ScatterDigit>& bins = task.bins;
     const Left left = bin_keys(key, block.count, task.digit_of, bins, task.staging);
     const bool are_left = __syncthreads_or((left.full | left.alike) != 0) != 0;
     if (!are_left) load_block(key, task, next);
     u32* const cursors = cursors_of(task.lists, task.number) + static_cast<u64>(block.bucket) * digits;
-    const Run<u32> run = reserve_runs(bins, [&](u32 d, u32 count) { return atomicAdd(&cursors[d], count); });
+    const OutputRange<u32> run = reserve_runs(bins, [&](u32 d, u32 count) { return atomicAdd(&cursors[d], count); });
     const auto given = [&](Key code) { return task.makes_keys ? task.rule.key(code) : code; };
     if (!task.makes_keys) {
         write_bins<warp_digits>(task.staging, run, task.out, [](Key code) { return code; });
@@ -71,13 +71,13 @@ static __device__ __forceinline__ void scatter_block(Key (&key)[items], const Sc
 struct Scattering {
     const Lists& lists;
     const KeyRule<Key>& rule;
-    const Arrays& arrays;
+    const SortArrays& arrays;
     Key* staging;  // shared memory of the bins
 };
 
 // Runs pass `number` of the plan. In the first pass, keys become codes.
 static __device__ __forceinline__ void scatter_blocks(const Scattering& given, u32 number, bool is_first) {
-    __shared__ Bins<u32, DigitOf> bins;
+    __shared__ DigitBins<u32, ScatterDigit> bins;
     const Lists& lists = given.lists;
     const KeyRule<Key>& rule = given.rule;
     const u32 blocks = lists.counts[number].blocks;
@@ -96,14 +96,14 @@ static __device__ __forceinline__ void scatter_blocks(const Scattering& given, u
                        bins,
                        given.staging};
     bins.begin(task.digit_of);
-    const Block* const all = blocks_of(lists, number);
+    const KeyBlock* const all = blocks_of(lists, number);
     Key key[items] = {};
-    Block block = all[blockIdx.x];
+    KeyBlock block = all[blockIdx.x];
     load_block(key, task, block);
     __syncthreads();
     for (u32 i = blockIdx.x; i < blocks; i += gridDim.x) {
-        const Block none = {};
-        const Block next = i + gridDim.x < blocks ? all[i + gridDim.x] : none;
+        const KeyBlock none = {};
+        const KeyBlock next = i + gridDim.x < blocks ? all[i + gridDim.x] : none;
         if (task.makes_codes) {
 #pragma unroll
             for (u32 j = 0; j < items; ++j) key[j] = rule.code(key[j]);

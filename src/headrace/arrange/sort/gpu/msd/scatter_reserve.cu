@@ -9,7 +9,7 @@ using namespace headrace;
 
 // Runs pass `number` of the plan. Dynamic shared memory: the bins.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    scatter_reserve(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays) {
+    scatter_reserve(Lists lists, u32 number, KeyRule<Key> rule, SortArrays arrays) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(Key, staging);
     scatter_blocks({lists, rule, arrays, staging}, number, number == 0);
@@ -19,7 +19,7 @@ static_assert(sizeof(Assigning) <= digits * bin_bytes);
 
 // Runs all passes from `number` on. Dynamic shared memory: the bins. `meeting` is zero before and after the launch.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    tail_passes_keys(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays, tile::Counters* meeting) {
+    tail_passes_keys(Lists lists, u32 number, KeyRule<Key> rule, SortArrays arrays, tile::Counters* meeting) {
     HR_DYNAMIC_SHARED(uint4, memory);
     if (lists.counts[number].blocks == 0) return;
     const Scattering task = {lists, rule, arrays, reinterpret_cast<Key*>(memory)};

@@ -12,7 +12,7 @@ using namespace headrace;
 
 // Runs pass `number` of the plan. Dynamic shared memory: that of StableScatter.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    scatter_stable(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays, void* states) {
+    scatter_stable(Lists lists, u32 number, KeyRule<Key> rule, SortArrays arrays, void* states) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(uint4, memory);
     if (lists.counts[number].blocks == 0) return;
@@ -32,7 +32,7 @@ static __device__ __forceinline__ void clear_states(void* states, u64 bytes) {
 // Runs all passes from `number` on; from the first one, if the plan chose MSD. Dynamic shared memory: that of
 // StableScatter. `meeting` is zero before and after the launch.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    tail_passes(Lists lists, u32 number, KeyRule<Key> rule, Arrays arrays, tile::Counters* meeting, void* states,
+    tail_passes(Lists lists, u32 number, KeyRule<Key> rule, SortArrays arrays, tile::Counters* meeting, void* states,
                 FirstPass first) {
     HR_DYNAMIC_SHARED(uint4, memory);
     if (number == 0 ? lists.plan->method != SortMethod::msd : lists.counts[number].blocks == 0) return;

@@ -11,37 +11,37 @@
 namespace headrace {
 
 struct ScatterState {
-    const Work& work;
+    const SplitWork& work;
     const u32* cursors;
     LookBack& look_back;  // a tile is a block of the list; the first tile of a bucket is its first block
-    const Block* list;
-    Block& block;  // in shared memory; its number is in work.shared.tile
+    const KeyBlock* list;
+    KeyBlock& block;  // in shared memory; its number is in work.shared.tile
     u32 blocks;
     const KeyRule<Key>& rule;
     bool is_first, is_last;  // whether keys become codes, and codes become keys
 };
 
-static __device__ __forceinline__ Tile tile_of(const Block& block) { return {block.begin, block.count}; }
+static __device__ __forceinline__ SplitTile tile_of(const KeyBlock& block) { return {block.begin, block.count}; }
 
 // Loads a block's record, by one thread; an empty one after the last block.
-static __device__ __forceinline__ Block block_at(const ScatterState& state, u32 i) {
-    return i < state.blocks ? state.list[i] : Block{0, 0, 0, 0};
+static __device__ __forceinline__ KeyBlock block_at(const ScatterState& state, u32 i) {
+    return i < state.blocks ? state.list[i] : KeyBlock{0, 0, 0, 0};
 }
 
 // Scatters the loaded block `i` of the list. `block` and `i` become the next one's, which is loaded while this one is
 // written.
 template <bool whole>
-static __device__ __forceinline__ void scatter_block_stably(Loaded& loaded, const ScatterState& state, Block& block,
+static __device__ __forceinline__ void scatter_block_stably(Loaded& loaded, const ScatterState& state, KeyBlock& block,
                                                             u32& i) {
-    const Work& work = state.work;
-    const Block own = block;
+    const SplitWork& work = state.work;
+    const KeyBlock own = block;
     const u32 number = i, d = threadIdx.x;
-    const Tile tile = tile_of(own);
+    const SplitTile tile = tile_of(own);
     u32 ticket = 0;
-    Block next = {};
+    KeyBlock next = {};
     if (d == 0) next = block_at(state, ticket = state.look_back.take_tile());
     make_codes(loaded.key, state.rule, state.is_first);
-    const Found found = count_digits<whole>(loaded.key, work, tile);
+    const DigitRun found = count_digits<whole>(loaded.key, work, tile);
     if (d < digits) state.look_back.post(number, d, found.count, own.first);
     if (d == 0) {
         work.shared.tile = ticket;
@@ -70,14 +70,14 @@ static __device__ __forceinline__ void scatter_block_stably(Loaded& loaded, cons
 }
 
 template <bool whole>
-static __device__ __forceinline__ void load_and_scatter(const ScatterState& state, Block& block, u32& i) {
+static __device__ __forceinline__ void load_and_scatter(const ScatterState& state, KeyBlock& block, u32& i) {
     Loaded loaded = {};
     load_moved<whole>(loaded, state.work, tile_of(block), block.begin);
     scatter_block_stably<whole>(loaded, state, block, i);
 }
 
 // Scatters blocks. Consecutive whole tiles overlap their loads; a bucket's last block is loaded at its turn.
-static __device__ __forceinline__ void scatter_blocks_stably(const ScatterState& state, Block block, u32 i) {
+static __device__ __forceinline__ void scatter_blocks_stably(const ScatterState& state, KeyBlock block, u32 i) {
     while (i < state.blocks) {
         if (block.count != tile_keys) {
             load_and_scatter<false>(state, block, i);
@@ -96,7 +96,7 @@ static __device__ __forceinline__ void scatter_blocks_stably(const ScatterState&
 struct StableScatter {
     const Lists& lists;
     const KeyRule<Key>& rule;
-    const Arrays& arrays;
+    const SortArrays& arrays;
     void* states;   // of look-back
     uint4* memory;  // shared: `place_bytes` for each key of a tile, and Shared
 };
@@ -104,24 +104,24 @@ struct StableScatter {
 // Runs pass `number` of the plan, which has blocks. In the first pass, keys become codes.
 static __device__ __forceinline__ void scatter_stably(const StableScatter& task, u32 number, bool is_first) {
     __shared__ Columns columns;
-    __shared__ Block block;
+    __shared__ KeyBlock block;
     const Lists& lists = task.lists;
     const u32 blocks = lists.counts[number].blocks;
     const PassStep step = lists.plan->step[number];
     Key* const staging = reinterpret_cast<Key*>(task.memory);
-    Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(task.memory) + tile_keys * place_bytes);
+    SplitShared& shared = *reinterpret_cast<SplitShared*>(reinterpret_cast<u8*>(task.memory) + tile_keys * place_bytes);
     LookBack look_back(task.states, number + 1);
     if constexpr (only == 0) choose_columns(columns, task.arrays, step, 0);
     const Columns beside = column_beside(task.arrays, step, 0);
     clear_spare(shared);
-    const Places places = {};
+    const SplitPlaces places = {};
     const Digit digit = digit_by_number(task.rule, step.digit);
     const Key* const in = static_cast<const Key*>(task.arrays.keys.from(step.from));
     Key* const out = static_cast<Key*>(task.arrays.keys.to(step.to));
-    const Work work{in, out, 0, digit, places, only != 0 ? beside : columns, shared, staging};
+    const SplitWork work{in, out, 0, digit, places, only != 0 ? beside : columns, shared, staging};
     const bool is_last = number + 1 == lists.plan->steps;
     const u32* const cursors = cursors_of(lists, number);
-    const Block* const list = blocks_of(lists, number);
+    const KeyBlock* const list = blocks_of(lists, number);
     const ScatterState state = {work, cursors, look_back, list, block, blocks, task.rule, is_first, is_last};
     if (threadIdx.x == 0) {
         shared.tile = look_back.take_tile();

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headrace.arrange.multisplit.gpu.launches import bin_keys, bins_bytes
-from headrace.arrange.sort.gpu.common.launch import KeyType
+from headrace.arrange.multisplit.gpu.tuning import bin_keys, bins_bytes
+from headrace.arrange.sort.gpu.common.key_type import KeyType
 from headrace.arrange.sort.gpu.lsd.tuning import ANY_WIDTH, LsdTuning, TileTuning
-from headrace.arrange.sort.gpu.msd.local_sorts import BinSortTuning, BlockSortTuning
+from headrace.arrange.sort.gpu.msd.local_tuning import BinSortTuning, BlockSortTuning, LocalSortTuning
 
 RECORD_BYTES, BUCKET_BYTES = 16, 8
 """Bytes of a block or a leaf bucket in a list, and of a bucket that is split further."""
@@ -45,7 +45,7 @@ class MsdTuning:
     count_threads: int
     count_items: int
     scatter: TileTuning
-    local: tuple[BinSortTuning | BlockSortTuning, ...]
+    local: tuple[LocalSortTuning, ...]
     merge_below: int
     leftover: BlockSortTuning | None = None
     tail_from: int | None = None
@@ -62,11 +62,11 @@ class MsdTuning:
 
     def count_defines(self, keys: KeyType) -> Mapping[str, Any]:
         """Return the macros of bucket_count.cu."""
-        return keys.defines(("HR_BITS", self.bits), ("HR_THREADS", self.count_threads), ("HR_ITEMS", self.count_items))
+        return keys.defines(HR_BITS=self.bits, HR_THREADS=self.count_threads, HR_ITEMS=self.count_items)
 
     def reserve_defines(self, keys: KeyType) -> Mapping[str, Any]:
         """Return the macros of scatter_reserve.cu."""
-        return keys.defines(("HR_BITS", self.bits), *self._scatter_sizes, ("HR_BIN", self._bin_keys))
+        return keys.defines(HR_BITS=self.bits, **self._scatter_sizes, HR_BIN=self._bin_keys)
 
     def reserve_shared(self, keys: KeyType) -> int:
         """Return the bytes of shared memory of scatter_reserve.cu."""
@@ -74,12 +74,12 @@ class MsdTuning:
 
     def scatter_defines(self, keys: KeyType, *, has_values: bool) -> Mapping[str, Any]:
         """Return the macros of scatter.cu."""
-        return keys.defines(("HR_BITS", self.bits), *self._scatter_sizes, ("HR_VALUES", int(has_values)))
+        return keys.defines(HR_BITS=self.bits, **self._scatter_sizes, HR_VALUES=int(has_values))
 
     @property
-    def _scatter_sizes(self) -> tuple[tuple[str, int], ...]:
+    def _scatter_sizes(self) -> dict[str, int]:
         tile = self.scatter
-        return ("HR_THREADS", tile.threads), ("HR_ITEMS", tile.items), ("HR_BLOCKS", tile.blocks)
+        return {"HR_THREADS": tile.threads, "HR_ITEMS": tile.items, "HR_BLOCKS": tile.blocks}
 
     @property
     def _bin_keys(self) -> int:

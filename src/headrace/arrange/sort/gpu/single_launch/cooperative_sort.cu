@@ -18,7 +18,7 @@ struct CooperativeMemory {
     u32* rows;
 };
 
-static_assert(tile_keys <= Counts::mask);
+static_assert(tile_keys <= PackedCounts::mask);
 constexpr u32 nowhere = ~0u;
 
 // Keys of a thread.
@@ -29,8 +29,8 @@ struct ThreadKeys {
 };
 
 struct DigitPass {
-    const Work& work;
-    const Tile& tile;
+    const SplitWork& work;
+    const SplitTile& tile;
     AllCounts& counts;
     Sums& sums;
     u32 number;
@@ -38,9 +38,9 @@ struct DigitPass {
 
 // Orders keys by one digit and finds their positions. Returns false if all share the digit; then keys are unchanged.
 static __device__ __forceinline__ bool order_digit(ThreadKeys& own, const DigitPass& turn) {
-    const Work& work = turn.work;
+    const SplitWork& work = turn.work;
     u32* const rows = reinterpret_cast<u32*>(work.staging + tile_keys);
-    const Found found = count_digits<false>(own.key, work, turn.tile);
+    const DigitRun found = count_digits<false>(own.key, work, turn.tile);
     turn.counts.post(turn.number, found.count);
     rank_items<items>(
         work.shared.next[tile::warp()], [&](u32 j) { return digit_at<false>(own.key, j, work.digit, turn.tile); },
@@ -65,7 +65,7 @@ static __device__ __forceinline__ bool order_digit(ThreadKeys& own, const DigitP
     return true;
 }
 
-static __device__ __forceinline__ void stay(ThreadKeys& own, const Tile& tile) {
+static __device__ __forceinline__ void stay(ThreadKeys& own, const SplitTile& tile) {
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         own.to[j] = item_place(j) < tile.count ? static_cast<u32>(tile.begin) + item_place(j) : nowhere;
@@ -73,8 +73,8 @@ static __device__ __forceinline__ void stay(ThreadKeys& own, const Tile& tile) {
 }
 
 // Writes keys to one half of the memory and, after a barrier, loads those of the block's positions.
-static __device__ __forceinline__ void exchange_all(ThreadKeys& own, const Tile& tile, const CooperativeMemory& half,
-                                                    GridBarrier& barrier) {
+static __device__ __forceinline__ void exchange_all(ThreadKeys& own, const SplitTile& tile,
+                                                    const CooperativeMemory& half, GridBarrier& barrier) {
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         if (own.to[j] == nowhere) continue;
@@ -125,14 +125,14 @@ constexpr u32 exchange_bytes = tile_keys * (sizeof(Key) + (with_values ? 4 : 0))
 
 // Dynamic shared memory: a tile's keys, 4 bytes for each if there are columns, and Shared.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    cooperative_sort(u32 count, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, CooperativeMemory memory) {
+    cooperative_sort(u32 count, KeyRule<Key> rule, SortArrays arrays, u32 writes_keys, CooperativeMemory memory) {
     HR_DYNAMIC_SHARED(uint4, staging);
-    Shared& shared = *reinterpret_cast<Shared*>(reinterpret_cast<u8*>(staging) + exchange_bytes);
+    SplitShared& shared = *reinterpret_cast<SplitShared*>(reinterpret_cast<u8*>(staging) + exchange_bytes);
     __shared__ Sums sums;
     GridBarrier barrier(memory.meeting);
     AllCounts counts(memory.counts, barrier, sums);
     const u32 begin = blockIdx.x * tile_keys;
-    const Tile tile = {begin, count - begin < tile_keys ? count - begin : tile_keys};
+    const SplitTile tile = {begin, count - begin < tile_keys ? count - begin : tile_keys};
     const Digit first = digit_by_number(rule, 0);
     ThreadKeys own = {};
     stay(own, tile);
@@ -149,12 +149,13 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
         }
     }
     const Columns columns = {};
-    const Places places = {};
+    const SplitPlaces places = {};
     bool to_second = false;
 #pragma unroll 1
     for (u32 number = 0; number < key_digits; ++number) {
         const Digit digit = digit_by_number(rule, number);
-        const Work work = {nullptr, nullptr, count, digit, places, columns, shared, reinterpret_cast<Key*>(staging)};
+        const SplitWork work = {nullptr, nullptr, count,  digit,
+                                places,  columns, shared, reinterpret_cast<Key*>(staging)};
         if (!order_digit(own, {work, tile, counts, sums, number}) || number + 1 == key_digits) continue;
         const u64 half = to_second ? count : 0;
         exchange_all(own, tile, {memory.meeting, memory.counts, memory.keys + half, memory.rows + half}, barrier);

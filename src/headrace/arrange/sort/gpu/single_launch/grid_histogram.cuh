@@ -10,7 +10,7 @@ namespace headrace {
 
 // A packed word. Two bits identify its pass. A place holds words of every other pass, and each block has read all of
 // one pass before any block publishes the next.
-struct Counts {
+struct PackedCounts {
     static constexpr u32 bits_of_one = 15, mask = (1u << bits_of_one) - 1;
 
     static __device__ __forceinline__ u32 pack(u32 low, u32 high, u32 turn) {
@@ -34,7 +34,7 @@ struct Sums {
 };
 
 // Whether the columns move in place of rows: there is one, as wide as a row.
-static __device__ __forceinline__ bool moves_as_rows(const Arrays& arrays) {
+static __device__ __forceinline__ bool moves_as_rows(const SortArrays& arrays) {
     return with_values && arrays.columns == 1 && arrays.column[0].width == 4;
 }
 
@@ -52,7 +52,7 @@ public:
         const u32 d = threadIdx.x, own = blockIdx.x * count_words + d / 2;
         if (d < digits) sums_.total[d] = sums_.before[d] = 0;
         if (d < digits && d % 2 == 0) {
-            tile::store_relaxed(&memory_[turn % 2 * half + own], Counts::pack(count, next, turn));
+            tile::store_relaxed(&memory_[turn % 2 * half + own], PackedCounts::pack(count, next, turn));
             if (turn == 0) tile::store_relaxed(&memory_[half + own], 0u);
         }
         if (turn == 0) {
@@ -74,7 +74,7 @@ public:
 private:
     // Loads words of several blocks from `first` on, and repeats the loads of those that are missing.
     static __device__ __forceinline__ void load(u32 (&some)[at_once], const u32* mine, u32 left, u32 turn) {
-        const u32 nothing = Counts::pack(0, 0, turn);
+        const u32 nothing = PackedCounts::pack(0, 0, turn);
 #pragma unroll
         for (u32 k = 0; k < at_once; ++k) some[k] = k * readers < left ? ~nothing : nothing;
         bool missing = true;
@@ -83,10 +83,10 @@ private:
             forget(mine);  // otherwise the compiler keeps an address for each k
 #pragma unroll
             for (u32 k = 0; k < at_once; ++k) {
-                if (!Counts::is_of(some[k], turn)) some[k] = tile::load_relaxed(mine + k * readers * count_words);
+                if (!PackedCounts::is_of(some[k], turn)) some[k] = tile::load_relaxed(mine + k * readers * count_words);
             }
 #pragma unroll
-            for (u32 k = 0; k < at_once; ++k) missing |= !Counts::is_of(some[k], turn);
+            for (u32 k = 0; k < at_once; ++k) missing |= !PackedCounts::is_of(some[k], turn);
         }
     }
 
@@ -100,7 +100,7 @@ private:
             load(some, counts + u64{first} * count_words + word, gridDim.x - first, turn);
 #pragma unroll
             for (u32 k = 0; k < at_once; ++k) {
-                const u32 low = Counts::low(some[k]), high = Counts::high(some[k]);
+                const u32 low = PackedCounts::low(some[k]), high = PackedCounts::high(some[k]);
                 total[0] += low;
                 total[1] += high;
                 if (first + k * readers >= blockIdx.x) continue;

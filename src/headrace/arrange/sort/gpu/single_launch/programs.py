@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from headrace.arrange.sort.gpu.common.launch import key_types, program_rows
+from headrace.arrange.sort.gpu.common.key_type import SortProgram, key_types, program_rows
 from headrace.arrange.sort.gpu.single_launch.tuning import SingleLaunchTuning
 from headrace.gpu.kernels.source import Programs
 
 
-def single_launch_programs(tuning: SingleLaunchTuning) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def single_launch_programs(tuning: SingleLaunchTuning) -> Iterator[SortProgram]:
     """Yield each program that launches with `tuning` use: its file and macros."""
     for row in tuning.rows:
         for keys in key_types(row.key_bytes, has_values=True):
-            yield from (("rank_sort.cu", rank.defines(keys)) for rank in row.ranks)
-            yield from (("cooperative_sort.cu", one.defines(keys, has_values=True)) for one in row.with_values)
+            yield from (SortProgram("rank_sort.cu", rank.defines(keys), keys.free_macro) for rank in row.ranks)
+            for one in row.with_values:
+                yield SortProgram("cooperative_sort.cu", one.defines(keys, has_values=True), keys.free_macro)
         for keys in key_types(row.key_bytes, has_values=False):
-            yield from (("cooperative_sort.cu", one.defines(keys, has_values=False)) for one in row.keys_only)
+            yield from (SortProgram("cooperative_sort.cu", one.defines(keys, has_values=False)) for one in row.keys_only)
 
 
 PROGRAMS: Programs = program_rows(single_launch_programs(SingleLaunchTuning()))

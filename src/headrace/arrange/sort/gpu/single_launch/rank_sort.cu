@@ -19,7 +19,7 @@ using namespace headrace;
 using Key = HR_KEY;
 constexpr bool with_equals = HR_EQUALS != 0;
 constexpr u32 threads = HR_THREADS;
-constexpr u32 block_groups = HR_OWN;  // of 32 keys that a block ranks
+constexpr u32 block_groups = HR_BLOCK_GROUPS;  // of 32 keys that a block ranks
 constexpr u32 lanes = tile::lanes;
 constexpr u32 warps = threads / lanes;
 constexpr u32 block_keys = block_groups * lanes;
@@ -45,13 +45,13 @@ struct BlockKeys {
 };
 
 // Where other keys' rows are relative to the block's: equal keys keep the order of rows.
-enum class Side : u32 { before, after, mixed };
+enum class RowSide : u32 { before, after, mixed };
 
 // Whether an own key precedes another key, whose row is earlier or not.
-template <Side side>
+template <RowSide side>
 static __device__ __forceinline__ bool comes_before(Code own, Code other, bool is_earlier) {
-    if constexpr (side == Side::before) return own < other;
-    if constexpr (side == Side::after) return own <= other;
+    if constexpr (side == RowSide::before) return own < other;
+    if constexpr (side == RowSide::after) return own <= other;
     return own < other || (own == other && !is_earlier);
 }
 
@@ -97,7 +97,7 @@ struct InputKeys {
 };
 
 // Counts the keys of adjacent groups from number `first` on, except the block's own.
-template <Side side>
+template <RowSide side>
 static __device__ __forceinline__ void count_groups(BlockKeys& own, const Code (&some)[groups_at_once], u32 first) {
     const u32 block_first_group = blockIdx.x * block_groups;
     const u8* const ordered = reinterpret_cast<const u8*>(own.ordered);
@@ -113,28 +113,28 @@ static __device__ __forceinline__ void count_groups(BlockKeys& own, const Code (
     const Code last = own.ordered[slot_of(block_keys - 1)];
 #pragma unroll
     for (u32 j = 0; j < groups_at_once; ++j) {
-        const bool is_own = side == Side::mixed && first + j - block_first_group < block_groups;
+        const bool is_own = side == RowSide::mixed && first + j - block_first_group < block_groups;
         if (is_own || comes_before<side>(last, some[j], first + j < block_first_group)) continue;
         atomicAdd(&own.gap[gap[j] / sizeof(Code)], 1u);
     }
 }
 
 // Counts the groups of each warp, in multiples of `groups_at_once`.
-static __device__ __forceinline__ void count_all(BlockKeys& own, const InputKeys& given, Code (&ahead)[groups_at_once],
-                                                 u32 first, u32 last) {
+static __device__ __forceinline__ void count_all(BlockKeys& own, const InputKeys& given,
+                                                 Code (&next_codes)[groups_at_once], u32 first, u32 last) {
     const u32 block_first_group = blockIdx.x * block_groups;
 #pragma unroll 1
     for (; first < last; first += groups_at_once) {
         Code some[groups_at_once];
 #pragma unroll
-        for (u32 j = 0; j < groups_at_once; ++j) some[j] = ahead[j];
-        if (first + groups_at_once < last) given.load(ahead, first + groups_at_once);
+        for (u32 j = 0; j < groups_at_once; ++j) some[j] = next_codes[j];
+        if (first + groups_at_once < last) given.load(next_codes, first + groups_at_once);
         if (first + groups_at_once <= block_first_group) {
-            count_groups<Side::before>(own, some, first);
+            count_groups<RowSide::before>(own, some, first);
         } else if (first >= block_first_group + block_groups) {
-            count_groups<Side::after>(own, some, first);
+            count_groups<RowSide::after>(own, some, first);
         } else {
-            count_groups<Side::mixed>(own, some, first);
+            count_groups<RowSide::mixed>(own, some, first);
         }
     }
 }
@@ -153,7 +153,7 @@ static __device__ __forceinline__ u32 place_among_all(BlockKeys& own) {
 }
 
 extern "C" __global__ void __launch_bounds__(threads, 1)
-    rank_sort(u32 count, KeyRule<Key> rule, Arrays arrays, u32 writes_keys, tile::Counters* counters) {
+    rank_sort(u32 count, KeyRule<Key> rule, SortArrays arrays, u32 writes_keys, tile::Counters* counters) {
     __shared__ BlockKeys own;
     const InputKeys given = {static_cast<const Key*>(arrays.keys.source), count, rule};
     const u32 row = blockIdx.x * block_keys + threadIdx.x;
@@ -161,14 +161,14 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     const u32 batches = (count + lanes * groups_at_once - 1) / (lanes * groups_at_once);
     const u32 share = (batches + warps - 1) / warps * groups_at_once, first = tile::warp() * share;
     const u32 last = first + share < batches * groups_at_once ? first + share : batches * groups_at_once;
-    Code ahead[groups_at_once];
-    given.load(ahead, first);
+    Code next_codes[groups_at_once];
+    given.load(next_codes, first);
     Key key = {};
     uint4 item = {};
     if (has_row && writes_keys != 0) key = given.keys[row];
     if (has_row && arrays.columns != 0) item = item_of(arrays.column[0], row);
     order_own(own, has_row ? given.code(row) : ~Code{0});
-    count_all(own, given, ahead, first, last);
+    count_all(own, given, next_codes, first, last);
     const u32 at = place_among_all(own);
 
     GridBarrier barrier(counters);

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 
-from headrace.arrange.sort.gpu.common.launch import KeyType, MovedColumn, packed_arrays
+from headrace.arrange.sort.gpu.common.key_type import KeyType
+from headrace.arrange.sort.gpu.common.launch import SortArrays
 from headrace.arrange.sort.gpu.single_launch.tuning import CooperativeTuning, RankSortTuning
 from headrace.gpu.kernels.kernel import LaunchMode
-from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
 
 def rank_sort(
     launcher: Launcher,
     keys: KeyType,
     tuning: RankSortTuning,
-    arrays: tuple[MovedColumn, Sequence[MovedColumn]],
+    arrays: SortArrays,
     count: int,
     *,
     writes_keys: bool,
@@ -26,17 +27,17 @@ def rank_sort(
 
     It needs no memory unless it sorts in place: then `counters` gives 16 bytes that are zero before and after the launch.
     """
-    moved, columns = arrays
-    in_place = any(column.in_place for column in (moved, *columns))
-    args = (count, keys.rule, packed_arrays(moved, columns), int(writes_keys), counters() if in_place else None)
-    launcher.launch(_rank_entry(len(keys.rule), in_place), tuning.launch(keys, count), args)
+    in_place = any(column.in_place for column in arrays.all)
+    args = (count, keys.rule, arrays.packed, int(writes_keys), counters() if in_place else None)
+    shape = Shape(tuning.defines(keys), tuning.grid(count), tuning.threads)
+    launcher.launch(_rank_entry(len(keys.rule), in_place), shape, args)
 
 
 def cooperative_sort(
     launcher: Launcher,
     keys: KeyType,
     tuning: CooperativeTuning,
-    arrays: tuple[MovedColumn, Sequence[MovedColumn]],
+    arrays: SortArrays,
     count: int,
     *,
     writes_keys: bool,
@@ -47,12 +48,14 @@ def cooperative_sort(
     It takes twice `keys.width` bytes a key, 8 more if columns move with the keys, and 4 for each block and digit value.
     `counters` gives 16 bytes that are zero before and after the launch.
     """
-    moved, columns = arrays
-    sizes = tuning.grid(count) * (4 << tuning.bits), 2 * count * keys.width, 8 * count if columns else 0
+    has_values = bool(arrays.columns)
+    sizes = tuning.grid(count) * (4 << tuning.bits), 2 * count * keys.width, 8 * count if has_values else 0
     buffers = [counters(), *(launcher.allocate(nbytes) for nbytes in sizes)]  # referenced until the launch is enqueued
     memory = struct.pack("<4Q", *(buffer.address for buffer in buffers))
-    args = (count, keys.rule, packed_arrays(moved, columns), int(writes_keys), memory)
-    launcher.launch(_cooperative_entry(len(keys.rule)), tuning.launch(keys, count, has_values=bool(columns)), args)
+    args = (count, keys.rule, arrays.packed, int(writes_keys), memory)
+    shared = tuning.shared_bytes(keys.width, has_values=has_values)
+    shape = Shape(tuning.defines(keys, has_values=has_values), tuning.grid(count), tuning.threads, shared)
+    launcher.launch(_cooperative_entry(len(keys.rule)), shape, args)
 
 
 @lru_cache(8)

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.arrange.sort.gpu.common.launch import KeyType
+from headrace.arrange.sort.gpu.common.key_type import KeyType
 from headrace.arrange.sort.gpu.lsd.tuning import tile_bytes
-from headrace.gpu.kernels.launcher import Shape
 
 _WARP_KEYS = 32
 
@@ -40,11 +39,7 @@ class RankSortTuning:
 
     def defines(self, keys: KeyType) -> Mapping[str, Any]:
         """Return the macros of a program."""
-        return keys.defines(("HR_THREADS", self.threads), ("HR_OWN", self.block_groups))
-
-    def launch(self, keys: KeyType, count: int) -> Shape:
-        """Return the launch configuration for `count` keys."""
-        return Shape(self.defines(keys), self.grid(count), self.threads)
+        return keys.defines(HR_THREADS=self.threads, HR_BLOCK_GROUPS=self.block_groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +67,13 @@ class CooperativeTuning:
 
     def defines(self, keys: KeyType, *, has_values: bool) -> Mapping[str, Any]:
         """Return the macros of a program. One block is resident on a multiprocessor."""
-        sizes = ("HR_BITS", self.bits), ("HR_THREADS", self.threads), ("HR_ITEMS", self.items), ("HR_BLOCKS", 1)
-        return keys.defines(*sizes, ("HR_VALUES", int(has_values)))
+        return keys.defines(
+            HR_BITS=self.bits, HR_THREADS=self.threads, HR_ITEMS=self.items, HR_BLOCKS=1, HR_VALUES=int(has_values)
+        )
 
-    def launch(self, keys: KeyType, count: int, *, has_values: bool) -> Shape:
-        """Return the launch configuration for `count` keys."""
-        shared = tile_bytes(self.threads, self.items, keys.width + 4 * has_values, 1 << self.bits)
-        return Shape(self.defines(keys, has_values=has_values), self.grid(count), self.threads, shared)
+    def shared_bytes(self, width: int, *, has_values: bool) -> int:
+        """Return the bytes of dynamic shared memory for keys of `width` bytes."""
+        return tile_bytes(self.threads, self.items, width + 4 * has_values, 1 << self.bits)
 
 
 SingleLaunch = RankSortTuning | CooperativeTuning

@@ -11,33 +11,33 @@
 
 namespace headrace {
 
-class Halves {
+class PieceQueue {
 public:
-    struct Work {
+    struct QueuedPiece {
         u64 begin;
         QuickPiece piece;
     };
 
     // Reserves space for all pieces that may wait (a step of quicksort leaves one half), so no thread runs out of
     // memory while others wait.
-    explicit Halves(const Work& all) {
+    explicit PieceQueue(const QueuedPiece& all) {
         waiting_.reserve(4096);
         waiting_.push_back(all);
     }
 
     // Returns nothing if all is done, or a thread has failed.
-    std::optional<Work> next() {
+    std::optional<QueuedPiece> next() {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] { return !waiting_.empty() || working_ == 0 || has_failed_; });
         if (waiting_.empty() || has_failed_) return std::nullopt;
-        const Work found = waiting_.back();
+        const QueuedPiece found = waiting_.back();
         waiting_.pop_back();
         ++working_;
         return found;
     }
-    void add(const Work& work) {
+    void add(const QueuedPiece& queued) {
         const std::lock_guard lock(mutex_);
-        waiting_.push_back(work);
+        waiting_.push_back(queued);
         changed_.notify_one();
     }
     void finish() {
@@ -54,7 +54,7 @@ public:
 private:
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::vector<Work> waiting_;
+    std::vector<QueuedPiece> waiting_;
     unsigned working_ = 0;
     bool has_failed_ = false;
 };

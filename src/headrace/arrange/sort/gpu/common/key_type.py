@@ -1,0 +1,93 @@
+"""Describes keys as kernels see them, and lists programs; it imports nothing that launches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from headrace.gpu.kernels.source import ANY
+
+THREADS = 256
+"""Threads per block of the small kernels of a sort."""
+
+ProgramRow = tuple[str, Mapping[str, Sequence[int | str]]]
+"""One row of a `PROGRAMS` list: a file and the values of its macros."""
+
+
+class SortProgram(NamedTuple):
+    """A program of a sort.
+
+    Parameters
+    ----------
+    file, defines
+        Its file, and a value of each macro.
+    free_macro
+        Name of a macro that takes any value. Such a program is compiled at its first use; without one, ahead of time.
+    """
+
+    file: str
+    defines: Mapping[str, Any]
+    free_macro: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyType:
+    """The properties of keys that kernels are compiled for, and the rule that makes their codes.
+
+    Parameters
+    ----------
+    width
+        Bytes of a key.
+    rule
+        The bytes of a ``KeyRule`` (sort_key.hpp).
+    equals
+        Whether keys of different bits may compare equal and must then keep their order.
+    """
+
+    width: int
+    rule: bytes
+    equals: bool = False
+
+    @property
+    def word(self) -> str:
+        """Return the C++ type of a key."""
+        return f"u{8 * self.width}"
+
+    @property
+    def free_macro(self) -> str:
+        """Return `SortProgram.free_macro` for these keys: floats of 2 bytes that carry values are seldom sorted."""
+        return "HR_EQUALS" if self.width == 2 and self.equals else ""
+
+    def digit_count(self, bits: int) -> int:
+        """Return the number of digits of `bits` bits in a key."""
+        return -(-8 * self.width // bits)
+
+    def defines(self, **sizes: int | str) -> Mapping[str, Any]:
+        """Return the macros of a program. Equal arguments give the same object, by which a launcher finds its kernel."""
+        return _defines(self.word, self.equals, **sizes)
+
+
+@lru_cache(512)
+def _defines(word: str, equals: bool, **sizes: int | str) -> Mapping[str, Any]:
+    return {"HR_KEY": word, "HR_EQUALS": int(equals), **sizes}
+
+
+def key_types(width: int, *, has_values: bool) -> Iterator[KeyType]:
+    """Yield the key types of one width that programs are compiled for.
+
+    Only floats that carry values need programs with `equals`, and no float has one byte.
+    """
+    yield KeyType(width, b"")
+    if has_values and width > 1:
+        yield KeyType(width, b"", equals=True)
+
+
+def program_rows(programs: Iterable[SortProgram]) -> tuple[ProgramRow, ...]:
+    """Return the rows of a `PROGRAMS` list, each program once."""
+    unique = dict.fromkeys(
+        (program.file, tuple((name, ANY if name == program.free_macro else value) for name, value in program.defines.items()))
+        for program in programs
+    )
+    return tuple((file, {name: [value] for name, value in defines}) for file, defines in unique)
