@@ -198,7 +198,7 @@ class LoadResultBuilder:
             rejects=faults.rejects,
             counts=self.counts,
             row_index=index[0].column(launcher, rows) if index else None,
-            rejected_records=(faults.gone + np.uint64(1)).tobytes() if self._request.run.share is not None else b"",
+            rejected_records=(faults.rejected_records + np.uint64(1)).tobytes() if self._request.run.share is not None else b"",
             replaced=tuple([replaced.get(position, 0) for position in range(count)]),
             device=self._request.place.device,
         )
