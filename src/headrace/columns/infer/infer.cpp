@@ -36,7 +36,7 @@ std::optional<Evidence> KindLedger::evidence(usize column) const {
     }
     std::sort(order.begin(), order.end(),
               [&](usize a, usize b) { return is_earlier(seen[a]->file, seen[a]->at, *seen[b]); });
-    const ColumnType settled = type_of_kind(joined(column));
+    const ColumnType final_type = type_of_kind(joined(column));
     // In a column of int64 a negative number may go unrecorded. So it counts as a natural one, unless the column's type
     // depends on it.
     for (const Kind negative : {Kind::natural, Kind::negative}) {
@@ -44,7 +44,7 @@ std::optional<Evidence> KindLedger::evidence(usize column) const {
         for (const usize k : order) {
             const Kind own = static_cast<Kind>(k);
             kind = join(kind, own == Kind::negative ? negative : own);
-            if (same_type(type_of_kind(kind), settled)) return seen[k];
+            if (same_type(type_of_kind(kind), final_type)) return seen[k];
         }
     }
     return seen[UNFIT];

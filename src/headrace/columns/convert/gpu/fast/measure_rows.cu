@@ -17,8 +17,8 @@
 #include "structure/gpu/word_summary.cuh"
 
 using namespace headrace;
-using structure::Counts;
 using structure::Patterns;
+using structure::PlainCounts;
 using structure::WordTile;
 
 using Tallies = structure::WordSummaries<threads, tile_chunks, may_quote>;
@@ -30,7 +30,7 @@ struct TallyMemory {
     u32 lines[chunks];
     u32 records[tile_chunks];
     u32 inside[may_quote ? tile_chunks : 1];
-    Tallies::Shared shared;
+    Tallies::WordWarpCounts shared;
     u32 head_begin[warps];  // one past the last line end outside quotes in a warp's words of the head, or 0
     u32 seen;
 };
@@ -41,12 +41,12 @@ HR_FN WordTile words_of(TallyMemory& memory) {
 }
 
 // Reads the tile and the head and makes their bit masks. Returns summaries of the bytes. Ends with a barrier.
-HR_FN Counts note_tile(TallyMemory& memory, const u8* text, u64 size, i64 origin, const PlainDialect& dialect) {
+HR_FN PlainCounts note_tile(TallyMemory& memory, const u8* text, u64 size, i64 origin, const PlainDialect& dialect) {
     constexpr u32 vectors = staged_bytes / 16;
     constexpr i32 head_vectors = halo_bytes / 16;
     const Patterns patterns(dialect);
     const WordTile words = words_of(memory);
-    Counts counts;
+    PlainCounts counts;
     const auto note = [&](u32 v, uint4 bytes) {
         structure::note_vector<may_quote>(words, static_cast<i32>(v) - head_vectors, bytes, patterns, counts);
         if (dialect.flags & PLAIN_WATCHES) structure::watch(counts, {{bytes.x, bytes.y, bytes.z, bytes.w}, 0}, dialect);
@@ -68,13 +68,13 @@ HR_FN Counts note_tile(TallyMemory& memory, const u8* text, u64 size, i64 origin
 }
 
 // Returns whether the tile or its head has bytes for which this kernel declines the tile.
-HR_FN bool has_odd(const Counts& counts, const RowTask& task, const PlainDialect& dialect) {
+HR_FN bool has_odd(const PlainCounts& counts, const RowTask& task, const PlainDialect& dialect) {
     const bool returns = (dialect.flags & PLAIN_UNIVERSAL) && (~counts.no_returns & tile::top_bits) != 0;
     return returns || ((task.flags & ROW_TASK_ASCII_ONLY) && (counts.high & tile::top_bits) != 0);
 }
 
 // Returns the tile's properties, except its records, as its entries will be if the guess is right.
-HR_FN RowTile tile_of(const TallyMemory& memory, const u8* text, const RowTask& task, bool inside, bool behind) {
+HR_FN RowTile tile_of(const TallyMemory& memory, const u8* text, const RowTask& task, bool inside, bool inside_after) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const TileExtent extent = extent_of(blockIdx.x, tile_bytes, halo_bytes, skew, task.size);
     const u32 last = extent.end - 1;
@@ -85,7 +85,7 @@ HR_FN RowTile tile_of(const TallyMemory& memory, const u8* text, const RowTask& 
     tile.end = extent.end;
     tile.inside = inside;
     tile.entry.open = blockIdx.x != 0 && (inside || memory.lines[head_chunks - 1] >> 31 == 0);
-    tile.next.open = behind || (memory.lines[last / 32] >> (last % 32) & 1) == 0;
+    tile.next.open = inside_after || (memory.lines[last / 32] >> (last % 32) & 1) == 0;
     return tile;
 }
 
@@ -96,8 +96,8 @@ HR_FN void find_begin(TallyMemory& memory, bool inside) {
     u32 within = 0;
     if constexpr (may_quote) within = inside_of_head(memory.rows, there ? memory.rows.dropped[word] : 0, inside);
     const u32 lines = there ? memory.lines[word] & ~within : 0;
-    const u32 behind = lines != 0 ? 32 * word + 32 - static_cast<u32>(__clz(static_cast<i32>(lines))) : 0;
-    const u32 last = __reduce_max_sync(tile::all_lanes, behind);
+    const u32 end = lines != 0 ? 32 * word + 32 - static_cast<u32>(__clz(static_cast<i32>(lines))) : 0;
+    const u32 last = __reduce_max_sync(tile::all_lanes, end);
     if (tile::lane() == 0) memory.head_begin[tile::warp()] = last;
 }
 
@@ -160,7 +160,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew;
     const u32 tile_end = extent_of(blockIdx.x, tile_bytes, 0, skew, task.size).end;
     if (threadIdx.x == 0) memory->seen = tile::load_relaxed(&totals->flags);
-    const Counts counts = note_tile(*memory, text, task.size, first - halo_bytes, dialect);
+    const PlainCounts counts = note_tile(*memory, text, task.size, first - halo_bytes, dialect);
     if ((memory->seen & FIND_REDO) != 0) return;
 
     const Patterns patterns(dialect);
