@@ -23,8 +23,8 @@ SHAPES = [
     ConvertTuning(threads=64, tile=512, window=64, quotes=False),
     ConvertTuning(threads=64, tile=512, window=512, quotes=True),
     ConvertTuning(threads=64, tile=2048, window=96, quotes=True),
-    ConvertTuning(threads=32, tile=512, window=64, steps=True),
-    ConvertTuning(threads=64, tile=2048, window=512, steps=True),
+    ConvertTuning(threads=32, tile=512, window=64, dfa=True),
+    ConvertTuning(threads=64, tile=2048, window=512, dfa=True),
 ]
 """Unmarked tests take the first and the fifth alone, by their seeds: each shape is another program to compile."""
 ORDERS = [("forward", 0), ("reverse", 0), ("random", 1)]
@@ -218,7 +218,7 @@ def test_options(given: dict[str, Any], seed: int) -> None:
 def test_malformed_quotes(seed: int) -> None:
     """The automaton's steps read these texts: a load that was searched by masks is discarded if quotes are misplaced."""
     rng = random.Random(seed)
-    shape = rng.choice([shape for shape in SHAPES if shape.steps])
+    shape = rng.choice([shape for shape in SHAPES if shape.dfa])
     types = ["string", "int32", "string"]
     data = bytearray(table(rng, types, 60, quoted=0.5))
     for _ in range(rng.choice([1, 2, 8])):

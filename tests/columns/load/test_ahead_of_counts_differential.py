@@ -17,7 +17,7 @@ from headrace.columns.plan.native_dialect import native_dialect
 from headrace.core.errors import MemoryLimitError
 from headrace.core.identity_cache import IdentityCache
 from headrace.structure.dialect import CSV, Dialect
-from headrace.structure.gpu.dialect_tables import TOTALS, Found
+from headrace.structure.gpu.dialect_tables import TOTALS, FindFlag
 from headrace.testing import fibers
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.load.ahead_of_counts_cases import MISLEADING, PLAIN, text
@@ -145,14 +145,14 @@ def test_the_same_table_as_behind_a_wait():
         data = "\n".join(LINES).encode()
         options = {"header": False, "schema": TYPES, "seed": seed}
         assert check(data, **options) == 1
-        assert check(data, **options, shape=replace(SHAPE, ahead=False)) == 2
+        assert check(data, **options, shape=replace(SHAPE, speculative=False)) == 2
 
 
 @pytest.mark.parametrize("read_by", [0, 1, 2])
 @pytest.mark.parametrize("off", [None, 0, 1, 299])
 def test_the_card_says_whether_room_does(read_by, off):
     totals = np.zeros(3, TOTALS)
-    totals["flags"][:read_by] = Found.REDO
+    totals["flags"][:read_by] = FindFlag.REDO
     totals["records"] = [7, 8, 9]
     ranges = np.array([[7, 9]] + [[i, 2 * i] for i in range(299)], np.uint64)
     sizes = np.arange(299, dtype=np.uint64) + (np.arange(299, dtype=np.uint64) + 1) // 2

@@ -31,7 +31,7 @@ def test_a_column_that_begins_with_integers_beyond_64_bits(later, monkeypatch):
 
 
 def test_one_wait_more_where_nothing_is_expected():
-    known = replace(SHAPE, ahead=False)
+    known = replace(SHAPE, speculative=False)
     assert check(b"a,b\n1,x\n2,yy\n", dtypes={"a": "int32", "b": "string"}, shape=known) == 2
     assert check(b"a,b\n1,x\n2,yy", skip_rows=1, header=False) == 1
     assert check(b"1,x", header=False) == 2

@@ -93,9 +93,9 @@ struct PlainSummaries {
 
     // One warp: return the tile's summary from inside or outside quotes. Lane k combines warp k's counts, on the side
     // that the parity of the quotes before that warp selects.
-    static __device__ __forceinline__ TileSummary tally_from(bool inside, const Tile& staged,
-                                                             const PlainWarpCounts& shared, i64 first, u64 bytes,
-                                                             const Patterns& patterns) {
+    static __device__ __forceinline__ TileSummary summary_from(bool inside, const Tile& staged,
+                                                               const PlainWarpCounts& shared, i64 first, u64 bytes,
+                                                               const Patterns& patterns) {
         const bool has = tile::lane() < warps;
         const u32 mine = has ? tile::lane() : 0;
         const u32 odd = __ballot_sync(tile::all_lanes, has && shared.odd[mine] != 0);

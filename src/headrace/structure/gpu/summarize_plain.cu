@@ -68,7 +68,7 @@ __device__ __forceinline__ bool tally_tile(const u8* text, u64 bytes, const Plai
     add_found(totals, found_in(counts, dialect));
     __syncthreads();
     for (u32 state = tile::warp(); state < states; state += warps) {
-        const TileSummary tally = Tallies::tally_from(state != 0, staged, shared, first, bytes, patterns);
+        const TileSummary tally = Tallies::summary_from(state != 0, staged, shared, first, bytes, patterns);
         if (tile::lane() == 0) tallies[u64{state} * tiles + number] = tally;
     }
     return true;

@@ -226,9 +226,9 @@ struct WordSummaries {
     }
 
     // One warp: return the tile's summary from inside or outside quotes.
-    static __device__ __forceinline__ TileSummary tally_from(bool inside, const WordTile& words,
-                                                             const WordWarpCounts& shared, const Sides& sides,
-                                                             const Where& where, const Patterns& patterns) {
+    static __device__ __forceinline__ TileSummary summary_from(bool inside, const WordTile& words,
+                                                               const WordWarpCounts& shared, const Sides& sides,
+                                                               const Where& where, const Patterns& patterns) {
         const bool from_inside = inside != sides.odd_before;
         const u32 outside = shared.ends[1][sides.mine], blanks_outside = shared.blanks[1][sides.mine];
         const u32 ends = from_inside ? shared.ends[0][sides.mine] - outside : outside;

@@ -49,16 +49,16 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (block + 1 == gridDim.y && threadIdx.x == 0) totals[blockIdx.x] = blocks_before + warps.total;
 }
 
-// Validates an estimate, with one block. `forms`: number of search variants, one of which must have read the text.
+// Validates an estimate, with one block. `variants`: number of search variants, one of which must have read the text.
 // `ranges`: of the row count, then of the bytes of each column of strings. Stores the row count in `rows`, or
 // MISPREDICTED.
 extern "C" __global__ void __launch_bounds__(threads)
-    validate_estimate(const FindTotals* totals, u32 forms, const SizeRange* ranges, const u64* string_bytes,
+    validate_estimate(const FindTotals* totals, u32 variants, const SizeRange* ranges, const u64* string_bytes,
                       u32 strings, u64* rows) {
-    u32 form = 0;
-    while (form < forms && (totals[form].flags & FIND_REDO) != 0) ++form;
-    const u64 records = form < forms ? totals[form].records : MISPREDICTED;
-    bool fits = form < forms && ranges[0].min <= records && records <= ranges[0].max;
+    u32 variant = 0;
+    while (variant < variants && (totals[variant].flags & FIND_REDO) != 0) ++variant;
+    const u64 records = variant < variants ? totals[variant].records : MISPREDICTED;
+    bool fits = variant < variants && ranges[0].min <= records && records <= ranges[0].max;
     for (u32 i = threadIdx.x; i < strings; i += threads) {
         const SizeRange range = ranges[i + 1];
         fits &= range.min <= string_bytes[i] && string_bytes[i] <= range.max;

@@ -47,21 +47,21 @@ def load_text(
     """
     on_device = source.on_gpu if source.is_in_gpu_memory else None
     text = _uploaded(launcher, source) if on_device is None else on_device
-    place = _place(launcher, text, device=str(device))
-    return load_part(place, source, dialect, plan, view_for(launcher, device), run=run)
+    target = _target(launcher, text, device=str(device))
+    return load_part(target, source, dialect, plan, view_for(launcher, device), run=run)
 
 
-_place = fast_constructor(GpuTarget)
+_target = fast_constructor(GpuTarget)
 
 
 def load_part(
-    place: GpuTarget, source: OpenSource, dialect: Dialect, plan: LoadPlan, view: View, *, run: LoadRun = NO_HANDLES
+    target: GpuTarget, source: OpenSource, dialect: Dialect, plan: LoadPlan, view: View, *, run: LoadRun = NO_HANDLES
 ) -> Loaded:
     """Load a text in device memory, or the part of it that is there.
 
     Parameters
     ----------
-    place, source, dialect, plan, run
+    target, source, dialect, plan, run
         As for `load_on_gpu`.
     view
         Returns a source for the native readers that shows a device buffer.
@@ -72,8 +72,8 @@ def load_part(
         As `load_on_gpu`.
     """
     if source.codec != "utf-8":
-        place, source, plan = decode_target(place, source, plan, view)
-    return load_on_gpu(place, source, dialect, plan, run)
+        target, source, plan = decode_target(target, source, plan, view)
+    return load_on_gpu(target, source, dialect, plan, run)
 
 
 def view_for(launcher: GpuLauncher, device: Device) -> View:

@@ -20,9 +20,9 @@ struct RowsFound {
     bool by_dfa;
 };
 HR_FN RowsFound rows_found(const FindTotals* totals, const RowTask& task) {
-    u32 form = 0, flags = totals[0].flags;
-    while (form < task.forms && (flags & FIND_REDO) != 0) flags = totals[++form].flags;
-    return {flags, form == task.forms};
+    u32 variant = 0, flags = totals[0].flags;
+    while (variant < task.mask_variants && (flags & FIND_REDO) != 0) flags = totals[++variant].flags;
+    return {flags, variant == task.mask_variants};
 }
 
 HR_FN RowTile row_tile_of(const TileStart* entries, const u8* text, const RowTask& task, const RowsFound& found) {
