@@ -94,7 +94,7 @@ def same_column(made: dict[str, Any], rows: int, kept: np.ndarray, sure: np.ndar
     assert np.array_equal(own[sure], values[sure]), name
 
 
-@pytest.mark.long_except("*threads=32*quotes=False*", "*threads=32*steps=True*")
+@pytest.mark.long_except("*threads=32*quotes=False*", "*threads=32*dfa=True*")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("type_", sorted(TEXTS))
 def test_every_type(type_: str, shape: ConvertTuning) -> None:

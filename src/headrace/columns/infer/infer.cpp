@@ -50,40 +50,4 @@ std::optional<Evidence> KindLedger::evidence(usize column) const {
     return seen[UNFIT];
 }
 
-std::string_view kind_name(Kind kind) {
-    switch (kind) {
-        case Kind::empty:
-            return "empty";
-        case Kind::boolean:
-            return "bool";
-        case Kind::natural:
-        case Kind::negative:
-            return "int64";
-        case Kind::uint64:
-            return "uint64";
-        case Kind::float64:
-            return "float64";
-        case Kind::date:
-            return "date32";
-        case Kind::timestamp_us:
-        case Kind::timestamp_ns:
-            return "timestamp";
-        case Kind::timestamp_us_utc:
-        case Kind::timestamp_ns_utc:
-            return "timestamp with offset";
-        case Kind::time_us:
-        case Kind::time_ns:
-            return "time64";
-        case Kind::duration_us:
-        case Kind::duration_ns:
-            return "duration";
-        case Kind::hex:
-        case Kind::hex_uint64:
-            return "hex";
-        case Kind::text:
-            break;
-    }
-    return "text";
-}
-
 }  // namespace headrace

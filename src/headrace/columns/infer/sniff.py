@@ -254,7 +254,7 @@ def is_clean(text: bytes) -> bool:
 
 def is_typed(text: bytes) -> bool:
     """Return whether a column of only such texts has a type other than string by default."""
-    return _native.kinds_of([text], _MARKS, _DATES) != ["text"]
+    return _native.implied_types([text], _MARKS, _DATES) != ["string"]
 
 
 def is_value(text: bytes) -> bool:
