@@ -125,7 +125,7 @@ def test_edges(skew: int) -> None:
 @pytest.mark.parametrize(
     "options", [{"lineterminator": "\r\n"}, {"sep": "||", "comment": "//"}, {"escape_char": "\\", "comment": "#"}]
 )
-def test_edges_of_steps(options: dict[str, str]) -> None:
+def test_edges_of_the_dfa(options: dict[str, str]) -> None:
     dialect = Dialect(**options)
     sep, end = dialect.sep, dialect.lineterminator or b"\r\n"
     for skew in (0, 5):
@@ -165,7 +165,7 @@ def test_more_tiles_than_a_block_scans(options: dict[str, str], order: tuple[str
             assert by_masks(data, dialect, How((32, 1), 3, order), quoted=True) == expected(data, dialect, How((32, 1), 3, order))
 
 
-def test_a_form_runs_only_if_the_one_before_asks() -> None:
+def test_a_variant_runs_only_if_the_preceding_one_requests_it() -> None:
     dialect, how = Dialect(), How((32, 1), 3, ("forward", 0))
     shape = {"HR_THREADS": 32, "HR_ROWS": 1, "HR_UNROLL": 1, "HR_BLOCKS": 1}
     bare = fibers.program("structure/gpu/summarize_plain.cu", {"HR_QUOTED": 0, **shape})

@@ -96,7 +96,7 @@ def test_edges(skew: int, shift: int) -> None:
 
 
 @pytest.mark.parametrize("inside", ["ab,c\n", 'a""b,c\n', ',"",'])
-def test_a_tile_whose_quotes_do_not_tell_is_taken_to_begin_outside(inside: str) -> None:
+def test_a_tile_with_ambiguous_quotes_is_assumed_to_begin_outside(inside: str) -> None:
     """In the last one no quote is misplaced, whether it opens or closes."""
     how = How((32, 2), 3, ("forward", 0))
     data = ('1,"' + inside * 1500 + '"\n').encode()
