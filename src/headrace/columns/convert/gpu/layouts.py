@@ -65,7 +65,7 @@ class _RecordFlag(IntFlag):
     KNOWN = 8
 
 
-class Family(IntEnum):
+class ConvertFamily(IntEnum):
     """ConvertFamily of convert_task.hpp: columns of one family share their conversion code."""
 
     OTHERS = 0
@@ -79,14 +79,14 @@ class Family(IntEnum):
 
 
 _FAMILIES = {
-    ("integer", 0): Family.INTEGER,
-    ("float", 32): Family.FLOAT32,
-    ("float", 64): Family.FLOAT64,
-    ("date", 0): Family.DATE,
-    ("timestamp", 0): Family.TIMESTAMP,
-    ("decimal", 0): Family.DECIMAL,
-    ("string", 0): Family.TEXT,
-    ("binary", 0): Family.TEXT,
+    ("integer", 0): ConvertFamily.INTEGER,
+    ("float", 32): ConvertFamily.FLOAT32,
+    ("float", 64): ConvertFamily.FLOAT64,
+    ("date", 0): ConvertFamily.DATE,
+    ("timestamp", 0): ConvertFamily.TIMESTAMP,
+    ("decimal", 0): ConvertFamily.DECIMAL,
+    ("string", 0): ConvertFamily.TEXT,
+    ("binary", 0): ConvertFamily.TEXT,
 }
 """Families of columns/types.py with their own conversion code; floats also by their bits."""
 
@@ -140,8 +140,8 @@ def pack_columns(plan: LoadPlan, columns: Sequence[ColumnAddresses], rules: int,
 def _family(type_: DataType) -> tuple[int, bool, int]:
     """Return the family; for integers also whether they are signed, and the largest value of at most 8 digits."""
     family = TRAITS[type_.name].family
-    number = _FAMILIES.get((family, 0)) or _FAMILIES.get((family, type_.bits), Family.OTHERS)
-    if number != Family.INTEGER:
+    number = _FAMILIES.get((family, 0)) or _FAMILIES.get((family, type_.bits), ConvertFamily.OTHERS)
+    if number != ConvertFamily.INTEGER:
         return number, False, 0
     signed = type_.name.startswith("int")
     return number, signed, min(2 ** (type_.bits - signed) - 1, _EIGHT_DIGITS)

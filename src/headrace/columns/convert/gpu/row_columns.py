@@ -11,7 +11,7 @@ from enum import IntEnum, IntFlag
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.convert.gpu.layouts import EMPTY, ConvertFlag, Family
+from headrace.columns.convert.gpu.layouts import EMPTY, ConvertFamily, ConvertFlag
 from headrace.columns.convert.gpu.tuning import MAX_STRINGS
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.trace_expressions import packed
@@ -66,11 +66,11 @@ class RowsFlag(IntFlag):
 _INTEGERS = {1: RowKind.INT1, 2: RowKind.INT2, 4: RowKind.INT4, 8: RowKind.INT8}
 """Kinds of integers by bytes of a value."""
 _KINDS = {
-    Family.FLOAT32: RowKind.FLOAT4,
-    Family.FLOAT64: RowKind.FLOAT8,
-    Family.DATE: RowKind.DATE,
-    Family.TIMESTAMP: RowKind.TIMESTAMP,
-    Family.TEXT: RowKind.TEXT,
+    ConvertFamily.FLOAT32: RowKind.FLOAT4,
+    ConvertFamily.FLOAT64: RowKind.FLOAT8,
+    ConvertFamily.DATE: RowKind.DATE,
+    ConvertFamily.TIMESTAMP: RowKind.TIMESTAMP,
+    ConvertFamily.TEXT: RowKind.TEXT,
 }
 
 
@@ -185,7 +185,7 @@ def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: 
     for number in np.argsort(table["position"]).tolist():
         column = table[number]
         kind = _kind(column, quotes=quotes)
-        if measures and column["family"] != Family.TEXT:
+        if measures and column["family"] != ConvertFamily.TEXT:
             continue
         if kind == RowKind.SKIP or strings == MAX_STRINGS:
             return None
@@ -212,7 +212,7 @@ def _measured_columns(rows: NDArray[np.void]) -> bytes:
 
 def _flags(column: np.void) -> int:
     """Return the column's RowColumnFlag."""
-    flags, is_text = int(column["flags"]), column["family"] == Family.TEXT
+    flags, is_text = int(column["flags"]), column["family"] == ConvertFamily.TEXT
     result = _ColumnFlag.EMPTY_IS_NULL * bool(flags & ConvertFlag.EMPTY_IS_NULL)
     result += _ColumnFlag.CANONICAL * (bool(flags & ConvertFlag.INFERRED) and not is_text)
     return (
@@ -226,12 +226,12 @@ def _kind(column: np.void, *, quotes: bool) -> RowKind:
     """Return the column's RowKind; SKIP if its fields need more than the usual shapes."""
     flags, family = int(column["flags"]), int(column["family"])
     inferred = bool(flags & ConvertFlag.INFERRED)
-    if family == Family.TEXT:
+    if family == ConvertFamily.TEXT:
         unusual = ConvertFlag.NULL_WORDS | (ConvertFlag.RAW | ConvertFlag.QUOTED_NULL if quotes else 0)
         plain = not flags & unusual and not (inferred and int(column["guess"]) == EMPTY)
         return RowKind.TEXT if plain else RowKind.SKIP
     if not flags & ConvertFlag.FAST or (inferred and flags & ConvertFlag.UTC):
         return RowKind.SKIP
-    if family == Family.INTEGER:
+    if family == ConvertFamily.INTEGER:
         return _INTEGERS[int(column["width"])]
-    return _KINDS.get(Family(family), RowKind.SKIP)
+    return _KINDS.get(ConvertFamily(family), RowKind.SKIP)
