@@ -2,11 +2,11 @@
 
 Needs an installed or built headrace, a GPU and PyTorch; cuDF (pylibcudf) reads the same text if it is installed. Each case's
 answer for the whole text is compared with the CPU's, every buffer to the bit. For a case with a colon, the answer for a piece is
-compared. Texts of `bench.read.data` are repeated to --bytes. `taxi:steps` is the case taxi, read by the automaton of its dialect
-(six states) instead of bit masks. `taxi:waits` waits for the counts before it converts, and `taxi:ahead` does not
+compared. Texts of `bench.read.data` are repeated to --bytes. `taxi:dfa` is the case taxi, read by the automaton of its dialect
+(six states) instead of bit masks. `taxi:waits` waits for the counts before it converts, and `taxi:speculative` does not
 (docs/decisions/0024-ahead-of-the-counts.md). Both take the same steps of the same call.
 
-    python -m bench.read.gpu [--bytes N] [--cases taxi,int_444,taxi:steps,taxi:waits,taxi:ahead] [--out FOLDER/NAME]
+    python -m bench.read.gpu [--bytes N] [--cases taxi,int_444,taxi:dfa,taxi:waits,taxi:speculative] [--out FOLDER/NAME]
 """
 
 from __future__ import annotations
@@ -41,9 +41,11 @@ from headrace.structure.gpu.launches import SearchTuning
 
 RUNS, SHORT_RUNS = 9, 51
 BOTH = [
-    f"{name}:{how}" for name in ("int_444", "taxi_small", "taxi_inferred", "lineitem", "quoted") for how in ("waits", "ahead")
+    f"{name}:{how}"
+    for name in ("int_444", "taxi_small", "taxi_inferred", "lineitem", "quoted")
+    for how in ("waits", "speculative")
 ]
-CHECKED = ("taxi", "taxi_small", "taxi_inferred", "lineitem", "quoted", "int_444", "wide", "taxi:steps", "quoted:steps", *BOTH)
+CHECKED = ("taxi", "taxi_small", "taxi_inferred", "lineitem", "quoted", "int_444", "wide", "taxi:dfa", "quoted:dfa", *BOTH)
 Read = Callable[[torch.Tensor, dict[str, Any]], headrace.Table]
 
 
@@ -56,9 +58,9 @@ def text_of(header: bytes, body: bytes, size: int) -> torch.Tensor:
 
 
 SHAPES = {
-    "steps": GpuTuning(find=SearchTuning(only_dfa=True)),
-    "waits": GpuTuning(ahead=False),
-    "ahead": GpuTuning(ahead=True),
+    "dfa": GpuTuning(find=SearchTuning(only_dfa=True)),
+    "waits": GpuTuning(speculative=False),
+    "speculative": GpuTuning(speculative=True),
 }
 """Shapes by the suffix of a case's name."""
 

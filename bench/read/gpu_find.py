@@ -158,7 +158,7 @@ def measure(text: Text, program: Program, steps: torch.Tensor, read: float) -> N
     if with_dfa:
         got["state"] = got["state"] == 4  # QUOTED
     right = bool((got == expected).all()) and int(totals[0]) == int(text.records[-1]) * (size // text.piece)
-    form = "steps" if with_dfa else "quotes" if quoted else "bare"
+    form = "dfa" if with_dfa else "quoted" if quoted else "unquoted"
     how = " ".join(str(value) for key, value in shape.items() if key != "HR_QUOTED")
     say(f"{text.name:8} {form:6} {how}: {size / ms / 1e6:6.0f} GB/s {size / ms * 1e3 / read:6.1%}, tallies alone "
         f"{size / tally_ms / 1e6:6.0f} GB/s, flags {int(totals[5])} right {right}")  # fmt: skip

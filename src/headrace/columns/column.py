@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from headrace import _native
 from headrace.columns.placement import Placed
-from headrace.columns.types import UNITS, DataType, has_offsets
+from headrace.columns.traits import FAMILIES, TRAITS, UNITS
+from headrace.columns.types import DataType, has_offsets
 from headrace.columns.zone import zone_named
 from headrace.core.buffer import Buffer, copy_of
 from headrace.core.errors import OptionError, OutOfRangeError, shown
@@ -20,9 +20,6 @@ from headrace.core.options import index_of, instance, integer
 
 if TYPE_CHECKING:
     import numpy as np
-
-_EPOCH = datetime.datetime(1970, 1, 1)
-_EPOCH_DATE = datetime.date(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +137,12 @@ class Column(Placed):
         if name == "decimal128":
             return _decimals(self._integers(), self.type.scale or 0)
         raw = self._cast(self.values)[self.offset : self.offset + self.length].tolist()
-        if name == "date32":
-            return [_date(days) for days in raw]
-        if self.type.unit in (None, "ns"):
+        to_python = FAMILIES[TRAITS[name].family].to_python
+        if to_python is None or self.type.unit == "ns":
             return list(raw)
-        units = UNITS[self.type.unit or "us"]
-        if name == "timestamp":
-            zone = None if self.type.tz is None else zone_named(self.type.tz)
-            return [_datetime(count, units, zone) for count in raw]
-        return [_duration(count, units) if name == "duration" else _time(count, units) for count in raw]
+        zone = None if self.type.tz is None else zone_named(self.type.tz)
+        units = UNITS[self.type.unit or "s"]
+        return [to_python(count, units, zone) for count in raw]
 
     def _integers(self) -> list[int]:
         """Return the unscaled integers of a decimal column."""
@@ -320,39 +314,11 @@ def _count_set(buffer: Buffer, start: int, count: int) -> int:
     return (window >> start % 8 & (1 << count) - 1).bit_count()
 
 
-def _date(days: int) -> datetime.date | int:
-    try:
-        return _EPOCH_DATE + datetime.timedelta(days=days)
-    except OverflowError:
-        return days
-
-
-def _datetime(count: int, units: int, zone: datetime.tzinfo | None) -> datetime.datetime | int:
-    try:
-        moment = _EPOCH + datetime.timedelta(seconds=count // units, microseconds=count % units * (1_000_000 // units))
-        return moment if zone is None else moment.replace(tzinfo=datetime.UTC).astimezone(zone)
-    except OverflowError:
-        return count
-
-
 def _decimals(values: list[int], scale: int) -> list[Any]:
     from decimal import Context, Decimal  # slow to import, and rarely needed
 
     exact = Context(prec=40)  # more digits than a decimal128 has, so nothing is rounded
     return [Decimal(value).scaleb(-scale, exact) for value in values]
-
-
-def _duration(count: int, units: int) -> datetime.timedelta | int:
-    try:
-        return datetime.timedelta(seconds=count // units, microseconds=count % units * (1_000_000 // units))
-    except OverflowError:
-        return count
-
-
-def _time(count: int, units: int) -> datetime.time:
-    minutes, rest = divmod(count, 60 * units)
-    second, part = divmod(rest, units)
-    return datetime.time(minutes // 60, minutes % 60, second, part * (1_000_000 // units))
 
 
 new_column = fast_constructor(Column)

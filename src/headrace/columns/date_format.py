@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from headrace.core.errors import OptionError, shown
 
@@ -40,7 +41,16 @@ _NEEDS = {"day": "month", "month": "day", "minute": "hour", "second": "minute", 
 """Parts that require another one."""
 
 _DAYFIRST = ("%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y")
-_MAY_END = ("?", 0)
+
+
+class _DateStep(NamedTuple):
+    """A step of a format: a directive's letter and its minimum number of digits, or ``%`` and a literal byte."""
+
+    letter: str
+    value: int
+
+
+_MAY_END = _DateStep("?", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +98,8 @@ class DateOptions:
     @property
     def any_of_them(self) -> DateForms:
         """Return the union of all columns' formats, to recognise values in a first record."""
-        own = [each for forms in self.of_columns.values() for each in forms.formats]
-        return DateForms(tuple(dict.fromkeys((*self.shared.formats, *own))), iso_first=True)
+        of_columns = [each for forms in self.of_columns.values() for each in forms.formats]
+        return DateForms(tuple(dict.fromkeys((*self.shared.formats, *of_columns))), iso_first=True)
 
 
 def date_options(formats: object, dayfirst: bool) -> DateOptions:
@@ -142,25 +152,25 @@ def parse_date_format(form: str) -> DateFormat:
     return _compile(form, _with_least_digits(form, steps))
 
 
-def _steps(form: str) -> Iterator[tuple[str, int]]:
+def _steps(form: str) -> Iterator[_DateStep]:
     """Yield directives with 0, and ``%`` with each literal byte."""
     characters = iter(form)
     for character in characters:
         if character != "%":
             try:
-                yield from (("%", byte) for byte in character.encode())
+                yield from (_DateStep("%", byte) for byte in character.encode())
             except UnicodeEncodeError:
                 raise OptionError(f"date_format {shown(form)} holds what UTF-8 cannot write") from None
             continue
         letter = next(characters, "")
         if letter == "%":
-            yield "%", ord("%")
+            yield _DateStep("%", ord("%"))
         elif letter in _SHORT:
             for part in _SHORT[letter].split("%")[1:]:
-                yield part[0], 0
-                yield from (("%", ord(byte)) for byte in part[1:])
+                yield _DateStep(part[0], 0)
+                yield from (_DateStep("%", ord(byte)) for byte in part[1:])
         elif letter in _MEANINGS:
-            yield letter, 0
+            yield _DateStep(letter, 0)
         else:
             raise OptionError.unknown(
                 f"directive of date_format {shown(form)}", f"%{letter}", [f"%{each}" for each in (*_MEANINGS, *_SHORT, "%")]
@@ -193,36 +203,37 @@ def _check_meanings(form: str, letters: list[str]) -> None:
         raise OptionError(f"date_format {shown(form)}: %I and %p go together")
 
 
-def _with_least_digits(form: str, steps: list[tuple[str, int]]) -> list[tuple[str, int]]:
+def _with_least_digits(form: str, steps: list[_DateStep]) -> list[_DateStep]:
     """Determine the minimum digits: a number may lack leading zeros unless digits follow. In ``%d%m%Y`` it has all its digits."""
     result = []
-    for (letter, byte), (next_letter, next_byte) in zip(steps, [*steps[1:], ("", 0)], strict=True):
+    for (letter, byte), (next_letter, next_byte) in zip(steps, [*steps[1:], _DateStep("", 0)], strict=True):
         digits_follow = next_letter in {*_NUMBERS, "f", "s", "_"} or (next_letter == "%" and chr(next_byte).isdigit())
         if letter in ("f", "s", "z") and digits_follow:
             raise OptionError(f"date_format {shown(form)}: digits follow %{letter}, which takes as many as there are")
         if letter in _NUMBERS:
-            result.append((letter, _NUMBERS[letter] if digits_follow or letter in ("Y", "y") else 1))
+            digits = _NUMBERS[letter] if digits_follow or letter in ("Y", "y") else 1
+            result.append(_DateStep(letter, digits))
         else:
-            result.append((letter, byte))
+            result.append(_DateStep(letter, byte))
     return result
 
 
-def _compile(form: str, steps: list[tuple[str, int]]) -> DateFormat:
-    return DateFormat(b"".join(bytes([ord(letter), least]) for letter, least in steps), _may_be_number(form))
+def _compile(form: str, steps: list[_DateStep]) -> DateFormat:
+    return DateFormat(b"".join(bytes([ord(letter), value]) for letter, value in steps), _may_be_number(form))
 
 
 def _may_be_number(form: str) -> bool:
     """Return whether texts of the format may also be numbers: signs, digits, marks and an exponent. Errs towards true."""
     letters = {letter for letter, _ in _steps(form)}
-    own = bytes(byte for letter, byte in _steps(form) if letter == "%")
-    return not letters & set("BbpzZ") and not any(byte in b"/:T" or byte >= 0x80 for byte in own)
+    literals = bytes(byte for letter, byte in _steps(form) if letter == "%")
+    return not letters & set("BbpzZ") and not any(byte in b"/:T" or byte >= 0x80 for byte in literals)
 
 
-def _dayfirst_steps(form: str) -> list[tuple[str, int]]:
+def _dayfirst_steps(form: str) -> list[_DateStep]:
     """Return the steps of a date with optional hours and minutes, seconds, and fraction."""
     parts = [list(_steps(part)) for part in (form, " %H:%M", ":%S", ".%f")]
     whole = _with_least_digits(form, [step for part in parts for step in part])
-    steps: list[tuple[str, int]] = []
+    steps: list[_DateStep] = []
     for part in parts:
         steps += [*([_MAY_END] if steps else []), *whole[: len(part)]]
         del whole[: len(part)]

@@ -15,6 +15,8 @@ from enum import Enum
 
 from headrace import _native
 from headrace.columns.date_format import DateForms
+from headrace.columns.native_columns import type_named
+from headrace.columns.traits import FAMILIES, TRAITS
 
 RECORDS_BELOW, RECORDS_BELOW_VALUES = 100, 20
 """Number of records below the first one that are compared with it. The second number applies if the first record has only values,
@@ -27,20 +29,7 @@ _FIELDS_CLASSIFIED = 20
 _SHOWN = 40
 _NUMBERS = re.compile(rb"[0-9]+")
 
-_FAMILIES = {
-    "int64": "a number",
-    "uint64": "a number",
-    "float64": "a number",
-    "hex": "a number",
-    "date32": "a date",
-    "timestamp": "a date",
-    "timestamp with offset": "a date",
-    "time64": "a time",
-    "duration": "a duration",
-    "text": "text",
-}
-"""Families of kinds that one column can hold, by the names of `_native.kinds_of`."""
-_TEXT = "text"
+_TEXT, _BOOLEAN = FAMILIES["string"].noun, FAMILIES["bool"].noun
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +83,8 @@ class FieldKinds:
 
     def families(self, texts: Sequence[bytes]) -> list[str]:
         """Return the family of values of each field, such as ``"a number"``; ``"text"`` if it is not a value."""
-        kinds = _native.kinds_of(texts, self.marks, self.dates)
-        return ["a boolean" if text in self.words else _FAMILIES[kind] for text, kind in zip(texts, kinds, strict=True)]
+        types = _native.implied_types(texts, self.marks, self.dates)
+        return [_BOOLEAN if text in self.words else _noun(name) for text, name in zip(texts, types, strict=True)]
 
     def records_to_compare(self, first: Sequence[bytes]) -> int:
         """Return the number of records below a first record to compare it with; 0 if it has no value."""
@@ -103,6 +92,11 @@ class FieldKinds:
         if families <= {_TEXT}:
             return 0
         return RECORDS_BELOW if _TEXT in families else RECORDS_BELOW_VALUES
+
+
+def _noun(type_name: str) -> str:
+    """Return a value of this type in words."""
+    return FAMILIES[TRAITS[type_named(type_name).name].family].noun
 
 
 class _Verdict(Enum):

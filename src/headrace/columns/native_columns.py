@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
+from typing import Any, NamedTuple
 
 from headrace import _native
 from headrace.columns.column import Column, new_column
@@ -12,9 +14,24 @@ type_named = cache(parse_type)
 """Cached, since there are few types and may be a million columns."""
 
 
-def column_of(parts: tuple[str, int, _native.Buffer, _native.Buffer | None, _native.Buffer | None], length: int) -> Column:
+class _NativeColumn(NamedTuple):
+    """A column as native code returns it, in a plain tuple."""
+
+    type_name: str
+    null_count: int
+    values: _native.Buffer
+    validity: _native.Buffer | None
+    offsets: _native.Buffer | None
+
+
+def column_of(parts: Sequence[Any], length: int) -> Column:
     """Return a column of `length` rows from native code's tuple."""
-    type_name, null_count, values, validity, offsets = parts
+    native = _NativeColumn(*parts)
     return new_column(
-        type=type_named(type_name), length=length, null_count=null_count, values=values, validity=validity, offsets=offsets
+        type=type_named(native.type_name),
+        length=length,
+        null_count=native.null_count,
+        values=native.values,
+        validity=native.validity,
+        offsets=native.offsets,
     )

@@ -178,17 +178,17 @@ def _to_gpu(column: Column, device: Device, crossings: Crossings, budget: Budget
     from headrace.gpu.memory.pool import device_pool
     from headrace.gpu.transfer.staging import staging
 
-    card = gpu(device)
+    gpu_device = gpu(device)
 
     def moved(part: Any) -> Any:
         view = memoryview(part).cast("B")
-        taken = device_pool(card).take(view.nbytes, budget=budget)
+        result = device_pool(gpu_device).take(view.nbytes, budget=budget)
         if view.nbytes:
-            staging(card).upload(view, taken, counted=crossings)
-        return taken
+            staging(gpu_device).upload(view, result, counted=crossings)
+        return result
 
-    own = sliced_parts(column.compact(), part_of_host)
-    return _moved(own, moved, lambda inner: _to_gpu(inner, device, crossings, budget))
+    parts = sliced_parts(column.compact(), part_of_host)
+    return _moved(parts, moved, lambda inner: _to_gpu(inner, device, crossings, budget))
 
 
 def _to_host(column: Column, crossings: Crossings) -> Column:
@@ -203,13 +203,13 @@ def _to_host(column: Column, crossings: Crossings) -> Column:
             staging(buffer.gpu).download(buffer, target, offset=begin, counted=crossings)
         return result
 
-    def kept(part: Any) -> Buffer:
+    def host_part(part: Any) -> Buffer:
         return copy_of(part) if isinstance(part, array) else part
 
-    found = _moved(sliced_parts(column, read), kept, lambda inner: _to_host(inner, crossings))
-    return found.slice(0, found.length) if found.null_count < 0 else found
+    result = _moved(sliced_parts(column, read), host_part, lambda inner: _to_host(inner, crossings))
+    return result.slice(0, result.length) if result.null_count < 0 else result
 
 
-def _moved(own: RowParts, moved: Callable[[Any], Any], inner: Callable[[Column], Column]) -> Column:
-    result = RowParts(own.shape, [None if part is None else moved(part) for part in own.parts]).column()
+def _moved(parts: RowParts, moved: Callable[[Any], Any], inner: Callable[[Column], Column]) -> Column:
+    result = RowParts(parts.shape, [None if part is None else moved(part) for part in parts.parts]).column()
     return result if result.dictionary is None else replace(result, dictionary=inner(result.dictionary))

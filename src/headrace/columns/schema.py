@@ -294,14 +294,14 @@ def _plan_unique_names(
 
 def _unique(found: list[str]) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return the header's names with empty and repeated ones replaced: ``a,,a`` becomes ``a, column_2, a_1``."""
-    taken = set(found)
+    header_names = set(found)
     used: set[str] = set()
-    suffixes: dict[str, int] = {}  # the last suffix tried for each name: all before it are taken
+    suffixes: dict[str, int] = {}  # the last suffix tried for each name: all before it are used
     names: list[str] = []
     renamed: dict[str, str] = {}
     for position, name in enumerate(found):
         base = unique = name or f"column_{position + 1}"
-        while unique in used or (unique != name and unique in taken):
+        while unique in used or (unique != name and unique in header_names):
             suffixes[base] = suffixes.get(base, 0) + 1
             unique = f"{base}_{suffixes[base]}"
         if unique != name:

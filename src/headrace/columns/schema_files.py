@@ -68,8 +68,10 @@ class UnitedColumns:
     renamed: Mapping[str, str]
 
 
-def name_files(files: Sequence[tuple[str, FirstRecord | None]], options: SchemaOptions, *, united: bool) -> list[FileNames]:
-    """Determine the names in each of several files, given by file name and first record.
+def name_files(
+    files: Sequence[str], firsts: Sequence[FirstRecord | None], options: SchemaOptions, *, united: bool
+) -> list[FileNames]:
+    """Determine the names in each of several files, given by their names and their first records.
 
     The first file with a record decides whether the files have headers. If names are given, each file is decided by itself.
 
@@ -80,21 +82,21 @@ def name_files(files: Sequence[tuple[str, FirstRecord | None]], options: SchemaO
     OptionError
         The options contradict each other or a file.
     """
-    leader = next((number for number, (_, first) in enumerate(files) if first is not None), 0)
-    record = files[leader][1]
+    leader = next((number for number, first in enumerate(firsts) if first is not None), 0)
+    record = firsts[leader]
     for_leader = _for_part(record, options) if united else options
     header = header_begin(record, for_leader)
     for_others = for_leader
     if options.names is None:
         schema = None if header is not None else options.schema
-        for_others = replace(for_leader, header=header is not None, schema=schema, reason=f"as in {files[leader][0]}")
-    found = []
-    for number, (name, first) in enumerate(files):
+        for_others = replace(for_leader, header=header is not None, schema=schema, reason=f"as in {files[leader]}")
+    result = []
+    for number, (name, first) in enumerate(zip(files, firsts, strict=True)):
         if first is None and number != leader:
-            found.append(FileNames(name, (), None, {}))
+            result.append(FileNames(name, (), None, {}))
         else:
-            found.append(_name_file(name, first, for_leader if number == leader else for_others))
-    return found
+            result.append(_name_file(name, first, for_leader if number == leader else for_others))
+    return result
 
 
 def _for_part(record: FirstRecord | None, options: SchemaOptions) -> SchemaOptions:

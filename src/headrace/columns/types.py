@@ -1,7 +1,6 @@
 """Defines the types of columns and parses them from text, Python classes and other libraries' type objects.
 
-`TRAITS` has a row for each type; other modules read it instead of listing types. A test compares the table with the native
-list in ``core/types.def``.
+`headrace.columns.traits` has what depends on a type's name alone.
 """
 
 from __future__ import annotations
@@ -9,70 +8,14 @@ from __future__ import annotations
 import datetime
 import re
 from dataclasses import dataclass
-from typing import NamedTuple
 
+from headrace.columns.traits import TRAITS, UNITS
 from headrace.columns.zone import zone_named
 from headrace.core.errors import OptionError, shown
-
-UNITS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
-"""Units of timestamps, times and durations per second."""
 
 _MAX_PRECISION = 38
 _EXAMPLE_DECIMAL = "decimal128(38, 9)"
 
-
-class Traits(NamedTuple):
-    """Properties of a type that depend on its name alone.
-
-    Parameters
-    ----------
-    family
-        Types of one family are converted and compared alike: ``"integer"``, ``"float"``, ``"decimal"``, ``"bool"``, ``"date"``,
-        ``"timestamp"``, ``"time"``, ``"duration"``, ``"string"``, ``"binary"``, ``"null"`` or ``"code"``.
-    arrow
-        Format of the Arrow C data interface, with ``{unit}``, ``{tz}``, ``{precision}`` and ``{scale}``.
-    bits
-        Bits of one value; of one offset for strings and bytes.
-    struct
-        Format of one value (or offset) for `struct`; empty if it has none.
-    units
-        Units that the type may have; empty if it has none.
-    """
-
-    family: str
-    arrow: str
-    bits: int
-    struct: str
-    units: tuple[str, ...] = ()
-
-
-TRAITS: dict[str, Traits] = {
-    "bool": Traits("bool", "b", 1, "?"),
-    "int8": Traits("integer", "c", 8, "b"),
-    "int16": Traits("integer", "s", 16, "h"),
-    "int32": Traits("integer", "i", 32, "i"),
-    "int64": Traits("integer", "l", 64, "q"),
-    "uint8": Traits("integer", "C", 8, "B"),
-    "uint16": Traits("integer", "S", 16, "H"),
-    "uint32": Traits("integer", "I", 32, "I"),
-    "uint64": Traits("integer", "L", 64, "Q"),
-    "float32": Traits("float", "f", 32, "f"),
-    "float64": Traits("float", "g", 64, "d"),
-    "date32": Traits("date", "tdD", 32, "i"),
-    "timestamp": Traits("timestamp", "ts{unit}:{tz}", 64, "q", tuple(UNITS)),
-    "time32": Traits("time", "tt{unit}", 32, "i", ("s", "ms")),
-    "time64": Traits("time", "tt{unit}", 64, "q", ("us", "ns")),
-    "duration": Traits("duration", "tD{unit}", 64, "q", tuple(UNITS)),
-    "decimal128": Traits("decimal", "d:{precision},{scale}", 128, ""),
-    "string": Traits("string", "u", 32, "i"),
-    "large_string": Traits("string", "U", 64, "q"),
-    "binary": Traits("binary", "z", 32, "i"),
-    "large_binary": Traits("binary", "Z", 64, "q"),
-    "null": Traits("null", "n", 0, ""),
-    "string_view": Traits("string", "vu", 128, ""),
-    "dictionary": Traits("code", "i", 32, "i"),
-}
-"""Every type by its name without unit, zone and digits."""
 
 ENCODED = ("string_view", "dictionary")
 """Types that are encoded from a loaded column of strings. The native loader does not have them."""

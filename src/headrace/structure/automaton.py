@@ -11,9 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from enum import IntFlag
-from typing import TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 StateT = TypeVar("StateT", bound=Hashable)
+
+
+class Transition(NamedTuple, Generic[StateT]):
+    """The state after a byte, and the byte's `Emit` bits."""
+
+    state: StateT
+    emit: int
 
 
 class Emit(IntFlag):
@@ -132,16 +139,16 @@ def compose(first: bytes, second: bytes) -> bytes:
 
 
 def reachable(
-    start: StateT, symbols: Iterable[bytes], step: Callable[[StateT, bytes], tuple[StateT, int]]
-) -> dict[StateT, list[tuple[StateT, int]]]:
-    """Return all states that `start` leads to, breadth first, each with its (next state, emit) for every symbol."""
+    start: StateT, symbols: Iterable[bytes], step: Callable[[StateT, bytes], Transition[StateT]]
+) -> dict[StateT, list[Transition[StateT]]]:
+    """Return all states that `start` leads to, breadth first, each with its transition for every symbol."""
     symbols = list(symbols)
-    table: dict[StateT, list[tuple[StateT, int]]] = {}
+    table: dict[StateT, list[Transition[StateT]]] = {}
     frontier = [start]
     while frontier:
         table.update((state, [step(state, symbol) for symbol in symbols]) for state in frontier)
-        found = (target for state in frontier for target, _ in table[state])
-        frontier = [target for target in dict.fromkeys(found) if target not in table]
+        targets = (transition.state for state in frontier for transition in table[state])
+        frontier = [target for target in dict.fromkeys(targets) if target not in table]
     return table
 
 

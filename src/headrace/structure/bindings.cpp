@@ -61,8 +61,8 @@ Automaton automaton_from(nb::handle given) {
 }
 
 PythonDialect dialect_from(nb::handle given, bool allow_masks) {
-    PythonDialect made{};
-    Dialect& d = made.dialect;
+    PythonDialect result{};
+    Dialect& d = result.dialect;
     const nb::object sep = given.attr("sep"), line_end = given.attr("lineterminator");
     d.automaton = automaton_from(given.attr("automaton"));
     d.separator_length = static_cast<u32>(bytes_of(sep).size());
@@ -88,7 +88,7 @@ PythonDialect dialect_from(nb::handle given, bool allow_masks) {
             throw std::invalid_argument("an automaton tells at most 32 bytes from the others");
         d.special[d.special_count++] = static_cast<u8>(byte);
     }
-    return made;
+    return result;
 }
 
 nb::object array_of(const std::vector<std::uint64_t>& values) {
@@ -158,12 +158,12 @@ std::uint64_t record_begin_in(const PythonSource& source, const PythonDialect& d
 nb::tuple skip_lines_in(const PythonSource& source, const PythonDialect& dialect, std::uint64_t begin,
                         std::uint64_t lines) {
     u64 found = lines;
-    std::uint64_t behind = begin;
+    std::uint64_t position = begin;
     {
         const GilRelease release;
-        behind = skip_lines(*source.source, dialect.dialect, begin, found);
+        position = skip_lines(*source.source, dialect.dialect, begin, found);
     }
-    return nb::make_tuple(behind, found);
+    return nb::make_tuple(position, found);
 }
 
 // Return (records, bytes, sizes of records, sizes of each position's fields), reading `step` bytes at a time. Sizes are
@@ -206,7 +206,7 @@ nb::bytes state_map(const PythonDialect& dialect, nb::bytes text, std::string_vi
     const FindKernels& kernels = find_kernels(choose_isa(isa));
     const Summary found = kernels.summarize(dialect.dialect, data, text.size(), {}, map);
     for (u8 s = 0; s < dialect.dialect.automaton.states; ++s) {
-        if (found.unsettled >> s & 1) map[s] = kernels.run(dialect.dialect, data, text.size(), s);
+        if (found.unresolved >> s & 1) map[s] = kernels.run(dialect.dialect, data, text.size(), s);
     }
     return nb::bytes(reinterpret_cast<const char*>(map), dialect.dialect.automaton.states);
 }

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from headrace.core.errors import OptionError, shown
 from headrace.core.options import flag
-from headrace.structure.automaton import Automaton, Emit, reachable
+from headrace.structure.automaton import Automaton, Emit, Transition, reachable
 
 MAX_SEP_BYTES = 8
 """Greatest length of a separator, a comment prefix and a line terminator, in bytes."""
@@ -229,26 +229,26 @@ _UNREAL = b"quote that opens no field"
 """A symbol in addition to the bytes: a lenient quote at the start of a field that no later quote closes."""
 
 
-def _step(dialect: Dialect, state: _State, byte: bytes) -> tuple[_State, int]:
-    """Return the meaning of one byte: the next state and the `Emit` bits."""
+def _step(dialect: Dialect, state: _State, byte: bytes) -> Transition[_State]:
+    """Return the meaning of one byte."""
     context, pending = state
     unreal = byte == _UNREAL
     byte = dialect.quote_char if unreal and dialect.quote_char is not None else byte
     if context in (_Context.ESC_U, _Context.ESC_Q):
-        return _State(_Context.UNQUOTED if context is _Context.ESC_U else _Context.QUOTED), 0
+        return Transition(_State(_Context.UNQUOTED if context is _Context.ESC_U else _Context.QUOTED), 0)
     if context is _Context.QUOTED:
         leave = {dialect.quote_char: _Context.QUOTE_END, dialect.escape_char: _Context.ESC_Q}
-        return _State(leave.get(byte, _Context.QUOTED)), 0
+        return Transition(_State(leave.get(byte, _Context.QUOTED)), 0)
     if context is _Context.CR:
         if byte == b"\n":
-            return _State(_Context.START), 0
+            return Transition(_State(_Context.START), 0)
         context = _Context.START
 
     text = pending + byte
     opens = Emit.OPEN if context is _Context.START and not pending else Emit(0)
     if context is _Context.START and dialect.comment is not None and dialect.comment.startswith(text):
         complete = text == dialect.comment
-        return (_State(_Context.COMMENT) if complete else _State(_Context.START, text)), opens
+        return Transition(_State(_Context.COMMENT) if complete else _State(_Context.START, text), opens)
 
     found = _match(text, dialect.line_ends if context is _Context.COMMENT else (*dialect.line_ends, dialect.sep))
     # Keep the longest possible begin of a match: with sep `aab`, `aa` + `a` keeps `aa`, and the first `a` becomes data.
@@ -259,32 +259,32 @@ def _step(dialect: Dialect, state: _State, byte: bytes) -> tuple[_State, int]:
     doubled = byte == dialect.quote_char and context is _Context.QUOTE_END and not pending and dialect.double_quote
     if dialect.lenient_quotes and context is _Context.QUOTE_END and not whole and not doubled:
         # The quote did not close the field, so this byte is read inside it.
-        return _step(dialect, _State(_Context.QUOTED), byte)[0], Emit.STRAY
+        return Transition(_step(dialect, _State(_Context.QUOTED), byte).state, Emit.STRAY)
     if found in dialect.line_ends:
         after = _State(_Context.CR if found == b"\r" and dialect.lineterminator is None else _Context.START)
         if context is _Context.COMMENT:
-            return after, Emit.REC | Emit.COMMENT
+            return Transition(after, Emit.REC | Emit.COMMENT)
         if context is _Context.START and whole and dialect.skip_blank_lines:
-            return after, Emit.BLANK if opens else Emit.REC | Emit.BLANK
-        return after, emit | Emit.REC
+            return Transition(after, Emit.BLANK if opens else Emit.REC | Emit.BLANK)
+        return Transition(after, emit | Emit.REC)
     if context is _Context.COMMENT:
-        return _State(context, found), 0
+        return Transition(_State(context, found), 0)
     if found == dialect.sep:
-        return _State(_Context.FIELD_START), emit | Emit.FLD
+        return Transition(_State(_Context.FIELD_START), emit | Emit.FLD)
     if found:
         blank = context is _Context.START and not dialect.sep.startswith(found)
         keep = whole and (blank or context is _Context.QUOTE_END)
-        return _State(context if keep else _Context.UNQUOTED, found), emit
+        return Transition(_State(context if keep else _Context.UNQUOTED, found), emit)
 
     at_start = context in (_Context.START, _Context.FIELD_START) and not pending
     if byte == dialect.quote_char and (doubled or (at_start and not unreal)):
-        return _State(_Context.QUOTED), opens
+        return Transition(_State(_Context.QUOTED), opens)
     if byte == dialect.escape_char:
-        return _State(_Context.ESC_U), emit
+        return Transition(_State(_Context.ESC_U), emit)
     if byte == b" " and at_start and dialect.skip_initial_space:
-        return _State(_Context.FIELD_START), emit
+        return Transition(_State(_Context.FIELD_START), emit)
     is_fault = byte == dialect.quote_char and (dialect.strict_quotes or dialect.lenient_quotes)
-    return _State(_Context.UNQUOTED), emit | (Emit.STRAY if is_fault else Emit(0))
+    return Transition(_State(_Context.UNQUOTED), emit | (Emit.STRAY if is_fault else Emit(0)))
 
 
 def _drop(dialect: Dialect, state: _State, byte: bytes, target: _State, emit: int) -> bool:
@@ -328,8 +328,8 @@ def _automaton(dialect: Dialect) -> Automaton:
         states=tuple(map(str, states)),
         class_of=bytes(class_of),
         groups=(*map(_printable, symbols[:-1]), "other"),
-        next=tuple(bytes(number[table[state][group][0]] for state in states) for group in rows),
-        emit=tuple(bytes(table[state][group][1] for state in states) for group in rows),
+        next=tuple(bytes(number[table[state][group].state] for state in states) for group in rows),
+        emit=tuple(bytes(table[state][group].emit for state in states) for group in rows),
         idle=frozenset(number[state] for state in states if state in (_State(_Context.START), _State(_Context.CR))),
         quoted=named(_Context.QUOTED, _Context.ESC_Q),
         comment=named(_Context.COMMENT),

@@ -47,7 +47,7 @@ WEAK_SEPARATORS = {b" ": 0.75, b":": 0.8, b"::": 0.8} | {bytes([byte]): 0.8 for 
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class SampleLayout:
     """Records of a sample, without comments and without the record that the sample cuts.
 
     Parameters
@@ -92,7 +92,7 @@ class Layout:
         return self.text[self.starts[record] : self.ends[self.firsts[record] + self.widths[record] - 1]]
 
 
-def lay_out(text: bytes, dialect: Dialect, *, whole: bool = True, longest_cut: int = _LONGEST_CUT) -> Layout:
+def lay_out(text: bytes, dialect: Dialect, *, whole: bool = True, longest_cut: int = _LONGEST_CUT) -> SampleLayout:
     """Find the records of `text`. If it is not `whole`, the last record is left out unless it is the only one.
 
     `longest_cut`: if that record is at least this long, in bytes, its quote is assumed never to close.
@@ -111,7 +111,9 @@ def lay_out(text: bytes, dialect: Dialect, *, whole: bool = True, longest_cut: i
     if cut:
         del starts[-1], widths[-1], firsts[-1]
     malformed = {bisect_right(starts, stray) - 1 for stray in found.strays if stray < end}
-    return Layout(dialect, text, starts, widths, firsts, found.field_ends, comments, frozenset(malformed), unclosed, not whole)
+    return SampleLayout(
+        dialect, text, starts, widths, firsts, found.field_ends, comments, frozenset(malformed), unclosed, not whole
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,7 @@ class Regularity:
         return self.steady / self.records if self.records else 0.0
 
 
-def regularity(layout: Layout) -> Regularity:
+def regularity(layout: SampleLayout) -> Regularity:
     """Return the width with the highest score."""
     if not layout.widths:
         return Regularity(1, 0, 0, 0, 0, 0.0)
@@ -154,7 +156,7 @@ def regularity(layout: Layout) -> Regularity:
     return max((_with_width(layout, width, count) for width, count in common), key=lambda found: (found.score, found.width))
 
 
-def _with_width(layout: Layout, width: int, steady: int) -> Regularity:
+def _with_width(layout: SampleLayout, width: int, steady: int) -> Regularity:
     widths, sep = layout.widths, layout.dialect.sep
     first = widths.index(width)
     if steady < 2 or first > _MOST_PREAMBLE or width == 1 or _are_ragged(widths, first, steady):
@@ -180,7 +182,7 @@ def _with_width(layout: Layout, width: int, steady: int) -> Regularity:
     return Regularity(width, first, end, steady, records, score)
 
 
-def _footer_begin(layout: Layout, width: int, steady: int) -> int:
+def _footer_begin(layout: SampleLayout, width: int, steady: int) -> int:
     """Return the index of the footer: lines of words without a separator after a table. The end if there are many."""
     records = end = len(layout.widths)
     while width > 1 and end and layout.widths[end - 1] == 1 and _WORD.search(layout.record_text(end - 1)):

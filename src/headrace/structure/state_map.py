@@ -34,7 +34,7 @@ from headrace.sources.open import OpenSource, SourceLike, SourceOptions, open_so
 from headrace.structure.automaton import compose
 from headrace.structure.dialect import Dialect
 from headrace.structure.find import DEFAULT_TILE_BYTES
-from headrace.structure.survey import TO_THE_END, Span, plan_of
+from headrace.structure.survey import TO_THE_END, ByteSpan, plan_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,17 +161,17 @@ def summarize(
         return _summarize(opened, dialect, span, context, tile_bytes)
 
 
-def _summarize(source: OpenSource, dialect: Dialect, span: Span, context: Context, tile_bytes: int) -> StateMap:
-    plan = plan_of(Span(begin=max(span.begin, source.begin), end=span.end), context, tile_bytes)
+def _summarize(source: OpenSource, dialect: Dialect, span: ByteSpan, context: Context, tile_bytes: int) -> StateMap:
+    plan = plan_of(ByteSpan(begin=max(span.begin, source.begin), end=span.end), context, tile_bytes)
     return StateMap(dialect, *_native.summarize(source.native, _native.Dialect.make(dialect), plan))
 
 
-def _span_of(byte_range: range | None) -> Span:
+def _span_of(byte_range: range | None) -> ByteSpan:
     if byte_range is None:
-        return Span()
+        return ByteSpan()
     if not isinstance(byte_range, range) or byte_range.step != 1 or byte_range.start < 0:
         raise OptionError.wrong("byte_range", "a range of step 1 that starts at 0 or later", byte_range)
-    return Span(begin=min(byte_range.start, TO_THE_END), end=min(max(byte_range.start, byte_range.stop), TO_THE_END))
+    return ByteSpan(begin=min(byte_range.start, TO_THE_END), end=min(max(byte_range.start, byte_range.stop), TO_THE_END))
 
 
 def range_starts(maps: Iterable[StateMap]) -> list[RangeStart]:

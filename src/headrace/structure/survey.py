@@ -14,7 +14,7 @@ TO_THE_END = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class ByteSpan:
     """Bytes `begin` up to `end` of a source; `end` may lie after the source's end."""
 
     begin: int = 0
@@ -54,7 +54,7 @@ class _Plan:
     last: int
 
 
-def plan_of(span: Span, context: Context, tile_bytes: int, last: int = 0) -> _Plan:
+def plan_of(span: ByteSpan, context: Context, tile_bytes: int, last: int = 0) -> _Plan:
     """Return the parameters of a native pass over a span's structure."""
     return _Plan(span.begin, span.end, tile_bytes, context.thread_count, context.isa, last)
 
@@ -62,7 +62,7 @@ def plan_of(span: Span, context: Context, tile_bytes: int, last: int = 0) -> _Pl
 def survey(
     source: OpenSource,
     dialect: Dialect,
-    span: Span = Span(),  # immutable
+    span: ByteSpan = ByteSpan(),  # immutable
     *,
     context: Context | None = None,
     last: int = 0,
@@ -76,12 +76,12 @@ def survey(
 
 def record_begin(source: OpenSource, dialect: Dialect, begin: int, index: int, context: Context | None = None) -> int:
     """Return the first byte of record `index` (from 0) after `begin`; the source's size if there are fewer records."""
-    plan = plan_of(Span(begin=begin), context or Context(), DEFAULT_TILE_BYTES)
+    plan = plan_of(ByteSpan(begin=begin), context or Context(), DEFAULT_TILE_BYTES)
     place: int = _native.record_begin(source.native, _native.Dialect.make(dialect), plan, index)
     return place
 
 
 def skip_lines(source: OpenSource, dialect: Dialect, begin: int, lines: int) -> tuple[int, int]:
     """Return the position after `lines` physical lines, whether in quotes or not, and the number of lines found."""
-    behind, found = _native.skip_lines(source.native, _native.Dialect.make(dialect), begin, lines)
-    return behind, found
+    position, lines_found = _native.skip_lines(source.native, _native.Dialect.make(dialect), begin, lines)
+    return position, lines_found

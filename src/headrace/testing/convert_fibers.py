@@ -19,7 +19,7 @@ from headrace.columns.convert.gpu.layouts import (
     TOTALS_WORDS,
     FaultListing,
     pack_columns,
-    pack_steps,
+    pack_dfa,
     pack_task,
 )
 from headrace.columns.convert.gpu.tuning import ConvertTuning
@@ -29,7 +29,7 @@ from headrace.sources.open import open_source
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import TILE_START, dfa_tables
-from headrace.structure.gpu.launches import Steps
+from headrace.structure.gpu.launches import DfaOutput
 from headrace.testing import fibers
 
 _NONE = 2**64 - 1
@@ -90,8 +90,8 @@ def data_begin(data: bytes, dialect: Dialect, begin: int, least: int) -> int:
     return len(data)
 
 
-def tile_entries(data: bytes, dialect: Dialect, tile: int, skew: int, *, steps: bool) -> tuple[NDArray[np.void], int]:
-    """Return the starts of all tiles and of the text's end, and the number of records; with `steps`, automaton states."""
+def tile_entries(data: bytes, dialect: Dialect, tile: int, skew: int, *, dfa: bool) -> tuple[NDArray[np.void], int]:
+    """Return the starts of all tiles and of the text's end, and the number of records; with `dfa`, automaton states."""
     automaton = dialect.automaton
     tiles = -(-(len(data) + skew) // tile) if data else 0
     begins = {max(number * tile - skew, 0): number for number in range(tiles)}
@@ -100,7 +100,7 @@ def tile_entries(data: bytes, dialect: Dialect, tile: int, skew: int, *, steps: 
     for at in range(len(data) + 1):
         idle = state in automaton.idle
         places = (at, at, 0) if idle else (record_begin, field_begin, column)
-        entry = (records, *places, state if steps else state in automaton.quoted, not idle, 0)
+        entry = (records, *places, state if dfa else state in automaton.quoted, not idle, 0)
         if at in begins and at < len(data):
             entries[begins[at]] = entry
         if at == len(data):
@@ -134,7 +134,7 @@ class _States:
             state, _ = dialect.automaton.step(state, byte)
 
     def pack(self, dialect: Dialect) -> tuple[bytes, bytes]:
-        return pack_steps(dialect, Steps(_At(self.tables), _At(self.states), None, self.count, 1, 1))
+        return pack_dfa(dialect, DfaOutput(_At(self.tables), _At(self.states), None, self.count, 1, 1))
 
 
 class _At:
@@ -189,10 +189,10 @@ def convert(
         plan = load_plan(source, prepare(source, parsed), parsed)
     begin = data_begin(data, parsed.dialect, plan.begin, plan.data_begin)
     text = text_at(data[begin : plan.end], skew)
-    entries, rows = tile_entries(text.tobytes(), parsed.dialect, shape.tile, skew, steps=shape.steps)
+    entries, rows = tile_entries(text.tobytes(), parsed.dialect, shape.tile, skew, dfa=shape.dfa)
     tables = _Tables(plan, guesses or {}, rows)
     sizes = {"size": len(text), "tiles": len(entries) - 1}
-    states = _States(text.tobytes(), parsed.dialect, len(entries) * shape.tile // 32, skew) if shape.steps else None
+    states = _States(text.tobytes(), parsed.dialect, len(entries) * shape.tile // 32, skew) if shape.dfa else None
     dialect = (pack_dialect(parsed.dialect), b"") if states is None else states.pack(parsed.dialect)
     task = pack_task(plan, tables.addresses(), dialect, **sizes, listing=FaultListing(capacity=fault_capacity))[0]
     reachable = () if states is None else (states.tables, states.states)

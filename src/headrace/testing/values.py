@@ -11,7 +11,8 @@ from decimal import Decimal
 from enum import IntEnum, StrEnum
 from fractions import Fraction
 
-from headrace.columns.types import UNITS, DataType, parse_type
+from headrace.columns.traits import UNITS
+from headrace.columns.types import DataType, parse_type
 from headrace.testing.forms import USUAL, Forms, instant_of, moment_of
 from headrace.testing.quantities import decimal_digits, duration, is_plain_duration, time_of_day
 

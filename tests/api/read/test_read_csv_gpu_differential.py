@@ -11,8 +11,8 @@ import headrace
 from headrace import Context, Device, DeviceArray
 from tests.columns.convert.convert_kernels_cases import TEXTS, table
 from tests.columns.faults.load_gpu_faults_cases import spoiled
-from tests.columns.load.ahead_of_counts_cases import MISLEADING, PLAIN, text
 from tests.columns.load.load_gpu_dialects_cases import DIALECTS, case
+from tests.columns.load.size_estimate_cases import MISLEADING, PLAIN, text
 
 pytestmark = pytest.mark.gpu
 SIZES = (1, 100, 3000)

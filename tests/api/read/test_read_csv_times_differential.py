@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from headrace import Context, Table, _native, read_csv
-from headrace.columns.types import UNITS, parse_type
+from headrace.columns.traits import UNITS
+from headrace.columns.types import parse_type
 from headrace.testing.compare import raw_values
 from headrace.testing.values import Misfit, Value, Words, parse
 

@@ -46,7 +46,7 @@ class LoadsOnFibers(LoadsOnHost):
     def __init__(self, plans: PlannedFiles) -> None:
         super().__init__(plans)
         self._launcher = BufferLauncher("random", 1)
-        self._loads = TextLoads(plans.options.dialect, lambda _: view_of, shape=SHAPE)
+        self._loads = TextLoads(plans.options.dialect, lambda _: view_of, tuning=SHAPE)
 
     def load(self, source: OpenSource, plan: LoadPlan, run: LoadRun) -> Loaded:
         text = self._launcher.put(np.frombuffer(source.native.read(0, source.size), np.uint8))

@@ -64,7 +64,7 @@ class FiberBuffers:
 def run_on_fibers(monkeypatch: pytest.MonkeyPatch, buffers: Any) -> None:
     def parts(plans: Any, files: Any, options: Any, cut: Any) -> Any:
         assert obstacle_to_gpu(files, options) == ""
-        loads = TextLoads(options.dialect, lambda _: view_of, shape=SHAPE)
+        loads = TextLoads(options.dialect, lambda _: view_of, tuning=SHAPE)
         return GpuParts(plans, files, options, cut, buffers=buffers, loads=loads), "fibers"
 
     monkeypatch.setattr(scan_state, "parts_of", parts)

@@ -23,8 +23,8 @@ SHAPES = [
     ConvertTuning(threads=64, tile=512, window=64, quotes=False),
     ConvertTuning(threads=64, tile=512, window=512, quotes=True),
     ConvertTuning(threads=64, tile=2048, window=96, quotes=True),
-    ConvertTuning(threads=32, tile=512, window=64, steps=True),
-    ConvertTuning(threads=64, tile=2048, window=512, steps=True),
+    ConvertTuning(threads=32, tile=512, window=64, dfa=True),
+    ConvertTuning(threads=64, tile=2048, window=512, dfa=True),
 ]
 """Unmarked tests take the first and the fifth alone, by their seeds: each shape is another program to compile."""
 ORDERS = [FORWARD, ThreadOrder("reverse", 0), ThreadOrder("random", 1)]
@@ -94,7 +94,7 @@ def same_column(made: dict[str, Any], rows: int, kept: np.ndarray, sure: np.ndar
     assert np.array_equal(own[sure], values[sure]), name
 
 
-@pytest.mark.long_except("*threads=32*quotes=False*", "*threads=32*steps=True*")
+@pytest.mark.long_except("*threads=32*quotes=False*", "*threads=32*dfa=True*")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("type_", sorted(TEXTS))
 def test_every_type(type_: str, shape: ConvertTuning) -> None:
@@ -218,7 +218,7 @@ def test_options(given: dict[str, Any], seed: int) -> None:
 def test_malformed_quotes(seed: int) -> None:
     """The automaton's steps read these texts: a load that was searched by masks is discarded if quotes are misplaced."""
     rng = random.Random(seed)
-    shape = rng.choice([shape for shape in SHAPES if shape.steps])
+    shape = rng.choice([shape for shape in SHAPES if shape.dfa])
     types = ["string", "int32", "string"]
     data = bytearray(table(rng, types, 60, quoted=0.5))
     for _ in range(rng.choice([1, 2, 8])):

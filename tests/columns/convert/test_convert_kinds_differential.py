@@ -50,7 +50,7 @@ OTHERS = [b"", b"x", b"007", b"+1", b"-", b"1.5", b"2019-01-31", b"12:30:15", b"
 @pytest.mark.parametrize(
     "guess", [k for k in Kind if k not in (Kind.TEXT, Kind.TIMESTAMP_NS_UTC, Kind.TIME_NS, Kind.DURATION_NS, Kind.HEX_UINT64)]
 )
-def test_sightings_of_kinds(guess: Kind, seed: int) -> None:
+def test_first_occurrences_of_kinds(guess: Kind, seed: int) -> None:
     rng = random.Random(100 * seed + guess)
     shape, order = rng.choice(SHAPES), rng.choice(ORDERS)
     fields = [rng.choice(OTHERS) if rng.random() < 0.06 * seed else rng.choice(kind_texts(guess)) for _ in range(200)]

@@ -36,13 +36,13 @@ LENGTHS = [0, 1, 2, 3, 7, 8, 9, 15, 30, 33, 70]
 @pytest.fixture
 def left(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, list[int]]]:
     """For each of the rows' kernels, the number of tiles that it left to the next one, and the number of all tiles."""
-    counts: dict[str, list[int]] = {"convert_rows": [0, 0], "measure_rows": [0, 0], "tally_rows": [0, 0]}
+    counts: dict[str, list[int]] = {"convert_rows": [0, 0], "measure_rows": [0, 0], "summarize_rows": [0, 0]}
     launch = FiberLauncher.launch
 
     def counted(self: FiberLauncher, entry, shape, args) -> None:
         launch(self, entry, shape, args)
         if entry.name in counts:
-            marks = self.fetch(args[{"measure_rows": 5, "tally_rows": 6, "convert_rows": 6}[entry.name]]).view(np.uint32)
+            marks = self.fetch(args[{"measure_rows": 5, "summarize_rows": 6, "convert_rows": 6}[entry.name]]).view(np.uint32)
             self.waits -= 1
             counts[entry.name][0] += int((marks != 0).sum())
             counts[entry.name][1] += len(marks)
@@ -162,13 +162,13 @@ def test_more_records_than_their_fields_let_a_tile_have(left, quote):
     plain = "".join(",".join([f"{quote}s{i}{quote}"] * 16) + "\n" for i in range(60))
     options = {"header": False, "on_error": "null", "short_records": "null", "schema": ["string"] * 16}
     check((plain + f"{quote}abcdefgh{quote}\n" * 1500 + plain).encode(), **options, shape=shape)
-    assert 0 < left["tally_rows"][0] < left["tally_rows"][1]
+    assert 0 < left["summarize_rows"][0] < left["summarize_rows"][1]
 
 
 def test_strings_of_all_lengths_and_rows_without_any(left):
     lines = ["x" * (i % 131) + "," + ("y" * 700 if i % 97 == 0 else "") for i in range(500)]
     check("\n".join(lines).encode(), header=False, schema=["string", "string"])
-    assert left["tally_rows"][0] < left["tally_rows"][1] / 2
+    assert left["summarize_rows"][0] < left["summarize_rows"][1] / 2
 
 
 @pytest.mark.parametrize("inside", ["ab,c\n", "abc,d\n\n", 'a""b,c\n', "x" * 9])

@@ -73,7 +73,7 @@ def test_quotes_that_do_not_close_take_the_rest_of_the_text(seed):
 
 
 @pytest.mark.parametrize("before", range(0, 90, 11))
-def test_what_records_that_go_hold_is_nobodys_business(before):
+def test_fields_of_rejected_records_are_ignored(before):
     # The record ends tiles after its first field, which is text among integers. Only the record's end shows that it is rejected.
     data = b"a,b,c\n" + b"1,2,3\n" * before + b"text," + b"4" * 700 + b",5,6,7\n" + b"8,9,1\n" * 3
     found = check(data, on_error="reject")
@@ -90,7 +90,7 @@ def test_the_first_of_many_is_raised(line, monkeypatch):
     check(b"a,b\n" + b"1\n" * 20 + b"\n".join(lines), dtypes={"a": "int8", "b": "int8"}, short_records="reject")
 
 
-def test_more_faults_than_there_is_room_for(monkeypatch):
+def test_more_faults_than_the_list_holds(monkeypatch):
     monkeypatch.setattr(fault_list, "MAX_FAULTS", 8)
     data = b"a,b\n" + b"".join(b"%d,%s\n" % (number, b"x" if number % 3 else b"5") for number in range(300))
     for on_error in ("null", "reject"):
@@ -194,7 +194,7 @@ def test_texts_with_few_records_or_none(data):
 
 @pytest.mark.parametrize("rows", [1, 31, 32, 65, 2049, 2500])
 @pytest.mark.parametrize("gone", ["few", "half", "all"])
-def test_rows_are_taken_out(rows, gone):
+def test_removed_rows(rows, gone):
     rng = np.random.default_rng(rows)
     launcher = FiberLauncher("random", rows)
     share = {"few": min(2, rows), "half": (rows + 1) // 2, "all": rows}[gone]
@@ -283,7 +283,7 @@ def test_lines_are_numbered(seed):
 
 
 @pytest.mark.parametrize("skew", [0, 3])
-def test_records_with_several_faults_and_short_rows_that_go(skew: int) -> None:
+def test_records_with_several_faults_and_rejected_short_rows(skew: int) -> None:
     options: dict[str, Any] = {"dtypes": "int64", "on_error": "reject", "row_index_name": "i"}
     text = b"a,b\n1\nx\n2,3\ny,z,4\n5,6,7\nx,1\n" * 5
     check(text, skew=skew, short_records="null", long_records="truncate", **options)

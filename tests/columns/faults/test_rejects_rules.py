@@ -243,7 +243,7 @@ def test_many_faults() -> None:
     assert table.rejects["byte"].to_pylist() == list(range(4, 4 + 4 * 300_000, 4))
 
 
-def test_bits_behind_the_rows_that_stay_are_zero() -> None:
+def test_bits_after_the_retained_rows_are_zero() -> None:
     data = b"a,b\ntrue,1\ntrue,x\ntrue,2\n"
     table = read(data, dtypes={"a": bool, "b": int}, on_error="reject")
     assert table["a"].to_pylist() == [True, True]
@@ -253,7 +253,7 @@ def test_bits_behind_the_rows_that_stay_are_zero() -> None:
 @pytest.mark.parametrize("isa", _native.isas())
 @pytest.mark.parametrize("on_error", ["null", "reject"])
 @pytest.mark.parametrize("rows", [1, 7, 8, 9, 63, 64, 65, 127, 129])
-def test_validity_is_zero_behind_the_last_row(rows: int, on_error: str, isa: str) -> None:
+def test_validity_is_zero_after_the_last_row(rows: int, on_error: str, isa: str) -> None:
     """Null marks become validity a word at a time. Marks of the word after the last row must not become a value."""
     lines = [b"" if row % 5 == 0 else b"1" for row in range(rows)]
     data = b"a,b,c\n" + b"".join(b"%s,%s,%s\n" % (b"x" if row % 3 == 2 else one, one, one) for row, one in enumerate(lines))
@@ -282,7 +282,7 @@ def test_two_faults_of_a_record_are_in_the_order_of_their_places() -> None:
         (b'a\n"1"2,3\n', {"lenient_quotes": True, "long_records": "reject"}, [False, False]),
     ],
 )
-def test_every_fault_of_a_rejected_record_says_that_it_went(text: bytes, options: dict, kept: list[bool]) -> None:
+def test_every_fault_of_a_rejected_record_is_marked_as_rejected(text: bytes, options: dict, kept: list[bool]) -> None:
     table = read_csv(text, dtypes="int64", on_error="reject", header=True, **options)
     table.report.check()
     assert table.rejects["kept"].to_pylist() == kept

@@ -147,7 +147,7 @@ def test_join_is_commutative_and_associative() -> None:
 
 
 @pytest.mark.parametrize("first", [kind for kind in Kind if kind != Kind.TEXT], ids=lambda kind: kind.name)
-def test_types_that_change_behind_the_sample(first: Kind) -> None:
+def test_types_that_change_after_the_sample(first: Kind) -> None:
     """The last record of a long text may be of any kind; then the columns are read again, and nothing is lost."""
     many = SAMPLE_BYTES // (len(SAMPLES[first]) + 3) + 500
     for last in Kind:
@@ -168,7 +168,7 @@ def test_types_that_change_behind_the_sample(first: Kind) -> None:
                 assert evidence.record == (1 if settles_first else many + 1)
 
 
-def test_two_changes_behind_the_sample() -> None:
+def test_two_changes_after_the_sample() -> None:
     """The first uint64 follows the sample, then a negative, which no integer type joins with it, then perhaps a point."""
     numbers = [b"1"] * (SAMPLE_BYTES // 4 + 100)
     for tail, expected in (

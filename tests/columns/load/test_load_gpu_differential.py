@@ -30,8 +30,8 @@ def test_a_column_that_begins_with_integers_beyond_64_bits(later, monkeypatch):
         check(b"a,b\n" + b"\n".join([*first, later + b",z", b"3,x"] * 3))
 
 
-def test_one_wait_more_where_nothing_is_expected():
-    known = replace(SHAPE, ahead=False)
+def test_one_more_wait_without_an_estimate():
+    known = replace(SHAPE, speculative=False)
     assert check(b"a,b\n1,x\n2,yy\n", dtypes={"a": "int32", "b": "string"}, shape=known) == 2
     assert check(b"a,b\n1,x\n2,yy", skip_rows=1, header=False) == 1
     assert check(b"1,x", header=False) == 2
@@ -69,7 +69,7 @@ def test_faults_of_fields_are_rows_of_rejects(seed):
     assert found.rejects.to_pydict() == expected.rejects.to_pydict()
 
 
-def test_a_type_that_changes_behind_the_sample():
+def test_a_type_that_changes_after_the_sample():
     lines = [b"1,2,2020-01-01"] * 20_000 + [b"2.5,99999999999999999999,text"]
     data = b"a,b,c\n" + b"\n".join(lines)
     found, _ = read_on_fibers(data)
@@ -91,7 +91,7 @@ def test_options(options):
 
 
 @pytest.mark.parametrize("lengths", [(1, 40), (40, 1), (9, 9)])
-def test_room_is_for_the_rows_there_are(lengths):
+def test_buffers_fit_the_actual_rows(lengths):
     """Also where the first ones, by which it is taken ahead, are shorter or longer than the others."""
     short, long = lengths
     lines = [f"{row},{'a' * short}" for row in range(2000)] + [f"{row},{'b' * long}" for row in range(6000)]

@@ -123,7 +123,7 @@ def test_the_smallest_type_holds_its_limits_and_nothing_beyond(beyond):
             assert [str(kind) for kind in found.schema.values()] == list(LIMITS)
 
 
-def test_the_field_that_settles_a_type_is_far_behind():
+def test_the_field_that_decides_a_type_is_far_from_the_begin():
     rows = [b"1,2.5,a"] * 900 + [b"x"] + [b"300,2.5,b"] + [b"1,0.1,c"] * 300
     found = check(b"a,b,c\n" + b"\n\n".join(rows), 5, shrink=True, on_error="reject")
     assert found is not None

@@ -21,7 +21,7 @@ def test_a_context_counts_for_all_its_reads_and_a_report_for_one():
 
 @pytest.mark.fibers
 @pytest.mark.parametrize("data", [b"a,b\n1,x\n2,y\n", b"a,b\n1,x\n2\n"], ids=["clean", "faulty"])
-def test_a_text_is_let_go_of_with_the_read_and_not_when_cycles_are_looked_for(data, launchers):
+def test_a_text_is_freed_with_the_read_without_garbage_collection(data, launchers):
     gc.collect()
     gc.disable()
     try:

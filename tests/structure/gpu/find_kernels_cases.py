@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from headrace import Dialect
 from headrace.structure.automaton import Emit
-from headrace.structure.gpu.dialect_tables import TILE_START, Found
+from headrace.structure.gpu.dialect_tables import TILE_START, FindFlag
 from headrace.testing import fibers
 from headrace.testing.oracle import split
 from headrace.testing.strategies import options_of, texts
@@ -62,19 +62,19 @@ def expected_totals(data: bytes, dialect: Dialect) -> tuple[int, ...]:
     """Return (records, fields, blank lines, comments, flags except that of carriage returns, which only masks report)."""
     oracle = split(data, dialect)
     records = [record for record in oracle.records if not record.comment]
-    flags = Found(0)
+    flags = FindFlag(0)
     if dialect.quote_char is not None and dialect.quote_char in data:
-        flags |= Found.QUOTES
+        flags |= FindFlag.QUOTES
     if any(record.strays for record in oracle.records):
-        flags |= Found.STRAY
+        flags |= FindFlag.STRAY
     if any(byte >= 128 for byte in data):
-        flags |= Found.HIGH
+        flags |= FindFlag.HIGH
     if any(record.unclosed for record in oracle.records):
-        flags |= Found.UNCLOSED
+        flags |= FindFlag.UNCLOSED
     if expected_entries(data, dialect, 1 << 30, 0)[-1][5]:
-        flags |= Found.COMMENT if oracle.records[-1].comment else Found.OPEN
+        flags |= FindFlag.COMMENT if oracle.records[-1].comment else FindFlag.OPEN
     if dialect.automaton.run(0, data) in dialect.automaton.unfinished:
-        flags |= Found.UNFINISHED
+        flags |= FindFlag.UNFINISHED
     fields = sum(len(record.fields) for record in records)
     return len(records), fields, oracle.blank_lines, len(oracle.records) - len(records), int(flags)
 
@@ -128,8 +128,8 @@ def scanned(
 
 def check_returns(data: bytes, dialect: Dialect, flags: int) -> None:
     """If line ends are universal, masks report carriage returns, and take some bytes outside ASCII for such."""
-    if not flags & Found.REDO:
-        assert bool(flags & Found.RETURN) == (dialect.lineterminator is None and any(byte & 0x7F == 13 for byte in data))
+    if not flags & FindFlag.REDO:
+        assert bool(flags & FindFlag.RETURN) == (dialect.lineterminator is None and any(byte & 0x7F == 13 for byte in data))
 
 
 def without(data: bytes, dialect: Dialect) -> bytes:

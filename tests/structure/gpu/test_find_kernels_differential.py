@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headrace import Dialect
-from headrace.structure.gpu.dialect_tables import TILE_SUMMARY, TOTALS, Found, dfa_tables, plain_dialect
+from headrace.structure.gpu.dialect_tables import TILE_SUMMARY, TOTALS, FindFlag, dfa_tables, plain_dialect
 from headrace.testing import fibers
 from headrace.testing.strategies import dialects, texts
 from tests.examples import examples
@@ -52,7 +52,7 @@ def by_masks(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result
         blocks = max(1, tiles - seed % 3)  # each one or several tiles
         program.launch("summarize_plain", blocks, threads, [*args, tiles], order=order, seed=seed)
     check_returns(data, dialect, int(totals[0]["flags"]))
-    totals["flags"] &= ~np.uint32(Found.RETURN)
+    totals["flags"] &= ~np.uint32(FindFlag.RETURN)
     return scanned(data, how, tallies, totals, quoted=quoted, states=None)
 
 
@@ -94,7 +94,7 @@ def check_masks(data: bytes, dialect: Dialect, how: How) -> None:
     """
     found = by_masks(data, dialect, how, quoted=True)
     misplaced = has_misplaced_quotes(data, dialect)
-    assert bool(found[1][-1] & Found.STRAY) == misplaced
+    assert bool(found[1][-1] & FindFlag.STRAY) == misplaced
     assert misplaced or found == expected(data, dialect, how)
 
 
@@ -125,7 +125,7 @@ def test_edges(skew: int) -> None:
 @pytest.mark.parametrize(
     "options", [{"lineterminator": "\r\n"}, {"sep": "||", "comment": "//"}, {"escape_char": "\\", "comment": "#"}]
 )
-def test_edges_of_steps(options: dict[str, str]) -> None:
+def test_edges_of_the_dfa(options: dict[str, str]) -> None:
     dialect = Dialect(**options)
     sep, end = dialect.sep, dialect.lineterminator or b"\r\n"
     for skew in (0, 5):
@@ -165,7 +165,7 @@ def test_more_tiles_than_a_block_scans(options: dict[str, str], order: tuple[str
             assert by_masks(data, dialect, How((32, 1), 3, order), quoted=True) == expected(data, dialect, How((32, 1), 3, order))
 
 
-def test_a_form_runs_only_if_the_one_before_asks() -> None:
+def test_a_variant_runs_only_if_the_preceding_one_requests_it() -> None:
     dialect, how = Dialect(), How((32, 1), 3, ("forward", 0))
     shape = {"HR_THREADS": 32, "HR_ROWS": 1, "HR_UNROLL": 1, "HR_BLOCKS": 1}
     bare = fibers.program("structure/gpu/summarize_plain.cu", {"HR_QUOTED": 0, **shape})
@@ -175,7 +175,7 @@ def test_a_form_runs_only_if_the_one_before_asks() -> None:
         tallies, totals = np.zeros(2 * tiles, TILE_SUMMARY), np.zeros(1, TOTALS)
         described = plain_dialect(dialect, quoted=False), plain_dialect(dialect, quoted=True)
         bare.launch("summarize_plain", tiles, 32, [text, len(data), described[0], tallies, totals, None, tiles])
-        assert bool(totals[0]["flags"] & Found.REDO) == (b'"' in data)
+        assert bool(totals[0]["flags"] & FindFlag.REDO) == (b'"' in data)
         again, counted = np.zeros_like(tallies), np.zeros_like(totals)
         quoted.launch("summarize_plain", tiles // 2, 32, [text, len(data), described[1], again, counted, totals, tiles])
         assert bool(again["records"].any()) == (b'"' in data)

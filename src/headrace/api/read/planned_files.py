@@ -41,7 +41,7 @@ class PlannedFiles:
         firsts = [file.beginning.first for file in files]
         found, schema = find_partitions(self.names, firsts, options)
         by_name = options.files.union_by_name
-        named = name_files(list(zip(self.names, firsts, strict=True)), schema, united=by_name)
+        named = name_files(self.names, firsts, schema, united=by_name)
         for file, its in zip(files, named, strict=True):
             file.beginning = replace(file.beginning, header=its.header, decision=its.decision)
             first = file.beginning.first

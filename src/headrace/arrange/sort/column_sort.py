@@ -10,7 +10,7 @@ from headrace.arrange.sort.arguments import INDEX_TYPES, KeysOptions, check_plac
 from headrace.arrays.arrays import take
 from headrace.arrays.placement import apart_error
 from headrace.columns.column import Column
-from headrace.columns.types import TRAITS
+from headrace.columns.traits import TRAITS
 from headrace.core.buffer import Buffer, copy_of, empty_buffer
 from headrace.core.context import context_of
 from headrace.core.device import Device

@@ -123,11 +123,11 @@ def validity_words(rows: int) -> int:
     return rows // 32 + 1
 
 
-def string_columns(taken: Iterable[ColumnBuffers]) -> list[ColumnBuffers]:
+def string_columns(columns: Iterable[ColumnBuffers]) -> list[ColumnBuffers]:
     """Return the columns that have offsets."""
-    return [one for one in taken if has_offsets(one.type)]
+    return [one for one in columns if has_offsets(one.type)]
 
 
-def strings_first(taken: Sequence[ColumnBuffers]) -> list[ColumnBuffers]:
+def strings_first(columns: Sequence[ColumnBuffers]) -> list[ColumnBuffers]:
     """Return the columns in the order of the kernels' table: strings first."""
-    return sorted(taken, key=lambda one: not has_offsets(one.type))
+    return sorted(columns, key=lambda one: not has_offsets(one.type))

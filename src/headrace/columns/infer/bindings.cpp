@@ -68,30 +68,30 @@ nb::list kind_types() {
     return types;
 }
 
-// Classifies texts with these number marks and date formats.
-std::vector<std::string_view> kinds_of(const std::vector<nb::bytes>& texts, nb::handle marks, nb::handle date_forms) {
+// Returns the column type that each text implies, with these number marks and date formats.
+nb::list implied_types(const std::vector<nb::bytes>& texts, nb::handle marks, nb::handle date_forms) {
     const DateFormatSet set = date_formats(date_forms);
     std::vector<DateFormat> formats;
     for (const std::string& steps : set.programs) {
         formats.push_back({reinterpret_cast<const DateStep*>(steps.data()), steps.size() / sizeof(DateStep), true});
     }
     const DateFormats dates = {formats.data(), formats.size(), set.iso_first, set.before_numbers};
-    const NumberMarks own = number_marks(marks);
+    const NumberMarks number_form = number_marks(marks);
     std::vector<u8> number;
-    std::vector<std::string_view> kinds;
+    nb::list types;
     for (const nb::bytes& text : texts) {
         number.resize(std::max(number.size(), text.size()));
         const auto* bytes = reinterpret_cast<const u8*>(text.c_str());
-        kinds.push_back(kind_name(classify(bytes, text.size(), own, dates, number.data())));
+        types.append(type_name(type_of_kind(classify(bytes, text.size(), number_form, dates, number.data()))));
     }
-    return kinds;
+    return types;
 }
 
 }  // namespace
 
 void bind_infer(nb::module_& m) {
     m.def("kind_types", &kind_types);
-    m.def("kinds_of", &kinds_of);
+    m.def("implied_types", &implied_types);
     nb::class_<KindLedger>(m, "KindLedger")
         .def(nb::init<usize, u32>(), nb::arg("columns"), nb::arg("file") = 0)
         .def("sample", &sample_into)

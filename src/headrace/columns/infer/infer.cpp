@@ -36,7 +36,7 @@ std::optional<Evidence> KindLedger::evidence(usize column) const {
     }
     std::sort(order.begin(), order.end(),
               [&](usize a, usize b) { return is_earlier(seen[a]->file, seen[a]->at, *seen[b]); });
-    const ColumnType settled = type_of_kind(joined(column));
+    const ColumnType final_type = type_of_kind(joined(column));
     // In a column of int64 a negative number may go unrecorded. So it counts as a natural one, unless the column's type
     // depends on it.
     for (const Kind negative : {Kind::natural, Kind::negative}) {
@@ -44,46 +44,10 @@ std::optional<Evidence> KindLedger::evidence(usize column) const {
         for (const usize k : order) {
             const Kind own = static_cast<Kind>(k);
             kind = join(kind, own == Kind::negative ? negative : own);
-            if (same_type(type_of_kind(kind), settled)) return seen[k];
+            if (same_type(type_of_kind(kind), final_type)) return seen[k];
         }
     }
     return seen[UNFIT];
-}
-
-std::string_view kind_name(Kind kind) {
-    switch (kind) {
-        case Kind::empty:
-            return "empty";
-        case Kind::boolean:
-            return "bool";
-        case Kind::natural:
-        case Kind::negative:
-            return "int64";
-        case Kind::uint64:
-            return "uint64";
-        case Kind::float64:
-            return "float64";
-        case Kind::date:
-            return "date32";
-        case Kind::timestamp_us:
-        case Kind::timestamp_ns:
-            return "timestamp";
-        case Kind::timestamp_us_utc:
-        case Kind::timestamp_ns_utc:
-            return "timestamp with offset";
-        case Kind::time_us:
-        case Kind::time_ns:
-            return "time64";
-        case Kind::duration_us:
-        case Kind::duration_ns:
-            return "duration";
-        case Kind::hex:
-        case Kind::hex_uint64:
-            return "hex";
-        case Kind::text:
-            break;
-    }
-    return "text";
 }
 
 }  // namespace headrace

@@ -58,7 +58,4 @@ private:
 // Adds the kinds of fields in about the first `bytes` bytes of text, for all columns that are wanted and inferred.
 void sample_kinds(const Source& source, const Dialect& dialect, const LoadPlan& plan, usize bytes, KindLedger& ledger);
 
-// Returns the name of a kind for messages and callers: a type, or a family of types.
-std::string_view kind_name(Kind kind);
-
 }  // namespace headrace

@@ -40,7 +40,7 @@ class Inference:
     ----------
     source, dialect, plan
         As in `headrace.columns.load.gpu.load.load_on_gpu`.
-    known
+    gpu_plan
         The plan's preparation for a GPU.
     begin
         Byte of the source at which the kernels' positions begin.
@@ -55,22 +55,22 @@ class Inference:
         source: OpenSource,
         dialect: Dialect,
         plan: LoadPlan,
-        known: GpuPlan,
+        gpu_plan: GpuPlan,
         begin: int,
         *,
         share: _native.LoadShare | None = None,
     ) -> None:
-        self._source, self._dialect, self._plan, self._known, self._begin = source.native, dialect, plan, known, begin
+        self._source, self._dialect, self._plan, self._gpu_plan, self._begin = source.native, dialect, plan, gpu_plan, begin
         self._native = native_dialect(dialect)
         size = plan.end - begin
-        least = _MIN_SAMPLE if size >= _SHORT_TEXT else SHORT_SAMPLE
+        smallest = _MIN_SAMPLE if size >= _SHORT_TEXT else SHORT_SAMPLE
         if plan.tile_bytes > DEFAULT_TILE_BYTES:  # then it has 256 records, which are long
-            least = max(least, plan.tile_bytes // 32)
-        more = size // _TEXT_PER_SAMPLE // _MIN_SAMPLE * _MIN_SAMPLE  # rounded down to multiples of the sample
-        self._sample = min(least + more, _MAX_SAMPLE)
+            smallest = max(smallest, plan.tile_bytes // 32)
+        growth = size // _TEXT_PER_SAMPLE // _MIN_SAMPLE * _MIN_SAMPLE  # rounded down to multiples of the sample
+        self._sample = min(smallest + growth, _MAX_SAMPLE)
         self._decoded = source.decoded
         self._records = 0 if plan.part is None else plan.part.records
-        self._ledger = _native.KindLedger(len(plan.columns) if known.inferred or share else 0, plan.file)
+        self._ledger = _native.KindLedger(len(plan.columns) if gpu_plan.inferred or share else 0, plan.file)
         self._share = share
         if share is not None:
             share.show(self._ledger, plan.share_columns)
@@ -83,29 +83,29 @@ class Inference:
     def fetch_sample(self) -> None:
         """Fetch the sample to the host, before work is launched that the copy would wait for."""
         size = min(self._sample, self._plan.end - self._begin)
-        if self._known.inferred and size > 0 and self._decoded is None:
+        if self._gpu_plan.inferred and size > 0 and self._decoded is None:
             self._source.read(self._begin + size - 1, 1)
 
     def first(self) -> bytes:
         """Return the first guess for each wanted column: its kind, or `GIVEN`."""
-        known = self._known
-        if not known.inferred:
-            return bytes([GIVEN]) * len(known.wanted)
+        gpu_plan = self._gpu_plan
+        if not gpu_plan.inferred:
+            return bytes([GIVEN]) * len(gpu_plan.wanted)
         # Kinds from other files are enough for a small file, and kinds from preceding parts for any part.
         small = self._share is not None and self._plan.end - self._begin < _FILE_PER_SAMPLE * self._sample
-        if not self._records and (not small or EMPTY in self._ledger.kinds(known.inferred)):
+        if not self._records and (not small or EMPTY in self._ledger.kinds(gpu_plan.inferred)):
             with native_errors():
                 source, plan = (self._source, self._plan) if self._decoded is None else self._original()
                 self._ledger.sample(source, self._native, plan, self._sample)
-        kinds = dict(zip(known.inferred, self._ledger.kinds(known.inferred), strict=True))
-        return bytes(kinds.get(position, GIVEN) for position in known.wanted)
+        kinds = dict(zip(gpu_plan.inferred, self._ledger.kinds(gpu_plan.inferred), strict=True))
+        return bytes(kinds.get(position, GIVEN) for position in gpu_plan.wanted)
 
-    def see(self, positions: list[int], met: bytes) -> None:
+    def see(self, positions: list[int], first_seen: bytes) -> None:
         """Record the kinds that a conversion saw: for each column the first field of each kind, then the records of these."""
         if not self._dialect.lenient_quotes and self._decoded is None and not self._records:
-            self._ledger.see_all(self._source, self._native, self._begin, positions, met)
+            self._ledger.see_all(self._source, self._native, self._begin, positions, first_seen)
             return
-        seen = np.frombuffer(met, np.uint64).reshape(len(positions), 2, SIGHTINGS)
+        seen = np.frombuffer(first_seen, np.uint64).reshape(len(positions), 2, SIGHTINGS)
         for position, (begins, records) in zip(positions, seen.tolist(), strict=True):
             for kind, begin in enumerate(begins):
                 if begin != _NEVER:
@@ -124,16 +124,16 @@ class Inference:
         ).tolist()
         return self._decoded.source, replace(self._plan, begin=begin, end=end, data_begin=data_begin)
 
-    def changed(self, taken: Mapping[int, int]) -> dict[int, int]:
+    def changed(self, converted: Mapping[int, int]) -> dict[int, int]:
         """Return the columns to convert again because their guess was wrong (natively: follow_ledger).
 
-        `taken` and the result map positions to kinds: those converted, and those to convert.
+        `converted` and the result map positions to kinds: those converted, and those to convert.
         """
         again: dict[int, int] = {}
-        if not self._known.inferred:
+        if not self._gpu_plan.inferred:
             return again
-        for position, now in zip(self._known.inferred, self._ledger.kinds(self._known.inferred), strict=True):
-            before = taken[position]
+        for position, now in zip(self._gpu_plan.inferred, self._ledger.kinds(self._gpu_plan.inferred), strict=True):
+            before = converted[position]
             if before == AS_TEXT:
                 continue
             if now == before == EMPTY and self._plan.forms.of(position).empty_is_text:
@@ -144,7 +144,7 @@ class Inference:
 
     def evidence(self) -> Sequence[Evidence | None]:
         """Return the evidence for each column's type, built lazily. No more kinds are recorded afterwards."""
-        return LazySequence(len(self._plan.columns), partial(_evidence_at, self._ledger, frozenset(self._known.inferred)))
+        return LazySequence(len(self._plan.columns), partial(_evidence_at, self._ledger, frozenset(self._gpu_plan.inferred)))
 
     def _field_text(self, at: int) -> bytes:
         """Return the first bytes of the raw text of the field that begins there."""
@@ -156,9 +156,9 @@ class Inference:
             return whole[:_SHOWN]
         # Whether a lenient quote opens the field may depend on all following bytes; without its quotes the text differs.
         plain = _field_in(text, dialect, opens=False)
-        found: bytes = _native.peek(source, self._native, "", at, 1)[0][1][0]
-        own = plain.lstrip(b" ") if dialect.skip_initial_space else plain
-        return (plain if found[:_SHOWN] == own[:_SHOWN] else whole)[:_SHOWN]
+        parsed: bytes = _native.peek(source, self._native, "", at, 1)[0][1][0]
+        unquoted = plain.lstrip(b" ") if dialect.skip_initial_space else plain
+        return (plain if parsed[:_SHOWN] == unquoted[:_SHOWN] else whole)[:_SHOWN]
 
 
 def _evidence_at(ledger: _native.KindLedger, inferred: frozenset[int], position: int) -> Evidence | None:

@@ -20,7 +20,7 @@ from headrace.columns.date_format import DateForms
 from headrace.columns.infer.sniff_whole import is_whole, tearing_forms, torn_fields
 from headrace.structure.candidates import Fixed, candidates, variants
 from headrace.structure.dialect import Dialect
-from headrace.structure.layout import WEAK_SEPARATORS, Layout, Regularity, lay_out, regularity
+from headrace.structure.layout import WEAK_SEPARATORS, Regularity, SampleLayout, lay_out, regularity
 from headrace.structure.sample import Sample
 
 _FIRST_LOOK_BYTES = 32 << 10
@@ -80,7 +80,7 @@ class RankedDialect:
         1, or 0.5 if it skips lines and another dialect reads them all.
     """
 
-    layout: Layout
+    layout: SampleLayout
     regularity: Regularity
     type_score: float
     weight: float = 1.0
@@ -169,7 +169,7 @@ def _judge_all(sample: Sample, dialects: list[Dialect]) -> list[RankedDialect]:
     return _ranked(sorted(judged, key=lambda one: order[one.dialect]))
 
 
-def _comments_are_records(layout: Layout, regular: Regularity) -> bool:
+def _comments_are_records(layout: SampleLayout, regular: Regularity) -> bool:
     """Return whether the lines that a comment prefix skips look like records: ``#id,name`` over ``1,x``.
 
     In a single column all lines look alike. There a comment must begin with a prefix and a space, and be rarer than data.
@@ -193,7 +193,7 @@ def _widths(line: bytes, dialect: Dialect) -> set[int]:
     return {text.count(dialect.sep) + 1 for text in (line, re.sub(quote + b".*?" + quote, b"", line))}
 
 
-def type_score(layout: Layout, regular: Regularity) -> float:
+def type_score(layout: SampleLayout, regular: Regularity) -> float:
     """Return the mean worth of fields in records spread over the sample."""
     records = range(regular.first, regular.end)
     step = max(1, len(records) // _RECORDS_JUDGED)
@@ -215,7 +215,7 @@ def type_score(layout: Layout, regular: Regularity) -> float:
     return total / count if count else 0.0
 
 
-def _torn(layout: Layout, record: int, forms: Sequence[re.Pattern[bytes]]) -> set[int]:
+def _torn(layout: SampleLayout, record: int, forms: Sequence[re.Pattern[bytes]]) -> set[int]:
     """Return the fields of a record that are parts of a whole value."""
     first, start = layout.firsts[record], layout.starts[record]
     ends = layout.ends[first : first + min(layout.widths[record], _FIELDS_JUDGED // 4)]
@@ -254,7 +254,7 @@ def is_clean(text: bytes) -> bool:
 
 def is_typed(text: bytes) -> bool:
     """Return whether a column of only such texts has a type other than string by default."""
-    return _native.kinds_of([text], _MARKS, _DATES) != ["text"]
+    return _native.implied_types([text], _MARKS, _DATES) != ["string"]
 
 
 def is_value(text: bytes) -> bool:

@@ -9,14 +9,14 @@ from headrace.columns.records.first_records import first_records
 from headrace.columns.schema import SchemaOptions
 from headrace.core.context import Context
 from headrace.sources.open import OpenSource
-from headrace.structure.layout import Layout
-from headrace.structure.survey import Span
+from headrace.structure.layout import SampleLayout
+from headrace.structure.survey import ByteSpan
 
 _RECORDS_JUDGED = 100
 _MIN_SHARE = 0.9
 
 
-def find_header(layout: Layout, first: int) -> tuple[bool, str]:
+def find_header(layout: SampleLayout, first: int) -> tuple[bool, str]:
     """Decide whether record `first` is a header over the records below it, and why.
 
     The decision is that of `read_csv`. If that is in doubt, the whole sample is used. Evidence for data: a text that looks like a
@@ -24,7 +24,7 @@ def find_header(layout: Layout, first: int) -> tuple[bool, str]:
     """
     source = OpenSource(_native.Source.from_bytes(layout.text), "<sample>", cut=layout.is_cut)
     context = Context(threads=1)
-    span = Span(begin=layout.starts[first])
+    span = ByteSpan(begin=layout.starts[first])
     found = DataStart(begin=0, lines=0, first=first_records(source, layout.dialect, span, context, 1)[0])
     decision = decide_header(source, layout.dialect, found, SchemaOptions(), context).decision
     assert decision is not None  # there is a record
@@ -32,7 +32,7 @@ def find_header(layout: Layout, first: int) -> tuple[bool, str]:
     return (decision.is_header, decision.reason) if why is None else (False, why)
 
 
-def _why_data(layout: Layout, first: int) -> str | None:
+def _why_data(layout: SampleLayout, first: int) -> str | None:
     names = plain_fields(layout, first)
     filled = [name for name in names if name]
     below = range(first + 1, len(layout.starts))
@@ -54,7 +54,7 @@ def _why_data(layout: Layout, first: int) -> str | None:
     return None if again is None else f"{_shown(again)} of the first record is there again below"
 
 
-def plain_fields(layout: Layout, record: int) -> list[bytes]:
+def plain_fields(layout: SampleLayout, record: int) -> list[bytes]:
     """Return fields without enclosing quotes; the text inside is left unchanged."""
     quote = layout.dialect.quote_char
     fields = [field.strip(b" ") for field in layout.fields(record)]

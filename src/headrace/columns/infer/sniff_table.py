@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from headrace.columns.infer.sniff import NULL_WORDS, is_clean, is_value
 from headrace.columns.infer.sniff_header import find_header, plain_fields
-from headrace.structure.layout import Layout, Regularity
+from headrace.structure.layout import Regularity, SampleLayout
 from headrace.structure.sample import LINE_END
 
 _RECORDS_JUDGED = 100
@@ -63,7 +63,7 @@ class TableBegin:
         return self.header[-1] + 1 if isinstance(self.header, tuple) else int(self.header)
 
 
-def find_table(layout: Layout, regular: Regularity, *, first_is_given: bool = False) -> TableBegin:
+def find_table(layout: SampleLayout, regular: Regularity, *, first_is_given: bool = False) -> TableBegin:
     """Find where the table begins and which records hold its names. A given first record is not questioned."""
     layout = _without_empty_end(layout)
     first = 0 if first_is_given else _first_record(layout, regular.first)
@@ -76,7 +76,7 @@ def find_table(layout: Layout, regular: Regularity, *, first_is_given: bool = Fa
     return TableBegin(first, header, reason)
 
 
-def _first_record(layout: Layout, steady: int) -> int:
+def _first_record(layout: SampleLayout, steady: int) -> int:
     """Return the first record of the table, where `steady` is the first one of the steady width."""
     first = steady
     if first and not find_header(layout, first)[0]:
@@ -87,7 +87,7 @@ def _first_record(layout: Layout, steady: int) -> int:
     return _last_of_equals(layout, first)
 
 
-def _last_of_equals(layout: Layout, first: int) -> int:
+def _last_of_equals(layout: SampleLayout, first: int) -> int:
     """Return the last of equal records of names at the top; `first` if one of them recurs below."""
     names, last = _fields(layout, first), first
     if not _has_names(layout, first):
@@ -98,7 +98,7 @@ def _last_of_equals(layout: Layout, first: int) -> int:
     return last if below and all(_fields(layout, row) != names for row in below) else first
 
 
-def _without_empty_end(layout: Layout) -> Layout:
+def _without_empty_end(layout: SampleLayout) -> SampleLayout:
     """Return the layout without last columns that are empty everywhere: separators at line ends name no columns."""
     sep, last = layout.dialect.sep, 1
     for record, width in enumerate(layout.widths):
@@ -110,7 +110,7 @@ def _without_empty_end(layout: Layout) -> Layout:
     return layout if last == max(layout.widths) else replace(layout, widths=[min(width, last) for width in layout.widths])
 
 
-def _is_header_above(layout: Layout, first: int, width: int) -> bool:
+def _is_header_above(layout: SampleLayout, first: int, width: int) -> bool:
     """Return whether the line above the records is a header of another width than theirs; its names would be lost.
 
     It is a field longer or shorter than they are, or has three names or more, no gap, and at least half of their width.
@@ -122,7 +122,7 @@ def _is_header_above(layout: Layout, first: int, width: int) -> bool:
     return not _is_over_values(layout, first) and find_header(layout, first - 1)[0]
 
 
-def _below_padding(layout: Layout, first: int) -> int:
+def _below_padding(layout: SampleLayout, first: int) -> int:
     """Return the first record that is not a padded line, if it is a header; else `first`."""
     below = first
     while below < min(first + _MAX_PADDED, len(layout.starts)) and _is_padded(layout, below):
@@ -132,24 +132,24 @@ def _below_padding(layout: Layout, first: int) -> int:
     return below
 
 
-def _is_padded(layout: Layout, record: int) -> bool:
+def _is_padded(layout: SampleLayout, record: int) -> bool:
     """Return whether at most one field of a record is filled, or only its first two of more."""
     filled = _filled(layout, record)
     return len(filled) <= 1 < layout.widths[record] or filled == {0, 1} < set(range(layout.widths[record]))
 
 
-def _is_sure_header(layout: Layout, record: int) -> bool:
+def _is_sure_header(layout: SampleLayout, record: int) -> bool:
     """Return whether a record holds names over values; or, with three columns or more, a name for each column."""
     full = len(_filled(layout, record)) == layout.widths[record] > 2
     return find_header(layout, record)[0] and (full or _is_over_values(layout, record))
 
 
-def _is_over_values(layout: Layout, record: int) -> bool:
+def _is_over_values(layout: SampleLayout, record: int) -> bool:
     """Return whether a record is only text, some of it over columns of values."""
     return _has_names(layout, record) and bool(_value_columns(layout, record) & _filled(layout, record))
 
 
-def _below_blank(layout: Layout, first: int) -> int:
+def _below_blank(layout: SampleLayout, first: int) -> int:
     """Return the record after the first blank line, if it is a header over values below titles or pairs; else `first`."""
     near = range(first + 1, min(first + 1 + _MAX_ABOVE_BLANK, len(layout.starts)))
     below = next((record for record in near if _follows_blank(layout, record)), None)
@@ -162,7 +162,7 @@ def _below_blank(layout: Layout, first: int) -> int:
     return below if enough and _is_over_values(layout, below) else first
 
 
-def _join_names(layout: Layout, first: int) -> str:
+def _join_names(layout: SampleLayout, first: int) -> str:
     """Return why records `first` and the next hold the names together; empty if they do not."""
     if len(layout.starts) - first < 2 + _MIN_ROWS or layout.widths[first : first + 2] != [max(layout.widths[first], 2)] * 2:
         return ""
@@ -179,7 +179,7 @@ def _join_names(layout: Layout, first: int) -> str:
     return ""
 
 
-def find_footer(layout: Layout, begin: TableBegin) -> int:
+def find_footer(layout: SampleLayout, begin: TableBegin) -> int:
     """Return the number of records at the end of a whole text that do not belong to its table."""
     last = len(layout.starts)
     above = begin.first + begin.names
@@ -194,19 +194,19 @@ def find_footer(layout: Layout, begin: TableBegin) -> int:
     return 0
 
 
-def _is_note(layout: Layout, record: int) -> bool:
+def _is_note(layout: SampleLayout, record: int) -> bool:
     """Return whether a record of a table of several columns has at most one filled field, made of words."""
     filled = [field for field in _fields(layout, record) if field]
     return len(filled) < 2 and max(layout.widths) > 1 and all(is_clean(field) and not is_value(field) for field in filled)
 
 
-def _follows_blank(layout: Layout, record: int) -> bool:
+def _follows_blank(layout: SampleLayout, record: int) -> bool:
     """Return whether a blank line precedes a record."""
     end = layout.starts[record - 1] + len(layout.record_text(record - 1))
     return record > 0 and len(LINE_END.findall(layout.text, end, layout.starts[record])) > 1
 
 
-def _has_names(layout: Layout, record: int) -> bool:
+def _has_names(layout: SampleLayout, record: int) -> bool:
     """Return whether a record has text and no value."""
     if record >= len(layout.starts):
         return False
@@ -214,12 +214,12 @@ def _has_names(layout: Layout, record: int) -> bool:
     return bool(filled) and not any(map(is_value, filled))
 
 
-def _has_value(layout: Layout, record: int) -> bool:
+def _has_value(layout: SampleLayout, record: int) -> bool:
     """Return whether a record has a value."""
     return any(is_value(field) for field in _fields(layout, record) if field)
 
 
-def _value_columns(layout: Layout, record: int, end: int | None = None) -> set[int]:
+def _value_columns(layout: SampleLayout, record: int, end: int | None = None) -> set[int]:
     """Return the columns that hold values in the records after `record`, up to `end`."""
     below = range(record + 1, len(layout.starts) if end is None else end)
     rows = [_fields(layout, row) for row in below[:: max(1, len(below) // _RECORDS_JUDGED)]]
@@ -231,10 +231,10 @@ def _value_columns(layout: Layout, record: int, end: int | None = None) -> set[i
     return found
 
 
-def _filled(layout: Layout, record: int) -> set[int]:
+def _filled(layout: SampleLayout, record: int) -> set[int]:
     """Return the indexes of a record's fields that are not empty."""
     return {place for place, field in enumerate(_fields(layout, record)) if field}
 
 
-def _fields(layout: Layout, record: int) -> list[bytes]:
+def _fields(layout: SampleLayout, record: int) -> list[bytes]:
     return plain_fields(layout, record) if record < len(layout.starts) else []

@@ -69,8 +69,8 @@ class FormOptions:
 
     def without_dates_of(self, names: Container[object]) -> FormOptions:
         """Return the options without the date formats of some columns."""
-        kept = {key: forms for key, forms in self.dates.of_columns.items() if key not in names}
-        return replace(self, dates=replace(self.dates, of_columns=kept))
+        of_columns = {key: forms for key, forms in self.dates.of_columns.items() if key not in names}
+        return replace(self, dates=replace(self.dates, of_columns=of_columns))
 
     def dates_alone(self, name: str) -> FormOptions:
         """Return the date formats of one column, as options for a table of that column. Its null text is the empty one."""

@@ -15,7 +15,7 @@ from headrace.core.fast_constructor import fast_constructor
 from headrace.core.options import MOST, index_of
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
-from headrace.structure.survey import Span, record_begin, skip_lines, survey
+from headrace.structure.survey import ByteSpan, record_begin, skip_lines, survey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,10 +116,10 @@ def find_data_start(source: OpenSource, dialect: Dialect, options: DataRangeOpti
     if options.skip_rows:
         begin, lines = skip_lines(source, dialect, begin, options.skip_rows)
     if options.header is None:
-        records = first_records(source, dialect, Span(begin=begin), context, 1)
+        records = first_records(source, dialect, ByteSpan(begin=begin), context, 1)
         return _beginning(begin=begin, lines=lines, first=records[0] if records else None)
     last = options.header[-1]
-    records = first_records(source, dialect, Span(begin=begin), context, last + 1)
+    records = first_records(source, dialect, ByteSpan(begin=begin), context, last + 1)
     if len(records) <= last:
         raise EmptyInputError(f"header={last} names the record with index {last}, but there are {len(records)}")
     joined = _joined([records[index] for index in options.header])
@@ -149,7 +149,7 @@ def _records_below(
 ) -> tuple[tuple[bytes, ...], ...]:
     """Return at most `count` records after the one at `begin`. They must end within `LOOK_BYTES`, which every reader has read."""
     end = begin + LOOK_BYTES
-    records = first_records(source, dialect, Span(begin=begin, end=end), context, count + 2)
+    records = first_records(source, dialect, ByteSpan(begin=begin, end=end), context, count + 2)
     is_cut = source.size > end or source.cut
     complete = records[:-1] if is_cut or len(records) == count + 2 else records
     return tuple(record.fields for record in complete[1:])
@@ -181,7 +181,7 @@ def find_data_range(
         data_begin = record_begin(source, dialect, begin, before, context)
     end, footer, max_fields = source.size, 0, 0
     if options.skip_footer or options.widest:
-        found = survey(source, dialect, Span(begin=data_begin), context=context, last=options.skip_footer)
+        found = survey(source, dialect, ByteSpan(begin=data_begin), context=context, last=options.skip_footer)
         max_fields = found.max_fields if options.widest else 0
         footer = len(found.last)
         end = found.last[0] if found.last else end

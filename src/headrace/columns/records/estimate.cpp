@@ -14,7 +14,7 @@ double variation(const Sizes& sizes, double count) {
 }
 
 // A mean, its deviations as a part of it, and a constant spare.
-struct Estimate {
+struct MeanEstimate {
     double mean, deviations;
     u64 spare;
 
@@ -35,13 +35,13 @@ std::optional<SizeEstimate> estimate_from(const PrefixSample& sample, u64 size, 
     if (sample.records == 0) return std::nullopt;
     const double times = static_cast<double>(size) / static_cast<double>(sample.bytes);
     const double count = static_cast<double>(sample.records), of_rows = variation(sample.lengths, count);
-    const Estimate rows{times * count, rule.deviations * std::sqrt(of_rows), rule.rows};
+    const MeanEstimate rows{times * count, rule.deviations * std::sqrt(of_rows), rule.rows};
     SizeEstimate found{rows.with_spare(rule), {}};
     is_enough = sample.records >= rule.min_records && rows.is_enough(rule);
     for (const usize position : strings) {
         const Sizes& field = sample.fields[position];
         const double deviations = rule.deviations * std::sqrt(of_rows + variation(field, count));
-        const Estimate bytes{times * static_cast<double>(field.sum), deviations, rule.string_bytes};
+        const MeanEstimate bytes{times * static_cast<double>(field.sum), deviations, rule.string_bytes};
         found.strings.push_back(std::min(bytes.with_spare(rule), size));
         is_enough = is_enough && (bytes.with_spare(rule) >= size || bytes.is_enough(rule));
     }

@@ -10,10 +10,10 @@ from headrace.core.context import Context
 from headrace.core.fast_constructor import fast_constructor
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
-from headrace.structure.survey import Span
+from headrace.structure.survey import ByteSpan
 
 
-def first_records(source: OpenSource, dialect: Dialect, span: Span, context: Context, count: int) -> list[FirstRecord]:
+def first_records(source: OpenSource, dialect: Dialect, span: ByteSpan, context: Context, count: int) -> list[FirstRecord]:
     """Return at most `count` records of a span that are neither blank nor comments. The text ends where the span does."""
     with native_errors():
         found = _native.peek(source.native, native_dialect(dialect), context.isa, span.begin, count, span.end)

@@ -31,7 +31,7 @@ def split_points(source: OpenSource, dialect: Dialect, begin: int, end: int) -> 
     >>> from headrace.sources.open import open_source
     >>> from headrace.structure.dialect import CSV
     >>> with open_source(b'a,b\\n1,"x\\ny"\\n2,z\\n3') as source:
-    ...     cuts(source, CSV, 0, 18), cuts(source, CSV, 0, 10)
+    ...     split_points(source, CSV, 0, 18), split_points(source, CSV, 0, 10)
     ([16], [4])
     """
     if dialect.lenient_quotes:

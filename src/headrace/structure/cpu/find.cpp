@@ -56,22 +56,22 @@ struct LiveStates {
         u64 seen = 0;
         u8 renamed[MAX_STATES];
         u64 moved[COUNTS ? MAX_STATES : 1];  // of each old slot: its count less that of the slot it is merged into
-        u32 kept = 0;
+        u32 distinct = 0;
         for (u32 i = 0; i < count; ++i) {
             const u8 s = state[i];
             if (!(seen >> s & 1)) {
                 seen |= u64{1} << s;
-                slot_of_state[s] = static_cast<u8>(kept);
-                if constexpr (COUNTS) ended[kept] = ended[i];
-                state[kept++] = s;
+                slot_of_state[s] = static_cast<u8>(distinct);
+                if constexpr (COUNTS) ended[distinct] = ended[i];
+                state[distinct++] = s;
             }
             renamed[i] = slot_of_state[s];
             if constexpr (COUNTS) moved[i] = ended[i] - ended[renamed[i]];
         }
-        if (kept == count) return;
+        if (distinct == count) return;
         for (u32 s = 0; COUNTS && s < states; ++s) offset[s] += moved[slot_of[s]];
         for (u32 s = 0; s < states; ++s) slot_of[s] = renamed[slot_of[s]];
-        count = kept;
+        count = distinct;
     }
 };
 

@@ -46,7 +46,7 @@ struct TileIndex {
 // Result of `summarize`, besides the states.
 struct Summary {
     bool has_quotes;
-    u64 unsettled;  // bit s: the state after the text from state s has to be computed by `run`
+    u64 unresolved;  // bit s: the state after the text from state s has to be computed by `run`
 };
 
 // Effect of a text on every state before it: the state after it, and the data records that end in it. These exclude

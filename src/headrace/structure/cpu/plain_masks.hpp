@@ -199,8 +199,8 @@ struct TextMasks {
             return {masks, carry, quotes};
         }
         const u64 first = misplaced & (u64{0} - misplaced);
-        const u64 behind = delimiters & ~(first | (first - 1));
-        quotes &= ~((behind & (u64{0} - behind)) - first);
+        const u64 delimiters_after = delimiters & ~(first | (first - 1));
+        quotes &= ~((delimiters_after & (u64{0} - delimiters_after)) - first);
     }
 }
 
@@ -313,7 +313,7 @@ HR_FN u8 settle_plain(const Dialect& dialect, const u8* text, usize n, u8 state)
 }
 
 // Compute the state map of a tile by the parity of its quotes. Quotes that are misplaced from one side suggest that the
-// tile begins on the other. So the map is left open (`unsettled`) for the states on the misplaced side only. If there
+// tile begins on the other. So the map is left open (`unresolved`) for the states on the misplaced side only. If there
 // are misplaced quotes from both sides, some are text, and the tile is run from both sides.
 HR_FN Summary summarize_plain(const Dialect& dialect, const u8* text, usize n, u8* to) {
     const Automaton& a = dialect.automaton;
@@ -352,7 +352,7 @@ HR_FN Summary summarize_plain(const Dialect& dialect, const u8* text, usize n, u
         // A quote that is the first byte opens a field at its start.
         const bool is_text = begins && !quoted && !a.is_quoted(a.next[a.class_of[quote]][s]);
         const bool misplaced = (quoted ? misplaced_inside : misplaced_outside) != 0;
-        if (is_text || (misplaced && !both)) found.unsettled |= u64{1} << s;
+        if (is_text || (misplaced && !both)) found.unresolved |= u64{1} << s;
     }
     return found;
 }

@@ -11,20 +11,20 @@ usize behind_others(const Automaton& automaton, std::string_view text, usize at)
 
 }  // namespace
 
-void PrefixReader::end_field(usize behind, usize delimiter) {
-    const usize raw = behind - begin_, other = quotes_ + delimiter;
+void PrefixReader::end_field(usize end, usize delimiter) {
+    const usize raw = end - begin_, other = quotes_ + delimiter;
     if (column_ < record_.size()) record_[column_] = raw > other ? raw - other : 0;
     ++column_;
-    begin_ = behind;
+    begin_ = end;
     quotes_ = 0;
 }
 
-void PrefixReader::end_record(usize behind, bool counts) {
-    end_field(behind, dialect_.line_end_length);
+void PrefixReader::end_record(usize end, bool counts) {
+    end_field(end, dialect_.line_end_length);
     if (counts) {
         ++found_.records;
-        found_.lengths.add(behind - found_.bytes);
-        found_.bytes = behind;
+        found_.lengths.add(end - found_.bytes);
+        found_.bytes = end;
         for (usize i = 0; i < column_ && i < record_.size(); ++i) found_.fields[i].add(record_[i]);
     }
     column_ = 0;

@@ -38,8 +38,8 @@ public:
     const PrefixSample& read(usize known);
 
 private:
-    void end_field(usize behind, usize delimiter);
-    void end_record(usize behind, bool counts);
+    void end_field(usize end, usize delimiter);
+    void end_record(usize end, bool counts);
 
     const Dialect& dialect_;
     std::string_view text_;

@@ -101,8 +101,8 @@ const Tile* TileReader::next() {
     const Summary found = scan_.kernels.summarize(scan_.dialect, window_.data(), owned, look(), map);
     scan_.gate.enter(number);
     const u8 entry = scan_.state;
-    const bool settled = (found.unsettled >> entry & 1) == 0;
-    scan_.state = settled ? map[entry] : scan_.kernels.run(scan_.dialect, window_.data(), owned, entry);
+    const bool is_resolved = (found.unresolved >> entry & 1) == 0;
+    scan_.state = is_resolved ? map[entry] : scan_.kernels.run(scan_.dialect, window_.data(), owned, entry);
     scan_.gate.leave();
 
     index_tile(entry, owned, !found.has_quotes);

@@ -38,8 +38,8 @@ struct Tile {
 
     // Position in the source after the last record and its line end.
     std::uint64_t end() const {
-        const usize behind = usize{ends[last[records - 1] & RECORD_INDEX]} + 1;
-        return origin(behind < window->size() ? behind : window->size());
+        const usize after_last = usize{ends[last[records - 1] & RECORD_INDEX]} + 1;
+        return origin(after_last < window->size() ? after_last : window->size());
     }
 
     // Position in the source of a position in the tile.

@@ -7,7 +7,7 @@
 HR_BEGIN_NAMESPACE
 
 // A step: the next state in bits 0 to 3, and what the byte means in the bits above.
-enum Step : u32 {
+enum DfaStep : u32 {
     STEP_FIELD = 16,   // a separator ends here
     STEP_RECORD = 32,  // a record ends here that is neither a comment nor blank
     STEP_START = 64,   // the first byte of a record, including comments and lines that turn out to be blank

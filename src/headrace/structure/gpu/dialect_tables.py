@@ -102,7 +102,7 @@ WIDE_TABLES = np.dtype(
 """Layout of the tables for up to 64 states, by symbol group."""
 
 
-class Found(IntFlag):
+class FindFlag(IntFlag):
     """Properties of a whole text: FindFlag of tile_start.hpp."""
 
     REDO = 1
@@ -141,8 +141,8 @@ def plain_dialect(dialect: Dialect, *, quoted: bool, declines: bool = False) -> 
     dialect
         How the text is written.
     quoted
-        Interpret quotes. Otherwise quotes become watched bytes, like escapes and comments: the search sets `Found.REDO` when it
-        finds one. Lenient quotes are read as strict ones, which is right if none is malformed.
+        Interpret quotes. Otherwise quotes become watched bytes, like escapes and comments: the search sets `FindFlag.REDO` when
+        it finds one. Lenient quotes are read as strict ones, which is right if none is malformed.
     declines
         The kernel declines tiles that contain watched bytes, so a dialect with quotes may have escapes and comments.
     """

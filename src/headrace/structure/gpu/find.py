@@ -5,17 +5,17 @@ Three variants can read a text, each slower and more general than the one before
 =============  ==============================================  =======================================
 variant        reads                                           kernels
 =============  ==============================================  =======================================
-``"bare"``     plain dialects, text without quotes             summarize_plain.cu, scan_summaries.cu
+``"unquoted"``     plain dialects, text without quotes             summarize_plain.cu, scan_summaries.cu
 ``"quoted"``   plain dialects                                  the same, two summaries a tile
-``"steps"``    every dialect, by its automaton                 summarize_dfa.cu, scan_summaries.cu
+``"dfa"``    every dialect, by its automaton                 summarize_dfa.cu, scan_summaries.cu
 =============  ==============================================  =======================================
 
-All variants that a dialect may need are enqueued at once. One that finds a byte that it cannot read sets `Found.REDO`; the
+All variants that a dialect may need are enqueued at once. One that finds a byte that it cannot read sets `FindFlag.REDO`; the
 kernels of the next variant return at once unless that flag is set. So the bytes decide, and the host does not wait.
 
-The variant ``"quoted"`` assumes that every quote opens or closes a field, and sets `Found.STRAY` at one that cannot. With lenient
-quotes, that also sets `Found.REDO`, and lenient_quotes.cu finds the quotes that open a field. With strict ones such texts are
-rare, so no further variant is enqueued: the caller searches again with ``only_dfa`` (`TileStructure.misread`).
+The variant ``"quoted"`` assumes that every quote opens or closes a field, and sets `FindFlag.STRAY` at one that cannot. With
+lenient quotes, that also sets `FindFlag.REDO`, and lenient_quotes.cu finds the quotes that open a field. With strict ones such
+texts are rare, so no further variant is enqueued: the caller searches again with ``only_dfa`` (`TileStructure.misread`).
 """
 
 from __future__ import annotations
@@ -33,14 +33,24 @@ from headrace.core.identity_cache import IdentityCache
 from headrace.gpu.kernels.launcher import BufferGroup, DeviceBuffer, Launcher
 from headrace.gpu.kernels.trace import Recorder, Recording
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu.dialect_tables import TOTALS, Found, Plain, dfa_tables, lenient_dialect, plain_dialect
-from headrace.structure.gpu.launches import TOTALS_BYTES, FusedSummary, Search, SearchTuning, Steps
+from headrace.structure.gpu.dialect_tables import TOTALS, FindFlag, Plain, dfa_tables, lenient_dialect, plain_dialect
+from headrace.structure.gpu.launches import (
+    NO_EXTRA,
+    TOTALS_BYTES,
+    BufferSizes,
+    DfaOutput,
+    FusedSummary,
+    Search,
+    SearchPlan,
+    SearchTuning,
+    Variants,
+)
 
 _COUNTS = TOTALS.names or ()
 _FLAGS = _COUNTS.index("flags")
 _UNPACKED = Struct("=5QII")
 """The layout of TOTALS; unpacking it takes a third of the time that NumPy takes."""
-_REDO = int(Found.REDO)
+_REDO = int(FindFlag.REDO)
 assert _UNPACKED.size == TOTALS_BYTES
 
 
@@ -51,16 +61,16 @@ class TileStructure:
     Parameters
     ----------
     totals
-        MAX_FORMS items of TOTALS, one a variant, then zeros. The first without `Found.REDO` is valid.
+        MAX_VARIANTS items of TOTALS, one a variant, then zeros. The first without `FindFlag.REDO` is valid.
     entries
         One TILE_START a tile, and one for the text's end.
-    forms
-        The variants that were enqueued, in order: ``"bare"``, ``"quoted"``, ``"steps"``.
+    variants
+        The variants that were enqueued, in order: ``"unquoted"``, ``"quoted"``, ``"dfa"``.
     tiles
         Number of tiles.
-    steps
-        Output of the variant ``"steps"``, if it was enqueued; valid only if that variant read the text.
-    more
+    dfa
+        Output of the variant ``"dfa"``, if it was enqueued; valid only if that variant read the text.
+    extra
         The buffers that the caller asked for.
     measured_strings
         Whether the first variant ran as the caller's `FusedSummary`.
@@ -68,40 +78,40 @@ class TileStructure:
 
     totals: DeviceBuffer
     entries: DeviceBuffer
-    forms: tuple[str, ...]
+    variants: tuple[str, ...]
     tiles: int
-    steps: Steps | None
-    more: Sequence[DeviceBuffer] = ()
+    dfa: DfaOutput | None
+    extra: Sequence[DeviceBuffer] = ()
     measured_strings: bool = False
 
     def answer(self, totals: NDArray[np.uint8]) -> tuple[dict[str, int], str]:
         """Return the totals, from the bytes of `totals`, and the variant that read the text."""
-        for number, form in enumerate(self.forms):
-            known = _UNPACKED.unpack_from(totals, number * TOTALS_BYTES)
-            if not known[_FLAGS] & _REDO:
-                return dict(zip(_COUNTS, known, strict=True)), form
+        for number, variant in enumerate(self.variants):
+            counts = _UNPACKED.unpack_from(totals, number * TOTALS_BYTES)
+            if not counts[_FLAGS] & _REDO:
+                return dict(zip(_COUNTS, counts, strict=True)), variant
         raise AssertionError("the last variant reads every text")
 
     @staticmethod
-    def misread(counts: dict[str, int], form: str) -> bool:
+    def misread(counts: dict[str, int], variant: str) -> bool:
         """Return whether masks may have misread the text's quotes, from an `answer`; then the automaton has to read it."""
-        return form == "quoted" and bool(counts["flags"] & Found.STRAY)
+        return variant == "quoted" and bool(counts["flags"] & FindFlag.STRAY)
 
 
-def tile_count(text: DeviceBuffer, shape: SearchTuning) -> int:
+def tile_count(text: DeviceBuffer, tuning: SearchTuning) -> int:
     """Return the number of tiles. Tiles are aligned to 16 bytes in memory, so the first may begin before the text."""
-    return -(-(text.nbytes + text.address % 16) // shape.tile) if text.nbytes else 0
+    return -(-(text.nbytes + text.address % 16) // tuning.tile) if text.nbytes else 0
 
 
 def find_tiles(
     launcher: Launcher,
     text: DeviceBuffer,
     dialect: Dialect,
-    shape: SearchTuning,
-    more: tuple[Sequence[int], Sequence[int]] = ((0,), ()),
+    tuning: SearchTuning,
+    extra: BufferSizes = NO_EXTRA,
     *,
     has_quotes: bool = False,
-    tally: FusedSummary | None = None,
+    fused: FusedSummary | None = None,
 ) -> TileStructure:
     """Enqueue the search for the structure of a text, without waiting for it.
 
@@ -113,14 +123,13 @@ def find_tiles(
         The text in that device's memory.
     dialect
         How the text is written.
-    shape
+    tuning
         Launch configuration.
-    more
-        Sizes of buffers to allocate together with the search's own, which is cheaper: (zeroed, others). The first zeroed size is
-        appended to the totals, to be fetched with them; the other zeroed sizes and `others` are separate buffers.
+    extra
+        Sizes of buffers to allocate together with the search's own.
     has_quotes
         Whether the text is expected to have quotes.
-    tally
+    fused
         Kernel that replaces the first variant, if that is the variant it is made for.
 
     Returns
@@ -128,16 +137,16 @@ def find_tiles(
     TileStructure
         The buffers, to be filled by the kernels.
     """
-    tiles = tile_count(text, shape)
-    known = shape.only_dfa, has_quotes
-    forms = _variant_cache.of(lambda: _variants(dialect, *known), dialect, key=known)
-    zeroed, others = more
-    if forms[-1][0] == "steps" or not tiles:  # the recording cannot upload tables; without tiles there is little to launch
-        return _launched(launcher, text, _SearchPlan(dialect, forms, shape, tally if tiles else None), tiles, more)
+    tiles = tile_count(text, tuning)
+    key = tuning.only_dfa, has_quotes
+    variants = _variant_cache.of(lambda: _variants(dialect, *key), dialect, key=key)
+    if variants[-1][0] == "dfa" or not tiles:  # the recording cannot upload tables; without tiles there is little to launch
+        return _launched(launcher, text, SearchPlan(dialect, variants, tuning, fused if tiles else None), tiles, extra)
+    zeroed, others = extra
     numbers = text.nbytes, tiles, *zeroed, *others
     counts = len(zeroed), len(others)
-    way = dialect, forms, shape, tally
-    recording, result = _searches.of(lambda: _recorded(_SearchPlan(*way), counts), *way, key=counts)
+    plan = dialect, variants, tuning, fused
+    recording, result = _searches.of(lambda: _recorded(SearchPlan(*plan), *counts), *plan, key=counts)
     buffers = launcher.replay(recording, numbers, (text,))
     assert buffers is not None
     return result.run(buffers, tiles)
@@ -149,76 +158,64 @@ class _RecordedSearch:
 
     totals: int
     entries: int
-    more: tuple[int, ...]
-    forms: tuple[str, ...]
+    extra: tuple[int, ...]
+    variants: tuple[str, ...]
     measured_strings: bool
 
     def run(self, buffers: BufferGroup, tiles: int) -> TileStructure:
         """Return the result of a replay for a text of `tiles` tiles."""
-        more = [buffers[number] for number in self.more]
-        return _structure(buffers[self.totals], buffers[self.entries], self.forms, tiles, None, more, self.measured_strings)
+        extra = [buffers[number] for number in self.extra]
+        return _structure(buffers[self.totals], buffers[self.entries], self.variants, tiles, None, extra, self.measured_strings)
 
 
 _searches: IdentityCache[tuple[Recording, _RecordedSearch]] = IdentityCache()
 
 
-@dataclass(frozen=True, slots=True)
-class _SearchPlan:
-    """Everything that selects a search's launches: dialect, variants, launch configuration, and the fused kernel."""
+def _recorded(plan: SearchPlan, zeroed: int, others: int) -> tuple[Recording, _RecordedSearch]:
+    """Record a search with symbols for the text's bytes, its tiles, and the sizes of the caller's buffers.
 
-    dialect: Dialect
-    forms: _Variants
-    shape: SearchTuning
-    tally: FusedSummary | None
-
-
-def _recorded(way: _SearchPlan, counts: tuple[int, int]) -> tuple[Recording, _RecordedSearch]:
-    """Record a search with symbols for the text's bytes, its tiles, and the sizes of the caller's `counts` buffers."""
-    recorder = Recorder(2 + sum(counts), 1)
+    `zeroed`, `others`: how many buffers of `BufferSizes` the caller asks for.
+    """
+    recorder = Recorder(2 + zeroed + others, 1)
     nbytes, tiles, *sizes = recorder.numbers
     text: Any = recorder.given[0].of_size(nbytes)
-    more: Any = sizes[: counts[0]], sizes[counts[0] :]
-    found: Any = _launched(recorder, text, way, tiles, more)
+    extra: Any = sizes[:zeroed], sizes[zeroed:]
+    structure: Any = _launched(recorder, text, plan, tiles, extra)
     recording = recorder.done()
-    result: Any = [recorder.number_made(buffer) for buffer in (found.totals, found.entries, *found.more)]
-    return recording, _RecordedSearch(result[0], result[1], tuple(result[2:]), found.forms, found.measured_strings)
+    numbers: Any = [recorder.number_made(buffer) for buffer in (structure.totals, structure.entries, *structure.extra)]
+    result = _RecordedSearch(numbers[0], numbers[1], tuple(numbers[2:]), structure.variants, structure.measured_strings)
+    return recording, result
 
 
-def _launched(
-    launcher: Any, text: DeviceBuffer, way: _SearchPlan, tiles: Any, more: tuple[Sequence[int], Sequence[int]]
-) -> TileStructure:
+def _launched(launcher: Any, text: DeviceBuffer, plan: SearchPlan, tiles: Any, extra: BufferSizes) -> TileStructure:
     """Enqueue the variants; in a recording, sizes and the number of tiles are symbols."""
-    dialect, forms = way.dialect, way.forms
-    search = Search(launcher, text, (way.shape, tiles), [form for form, _ in forms], more)
-    if way.tally is not None and forms[0][0] == way.tally.form:
-        search.tally = way.tally
+    search, lenient = Search(launcher, text, plan, tiles, extra), plan.dialect.lenient_quotes
     with launcher.together():
-        for form, described in forms:
-            if form == "steps" and dialect.lenient_quotes:
-                search.mark_quotes(lenient_dialect(dialect))
-            search.launch(form, described, lenient=dialect.lenient_quotes)
-    names = tuple([form for form, _ in forms])
-    return _structure(search.totals, search.entries, names, search.tiles, search.steps, search.more, search.tally is not None)
+        for variant, tables in plan.variants:
+            if variant == "dfa" and lenient:
+                search.mark_quotes(lenient_dialect(plan.dialect))
+            search.launch(variant, tables, lenient=lenient)
+    names = tuple([variant for variant, _ in plan.variants])
+    return _structure(search.totals, search.entries, names, tiles, search.dfa, search.extra, search.fused is not None)
 
 
 _structure = fast_constructor(TileStructure)
-_Variants = list[tuple[str, Any]]
 
 
-def _variants(dialect: Dialect, only_dfa: bool, has_quotes: bool) -> _Variants:
+def _variants(dialect: Dialect, only_dfa: bool, has_quotes: bool) -> Variants:
     """Return the variants to enqueue, in order, each with its tables. The last one reads every text of the dialect."""
-    steps = dfa_tables(dialect)
+    dfa = dfa_tables(dialect)
     if only_dfa:
-        return [("steps", steps)]
-    bare, quoted = plain_dialect(dialect, quoted=False), plain_dialect(dialect, quoted=True)
-    forms: _Variants = [] if bare is None or (has_quotes and dialect.quote_char) else [("bare", bare.tobytes())]
-    if bare is not None and not bare["flags"] & Plain.WATCHES:
-        return forms
+        return [("dfa", dfa)]
+    unquoted, quoted = plain_dialect(dialect, quoted=False), plain_dialect(dialect, quoted=True)
+    variants: Variants = [] if unquoted is None or (has_quotes and dialect.quote_char) else [("unquoted", unquoted.tobytes())]
+    if unquoted is not None and not unquoted["flags"] & Plain.WATCHES:
+        return variants
     if quoted is not None:
-        forms.append(("quoted", quoted.tobytes()))
+        variants.append(("quoted", quoted.tobytes()))
         if not dialect.lenient_quotes:
-            return forms
-    return [*forms, ("steps", steps)]
+            return variants
+    return [*variants, ("dfa", dfa)]
 
 
-_variant_cache: IdentityCache[_Variants] = IdentityCache()
+_variant_cache: IdentityCache[Variants] = IdentityCache()

@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from struct import Struct
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
 from headrace.gpu.kernels.trace_expressions import least, most, packed
+from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import MAX_STATES, TILE_START, TILE_SUMMARY, TOTALS
 
-_TALLY_PLAIN = Entry("structure/gpu/summarize_plain.cu", "summarize_plain", "PQ8sPPPI")
+_SUMMARIZE_PLAIN = Entry("structure/gpu/summarize_plain.cu", "summarize_plain", "PQ8sPPPI")
 _MAP_TILES = Entry("structure/gpu/summarize_dfa.cu", "map_tiles", "PQPPPPP")
-_TALLY_STEPS = Entry("structure/gpu/summarize_dfa.cu", "summarize_dfa", "PQPPPPPPP")
+_SUMMARIZE_DFA = Entry("structure/gpu/summarize_dfa.cu", "summarize_dfa", "PQPPPPPPP")
 _CHAIN_MAPS = Entry("structure/gpu/summarize_dfa.cu", "chain_maps", "PIPP")
 _START_CHUNKS = Entry("structure/gpu/summarize_dfa.cu", "start_chunks", "PQPPPPP")
 _FIND_RUNS = Entry("structure/gpu/lenient_quotes.cu", "find_runs", "PQ24sPP")
@@ -27,13 +28,13 @@ _THREAD_BYTES = 64
 """Bytes that a thread of lenient_quotes.cu owns."""
 _SCAN_TILES = Entry("structure/gpu/scan_summaries.cu", "scan_tiles", "PIPQIIPPPPP")
 _SCAN_MAPS = Entry("structure/gpu/scan_summaries.cu", "scan_maps", "PIPPP")
-_STATE_BYTES = {"bare": 64, "quoted": 72, "steps": 64, "maps": 16}
+_STATE_BYTES = {"unquoted": 64, "quoted": 72, "dfa": 64, "maps": 16}
 """Look-back memory of a scan, for each of its blocks: `Reached` (with quotes also parities), or maps."""
 TEXT_SIZES = Struct("=QI")
 """First fields of the task of kernels that read a record a thread: bytes of the text, number of tiles."""
-MAX_FORMS = 3
+MAX_VARIANTS = 3
 TOTALS_BYTES = TOTALS.itemsize
-FORMS_BYTES = MAX_FORMS * TOTALS_BYTES
+VARIANTS_BYTES = MAX_VARIANTS * TOTALS_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -63,22 +64,22 @@ class SearchTuning:
 
     def plain(self, *, quoted: bool) -> dict[str, int]:
         """Return the macros of summarize_plain.cu."""
-        shape = {"HR_THREADS": self.threads, "HR_ROWS": self.rows, "HR_UNROLL": 2, "HR_BLOCKS": self.blocks}
-        return {"HR_QUOTED": int(quoted), **shape}
+        defines = {"HR_THREADS": self.threads, "HR_ROWS": self.rows, "HR_UNROLL": 2, "HR_BLOCKS": self.blocks}
+        return {"HR_QUOTED": int(quoted), **defines}
 
-    def steps(self, states: int) -> dict[str, int]:
+    def dfa(self, states: int) -> dict[str, int]:
         """Return the macros of summarize_dfa.cu for tables of `states` states."""
         return {"HR_STATES": states, "HR_THREADS": self.threads, "HR_ROWS": self.rows, "HR_UNROLL": 1, "HR_BLOCKS": 1}
 
 
 @cache
-def _plain_defines(shape: SearchTuning, quoted: bool) -> dict[str, int]:
-    return shape.plain(quoted=quoted)
+def _plain_defines(tuning: SearchTuning, quoted: bool) -> dict[str, int]:
+    return tuning.plain(quoted=quoted)
 
 
 @cache
-def _steps_defines(shape: SearchTuning, states: int) -> dict[str, int]:
-    return shape.steps(states)
+def _dfa_defines(tuning: SearchTuning, states: int) -> dict[str, int]:
+    return tuning.dfa(states)
 
 
 @cache
@@ -87,8 +88,8 @@ def _scan_defines(threads: int) -> dict[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
-    """Output of the variant ``"steps"`` for the conversion, which reads the text again.
+class DfaOutput:
+    """Output of the variant ``"dfa"`` for the conversion, which reads the text again.
 
     Parameters
     ----------
@@ -126,62 +127,98 @@ class FusedSummary:
 
     Parameters
     ----------
-    form
-        The variant that it replaces: ``"bare"`` or ``"quoted"``.
+    variant
+        The variant that it replaces: ``"unquoted"`` or ``"quoted"``.
     entry, defines, threads, shared
         The kernel, its macros, threads a block, and bytes of shared memory.
-    told
+    task, columns
         The rest of the task, which begins with `TEXT_SIZES`; and the columns.
     buffer
         Bytes of `string_sizes` for each tile.
     """
 
-    form: str
+    variant: str
     entry: Entry
     defines: Mapping[str, int]
     threads: int
     shared: int
-    told: tuple[bytes, bytes]
+    task: bytes
+    columns: bytes
     buffer: int
+
+
+class BufferSizes(NamedTuple):
+    """Sizes in bytes of buffers that are allocated together with the search's own, which is cheaper.
+
+    Parameters
+    ----------
+    zeroed
+        Buffers that begin as zeros. The first is appended to the totals, to be fetched with them; the others are separate.
+    others
+        Buffers without initial content.
+    """
+
+    zeroed: Sequence[int] = (0,)
+    others: Sequence[int] = ()
+
+
+NO_EXTRA = BufferSizes()
+Variants = list[tuple[str, Any]]
+"""Search variants in the order of their launches, each with its tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPlan:
+    """Everything that selects a search's launches.
+
+    Parameters
+    ----------
+    dialect, variants
+        The text's dialect, and the variants to enqueue.
+    tuning
+        Launch configuration.
+    fused
+        Kernel that replaces the first variant, if that is the variant it is made for.
+    """
+
+    dialect: Dialect
+    variants: Variants
+    tuning: SearchTuning
+    fused: FusedSummary | None
 
 
 class Search:
     """Launches for one text. Each variant has its own totals; tile starts are those of the last variant that ran."""
 
-    def __init__(
-        self,
-        launcher: Launcher,
-        text: DeviceBuffer,
-        cut: tuple[SearchTuning, int],
-        forms: list[str],
-        more: tuple[Sequence[int], Sequence[int]],
-    ) -> None:
-        shape, self.tiles = cut
-        self._launcher, self._text, self._shape = launcher, text, shape
+    def __init__(self, launcher: Launcher, text: DeviceBuffer, plan: SearchPlan, tiles: int, extra: BufferSizes) -> None:
+        tuning, self.tiles = plan.tuning, tiles
+        self._launcher, self._text, self._tuning = launcher, text, tuning
         self._skew = text.address % 16
         self._bytes = text.nbytes
-        self._is_empty = isinstance(self.tiles, int) and not self.tiles
-        self._scan_blocks = self.tiles // shape.scan_threads + 1
-        scans = [*forms, "maps"] if "steps" in forms else forms
+        self._is_empty = isinstance(tiles, int) and not tiles
+        self._scan_blocks = tiles // tuning.scan_threads + 1
+        variants = [variant for variant, _ in plan.variants]
+        scans = [*variants, "maps"] if "dfa" in variants else variants
         memory = [(self._scan_blocks + 1) * _STATE_BYTES[scan] for scan in scans]
-        sizes = [(self.tiles + 1) * TILE_START.itemsize, most(2 * self.tiles, 1) * TILE_SUMMARY.itemsize]
-        zeroed, others = more
-        buffers = list(launcher.allocate_group([*memory, FORMS_BYTES + zeroed[0], *zeroed[1:]], [*sizes, *others]))
+        sizes = [(tiles + 1) * TILE_START.itemsize, most(2 * tiles, 1) * TILE_SUMMARY.itemsize]
+        zeroed, others = extra
+        buffers = list(launcher.allocate_group([*memory, VARIANTS_BYTES + zeroed[0], *zeroed[1:]], [*sizes, *others]))
         self._scan_memory = dict(zip(scans, buffers, strict=False))
         first, others_begin = len(scans), len(scans) + len(zeroed)
-        self.totals, self.entries, self._tallies = buffers[first], buffers[others_begin], buffers[others_begin + 1]
-        self.more = buffers[first + 1 : others_begin] + buffers[others_begin + 2 :]
-        self._scan_shape = Shape(_scan_defines(shape.scan_threads), self._scan_blocks, shape.scan_threads)
+        self.totals, self.entries, self._summaries = buffers[first], buffers[others_begin], buffers[others_begin + 1]
+        self.extra = buffers[first + 1 : others_begin] + buffers[others_begin + 2 :]
+        self._scan_shape = Shape(_scan_defines(tuning.scan_threads), self._scan_blocks, tuning.scan_threads)
         self._before: BufferSlice | None = None
         self._marks: DeviceBuffer | None = None
-        self.steps: Steps | None = None
-        self.tally: FusedSummary | None = None
+        self.dfa: DfaOutput | None = None
+        is_fused = plan.fused is not None and variants[0] == plan.fused.variant
+        self.fused = plan.fused if is_fused else None
 
     def mark_quotes(self, dialect: np.void) -> None:
         """Enqueue the kernels that mark lenient quotes that open no field."""
-        threads, size = self._shape.scan_threads, self._bytes
+        threads, size = self._tuning.scan_threads, self._bytes
         tiles = -(-(size + self._skew) // (threads * _THREAD_BYTES))
-        self._marks = self._launcher.allocate(max(tiles * threads * _THREAD_BYTES, self.tiles * self._shape.tile) // 8 + 8)
+        self._marks = self._launcher.allocate(max(tiles * threads * _THREAD_BYTES, self.tiles * self._tuning.tile) // 8 + 8)
         if self._is_empty:
             return
         kinds = self._launcher.allocate(tiles)
@@ -189,56 +226,57 @@ class Search:
         self._launcher.launch(_FIND_RUNS, shape, [self._text, size, packed_dialect, kinds, self._before])
         self._launcher.launch(_MARK_QUOTES, shape, [self._text, size, packed_dialect, kinds, self._marks, self._before])
 
-    def launch(self, form: str, described: Any, *, lenient: bool) -> None:
-        """Enqueue a variant after the preceding one, which decides on the device whether this one is needed."""
+    def launch(self, variant: str, tables: Any, *, lenient: bool) -> None:
+        """Enqueue a variant with its tables, after the preceding one, which decides on the device whether this one is needed."""
         before = self._before
         totals = self._before = BufferSlice(self.totals, 0 if before is None else before.begin + TOTALS_BYTES, TOTALS_BYTES)
         states: DeviceBuffer | None = None
         declined_tiles: DeviceBuffer | None = None
-        if form == "steps":
-            states = self._by_steps(described, totals, before)
-        elif self.tally is not None and before is None:
-            tally = self.tally
-            declined_tiles = BufferSlice(self.more[0], self.tiles * 4, self.tiles * 4)
-            string_sums, string_sizes = self.more[1], self.more[-1]
-            shape = Shape(tally.defines, self.tiles, tally.threads, tally.shared)
-            head = [self._text, described, self._tallies, totals, string_sums, string_sizes, declined_tiles]
-            task, others = tally.told
-            self._launcher.launch(tally.entry, shape, [*head, packed(TEXT_SIZES, self._bytes, self.tiles) + task, others])
+        if variant == "dfa":
+            states = self._launch_dfa(tables, totals, before)
+        elif self.fused is not None and before is None:
+            fused = self.fused
+            declined_tiles = BufferSlice(self.extra[0], self.tiles * 4, self.tiles * 4)
+            string_sums, string_sizes = self.extra[1], self.extra[-1]
+            shape = Shape(fused.defines, self.tiles, fused.threads, fused.shared)
+            head = [self._text, tables, self._summaries, totals, string_sums, string_sizes, declined_tiles]
+            self._launcher.launch(
+                fused.entry, shape, [*head, packed(TEXT_SIZES, self._bytes, self.tiles) + fused.task, fused.columns]
+            )
         elif not self._is_empty:
-            args = [self._text, self._bytes, described, self._tallies, totals, before, self.tiles]
+            args = [self._text, self._bytes, tables, self._summaries, totals, before, self.tiles]
             blocks = self.tiles if before is None else least(self.tiles, _FALLBACK_BLOCKS)
-            shape = Shape(_plain_defines(self._shape, form == "quoted"), blocks, self._shape.threads)
-            self._launcher.launch(_TALLY_PLAIN, shape, args)
-        quoted = (2 if lenient else 1) if form == "quoted" else 0
-        head = [self._tallies, quoted, states, self._bytes, self._shape.tile, self._skew]
-        self._scan(_SCAN_TILES, [*head, self.entries, totals, before, declined_tiles, self._scan_memory[form]])
+            shape = Shape(_plain_defines(self._tuning, variant == "quoted"), blocks, self._tuning.threads)
+            self._launcher.launch(_SUMMARIZE_PLAIN, shape, args)
+        quoted = (2 if lenient else 1) if variant == "quoted" else 0
+        head = [self._summaries, quoted, states, self._bytes, self._tuning.tile, self._skew]
+        self._scan(_SCAN_TILES, [*head, self.entries, totals, before, declined_tiles, self._scan_memory[variant]])
 
-    def _by_steps(self, tables: np.void, totals: DeviceBuffer, before: DeviceBuffer | None) -> DeviceBuffer:
+    def _launch_dfa(self, tables: np.void, totals: DeviceBuffer, before: DeviceBuffer | None) -> DeviceBuffer:
         """Enqueue the automaton's kernels; return the state before each tile."""
         count = tables["steps"].shape[1]
         is_wide = count > MAX_STATES[-1]
         stride = 4 if is_wide else count // 2
         table = self._launcher.put(np.frombuffer(tables.tobytes(), np.uint8))
         maps = self._launcher.allocate(max(self.tiles, 1) * (count if is_wide else 8))
-        chunks = self._launcher.allocate(max(self.tiles, 1) * self._shape.threads * stride)
+        chunks = self._launcher.allocate(max(self.tiles, 1) * self._tuning.threads * stride)
         states = self._launcher.allocate(self.tiles + 1)
         if not self._is_empty:
             head = [self._text, self._bytes, table, self._marks, chunks]
-            defines = _steps_defines(self._shape, count)
+            defines = _dfa_defines(self._tuning, count)
             self._launch(_MAP_TILES, defines, [*head, maps, before])
             if is_wide:
-                one = Shape(defines, 1, self._shape.threads)
+                one = Shape(defines, 1, self._tuning.threads)
                 self._launcher.launch(_CHAIN_MAPS, one, [maps, self.tiles, states, before])
                 self._launch(_START_CHUNKS, defines, [*head, states, before])
             else:
                 self._scan(_SCAN_MAPS, [maps, self.tiles, states, before, self._scan_memory["maps"]])
-            self._launch(_TALLY_STEPS, defines, [*head, states, self._tallies, totals, before])
-        self.steps = Steps(table, chunks, self._marks, count, self._shape.rows // 2, stride)
+            self._launch(_SUMMARIZE_DFA, defines, [*head, states, self._summaries, totals, before])
+        self.dfa = DfaOutput(table, chunks, self._marks, count, self._tuning.rows // 2, stride)
         return states
 
     def _launch(self, entry: Entry, defines: dict[str, int], args: list[object]) -> None:
-        self._launcher.launch(entry, Shape(defines, self.tiles, self._shape.threads), args)
+        self._launcher.launch(entry, Shape(defines, self.tiles, self._tuning.threads), args)
 
     def _scan(self, entry: Entry, args: list[object]) -> None:
         self._launcher.launch(entry, self._scan_shape, args)

@@ -18,8 +18,8 @@ using namespace headrace;
 using namespace headrace::structure;
 
 constexpr u32 threads = HR_THREADS;
-constexpr u32 own_bytes = 64;
-constexpr u32 tile_bytes = threads * own_bytes;
+constexpr u32 thread_bytes = 64;
+constexpr u32 tile_bytes = threads * thread_bytes;
 constexpr u32 look_behind = 64;  // QuoteRuns::LOOK_BEHIND
 
 enum Decides : u8 { neutral, opens, may_close };
@@ -94,10 +94,10 @@ struct OwnRuns {
 
     __device__ explicit OwnRuns(const LookedAt& all) : first(0), begins(0) {
         const i64 skew = static_cast<i64>(reinterpret_cast<u64>(all.text) & 15);
-        const i64 at = static_cast<i64>((u64{blockIdx.x} * threads + threadIdx.x) * own_bytes) - skew;
+        const i64 at = static_cast<i64>((u64{blockIdx.x} * threads + threadIdx.x) * thread_bytes) - skew;
         first = static_cast<u64>(at);
         const u32 pattern = tile::repeated(all.dialect.quote);
-        for (u32 v = 0; v < own_bytes / 16; ++v) {
+        for (u32 v = 0; v < thread_bytes / 16; ++v) {
             const i64 from = at + v * 16;
             const bool whole = from >= 0 && static_cast<u64>(from) + 16 <= all.size;
             const u8 none = static_cast<u8>(all.dialect.quote ^ 1);
@@ -176,20 +176,20 @@ __device__ __forceinline__ u32 kind_behind(const u8* kinds, u32& shared) {
 extern "C" __global__ void __launch_bounds__(threads)
     mark_quotes(const u8* text, u64 bytes, const __grid_constant__ LenientDialect dialect, const u8* kinds, u64* marks,
                 const FindTotals* other) {
-    __shared__ u8 own_kinds[threads];
+    __shared__ u8 thread_kinds[threads];
     __shared__ u32 shared;
     if (!is_asked(other)) return;
     const LookedAt all = {text, bytes, dialect};
     const OwnRuns own(all);
     const u32 kind = first_kind(all, own);
-    own_kinds[threadIdx.x] = static_cast<u8>(kind);
+    thread_kinds[threadIdx.x] = static_cast<u8>(kind);
     // An opening run depends on later runs. So may one after more spaces than `delimiter_before` inspects.
     const bool asks = own.begins != 0 && (kind != neutral || dialect.skips_spaces);
     u32 next = neutral;
     if (__syncthreads_or(asks)) {
         next = kind_behind(kinds, shared);
         for (u32 thread = threads - 1; thread > threadIdx.x; --thread) {
-            if (own_kinds[thread] != neutral) next = own_kinds[thread];
+            if (thread_kinds[thread] != neutral) next = thread_kinds[thread];
         }
     }
     u64 found = 0;

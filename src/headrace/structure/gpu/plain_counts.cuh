@@ -6,15 +6,15 @@ namespace headrace {
 namespace structure {
 
 // A thread's counts on one side of quotes. The count of a mask adds 128 for each byte (bit 7 of each byte is summed).
-struct Side {
+struct SideCounts {
     u32 separators = 0, line_ends = 0;  // 128 each
     u32 no_ends = 0;                    // line ends that end no record, 128 each
     u32 blanks = 0;                     // those of them that end a skipped blank line, 128 each
     u32 strays = 0;                     // malformed quotes; nonzero if there are any
 };
-struct Counts {
-    Side all;              // both sides; `strays` if the warp's part begins inside quotes
-    Side outside;          // outside quotes if the warp's part begins outside
+struct PlainCounts {
+    SideCounts all;        // both sides; `strays` if the warp's part begins inside quotes
+    SideCounts outside;    // outside quotes if the warp's part begins outside
     u32 unwatched = ~0u;   // bit 7 of a byte is 0 if a watched byte occurred there
     u32 no_returns = ~0u;  // the same for carriage returns
     u32 high = 0, quotes = 0;
@@ -22,11 +22,11 @@ struct Counts {
 
 // Count the line ends that end no record: those directly after another line end.
 template <bool quoted>
-__device__ __forceinline__ void count_runs(Counts& counts, const Place& place, const Patterns& patterns,
+__device__ __forceinline__ void count_runs(PlainCounts& counts, const TextVector& place, const Patterns& patterns,
                                            const tile::Bits& inside) {
     Masks masks;
     find_ends(masks, place, patterns);
-    settle_runs(masks, place, patterns);
+    resolve_runs(masks, place, patterns);
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
         const u32 no_ends = masks.line_ends.word[k] & ~masks.records.word[k], blanks = masks.blanks.word[k];
@@ -41,7 +41,7 @@ __device__ __forceinline__ void count_runs(Counts& counts, const Place& place, c
 
 // Count a vector that lies entirely inside or outside quotes.
 template <bool quoted>
-__device__ __forceinline__ void count_plainly(Counts& counts, const Place& place, const Patterns& patterns,
+__device__ __forceinline__ void count_plainly(PlainCounts& counts, const TextVector& place, const Patterns& patterns,
                                               bool inside) {
     u32 before = patterns.ends_line(place.before) ? tile::top_bits : 0, runs = 0;
     u32 separators = 0, line_ends = 0;
@@ -69,7 +69,7 @@ __device__ __forceinline__ void count_plainly(Counts& counts, const Place& place
 
 // Count a vector that contains or follows a quote. `inside`: the preceding byte is inside quotes. `there`: mask of the
 // bytes that lie in the text.
-__device__ __forceinline__ void count_quoted(Counts& counts, const Place& place, const Patterns& patterns,
+__device__ __forceinline__ void count_quoted(PlainCounts& counts, const TextVector& place, const Patterns& patterns,
                                              const tile::Bits& quotes, bool inside, u32 there) {
     const bool delimited = patterns.ends_line(place.before) || place.before == (patterns.separator & 0xFF);
     u32 before = delimited ? tile::top_bits : 0, runs = 0;
@@ -111,7 +111,7 @@ __device__ __forceinline__ void count_quoted(Counts& counts, const Place& place,
     if (__any_sync(tile::all_lanes, runs != 0)) count_runs<true>(counts, place, patterns, within);
 }
 
-__device__ __forceinline__ void watch(Counts& counts, const Place& place, const PlainDialect& dialect) {
+__device__ __forceinline__ void watch(PlainCounts& counts, const TextVector& place, const PlainDialect& dialect) {
     const u32 first = tile::repeated(dialect.watched[0]);
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {

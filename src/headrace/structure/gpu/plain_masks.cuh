@@ -28,7 +28,7 @@ struct Patterns {
 };
 
 // A vector of text, and the byte before it.
-struct Place {
+struct TextVector {
     u32 word[4];
     u8 before;
 };
@@ -56,7 +56,7 @@ struct Masks {
     tile::Bits completing;  // LF that completes CR LF
 };
 
-__device__ __forceinline__ tile::Bits find_byte(const Place& place, u32 pattern) {
+__device__ __forceinline__ tile::Bits find_byte(const TextVector& place, u32 pattern) {
     tile::Bits found;
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) found.word[k] = tile::equals(place.word[k], pattern);
@@ -77,8 +77,8 @@ __device__ __forceinline__ tile::Bits find_inside(const tile::Bits& quotes, bool
 }
 
 // Find separators and line ends, and record ends as if no line end followed another. Return whether one does; then the
-// caller corrects the masks with `settle_runs`. Most text has no such run.
-__device__ __forceinline__ bool find_ends(Masks& masks, const Place& place, const Patterns& patterns) {
+// caller corrects the masks with `resolve_runs`. Most text has no such run.
+__device__ __forceinline__ bool find_ends(Masks& masks, const TextVector& place, const Patterns& patterns) {
     u32 runs = 0;
     u32 before = patterns.ends_line(place.before) ? tile::top_bits : 0;
 #pragma unroll
@@ -96,7 +96,7 @@ __device__ __forceinline__ bool find_ends(Masks& masks, const Place& place, cons
 }
 
 // Correct runs of line ends: LF that completes CR LF, and blank lines.
-__device__ __forceinline__ void settle_runs(Masks& masks, const Place& place, const Patterns& patterns) {
+__device__ __forceinline__ void resolve_runs(Masks& masks, const TextVector& place, const Patterns& patterns) {
     u32 returns = place.before == '\r' ? tile::top_bits : 0;
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {

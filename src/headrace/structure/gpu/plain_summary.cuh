@@ -16,11 +16,11 @@ struct PlainSummaries {
 
     // Return the delimiters of row `row` outside quotes. `inside` is the quote state at one end of the row (its last
     // byte if `backwards`, else the byte before it). The function replaces it by that at the other end.
-    static __device__ __forceinline__ Window<16> look(const Tile& staged, u32 row, bool& inside, bool backwards,
-                                                      const Patterns& patterns) {
-        const Place place = staged.place(row * tile::lanes + tile::lane());
+    static __device__ __forceinline__ DelimiterMasks<16> look(const Tile& staged, u32 row, bool& inside, bool backwards,
+                                                              const Patterns& patterns) {
+        const TextVector place = staged.place(row * tile::lanes + tile::lane());
         Masks masks;
-        if (find_ends(masks, place, patterns)) settle_runs(masks, place, patterns);
+        if (find_ends(masks, place, patterns)) resolve_runs(masks, place, patterns);
         u32 outside = 0xFFFF,
             outside_before = 0xFFFF;  // masks of the bytes that are, and whose predecessor is, outside quotes
         if constexpr (quoted) {
@@ -60,18 +60,18 @@ struct PlainSummaries {
     }
 
     // Counts by warp. Of each pair, [0] is all and [1] is outside quotes if the warp's part begins outside.
-    struct Shared {
+    struct PlainWarpCounts {
         u32 ends[2][warps];  // separators in the upper half, record ends in the lower
         u32 blanks[2][warps];
         u32 strays[warps];  // malformed quotes. Bit 0: if the warp's part begins outside quotes; bit 1: if inside
         u32 odd[warps];     // 1 if the part has an odd number of quotes
     };
 
-    static __device__ __forceinline__ u32 ends_of(const Side& side) {
+    static __device__ __forceinline__ u32 ends_of(const SideCounts& side) {
         const u32 records = (side.line_ends - side.no_ends) >> 7;
         return __reduce_add_sync(tile::all_lanes, (side.separators >> 7) << 16 | records);
     }
-    static __device__ __forceinline__ void share(Shared& shared, const Counts& counts, bool odd) {
+    static __device__ __forceinline__ void share(PlainWarpCounts& shared, const PlainCounts& counts, bool odd) {
         const u32 all = ends_of(counts.all);
         const u32 blanks = __reduce_add_sync(tile::all_lanes, counts.all.blanks >> 7);
         u32 outside = 0, blanks_outside = 0, strays = 0;
@@ -93,8 +93,9 @@ struct PlainSummaries {
 
     // One warp: return the tile's summary from inside or outside quotes. Lane k combines warp k's counts, on the side
     // that the parity of the quotes before that warp selects.
-    static __device__ __forceinline__ TileSummary tally_from(bool inside, const Tile& staged, const Shared& shared,
-                                                             i64 first, u64 bytes, const Patterns& patterns) {
+    static __device__ __forceinline__ TileSummary summary_from(bool inside, const Tile& staged,
+                                                               const PlainWarpCounts& shared, i64 first, u64 bytes,
+                                                               const Patterns& patterns) {
         const bool has = tile::lane() < warps;
         const u32 mine = has ? tile::lane() : 0;
         const u32 odd = __ballot_sync(tile::all_lanes, has && shared.odd[mine] != 0);
@@ -135,7 +136,7 @@ struct PlainSummaries {
 };
 
 // Return the FindFlags of the bytes that a thread has read.
-__device__ __forceinline__ u32 found_in(const Counts& counts, const PlainDialect& dialect) {
+__device__ __forceinline__ u32 found_in(const PlainCounts& counts, const PlainDialect& dialect) {
     u32 flags = (counts.high & tile::top_bits) != 0 ? u32{FIND_HIGH} : 0u;
     if ((dialect.flags & PLAIN_WATCHES) && (~counts.unwatched & tile::top_bits) != 0) flags |= FIND_REDO;
     if (counts.quotes != 0) flags |= FIND_QUOTES;

@@ -20,7 +20,7 @@ struct PlainTile {
         return (tile::warp() * rows + row) * tile::lanes + tile::lane();
     }
     __device__ __forceinline__ u8 byte(i32 at) const { return reinterpret_cast<const u8*>(vector + 1)[at]; }
-    __device__ __forceinline__ Place place(u32 number) const {
+    __device__ __forceinline__ TextVector place(u32 number) const {
         const uint4 words = vector[number + 1];
         return {{words.x, words.y, words.z, words.w}, byte(static_cast<i32>(number * 16) - 1)};
     }

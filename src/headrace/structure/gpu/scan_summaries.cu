@@ -63,16 +63,16 @@ extern "C" __global__ void __launch_bounds__(threads)
     __shared__ u32 parity_words[warps];
     __shared__ Reached reached_before;
     __shared__ u32 odd_before;
-    __shared__ u32 taken;
+    __shared__ u32 block_ticket;
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
     if ((tile::load_relaxed(&totals->flags) & FIND_REDO) != 0) return;  // the summaries are incomplete
     const u32 tiles = static_cast<u32>(tile_count(bytes, tile_bytes, skew));
     const u32 blocks = (tiles + threads - 1) / threads;
     tile::Chain<Reached> look_back(memory);
     tile::Chain<u32> parities(reinterpret_cast<u64*>(memory + blocks + 1));
-    if (threadIdx.x == 0) taken = look_back.take_tile();
+    if (threadIdx.x == 0) block_ticket = look_back.take_tile();
     __syncthreads();
-    const u32 block = taken;
+    const u32 block = block_ticket;
     const u32 number = block * threads + threadIdx.x;
     const bool there = number < tiles;
     u32 state = there && states != nullptr ? states[number] : 0;
@@ -116,13 +116,13 @@ extern "C" __global__ void __launch_bounds__(threads)
     scan_maps(const u64* maps, u32 tiles, u8* states, const FindTotals* other, tile::WordPair* memory) {
     __shared__ u64 words[warps];
     __shared__ u64 map_before;
-    __shared__ u32 taken;
+    __shared__ u32 block_ticket;
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
     tile::Chain<u64> look_back(memory);
-    if (threadIdx.x == 0) taken = look_back.take_tile();
+    if (threadIdx.x == 0) block_ticket = look_back.take_tile();
     __syncthreads();
-    const u32 number = taken * threads + threadIdx.x;
+    const u32 number = block_ticket * threads + threadIdx.x;
     const u64 map = number < tiles ? maps[number] : ComposeStates::identity();
-    const u64 before = before_item<ComposeStates>(map, taken, look_back, words, map_before);
+    const u64 before = before_item<ComposeStates>(map, block_ticket, look_back, words, map_before);
     if (number <= tiles) states[number] = static_cast<u8>(before & 15);
 }

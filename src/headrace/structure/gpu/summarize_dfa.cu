@@ -196,7 +196,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
 }
 #endif
 
-struct Counts {
+struct DfaCounts {
     u32 fields = 0, records = 0;  // 16 for each field, 32 for each record: the bits are summed in place
     u32 starts = 0, high = 0;
     u32 flags = 0, blanks = 0, comments = 0;
@@ -211,7 +211,7 @@ __device__ __forceinline__ u32 emit_of(const DfaTables<64>& tables, u32 byte, u3
 }
 
 // Count the rare bytes among four by their Emit bits. `steps`: the step before them and their own four.
-__device__ __forceinline__ void add_rare(Counts& counts, const Tables& tables, u32 bytes, const u32 (&steps)[5]) {
+__device__ __forceinline__ void add_rare(DfaCounts& counts, const Tables& tables, u32 bytes, const u32 (&steps)[5]) {
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
         if ((steps[k + 1] & STEP_RARE) != 0) {
@@ -225,7 +225,7 @@ __device__ __forceinline__ void add_rare(Counts& counts, const Tables& tables, u
 
 // Run the chunk from `state` and replace each byte by its step. Return the states before each 32 bytes, a byte each.
 template <bool whole>
-__device__ __forceinline__ Word run(Counts& counts, uint4* chunk, const Steps<count>& steps, const Tables& tables,
+__device__ __forceinline__ Word run(DfaCounts& counts, uint4* chunk, const Steps<count>& steps, const Tables& tables,
                                     u32 state, Extent extent) {
     Word met = 0;
     u32 step = step_to<count>(state);
@@ -240,18 +240,18 @@ __device__ __forceinline__ Word run(Counts& counts, uint4* chunk, const Steps<co
         if (row % 2 == 0) met |= static_cast<Word>(state_of<count>(step)) << (row * 4);
 #pragma unroll
         for (u32 word = 0; word < 4; ++word) {
-            u32 taken[5] = {step};
+            u32 steps_taken[5] = {step};
 #pragma unroll
             for (u32 k = 0; k < 4; ++k, ++place) {
                 step = steps.template at<whole>(words[word], k, extent, place).from(step);
-                taken[k + 1] = step;
+                steps_taken[k + 1] = step;
             }
-            codes[word] =
-                __byte_perm(__byte_perm(taken[1], taken[2], 0x0040), __byte_perm(taken[3], taken[4], 0x0040), 0x5410);
+            codes[word] = __byte_perm(__byte_perm(steps_taken[1], steps_taken[2], 0x0040),
+                                      __byte_perm(steps_taken[3], steps_taken[4], 0x0040), 0x5410);
             counts.fields = tile::add_bytes(codes[word] & tile::repeated(STEP_FIELD), counts.fields);
             counts.records = tile::add_bytes(codes[word] & tile::repeated(STEP_RECORD), counts.records);
             counts.starts |= codes[word] & tile::repeated(STEP_START);
-            if ((codes[word] & tile::repeated(STEP_RARE)) != 0) add_rare(counts, tables, words[word], taken);
+            if ((codes[word] & tile::repeated(STEP_RARE)) != 0) add_rare(counts, tables, words[word], steps_taken);
             counts.high |= words[word];
             no_quote &= tile::differs(words[word] & ~tile::top_bits, quote) | words[word];
         }
@@ -263,7 +263,7 @@ __device__ __forceinline__ Word run(Counts& counts, uint4* chunk, const Steps<co
 }
 
 // Return the delimiters of a row of the tile, from its steps.
-__device__ __forceinline__ Window<16> look(const Staged& staged, u32 row) {
+__device__ __forceinline__ DelimiterMasks<16> look(const Staged& staged, u32 row) {
     const uint4 codes = staged.vector[place_of(row * tile::lanes + tile::lane())];
     const u32 words[4] = {codes.x, codes.y, codes.z, codes.w};
     tile::Bits fields, records, starts;
@@ -281,7 +281,7 @@ __device__ __forceinline__ Reached reach(const Staged& staged, i64 first, u32 re
     bool found = records == 0 && separators == 0 && !starts;
     bool start_found = !starts, field_found = separators == 0;
     for (u32 row = tile_rows; row-- > 0 && !found;) {
-        const Window<16> window = look(staged, row);
+        const DelimiterMasks<16> window = look(staged, row);
         const bool ended = trail.add(window, first + row * row_bytes);
         start_found |= __any_sync(tile::all_lanes, window.starts != 0) != 0;
         field_found |= __any_sync(tile::all_lanes, window.separators != 0) != 0;
@@ -305,7 +305,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const u32 state = count > 16 ? static_cast<u32>(own) : static_cast<u32>(own >> (entry * 4)) & 15;
     const Extent extent = staged.stage(text, bytes, first, tables, marks);
     uint4* const chunk = staged.vector + threadIdx.x * pitch;
-    Counts counts;
+    DfaCounts counts;
     if (Staged::is_whole(extent)) {
         own = run<true>(counts, chunk, staged.steps, *tables, state, extent);
     } else {

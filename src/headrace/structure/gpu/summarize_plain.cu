@@ -33,7 +33,7 @@ using Tallies = PlainSummaries<threads, rows, quoted>;
 __device__ __forceinline__ bool tally_tile(const u8* text, u64 bytes, const PlainDialect& dialect, TileSummary* tallies,
                                            FindTotals* totals, u32 number, u32 tiles) {
     __shared__ Tile staged;
-    __shared__ Tallies::Shared shared;
+    __shared__ Tallies::PlainWarpCounts shared;
     __shared__ u32 seen;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const i64 first = static_cast<i64>(number) * Tile::bytes - skew;
@@ -42,12 +42,12 @@ __device__ __forceinline__ bool tally_tile(const u8* text, u64 bytes, const Plai
     staged.stage(text, bytes, first, dialect);
     if ((seen & FIND_REDO) != 0) return false;
 
-    Counts counts;
+    PlainCounts counts;
     bool inside = false;
 #pragma unroll HR_UNROLL
     for (u32 row = 0; row < rows; ++row) {
         const u32 vector = Tile::vector_of(row);
-        const Place place = staged.place(vector);
+        const TextVector place = staged.place(vector);
         if constexpr (quoted) {
             const tile::Bits quotes = find_byte(place, patterns.quote);
             const bool some = tile::any(quotes) != 0 || place.before == (patterns.quote & 0xFF);
@@ -68,7 +68,7 @@ __device__ __forceinline__ bool tally_tile(const u8* text, u64 bytes, const Plai
     add_found(totals, found_in(counts, dialect));
     __syncthreads();
     for (u32 state = tile::warp(); state < states; state += warps) {
-        const TileSummary tally = Tallies::tally_from(state != 0, staged, shared, first, bytes, patterns);
+        const TileSummary tally = Tallies::summary_from(state != 0, staged, shared, first, bytes, patterns);
         if (tile::lane() == 0) tallies[u64{state} * tiles + number] = tally;
     }
     return true;

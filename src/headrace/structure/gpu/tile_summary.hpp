@@ -15,7 +15,7 @@ enum SummaryFlag : u32 {
     SUMMARY_IDLE = 1u << 17,           // no record is open before its first byte
     SUMMARY_IDLE_AFTER = 1u << 18,     // no record is open after its last byte
     SUMMARY_ODD_QUOTES = 1u << 19,     // it holds an odd number of quotes
-    SUMMARY_GUESSED_QUOTED = 1u << 20  // tally_rows measured its strings from inside quotes
+    SUMMARY_GUESSED_QUOTED = 1u << 20  // summarize_rows measured its strings from inside quotes
 };
 
 struct TileSummary {

@@ -23,7 +23,7 @@ __device__ __forceinline__ uint4 edge_vector(const u8* text, u64 bytes, i64 at, 
 // Part of a tile as bit masks, `bytes` bytes a lane: last bytes of separators, last bytes of records, and first bytes
 // of records.
 template <u32 bytes>
-struct Window {
+struct DelimiterMasks {
     u32 separators, records, starts;
 };
 
@@ -52,7 +52,7 @@ struct Trail {
 
     // Add the window at `begin`; return whether a record ends in it.
     template <u32 bytes>
-    __device__ __forceinline__ bool add(const Window<bytes>& window, i64 begin) {
+    __device__ __forceinline__ bool add(const DelimiterMasks<bytes>& window, i64 begin) {
         const i32 start = last_of<bytes>(window.starts), separator = last_of<bytes>(window.separators);
         const i32 record = last_of<bytes>(window.records);
         if (start >= 0 && begin + start > record_begin) record_begin = begin + start;

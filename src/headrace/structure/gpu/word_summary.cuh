@@ -23,7 +23,7 @@ struct WordTile {
 // Store the masks of 16 bytes, and count what they contain. `vector` counts from the tile's first.
 template <bool quoted>
 __device__ __forceinline__ void note_vector(const WordTile& words, i32 vector, uint4 bytes, const Patterns& patterns,
-                                            Counts& counts) {
+                                            PlainCounts& counts) {
     const u32 word[4] = {bytes.x, bytes.y, bytes.z, bytes.w};
     tile::Bits separators, lines, quotes;
 #pragma unroll
@@ -65,7 +65,7 @@ struct WordSummaries {
     };
 
     // Counts by warp. Of each pair, [0] is all and [1] is outside quotes if the warp's part begins outside.
-    struct Shared {
+    struct WordWarpCounts {
         u32 ends[2][warps];  // separators in the upper half, record ends in the lower
         u32 blanks[2][warps];
         u32 strays[warps];  // malformed quotes. Bit 0: if the warp's part begins outside quotes; bit 1: if inside
@@ -91,7 +91,7 @@ struct WordSummaries {
     }
 
     // Read a thread's words, decide which line ends end records, and store the warp's counts in `shared`.
-    static __device__ __forceinline__ Own share(Shared& shared, const WordTile& words, const Where& where,
+    static __device__ __forceinline__ Own share(WordWarpCounts& shared, const WordTile& words, const Where& where,
                                                 const Patterns& patterns) {
         const u32 first = threadIdx.x * own;
         Own mine;
@@ -178,7 +178,7 @@ struct WordSummaries {
         bool has;
         bool odd_before;  // the number of quotes before that warp is odd
 
-        __device__ __forceinline__ explicit Sides(const Shared& shared) : has(tile::lane() < warps) {
+        __device__ __forceinline__ explicit Sides(const WordWarpCounts& shared) : has(tile::lane() < warps) {
             mine = has ? tile::lane() : 0;
             odd = quoted ? __ballot_sync(tile::all_lanes, has && shared.odd[mine] != 0) : 0;
             odd_before = (__popc(odd & ((1u << mine) - 1)) & 1) != 0;
@@ -192,8 +192,8 @@ struct WordSummaries {
     };
 
     // Return the words from `base` on, one a lane, as a window.
-    static __device__ __forceinline__ Window<32> look(const WordTile& words, const Where& where, u32 base, bool inside,
-                                                      const Patterns& patterns) {
+    static __device__ __forceinline__ DelimiterMasks<32> look(const WordTile& words, const Where& where, u32 base,
+                                                              bool inside, const Patterns& patterns) {
         const u32 word = base + tile::lane();
         const u32 lines = words.lines[word], records = words.records[word], side = inside ? ~0u : 0;
         const u32 within = quoted ? words.inside[word] ^ side : 0;
@@ -226,9 +226,9 @@ struct WordSummaries {
     }
 
     // One warp: return the tile's summary from inside or outside quotes.
-    static __device__ __forceinline__ TileSummary tally_from(bool inside, const WordTile& words, const Shared& shared,
-                                                             const Sides& sides, const Where& where,
-                                                             const Patterns& patterns) {
+    static __device__ __forceinline__ TileSummary summary_from(bool inside, const WordTile& words,
+                                                               const WordWarpCounts& shared, const Sides& sides,
+                                                               const Where& where, const Patterns& patterns) {
         const bool from_inside = inside != sides.odd_before;
         const u32 outside = shared.ends[1][sides.mine], blanks_outside = shared.blanks[1][sides.mine];
         const u32 ends = from_inside ? shared.ends[0][sides.mine] - outside : outside;

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,24 @@ _COLUMN_WORDS = CONVERT_COLUMN.size // 8
 _WORD = {name: column_word(name) for name in ("rules", "zone", "values", "offsets", "validity", "sightings")}
 
 
+class GroupKey(NamedTuple):
+    """The columns of a group.
+
+    Parameters
+    ----------
+    positions
+        Indices among the plan's columns, ascending.
+    kinds
+        For each column the kind of text that it is converted as, or `GIVEN` or `AS_TEXT`.
+    large
+        Positions of the columns whose strings are too long for 32-bit offsets.
+    """
+
+    positions: tuple[int, ...]
+    kinds: bytes
+    large: frozenset[int]
+
+
 class GpuPlan:
     """The parts of a plan's preparation that depend on neither the text nor its address. `gpu_plan_of` returns a cached one."""
 
@@ -55,7 +73,7 @@ class GpuPlan:
         self.inferred = tuple(position for position in self.wanted if plan.columns[position][1] is None)
         collected = len(plan.columns) - 1 if plan.rows.collect_long else None
         types = [plan.columns[position][1] for position in self.wanted if position != collected]
-        self.given_strings = sum(type_ is not None and has_offsets(type_) for type_ in types)
+        self.typed_strings = sum(type_ is not None and has_offsets(type_) for type_ in types)
         """Number of columns of strings whose type is given."""
         self.packed, pointers = _native.pack_rules(plan)
         self._words, self._pointers = _words(self.packed), np.array(pointers, np.intp) // 8
@@ -88,24 +106,16 @@ class GpuPlan:
         return self._words, self._pointers
 
     def group(self, positions: tuple[int, ...], kinds: bytes, large: frozenset[int] = frozenset()) -> ColumnGroup:
-        """Return the group of the columns at these positions.
+        """Return the group of the columns at these positions; the parameters are those of `GroupKey`."""
+        key = GroupKey(positions, kinds, large)
+        return self._groups.of(lambda: self._new_group(key), key=key)
 
-        Parameters
-        ----------
-        positions
-            Indices among the plan's columns, ascending.
-        kinds
-            For each column the kind of text that it is converted as, or `GIVEN` or `AS_TEXT`.
-        large
-            Positions of the columns whose strings are too long for 32-bit offsets.
-        """
-        return self._groups.of(lambda: self._new_group(positions, kinds, large), key=(positions, kinds, large))
-
-    def _new_group(self, positions: tuple[int, ...], kinds: bytes, large: frozenset[int]) -> ColumnGroup:
+    def _new_group(self, key: GroupKey) -> ColumnGroup:
+        positions, kinds, large = key
         types = []
         for position, kind in zip(positions, kinds, strict=True):
-            given = self._plan.columns[position][1]
-            type_ = given if kind == GIVEN and given is not None else kind_type(kind)
+            plan_type = self._plan.columns[position][1]
+            type_ = plan_type if kind == GIVEN and plan_type is not None else kind_type(kind)
             types.append(type_named(f"large_{type_}") if position in large else type_)
         columns = [
             ColumnAddresses(position=position, type=type_, guess=kind if kind < GIVEN else None)
@@ -113,7 +123,7 @@ class GpuPlan:
         ]
         columns.sort(key=lambda column: not has_offsets(column.type))
         width = len(self._plan.columns) - self._plan.rows.collect_long
-        return ColumnGroup((positions, kinds, large), columns, pack_columns(self._plan, columns, 0, self.packed), width)
+        return ColumnGroup(key, columns, pack_columns(self._plan, columns, 0, self.packed), width)
 
 
 def _words(packed: bytes) -> NDArray[np.uint64]:
@@ -143,8 +153,8 @@ class ColumnGroup:
 
     Parameters
     ----------
-    named
-        Positions, kinds, and positions with large offsets, as the parameters of `GpuPlan.group`.
+    key
+        The columns and their kinds.
     columns
         The columns in the kernels' order: strings first.
     table
@@ -155,12 +165,12 @@ class ColumnGroup:
 
     def __init__(
         self,
-        named: tuple[tuple[int, ...], bytes, frozenset[int]],
+        key: GroupKey,
         columns: list[ColumnAddresses],
         table: NDArray[np.void],
         width: int,
     ) -> None:
-        self.positions, self.kinds, self.large = named
+        self.positions, self.kinds, self.large = key
         self.columns = columns
         words = table.view(np.uint64)
         self._table, self._width = table, width
@@ -192,8 +202,8 @@ class ColumnGroup:
 
     def _places(self, count: NDArray[np.intp]) -> NDArray[np.intp]:
         numbers, strings = np.arange(len(count)), np.arange(self.strings)
-        where = count + _WORD["values"], count + _WORD["validity"], count[: self.strings] + _WORD["offsets"]
-        return np.array((np.concatenate(where), np.concatenate((self.values_at, numbers, self.offsets_at + strings))))
+        words = count + _WORD["values"], count + _WORD["validity"], count[: self.strings] + _WORD["offsets"]
+        return np.array((np.concatenate(words), np.concatenate((self.values_at, numbers, self.offsets_at + strings))))
 
     def _places_of_values(self, bits: list[int]) -> list[int]:
         boolean = len(bits)
@@ -261,14 +271,14 @@ class ColumnGroupBuffers:
     rows: int
     buffers: BufferGroup
     nulls: Sequence[int]
-    _taken: list[ColumnBuffers] | None = None
+    _columns: list[ColumnBuffers] | None = None
 
     def trim(self, rows: int, string_bytes: Sequence[int]) -> None:
         """Shrink the buffers to the actual number of rows and string bytes, which are no more than was allocated."""
         self.buffers.trim([*self.group.sizes(rows), *string_bytes])
         self.rows = rows
 
-    def settle(self, launcher: Launcher, rows: int, string_bytes: Sequence[int]) -> None:
+    def resize(self, launcher: Launcher, rows: int, string_bytes: Sequence[int]) -> None:
         """Shrink the buffers to the actual number of rows, and allocate buffers for the bytes of strings."""
         if rows != self.rows:
             self.buffers.trim(self.group.sizes(rows))
@@ -289,20 +299,20 @@ class ColumnGroupBuffers:
         offsets = result(buffers[group.offsets_at + number]) if number < group.strings else None
         return _column(type_, self.rows, nulls, values, validity, offsets)
 
-    def taken(self) -> list[ColumnBuffers]:
+    def split(self) -> list[ColumnBuffers]:
         """Split the group into columns that can be changed one by one. They own the buffers from then on."""
-        if self._taken is None:
+        if self._columns is None:
             group, buffers = self.group, self.buffers
-            self._taken = []
-            for number, (column, place, nulls) in enumerate(zip(group.columns, group.values_at, self.nulls, strict=True)):
-                named = {"values": buffers[place], "validity": buffers[number]}
+            self._columns = []
+            for number, (column, values, nulls) in enumerate(zip(group.columns, group.values_at, self.nulls, strict=True)):
+                buffers_by_name = {"values": buffers[values], "validity": buffers[number]}
                 if number < group.strings:
-                    named["offsets"] = buffers[group.offsets_at + number]
+                    buffers_by_name["offsets"] = buffers[group.offsets_at + number]
                 large = column.position in group.large
                 type_ = type_named(str(column.type).removeprefix("large_")) if large else column.type
-                self._taken.append(ColumnBuffers(column.position, type_, column.guess, large, named, nulls))
+                self._columns.append(ColumnBuffers(column.position, type_, column.guess, large, buffers_by_name, nulls))
             del self.buffers
-        return self._taken
+        return self._columns
 
 
 _column = fast_constructor(Column)

@@ -126,19 +126,19 @@ struct ShortDecimal {
 // there is none.
 template <u32 count>
 HR_FN u32 close_point(u32 (&words)[count]) {
-    u32 behind = 4 * count;
+    u32 after_point = 4 * count;
 #pragma unroll
     for (u32 i = 0; i < count; ++i) {
         const u32 point = tile::equals(words[i], 0x2E2E2E2E);
-        if (point != 0) behind = 4 * (count - 1 - i) + static_cast<u32>(__clz(static_cast<int>(point))) / 8;
+        if (point != 0) after_point = 4 * (count - 1 - i) + static_cast<u32>(__clz(static_cast<int>(point))) / 8;
     }
 #pragma unroll
     for (u32 i = count; i-- > 0;) {
         const u32 moved = __funnelshift_l(i == 0 ? 0 : words[i - 1], words[i], 8);
-        const u32 stays = last_bytes(static_cast<i32>(behind) - static_cast<i32>(4 * (count - 1 - i)));
+        const u32 stays = last_bytes(static_cast<i32>(after_point) - static_cast<i32>(4 * (count - 1 - i)));
         words[i] = (words[i] & stays) | (moved & ~stays);
     }
-    return behind;
+    return after_point;
 }
 
 // Reads a number. `may_point`: it may have a point; `canonical`: no leading zero before other digits, as inference
@@ -153,9 +153,9 @@ HR_FN ShortDecimal read_decimal(const u32* text, u32 end, u32 n, bool canonical)
     const u32 size = n - (result.negative ? 1 : 0);
     i32 digits = static_cast<i32>(size);
     if constexpr (may_point) {
-        const u32 behind = close_point(words);
-        if (behind < size) {
-            result.fraction = behind;
+        const u32 after_point = close_point(words);
+        if (after_point < size) {
+            result.fraction = after_point;
             --digits;
         } else {
             load_before(text, end, words);  // the point was before this field

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from headrace import _native
 from headrace.columns.buffers.column_buffers_gpu import ColumnAddresses
 from headrace.columns.plan.load_plan import LoadPlan
-from headrace.columns.types import TRAITS, UNITS, DataType, has_offsets
+from headrace.columns.traits import TRAITS, UNITS
+from headrace.columns.types import DataType, has_offsets
 from headrace.core.layouts.layout import layout
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import Plain
-from headrace.structure.gpu.launches import Steps
+from headrace.structure.gpu.launches import DfaOutput
 
 CONVERT_COLUMN = layout("ConvertColumn")
 CONVERT_TASK = layout("ConvertTask")
@@ -43,7 +44,7 @@ _HEX_KINDS = (15, 16)
 _EIGHT_DIGITS = 99_999_999
 
 
-class Flag(IntFlag):
+class ConvertFlag(IntFlag):
     """ConvertFlag of convert_task.hpp: properties of a column."""
 
     INFERRED = 1
@@ -64,7 +65,7 @@ class _RecordFlag(IntFlag):
     KNOWN = 8
 
 
-class Family(IntEnum):
+class ConvertFamily(IntEnum):
     """ConvertFamily of convert_task.hpp: columns of one family share their conversion code."""
 
     OTHERS = 0
@@ -78,14 +79,14 @@ class Family(IntEnum):
 
 
 _FAMILIES = {
-    ("integer", 0): Family.INTEGER,
-    ("float", 32): Family.FLOAT32,
-    ("float", 64): Family.FLOAT64,
-    ("date", 0): Family.DATE,
-    ("timestamp", 0): Family.TIMESTAMP,
-    ("decimal", 0): Family.DECIMAL,
-    ("string", 0): Family.TEXT,
-    ("binary", 0): Family.TEXT,
+    ("integer", 0): ConvertFamily.INTEGER,
+    ("float", 32): ConvertFamily.FLOAT32,
+    ("float", 64): ConvertFamily.FLOAT64,
+    ("date", 0): ConvertFamily.DATE,
+    ("timestamp", 0): ConvertFamily.TIMESTAMP,
+    ("decimal", 0): ConvertFamily.DECIMAL,
+    ("string", 0): ConvertFamily.TEXT,
+    ("binary", 0): ConvertFamily.TEXT,
 }
 """Families of columns/types.py with their own conversion code; floats also by their bits."""
 
@@ -123,9 +124,13 @@ def pack_columns(plan: LoadPlan, columns: Sequence[ColumnAddresses], rules: int,
             row[name] = getattr(column, name)
         row["type"] = _TYPE_IDS[column.type.name]
         row["guess"] = column.guess or 0
-        flags = Flag.INFERRED * (column.guess is not None) + Flag.UTC * (column.type.tz is not None) + Flag.RAW * column.raw
-        own_rules = np.frombuffer(packed, _RULES, 1, number * _RULES.itemsize)[0]
-        row["flags"] = flags + _flags_of_rules(column, own_rules, row["zone"] != 0)
+        flags = (
+            ConvertFlag.INFERRED * (column.guess is not None)
+            + ConvertFlag.UTC * (column.type.tz is not None)
+            + ConvertFlag.RAW * column.raw
+        )
+        column_rules = np.frombuffer(packed, _RULES, 1, number * _RULES.itemsize)[0]
+        row["flags"] = flags + _flags_of_rules(column, column_rules, row["zone"] != 0)
         row["width"] = column.type.bits // 8
         row["family"], row["is_signed"], row["largest"] = _family(column.type)
         row["precision"], row["scale"] = column.type.precision or 0, column.type.scale or 0
@@ -135,8 +140,8 @@ def pack_columns(plan: LoadPlan, columns: Sequence[ColumnAddresses], rules: int,
 def _family(type_: DataType) -> tuple[int, bool, int]:
     """Return the family; for integers also whether they are signed, and the largest value of at most 8 digits."""
     family = TRAITS[type_.name].family
-    number = _FAMILIES.get((family, 0)) or _FAMILIES.get((family, type_.bits), Family.OTHERS)
-    if number != Family.INTEGER:
+    number = _FAMILIES.get((family, 0)) or _FAMILIES.get((family, type_.bits), ConvertFamily.OTHERS)
+    if number != ConvertFamily.INTEGER:
         return number, False, 0
     signed = type_.name.startswith("int")
     return number, signed, min(2 ** (type_.bits - signed) - 1, _EIGHT_DIGITS)
@@ -153,20 +158,24 @@ def _flags_of_rules(column: ColumnAddresses, rules: np.void, zoned: bool) -> int
     hexadecimal = column.guess in _HEX_KINDS
     words = rules["nulls_look_like_values"] or (column.guess is not None and rules["words_look_like_values"])
     other_nulls = int(rules["nulls"]["count"]) > int(rules["empty_is_null"])
-    flags = Flag.EMPTY_IS_NULL * int(rules["empty_is_null"]) + Flag.NULL_WORDS * other_nulls
-    return flags + Flag.FAST * (usual and not words and not hexadecimal) + Flag.QUOTED_NULL * int(rules["quoted_may_be_null"])
+    flags = ConvertFlag.EMPTY_IS_NULL * int(rules["empty_is_null"]) + ConvertFlag.NULL_WORDS * other_nulls
+    return (
+        flags
+        + ConvertFlag.FAST * (usual and not words and not hexadecimal)
+        + ConvertFlag.QUOTED_NULL * int(rules["quoted_may_be_null"])
+    )
 
 
-def pack_steps(dialect: Dialect, steps: Steps) -> tuple[bytes, bytes]:
+def pack_dfa(dialect: Dialect, dfa: DfaOutput) -> tuple[bytes, bytes]:
     """Return PlainDialect and DfaTask as bytes for a text that the DFA search read."""
     task: NDArray[np.void] = np.zeros(1, _DFA_TASK)
     values = {
-        "tables": steps.tables.address,
-        "states": steps.states.address,
-        "marks": 0 if steps.marks is None else steps.marks.address,
-        "chunk": steps.chunk,
-        "stride": steps.stride,
-        "count": steps.count,
+        "tables": dfa.tables.address,
+        "states": dfa.states.address,
+        "marks": 0 if dfa.marks is None else dfa.marks.address,
+        "chunk": dfa.chunk,
+        "stride": dfa.stride,
+        "count": dfa.count,
         "separator_more": len(dialect.sep) - 1,
         "line_end_more": len(dialect.lineterminator or b"\n") - 1,
         "flags": (dialect.escape_char is not None) + 2 * dialect.skip_initial_space + 4 * dialect.lenient_quotes,

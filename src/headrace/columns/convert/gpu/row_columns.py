@@ -11,7 +11,7 @@ from enum import IntEnum, IntFlag
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.convert.gpu.layouts import EMPTY, Family, Flag
+from headrace.columns.convert.gpu.layouts import EMPTY, ConvertFamily, ConvertFlag
 from headrace.columns.convert.gpu.tuning import MAX_STRINGS
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.trace_expressions import packed
@@ -60,17 +60,17 @@ class RowsFlag(IntFlag):
 
     ASCII = 1
     QUOTED = 2
-    STEPS = 4
+    DFA = 4
 
 
 _INTEGERS = {1: RowKind.INT1, 2: RowKind.INT2, 4: RowKind.INT4, 8: RowKind.INT8}
 """Kinds of integers by bytes of a value."""
 _KINDS = {
-    Family.FLOAT32: RowKind.FLOAT4,
-    Family.FLOAT64: RowKind.FLOAT8,
-    Family.DATE: RowKind.DATE,
-    Family.TIMESTAMP: RowKind.TIMESTAMP,
-    Family.TEXT: RowKind.TEXT,
+    ConvertFamily.FLOAT32: RowKind.FLOAT4,
+    ConvertFamily.FLOAT64: RowKind.FLOAT8,
+    ConvertFamily.DATE: RowKind.DATE,
+    ConvertFamily.TIMESTAMP: RowKind.TIMESTAMP,
+    ConvertFamily.TEXT: RowKind.TEXT,
 }
 
 
@@ -82,7 +82,7 @@ class RowReading:
     ----------
     flags
         `RowsFlag`.
-    forms
+    mask_variants
         Search variants that use byte masks. If all of them declined, the DFA search read the text.
     dialect
         A PLAIN_DIALECT of structure/gpu/dialect_tables.py as bytes, with the quotes that the text may have.
@@ -91,7 +91,7 @@ class RowReading:
     """
 
     flags: int
-    forms: int
+    mask_variants: int
     dialect: bytes
     inside: int
 
@@ -117,8 +117,8 @@ class RowColumns:
         texts = rows["kind"][self._wanted] == RowKind.TEXT
         self._texts, self._text_numbers = self._wanted[texts], self._numbers[texts]
         self.strings = int(texts.sum())
-        self.briefs = _measured_columns(rows) if len(rows) <= _MAX_MEASURED else b""
-        """The argument `measured` of ``tally_rows``; empty if there are too many columns for it."""
+        self.measured = _measured_columns(rows) if len(rows) <= _MAX_MEASURED else b""
+        """The argument `measured` of ``summarize_rows``; empty if there are too many columns for it."""
 
     def table(self, values_at: NDArray[np.intp], offsets_at: int) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
         """Return the column table for the kernels.
@@ -152,7 +152,7 @@ class RowColumns:
 
     def shared_task(self, reading: RowReading, tile: int) -> bytes:
         """Return the fields of RowTask after `TEXT_SIZES`, which do not depend on the text."""
-        fields = reading.flags, reading.forms, reading.dialect, reading.inside
+        fields = reading.flags, reading.mask_variants, reading.dialect, reading.inside
         return _TASK.pack(len(self._words), self.strings, *fields, self._max_groups(tile), 0)
 
     def sizes_bytes(self, tiles: int, tile: int) -> int:
@@ -185,7 +185,7 @@ def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: 
     for number in np.argsort(table["position"]).tolist():
         column = table[number]
         kind = _kind(column, quotes=quotes)
-        if measures and column["family"] != Family.TEXT:
+        if measures and column["family"] != ConvertFamily.TEXT:
             continue
         if kind == RowKind.SKIP or strings == MAX_STRINGS:
             return None
@@ -212,9 +212,9 @@ def _measured_columns(rows: NDArray[np.void]) -> bytes:
 
 def _flags(column: np.void) -> int:
     """Return the column's RowColumnFlag."""
-    flags, is_text = int(column["flags"]), column["family"] == Family.TEXT
-    result = _ColumnFlag.EMPTY_IS_NULL * bool(flags & Flag.EMPTY_IS_NULL)
-    result += _ColumnFlag.CANONICAL * (bool(flags & Flag.INFERRED) and not is_text)
+    flags, is_text = int(column["flags"]), column["family"] == ConvertFamily.TEXT
+    result = _ColumnFlag.EMPTY_IS_NULL * bool(flags & ConvertFlag.EMPTY_IS_NULL)
+    result += _ColumnFlag.CANONICAL * (bool(flags & ConvertFlag.INFERRED) and not is_text)
     return (
         result
         + _ColumnFlag.SIGNED * bool(column["is_signed"])
@@ -225,13 +225,13 @@ def _flags(column: np.void) -> int:
 def _kind(column: np.void, *, quotes: bool) -> RowKind:
     """Return the column's RowKind; SKIP if its fields need more than the usual shapes."""
     flags, family = int(column["flags"]), int(column["family"])
-    inferred = bool(flags & Flag.INFERRED)
-    if family == Family.TEXT:
-        unusual = Flag.NULL_WORDS | (Flag.RAW | Flag.QUOTED_NULL if quotes else 0)
+    inferred = bool(flags & ConvertFlag.INFERRED)
+    if family == ConvertFamily.TEXT:
+        unusual = ConvertFlag.NULL_WORDS | (ConvertFlag.RAW | ConvertFlag.QUOTED_NULL if quotes else 0)
         plain = not flags & unusual and not (inferred and int(column["guess"]) == EMPTY)
         return RowKind.TEXT if plain else RowKind.SKIP
-    if not flags & Flag.FAST or (inferred and flags & Flag.UTC):
+    if not flags & ConvertFlag.FAST or (inferred and flags & ConvertFlag.UTC):
         return RowKind.SKIP
-    if family == Family.INTEGER:
+    if family == ConvertFamily.INTEGER:
         return _INTEGERS[int(column["width"])]
-    return _KINDS.get(Family(family), RowKind.SKIP)
+    return _KINDS.get(ConvertFamily(family), RowKind.SKIP)

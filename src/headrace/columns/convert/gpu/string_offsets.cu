@@ -19,46 +19,46 @@ extern "C" __global__ void __launch_bounds__(threads)
     scan_string_sizes(u64* sums, u32 tiles, u32 strings, u64* totals, tile::WordPair* memory) {
     __shared__ u64 parts[threads / tile::lanes];
     __shared__ u64 blocks_before;
-    __shared__ u32 taken;
+    __shared__ u32 block;
     using Op = Sum<u64>;
-    constexpr u32 own_tiles = 8;
+    constexpr u32 thread_tiles = 8;
     tile::Chain<u64> chain(memory + u64{gridDim.y + 1} * blockIdx.x);
-    if (threadIdx.x == 0) taken = chain.take_tile();
+    if (threadIdx.x == 0) block = chain.take_tile();
     __syncthreads();
-    const u32 first = (taken * threads + threadIdx.x) * own_tiles;
+    const u32 first = (block * threads + threadIdx.x) * thread_tiles;
     u64* const mine = sums + u64{first} * strings + blockIdx.x;
-    u64 bytes[own_tiles], own = 0;
+    u64 bytes[thread_tiles], thread_bytes = 0;
 #pragma unroll
-    for (u32 i = 0; i < own_tiles; ++i) bytes[i] = first + i < tiles ? mine[u64{i} * strings] : 0;
+    for (u32 i = 0; i < thread_tiles; ++i) bytes[i] = first + i < tiles ? mine[u64{i} * strings] : 0;
 #pragma unroll
-    for (u32 i = 0; i < own_tiles; ++i) own += bytes[i];
-    const u64 joined = tile::scan_warp<Op>(own);
-    const tile::WarpPrefix<u64> warps = tile::scan_warps<Op, threads>(tile::shuffle(joined, tile::lanes - 1), parts);
+    for (u32 i = 0; i < thread_tiles; ++i) thread_bytes += bytes[i];
+    const u64 inclusive = tile::scan_warp<Op>(thread_bytes);
+    const tile::WarpPrefix<u64> warps = tile::scan_warps<Op, threads>(tile::shuffle(inclusive, tile::lanes - 1), parts);
     if (tile::warp() == 0) {
-        if (tile::lane() == 0) chain.post<Op>(taken, warps.total);
-        const u64 before = chain.prefix<Op>(taken, warps.total);
+        if (tile::lane() == 0) chain.post<Op>(block, warps.total);
+        const u64 before = chain.prefix<Op>(block, warps.total);
         if (tile::lane() == 0) blocks_before = before;
     }
     __syncthreads();
-    u64 place = blocks_before + warps.before + joined - own;
+    u64 place = blocks_before + warps.before + inclusive - thread_bytes;
 #pragma unroll
-    for (u32 i = 0; i < own_tiles; ++i) {
+    for (u32 i = 0; i < thread_tiles; ++i) {
         if (first + i < tiles) mine[u64{i} * strings] = place;
         place += bytes[i];
     }
-    if (taken + 1 == gridDim.y && threadIdx.x == 0) totals[blockIdx.x] = blocks_before + warps.total;
+    if (block + 1 == gridDim.y && threadIdx.x == 0) totals[blockIdx.x] = blocks_before + warps.total;
 }
 
-// Validates an estimate, with one block. `forms`: number of search variants, one of which must have read the text.
+// Validates an estimate, with one block. `variants`: number of search variants, one of which must have read the text.
 // `ranges`: of the row count, then of the bytes of each column of strings. Stores the row count in `rows`, or
 // MISPREDICTED.
 extern "C" __global__ void __launch_bounds__(threads)
-    validate_estimate(const FindTotals* totals, u32 forms, const SizeRange* ranges, const u64* string_bytes,
+    validate_estimate(const FindTotals* totals, u32 variants, const SizeRange* ranges, const u64* string_bytes,
                       u32 strings, u64* rows) {
-    u32 form = 0;
-    while (form < forms && (totals[form].flags & FIND_REDO) != 0) ++form;
-    const u64 records = form < forms ? totals[form].records : MISPREDICTED;
-    bool fits = form < forms && ranges[0].min <= records && records <= ranges[0].max;
+    u32 variant = 0;
+    while (variant < variants && (totals[variant].flags & FIND_REDO) != 0) ++variant;
+    const u64 records = variant < variants ? totals[variant].records : MISPREDICTED;
+    bool fits = variant < variants && ranges[0].min <= records && records <= ranges[0].max;
     for (u32 i = threadIdx.x; i < strings; i += threads) {
         const SizeRange range = ranges[i + 1];
         fits &= range.min <= string_bytes[i] && string_bytes[i] <= range.max;
@@ -69,13 +69,13 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 // Counts the values of each column, with a column of the grid for each, and adds them to `counts`. Clears the validity
 // bits after the last row. Writes the first offset of strings: no tile writes it if the text or its first tile has no
-// record. `ahead`: null, or the row count that replaces `rows`. The grid may have more rows of blocks than a column
-// needs.
+// record. `validated_rows`: null, or the row count that replaces `rows`. The grid may have more rows of blocks than a
+// column needs.
 extern "C" __global__ void __launch_bounds__(threads)
-    count_values(const ConvertColumn* columns, u64 rows, const u64* ahead, u64* counts) {
+    count_values(const ConvertColumn* columns, u64 rows, const u64* validated_rows, u64* counts) {
     __shared__ u64 parts[threads / tile::lanes];
-    if (is_mispredicted(ahead)) return;
-    if (ahead != nullptr) rows = *ahead;
+    if (is_mispredicted(validated_rows)) return;
+    if (validated_rows != nullptr) rows = *validated_rows;
     const ConvertColumn& column = columns[blockIdx.x];
     if (column.offsets != nullptr && blockIdx.y == 0 && threadIdx.x == 0) {
         store_offset(column.offsets, column.width == 8, 0, 0);

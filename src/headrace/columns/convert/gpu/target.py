@@ -22,7 +22,7 @@ class GpuTuning:
         The general conversion, as in `ConvertTuning`.
     rows, numbers_rows, quoted_rows
         The fast conversion: with strings, without strings, and with quotes.
-    ahead
+    speculative
         Whether the conversion is launched before the rows are counted, into buffers of estimated size.
     """
 
@@ -33,7 +33,7 @@ class GpuTuning:
     rows: RowTuning = field(default_factory=RowTuning)
     numbers_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=128, records=2, blocks=8))
     quoted_rows: RowTuning = field(default_factory=lambda: RowTuning(quotes=True, threads=160, head=2048, blocks=7))
-    ahead: bool = True
+    speculative: bool = True
 
     def __post_init__(self) -> None:
         tiles = {self.rows.tile, self.numbers_rows.tile, self.quoted_rows.tile, self.find.tile}
@@ -47,23 +47,23 @@ class GpuTuning:
         """
         return self.quoted_rows if quoted else self.rows if strings else self.numbers_rows
 
-    def convert(self, form: str) -> ConvertTuning:
+    def convert(self, variant: str) -> ConvertTuning:
         """Return the general conversion's configuration for a text that this search variant read."""
-        forms = {"quotes": form != "bare", "steps": form == "steps"}
-        return ConvertTuning(threads=self.threads, tile=self.find.tile, window=self.window, blocks=self.blocks, **forms)
+        reads = {"quotes": variant != "unquoted", "dfa": variant == "dfa"}
+        return ConvertTuning(threads=self.threads, tile=self.find.tile, window=self.window, blocks=self.blocks, **reads)
 
 
 @cache
-def convert_program(shape: GpuTuning, form: str, writes: bool) -> Program:
+def convert_program(tuning: GpuTuning, variant: str, writes: bool) -> Program:
     """Return the program of ``convert_tiles`` (`writes`) or ``measure_strings`` for a search variant."""
-    configuration = shape.convert(form)
+    configuration = tuning.convert(variant)
     return configuration.defines(writes=writes), configuration.threads, configuration.shared_bytes
 
 
 @cache
-def with_dfa(shape: GpuTuning) -> GpuTuning:
+def with_dfa(tuning: GpuTuning) -> GpuTuning:
     """Return the same configuration with the DFA search for every text."""
-    return replace(shape, find=replace(shape.find, only_dfa=True))
+    return replace(tuning, find=replace(tuning.find, only_dfa=True))
 
 
 DEFAULT_TUNING = GpuTuning()
@@ -76,5 +76,5 @@ class GpuTarget:
 
     launcher: Launcher
     text: DeviceBuffer
-    shape: GpuTuning = DEFAULT_TUNING
+    tuning: GpuTuning = DEFAULT_TUNING
     device: str = "cpu"

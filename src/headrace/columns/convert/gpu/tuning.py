@@ -10,8 +10,8 @@ MAX_STRINGS = 16
 
 _MEASURE_BLOCKS = 8
 """Blocks per multiprocessor of ``measure_rows``."""
-_TALLY_BLOCKS = 12, 10
-"""Blocks per multiprocessor of ``tally_rows``, without and with quotes."""
+_SUMMARY_BLOCKS = 12, 10
+"""Blocks per multiprocessor of ``summarize_rows``, without and with quotes."""
 _STREAM_BYTES = 512
 """Shared memory in which a warp gathers strings before it stores them."""
 _LONG_STRINGS, _LONG_BYTES = 4096, 200
@@ -38,7 +38,7 @@ class ConvertTuning:
         Fields that are indexed at a time.
     quotes
         Whether the dialect has quotes.
-    steps
+    dfa
         Whether a DFA classifies the bytes instead of byte masks.
     blocks
         Resident blocks per multiprocessor that the compiler is asked for.
@@ -48,22 +48,22 @@ class ConvertTuning:
     tile: int = 16384
     window: int = 4096
     quotes: bool = True
-    steps: bool = False
+    dfa: bool = False
     blocks: int = 4
 
     def defines(self, *, writes: bool) -> dict[str, int]:
         """Return the macros of ``convert_tiles`` (`writes`) or ``measure_strings``."""
         names = ("HR_THREADS", "HR_TILE", "HR_WINDOW", "HR_QUOTES", "HR_BLOCKS", "HR_WRITES")
-        form = 2 if self.steps else int(self.quotes)
-        return dict(zip(names, (self.threads, self.tile, self.window, form, self.blocks, int(writes)), strict=True))
+        variant = 2 if self.dfa else int(self.quotes)
+        return dict(zip(names, (self.threads, self.tile, self.window, variant, self.blocks, int(writes)), strict=True))
 
     @property
     def shared_bytes(self) -> int:
         """Dynamic shared memory of a block: the size of TileMemory (general/tile_text.cuh)."""
         words = (self.tile + _HEAD_BYTES) // 32
         size = self.tile + _HEAD_BYTES + 16 + 2 * 4 * words
-        size += 16 * 281 + 4 * words if self.steps else 16 + 4
-        size += 6 * (words + 1) if self.quotes or self.steps else 8
+        size += 16 * 281 + 4 * words if self.dfa else 16 + 4
+        size += 6 * (words + 1) if self.quotes or self.dfa else 8
         size = _aligned(size + 2 * (self.window + 2), 4) + 4 * (self.window // 32) + 2 * (self.window // 32 + 1)
         pieces = 16 * ((self.tile + _HEAD_BYTES) // _LONG_PIECE + 1) + 2 * self.window + 4 * _SIZED_STRINGS + 8 * self.threads
         return _aligned(_aligned(size, 8) + 8 * (self.threads // 32) + pieces, 16) + 192
@@ -119,26 +119,26 @@ class RowTuning:
 
 
 @cache
-def row_program(shape: RowTuning, strings: bool) -> Program:
+def row_program(tuning: RowTuning, strings: bool) -> Program:
     """Return the program of ``convert_rows``."""
-    return shape.defines(writes=True), shape.threads, shape.shared_bytes(strings=strings, writes=True)
+    return tuning.defines(writes=True), tuning.threads, tuning.shared_bytes(strings=strings, writes=True)
 
 
 @cache
-def measure_program(shape: RowTuning, threads: int) -> Program:
+def measure_program(tuning: RowTuning, threads: int) -> Program:
     """Return the program of ``measure_rows``, with the search's number of threads.
 
     A record costs little here, compared with the work per tile, so the search's configuration fits better.
     """
-    measuring = replace(shape, threads=threads, records=1, blocks=_MEASURE_BLOCKS)
+    measuring = replace(tuning, threads=threads, records=1, blocks=_MEASURE_BLOCKS)
     return measuring.defines(writes=False), threads, measuring.shared_bytes(strings=False, writes=False)
 
 
 @cache
-def tally_program(shape: RowTuning, threads: int) -> Program:
-    """Return the program of ``tally_rows``, whose shared memory is TallyMemory (fast/measure_rows.cu)."""
-    measuring = replace(shape, threads=threads, records=1, blocks=_TALLY_BLOCKS[shape.quotes])
-    words, of_warps = 2 * (shape.tile + shape.head) // 32 + 2 * shape.tile // 32, 10 * (threads // 32)
+def summary_program(tuning: RowTuning, threads: int) -> Program:
+    """Return the program of ``summarize_rows``, whose shared memory is SummaryMemory (fast/measure_rows.cu)."""
+    measuring = replace(tuning, threads=threads, records=1, blocks=_SUMMARY_BLOCKS[tuning.quotes])
+    words, of_warps = 2 * (tuning.tile + tuning.head) // 32 + 2 * tuning.tile // 32, 10 * (threads // 32)
     shared = measuring.shared_bytes(strings=False, writes=False) + 4 * (words + of_warps) + 32
     return {**measuring.defines(writes=False), "HR_UNROLL": 3}, threads, shared
 

@@ -103,8 +103,8 @@ class Conversion:
 
     Parameters
     ----------
-    made
-        Its columns.
+    columns
+        The buffers of its columns.
     table
         The kernels' table of these columns.
     faults
@@ -115,16 +115,16 @@ class Conversion:
         Indices of the records in which kinds were first seen.
     """
 
-    made: ColumnGroupBuffers
+    columns: ColumnGroupBuffers
     table: DeviceBuffer
     faults: DeviceBuffer
     totals: NDArray[np.uint64]
     seen: NDArray[np.uint64]
 
     @property
-    def taken(self) -> list[ColumnBuffers]:
+    def separate(self) -> list[ColumnBuffers]:
         """The columns one by one."""
-        return self.made.taken()
+        return self.columns.split()
 
 
 class FaultList:
@@ -162,7 +162,7 @@ class FaultList:
         self._launcher, self._text, self._plan, self._begin = launcher, text, plan, begin
         self._source, self._dialect = source.native, native_dialect(dialect)
         self._see = see
-        self._far, self._decoded = source.is_in_gpu_memory, source.decoded
+        self._is_far, self._decoded = source.is_in_gpu_memory, source.decoded
         values = plan.values
         self._policies = _policies(plan.rows, values.on_error, dialect.lenient_quotes, MAX_FAULTS, values.replace_invalid)
         self._raises, self._keeps, self._order = self._policies.raises, self._policies.keeps, self._policies.order
@@ -207,7 +207,7 @@ class FaultList:
         """Record that all conversions up to here found no fault; `filled`: short records that the first one filled with nulls."""
         self._filled, self._knows_records = filled, True
 
-    def take(self, made: Conversion) -> bool:
+    def take(self, conversion: Conversion) -> bool:
         """Take the faults of converted columns. They replace those of earlier conversions of the same columns.
 
         Returns
@@ -216,21 +216,23 @@ class FaultList:
             False if the same columns must be converted again: the list was too small, or a kind was first seen in a rejected
             record.
         """
-        count, filled, raised = made.totals.tolist()
-        self._length = self._text.nbytes // max(made.made.rows, 1)
+        count, filled, raised = conversion.totals.tolist()
+        self._length = self._text.nbytes // max(conversion.columns.rows, 1)
         if count > self._capacity:
             self._extend(count, raised)
             return False
-        faults = self._launcher.fetch(BufferSlice(made.faults, 0, count * FAULT.itemsize)).view(FAULT) if count else NO_FAULTS
+        faults = (
+            self._launcher.fetch(BufferSlice(conversion.faults, 0, count * FAULT.itemsize)).view(FAULT) if count else NO_FAULTS
+        )
         if not self._knows_records:
             self._take_records(faults[faults["column"] == NO_FIELD], filled)
-        if self._rejected_buffer is None and len(self._rejected) and np.isin(made.seen, self._rejected).any():
+        if self._rejected_buffer is None and len(self._rejected) and np.isin(conversion.seen, self._rejected).any():
             self._rejected_buffer = self._launcher.put(self._rejected)
             return False
         of_fields = faults[faults["column"] != NO_FIELD]
-        of_fields = self._resolved(of_fields[~np.isin(of_fields["record"], self._rejected)], made)
-        for one in made.taken:
-            self._of_columns[one.position] = of_fields[of_fields["column"] == one.position]
+        of_fields = self._resolved(of_fields[~np.isin(of_fields["record"], self._rejected)], conversion)
+        for column in conversion.separate:
+            self._of_columns[column.position] = of_fields[of_fields["column"] == column.position]
         if self._last_record == _NEVER or self._first_raised() is not None:
             return True
         # The fault that seemed to raise does not: list all faults.
@@ -261,15 +263,17 @@ class FaultList:
         self._collected = collected[~np.isin(collected["record"], self._rejected)]
         self._filled, self._knows_records = filled, True
 
-    def _resolved(self, faults: NDArray[np.void], made: Conversion) -> NDArray[np.void]:
+    def _resolved(self, faults: NDArray[np.void], conversion: Conversion) -> NDArray[np.void]:
         """Return the faults, with the fields resolved that the kernels left to the host."""
         is_deferred = faults["kind"] == FAULT_DEFERRED
         if self._plan.values.replace_invalid:
             is_deferred |= faults["kind"] == _ENCODING  # not a fault, but a text to mend
         if not is_deferred.any():
             return faults
-        found = self._fields.resolve(self._launcher, made.taken, made.table, made.made.rows, faults[is_deferred])
-        return np.concatenate([faults[~is_deferred], found])
+        resolved = self._fields.resolve(
+            self._launcher, conversion.separate, conversion.table, conversion.columns.rows, faults[is_deferred]
+        )
+        return np.concatenate([faults[~is_deferred], resolved])
 
     def _listed(self) -> NDArray[np.void]:
         """Return all faults, by record."""
@@ -281,9 +285,9 @@ class FaultList:
         records = listed["record"][self._raises[listed["kind"]]]
         return int(records[0]) if len(records) else None
 
-    def collect(self, one: ColumnBuffers, records: int) -> None:
+    def collect(self, column: ColumnBuffers, records: int) -> None:
         """Make the column of the text after the last column of long records, after all conversions."""
-        self._of_columns[one.position] = self._fields.collect(self._launcher, one, records, self._collected)
+        self._of_columns[column.position] = self._fields.collect(self._launcher, column, records, self._collected)
 
     def finish(self, columns: Sequence[ColumnBuffers], counts: dict[str, int], others: Sequence[ColumnBuffers] = ()) -> None:
         """Raise an error, or remove the rejected rows and count.
@@ -305,8 +309,8 @@ class FaultList:
         first = self._first_raised()
         listed = self._listed()
         self._types: list[DataType | None] = [None] * len(self._plan.columns)
-        for one in columns:
-            self._types[one.position] = one.stored_type
+        for column in columns:
+            self._types[column.position] = column.stored_type
         if first is not None:
             raise parse_error(self._table(listed[listed["record"] == first], raises=True).rejects)
         rejected = np.unique(listed["record"][~self._keeps[listed["kind"]]])
@@ -315,15 +319,15 @@ class FaultList:
         self.rejected_records = rejected
         counts["rejected"] = len(rejected)
         counts["rows"] = counts["records"] - len(rejected)
-        for one in columns:
-            self._types[one.position] = one.stored_type
+        for column in columns:
+            self._types[column.position] = column.stored_type
         table = self._table(listed, raises=False)
         self.rejects = table.rejects
         counts["faults"] = table.faults
         counts["filled"] = self._filled - table.rejected_short
 
     def _prefixes(self, listed: NDArray[np.void]) -> tuple[bytes, int]:
-        if not self._far or not len(listed):
+        if not self._is_far or not len(listed):
             return NO_PREFIXES
         begins = np.unique(listed["record_begin"]) + np.uint64(self._begin)
         return record_prefixes(self._launcher, self._text, begins, self._length)
@@ -337,8 +341,8 @@ class FaultList:
         if self._decoded is not None:
             source, begins = self._decoded.source, self._decoded.origins(begins)
         with native_errors():
-            found = _native.line_numbers(source, begins.tolist(), self._plan.threads, part.line_begin)
-        return np.array(found, np.uint64) + np.uint64(part.lines)
+            numbers = _native.line_numbers(source, begins.tolist(), self._plan.threads, part.line_begin)
+        return np.array(numbers, np.uint64) + np.uint64(part.lines)
 
     def _table(self, listed: NDArray[np.void], *, raises: bool) -> _RejectsTable:
         """Return the table of rejects.

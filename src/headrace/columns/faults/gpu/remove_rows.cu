@@ -83,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     __shared__ u64 bounds[2];
     const RemovalColumn column = columns[blockIdx.y];
     const bool moves = task.keeps_rows == 0;
-    const u64 kept = moves ? task.rows - task.removed_count : task.rows;
+    const u64 retained = moves ? task.rows - task.removed_count : task.rows;
     const u64 begin = u64{blockIdx.x} * rows_per_block, end = begin + rows_per_block;
     const auto place = [&](u64 k) { return moves ? task.removed[k] - k : task.removed[k] + 1; };
     if (threadIdx.x < 2) {
@@ -93,10 +93,10 @@ extern "C" __global__ void __launch_bounds__(threads)
     const u64 low = bounds[0], high = bounds[1];
     u32 count = 0;
     for (u64 row = begin + threadIdx.x; row < end; row += threads) {
-        const bool here = row < kept;
+        const bool here = row < retained;
         const u64 before = removed_before(low, high, row, place), source = moves ? row + before : row;
         if (column.string != NO_STRING) {
-            if (row <= kept) {
+            if (row <= retained) {
                 const u64 offset = offset_at(column, source) - bytes_before(task, column.string, before);
                 if (column.width_to == 8) {
                     reinterpret_cast<u64*>(column.to)[row] = offset;
@@ -133,24 +133,24 @@ extern "C" __global__ void __launch_bounds__(threads)
     __shared__ u64 bounds[2];
     const RemovalColumn column = columns[blockIdx.y];
     const u64 total = offset_at(column, task.rows),
-              kept = total - bytes_before(task, column.string, task.removed_count);
+              retained = total - bytes_before(task, column.string, task.removed_count);
     const auto place = [&](u64 k) { return offset_at(column, task.removed[k]) - bytes_before(task, column.string, k); };
-    for (u64 begin = u64{blockIdx.x} * chunk_bytes; begin < kept; begin += u64{gridDim.x} * chunk_bytes) {
+    for (u64 begin = u64{blockIdx.x} * chunk_bytes; begin < retained; begin += u64{gridDim.x} * chunk_bytes) {
         if (threadIdx.x < 2) {
             bounds[threadIdx.x] =
                 removed_before(0, task.removed_count, threadIdx.x == 0 ? begin : begin + chunk_bytes - 1, place);
         }
         __syncthreads();
-        const u64 first = begin + threadIdx.x * piece_bytes, last = min(first + piece_bytes, kept) - 1;
-        if (first < kept) {
+        const u64 first = begin + threadIdx.x * piece_bytes, last = min(first + piece_bytes, retained) - 1;
+        if (first < retained) {
             u64 before = removed_before(bounds[0], bounds[1], first, place);
-            const u64 behind = removed_before(before, bounds[1], last, place);
+            const u64 before_last = removed_before(before, bounds[1], last, place);
             const u64 source = first + bytes_before(task, column.string, before);
-            if (before == behind && last == first + piece_bytes - 1 && source + piece_bytes + 3 < total) {
+            if (before == before_last && last == first + piece_bytes - 1 && source + piece_bytes + 3 < total) {
                 *reinterpret_cast<uint4*>(column.bytes_to + first) = load_bytes(column.bytes + source);
             } else {
                 for (u64 at = first; at <= last; ++at) {
-                    before = removed_before(before, behind, at, place);
+                    before = removed_before(before, before_last, at, place);
                     column.bytes_to[at] = column.bytes[at + bytes_before(task, column.string, before)];
                 }
             }

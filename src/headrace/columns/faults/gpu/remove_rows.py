@@ -104,7 +104,7 @@ class _Removal:
         keeps_rows: bool = False,
     ) -> None:
         self._launcher, self._columns, self._rows = launcher, columns, rows
-        self._kept = rows if keeps_rows else rows - count
+        self._retained = rows if keeps_rows else rows - count
         self._strings = string_columns(columns)
         strings = len(self._strings)
         self._removed_bytes, self._totals = launcher.allocate(count * strings * 8), launcher.allocate(strings * 8)
@@ -117,18 +117,20 @@ class _Removal:
     def run(self) -> None:
         for row, one in zip(self._table, self._columns, strict=True):
             self._describe(row, one)
-        bytes_left = self._size_strings()
-        result = [self._allocate(row, one, left) for row, one, left in zip(self._table, self._columns, bytes_left, strict=True)]
+        retained_bytes = self._size_strings()
+        result = [
+            self._allocate(row, one, nbytes) for row, one, nbytes in zip(self._table, self._columns, retained_bytes, strict=True)
+        ]
         launcher, task = self._launcher, self._task
         table, valid = launcher.put(self._table), launcher.allocate(len(result) * 8, fill=0)
-        blocks = self._kept // _BLOCK_ROWS + 1
+        blocks = self._retained // _BLOCK_ROWS + 1
         launcher.launch(_ROWS, Shape(_DEFINES, (blocks, len(result), 1), _THREADS), [table, valid, task])
         if self._strings:
-            blocks = min(max(bytes_left) // (16 * _THREADS) + 1, _MAX_BLOCKS)
+            blocks = min(max(retained_bytes) // (16 * _THREADS) + 1, _MAX_BLOCKS)
             launcher.launch(_BYTES, Shape(_DEFINES, (blocks, len(self._strings), 1), _THREADS), [table, task])
         for one, buffers, count in zip(self._columns, result, launcher.fetch(valid).view(np.uint64).tolist(), strict=True):
             one.buffers = buffers
-            one.nulls = self._kept - count
+            one.nulls = self._retained - count
 
     def _describe(self, row: np.void, one: ColumnBuffers) -> None:
         buffers = one.buffers
@@ -144,27 +146,27 @@ class _Removal:
     def _size_strings(self) -> list[int]:
         """Return the string bytes that each column retains; 0 for other columns."""
         launcher, count = self._launcher, len(self._strings)
-        left = [0] * len(self._columns)
+        result = [0] * len(self._columns)
         if not count:
-            return left
+            return result
         blocks = min(-(-self._removed_count // _THREADS), _MAX_BLOCKS)
         shape = Shape(_DEFINES, (blocks, count, 1), _THREADS)
         launcher.launch(_SIZE, shape, [launcher.put(self._table), self._removed_bytes, self._task])
         scan_string_sizes(launcher, self._removed_bytes, (self._removed_count, count), self._totals)
         for number, removed in enumerate(launcher.fetch(self._totals).view(np.uint64).tolist()):
-            left[number] = self._strings[number].buffers["values"].nbytes - removed
-        return left
+            result[number] = self._strings[number].buffers["values"].nbytes - removed
+        return result
 
     def _allocate(self, row: np.void, one: ColumnBuffers, string_bytes: int) -> dict[str, DeviceBuffer]:
         """Allocate the buffers of the retained rows, and enter them into the column's row of the table."""
-        launcher, kept = self._launcher, self._kept
+        launcher, retained = self._launcher, self._retained
         if one.large and string_bytes <= _MAX_STRING_BYTES:
             one.large = False
         result = ColumnBuffers(one.position, one.type, one.guess, one.large)
         if has_offsets(one.stored_type):
             result.buffers["values"] = launcher.allocate(string_bytes)
             row["bytes_to"] = result.buffers["values"].address
-        result.allocate(launcher, kept)
+        result.allocate(launcher, retained)
         row["to"] = result.buffers["offsets" if has_offsets(one.stored_type) else "values"].address
         row["width_to"] = one.stored_type.bits // 8
         row["validity_to"] = result.buffers["validity"].address

@@ -54,7 +54,7 @@ class FieldsOnHost:
         self._begin, self._see, self._prefixes = begin, see, prefixes
 
     def resolve(
-        self, launcher: Launcher, taken: Sequence[ColumnBuffers], table: DeviceBuffer, rows: int, deferred: NDArray[np.void]
+        self, launcher: Launcher, columns: Sequence[ColumnBuffers], table: DeviceBuffer, rows: int, deferred: NDArray[np.void]
     ) -> NDArray[np.void]:
         """Store the values of deferred fields, and return those fields that are faults.
 
@@ -62,49 +62,49 @@ class FieldsOnHost:
         ----------
         launcher
             Execution context of the kernels.
-        taken, table
+        columns, table
             The columns in the order of the kernels' table, and that table.
         rows
             Number of rows.
         deferred
             The fields, as the kernels listed them.
         """
-        numbers = {one.position: number for number, one in enumerate(taken)}
+        numbers = {column.position: number for number, column in enumerate(columns)}
         values: list[tuple[int, ...]] = []
-        found = []
+        faults = []
         mended: dict[int, list[tuple[int, bytes]]] = {}
         deferred = deferred[np.unique(deferred[["record", "column"]], return_index=True)[1]]
-        for fault, (outcome, kind, at, low, high, text, is_mended) in zip(deferred, self._native(taken, deferred), strict=True):
+        for fault, (outcome, kind, at, low, high, text, is_mended) in zip(deferred, self._native(columns, deferred), strict=True):
             record, position = int(fault["record"]), int(fault["column"])
             number = numbers[position]
-            one = taken[number]
+            column = columns[number]
             # The kernels store a text before it is validated, unless it is short. They store no other deferred value.
-            is_text = has_offsets(one.stored_type) and one.guess != EMPTY
+            is_text = has_offsets(column.stored_type) and column.guess != EMPTY
             is_stored = is_text and int(fault["kind"]) == FAULT_DEFERRED
-            one.replaced += is_mended
+            column.replaced += is_mended
             if outcome == _FAULT:
-                found.append(self._as_fault(fault, kind, at))
+                faults.append(self._as_fault(fault, kind, at))
             elif outcome not in (_NULL, _VALUE):
                 self._see(position, kind, record, at)
             if is_text and outcome == _VALUE:
                 if is_mended:
                     mended.setdefault(number, []).append((record, text))
-                    one.nulls -= not is_stored
+                    column.nulls -= not is_stored
             elif is_stored != (outcome == _VALUE):
                 values.append((record, low, high, number, is_stored))
-                one.nulls += 1 if is_stored else -1
+                column.nulls += 1 if is_stored else -1
         if values:
             stored = np.array(values, STORED_VALUE)
             store_values(launcher, table, stored)
             for number in np.unique(stored["column"][stored["is_null"] != 0]).tolist():
                 is_null = (stored["column"] == number) & (stored["is_null"] != 0)
-                remove_texts(launcher, taken[number], rows, stored["row"][is_null])
+                remove_texts(launcher, columns[number], rows, stored["row"][is_null])
         for number, texts in mended.items():
             records = np.array([record for record, _ in texts], np.uint64)
-            patch_strings(launcher, taken[number], rows, records, [text for _, text in texts])
-        return np.array(found, FAULT)
+            patch_strings(launcher, columns[number], rows, records, [text for _, text in texts])
+        return np.array(faults, FAULT)
 
-    def collect(self, launcher: Launcher, one: ColumnBuffers, rows: int, collected: NDArray[np.void]) -> NDArray[np.void]:
+    def collect(self, launcher: Launcher, column: ColumnBuffers, rows: int, collected: NDArray[np.void]) -> NDArray[np.void]:
         """Make the column of the text after the last column of long records, and return faults.
 
         Host memory: 8 bytes a row.
@@ -113,7 +113,7 @@ class FieldsOnHost:
         ----------
         launcher
             Execution context of the kernels.
-        one
+        column
             The column.
         rows
             Number of rows.
@@ -121,35 +121,35 @@ class FieldsOnHost:
             The long records, as the kernels listed them.
         """
         collected = np.sort(collected, order="record")
-        collected["column"] = one.position
+        collected["column"] = column.position
         sizes: NDArray[np.int64] = np.zeros(rows + 1, np.int64)
         valid: NDArray[np.bool_] = np.zeros(rows, np.bool_)
-        texts, found = [], []
-        for fault, (outcome, kind, at, _, _, text, is_mended) in zip(collected, self._native([one], collected), strict=True):
-            one.replaced += is_mended
+        texts, faults = [], []
+        for fault, (outcome, kind, at, _, _, text, is_mended) in zip(collected, self._native([column], collected), strict=True):
+            column.replaced += is_mended
             if outcome == _VALUE:
                 record = int(fault["record"])
                 sizes[record + 1], valid[record] = len(text), True
                 texts.append(text)
             elif outcome == _FAULT:
-                found.append(self._as_fault(fault, kind, at))
+                faults.append(self._as_fault(fault, kind, at))
         offsets = np.cumsum(sizes, out=sizes)
-        one.large = int(offsets[-1]) > _MAX_STRING_BYTES
-        one.nulls = rows - len(texts)
-        one.buffers["values"] = launcher.put(np.frombuffer(b"".join(texts), np.uint8))
-        one.allocate(launcher, rows)
-        launcher.put(offsets if one.large else offsets.astype(np.int32), one.buffers["offsets"])
+        column.large = int(offsets[-1]) > _MAX_STRING_BYTES
+        column.nulls = rows - len(texts)
+        column.buffers["values"] = launcher.put(np.frombuffer(b"".join(texts), np.uint8))
+        column.allocate(launcher, rows)
+        launcher.put(offsets if column.large else offsets.astype(np.int32), column.buffers["offsets"])
         bits = np.packbits(valid, bitorder="little")
         if len(bits):
-            launcher.put(bits, BufferSlice(one.buffers["validity"], 0, len(bits)))
-        return np.array(found, FAULT)
+            launcher.put(bits, BufferSlice(column.buffers["validity"], 0, len(bits)))
+        return np.array(faults, FAULT)
 
     def _as_fault(self, fault: np.void, kind: int, at: int) -> np.void:
         fault["kind"], fault["at"] = kind, at - self._begin
         return fault
 
     def _native(
-        self, taken: Sequence[ColumnBuffers], fields: NDArray[np.void]
+        self, columns: Sequence[ColumnBuffers], fields: NDArray[np.void]
     ) -> list[tuple[int, int, int, int, int, bytes, bool]]:
         """Return of each field its outcome, kind, byte, the two words of its value, its text, and whether that was mended."""
         if not len(fields):
@@ -157,8 +157,8 @@ class FieldsOnHost:
         count = len(self._plan.columns)
         types: list[DataType | None] = [None] * count
         guesses: list[int | None] = [None] * count
-        for one in taken:
-            types[one.position], guesses[one.position] = one.stored_type, one.guess
+        for column in columns:
+            types[column.position], guesses[column.position] = column.stored_type, column.guess
         with native_errors():
-            given = (self._source, self._dialect, self._plan, self._begin, types, guesses)
-            return _native.resolve_fields(*given, fields.tobytes(), self._prefixes(fields))
+            load = (self._source, self._dialect, self._plan, self._begin, types, guesses)
+            return _native.resolve_fields(*load, fields.tobytes(), self._prefixes(fields))

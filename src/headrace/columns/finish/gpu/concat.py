@@ -22,8 +22,8 @@ JOINED_COLUMN = np.dtype([("values", "u8"), ("offsets", "u8"), ("validity", "u8"
 _JOIN = Entry("columns/finish/gpu/concat.cu", "join_parts", "P32s")
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
-_MOST_BLOCKS = 4096
-_MOST_STRING_BYTES = 0x7FFFFFFF
+_MAX_BLOCKS = 4096
+_MAX_STRING_BYTES = 0x7FFFFFFF
 _INFERRED = 1
 """Any kind of text: marks the column as inferred, so that it may be shrunk."""
 
@@ -49,7 +49,7 @@ def concat_on_gpu(
             entry["bytes"] = _describe(launcher, entry, part)
             to_bytes += int(entry["bytes"])
     result = ColumnBuffers(0, kind, _INFERRED)
-    result.large = strings and kind.bits == 32 and to_bytes > _MOST_STRING_BYTES
+    result.large = strings and kind.bits == 32 and to_bytes > _MAX_STRING_BYTES
     result.nulls = nulls
     result.allocate(launcher, rows)
     if strings:
@@ -65,7 +65,7 @@ def concat_on_gpu(
     column[0] = (values, offsets, validity, result.stored_type.bits // 8, strings)
     items = max(int(max(entry["rows"], entry["bytes"])) for entry in table)
     # Each part writes the offsets from its first row to one past its last, so together they write all.
-    shape = Shape(_DEFINES, (len(parts), min(items // _THREADS + 1, _MOST_BLOCKS), 1), _THREADS)
+    shape = Shape(_DEFINES, (len(parts), min(items // _THREADS + 1, _MAX_BLOCKS), 1), _THREADS)
     launcher.launch(_JOIN, shape, [launcher.put(table), column.tobytes()])
     deciding_rows = shrink_columns(launcher, [result], rows) if shrink else {}
     return result.column(launcher, rows), deciding_rows.get(0)

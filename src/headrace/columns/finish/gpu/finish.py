@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +27,14 @@ _NARROW = Entry("columns/finish/gpu/finish.cu", "narrow_values", "PQ")
 _NUMBER = Entry("columns/finish/gpu/finish.cu", "number_rows", "PQq")
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
-_MOST_BLOCKS = 1024
+_MAX_BLOCKS = 1024
 _INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32")
 _NEVER = 2**64 - 1
 _LOCATED_TILE = 64 << 10
 
 
 def _shape(rows: int, columns: int) -> Shape:
-    return Shape(_DEFINES, (columns, min(-(-rows // _THREADS), _MOST_BLOCKS), 1), _THREADS)
+    return Shape(_DEFINES, (columns, min(-(-rows // _THREADS), _MAX_BLOCKS), 1), _THREADS)
 
 
 def number_rows(launcher: Launcher, plan: LoadPlan, records: int) -> list[ColumnBuffers]:
@@ -59,29 +59,29 @@ def shrink(launcher: Launcher, columns: Sequence[ColumnBuffers], rows: int) -> d
     dict of int to int
         By position, the row that decided the type: the rows up to it need the type. None if the smallest type was chosen.
     """
-    wide = [one for one in columns if one.guess is not None and one.type.name in ("int64", "float64")]
+    wide = [column for column in columns if column.guess is not None and column.type.name in ("int64", "float64")]
     if not wide or not rows:
         return {}
     count = len(_INTEGERS)
     misfits = launcher.allocate(len(wide) * count * 8, fill=0xFF)
     table: NDArray[np.void] = np.zeros(len(wide), SHRUNK_COLUMN)
-    for number, (row, one) in enumerate(zip(table, wide, strict=True)):
-        row["from"], row["validity"] = one.buffers["values"].address, one.buffers["validity"].address
+    for number, (row, column) in enumerate(zip(table, wide, strict=True)):
+        row["from"], row["validity"] = column.buffers["values"].address, column.buffers["validity"].address
         row["misfits"] = misfits.address + number * count * 8
-        row["is_real"] = one.type.name == "float64"
+        row["is_real"] = column.type.name == "float64"
     launcher.launch(_MISFITS, _shape(rows, len(wide)), [launcher.put(table), rows])
-    wide_values = [one.buffers["values"] for one in wide]  # must live until the kernel that reads them is launched
+    wide_values = [column.buffers["values"] for column in wide]  # must live until the kernel that reads them is launched
     deciding_rows: dict[int, int] = {}
     narrowed: NDArray[np.bool_] = np.zeros(len(wide), np.bool_)
-    for number, found in enumerate(launcher.fetch(misfits).view(np.uint64).reshape(-1, count).tolist()):
-        one = wide[number]
-        name, row_of_type = _narrowest(one.type.name, found)
+    for number, first_misfits in enumerate(launcher.fetch(misfits).view(np.uint64).reshape(-1, count).tolist()):
+        column = wide[number]
+        name, row_of_type = _narrowest(column.type.name, first_misfits)
         if row_of_type is not None:
-            deciding_rows[one.position] = row_of_type
-        if name != one.type.name:
-            one.type, narrowed[number] = type_named(name), True
-            one.buffers["values"] = launcher.allocate(rows * one.type.bits // 8)
-            table[number]["to"], table[number]["width_to"] = one.buffers["values"].address, one.type.bits // 8
+            deciding_rows[column.position] = row_of_type
+        if name != column.type.name:
+            column.type, narrowed[number] = type_named(name), True
+            column.buffers["values"] = launcher.allocate(rows * column.type.bits // 8)
+            table[number]["to"], table[number]["width_to"] = column.buffers["values"].address, column.type.bits // 8
     if narrowed.any():
         launcher.launch(_NARROW, _shape(rows, int(narrowed.sum())), [launcher.put(table[narrowed]), rows])
     del wide_values
@@ -98,9 +98,19 @@ def _narrowest(wide: str, misfits: Sequence[int]) -> tuple[str, int | None]:
     return wide, max(misfits)
 
 
+@dataclass(frozen=True, slots=True)
+class LocatedText:
+    """The text of a load, and the byte of the source that the kernels count from (`begin`)."""
+
+    source: OpenSource
+    dialect: Dialect
+    plan: LoadPlan
+    begin: int
+
+
 def locate_on_gpu(
     launcher: Launcher,
-    text: tuple[OpenSource, Dialect, LoadPlan, int],
+    text: LocatedText,
     entries: DeviceBuffer,
     deciding_rows: Mapping[int, int],
     rejected: NDArray[np.uint64],
@@ -112,7 +122,7 @@ def locate_on_gpu(
     launcher
         Execution context of the kernels.
     text
-        Source, dialect and plan of the load, and the byte of the source that the kernels count from.
+        The text of the load.
     entries
         Start states of the tiles: reading begins with the tile that contains the record.
     deciding_rows
@@ -120,10 +130,10 @@ def locate_on_gpu(
     rejected
         Indices of rejected records, ascending.
     """
-    source, dialect, plan, begin = text
-    found: dict[int, Evidence] = {}
+    plan = text.plan
+    evidence: dict[int, Evidence] = {}
     if not deciding_rows:
-        return found
+        return evidence
     table = launcher.fetch(entries).view(TILE_START)[:-1]
     table = table[(table["open"] != 0) | (np.arange(len(table)) == 0)]
     # For each rejected record, the row that follows it.
@@ -132,11 +142,11 @@ def locate_on_gpu(
         record = row + int(np.searchsorted(next_rows, np.uint64(row), "right"))
         tile = table[np.searchsorted(table["record"], np.uint64(record), "right") - 1]
         first = int(tile["record"])
-        at = begin + int(tile["record_begin"])
-        own = replace(plan, begin=at, data_begin=at, tile_bytes=min(plan.tile_bytes, _LOCATED_TILE), row_index=None)
+        at = text.begin + int(tile["record_begin"])
+        tile_plan = replace(plan, begin=at, data_begin=at, tile_bytes=min(plan.tile_bytes, _LOCATED_TILE), row_index=None)
         wanted: list[int | None] = [None] * len(plan.columns)
         wanted[position] = record - first
-        field = locate(source, dialect, own, wanted, ())[position]
+        field = locate(text.source, text.dialect, tile_plan, wanted, ())[position]
         if field is not None:
-            found[position] = replace(field, record=field.record + first)
-    return found
+            evidence[position] = replace(field, record=field.record + first)
+    return evidence

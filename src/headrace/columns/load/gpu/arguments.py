@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,13 @@ from headrace.columns.convert.gpu.column_group import ColumnGroup, GpuPlan
 from headrace.columns.convert.gpu.layouts import COLUMN
 from headrace.columns.convert.gpu.row_columns import RowColumns, max_row_bytes
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
+
+
+class FastTable(NamedTuple):
+    """Columns as a fast kernel reads them, or None if it cannot; and their table on the device."""
+
+    columns: RowColumns | None
+    table: DeviceBuffer
 
 
 @dataclass(slots=True, eq=False)
@@ -27,20 +35,20 @@ class ArgumentBuffers:
     table
         Table of columns for the general kernels.
     fast
-        Tables of columns for the fast kernels, in the order of the template's `fast`.
+        Columns for the fast kernels, in the order of the template's `fast`: to measure strings, then to convert; or one of them.
     ranges
         Ranges of sizes that the estimate covers.
     """
 
     table: DeviceBuffer
-    fast: list[DeviceBuffer]
+    fast: list[FastTable]
     ranges: DeviceBuffer
 
 
-def argument_bytes(known: GpuPlan, columns: int) -> int:
+def argument_bytes(gpu_plan: GpuPlan, columns: int) -> int:
     """Return an upper bound of the buffer's bytes for a number of columns, each of which may be a string."""
     ranges = 16 * (columns + 1)
-    return int(-(-known.rules_bytes // 16) * 16 + columns * COLUMN.itemsize + 16 + 2 * max_row_bytes(columns) + ranges)
+    return int(-(-gpu_plan.rules_bytes // 16) * 16 + columns * COLUMN.itemsize + 16 + 2 * max_row_bytes(columns) + ranges)
 
 
 class ArgumentTemplate:
@@ -48,26 +56,28 @@ class ArgumentTemplate:
 
     Parameters
     ----------
-    known, group
+    gpu_plan, group
         The plan, and some of its columns.
     fast
         The columns as the fast kernels read them; None for a kernel that cannot read them or is not launched.
     """
 
-    def __init__(self, known: GpuPlan, group: ColumnGroup, fast: Sequence[RowColumns | None]) -> None:
-        rules, rule_pointers = known.rules
+    def __init__(self, gpu_plan: GpuPlan, group: ColumnGroup, fast: Sequence[RowColumns | None]) -> None:
+        rules, rule_pointers = gpu_plan.rules
         table, table_pointers, table_buffers = group.table
         padding = (rules.nbytes + table.nbytes) % 16 // 8  # the fast kernels read rows of their tables in units of 16 bytes
         parts = [rules, table, np.zeros(padding, np.uint64)]
         begin = len(rules) + len(table) + padding
         buffers = [table_buffers + np.array([[len(rules)], [0]])]
         self._table = len(rules) * 8, table.nbytes
-        self._fast = []
+        self._fast: list[tuple[RowColumns | None, int, int]] = []
         for columns in fast:
-            words, own = (np.zeros(0, np.uint64), None) if columns is None else columns.table(group.values_at, group.offsets_at)
-            if own is not None:
-                buffers.append(own + np.array([[begin], [0]]))
-            self._fast.append((begin * 8, words.nbytes))
+            words, addressed = (
+                (np.zeros(0, np.uint64), None) if columns is None else columns.table(group.values_at, group.offsets_at)
+            )
+            if addressed is not None:
+                buffers.append(addressed + np.array([[begin], [0]]))
+            self._fast.append((columns, begin * 8, words.nbytes))
             parts.append(words)
             begin += len(words)
         self._ranges = begin * 8
@@ -107,7 +117,9 @@ class ArgumentTemplate:
     def buffers(self, buffer: DeviceBuffer, ranges: int = 0) -> ArgumentBuffers:
         """Return the slices of a buffer, whose estimate has `ranges` words."""
         return ArgumentBuffers(
-            self.table(buffer), [BufferSlice(buffer, *one) for one in self._fast], BufferSlice(buffer, self._ranges, 8 * ranges)
+            self.table(buffer),
+            [FastTable(columns, BufferSlice(buffer, begin, size)) for columns, begin, size in self._fast],
+            BufferSlice(buffer, self._ranges, 8 * ranges),
         )
 
     def table(self, buffer: DeviceBuffer) -> DeviceBuffer:
@@ -115,10 +127,10 @@ class ArgumentTemplate:
         return BufferSlice(buffer, *self._table)
 
 
-def argument_template(known: GpuPlan, group: ColumnGroup, fast: Sequence[RowColumns | None]) -> ArgumentTemplate:
+def argument_template(gpu_plan: GpuPlan, group: ColumnGroup, fast: Sequence[RowColumns | None]) -> ArgumentTemplate:
     """Return the template of a group, which is cached in the group."""
     key = tuple(map(id, fast))  # these objects live as long as the group
-    found = group.argument_templates.get(key)
-    if found is None:
-        found = group.argument_templates[key] = ArgumentTemplate(known, group, fast)
-    return found
+    template = group.argument_templates.get(key)
+    if template is None:
+        template = group.argument_templates[key] = ArgumentTemplate(gpu_plan, group, fast)
+    return template

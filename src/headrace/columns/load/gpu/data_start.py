@@ -19,6 +19,6 @@ def find_data(source: OpenSource, dialect: _native.Dialect, plan: LoadPlan) -> t
         begin, counts["leading"], counts["blank"], counts["comment"] = plan.before
         return begin, counts
     with native_errors():
-        found = _native.find_data(source.native, dialect, plan.isa, plan.begin, plan.data_begin, plan.end)
-    begin, counts["leading"], counts["blank"], counts["comment"] = found
+        preceding = _native.find_data(source.native, dialect, plan.isa, plan.begin, plan.data_begin, plan.end)
+    begin, counts["leading"], counts["blank"], counts["comment"] = preceding
     return begin, counts

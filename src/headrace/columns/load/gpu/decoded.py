@@ -18,7 +18,7 @@ from headrace.sources.open import OpenSource
 
 
 def decode_target(
-    place: GpuTarget,
+    target: GpuTarget,
     source: OpenSource,
     plan: LoadPlan,
     view: Callable[[DeviceBuffer], _native.Source],
@@ -28,7 +28,7 @@ def decode_target(
 
     Parameters
     ----------
-    place
+    target
         The execution target and the encoded text. For a part of a text, the buffer has that part only.
     source, plan
         The encoded source, and the plan in its bytes.
@@ -37,14 +37,14 @@ def decode_target(
     shape
         Launch parameters of the decoding kernels.
     """
-    decoded = decode_on_gpu(place.launcher, _encoded(place.text, source, plan), shape)
+    decoded = decode_on_gpu(target.launcher, _encoded(target.text, source, plan), shape)
     native = view(decoded.text)
     decoded.read = native.read
     begin, end, data_begin = (decoded.place_of(byte) for byte in (plan.begin, plan.end, plan.data_begin))
     text: Any = decoded.text
     opened = replace(source, native=native, codec="utf-8", begin=decoded.place_of(source.begin), on_gpu=text, decoded=decoded)
     plan = replace(plan, begin=begin, end=end, data_begin=data_begin)
-    return GpuTarget(place.launcher, decoded.text, place.shape, place.device), opened, plan
+    return GpuTarget(target.launcher, decoded.text, target.tuning, target.device), opened, plan
 
 
 def _encoded(text: DeviceBuffer, source: OpenSource, plan: LoadPlan) -> Encoded:

@@ -122,12 +122,12 @@ def estimate_sizes(dialect: _native.Dialect, prefix: bytes, size: int, strings: 
     """
     sample = _MIN_SAMPLE_BYTES if size < _SHORT_TEXT_BYTES else _MIN_LARGE_SAMPLE_BYTES
     spare = _MIN_SPARE_PART, _MAX_SPARE_PART, _DEVIATIONS, SPARE_ROWS, SPARE_STRING_BYTES
-    found = _native.estimate_sizes(dialect, prefix, size, strings, (*spare, sample, _SAMPLE_GROWTH, _MIN_RECORDS))
-    return None if found is None else _size_estimate(*found)
+    estimate = _native.estimate_sizes(dialect, prefix, size, strings, (*spare, sample, _SAMPLE_GROWTH, _MIN_RECORDS))
+    return None if estimate is None else _size_estimate(*estimate)
 
 
 def validate_estimate(
-    launcher: Launcher, found: tuple[DeviceBuffer, int], ranges: DeviceBuffer, string_bytes: DeviceBuffer, rows: DeviceBuffer
+    launcher: Launcher, totals: DeviceBuffer, ranges: DeviceBuffer, string_bytes: DeviceBuffer, rows: DeviceBuffer
 ) -> None:
     """Launch the kernel that checks whether the buffers are large enough.
 
@@ -135,8 +135,8 @@ def validate_estimate(
     ----------
     launcher
         Execution context of the kernels.
-    found
-        Totals of the search variants, and how many of the variants are expected to read the text.
+    totals
+        Totals of the first search variant. If another one reads the text, the estimate counts as wrong.
     ranges
         `SizeEstimate.ranges`, on the device.
     string_bytes
@@ -144,8 +144,7 @@ def validate_estimate(
     rows
         A word that receives the number of rows, or a mark that the estimate was wrong. Kernels that read the mark write nothing.
     """
-    totals, variants = found
-    args = [totals, variants, ranges, string_bytes, string_bytes.nbytes // 8, rows]
+    args = [totals, 1, ranges, string_bytes, string_bytes.nbytes // 8, rows]
     launcher.launch(_CHECK, Shape(_DEFINES, 1, _THREADS), args)
 
 

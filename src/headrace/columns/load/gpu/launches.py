@@ -10,7 +10,7 @@ from typing import Any
 
 from headrace.columns.convert.gpu.column_group import ColumnGroup, gpu_plan_of
 from headrace.columns.convert.gpu.fast.launches import MeasuredStrings, RowLaunches, halves_of, strings_of_search
-from headrace.columns.convert.gpu.layouts import CONVERT_TASK, SIGHTINGS, TOTALS_WORDS, pack_steps, pack_task
+from headrace.columns.convert.gpu.layouts import CONVERT_TASK, SIGHTINGS, TOTALS_WORDS, pack_dfa, pack_task
 from headrace.columns.convert.gpu.row_columns import RowColumns
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
 from headrace.columns.convert.gpu.target import GpuTarget, convert_program
@@ -24,7 +24,7 @@ from headrace.gpu.kernels.trace_expressions import least
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import TOTALS
 from headrace.structure.gpu.find import TileStructure
-from headrace.structure.gpu.launches import FORMS_BYTES
+from headrace.structure.gpu.launches import VARIANTS_BYTES
 
 _MEASURE = Entry("columns/convert/gpu/general/convert.cu", "measure_strings", f"PPPPPPI{CONVERT_TASK.argument}")
 _CONVERT = Entry("columns/convert/gpu/general/convert.cu", "convert_tiles", f"PPPPPPPPI{CONVERT_TASK.argument}")
@@ -57,8 +57,6 @@ class SpeculativeConversion:
         The arguments of the kernels.
     recording
         The launches; None if they cannot be recorded.
-    fast
-        The columns as the fast kernels measure and convert them.
     sums, sizes
         Numbers of the buffers, among those that the recording allocates, that `MeasuredStrings` refers to; None if the buffer
         was allocated with the search.
@@ -68,21 +66,28 @@ class SpeculativeConversion:
 
     arguments: ArgumentTemplate
     recording: Recording | None
-    fast: tuple[RowColumns | None, RowColumns | None]
     sums: int | None = None
     sizes: int | None = None
     measures_fast: bool = False
 
-    def replay(self, place: GpuTarget, searched: SearchedText, rows: int) -> MeasuredStrings:
+    def replay(self, target: GpuTarget, searched: SearchedText, rows: int) -> MeasuredStrings:
         """Replay the launches for a text; `rows`: its estimated rows."""
         assert self.recording is not None
-        found, strings = searched.found, searched.strings
-        buffers = [place.text, found.totals, found.entries, strings.sums, strings.sizes, searched.marks, searched.arguments]
-        numbers = place.text.nbytes, found.tiles, rows
-        result = place.launcher.replay(self.recording, numbers, [*buffers, searched.faults])
+        structure, strings = searched.structure, searched.strings
+        buffers = [
+            target.text,
+            structure.totals,
+            structure.entries,
+            strings.sums,
+            strings.sizes,
+            searched.marks,
+            searched.arguments,
+        ]
+        numbers = target.text.nbytes, structure.tiles, rows
+        result = target.launcher.replay(self.recording, numbers, [*buffers, searched.faults])
         sums = strings.sums if result is None or self.sums is None else result[self.sums]
         sizes = strings.sizes if result is None or self.sizes is None else result[self.sizes]
-        return MeasuredStrings(sums, sizes, halves_of(searched.marks, found.tiles)[1] if self.measures_fast else None)
+        return MeasuredStrings(sums, sizes, halves_of(searched.marks, structure.tiles)[1] if self.measures_fast else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +120,7 @@ class ResultLayout:
     """
 
     def __init__(self, columns: int, infers: bool) -> None:
-        self.word = FORMS_BYTES + -(-columns // 2) * 16
+        self.word = VARIANTS_BYTES + -(-columns // 2) * 16
         self.results = self.word + 16
         self.end = self.results + -(-results_bytes(columns, infers) // 16) * 16
 
@@ -126,7 +131,7 @@ class SearchedText:
 
     Parameters
     ----------
-    found
+    structure
         The tiles of the text.
     strings
         String sizes measured by the search. If the search did not measure them, `sums` is uninitialised; the measuring kernel
@@ -143,7 +148,7 @@ class SearchedText:
         Whether the sums have room for all columns of strings.
     """
 
-    found: TileStructure
+    structure: TileStructure
     strings: MeasuredStrings
     marks: DeviceBuffer
     arguments: DeviceBuffer
@@ -154,11 +159,11 @@ class SearchedText:
 
     def string_bytes(self, group: ColumnGroup) -> DeviceBuffer:
         """Return the words that receive the bytes of each column of strings in the first conversion."""
-        return BufferSlice(self.found.totals, FORMS_BYTES, group.strings * 8)
+        return BufferSlice(self.structure.totals, VARIANTS_BYTES, group.strings * 8)
 
     def results(self, group: ColumnGroup) -> DeviceBuffer:
         """Return the buffer for the results of the first conversion."""
-        return BufferSlice(self.found.totals, self.layout.results, results_bytes(len(group.columns), group.infers))
+        return BufferSlice(self.structure.totals, self.layout.results, results_bytes(len(group.columns), group.infers))
 
 
 class ConversionLaunches:
@@ -166,7 +171,7 @@ class ConversionLaunches:
 
     Parameters
     ----------
-    place, dialect, plan
+    target, dialect, plan
         The execution target with the text, its dialect, and the plan.
     searched
         The search, which precedes all launches.
@@ -174,39 +179,38 @@ class ConversionLaunches:
         The faults of the load.
     """
 
-    def __init__(self, place: GpuTarget, dialect: Dialect, plan: LoadPlan, searched: SearchedText, faults: FaultList) -> None:
-        self._place, self._launcher, self._text = place, place.launcher, place.text
-        self._dialect, self._plan, self._known = dialect, plan, gpu_plan_of(plan)
-        self._searched, self._found, self._faults = searched, searched.found, faults
+    def __init__(self, target: GpuTarget, dialect: Dialect, plan: LoadPlan, searched: SearchedText, faults: FaultList) -> None:
+        self._target, self._launcher, self._text = target, target.launcher, target.text
+        self._dialect, self._plan, self._gpu_plan = dialect, plan, gpu_plan_of(plan)
+        self._searched, self._structure, self._faults = searched, searched.structure, faults
         self._strings = searched.strings
-        self._scan_memory: DeviceBuffer | None = BufferSlice(searched.found.totals, searched.layout.end)
-        self._fast = RowLaunches(place, dialect, searched.found, searched.marks, searched.quoted)
+        self._scan_memory: DeviceBuffer | None = BufferSlice(searched.structure.totals, searched.layout.end)
+        self._fast = RowLaunches(target, dialect, searched.structure, searched.marks, searched.quoted)
 
     def speculative(self, group: ColumnGroup) -> SpeculativeConversion:
         """Return the conversion of a group with estimated sizes, for texts that the first search variant reads.
 
         If the DFA may search the text, the launches are not recorded, because its buffers differ from call to call.
         """
-        measured = None if self._found.measured_strings else self.fast_columns(group, writes=False)
-        fast = measured, self.fast_columns(group, writes=True)
-        arguments = argument_template(self._known, group, fast)
-        conversion = SpeculativeConversion(arguments, None, fast)
-        if "steps" in self._found.forms:
+        measured = None if self._structure.measured_strings else self.fast_columns(group, writes=False)
+        arguments = argument_template(self._gpu_plan, group, (measured, self.fast_columns(group, writes=True)))
+        conversion = SpeculativeConversion(arguments, None)
+        if "dfa" in self._structure.variants:
             return conversion
         recorder = Recorder(3, 8)
         nbytes, tiles, rows = recorder.numbers
         text, totals, entries, sums, sizes, marks, argument_buffer, faults = recorder.given
-        known: Any = {"totals": totals, "entries": entries, "tiles": tiles, "more": ()}
-        found = replace(self._found, **known)
-        strings: Any = strings_of_search(found, sums, sizes, marks)
+        tile_buffers: Any = {"totals": totals, "entries": entries, "tiles": tiles, "extra": ()}
+        structure = replace(self._structure, **tile_buffers)
+        strings: Any = strings_of_search(structure, sums, sizes, marks)
         buffers: Any = {"strings": strings, "marks": marks, "arguments": argument_buffer, "faults": faults}
-        target: Any = {"launcher": recorder, "text": text.of_size(nbytes)}
-        searched = replace(self._searched, found=found, **buffers)
-        symbolic = ConversionLaunches(replace(self._place, **target), self._dialect, self._plan, searched, self._faults)
+        symbols: Any = {"launcher": recorder, "text": text.of_size(nbytes)}
+        searched = replace(self._searched, structure=structure, **buffers)
+        symbolic = ConversionLaunches(replace(self._target, **symbols), self._dialect, self._plan, searched, self._faults)
         symbolic.launch_speculative(group, conversion, rows)
         recording, strings = recorder.done(), symbolic._strings
-        sums_made, sizes_made = recorder.number_made(strings.sums), recorder.number_made(strings.sizes)
-        return SpeculativeConversion(arguments, recording, fast, sums_made, sizes_made, measures_fast=strings.left is not None)
+        sums_number, sizes_number = recorder.number_made(strings.sums), recorder.number_made(strings.sizes)
+        return SpeculativeConversion(arguments, recording, sums_number, sizes_number, measures_fast=strings.left is not None)
 
     def continue_after_replay(self, strings: MeasuredStrings) -> None:
         """Continue after a replay, which has used the zeros and marks allocated with the search and measured `strings`."""
@@ -215,17 +219,17 @@ class ConversionLaunches:
 
     def launch_speculative(self, group: ColumnGroup, conversion: SpeculativeConversion, rows: Any) -> None:
         """Measure strings, validate the estimate, and convert columns into buffers for the estimated rows."""
-        searched, found, (measured, converted) = self._searched, self._found, conversion.fast
+        searched, structure = self._searched, self._structure
         arguments = conversion.arguments.buffers(searched.arguments, 2 * (group.strings + 1))
-        totals, word = searched.string_bytes(group), BufferSlice(found.totals, searched.layout.word, 8)
+        totals, word = searched.string_bytes(group), BufferSlice(structure.totals, searched.layout.word, 8)
         with self._launcher.together():
-            if found.measured_strings:
+            if structure.measured_strings:
                 self._measure_declined(group, arguments, totals)
             else:
-                self.measure(group, arguments, (measured, arguments.fast[0]), "", totals)
-            validate_estimate(self._launcher, (found.totals, 1), arguments.ranges, totals, word)
+                self.measure(group, arguments, "", totals)
+            validate_estimate(self._launcher, structure.totals, arguments.ranges, totals, word)
             output = ConversionOutput(searched.results(group), searched.faults, rows, word)
-            self.convert(group, arguments, (converted, arguments.fast[1]), found.forms[0], output)
+            self.convert(group, arguments, structure.variants[0], output)
 
     def fast_columns(self, group: ColumnGroup, *, writes: bool) -> RowColumns | None:
         """Return the columns as a fast kernel reads them, or None if it cannot; `writes`: for converting, not measuring."""
@@ -237,8 +241,7 @@ class ConversionLaunches:
         self,
         group: ColumnGroup,
         arguments: ArgumentBuffers,
-        fast: tuple[RowColumns | None, DeviceBuffer],
-        form: str,
+        variant: str,
         totals: DeviceBuffer,
     ) -> None:
         """Count the string bytes of each column and tile, and scan them to offsets.
@@ -247,9 +250,7 @@ class ConversionLaunches:
         ----------
         group, arguments
             The columns, and the arguments of the kernels.
-        fast
-            The columns as the fast kernel reads them, and its table.
-        form
+        variant
             The search variant that read the text; empty if it is not known yet.
         totals
             One word for each column of strings, zero before the launch; receives its bytes.
@@ -258,40 +259,43 @@ class ConversionLaunches:
         if not strings:
             return
         sums = self._strings.sums
-        if form or not self._searched.has_sums or self._found.measured_strings:
-            sums = launcher.allocate(self._found.tiles * strings * 8)
-        columns, table = fast
+        if variant or not self._searched.has_sums or self._structure.measured_strings:
+            sums = launcher.allocate(self._structure.tiles * strings * 8)
+        columns, table = arguments.fast[0]
         if columns is None:
             self._strings = MeasuredStrings(sums)
         else:
             self._strings = self._fast.measure(columns, table, sums, ascii_only=group.has_text)
-        for variant, decisive in self._measured_forms(form):
-            self._measure_general(group, arguments, variant, decisive)
+        for general_variant, decisive in self._measured_variants(variant):
+            self._measure_general(group, arguments, general_variant, decisive)
         self._scan_sizes(strings, totals)
 
     def _measure_declined(self, group: ColumnGroup, arguments: ArgumentBuffers, totals: DeviceBuffer) -> None:
         """Measure the tiles that the first search variant has declined to measure; parameters as for `measure`."""
-        self._measure_general(group, arguments, self._found.forms[0], BufferSlice(self._found.totals, 0, TOTALS.itemsize))
+        self._measure_general(
+            group, arguments, self._structure.variants[0], BufferSlice(self._structure.totals, 0, TOTALS.itemsize)
+        )
         self._scan_sizes(group.strings, totals)
 
-    def _measure_general(self, group: ColumnGroup, arguments: ArgumentBuffers, form: str, decisive: DeviceBuffer | None) -> None:
+    def _measure_general(
+        self, group: ColumnGroup, arguments: ArgumentBuffers, variant: str, decisive: DeviceBuffer | None
+    ) -> None:
         """Measure tiles that the fast kernel did not, unless the totals in `decisive` say that another variant reads the text."""
         declined = self._strings.left
-        shape, block_tiles = self._shape(form, declined, writes=False)
-        head = [self._text, self._found.entries, arguments.table, self._strings.sums, decisive, declined]
-        self._launcher.launch(_MEASURE, shape, [*head, block_tiles, self._task(group, form)])
+        shape, block_tiles = self._shape(variant, declined, writes=False)
+        head = [self._text, self._structure.entries, arguments.table, self._strings.sums, decisive, declined]
+        self._launcher.launch(_MEASURE, shape, [*head, block_tiles, self._task(group, variant)])
 
     def _scan_sizes(self, strings: int, totals: DeviceBuffer) -> None:
         # The scan needs zeroed memory. The first scan uses the memory allocated with the search.
         memory, self._scan_memory = self._scan_memory, None
-        scan_string_sizes(self._launcher, self._strings.sums, (self._found.tiles, strings), totals, memory)
+        scan_string_sizes(self._launcher, self._strings.sums, (self._structure.tiles, strings), totals, memory)
 
     def convert(
         self,
         group: ColumnGroup,
         arguments: ArgumentBuffers,
-        fast: tuple[RowColumns | None, DeviceBuffer],
-        form: str,
+        variant: str,
         output: ConversionOutput,
     ) -> None:
         """Convert the columns, whose strings are measured; parameters as for `measure`."""
@@ -299,38 +303,38 @@ class ConversionLaunches:
         results, validated = output.results, output.validated
         if group.infers:
             launcher.fill(BufferSlice(results, counts_bytes(count)), 0xFF)
-        columns, table = fast
+        columns, table = arguments.fast[-1]
         declined: DeviceBuffer | None = None
         if columns is not None:
-            declined = self._fast.convert(columns, table, self._strings, ascii_only=group.has_text, ahead=validated)
-        shape, block_tiles = self._shape(form, declined, writes=True)
+            declined = self._fast.convert(columns, table, self._strings, ascii_only=group.has_text, validated_rows=validated)
+        shape, block_tiles = self._shape(variant, declined, writes=True)
         sums = self._strings.sums
-        head = [self._text, self._found.entries, arguments.table, sums, output.faults, results, validated, declined]
-        launcher.launch(_CONVERT, shape, [*head, block_tiles, self._task(group, form)])
+        head = [self._text, self._structure.entries, arguments.table, sums, output.faults, results, validated, declined]
+        launcher.launch(_CONVERT, shape, [*head, block_tiles, self._task(group, variant)])
         if count:
             blocks = least(_COUNT_BLOCKS // count, output.rows // 32 // _THREADS) + 1
             args = [arguments.table, output.rows, validated, BufferSlice(results, TOTALS_WORDS * 8, count * 8)]
             launcher.launch(_COUNT, Shape(_SMALL, (count, blocks, 1), _THREADS), args)
 
-    def _measured_forms(self, form: str) -> list[tuple[str, DeviceBuffer | None]]:
+    def _measured_variants(self, variant: str) -> list[tuple[str, DeviceBuffer | None]]:
         """Return the variants to measure strings by, each with the totals that say whether it reads the text."""
-        forms = self._found.forms
-        if form or len(forms) == 1 or "steps" not in forms:
-            return [(form or forms[-1], None)]
-        decisive = BufferSlice(self._found.totals, (len(forms) - 2) * TOTALS.itemsize, TOTALS.itemsize)
-        return [(forms[-2], decisive), ("steps", decisive)]
+        variants = self._structure.variants
+        if variant or len(variants) == 1 or "dfa" not in variants:
+            return [(variant or variants[-1], None)]
+        decisive = BufferSlice(self._structure.totals, (len(variants) - 2) * TOTALS.itemsize, TOTALS.itemsize)
+        return [(variants[-2], decisive), ("dfa", decisive)]
 
-    def _shape(self, form: str, declined: DeviceBuffer | None, *, writes: bool) -> tuple[Shape, int]:
+    def _shape(self, variant: str, declined: DeviceBuffer | None, *, writes: bool) -> tuple[Shape, int]:
         """Return the launch configuration and the tiles of a block: several if only declined tiles are converted."""
-        tiles = self._found.tiles
-        defines, threads, shared = convert_program(self._place.shape, form, writes)
+        tiles = self._structure.tiles
+        defines, threads, shared = convert_program(self._target.tuning, variant, writes)
         block_tiles = 1 if declined is None else least(tiles // MARKED_BLOCKS + 1, 32)
         return Shape(defines, -(-tiles // block_tiles), threads, shared), block_tiles
 
-    def _task(self, group: ColumnGroup, form: str) -> bytes:
-        steps, listing, size = self._found.steps, self._faults.listing, self._text.nbytes
-        if form != "steps" or steps is None:
-            return self._known.task(group, self._dialect, form == "quoted", listing, (size, self._found.tiles))
-        sizes = {"size": size, "tiles": self._found.tiles}
-        task: bytes = pack_task(self._plan, group.columns, pack_steps(self._dialect, steps), **sizes, listing=listing).tobytes()
+    def _task(self, group: ColumnGroup, variant: str) -> bytes:
+        dfa, listing, size = self._structure.dfa, self._faults.listing, self._text.nbytes
+        if variant != "dfa" or dfa is None:
+            return self._gpu_plan.task(group, self._dialect, variant == "quoted", listing, (size, self._structure.tiles))
+        sizes = {"size": size, "tiles": self._structure.tiles}
+        task: bytes = pack_task(self._plan, group.columns, pack_dfa(self._dialect, dfa), **sizes, listing=listing).tobytes()
         return task

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 from headrace.columns.column import Column
 from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers
@@ -12,8 +13,15 @@ from headrace.core.lazy import LazySequence
 from headrace.gpu.kernels.launcher import Launcher
 
 
+class _DescribedGroup(NamedTuple):
+    """A group and the nulls of its columns, without their buffers."""
+
+    group: ColumnGroup
+    nulls: Sequence[int]
+
+
 def lazy_columns(
-    launcher: Launcher, made: dict[int, ColumnGroupBuffers], count: int
+    launcher: Launcher, group_at: dict[int, ColumnGroupBuffers], count: int
 ) -> tuple[LazySequence[Column | None], LazySequence[tuple[DataType, int] | None]]:
     """Return the columns by position, and the type and number of nulls of each.
 
@@ -23,27 +31,27 @@ def lazy_columns(
     ----------
     launcher
         Execution context of the kernels.
-    made
-        The wanted columns by position.
+    group_at
+        The group of each wanted column, by position.
     count
         Number of all columns.
     """
-    groups = list({id(one): one for one in made.values()}.values())
-    for one in groups:
-        one.close()
-    described = {id(one): (one.group, one.nulls) for one in groups}
-    parts = {position: described[id(one)] for position, one in made.items()}
-    return LazySequence(count, partial(_column_at, launcher, made)), LazySequence(count, partial(_described_at, parts))
+    groups = list({id(group): group for group in group_at.values()}.values())
+    for group in groups:
+        group.close()
+    described = {id(group): _DescribedGroup(group.group, group.nulls) for group in groups}
+    described_at = {position: described[id(group)] for position, group in group_at.items()}
+    return LazySequence(count, partial(_column_at, launcher, group_at)), LazySequence(count, partial(_described_at, described_at))
 
 
-def _column_at(launcher: Launcher, made: dict[int, ColumnGroupBuffers], position: int) -> Column | None:
-    one = made.get(position)
-    return None if one is None else one.column(launcher, one.group.numbers[position])
+def _column_at(launcher: Launcher, group_at: dict[int, ColumnGroupBuffers], position: int) -> Column | None:
+    buffers = group_at.get(position)
+    return None if buffers is None else buffers.column(launcher, buffers.group.numbers[position])
 
 
-def _described_at(parts: dict[int, tuple[ColumnGroup, Sequence[int]]], position: int) -> tuple[DataType, int] | None:
-    if position not in parts:
+def _described_at(described_at: dict[int, _DescribedGroup], position: int) -> tuple[DataType, int] | None:
+    if position not in described_at:
         return None
-    group, nulls = parts[position]
+    group, nulls = described_at[position]
     number = group.numbers[position]
     return group.types[number], nulls[number]

@@ -40,19 +40,19 @@ from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer
 from headrace.sources.kinds.gpu_array import first_fetch_bytes
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu.dialect_tables import Found
+from headrace.structure.gpu.dialect_tables import FindFlag
 from headrace.structure.gpu.find import find_tiles, tile_count
-from headrace.structure.gpu.launches import FORMS_BYTES
+from headrace.structure.gpu.launches import VARIANTS_BYTES
 
 __all__ = ["GpuTarget", "GpuTuning", "load_on_gpu"]
 
 MAX_STRING_BYTES = 0x7FFFFFFF
-_UNENDED = int(Found.OPEN | Found.UNCLOSED)
+_UNENDED = int(FindFlag.OPEN | FindFlag.UNCLOSED)
 _QUOTES_BYTES = 4096
 """Bytes at the begin of the data that decide whether its fields are expected to have quotes."""
 
 
-def load_on_gpu(place: GpuTarget, source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO_HANDLES) -> Loaded:
+def load_on_gpu(target: GpuTarget, source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO_HANDLES) -> Loaded:
     """Load all records of a text in device memory into columns there.
 
     Memory: the result, and up to a quarter more; 32 bytes for each tile of text, 72 more during the search, and 8 for each tile
@@ -60,7 +60,7 @@ def load_on_gpu(place: GpuTarget, source: OpenSource, dialect: Dialect, plan: Lo
 
     Parameters
     ----------
-    place
+    target
         The execution target, and the whole source in device memory.
     source
         The source on the host, or a view of it. Only its first bytes and the text of evidence are read.
@@ -79,18 +79,18 @@ def load_on_gpu(place: GpuTarget, source: OpenSource, dialect: Dialect, plan: Lo
         A part ends inside a record, and more text follows.
     """
     try:
-        return _load(place, source, dialect, plan, run)
+        return _load(target, source, dialect, plan, run)
     except _MisreadError:
         pass  # the buffers of this attempt are released before the next one
-    again = _place(place.launcher, place.text, with_dfa(place.shape), place.device)
-    return replace(_load(again, source, dialect, plan, run), used_dfa=True)
+    retried = _target(target.launcher, target.text, with_dfa(target.tuning), target.device)
+    return replace(_load(retried, source, dialect, plan, run), used_dfa=True)
 
 
-def _load(place: GpuTarget, source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun) -> Loaded:
-    known = gpu_plan_of(plan)
-    setup = load_setup(known, dialect, plan, place.shape)
+def _load(target: GpuTarget, source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun) -> Loaded:
+    gpu_plan = gpu_plan_of(plan)
+    setup = load_setup(gpu_plan, dialect, plan, target.tuning)
     begin, counts = find_data(source, setup.native, plan)
-    request = _request(place, source, dialect, plan, known, setup, begin, run)
+    request = _request(target, source, dialect, plan, gpu_plan, setup, begin, run)
     return _Load(request, LoadResultBuilder(request, counts)).run()
 
 
@@ -98,7 +98,7 @@ class _MisreadError(Exception):
     """The search has misread quotes of the text."""
 
 
-_request, _searched, _place, _launched = (
+_request, _searched, _target, _launched = (
     fast_constructor(LoadRequest),
     fast_constructor(SearchedText),
     fast_constructor(GpuTarget),
@@ -110,64 +110,64 @@ class _Load:
     """One load. Positions are bytes of the source; those of kernels count from the begin of the data."""
 
     def __init__(self, request: LoadRequest, result: LoadResultBuilder) -> None:
-        place, plan, source, begin = request.place, request.plan, request.source, request.begin
-        self._launcher, self._shape = place.launcher, place.shape
+        target, plan, source, begin = request.target, request.plan, request.source, request.begin
+        self._launcher, self._tuning = target.launcher, target.tuning
         self._dialect, self._plan, self._source = request.dialect, plan, source
-        self._known, self._setup, self._result = request.known, request.setup, result
+        self._gpu_plan, self._setup, self._result = request.gpu_plan, request.setup, result
         self._begin, self._size = begin, min(plan.end, source.size) - begin
-        self._text = BufferSlice(place.text, begin, self._size)
-        self._place = _place(place.launcher, self._text, place.shape)
+        self._text = BufferSlice(target.text, begin, self._size)
+        self._target = _target(target.launcher, self._text, target.tuning)
         self._rows = 0
-        self._form = ""  # the search variant that read the text; known after the wait
+        self._variant = ""  # the search variant that read the text; known after the wait
         self._allocated: ColumnGroupBuffers | None = None  # for the estimated rows, without strings
         self._replayed: MeasuredStrings | None = None  # measured by the replay of a recorded conversion
 
     def run(self) -> Loaded:
         """Search, convert with estimated sizes, and repeat conversions until the type of every column is known."""
-        known, setup, result = self._known, self._setup, self._result
+        gpu_plan, setup, result = self._gpu_plan, self._setup, self._result
         if self._size <= 0:
             group = self._first_group()
             return result.build(dict.fromkeys(setup.positions, group.no_rows(self._launcher)))
         self._search()
         group = self._first_group()  # the host samples the kinds of text while the search runs
         converted = self._convert_first(group)
-        made: dict[int, ColumnGroupBuffers] = {}
+        group_at: dict[int, ColumnGroupBuffers] = {}
         kinds: dict[int, int] = {}
         while True:
             if converted is not None:
-                made.update(dict.fromkeys(group.positions, converted))
-                if not known.inferred:
-                    return result.build(made)
+                group_at.update(dict.fromkeys(group.positions, converted))
+                if not gpu_plan.inferred:
+                    return result.build(group_at)
                 kinds.update(zip(group.positions, group.kinds, strict=True))
                 changed = result.inference.changed(kinds)
                 if not changed:
-                    return result.build(made)
-                group = known.group(tuple(changed), bytes(changed.values()))
+                    return result.build(group_at)
+                group = gpu_plan.group(tuple(changed), bytes(changed.values()))
             converted = self._convert(group, self._measured(group))
 
     def _first_group(self) -> ColumnGroup:
         """Return all columns, with their given types or the types that a sample suggests."""
         setup = self._setup
-        return setup.given or self._known.group(setup.positions, self._result.inference.first()[: len(setup.positions)])
+        return setup.typed_group or self._gpu_plan.group(setup.positions, self._result.inference.first()[: len(setup.positions)])
 
     def _search(self) -> None:
         """Launch the structure search, with buffers that the first conversion needs beside its columns."""
-        setup, shape = self._setup, self._shape.find
-        if self._known.inferred:
+        setup, tuning = self._setup, self._tuning.find
+        if self._gpu_plan.inferred:
             self._result.inference.fetch_sample()
         quote = self._dialect.quote_char
         self._prefix = self._read_prefix()
         quoted = quote is not None and quote in self._prefix[:_QUOTES_BYTES]
         # The search that also measures strings cannot read lines that end with CR, so the prefix must have none.
         measuring = None if b"\r" in self._prefix else setup.measuring_search(quoted=quoted)
-        tiles = tile_count(self._text, shape)
+        tiles = tile_count(self._text, tuning)
         sizes = setup.buffer_sizes(tiles, measuring)
-        found = find_tiles(self._launcher, self._text, self._dialect, shape, sizes, has_quotes=quoted, tally=measuring)
-        self._found, self._result.entries = found, found.entries
-        marks, sums, arguments, faults, *string_sizes = found.more
-        strings = strings_of_search(found, sums, string_sizes[0] if string_sizes else None, marks)
+        structure = find_tiles(self._launcher, self._text, self._dialect, tuning, sizes, has_quotes=quoted, fused=measuring)
+        self._structure, self._result.entries = structure, structure.entries
+        marks, sums, arguments, faults, *string_sizes = structure.extra
+        strings = strings_of_search(structure, sums, string_sizes[0] if string_sizes else None, marks)
         has_sums = setup.has_sums(tiles)
-        self._searched = _searched(found, strings, marks, arguments, faults, setup.layout, quoted, has_sums)
+        self._searched = _searched(structure, strings, marks, arguments, faults, setup.layout, quoted, has_sums)
         self._first_buffers: tuple[DeviceBuffer, DeviceBuffer] | None = arguments, faults
 
     @cached_property
@@ -179,7 +179,7 @@ class _Load:
         return launches
 
     def _new_launches(self) -> ConversionLaunches:
-        return ConversionLaunches(self._place, self._dialect, self._plan, self._searched, self._result.faults)
+        return ConversionLaunches(self._target, self._dialect, self._plan, self._searched, self._result.faults)
 
     def _read_prefix(self) -> bytes:
         """Return the first bytes of the data: those that the host has already, unless they are few."""
@@ -199,21 +199,21 @@ class _Load:
         """
         launcher, strings = self._launcher, group.strings
         estimate = estimate_sizes(self._setup.native, self._prefix, self._size, group.string_positions)
-        launched = None if estimate is None or not self._shape.ahead else self._launch_speculative(group, estimate)
+        launched = None if estimate is None or not self._tuning.speculative else self._launch_speculative(group, estimate)
         if launched is None:
             self._measure(group, "", self._searched.string_bytes(group))
             if estimate is not None:
                 self._allocated = estimate.allocate(group, launcher, self._size, strings=False)
-            fetched = launcher.fetch(BufferSlice(self._found.totals, 0, FORMS_BYTES + strings * 8))
+            fetched = launcher.fetch(BufferSlice(self._structure.totals, 0, VARIANTS_BYTES + strings * 8))
             return self._convert(group, self._take_counts(fetched, strings))
         layout = self._searched.layout
         results = results_bytes(len(group.columns), group.infers)
-        fetched = launcher.fetch(BufferSlice(self._found.totals, 0, layout.results + results))
+        fetched = launcher.fetch(BufferSlice(self._structure.totals, 0, layout.results + results))
         string_bytes = self._take_counts(fetched, strings)
         if is_mispredicted(int.from_bytes(fetched[layout.word : layout.word + 8].data, "little")):
             del launched  # releases its buffers before others are allocated
             # Strings that the search measures are measured by its first variant.
-            is_counted = not self._found.measured_strings or self._form == self._found.forms[0]
+            is_counted = not self._structure.measured_strings or self._variant == self._structure.variants[0]
             return self._convert(group, string_bytes if is_counted else self._measured(group))
         launched.columns.trim(self._rows, string_bytes)
         return self._collect(group, launched, fetched[layout.results :])
@@ -223,8 +223,8 @@ class _Load:
         result = estimate.allocate(group, self._launcher, self._size, strings=True)
         if result is None:
             return None
-        searched, found = self._searched, self._found
-        key = found.forms, found.measured_strings, searched.quoted, searched.has_sums
+        searched, structure = self._searched, self._structure
+        key = structure.variants, structure.measured_strings, searched.quoted, searched.has_sums
         conversion = self._setup.conversions.of(lambda: self._new_launches().speculative(group), group, key=key)
         arguments, first_seen = conversion.arguments, self._first_seen(group, searched.results(group))
         ranges = estimate.ranges(group)
@@ -232,13 +232,13 @@ class _Load:
         if conversion.recording is None:
             self._launches.launch_speculative(group, conversion, estimate.rows)
         else:
-            self._replayed = conversion.replay(self._place, searched, estimate.rows)
+            self._replayed = conversion.replay(self._target, searched, estimate.rows)
         return _launched(result, arguments.table(searched.arguments), searched.faults)
 
     def _take_counts(self, fetched: NDArray[np.uint8], strings: int) -> list[int]:
         """Take the counts of the search, and return the bytes of each column of strings."""
-        counts, self._form = self._found.answer(fetched)
-        if self._found.misread(counts, self._form):
+        counts, self._variant = self._structure.answer(fetched)
+        if self._structure.misread(counts, self._variant):
             raise _MisreadError
         if self._plan.part is not None and self._plan.part.is_more and counts["flags"] & _UNENDED:
             raise CutRecordError
@@ -246,24 +246,24 @@ class _Load:
         self._rows = total["records"] = counts["records"]
         total["blank"] += counts["blank_lines"]
         total["comment"] += counts["comments"]
-        return _numbers(fetched[FORMS_BYTES : FORMS_BYTES + 8 * strings])
+        return _numbers(fetched[VARIANTS_BYTES : VARIANTS_BYTES + 8 * strings])
 
-    def _measure(self, group: ColumnGroup, form: str, totals: DeviceBuffer) -> None:
+    def _measure(self, group: ColumnGroup, variant: str, totals: DeviceBuffer) -> None:
         """Launch the kernels that count the bytes of each column of strings in `totals`."""
         if group.strings:
             _, buffer, _ = self._buffers(group)
             columns = self._launches.fast_columns(group, writes=False)
-            template = argument_template(self._known, group, (columns,))
+            template = argument_template(self._gpu_plan, group, (columns,))
             template.upload(self._launcher, buffer)
             arguments = template.buffers(buffer)
-            self._launches.measure(group, arguments, (columns, arguments.fast[0]), form, totals)
+            self._launches.measure(group, arguments, variant, totals)
 
     def _measured(self, group: ColumnGroup) -> list[int]:
         """Return the bytes of each column of strings of a text whose records are counted. The host waits."""
         if not group.strings:
             return []
         totals = self._launcher.allocate(group.strings * 8, fill=0)
-        self._measure(group, self._form, totals)
+        self._measure(group, self._variant, totals)
         return _numbers(self._launcher.fetch(totals))
 
     def _column_buffers(self, group: ColumnGroup, strings: list[int]) -> ColumnGroupBuffers:
@@ -273,7 +273,7 @@ class _Load:
         if result is None or result.group is not group or not covers(result.rows, rows):
             del result  # releases its buffers before others are allocated
             return group.allocate(self._launcher, rows, strings)
-        result.settle(self._launcher, rows, strings)
+        result.resize(self._launcher, rows, strings)
         return result
 
     def _buffers(self, group: ColumnGroup) -> tuple[DeviceBuffer, DeviceBuffer, DeviceBuffer]:
@@ -281,7 +281,7 @@ class _Load:
         nbytes = results_bytes(len(group.columns), group.infers)
         if self._first_buffers is not None:
             return self._searched.results(group), *self._first_buffers
-        others = [argument_bytes(self._known, len(group.columns)), self._result.faults.buffer_bytes]
+        others = [argument_bytes(self._gpu_plan, len(group.columns)), self._result.faults.buffer_bytes]
         results, arguments, faults = self._launcher.allocate_group([nbytes], others)
         return results, arguments, faults
 
@@ -295,7 +295,7 @@ class _Load:
         large = [number for number in exceeding if group.types[number].bits == 32]
         if not large:
             return group
-        return self._known.group(group.positions, group.kinds, frozenset(group.columns[number].position for number in large))
+        return self._gpu_plan.group(group.positions, group.kinds, frozenset(group.columns[number].position for number in large))
 
     def _convert(self, group: ColumnGroup, strings: list[int]) -> ColumnGroupBuffers | None:
         """Convert columns of known sizes. The host waits for the results; None if the same columns must be converted again."""
@@ -303,11 +303,11 @@ class _Load:
         results, buffer, faults = self._buffers(group)
         result = self._column_buffers(group, strings)
         columns = self._launches.fast_columns(group, writes=True)
-        template, first_seen = argument_template(self._known, group, (columns,)), self._first_seen(group, results)
+        template, first_seen = argument_template(self._gpu_plan, group, (columns,)), self._first_seen(group, results)
         template.upload(self._launcher, buffer, result.buffers.addresses, first_seen=first_seen)
         arguments = template.buffers(buffer)
         output = ConversionOutput(results, faults, self._rows)
-        self._launches.convert(group, arguments, (columns, arguments.fast[0]), self._form, output)
+        self._launches.convert(group, arguments, self._variant, output)
         return self._collect(group, _launched(result, arguments.table, faults), self._launcher.fetch(results))
 
     def _collect(self, group: ColumnGroup, launched: LaunchedConversion, fetched: NDArray[np.uint8]) -> ColumnGroupBuffers | None:

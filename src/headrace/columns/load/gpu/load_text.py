@@ -46,16 +46,16 @@ class TextLoads:
         Makes the function that shows buffers of a launcher to the native readers.
     device
         Name of the device.
-    shape
+    tuning
         Launch configuration.
     """
 
-    __slots__ = ("_device", "_dialect", "_shape", "_view")
+    __slots__ = ("_device", "_dialect", "_tuning", "_view")
 
     def __init__(
-        self, dialect: Dialect, view: Callable[[Launcher], View], device: str = "cpu", shape: GpuTuning = DEFAULT_TUNING
+        self, dialect: Dialect, view: Callable[[Launcher], View], device: str = "cpu", tuning: GpuTuning = DEFAULT_TUNING
     ) -> None:
-        self._dialect, self._view, self._device, self._shape = dialect, view, device, shape
+        self._dialect, self._view, self._device, self._tuning = dialect, view, device, tuning
 
     def load(
         self, launcher: Launcher, text: DeviceBuffer, source: OpenSource, plan: LoadPlan, run: LoadRun = NO_HANDLES
@@ -67,16 +67,16 @@ class TextLoads:
         MemoryLimitError, CutRecordError
             As `load_on_gpu`.
         """
-        place = _place(launcher, text, self._shape, self._device)
+        target = _target(launcher, text, self._tuning, self._device)
         if source.codec != "utf-8":
-            place, source, plan = decode_target(place, source, plan, self._view(launcher))
-        loaded = load_on_gpu(place, source, self._dialect, plan, run)
+            target, source, plan = decode_target(target, source, plan, self._view(launcher))
+        loaded = load_on_gpu(target, source, self._dialect, plan, run)
         if loaded.used_dfa:
-            self._shape = with_dfa(self._shape)
+            self._tuning = with_dfa(self._tuning)
         return loaded
 
 
-_place = fast_constructor(GpuTarget)
+_target = fast_constructor(GpuTarget)
 
 
 def loads_on(device: Device, dialect: Dialect) -> TextLoads:

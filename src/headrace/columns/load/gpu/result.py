@@ -17,7 +17,7 @@ from headrace.columns.convert.gpu.layouts import SIGHTINGS, TOTALS_WORDS
 from headrace.columns.convert.gpu.target import GpuTarget
 from headrace.columns.faults.gpu.fault_list import Conversion, FaultList
 from headrace.columns.faults.rejects import no_rejects
-from headrace.columns.finish.gpu.finish import locate_on_gpu, number_rows, shrink
+from headrace.columns.finish.gpu.finish import LocatedText, locate_on_gpu, number_rows, shrink
 from headrace.columns.infer.infer_gpu import Inference
 from headrace.columns.load.gpu.launches import counts_bytes
 from headrace.columns.load.gpu.lazy_columns import lazy_columns
@@ -37,19 +37,19 @@ class LoadRequest:
 
     Parameters
     ----------
-    place, source, dialect, plan, run
+    target, source, dialect, plan, run
         As for `headrace.columns.load.gpu.load.load_on_gpu`.
-    known, setup
+    gpu_plan, setup
         State that does not depend on the text.
     begin
         First byte of the data in the source. Kernels count from it.
     """
 
-    place: GpuTarget
+    target: GpuTarget
     source: OpenSource
     dialect: Dialect
     plan: LoadPlan
-    known: GpuPlan
+    gpu_plan: GpuPlan
     setup: LoadSetup
     begin: int
     run: LoadRun
@@ -93,22 +93,22 @@ class LoadResultBuilder:
 
     def __init__(self, request: LoadRequest, counts: dict[str, int]) -> None:
         self._request, self.counts = request, counts
-        self._launcher, self._plan, self._setup = request.place.launcher, request.plan, request.setup
-        self._infers = bool(request.known.inferred) or request.run.share is not None
+        self._launcher, self._plan, self._setup = request.target.launcher, request.plan, request.setup
+        self._infers = bool(request.gpu_plan.inferred) or request.run.share is not None
         self._filled: int | None = None  # filled short records, known after a pass without faults
 
     @cached_property
     def inference(self) -> Inference:
         """The inferred types. Created only if a type is inferred, the load shares its kinds, or a fault is resolved."""
-        its = self._request
-        return Inference(its.source, its.dialect, its.plan, its.known, its.begin, share=its.run.share)
+        request = self._request
+        return Inference(request.source, request.dialect, request.plan, request.gpu_plan, request.begin, share=request.run.share)
 
     @cached_property
     def faults(self) -> FaultList:
         """The faults. Created only if there is one or the caller needs the object: most texts have none."""
-        its = self._request
-        text = self._launcher, its.place.text, its.source, its.dialect
-        result = FaultList(*text, its.plan, begin=its.begin, see=self.inference.see_field)
+        request = self._request
+        text = self._launcher, request.target.text, request.source, request.dialect
+        result = FaultList(*text, request.plan, begin=request.begin, see=self.inference.see_field)
         if self._filled is not None:
             result.take_clean(self._filled)
         return result
@@ -156,7 +156,7 @@ class LoadResultBuilder:
             self.inference.see([position for _, position in group.inferred], kinds.tobytes())
         return True
 
-    def build(self, made: dict[int, ColumnGroupBuffers]) -> Loaded:
+    def build(self, group_at: dict[int, ColumnGroupBuffers]) -> Loaded:
         """Build the result from the columns by position."""
         setup, plan = self._setup, self._plan
         evidence = setup.no_evidence
@@ -165,12 +165,12 @@ class LoadResultBuilder:
             self.inference.share()
         is_clean = not self._has_faults or self.faults.is_clean
         if not is_clean or setup.collects or plan.values.shrink or plan.row_index is not None:
-            return self._finished(made, evidence)
+            return self._finished(group_at, evidence)
         counts = self.counts
         counts["rejected"], counts["faults"], counts["rows"] = 0, 0, counts["records"]
         counts["filled"] = self._filled or 0
         count = len(plan.columns)
-        columns, described = lazy_columns(self._launcher, made, count)
+        columns, described = lazy_columns(self._launcher, group_at, count)
         return _loaded(
             columns=columns,
             evidence=evidence,
@@ -178,20 +178,20 @@ class LoadResultBuilder:
             counts=counts,
             row_index=None,
             replaced=(0,) * count,
-            device=self._request.place.device,
+            device=self._request.target.device,
             described=described,
         )
 
-    def _finished(self, made: dict[int, ColumnGroupBuffers], evidence: Sequence[Evidence | None]) -> Loaded:
+    def _finished(self, group_at: dict[int, ColumnGroupBuffers], evidence: Sequence[Evidence | None]) -> Loaded:
         """Build the result of a load whose columns are still to be changed: rows removed, types shrunk, rows numbered."""
         launcher, faults, count = self._launcher, self.faults, len(self._plan.columns)
-        taken = self._separate_columns(made)
+        separate = self._separate_columns(group_at)
         index = number_rows(launcher, self._plan, self.counts["records"])
-        faults.finish(taken, self.counts, index)
+        faults.finish(separate, self.counts, index)
         rows = self.counts["rows"]
-        evidence = self._shrunk(taken, rows, evidence) if self._plan.values.shrink else evidence
-        columns = {one.position: one.column(launcher, rows) for one in taken}
-        replaced = {one.position: one.replaced for one in taken}
+        evidence = self._shrunk(separate, rows, evidence) if self._plan.values.shrink else evidence
+        columns = {column.position: column.column(launcher, rows) for column in separate}
+        replaced = {column.position: column.replaced for column in separate}
         return _loaded(
             columns=tuple([columns.get(position) for position in range(count)]),
             evidence=evidence,
@@ -200,14 +200,14 @@ class LoadResultBuilder:
             row_index=index[0].column(launcher, rows) if index else None,
             rejected_records=(faults.rejected_records + np.uint64(1)).tobytes() if self._request.run.share is not None else b"",
             replaced=tuple([replaced.get(position, 0) for position in range(count)]),
-            device=self._request.place.device,
+            device=self._request.target.device,
         )
 
-    def _shrunk(self, taken: list[ColumnBuffers], rows: int, evidence: Sequence[Evidence | None]) -> Sequence[Evidence | None]:
+    def _shrunk(self, separate: list[ColumnBuffers], rows: int, evidence: Sequence[Evidence | None]) -> Sequence[Evidence | None]:
         """Shrink the types of inferred numbers, and return the evidence for the final types."""
-        deciding_rows = shrink(self._launcher, taken, rows)
-        its, decoded = self._request, self._request.source.decoded
-        text = its.source, its.dialect, its.plan, its.begin
+        deciding_rows = shrink(self._launcher, separate, rows)
+        request, decoded = self._request, self._request.source.decoded
+        text = LocatedText(request.source, request.dialect, request.plan, request.begin)
         found = (
             locate_on_gpu(self._launcher, text, self.entries, deciding_rows, self.faults.rejected_records)
             if deciding_rows
@@ -215,16 +215,17 @@ class LoadResultBuilder:
         )
         if decoded is not None:
             found = source_evidence(found, decoded)
-        for position, its_own in found.items():
+        for position, field in found.items():
             before = evidence[position]
-            found[position] = replace(its_own, rounded=before and before.rounded)
+            found[position] = replace(field, rounded=before and before.rounded)
         return tuple([found.get(position, one) for position, one in enumerate(evidence)])
 
-    def _separate_columns(self, made: dict[int, ColumnGroupBuffers]) -> list[ColumnBuffers]:
+    def _separate_columns(self, group_at: dict[int, ColumnGroupBuffers]) -> list[ColumnBuffers]:
         """Return the columns one by one, and the column of collected text."""
-        taken = [one for group in dict.fromkeys(made.values()) for one in group.taken() if made[one.position] is group]
+        groups = dict.fromkeys(group_at.values())
+        result = [column for group in groups for column in group.split() if group_at[column.position] is group]
         if self._setup.collects:
-            collected = ColumnBuffers(self._request.known.wanted[-1], type_named("string"), None)
+            collected = ColumnBuffers(self._request.gpu_plan.wanted[-1], type_named("string"), None)
             self.faults.collect(collected, self.counts["records"])
-            taken.append(collected)
-        return taken
+            result.append(collected)
+        return result

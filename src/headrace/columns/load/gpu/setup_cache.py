@@ -16,7 +16,7 @@ from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.native_dialect import native_dialect
 from headrace.core.identity_cache import IdentityCache
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu.launches import FORMS_BYTES, FusedSummary
+from headrace.structure.gpu.launches import VARIANTS_BYTES, BufferSizes, FusedSummary
 
 _MAX_CONVERSIONS = 16
 SMALL_BYTES, _NO_LIMIT = 1 << 20, 2**63
@@ -27,31 +27,31 @@ class LoadSetup:
 
     Parameters
     ----------
-    known, dialect, plan, shape
+    gpu_plan, dialect, plan, tuning
         The plan on a GPU, the dialect, the plan, and the launch parameters.
     faults
         Bytes of the first list of faults.
     """
 
-    def __init__(self, known: GpuPlan, dialect: Dialect, plan: LoadPlan, shape: GpuTuning, faults: int) -> None:
-        wanted, infers = known.wanted, bool(known.inferred)
+    def __init__(self, gpu_plan: GpuPlan, dialect: Dialect, plan: LoadPlan, tuning: GpuTuning, faults: int) -> None:
+        wanted, infers = gpu_plan.wanted, bool(gpu_plan.inferred)
         self.native = native_dialect(dialect)
         self.collects = plan.rows.collect_long and len(plan.columns) - 1 in wanted
         self.positions = wanted[:-1] if self.collects else wanted
         count = len(self.positions)
         self.layout = ResultLayout(count, infers)
-        self.given = None if infers else known.group(self.positions, bytes([GIVEN]) * count)
+        self.typed_group = None if infers else gpu_plan.group(self.positions, bytes([GIVEN]) * count)
         """The group of all columns, if all types are given."""
-        measured = self.given if shape.ahead else None
-        self._searches = [None if measured is None else measuring(shape, measured, quoted=quoted) for quoted in (False, True)]
+        measured = self.typed_group if tuning.speculative else None
+        self._searches = [None if measured is None else measuring(tuning, measured, quoted=quoted) for quoted in (False, True)]
         self.no_evidence: Sequence[Evidence | None] = (None,) * len(plan.columns)
         self.conversions: IdentityCache[SpeculativeConversion] = IdentityCache(_MAX_CONVERSIONS)
         """Conversions that are launched before the counts are known, by columns and search variants."""
         # Inferred columns may all turn out to be strings. For a short text their sums are allocated with the search, for a
         # longer one later.
-        self._strings = count if infers else known.given_strings
+        self._strings = count if infers else gpu_plan.typed_strings
         self._max_tiles = SMALL_BYTES // 8 // max(count, 1) if infers else _NO_LIMIT
-        self._others = argument_bytes(known, count), faults
+        self._others = argument_bytes(gpu_plan, count), faults
 
     def has_sums(self, tiles: int) -> bool:
         """Return whether the string bytes of each tile are allocated with the search."""
@@ -61,25 +61,25 @@ class LoadSetup:
         """Return the search that also measures strings, if all types are given; `quoted`: the text is expected to have quotes."""
         return self._searches[quoted]
 
-    def buffer_sizes(self, tiles: int, search: FusedSummary | None) -> tuple[Sequence[int], Sequence[int]]:
+    def buffer_sizes(self, tiles: int, search: FusedSummary | None) -> BufferSizes:
         """Return the bytes of the buffers that the first conversion of a text needs beside its columns.
 
         Returns
         -------
-        tuple of sequences of int
-            Buffers to fill with zeros: results after the search's totals, and marks of tiles. Then buffers without initial
-            content: sums of strings, arguments, faults, and sizes of strings if the search measures them.
+        BufferSizes
+            Zeroed: results after the search's totals, and marks of tiles. Others: sums of strings, arguments, faults, and sizes
+            of strings if the search measures them.
         """
         strings = self._strings if self.has_sums(tiles) else 0
-        results = self.layout.end - FORMS_BYTES + scan_memory_bytes(tiles, len(self.positions))
+        results = self.layout.end - VARIANTS_BYTES + scan_memory_bytes(tiles, len(self.positions))
         others = self._others if search is None else (*self._others, tiles * search.buffer)
-        return (results, 8 * tiles), (tiles * strings * 8, *others)
+        return BufferSizes((results, 8 * tiles), (tiles * strings * 8, *others))
 
 
 known_setups: IdentityCache[LoadSetup] = IdentityCache()
 
 
-def load_setup(known: GpuPlan, dialect: Dialect, plan: LoadPlan, shape: GpuTuning) -> LoadSetup:
-    """Return the setup of a plan, which `known` was made from."""
+def load_setup(gpu_plan: GpuPlan, dialect: Dialect, plan: LoadPlan, tuning: GpuTuning) -> LoadSetup:
+    """Return the setup of a plan, which `gpu_plan` was made from."""
     faults = first_faults_bytes()
-    return known_setups.of(lambda: LoadSetup(known, dialect, plan, shape, faults), known, dialect, shape, key=faults)
+    return known_setups.of(lambda: LoadSetup(gpu_plan, dialect, plan, tuning, faults), gpu_plan, dialect, tuning, key=faults)

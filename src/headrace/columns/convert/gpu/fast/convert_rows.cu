@@ -20,9 +20,9 @@ struct RowsFound {
     bool by_dfa;
 };
 HR_FN RowsFound rows_found(const FindTotals* totals, const RowTask& task) {
-    u32 form = 0, flags = totals[0].flags;
-    while (form < task.forms && (flags & FIND_REDO) != 0) flags = totals[++form].flags;
-    return {flags, form == task.forms};
+    u32 variant = 0, flags = totals[0].flags;
+    while (variant < task.mask_variants && (flags & FIND_REDO) != 0) flags = totals[++variant].flags;
+    return {flags, variant == task.mask_variants};
 }
 
 HR_FN RowTile row_tile_of(const TileStart* entries, const u8* text, const RowTask& task, const RowsFound& found) {
@@ -58,11 +58,11 @@ HR_FN bool open_tile(RowMemory& memory, const u8* text, const RowTask& task, con
 
 // Loads a column's entry as two vectors of 16 bytes.
 HR_FN RowColumn load_column(const RowColumn* columns, u32 number) {
-    struct Halves {
+    struct ColumnHalves {
         uint4 low, high;
     };
     const uint4* const from = reinterpret_cast<const uint4*>(columns + number);
-    return bits_as<RowColumn>(Halves{__ldg(from), __ldg(from + 1)});
+    return bits_as<RowColumn>(ColumnHalves{__ldg(from), __ldg(from + 1)});
 }
 
 #if HR_WRITES
@@ -145,13 +145,13 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
 // Converts tiles and marks those that it declines. `string_begins`: for each tile and column of strings, the scanned
 // sums of measure_rows and measure_strings. `sizes`: as measure_rows writes them. `left`: if there are strings, tiles
 // with non-zero marks were not measured by the fast path and are declined. `marks`: one per tile, 0 before;
-// convert_tiles converts the others. `ahead`: null, or the row count that validate_estimate publishes.
+// convert_tiles converts the others. `validated_rows`: null, or the row count that validate_estimate publishes.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_rows(const u8* text, const TileStart* entries, const RowColumn* __restrict__ columns,
                  const u64* string_begins, const u16* sizes, const u32* left, u32* marks, const FindTotals* totals,
-                 const u64* ahead, const __grid_constant__ RowTask task) {
+                 const u64* validated_rows, const __grid_constant__ RowTask task) {
     HR_DYNAMIC_SHARED(RowMemory, memory);
-    const bool refused = is_mispredicted(ahead);
+    const bool refused = is_mispredicted(validated_rows);
     const RowsFound found = rows_found(totals, task);
     const RowTile tile = row_tile_of(entries, text, task, found);
     if (tile.records == 0 || refused) return;

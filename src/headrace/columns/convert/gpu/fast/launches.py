@@ -8,7 +8,7 @@ from typing import Any
 from headrace.columns.convert.gpu.column_group import ColumnGroup
 from headrace.columns.convert.gpu.row_columns import MEASURED_COLUMNS, ROW_TASK, RowColumns, RowReading, RowsFlag
 from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning
-from headrace.columns.convert.gpu.tuning import Program, RowTuning, measure_program, row_program, tally_program
+from headrace.columns.convert.gpu.tuning import Program, RowTuning, measure_program, row_program, summary_program
 from headrace.core.identity_cache import IdentityCache
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.structure.dialect import Dialect
@@ -17,7 +17,7 @@ from headrace.structure.gpu.find import TileStructure
 from headrace.structure.gpu.launches import FusedSummary
 
 _TASK, _DIALECT, _MEASURED = ROW_TASK.argument, f"{PLAIN_DIALECT.itemsize}s", MEASURED_COLUMNS.argument
-TALLY_ROWS = Entry("columns/convert/gpu/fast/measure_rows.cu", "tally_rows", f"P{_DIALECT}PPPPP{_TASK}{_MEASURED}")
+SUMMARIZE_ROWS = Entry("columns/convert/gpu/fast/measure_rows.cu", "summarize_rows", f"P{_DIALECT}PPPPP{_TASK}{_MEASURED}")
 MEASURE_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "measure_rows", f"PPPPPPP{_TASK}")
 CONVERT_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "convert_rows", f"PPPPPPPPP{_TASK}")
 
@@ -25,7 +25,7 @@ _Readings = tuple[RowReading, RowReading] | None
 _readings: IdentityCache[_Readings] = IdentityCache()
 
 
-def _reading(dialect: Dialect, forms: tuple[str, ...]) -> _Readings:
+def _reading(dialect: Dialect, variants: tuple[str, ...]) -> _Readings:
     """Return the RowReading of a text that these search variants read: for any bytes, then for ASCII only.
 
     The ASCII-only kernel declines tiles with other bytes. Returns None if byte masks cannot read the dialect.
@@ -33,14 +33,14 @@ def _reading(dialect: Dialect, forms: tuple[str, ...]) -> _Readings:
     masks = plain_dialect(dialect, quoted=dialect.quote_char is not None, declines=True)
     if masks is None:
         return None
-    flags = RowsFlag.QUOTED * (dialect.quote_char is not None) + RowsFlag.STEPS * (not dialect.lenient_quotes)
+    flags = RowsFlag.QUOTED * (dialect.quote_char is not None) + RowsFlag.DFA * (not dialect.lenient_quotes)
     quoted_states = sum(1 << state for state in dialect.automaton.quoted)
-    by_masks = len(forms) - ("steps" in forms)
-    any_bytes, ascii_only = [RowReading(flags + more, by_masks, masks.tobytes(), quoted_states) for more in (0, RowsFlag.ASCII)]
+    by_masks = len(variants) - ("dfa" in variants)
+    any_bytes, ascii_only = [RowReading(flags + bits, by_masks, masks.tobytes(), quoted_states) for bits in (0, RowsFlag.ASCII)]
     return any_bytes, ascii_only
 
 
-def measuring(shape: GpuTuning, group: ColumnGroup, *, quoted: bool) -> FusedSummary | None:
+def measuring(tuning: GpuTuning, group: ColumnGroup, *, quoted: bool) -> FusedSummary | None:
     """Return the search variant that also measures the group's strings, or None if the group has none or they do not fit it.
 
     `quoted`: whether the text is expected to have quotes.
@@ -48,13 +48,15 @@ def measuring(shape: GpuTuning, group: ColumnGroup, *, quoted: bool) -> FusedSum
     columns = group.fast_columns(quotes=quoted, measures=True) if group.strings else None
     if columns is None:
         return None
-    tile = shape.find.tile
-    program = tally_program(shape.of_rows(quoted=quoted, strings=True), shape.find.threads)
-    arguments = columns.shared_task(_TALLY_READINGS[group.has_text], tile), columns.briefs
-    return FusedSummary("quoted" if quoted else "bare", TALLY_ROWS, *program, arguments, columns.sizes_bytes(1, tile))
+    tile = tuning.find.tile
+    program = summary_program(tuning.of_rows(quoted=quoted, strings=True), tuning.find.threads)
+    task = columns.shared_task(_SUMMARY_READINGS[group.has_text], tile)
+    return FusedSummary(
+        "quoted" if quoted else "unquoted", SUMMARIZE_ROWS, *program, task, columns.measured, columns.sizes_bytes(1, tile)
+    )
 
 
-_TALLY_READINGS = RowReading(0, 1, bytes(8), 0), RowReading(int(RowsFlag.ASCII), 1, bytes(8), 0)
+_SUMMARY_READINGS = RowReading(0, 1, bytes(8), 0), RowReading(int(RowsFlag.ASCII), 1, bytes(8), 0)
 """For any bytes, and for ASCII only. The kernel takes the dialect from the search instead."""
 
 
@@ -82,11 +84,11 @@ class RowLaunches:
 
     Parameters
     ----------
-    place
+    target
         The load's target.
     dialect
         The text's dialect.
-    found
+    structure
         The text's tiles.
     marks
         Zeroed `declined` words for the tiles of two launches, 4 bytes each. Later launches allocate theirs. If the search has
@@ -95,13 +97,13 @@ class RowLaunches:
         Whether fields are expected to have quotes.
     """
 
-    def __init__(self, place: GpuTarget, dialect: Dialect, found: TileStructure, marks: DeviceBuffer, quoted: bool) -> None:
-        self._launcher, self._text, self._found = place.launcher, place.text, found
-        self._marks = halves_of(marks, found.tiles)
-        if found.measured_strings:
+    def __init__(self, target: GpuTarget, dialect: Dialect, structure: TileStructure, marks: DeviceBuffer, quoted: bool) -> None:
+        self._launcher, self._text, self._structure = target.launcher, target.text, structure
+        self._marks = halves_of(marks, structure.tiles)
+        if structure.measured_strings:
             self._marks.pop()
-        self._reading = _readings.of(lambda: _reading(dialect, found.forms), dialect, key=found.forms)
-        self._shapes, self._quoted = place.shape, quoted
+        self._reading = _readings.of(lambda: _reading(dialect, structure.variants), dialect, key=structure.variants)
+        self._tuning, self._quoted = target.tuning, quoted
 
     def go_on(self) -> None:
         """Mark the preallocated `declined` words as used."""
@@ -116,10 +118,19 @@ class RowLaunches:
 
         The other parameters are those of `convert`.
         """
-        tile, tiles = self._shapes.find.tile, self._found.tiles
-        program = measure_program(self._shape(columns), self._shapes.find.threads)
+        tile, tiles = self._tuning.find.tile, self._structure.tiles
+        program = measure_program(self._row_tuning(columns), self._tuning.find.threads)
         marks, sizes = self._new_marks(), self._launcher.allocate(columns.sizes_bytes(tiles, tile))
-        args = [self._text, self._found.entries, table, sums, sizes, marks, self._found.totals, self._task(columns, ascii_only)]
+        args = [
+            self._text,
+            self._structure.entries,
+            table,
+            sums,
+            sizes,
+            marks,
+            self._structure.totals,
+            self._task(columns, ascii_only),
+        ]
         self._launch(MEASURE_ROWS, program, args)
         return MeasuredStrings(sums, sizes, marks)
 
@@ -130,7 +141,7 @@ class RowLaunches:
         strings: MeasuredStrings,
         *,
         ascii_only: bool,
-        ahead: DeviceBuffer | None = None,
+        validated_rows: DeviceBuffer | None = None,
     ) -> DeviceBuffer:
         """Launch ``convert_rows``.
 
@@ -142,7 +153,7 @@ class RowLaunches:
             Offsets of the strings. Tiles whose strings the fast kernel did not measure are declined.
         ascii_only
             Whether tiles with bytes outside ASCII are declined.
-        ahead
+        validated_rows
             The word with the row count of a speculative launch (columns/convert/gpu/size_estimate.hpp); None if the host has
             counted the rows.
 
@@ -152,24 +163,33 @@ class RowLaunches:
             A word per tile, not 0 if it was declined: the general conversion, launched next, converts it.
         """
         marks = self._new_marks()
-        head = [self._text, self._found.entries, table, strings.sums, strings.sizes, strings.left, marks, self._found.totals]
-        args = [*head, ahead, self._task(columns, ascii_only)]
-        self._launch(CONVERT_ROWS, row_program(self._shape(columns), columns.strings > 0), args)
+        head = [
+            self._text,
+            self._structure.entries,
+            table,
+            strings.sums,
+            strings.sizes,
+            strings.left,
+            marks,
+            self._structure.totals,
+        ]
+        args = [*head, validated_rows, self._task(columns, ascii_only)]
+        self._launch(CONVERT_ROWS, row_program(self._row_tuning(columns), columns.strings > 0), args)
         return marks
 
     def _new_marks(self) -> DeviceBuffer:
-        return self._marks.pop() if self._marks else self._launcher.allocate(self._found.tiles * 4, fill=0)
+        return self._marks.pop() if self._marks else self._launcher.allocate(self._structure.tiles * 4, fill=0)
 
-    def _shape(self, columns: RowColumns) -> RowTuning:
-        return self._shapes.of_rows(quoted=self._quoted, strings=bool(columns.strings))
+    def _row_tuning(self, columns: RowColumns) -> RowTuning:
+        return self._tuning.of_rows(quoted=self._quoted, strings=bool(columns.strings))
 
     def _task(self, columns: RowColumns, ascii_only: bool) -> bytes:
         assert self._reading is not None
-        return columns.task(self._reading[ascii_only], self._text.nbytes, self._found.tiles, self._shapes.find.tile)
+        return columns.task(self._reading[ascii_only], self._text.nbytes, self._structure.tiles, self._tuning.find.tile)
 
     def _launch(self, entry: Entry, program: Program, args: list[Any]) -> None:
         defines, threads, shared = program
-        self._launcher.launch(entry, Shape(defines, self._found.tiles, threads, shared), args)
+        self._launcher.launch(entry, Shape(defines, self._structure.tiles, threads, shared), args)
 
 
 def halves_of(marks: DeviceBuffer, tiles: int) -> list[DeviceBuffer]:
@@ -178,7 +198,11 @@ def halves_of(marks: DeviceBuffer, tiles: int) -> list[DeviceBuffer]:
 
 
 def strings_of_search(
-    found: TileStructure, sums: DeviceBuffer, sizes: DeviceBuffer | None, marks: DeviceBuffer
+    structure: TileStructure, sums: DeviceBuffer, sizes: DeviceBuffer | None, marks: DeviceBuffer
 ) -> MeasuredStrings:
     """Return the sizes that the search has measured in these buffers; only `sums`, yet to be written, if it has not."""
-    return MeasuredStrings(sums, sizes, halves_of(marks, found.tiles)[1]) if found.measured_strings else MeasuredStrings(sums)
+    return (
+        MeasuredStrings(sums, sizes, halves_of(marks, structure.tiles)[1])
+        if structure.measured_strings
+        else MeasuredStrings(sums)
+    )

@@ -17,36 +17,36 @@
 #include "structure/gpu/word_summary.cuh"
 
 using namespace headrace;
-using structure::Counts;
 using structure::Patterns;
+using structure::PlainCounts;
 using structure::WordTile;
 
 using Tallies = structure::WordSummaries<threads, tile_chunks, may_quote>;
 static_assert(!stages_text && head_chunks % 4 == 0 && Tallies::own == thread_chunks);
 
-struct TallyMemory {
+struct SummaryMemory {
     RowMemory rows;
     alignas(16) u32 separators[chunks];
     u32 lines[chunks];
     u32 records[tile_chunks];
     u32 inside[may_quote ? tile_chunks : 1];
-    Tallies::Shared shared;
+    Tallies::WordWarpCounts shared;
     u32 head_begin[warps];  // one past the last line end outside quotes in a warp's words of the head, or 0
     u32 seen;
 };
 
-HR_FN WordTile words_of(TallyMemory& memory) {
+HR_FN WordTile words_of(SummaryMemory& memory) {
     return {memory.separators + head_chunks, memory.lines + head_chunks,
             memory.rows.dropped + (may_quote ? head_chunks : 0), memory.records, memory.inside};
 }
 
 // Reads the tile and the head and makes their bit masks. Returns summaries of the bytes. Ends with a barrier.
-HR_FN Counts note_tile(TallyMemory& memory, const u8* text, u64 size, i64 origin, const PlainDialect& dialect) {
+HR_FN PlainCounts note_tile(SummaryMemory& memory, const u8* text, u64 size, i64 origin, const PlainDialect& dialect) {
     constexpr u32 vectors = staged_bytes / 16;
     constexpr i32 head_vectors = halo_bytes / 16;
     const Patterns patterns(dialect);
     const WordTile words = words_of(memory);
-    Counts counts;
+    PlainCounts counts;
     const auto note = [&](u32 v, uint4 bytes) {
         structure::note_vector<may_quote>(words, static_cast<i32>(v) - head_vectors, bytes, patterns, counts);
         if (dialect.flags & PLAIN_WATCHES) structure::watch(counts, {{bytes.x, bytes.y, bytes.z, bytes.w}, 0}, dialect);
@@ -68,13 +68,14 @@ HR_FN Counts note_tile(TallyMemory& memory, const u8* text, u64 size, i64 origin
 }
 
 // Returns whether the tile or its head has bytes for which this kernel declines the tile.
-HR_FN bool has_odd(const Counts& counts, const RowTask& task, const PlainDialect& dialect) {
+HR_FN bool has_odd(const PlainCounts& counts, const RowTask& task, const PlainDialect& dialect) {
     const bool returns = (dialect.flags & PLAIN_UNIVERSAL) && (~counts.no_returns & tile::top_bits) != 0;
     return returns || ((task.flags & ROW_TASK_ASCII_ONLY) && (counts.high & tile::top_bits) != 0);
 }
 
 // Returns the tile's properties, except its records, as its entries will be if the guess is right.
-HR_FN RowTile tile_of(const TallyMemory& memory, const u8* text, const RowTask& task, bool inside, bool behind) {
+HR_FN RowTile tile_of(const SummaryMemory& memory, const u8* text, const RowTask& task, bool inside,
+                      bool inside_after) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const TileExtent extent = extent_of(blockIdx.x, tile_bytes, halo_bytes, skew, task.size);
     const u32 last = extent.end - 1;
@@ -85,24 +86,24 @@ HR_FN RowTile tile_of(const TallyMemory& memory, const u8* text, const RowTask& 
     tile.end = extent.end;
     tile.inside = inside;
     tile.entry.open = blockIdx.x != 0 && (inside || memory.lines[head_chunks - 1] >> 31 == 0);
-    tile.next.open = behind || (memory.lines[last / 32] >> (last % 32) & 1) == 0;
+    tile.next.open = inside_after || (memory.lines[last / 32] >> (last % 32) & 1) == 0;
     return tile;
 }
 
 // Finds the end of the last line end outside quotes in a warp's words of the head; 0 if there is none.
-HR_FN void find_begin(TallyMemory& memory, bool inside) {
+HR_FN void find_begin(SummaryMemory& memory, bool inside) {
     const u32 word = threadIdx.x;
     const bool there = word < head_chunks;
     u32 within = 0;
     if constexpr (may_quote) within = inside_of_head(memory.rows, there ? memory.rows.dropped[word] : 0, inside);
     const u32 lines = there ? memory.lines[word] & ~within : 0;
-    const u32 behind = lines != 0 ? 32 * word + 32 - static_cast<u32>(__clz(static_cast<i32>(lines))) : 0;
-    const u32 last = __reduce_max_sync(tile::all_lanes, behind);
+    const u32 end = lines != 0 ? 32 * word + 32 - static_cast<u32>(__clz(static_cast<i32>(lines))) : 0;
+    const u32 last = __reduce_max_sync(tile::all_lanes, end);
     if (tile::lane() == 0) memory.head_begin[tile::warp()] = last;
 }
 
 // Resolves the tile's words and stores them. `side`: all ones if the warp's part begins inside quotes. Has a barrier.
-HR_FN LineEnds resolve_thread_words(TallyMemory& memory, const PlainDialect& dialect, bool inside,
+HR_FN LineEnds resolve_thread_words(SummaryMemory& memory, const PlainDialect& dialect, bool inside,
                                     const Tallies::Own& own, u32 side) {
     RowMemory& rows = memory.rows;
     const u32 word = threadIdx.x;
@@ -134,7 +135,7 @@ HR_FN LineEnds resolve_thread_words(TallyMemory& memory, const PlainDialect& dia
 }
 
 // Lists the tile's records. Returns false if the tile cannot be measured. Has a barrier.
-HR_FN bool list_tile(TallyMemory& memory, const RowTask& task, const PlainDialect& dialect, RowTile& tile,
+HR_FN bool list_tile(SummaryMemory& memory, const RowTask& task, const PlainDialect& dialect, RowTile& tile,
                      const Tallies::Own& own, bool turned) {
     if (has_head()) find_begin(memory, tile.inside);
     const LineEnds lines = resolve_thread_words(memory, dialect, tile.inside, own, turned ? ~0u : 0);
@@ -153,14 +154,15 @@ HR_FN bool list_tile(TallyMemory& memory, const RowTask& task, const PlainDialec
 // `dialect`, `tallies`, `totals`: as for summarize_plain. `sums`, `sizes`: as measure_rows writes them. `marks`: one
 // per tile, 0 before; measure_strings measures the tiles that become 1.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    tally_rows(const u8* text, PlainDialect dialect, TileSummary* tallies, FindTotals* totals, u64* sums, u16* sizes,
-               u32* marks, const __grid_constant__ RowTask task, const __grid_constant__ MeasuredColumns measured) {
-    HR_DYNAMIC_SHARED(TallyMemory, memory);
+    summarize_rows(const u8* text, PlainDialect dialect, TileSummary* tallies, FindTotals* totals, u64* sums,
+                   u16* sizes, u32* marks, const __grid_constant__ RowTask task,
+                   const __grid_constant__ MeasuredColumns measured) {
+    HR_DYNAMIC_SHARED(SummaryMemory, memory);
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew;
     const u32 tile_end = extent_of(blockIdx.x, tile_bytes, 0, skew, task.size).end;
     if (threadIdx.x == 0) memory->seen = tile::load_relaxed(&totals->flags);
-    const Counts counts = note_tile(*memory, text, task.size, first - halo_bytes, dialect);
+    const PlainCounts counts = note_tile(*memory, text, task.size, first - halo_bytes, dialect);
     if ((memory->seen & FIND_REDO) != 0) return;
 
     const Patterns patterns(dialect);
@@ -184,7 +186,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     }
     // The last warps take the states: they have the fewest records. All threads have passed the barriers above.
     for (u32 state = warps - 1 - tile::warp(); state < Tallies::states; state += warps) {
-        TileSummary tally = Tallies::tally_from(state != 0, words, memory->shared, sides, where, patterns);
+        TileSummary tally = Tallies::summary_from(state != 0, words, memory->shared, sides, where, patterns);
         tally.flags |= inside ? u32{SUMMARY_GUESSED_QUOTED} : 0u;
         if (tile::lane() == 0) tallies[u64{state} * gridDim.x + blockIdx.x] = tally;
     }

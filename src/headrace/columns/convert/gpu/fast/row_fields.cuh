@@ -27,7 +27,7 @@ struct RowGroup {
 };
 
 // A field: its text without enclosing quotes.
-struct Field {
+struct FieldSpan {
     u32 begin, n;
     u32 next;  // begin of the next field
     bool quoted;
@@ -50,7 +50,7 @@ HR_FN u32 find_end(const RowMemory& memory, u32 at) {
 }
 
 // Returns the field of `raw` bytes at `at`.
-HR_FN Field field_at(const RowMemory& memory, const RowTask& task, u32 at, u32 raw) {
+HR_FN FieldSpan field_at(const RowMemory& memory, const RowTask& task, u32 at, u32 raw) {
     if constexpr (!may_quote) return {at, raw, at + raw + 1, false};
     const bool quoted = staged_text(memory)[at] == task.dialect.quote && raw - 2 < staged_bytes;
     return {quoted ? at + 1 : at, quoted ? raw - 2 : raw, at + raw + 1, quoted};
@@ -58,11 +58,11 @@ HR_FN Field field_at(const RowMemory& memory, const RowTask& task, u32 at, u32 r
 
 // The eight bytes from a field's first one on, each ^ '0'. Elsewhere digits are read backwards from a field's end
 // (digits.cuh). Here the window does not depend on the field's length, so both loads are in flight at once.
-struct Window {
+struct LeadingBytes {
     u32 low, high;
 };
 
-HR_FN Window open_window(const u32* text, u32 at) {
+HR_FN LeadingBytes open_window(const u32* text, u32 at) {
     u32 words[2];
     load_from(text, at, words);
     return {words[0] ^ zeros, words[1] ^ zeros};
@@ -72,7 +72,7 @@ HR_FN Window open_window(const u32* text, u32 at) {
 struct Digits {
     u32 low, high;
 };
-HR_FN Digits align(const Window& window, u32 n) {
+HR_FN Digits align(const LeadingBytes& window, u32 n) {
     const u64 moved = (u64{window.high} << 32 | window.low) << ((64 - 8 * n) & 63);
     return {static_cast<u32>(moved), static_cast<u32>(moved >> 32)};
 }
@@ -92,16 +92,17 @@ HR_FN u32 close_point(Digits& d) {
     // Bytes after the first point stay; those before it move over it.
     const u64 found = u64{high} << 32 | low;
     const u64 first = found & (0 - found);
-    const u64 behind = found != 0 ? 0 - (first << 1) : ~u64{0};
+    const u64 after_point = found != 0 ? 0 - (first << 1) : ~u64{0};
     const u64 digits = u64{d.high} << 32 | d.low;
-    const u64 closed = (digits & behind) | ((digits << 8) & ~behind);
+    const u64 closed = (digits & after_point) | ((digits << 8) & ~after_point);
     d = {static_cast<u32>(closed), static_cast<u32>(closed >> 32)};
-    const u32 bits = static_cast<u32>(__popc(static_cast<u32>(behind)) + __popc(static_cast<u32>(behind >> 32)));
+    const u32 bits =
+        static_cast<u32>(__popc(static_cast<u32>(after_point)) + __popc(static_cast<u32>(after_point >> 32)));
     return found != 0 ? bits : no_point;
 }
 
 // Returns whether a number has a zero before other digits. Inference takes such a text for string.
-HR_FN bool has_zero_first(const Window& window, u32 n) {
+HR_FN bool has_zero_first(const LeadingBytes& window, u32 n) {
     return n > 1 && (window.low & 0xFF) == 0 && (window.low >> 8 & 0xFF) <= 9;
 }
 

@@ -66,10 +66,11 @@ HR_FN HeadWord resolve_head(RowMemory& memory, const PlainDialect& dialect, u32 
 // Stores the word. Counts end with halo_bytes at the tile, where the tile's counts continue. Call after a barrier.
 HR_FN void put_head(RowMemory& memory, const HeadWord& own) {
     if (threadIdx.x >= head_chunks) return;
-    u32 behind = 0;
-    for (u32 warp = tile::warp(); warp * tile::lanes < head_chunks; ++warp) behind += memory.head_dropped[warp];
+    u32 dropped_to_tile = 0;
+    for (u32 warp = tile::warp(); warp * tile::lanes < head_chunks; ++warp)
+        dropped_to_tile += memory.head_dropped[warp];
     memory.dropped[threadIdx.x] = own.dropped;
-    memory.dropped_before[threadIdx.x] = static_cast<u16>(halo_bytes - behind + own.until);
+    memory.dropped_before[threadIdx.x] = static_cast<u16>(halo_bytes - dropped_to_tile + own.until);
 }
 
 // Resolves all words and stores field ends and dropped quotes. `head_ends`: field and line ends of this thread's word

@@ -9,11 +9,11 @@ namespace headrace {
 
 // Returns the next field, of any length, and moves past it. If the record has no further field, it is no longer live,
 // and the field is empty.
-HR_FN Field next_field(const RowMemory& memory, const RowTask& task, Cursor& cursor) {
+HR_FN FieldSpan next_field(const RowMemory& memory, const RowTask& task, Cursor& cursor) {
     const u32 end = find_end(memory, cursor.at);
     cursor.live = cursor.live && end <= cursor.end;
     if (!cursor.live) return {cursor.at, 0, cursor.at, true};
-    const Field field = field_at(memory, task, cursor.at, end - cursor.at);
+    const FieldSpan field = field_at(memory, task, cursor.at, end - cursor.at);
     cursor.at = field.next;
     return field;
 }
@@ -30,8 +30,9 @@ HR_FN void put_stream(const u8* stream, u8* to, u32 skew, u32 size) {
     }
     // Bytes of the partial words at both ends, one per lane.
     const u32 at = lane < 4 ? lane : whole + lane - 4;
-    const bool before = lane < 4 && skew != 0 && at >= skew, behind = lane - 4 < 4 && (whole != 0 || skew == 0);
-    if ((before || behind) && at < size) to[at] = stream[at];
+    const bool in_first_word = lane < 4 && skew != 0 && at >= skew,
+               in_last_word = lane - 4 < 4 && (whole != 0 || skew == 0);
+    if ((in_first_word || in_last_word) && at < size) to[at] = stream[at];
 }
 
 // A row's string: staged bytes, and the number of string bytes in its 32 rows before it and up to its end.
@@ -199,7 +200,7 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
         const u32 begin = cursors[i].at;
-        const Field field = next_field(memory, task, cursors[i]);
+        const FieldSpan field = next_field(memory, task, cursors[i]);
         const u32 n = kept_bytes(memory, field.begin, field.begin + field.n, field.quoted);
         const u32 until = tile::scan_warp<Sum<u32>>(n);
         const u32 total = tile::shuffle(until, tile::lanes - 1);

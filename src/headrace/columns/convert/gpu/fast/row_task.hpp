@@ -38,12 +38,12 @@ enum RowTaskFlag : u16 {
 
 // Arguments that all tiles share.
 struct RowTask {
-    u64 size;     // bytes of text
-    u32 tiles;    // entries[tiles] is the state at the text's end
-    u32 columns;  // entries of the column table, in the order of a record's fields
-    u32 strings;  // columns of kind `text`
-    u16 flags;    // RowTaskFlag
-    u16 forms;    // search variants that use byte masks; if all of them declined, the DFA search read the text
+    u64 size;           // bytes of text
+    u32 tiles;          // entries[tiles] is the state at the text's end
+    u32 columns;        // entries of the column table, in the order of a record's fields
+    u32 strings;        // columns of kind `text`
+    u16 flags;          // RowTaskFlag
+    u16 mask_variants;  // search variants that use byte masks; if all of them declined, the DFA search read the text
     PlainDialect dialect;
     u64 quoted_states;  // bit s set: state s of the DFA is inside quotes
     u32 groups;         // groups of 32 records in a tile, at most, including the one open at the tile's end

@@ -20,7 +20,7 @@ template <class T, class Read, class Again>
 HR_FN void read_column(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                        Cursor (&cursors)[per_lane], Read read, Again again) {
     Number<T> values[per_lane];
-    Field fields[per_lane];
+    FieldSpan fields[per_lane];
     bool asks = false;
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
@@ -52,7 +52,7 @@ HR_FN void read_column(const RowMemory& memory, const RowTask& task, const RowCo
 }
 
 // Returns whether a number fits a window. Inferred numbers have no zero before other digits.
-HR_FN bool fits_window(const RowColumn& column, const Window& window, u32 n, Digits digits) {
+HR_FN bool fits_window(const RowColumn& column, const LeadingBytes& window, u32 n, Digits digits) {
     const bool fits = are_digits(digits) && n - 1 < window_bytes;
     return column.flags & ROW_CANONICAL ? fits && !has_zero_first(window, n) : fits;
 }
@@ -61,14 +61,14 @@ template <class T>
 HR_FN void read_integers(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                          Cursor (&cursors)[per_lane]) {
     const u32* const text = staged_words(memory);
-    const auto read = [&](const Field& field) {
-        const Window window = open_window(text, field.begin);
+    const auto read = [&](const FieldSpan& field) {
+        const LeadingBytes window = open_window(text, field.begin);
         const Digits digits = align(window, field.n);
         const u32 magnitude = number_of(digits);
         return Number<T>{static_cast<T>(magnitude),
                          fits_window(column, window, field.n, digits) && magnitude <= column.largest};
     };
-    const auto again = [&](const Field& field) {
+    const auto again = [&](const FieldSpan& field) {
         const bool canonical = column.flags & ROW_CANONICAL, is_signed = column.flags & ROW_SIGNED;
         return long_integer<T>(text, field.begin + field.n, field.n, is_signed, canonical);
     };
@@ -79,15 +79,16 @@ template <class T>
 HR_FN void read_reals(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                       Cursor (&cursors)[per_lane]) {
     const u32* const text = staged_words(memory);
-    const auto read = [&](const Field& field) {
-        const Window window = open_window(text, field.begin);
+    const auto read = [&](const FieldSpan& field) {
+        const LeadingBytes window = open_window(text, field.begin);
         Digits digits = align(window, field.n);
-        const u32 behind = close_point(digits);
-        const bool fine = fits_window(column, window, field.n, digits) && field.n - (behind != no_point ? 1 : 0) != 0;
-        const u32 fraction = behind != no_point ? behind / 8 : 0;
+        const u32 after_point = close_point(digits);
+        const bool fine =
+            fits_window(column, window, field.n, digits) && field.n - (after_point != no_point ? 1 : 0) != 0;
+        const u32 fraction = after_point != no_point ? after_point / 8 : 0;
         return Number<T>{divide_by_power(static_cast<T>(number_of(digits)), fraction), fine};
     };
-    const auto again = [&](const Field& field) {
+    const auto again = [&](const FieldSpan& field) {
         return long_real<T>(text, field.begin + field.n, field.n, column.flags & ROW_CANONICAL);
     };
     read_column<T>(memory, task, column, group, cursors, read, again);
@@ -95,24 +96,24 @@ HR_FN void read_reals(const RowMemory& memory, const RowTask& task, const RowCol
 
 HR_FN void read_dates(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                       Cursor (&cursors)[per_lane]) {
-    const auto read = [&](const Field& field) {
+    const auto read = [&](const FieldSpan& field) {
         i32 days = 0;
         const bool fine = fast_date(staged_words(memory), field.begin + date_bytes, field.n, days);
         return Number<i32>{days, fine};
     };
-    const auto again = [](const Field&) { return Number<i32>{0, false}; };
+    const auto again = [](const FieldSpan&) { return Number<i32>{0, false}; };
     read_column<i32>(memory, task, column, group, cursors, read, again);
 }
 
 HR_FN void read_timestamps(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                            Cursor (&cursors)[per_lane]) {
-    const auto read = [&](const Field& field) {
+    const auto read = [&](const FieldSpan& field) {
         i64 value = 0;
         const i64 units = static_cast<i64>(column.offsets_or_units);
         const bool fine = fast_timestamp(staged_words(memory), field.begin + timestamp_bytes, field.n, units, value);
         return Number<i64>{value, fine};
     };
-    const auto again = [](const Field&) { return Number<i64>{0, false}; };
+    const auto again = [](const FieldSpan&) { return Number<i64>{0, false}; };
     read_column<i64>(memory, task, column, group, cursors, read, again);
 }
 

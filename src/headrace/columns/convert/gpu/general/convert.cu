@@ -32,8 +32,8 @@ struct Deal {
     i32 slot;
 };
 
-HR_FN Deal deal_of(const TileMemory& memory, u32 width) {
-    const Tile& tile = memory.tile;
+HR_FN Deal deal_of(const ConvertMemory& memory, u32 width) {
+    const ConvertTile& tile = memory.tile;
     Deal deal{};
     deal.rows = rows_of(tile, memory.window, width);
     deal.first = deal.rows.first / 32 * 32;
@@ -44,17 +44,17 @@ HR_FN Deal deal_of(const TileMemory& memory, u32 width) {
 }
 
 // Returns whether strings are measured first and copied after a barrier.
-HR_FN bool measures_first(const TileMemory& memory, const ConvertTask& task) {
+HR_FN bool measures_first(const ConvertMemory& memory, const ConvertTask& task) {
     return memory.tile.regular && task.strings <= max_measured_columns;
 }
 
 // Converts all units of a window, except the copying of measured strings: first each column of strings as one unit,
 // then the other columns. `string_bytes`: for each column of strings the offset of its next byte.
 template <bool writes>
-HR_FN void convert_window(TileMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn* columns,
+HR_FN void convert_window(ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn* columns,
                           u64* string_bytes) {
-    const Tile& tile = memory.tile;
-    const Window& window = memory.window;
+    const ConvertTile& tile = memory.tile;
+    const FieldWindow& window = memory.window;
     const Deal deal = deal_of(memory, task.width);
     u32 unit = next_unit(memory.next_unit);
     for (; unit < task.strings; unit = next_unit(memory.next_unit)) {
@@ -90,7 +90,8 @@ HR_FN void convert_window(TileMemory& memory, const u8* text, const ConvertTask&
 }
 
 // Copies the measured strings, then the long pieces of all strings. Call after a barrier.
-HR_FN void copy_window(TileMemory& memory, const ConvertTask& task, const ConvertColumn* columns, u64* string_bytes) {
+HR_FN void copy_window(ConvertMemory& memory, const ConvertTask& task, const ConvertColumn* columns,
+                       u64* string_bytes) {
     if (measures_first(memory, task)) {
         const Deal deal = deal_of(memory, task.width);
         for (u32 unit = next_unit(memory.next_copy); unit < task.strings * deal.groups;
@@ -107,10 +108,10 @@ HR_FN void copy_window(TileMemory& memory, const ConvertTask& task, const Conver
     copy_long_pieces(memory);
 }
 
-HR_FN Tile tile_of(const TileStart* entries, const u8* text, const ConvertTask& task, u32 number) {
+HR_FN ConvertTile tile_of(const TileStart* entries, const u8* text, const ConvertTask& task, u32 number) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const TileExtent extent = extent_of(number, tile_bytes, halo_bytes, skew, task.size);
-    Tile tile{};
+    ConvertTile tile{};
     tile.number = number;
     tile.entry = entries[number];
     tile.next = entries[number + 1];
@@ -127,9 +128,9 @@ HR_FN Tile tile_of(const TileStart* entries, const u8* text, const ConvertTask& 
 }
 
 // Reports malformed and unclosed quotes of the tile.
-HR_COLD void report_quotes(const TileMemory& memory, const ConvertTask& task, const ThreadMasks& own) {
+HR_COLD void report_quotes(const ConvertMemory& memory, const ConvertTask& task, const ThreadMasks& own) {
     report_malformed_quotes(memory, task, own);
-    const Tile& tile = memory.tile;
+    const ConvertTile& tile = memory.tile;
     if (threadIdx.x != 0 || !tile.last_end) return;
     const u64 begin = tile.next.record_begin;
     if (by_dfa && is_in(task.dfa, StepSet::unfinished, tile.next.state)) {
@@ -142,12 +143,12 @@ HR_COLD void report_quotes(const TileMemory& memory, const ConvertTask& task, co
 }
 
 // Moves on to the next window.
-HR_FN void advance(TileMemory& memory) {
-    Window& window = memory.window;
-    const Tile& tile = memory.tile;
+HR_FN void advance(ConvertMemory& memory) {
+    FieldWindow& window = memory.window;
+    const ConvertTile& tile = memory.tile;
     if (!tile.regular) {
-        const u32 behind = window.records == 0 ? 0 : last_field_of(memory, window.records - 1) + 1;
-        window.column = (window.records == 0 ? window.column : 0) + window.count - behind;
+        const u32 after_last_record = window.records == 0 ? 0 : last_field_of(memory, window.records - 1) + 1;
+        window.column = (window.records == 0 ? window.column : 0) + window.count - after_last_record;
         window.records_before += window.records;
     }
     window.first += window.count;
@@ -160,9 +161,9 @@ HR_FN void advance(TileMemory& memory) {
 // Stages the tile and leaves its masks in shared memory. Returns the number of the tile's fields that end before this
 // thread's words.
 template <bool writes>
-HR_FN u32 find_fields(TileMemory& memory, const u8* text, const ConvertTask& task, const TileStart* entries,
+HR_FN u32 find_fields(ConvertMemory& memory, const u8* text, const ConvertTask& task, const TileStart* entries,
                       u32 number) {
-    Tile tile = tile_of(entries, text, task, number);
+    ConvertTile tile = tile_of(entries, text, task, number);
     ThreadMasks own;
     stage_tile(memory, text, task, tile);
     resolve_tile(memory, text, task, tile, own);
@@ -182,7 +183,7 @@ HR_FN u32 find_fields(TileMemory& memory, const u8* text, const ConvertTask& tas
 }
 
 template <bool writes>
-HR_FN void convert_tile(TileMemory& memory, const u8* text, const ConvertTask& task, const TileStart* entries,
+HR_FN void convert_tile(ConvertMemory& memory, const u8* text, const ConvertTask& task, const TileStart* entries,
                         const ConvertColumn* columns, u64* string_bytes, u32 number) {
     const u32 ends_before = find_fields<writes>(memory, text, task, entries, number);
     while (true) {
@@ -209,7 +210,7 @@ HR_FN u32 wanted_tiles(const ConvertTask& task, const u32* marks, u32 tiles_per_
 }
 
 template <bool writes>
-HR_FN void convert_wanted(TileMemory& memory, const u8* text, const ConvertTask& task, const TileStart* entries,
+HR_FN void convert_wanted(ConvertMemory& memory, const u8* text, const ConvertTask& task, const TileStart* entries,
                           const ConvertColumn* columns, u64* string_bytes, u32 wanted, u32 tiles_per_block) {
     for (; wanted != 0; wanted &= wanted - 1) {
         const u32 number = blockIdx.x * tiles_per_block + static_cast<u32>(__ffs(static_cast<int>(wanted))) - 1;
@@ -225,15 +226,15 @@ HR_FN void convert_wanted(TileMemory& memory, const u8* text, const ConvertTask&
 
 #if HR_WRITES
 // Writes the columns of declined tiles, or of all tiles. `string_begins`: sums of measure_strings, scanned over the
-// tiles for each column; on return, each holds the next tile's value. `ahead`: null, or the row count that
+// tiles for each column; on return, each holds the next tile's value. `validated_rows`: null, or the row count that
 // validate_estimate publishes.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_tiles(const u8* text, const TileStart* entries, const ConvertColumn* columns, u64* string_begins,
-                  FieldFault* faults, ConvertTotals* totals, const u64* ahead, const u32* marks, u32 tiles_per_block,
-                  const __grid_constant__ ConvertTask task) {
-    HR_DYNAMIC_SHARED(TileMemory, memory);
+                  FieldFault* faults, ConvertTotals* totals, const u64* validated_rows, const u32* marks,
+                  u32 tiles_per_block, const __grid_constant__ ConvertTask task) {
+    HR_DYNAMIC_SHARED(ConvertMemory, memory);
     const u32 wanted = wanted_tiles(task, marks, tiles_per_block, false);
-    if (wanted == 0 || is_mispredicted(ahead)) return;
+    if (wanted == 0 || is_mispredicted(validated_rows)) return;
     if (threadIdx.x == 0) {
         memory->faults = faults;
         memory->totals_of_text = totals;
@@ -249,7 +250,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     measure_strings(const u8* text, const TileStart* entries, const ConvertColumn* columns, u64* sums,
                     const FindTotals* form, const u32* marks, u32 tiles_per_block,
                     const __grid_constant__ ConvertTask task) {
-    HR_DYNAMIC_SHARED(TileMemory, memory);
+    HR_DYNAMIC_SHARED(ConvertMemory, memory);
     const u32 flags = form != nullptr ? tile::load_relaxed(&form->flags) : 0;
     if (form != nullptr && ((flags & FIND_REDO) != 0) != by_dfa) return;
     const u32 wanted = wanted_tiles(task, marks, tiles_per_block, (flags & (FIND_STRAY | FIND_UNCLOSED)) != 0);

@@ -17,7 +17,8 @@ struct StringField {
     bool doubled;  // quotes are to be dropped, inside the string and around it
 };
 
-HR_FN StringField string_at(const TileMemory& memory, const ConvertTask& task, const ConvertColumn& column, i32 slot) {
+HR_FN StringField string_at(const ConvertMemory& memory, const ConvertTask& task, const ConvertColumn& column,
+                            i32 slot) {
     u32 begin = memory.places[slot] + 1u;
     const u32 place = memory.places[slot + 1], end = end_of_field(memory, task, place);
     if (by_dfa && column.position == 0) begin = last_start(memory, place, begin);
@@ -44,7 +45,7 @@ HR_FN StringField string_at(const TileMemory& memory, const ConvertTask& task, c
 }
 
 // First step: computes targets and offsets. Returns the number of the column's bytes in this window.
-HR_FN u32 measure_column(TileMemory& memory, const u8* text, const ConvertTask& task, const RowSpan& rows,
+HR_FN u32 measure_column(ConvertMemory& memory, const u8* text, const ConvertTask& task, const RowSpan& rows,
                          i32 first_slot, const ConvertColumn& column, u64 base) {
     const u32 count = memory.window.count, flags = column.flags;
     const bool looks = memory.tile.has_high || (flags & CONVERT_NULL_WORDS);
@@ -80,7 +81,7 @@ HR_FN u32 measure_column(TileMemory& memory, const u8* text, const ConvertTask& 
 }
 
 // Copies each lane's staged bytes [begin, begin + size) to `to`, one lane's after the other's.
-HR_FN void copy_stream(TileMemory& memory, u8* to, u32 begin, u32 size) {
+HR_FN void copy_stream(ConvertMemory& memory, u8* to, u32 begin, u32 size) {
     u32(&until)[tile::lanes] = memory.streams[tile::warp()][0];
     u32(&shift)[tile::lanes] = memory.streams[tile::warp()][1];
     const u32 mine = tile::scan_warp<Sum<u32>>(size);
@@ -113,7 +114,8 @@ HR_FN void copy_stream(TileMemory& memory, u8* to, u32 begin, u32 size) {
 }
 
 // Second step: copies the strings of one column and 32 rows.
-HR_FN void copy_strings(TileMemory& memory, const ConvertTask& task, i32 slot, const ConvertColumn& column, u64 base) {
+HR_FN void copy_strings(ConvertMemory& memory, const ConvertTask& task, i32 slot, const ConvertColumn& column,
+                        u64 base) {
     const bool mine = static_cast<u32>(slot) < memory.window.count;
     const u32 target = mine ? memory.targets[slot] : no_target;
     StringField field{halo_bytes, 0, false, false, false};

@@ -25,7 +25,7 @@ HR_FN bool is_in(const DfaTask& steps, StepSet set, u32 state) {
 
 // Runs the DFA over `vectors` of 16 bytes from `first` on, and writes the roles of their bytes as bits.
 template <u32 count, bool whole>
-HR_FN void run_vectors(TileMemory& memory, const DfaTask& steps, structure::Extent extent, u32 first, u32 vectors,
+HR_FN void run_vectors(ConvertMemory& memory, const DfaTask& steps, structure::Extent extent, u32 first, u32 vectors,
                        u32 state, const u16* marks) {
     const auto& reads = *reinterpret_cast<const structure::Steps<count>*>(memory.reads);
     state = structure::step_to<count>(state);
@@ -63,7 +63,7 @@ HR_FN void run_vectors(TileMemory& memory, const DfaTask& steps, structure::Exte
 }
 
 // Runs the DFA over `words` of 32 bytes.
-HR_FN void run_words(TileMemory& memory, const ConvertTask& task, const Tile& tile, u32 first, u32 words) {
+HR_FN void run_words(ConvertMemory& memory, const ConvertTask& task, const ConvertTile& tile, u32 first, u32 words) {
     const DfaTask& steps = task.dfa;
     // Words are counted from the 16-byte boundary before the text, as in the search.
     const i64 number = static_cast<i64>(u64{tile.number} * (tile_bytes / 32)) + first - head_chunks;
@@ -84,7 +84,7 @@ HR_FN void run_words(TileMemory& memory, const ConvertTask& task, const Tile& ti
 }
 
 // Runs the DFA over the thread's words and over the staged head, which has no field ends of the tile.
-HR_FN void run_tile(TileMemory& memory, const ConvertTask& task, const Tile& tile, u32 first) {
+HR_FN void run_tile(ConvertMemory& memory, const ConvertTask& task, const ConvertTile& tile, u32 first) {
     for (u32 word = threadIdx.x; word < head_chunks; word += threads) {
         memory.dropped[word] = malformed_bits(memory)[word] = 0;
         run_words(memory, task, tile, word, 1);
@@ -94,11 +94,11 @@ HR_FN void run_tile(TileMemory& memory, const ConvertTask& task, const Tile& til
 }
 
 // Finds lenient quotes that were taken for closing ones but are text: the last dropped quote before a malformed one
-// that is not dropped itself. `kept`: their bits in the word before the thread's first, then in its words.
-HR_FN void find_kept(TileMemory& memory, const PlainDialect& dialect, u32 first, u32 words,
-                     u32 (&kept)[chunks_per_thread + 1]) {
+// that is not dropped itself. `text_quotes`: their bits in the word before the thread's first, then in its words.
+HR_FN void find_text_quotes(ConvertMemory& memory, const PlainDialect& dialect, u32 first, u32 words,
+                            u32 (&text_quotes)[chunks_per_thread + 1]) {
 #pragma unroll
-    for (u32 i = 0; i <= chunks_per_thread; ++i) kept[i] = 0;
+    for (u32 i = 0; i <= chunks_per_thread; ++i) text_quotes[i] = 0;
 #pragma unroll
     for (u32 i = 0; i < chunks_per_thread; ++i) {
         if (i >= words) continue;
@@ -110,28 +110,28 @@ HR_FN void find_kept(TileMemory& memory, const PlainDialect& dialect, u32 first,
             const u32 here = memory.dropped[word] & below, before = word == 0 ? 0 : memory.dropped[word - 1];
             const u32 bits = here != 0 ? here : before;
             const u32 bit = bits == 0 ? 0 : 0x80000000u >> __clz(static_cast<int>(bits));
-            kept[here != 0 ? i + 1 : i] |= bit;
+            text_quotes[here != 0 ? i + 1 : i] |= bit;
         }
     }
 }
 
-HR_FN void keep_quotes(TileMemory& memory, const PlainDialect& dialect, u32 first) {
+HR_FN void keep_quotes(ConvertMemory& memory, const PlainDialect& dialect, u32 first) {
     const u32 words = first >= chunks ? 0 : min(chunks - first, chunks_per_thread);
-    u32 kept[chunks_per_thread + 1];
-    find_kept(memory, dialect, first, words, kept);
+    u32 text_quotes[chunks_per_thread + 1];
+    find_text_quotes(memory, dialect, first, words, text_quotes);
     u32 in_head[chunks_per_thread + 1];
-    find_kept(memory, dialect, threadIdx.x, threadIdx.x < head_chunks ? 1 : 0, in_head);
+    find_text_quotes(memory, dialect, threadIdx.x, threadIdx.x < head_chunks ? 1 : 0, in_head);
     __syncthreads();
 #pragma unroll
     for (u32 i = 0; i <= chunks_per_thread; ++i) {
-        if (kept[i] != 0) atomicAnd(&memory.dropped[first + i - 1], ~kept[i]);
+        if (text_quotes[i] != 0) atomicAnd(&memory.dropped[first + i - 1], ~text_quotes[i]);
         if (in_head[i] != 0) atomicAnd(&memory.dropped[threadIdx.x + i - 1], ~in_head[i]);
     }
     __syncthreads();
 }
 
 // Returns the last byte up to staged byte `at` that begins a record, or `otherwise` if there is none in the tile.
-HR_FN u32 last_start(const TileMemory& memory, u32 at, u32 otherwise) {
+HR_FN u32 last_start(const ConvertMemory& memory, u32 at, u32 otherwise) {
     u32 word = min(at / 32, chunks - 1);
     u32 bits = memory.starts[word] & (at / 32 == word ? low_mask(at % 32 + 1) : ~0u);
     while (bits == 0 && word > head_chunks) bits = memory.starts[--word];
@@ -140,24 +140,24 @@ HR_FN u32 last_start(const TileMemory& memory, u32 at, u32 otherwise) {
 }
 
 // Returns whether the byte ends a record.
-HR_FN bool ends_record(const TileMemory& memory, u32 at) { return memory.records[at / 32] >> (at % 32) & 1; }
+HR_FN bool ends_record(const ConvertMemory& memory, u32 at) { return memory.records[at / 32] >> (at % 32) & 1; }
 
 // Moves `begin` past the spaces that the dialect skips at the start of a field.
-HR_FN void skip_spaces(const TileMemory& memory, const ConvertTask& task, u32& begin, u32 end) {
+HR_FN void skip_spaces(const ConvertMemory& memory, const ConvertTask& task, u32& begin, u32 end) {
     if ((task.dfa.flags & DFA_SKIPS_SPACES) == 0) return;
     while (begin < end && staged_text(memory)[begin] == ' ') ++begin;
 }
 
 // Returns whether a field's first byte is a quote that encloses it. A lenient quote need not be one; then it is not
 // dropped.
-HR_FN bool is_opening(const TileMemory& memory, const ConvertTask& task, u32 at) {
+HR_FN bool is_opening(const ConvertMemory& memory, const ConvertTask& task, u32 at) {
     if (!(task.dialect.flags & PLAIN_QUOTES) || staged_text(memory)[at] != task.dialect.quote) return false;
     if (!by_dfa || (task.dfa.flags & DFA_LENIENT) == 0) return true;
     return memory.dropped[at / 32] >> (at % 32) & 1;
 }
 
 // Returns the end of a field's bytes, given the last byte of the separator or line end after it.
-HR_FN u32 end_of_field(const TileMemory& memory, const ConvertTask& task, u32 place) {
+HR_FN u32 end_of_field(const ConvertMemory& memory, const ConvertTask& task, u32 place) {
     if constexpr (!by_dfa) return place;
     const DfaTask& steps = task.dfa;
     if ((steps.separator_more | steps.line_end_more) == 0) return place;
@@ -166,8 +166,8 @@ HR_FN u32 end_of_field(const TileMemory& memory, const ConvertTask& task, u32 pl
 }
 
 // Returns whether a field is open there. A comment line has no fields.
-HR_FN bool is_open(const ConvertTask& task, const TileStart& behind) {
-    return behind.open && !(by_dfa && is_in(task.dfa, StepSet::comment, behind.state));
+HR_FN bool is_open(const ConvertTask& task, const TileStart& next) {
+    return next.open && !(by_dfa && is_in(task.dfa, StepSet::comment, next.state));
 }
 
 }  // namespace headrace

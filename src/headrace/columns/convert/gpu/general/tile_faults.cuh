@@ -24,7 +24,7 @@ HR_COLD bool is_not_converted(const ConvertTask& task, u64 record) {
 }
 
 // Lists and counts a fault, unless its record is after the last one that is converted.
-HR_FN void report(const TileMemory& memory, const ConvertTask& task, const FieldFault& fault) {
+HR_FN void report(const ConvertMemory& memory, const ConvertTask& task, const FieldFault& fault) {
     if (fault.record > task.last_record) return;
     ConvertTotals* const totals = memory.totals_of_text;
     const u32 bit = fault.kind < 31 ? 1u << fault.kind : fault.kind == FAULT_DEFERRED ? RAISE_DEFERRED : 0;
@@ -36,15 +36,15 @@ HR_FN void report(const TileMemory& memory, const ConvertTask& task, const Field
 }
 
 // Leaves a field to the host, unless its record's fields are not converted.
-HR_COLD void defer(const TileMemory& memory, const ConvertTask& task, FieldFault fault) {
+HR_COLD void defer(const ConvertMemory& memory, const ConvertTask& task, FieldFault fault) {
     if (is_not_converted(task, fault.record)) return;
     fault.kind = FAULT_DEFERRED;
     report(memory, task, fault);
 }
 
 // Returns the begin of the record that contains staged byte `at`.
-HR_COLD u64 record_begin_of(const TileMemory& memory, const PlainDialect& dialect, i32 at) {
-    const Tile& tile = memory.tile;
+HR_COLD u64 record_begin_of(const ConvertMemory& memory, const PlainDialect& dialect, i32 at) {
+    const ConvertTile& tile = memory.tile;
     if constexpr (by_dfa) {
         const u32 begin = at < static_cast<i32>(tile.begin) ? 0 : last_start(memory, static_cast<u32>(at), 0);
         return begin == 0 ? tile.entry.record_begin : tile_position(tile, begin);
@@ -71,17 +71,17 @@ HR_COLD void record_kind(const ConvertTask& task, const ConvertColumn& column, u
 }
 
 // Reports malformed quotes in a thread's words, the first of each record.
-HR_COLD void report_malformed_quotes(const TileMemory& memory, const ConvertTask& task, const ThreadMasks& own) {
-    const Tile& tile = memory.tile;
-    u64 record = tile.entry.record + own.records_before, told = ~u64{0};
+HR_COLD void report_malformed_quotes(const ConvertMemory& memory, const ConvertTask& task, const ThreadMasks& own) {
+    const ConvertTile& tile = memory.tile;
+    u64 record = tile.entry.record + own.records_before, last_reported = ~u64{0};
     for (u32 i = 0; i < chunks_per_thread; ++i) {
         for (u32 left = own.malformed[i]; left != 0; left &= left - 1) {
             const u32 bit = left & (0 - left);
             const u32 at = 32 * (own.first + i) + 31 - static_cast<u32>(__clz(static_cast<int>(bit)));
             // A line end belongs to the record that it ends.
             const u64 of = record + static_cast<u32>(__popc(own.records[i] & (bit - 1)));
-            if (of == told) continue;
-            told = of;
+            if (of == last_reported) continue;
+            last_reported = of;
             const u64 begin = record_begin_of(memory, task.dialect, static_cast<i32>(at));
             const u64 position = tile_position(tile, at);
             report(memory, task, {of, begin, begin, 0, position, NO_FIELD, static_cast<u32>(Fault::quote)});
@@ -91,9 +91,9 @@ HR_COLD void report_malformed_quotes(const TileMemory& memory, const ConvertTask
 }
 
 // Reports records of an irregular tile's window that have too few or too many fields.
-HR_COLD void report_records(const TileMemory& memory, const ConvertTask& task) {
-    const Tile& tile = memory.tile;
-    const Window& window = memory.window;
+HR_COLD void report_records(const ConvertMemory& memory, const ConvertTask& task) {
+    const ConvertTile& tile = memory.tile;
+    const FieldWindow& window = memory.window;
     for (u32 k = threadIdx.x; k < window.records; k += threads) {
         const u32 last = last_field_of(memory, k);
         const u32 fields = k == 0 ? window.column + last + 1 : last - last_field_of(memory, k - 1);

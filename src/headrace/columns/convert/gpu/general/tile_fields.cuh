@@ -10,7 +10,7 @@
 namespace headrace {
 
 // Returns whether every record in these words ends where `width` fields per record put it.
-HR_COLD bool fits_width(const TileMemory& memory, u32 width, u32 column, u32 ends_before) {
+HR_COLD bool fits_width(const ConvertMemory& memory, u32 width, u32 column, u32 ends_before) {
     // The number of record ends before these words equals the number of last fields before them.
     u64 record = (u64{column} + ends_before) / width;
     u32 ends = ends_before;
@@ -29,7 +29,7 @@ HR_COLD bool fits_width(const TileMemory& memory, u32 width, u32 column, u32 end
 // Returns whether a tile is regular, if its numbers of fields and records allow it. If one window has all fields, only
 // the last fields of records are checked. Each must end at a line end, and the number of line ends must be that of
 // records.
-HR_FN bool is_regular(const TileMemory& memory, const ConvertTask& task, const Tile& tile, u32 ends_before) {
+HR_FN bool is_regular(const ConvertMemory& memory, const ConvertTask& task, const ConvertTile& tile, u32 ends_before) {
     bool fits = true;
     if (tile.fields > window_fields) {
         fits = fits_width(memory, task.width, tile.entry.column, ends_before);
@@ -46,7 +46,7 @@ HR_FN bool is_regular(const TileMemory& memory, const ConvertTask& task, const T
 
 // Returns the first byte of the record that begins at or after staged byte `at`, which follows a line end or begins the
 // text.
-HR_FN u32 skip_line_ends(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile, u32 at) {
+HR_FN u32 skip_line_ends(const ConvertMemory& memory, const PlainDialect& dialect, const ConvertTile& tile, u32 at) {
     const u8* const text = staged_text(memory);
     if constexpr (by_dfa) return at;  // record_start finds it
     if (dialect.flags & PLAIN_SKIP_BLANK) {
@@ -59,21 +59,22 @@ HR_FN u32 skip_line_ends(const TileMemory& memory, const PlainDialect& dialect, 
 
 // Returns the first byte of the record whose field ends at `place`. With masks it is at or after `at`. If it is not in
 // the tile, `at` is the begin of the field.
-HR_FN u32 record_start(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile, u32 at, u32 place) {
+HR_FN u32 record_start(const ConvertMemory& memory, const PlainDialect& dialect, const ConvertTile& tile, u32 at,
+                       u32 place) {
     return by_dfa ? last_start(memory, place, at) : skip_line_ends(memory, dialect, tile, at);
 }
 
 // Returns the position before the tile's first field, as if a field before it ended there; far_place if that is not
 // staged.
 constexpr u32 far_place = 0xFFFF;
-HR_COLD u32 place_before(const TileMemory& memory, const PlainDialect& dialect, const Tile& tile) {
+HR_COLD u32 place_before(const ConvertMemory& memory, const PlainDialect& dialect, const ConvertTile& tile) {
     if (!tile.entry.open) return skip_line_ends(memory, dialect, tile, tile.begin) - 1;
     const i64 begin = static_cast<i64>(tile.entry.field_begin) - tile.origin;
     return begin <= 0 ? far_place : static_cast<u32>(begin) - 1;
 }
 
 // Lists the field ends of one word, in descending order. `slot`: one past the slot of the last one.
-HR_FN void list_word(TileMemory& memory, u32 ends, u32 word, u32 slot, u32 slots) {
+HR_FN void list_word(ConvertMemory& memory, u32 ends, u32 word, u32 slot, u32 slots) {
     while (ends != 0) {
         const u32 at = 31 - static_cast<u32>(__clz(static_cast<int>(ends)));
         ends ^= 1u << at;
@@ -82,9 +83,9 @@ HR_FN void list_word(TileMemory& memory, u32 ends, u32 word, u32 slot, u32 slots
     }
 }
 
-HR_COLD void list_records(TileMemory& memory, u32 ends_before) {
-    const Tile& tile = memory.tile;
-    const Window& window = memory.window;
+HR_COLD void list_records(ConvertMemory& memory, u32 ends_before) {
+    const ConvertTile& tile = memory.tile;
+    const FieldWindow& window = memory.window;
     for (u32 i = threadIdx.x; i < window_fields / 32; i += threads) memory.record_bits[i] = 0;
     __syncthreads();
     const auto mark = [&](u32 field) {
@@ -115,9 +116,9 @@ HR_COLD void list_records(TileMemory& memory, u32 ends_before) {
 
 // Lists the ends of the window's fields and determines whether the tile is regular. Callers put a barrier between
 // calls.
-HR_FN void list_window(TileMemory& memory, const ConvertTask& task, u32 ends_before) {
-    const Tile& tile = memory.tile;
-    const Window& window = memory.window;
+HR_FN void list_window(ConvertMemory& memory, const ConvertTask& task, u32 ends_before) {
+    const ConvertTile& tile = memory.tile;
+    const FieldWindow& window = memory.window;
     const u32 slots = window.count + 1, is_first = window.first == 0;
     u32 slot = ends_before + 1 - window.first;
 #pragma unroll
@@ -144,7 +145,7 @@ HR_FN void list_window(TileMemory& memory, const ConvertTask& task, u32 ends_bef
 }
 
 // Returns the window's field that ends its k-th record, k < window.records.
-HR_FN u32 last_field_of(const TileMemory& memory, u32 k) {
+HR_FN u32 last_field_of(const ConvertMemory& memory, u32 k) {
     u32 low = 0, high = window_fields / 32 - 1;
     while (low < high) {
         const u32 middle = (low + high + 1) / 2;

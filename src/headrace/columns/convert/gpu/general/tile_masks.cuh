@@ -29,7 +29,7 @@ struct MaskCarry {
 
 // Returns the line ends that end a record. Directly after another line end, one does so only if blank lines count; LF
 // after CR never does.
-HR_FN u32 real_ends(const TileMemory& memory, const PlainDialect& dialect, u32 word, u32 lines, u32 after) {
+HR_FN u32 real_ends(const ConvertMemory& memory, const PlainDialect& dialect, u32 word, u32 lines, u32 after) {
     if (dialect.flags & PLAIN_SKIP_BLANK) return lines & ~after;
     u32 result = lines;
     if (dialect.flags & PLAIN_UNIVERSAL) {
@@ -48,8 +48,8 @@ HR_FN u32 real_ends(const TileMemory& memory, const PlainDialect& dialect, u32 w
 HR_FN u32 thread_first_word() { return head_chunks + threadIdx.x * chunks_per_thread; }
 
 // Resolves one word.
-HR_FN void resolve_word(const TileMemory& memory, const PlainDialect& dialect, u32 word, u32 number, MaskCarry& carry,
-                        ThreadMasks& own) {
+HR_FN void resolve_word(const ConvertMemory& memory, const PlainDialect& dialect, u32 word, u32 number,
+                        MaskCarry& carry, ThreadMasks& own) {
     u32 separators = memory.ends[word], lines = memory.records[word];
     u32 quotes = 0, inside = 0;
     if constexpr (may_quote) {
@@ -79,7 +79,7 @@ HR_FN void resolve_word(const TileMemory& memory, const PlainDialect& dialect, u
 
 // Finds the quotes of the staged head that are not part of their field's text. `last`: whether the head's last byte is
 // a closing quote.
-HR_FN void resolve_head(TileMemory& memory, const u8* text, const PlainDialect& dialect, const Tile& tile,
+HR_FN void resolve_head(ConvertMemory& memory, const u8* text, const PlainDialect& dialect, const ConvertTile& tile,
                         u32 (&dropped)[head_chunks]) {
     u32 quotes[head_chunks];
     u32 parity = tile.entry.state;
@@ -102,7 +102,7 @@ HR_FN void resolve_head(TileMemory& memory, const u8* text, const PlainDialect& 
 
 // Returns the properties of the byte before a thread's first word. `quotes_before`: number of quotes in the tile before
 // that word.
-HR_FN MaskCarry carry_into(const TileMemory& memory, const Tile& tile, u32 word, u32 quotes_before) {
+HR_FN MaskCarry carry_into(const ConvertMemory& memory, const ConvertTile& tile, u32 word, u32 quotes_before) {
     MaskCarry carry{};
     if (may_quote && ((tile.entry.state ^ quotes_before) & 1)) carry.inside = ~0u;
     if (word == head_chunks) {
@@ -119,7 +119,7 @@ HR_FN MaskCarry carry_into(const TileMemory& memory, const Tile& tile, u32 word,
 }
 
 // Resolves a thread's words by masks, and finds the dropped quotes of the staged head.
-HR_FN void resolve_words(TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
+HR_FN void resolve_words(ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertTile& tile,
                          ThreadMasks& own, u32 (&head_dropped)[head_chunks]) {
     u32 quotes = 0, quotes_before = 0;
     if constexpr (may_quote) {
@@ -145,7 +145,7 @@ HR_FN void resolve_words(TileMemory& memory, const u8* text, const ConvertTask& 
 }
 
 // Resolves a thread's words by the DFA.
-HR_FN void read_words(TileMemory& memory, const ConvertTask& task, const Tile& tile, ThreadMasks& own,
+HR_FN void read_words(ConvertMemory& memory, const ConvertTask& task, const ConvertTile& tile, ThreadMasks& own,
                       u32 (&head_dropped)[head_chunks]) {
     run_tile(memory, task, tile, own.first);
     __syncthreads();
@@ -170,7 +170,8 @@ HR_FN void read_words(TileMemory& memory, const ConvertTask& task, const Tile& t
 }
 
 // Resolves all masks, counts fields and records, and determines whether the tile is regular.
-HR_FN void resolve_tile(TileMemory& memory, const u8* text, const ConvertTask& task, Tile& tile, ThreadMasks& own) {
+HR_FN void resolve_tile(ConvertMemory& memory, const u8* text, const ConvertTask& task, ConvertTile& tile,
+                        ThreadMasks& own) {
     own.first = thread_first_word();
     u32 head_dropped[head_chunks] = {};
     if constexpr (by_dfa) {

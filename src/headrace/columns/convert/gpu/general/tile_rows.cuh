@@ -14,8 +14,8 @@ struct RowField {
     u32 slot;      // index of the field in the window
 };
 
-HR_FN RowField field_of_row(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const Window& window,
-                            u32 column, u64 row) {
+HR_FN RowField field_of_row(const ConvertMemory& memory, const ConvertTask& task, const ConvertTile& tile,
+                            const FieldWindow& window, u32 column, u64 row) {
     const i64 record = static_cast<i64>(row - tile.entry.record);
     if (tile.regular) {
         const i64 slot = record * task.width + column - tile.entry.column - window.first;
@@ -45,8 +45,8 @@ struct FieldPlace {
     u32 end;
 };
 
-HR_FN FieldPlace place_of(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const Window& window,
-                          u32 column, u32 slot) {
+HR_FN FieldPlace place_of(const ConvertMemory& memory, const ConvertTask& task, const ConvertTile& tile,
+                          const FieldWindow& window, u32 column, u32 slot) {
     const u32 place = memory.places[slot + 1], end = end_of_field(memory, task, place);
     if (window.first == 0 && slot == 0) {
         if (by_dfa && column == 0) {
@@ -62,14 +62,14 @@ HR_FN FieldPlace place_of(const TileMemory& memory, const ConvertTask& task, con
 }
 
 // Returns the number of dropped bytes among staged bytes [0, at).
-HR_FN u32 dropped_until(const TileMemory& memory, u32 at) {
+HR_FN u32 dropped_until(const ConvertMemory& memory, u32 at) {
     if constexpr (!may_quote) return 0;
     return bits_until(memory.dropped, memory.dropped_before, at);
 }
 
-HR_FN FieldText text_of(const TileMemory& memory, const u8* text, const ConvertTask& task, const FieldPlace& place,
+HR_FN FieldText text_of(const ConvertMemory& memory, const u8* text, const ConvertTask& task, const FieldPlace& place,
                         bool raw) {
-    const Tile& tile = memory.tile;
+    const ConvertTile& tile = memory.tile;
     const bool staged = place.begin >= 0;
     const u8* const p = staged ? staged_text(memory) + place.begin : text + (tile.origin + place.begin);
     const usize n = static_cast<usize>(place.end - place.begin);
@@ -98,9 +98,9 @@ HR_FN FieldText text_of(const TileMemory& memory, const u8* text, const ConvertT
     return field;
 }
 
-HR_FN FieldFault fault_at(const TileMemory& memory, const ConvertTask& task, const FieldPlace& place, u32 column,
+HR_FN FieldFault fault_at(const ConvertMemory& memory, const ConvertTask& task, const FieldPlace& place, u32 column,
                           u64 record) {
-    const Tile& tile = memory.tile;
+    const ConvertTile& tile = memory.tile;
     const u64 begin = static_cast<u64>(tile.origin + place.begin);
     const i32 inside = place.begin < 0 ? -1 : static_cast<i32>(place.begin);
     return {record, record_begin_of(memory, task.dialect, inside), begin, tile_position(tile, place.end), begin, column,
@@ -112,7 +112,7 @@ struct RowSpan {
     u64 first, end;
 };
 
-HR_FN RowSpan rows_of(const Tile& tile, const Window& window, u32 width) {
+HR_FN RowSpan rows_of(const ConvertTile& tile, const FieldWindow& window, u32 width) {
     if (!tile.regular) {
         const u64 first = tile.entry.record + window.records_before;
         return {first, first + window.records + 1};

@@ -13,7 +13,7 @@ struct Converted {
 };
 
 // Converts one field by the shared rules.
-HR_COLD Converted by_rule(const TileMemory& memory, const u8* text, const ConvertTask& task,
+HR_COLD Converted by_rule(const ConvertMemory& memory, const u8* text, const ConvertTask& task,
                           const ConvertColumn& column, u32 slot, u64 row, bool sound) {
     Converted result{};
     if (!sound) return result;
@@ -67,20 +67,20 @@ HR_FN void put_sized(const ConvertColumn& column, u64 row, u64 value) {
 
 // Converts groups of a unit field by field. These are groups of irregular tiles, of columns without a fast form, and
 // those in which the fast form declined a field. `groups`: bit mask of the groups.
-HR_COLD void convert_by_rules(const TileMemory& memory, const u8* text, const ConvertTask& task,
+HR_COLD void convert_by_rules(const ConvertMemory& memory, const u8* text, const ConvertTask& task,
                               const ConvertColumn& column, u64 first_row, u32 groups) {
     for (; groups != 0; groups &= groups - 1) {
         const u64 row = first_row + 32 * (31 - static_cast<u32>(__clz(static_cast<int>(groups & (0 - groups)))));
         const RowField field = field_of_row(memory, task, memory.tile, memory.window, column.position, row);
-        Converted made{};
-        if (field.mine) made = by_rule(memory, text, task, column, field.slot, row, field.sound);
+        Converted converted{};
+        if (field.mine) converted = by_rule(memory, text, task, column, field.slot, row, field.sound);
         const bool here = field.mine || field.missing;
-        if (here && column.width == 16) put_value(column, row, made.value);
-        if (here && column.width != 16) put_sized(column, row, made.value.low);
+        if (here && column.width == 16) put_value(column, row, converted.value);
+        if (here && column.width != 16) put_sized(column, row, converted.value.low);
         const u32 rows = __ballot_sync(tile::all_lanes, here);
-        put_validity(column.validity, row, rows, __ballot_sync(tile::all_lanes, made.present));
+        put_validity(column.validity, row, rows, __ballot_sync(tile::all_lanes, converted.present));
         if (column.type != TypeId::boolean) continue;
-        const u32 set = __ballot_sync(tile::all_lanes, made.value.low != 0);
+        const u32 set = __ballot_sync(tile::all_lanes, converted.value.low != 0);
         put_bits(reinterpret_cast<u32*>(column.values), row, rows, set);
     }
 }

@@ -15,12 +15,12 @@
 namespace headrace {
 
 // Returns the number of staged bytes [begin, end) without dropped ones.
-HR_FN u32 kept_bytes(const TileMemory& memory, u32 begin, u32 end, bool raw) {
+HR_FN u32 kept_bytes(const ConvertMemory& memory, u32 begin, u32 end, bool raw) {
     return raw ? end - begin : end - begin - (dropped_until(memory, end) - dropped_until(memory, begin));
 }
 
 // Copies each lane's staged bytes [begin, begin + size) to `to` + `place`.
-HR_FN void copy_pieces(const TileMemory& memory, u8* to, u32 begin, u32 size, u32 place, bool raw) {
+HR_FN void copy_pieces(const ConvertMemory& memory, u8* to, u32 begin, u32 size, u32 place, bool raw) {
     const u8* const text = staged_text(memory);
     const u32 until = tile::scan_warp<Sum<u32>>(size);
     const u32 total = tile::shuffle(until, tile::lanes - 1);
@@ -46,7 +46,7 @@ HR_FN void copy_pieces(const TileMemory& memory, u8* to, u32 begin, u32 size, u3
 }
 
 // Leaves a lane's long piece to all warps. Returns the number of bytes that this warp still has to copy.
-HR_FN u32 leave_to_block(TileMemory& memory, u8* to, u32 begin, u32 size, u32 place, bool raw) {
+HR_FN u32 leave_to_block(ConvertMemory& memory, u8* to, u32 begin, u32 size, u32 place, bool raw) {
     if (size < long_piece) return size;
     const u32 number = atomicAdd(&memory.long_pieces, 1u);
     memory.pieces[number] = {to + place, static_cast<u16>(begin), static_cast<u16>(size), raw};
@@ -57,7 +57,7 @@ HR_FN u32 leave_to_block(TileMemory& memory, u8* to, u32 begin, u32 size, u32 pl
 // 32 with the partial ones at both ends.
 constexpr u32 part_bytes = 124;
 
-HR_FN void copy_part(const TileMemory& memory, const LongPiece& piece, u32 part) {
+HR_FN void copy_part(const ConvertMemory& memory, const LongPiece& piece, u32 part) {
     const u32 begin = piece.begin + part_bytes * part;
     const u32 count = min(piece.begin + piece.size - begin, part_bytes);
     const u8* const text = staged_text(memory);
@@ -85,7 +85,7 @@ HR_FN void copy_part(const TileMemory& memory, const LongPiece& piece, u32 part)
 }
 
 // Copies the long pieces. Call after a barrier.
-HR_FN void copy_long_pieces(const TileMemory& memory) {
+HR_FN void copy_long_pieces(const ConvertMemory& memory) {
     constexpr u32 warps = threads / tile::lanes;
     u32 part = tile::warp();
     for (u32 number = 0; number < memory.long_pieces; ++number) {
@@ -112,7 +112,7 @@ HR_FN u32 character_from(const u8* text, u32 at) {
 //
 // A warp calls this. `is_first`: the field begins at `begin`. Each lane checks the bytes of a word; bytes outside the
 // part count as zeros.
-HR_COLD bool is_valid_part(const TileMemory& memory, u32 begin, u32 end, bool is_first) {
+HR_COLD bool is_valid_part(const ConvertMemory& memory, u32 begin, u32 end, bool is_first) {
     const u8* const text = staged_text(memory);
     const u32* const words = reinterpret_cast<const u32*>(memory.text);
     const u32 from = is_first ? begin : character_from(text, begin), to = character_from(text, end);
@@ -140,7 +140,7 @@ HR_FN bool has_text(const ConvertColumn& column) {
 }
 
 // Returns whether a field's text is UTF-8. If it is not and the record is not rejected, reports a fault.
-HR_COLD bool check_text(const TileMemory& memory, const ConvertTask& task, const ConvertColumn& column,
+HR_COLD bool check_text(const ConvertMemory& memory, const ConvertTask& task, const ConvertColumn& column,
                         const FieldText& field, const FieldPlace& place, u64 row, bool reports) {
     const usize invalid = find_invalid_utf8(field.p, field.n);
     if (invalid == field.n) return true;
@@ -155,7 +155,7 @@ HR_COLD bool check_text(const TileMemory& memory, const ConvertTask& task, const
 }
 
 // Returns whether a field has a value, if it may be a null text, may not be UTF-8, or is quoted.
-HR_COLD bool is_string_value(const TileMemory& memory, const u8* text, const ConvertTask& task,
+HR_COLD bool is_string_value(const ConvertMemory& memory, const u8* text, const ConvertTask& task,
                              const ConvertColumn& column, const FieldPlace& place, u64 row, bool reports) {
     const FieldText field = text_of(memory, text, task, place, column.flags & CONVERT_RAW);
     // A field of initial spaces alone.
@@ -176,7 +176,7 @@ HR_COLD bool is_string_value(const TileMemory& memory, const u8* text, const Con
 }
 
 // Records the kind of a field of a column whose type is not inferred yet. The value is null.
-HR_COLD void classify_row(const TileMemory& memory, const u8* text, const ConvertTask& task,
+HR_COLD void classify_row(const ConvertMemory& memory, const u8* text, const ConvertTask& task,
                           const ConvertColumn& column, const FieldPlace& place, u64 row) {
     if (place.end - place.begin > max_read_bytes) {
         defer(memory, task, fault_at(memory, task, place, column.position, row));
@@ -193,11 +193,11 @@ HR_COLD void classify_row(const TileMemory& memory, const u8* text, const Conver
 }
 
 // The bytes [begin, end) of an unfinished field that this tile copies; possibly none.
-struct Piece {
+struct UnfinishedPiece {
     u32 begin, end;
 };
 
-HR_FN Piece unfinished_piece(const Tile& tile) {
+HR_FN UnfinishedPiece unfinished_piece(const ConvertTile& tile) {
     const i64 begin = static_cast<i64>(tile.next.field_begin) - tile.origin;
     const u32 from = begin < 0 ? 0 : static_cast<u32>(begin);
     const u32 to = tile.end - halo_bytes;
@@ -206,13 +206,13 @@ HR_FN Piece unfinished_piece(const Tile& tile) {
 
 // Converts the tile's unfinished field if it is one of this column. Returns its number of bytes.
 template <bool writes>
-HR_FN u32 convert_unfinished(TileMemory& memory, const ConvertTask& task, const ConvertColumn& column, u64 base) {
-    const Tile& tile = memory.tile;
-    const Window& window = memory.window;
+HR_FN u32 convert_unfinished(ConvertMemory& memory, const ConvertTask& task, const ConvertColumn& column, u64 base) {
+    const ConvertTile& tile = memory.tile;
+    const FieldWindow& window = memory.window;
     if (window.first + window.count != tile.fields || !tile.open_field) return 0;
     if (tile.next.column != column.position) return 0;
     const bool raw = column.flags & CONVERT_RAW;
-    const Piece piece = unfinished_piece(tile);
+    const UnfinishedPiece piece = unfinished_piece(tile);
     if constexpr (writes) {
         u8* const to = column.values + base;
         const u32 mine =
@@ -232,8 +232,8 @@ HR_FN u32 convert_unfinished(TileMemory& memory, const ConvertTask& task, const 
 // Converts one column of strings in one window. Returns the number of its bytes there. `base`: offset of the first in
 // the column.
 template <bool writes>
-HR_FN u32 convert_strings(TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
-                          const Window& window, const RowSpan& rows, const ConvertColumn& column, u64 base) {
+HR_FN u32 convert_strings(ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertTile& tile,
+                          const FieldWindow& window, const RowSpan& rows, const ConvertColumn& column, u64 base) {
     const bool raw = column.flags & CONVERT_RAW;
     const bool classifies = (column.flags & CONVERT_INFERRED) && !has_type(column.guess);
     u32 done = 0;

@@ -26,7 +26,7 @@ constexpr u32 chunks_per_thread = (tile_bytes / 32 + threads - 1) / threads;
 static_assert(tile_bytes % 32 == 0 && staged_bytes <= 0xFFE0 && window_fields % 32 == 0);
 
 // Properties of the tile, the same in every thread.
-struct Tile {
+struct ConvertTile {
     TileStart entry, next;
     u32 number;  // index among the text's tiles
     i64 origin;  // staged byte s is the text's byte s + origin; negative in the first tile
@@ -43,7 +43,7 @@ struct Tile {
 constexpr u64 no_record = ~u64{0};
 
 // A range of the tile's fields: those whose ends are in `places`.
-struct Window {
+struct FieldWindow {
     u32 first;  // index of its first field in the tile
     u32 count;
     // For irregular tiles:
@@ -62,7 +62,7 @@ constexpr u32 long_piece = 96;  // minimum size in bytes
 constexpr u32 max_measured_columns = 64;
 constexpr u32 no_target = 0xFFFF;
 
-struct TileMemory {
+struct ConvertMemory {
     uint4 text[staged_bytes / 16 + 1];
     uint4 reads[by_dfa ? 281 : 1];                   // DfaTables::reads; for 64 states after the groups of bytes
     u32 ends[chunks];                                // field ends, including those at a record's end
@@ -83,16 +83,16 @@ struct TileMemory {
     u32 long_pieces;  // number of entries in `pieces`
     LongPiece pieces[staged_bytes / long_piece + 1];
     // For functions that are not inlined: a thread's own copies stay in registers only if their address is never taken.
-    Tile tile;
-    Window window;
+    ConvertTile tile;
+    FieldWindow window;
     FieldFault* faults;
     ConvertTotals* totals_of_text;
 };
 
-HR_FN const u8* staged_text(const TileMemory& memory) { return reinterpret_cast<const u8*>(memory.text); }
+HR_FN const u8* staged_text(const ConvertMemory& memory) { return reinterpret_cast<const u8*>(memory.text); }
 
 // Returns the position in the text of a staged byte.
-HR_FN u64 tile_position(const Tile& tile, u32 staged) { return static_cast<u64>(tile.origin + staged); }
+HR_FN u64 tile_position(const ConvertTile& tile, u32 staged) { return static_cast<u64>(tile.origin + staged); }
 
 HR_FN u32 equal_mask(uint4 v, u32 pattern) {
     return tile::gather({tile::equals(v.x, pattern), tile::equals(v.y, pattern), tile::equals(v.z, pattern),
@@ -114,7 +114,7 @@ HR_FN u32 line_mask(uint4 v, u32 line_end, bool universal) {
 }
 
 // Stores a vector and its masks: quotes for all staged bytes, separators and line ends for the tile only.
-HR_FN void stage_vector(TileMemory& memory, const PlainDialect& dialect, u32 v, uint4 bytes, u32 valid) {
+HR_FN void stage_vector(ConvertMemory& memory, const PlainDialect& dialect, u32 v, uint4 bytes, u32 valid) {
     memory.text[v] = bytes;
     if constexpr (by_dfa) return;
     if (v >= halo_bytes / 16) {
@@ -138,9 +138,9 @@ HR_COLD u32 valid_mask(i64 position, u64 size) {
 }
 
 // Bits of malformed quotes from tile_dfa.cuh. They share memory with `pieces`, which strings use later.
-HR_FN u32* malformed_bits(TileMemory& memory) { return reinterpret_cast<u32*>(memory.pieces); }
+HR_FN u32* malformed_bits(ConvertMemory& memory) { return reinterpret_cast<u32*>(memory.pieces); }
 
-HR_FN void stage_tables(TileMemory& memory, const DfaTask& steps) {
+HR_FN void stage_tables(ConvertMemory& memory, const DfaTask& steps) {
     if (steps.count > 16) {
         const auto& tables = *static_cast<const DfaTables<64>*>(steps.tables);
         constexpr u32 groups = sizeof tables.group_of / 8, all = groups + sizeof tables.reads / 8;
@@ -163,7 +163,7 @@ HR_FN void stage_tables(TileMemory& memory, const DfaTask& steps) {
 }
 
 // Stages the tile's text and masks.
-HR_FN void stage_tile(TileMemory& memory, const u8* text, const ConvertTask& task, Tile& tile) {
+HR_FN void stage_tile(ConvertMemory& memory, const u8* text, const ConvertTask& task, ConvertTile& tile) {
     constexpr u32 vectors = staged_bytes / 16;
     u32 high = 0;
     if (tile.origin >= 0 && static_cast<u64>(tile.origin) + staged_bytes <= task.size) {

@@ -8,7 +8,7 @@
 namespace headrace {
 
 // A unit of a column: `groups` of 32 rows from `row` on. `slot`: this lane's first field, if the tile is regular.
-struct Unit {
+struct RowUnit {
     u64 row;  // this lane's first row
     i32 slot;
     u32 groups;
@@ -37,16 +37,16 @@ HR_FN LoopColumn loop_column(const ConvertColumn& column) {
 }
 
 // A lane's field in staged text. If the lane has none, `end` is in the head and `n` is too large for every fast form.
-struct Field {
+struct UnitField {
     u32 begin, end;
     u32 n;
     bool empty;  // empty and not quoted
 };
 
-HR_FN Field locate(const TileMemory& memory, const ConvertTask& task, const Tile& tile, const LoopColumn& column,
-                   bool mine, i32 slot) {
+HR_FN UnitField locate(const ConvertMemory& memory, const ConvertTask& task, const ConvertTile& tile,
+                       const LoopColumn& column, bool mine, i32 slot) {
     const u16* const place = memory.places + (mine ? slot : 0);
-    Field field{place[0] + 1u, end_of_field(memory, task, place[1]), 0, false};
+    UnitField field{place[0] + 1u, end_of_field(memory, task, place[1]), 0, false};
     if constexpr (by_dfa) {
         if (column.first) field.begin = last_start(memory, place[1], field.begin);
         skip_spaces(memory, task, field.begin, field.end);
@@ -81,17 +81,17 @@ HR_FN Field locate(const TileMemory& memory, const ConvertTask& task, const Tile
 // word of group g, and all words are stored together. Groups in which the fast form declined a field are converted
 // after the loop, so that no register is live across a call.
 template <class T, class Read>
-HR_FN void convert_fast(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
-                        const Window& window, const ConvertColumn& column, const LoopColumn& fast, const Unit& unit,
-                        Read read) {
+HR_FN void convert_fast(const ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertTile& tile,
+                        const FieldWindow& window, const ConvertColumn& column, const LoopColumn& fast,
+                        const RowUnit& unit, Read read) {
     i32 slot = unit.slot;
     const u32 count = window.count;
     T* to = reinterpret_cast<T*>(fast.values) + unit.row;
-    u32 kept = 0, rows = 0, declined = 0;
+    u32 valid_bits = 0, rows = 0, declined = 0;
 #pragma unroll 1
     for (u32 group = 0; group < unit.groups; ++group, to += 32, slot += static_cast<i32>(32 * task.width)) {
         const bool mine = static_cast<u32>(slot) < count;
-        const Field field = locate(memory, task, tile, fast, mine, slot);
+        const UnitField field = locate(memory, task, tile, fast, mine, slot);
         const bool asks = mine && !(field.empty && fast.empty_is_null);
         T value;
         const bool present = read(field, asks, value) && asks;
@@ -102,17 +102,17 @@ HR_FN void convert_fast(const TileMemory& memory, const u8* text, const ConvertT
         if (mine) *to = present ? value : T{};
         const u32 bits = __ballot_sync(tile::all_lanes, present), all = __ballot_sync(tile::all_lanes, mine);
         if (tile::lane() == group) {
-            kept = bits;
+            valid_bits = bits;
             rows = all;
         }
     }
     // Stores validity as put_validity does, with a group per lane.
     u32* const word = fast.validity + (unit.row / 32 + tile::lane());
     if (rows == ~0u) {
-        *word = kept;
+        *word = valid_bits;
     } else if (rows != 0) {
-        if (kept != 0) atomicOr(word, kept);
-        if ((rows & ~kept) != 0) atomicAnd(word, ~(rows & ~kept));
+        if (valid_bits != 0) atomicOr(word, valid_bits);
+        if ((rows & ~valid_bits) != 0) atomicAnd(word, ~(rows & ~valid_bits));
     }
     if (declined != 0) convert_by_rules(memory, text, task, column, unit.row, declined);
 }
@@ -122,7 +122,7 @@ HR_FN bool has_leading_zero(const u8* text, u32 begin) { return text[begin] == '
 // Returns whether an inferred number has no leading zero. Inferred numbers have eight bytes; with a leading zero before
 // other digits the field is text.
 template <class T>
-HR_FN bool is_canonical(const TileMemory& memory, const LoopColumn& column, const Field& field) {
+HR_FN bool is_canonical(const ConvertMemory& memory, const LoopColumn& column, const UnitField& field) {
     if (sizeof(T) != 8 || !column.inferred || field.n <= 1) return true;
     const u8* const text = staged_text(memory);
     return !has_leading_zero(text, field.begin + (text[field.begin] == '-' ? 1 : 0));
@@ -131,7 +131,8 @@ HR_FN bool is_canonical(const TileMemory& memory, const LoopColumn& column, cons
 // Reads an integer of up to eight digits. If some lane has none, all lanes try up to sixteen digits with an optional
 // sign.
 template <class T>
-HR_FN bool read_integer(const TileMemory& memory, const LoopColumn& column, const Field& field, bool asks, T& value) {
+HR_FN bool read_integer(const ConvertMemory& memory, const LoopColumn& column, const UnitField& field, bool asks,
+                        T& value) {
     const u32* const words = reinterpret_cast<const u32*>(memory.text);
     u32 two[2], magnitude;
     load_before(words, field.end, two);
@@ -149,19 +150,20 @@ HR_FN bool read_integer(const TileMemory& memory, const LoopColumn& column, cons
 
 // Reads a number of up to eight bytes. If some lane has none, all lanes try up to sixteen bytes with an optional sign.
 template <class T>
-HR_FN bool read_real(const TileMemory& memory, const LoopColumn& column, const Field& field, bool asks, T& value) {
+HR_FN bool read_real(const ConvertMemory& memory, const LoopColumn& column, const UnitField& field, bool asks,
+                     T& value) {
     const u32* const words = reinterpret_cast<const u32*>(memory.text);
     u32 two[2];
     load_before(words, field.end, two);
     u32 closed[2] = {two[0], two[1]};
-    const u32 behind = close_point(closed);
-    const bool has_point = behind < field.n;
+    const u32 after_point = close_point(closed);
+    const bool has_point = after_point < field.n;
     closed[0] = has_point ? closed[0] : two[0];
     closed[1] = has_point ? closed[1] : two[1];
     const u32 digits = field.n - (has_point ? 1 : 0);
     u32 mantissa;
     bool fast = value_of(closed, static_cast<i32>(digits), mantissa) && digits - 1 < 8 && field.n <= 8;
-    value = divide_by_power(static_cast<T>(mantissa), has_point ? behind : 0);
+    value = divide_by_power(static_cast<T>(mantissa), has_point ? after_point : 0);
     if (__any_sync(tile::all_lanes, asks && !fast)) {
         if (asks && !fast) {
             const Number<T> found = long_real<T>(words, field.end, field.n, false);
@@ -173,25 +175,26 @@ HR_FN bool read_real(const TileMemory& memory, const LoopColumn& column, const F
 }
 
 template <class T>
-HR_FN void convert_integers(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
-                            const Window& window, const ConvertColumn& column, const Unit& unit) {
+HR_FN void convert_integers(const ConvertMemory& memory, const u8* text, const ConvertTask& task,
+                            const ConvertTile& tile, const FieldWindow& window, const ConvertColumn& column,
+                            const RowUnit& unit) {
     const LoopColumn fast = loop_column(column);
-    convert_fast<T>(memory, text, task, tile, window, column, fast, unit, [&](const Field& field, bool asks, T& value) {
-        return read_integer(memory, fast, field, asks, value);
-    });
+    convert_fast<T>(
+        memory, text, task, tile, window, column, fast, unit,
+        [&](const UnitField& field, bool asks, T& value) { return read_integer(memory, fast, field, asks, value); });
 }
 
 template <class T>
-HR_FN void convert_reals(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
-                         const Window& window, const ConvertColumn& column, const Unit& unit) {
+HR_FN void convert_reals(const ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertTile& tile,
+                         const FieldWindow& window, const ConvertColumn& column, const RowUnit& unit) {
     const LoopColumn fast = loop_column(column);
-    convert_fast<T>(memory, text, task, tile, window, column, fast, unit, [&](const Field& field, bool asks, T& value) {
-        return read_real(memory, fast, field, asks, value);
-    });
+    convert_fast<T>(
+        memory, text, task, tile, window, column, fast, unit,
+        [&](const UnitField& field, bool asks, T& value) { return read_real(memory, fast, field, asks, value); });
 }
 
-HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertTask& task, const Tile& tile,
-                        const Window& window, const ConvertColumn& column, const Unit& unit) {
+HR_FN void convert_unit(const ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertTile& tile,
+                        const FieldWindow& window, const ConvertColumn& column, const RowUnit& unit) {
     const u32* const words = reinterpret_cast<const u32*>(memory.text);
     const ConvertFamily family = tile.regular && (column.flags & CONVERT_FAST) ? column.family : ConvertFamily::others;
     switch (family) {
@@ -212,14 +215,14 @@ HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertT
             return convert_reals<double>(memory, text, task, tile, window, column, unit);
         case ConvertFamily::date:
             return convert_fast<i32>(memory, text, task, tile, window, column, loop_column(column), unit,
-                                     [&](const Field& field, bool, i32& value) {
+                                     [&](const UnitField& field, bool, i32& value) {
                                          value = 0;
                                          return fast_date(words, field.end, field.n, value);
                                      });
         case ConvertFamily::timestamp: {
             const i64 units = column.units_per_second;
             return convert_fast<i64>(memory, text, task, tile, window, column, loop_column(column), unit,
-                                     [&](const Field& field, bool, i64& value) {
+                                     [&](const UnitField& field, bool, i64& value) {
                                          value = 0;
                                          return fast_timestamp(words, field.end, field.n, units, value);
                                      });
@@ -227,7 +230,7 @@ HR_FN void convert_unit(const TileMemory& memory, const u8* text, const ConvertT
         case ConvertFamily::decimal: {
             const i32 precision = column.precision, scale = column.scale;
             return convert_fast<Int128>(memory, text, task, tile, window, column, loop_column(column), unit,
-                                        [&](const Field& field, bool, Int128& value) {
+                                        [&](const UnitField& field, bool, Int128& value) {
                                             value = {0, 0};
                                             return field.n - 1 < max_fast_bytes &&
                                                    fast_decimal(words, field.end, field.n, precision, scale, value);

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headrace import Dialect
-from headrace.columns.convert.gpu.tuning import RowTuning, tally_program
-from headrace.structure.gpu.dialect_tables import TILE_SUMMARY, TOTALS, Found, plain_dialect
+from headrace.columns.convert.gpu.tuning import RowTuning, summary_program
+from headrace.structure.gpu.dialect_tables import TILE_SUMMARY, TOTALS, FindFlag, plain_dialect
 from headrace.testing import fibers
 from tests.examples import examples
 from tests.structure.gpu.find_kernels_cases import (
@@ -48,15 +48,15 @@ def tallied(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result:
     tallies, totals = np.zeros(2 * tiles + 1, TILE_SUMMARY), np.zeros(1, TOTALS)
     marks: np.ndarray[Any, np.dtype[np.uint32]] = np.zeros(tiles + 1, np.uint32)
     if tiles:
-        defines, _, shared = tally_program(RowTuning(quotes=quoted, tile=how.tile, head=256), threads)
+        defines, _, shared = summary_program(RowTuning(quotes=quoted, tile=how.tile, head=256), threads)
         program = fibers.program("columns/convert/gpu/fast/measure_rows.cu", defines)
         task = TASK.pack(len(data), tiles, 2, 1, 0, 1, bytes(8), 0, GROUPS, 0)
         briefs = (BRIEF.pack(1, SKIP, 0, 0) + BRIEF.pack(0, TEXT, 0, 0)).ljust(264, b"\0")
         sums, sizes = np.zeros(tiles, np.uint64), np.zeros(tiles * GROUPS, np.uint16)
         args = [aligned(data, how.skew), plain, tallies, totals, sums, sizes, marks, task, briefs]
         order, seed = how.order
-        program.launch("tally_rows", tiles, threads, args, order=order, seed=seed, shared=shared)
-    totals["flags"] &= ~np.uint32(Found.RETURN)
+        program.launch("summarize_rows", tiles, threads, args, order=order, seed=seed, shared=shared)
+    totals["flags"] &= ~np.uint32(FindFlag.RETURN)
     guesses = (tallies["flags"][:tiles] & GUESS) != 0
     found = scanned(data, how, tallies, totals, quoted=quoted, states=None, marks=marks)
     begins = np.array([entry[4] != 0 for entry in found[0][:tiles]], bool)
@@ -68,7 +68,7 @@ def check_tallied(data: bytes, dialect: Dialect, how: How) -> None:
     """Check that the summaries are as expected, or that a quote stands where parity may misread it and is reported."""
     found = tallied(data, dialect, how, quoted=True)
     misplaced = has_misplaced_quotes(data, dialect)
-    assert bool(found[1][-1] & Found.STRAY) == misplaced
+    assert bool(found[1][-1] & FindFlag.STRAY) == misplaced
     assert misplaced or found == expected(data, dialect, how)
 
 
@@ -96,7 +96,7 @@ def test_edges(skew: int, shift: int) -> None:
 
 
 @pytest.mark.parametrize("inside", ["ab,c\n", 'a""b,c\n', ',"",'])
-def test_a_tile_whose_quotes_do_not_tell_is_taken_to_begin_outside(inside: str) -> None:
+def test_a_tile_with_ambiguous_quotes_is_assumed_to_begin_outside(inside: str) -> None:
     """In the last one no quote is misplaced, whether it opens or closes."""
     how = How((32, 2), 3, ("forward", 0))
     data = ('1,"' + inside * 1500 + '"\n').encode()

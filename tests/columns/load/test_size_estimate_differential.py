@@ -17,11 +17,11 @@ from headrace.columns.plan.native_dialect import native_dialect
 from headrace.core.errors import MemoryLimitError
 from headrace.core.identity_cache import IdentityCache
 from headrace.structure.dialect import CSV, Dialect
-from headrace.structure.gpu.dialect_tables import TOTALS, Found
+from headrace.structure.gpu.dialect_tables import TOTALS, FindFlag
 from headrace.testing import fibers
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.columns.load.ahead_of_counts_cases import MISLEADING, PLAIN, text
 from tests.columns.load.load_gpu_cases import SHAPE, check
+from tests.columns.load.size_estimate_cases import MISLEADING, PLAIN, text
 
 pytestmark = pytest.mark.fibers
 
@@ -60,7 +60,7 @@ def told(monkeypatch: pytest.MonkeyPatch):
     ],
 )
 @pytest.mark.parametrize("inferred", [False, True])
-def test_what_is_expected_holds_or_not(told, rows, strings, waits, inferred):
+def test_correct_and_wrong_estimates(told, rows, strings, waits, inferred):
     sizes = [size + more for size, more in zip(STRINGS, strings, strict=True)]
     told(SizeEstimate(rows, sizes))
     options = {} if inferred else {"schema": TYPES}
@@ -68,7 +68,7 @@ def test_what_is_expected_holds_or_not(told, rows, strings, waits, inferred):
         assert check(DATA, header=False, seed=seed, skew=5 * seed, **options) == waits
 
 
-def test_nothing_is_expected(told):
+def test_no_estimate(told):
     told(None)
     assert check(DATA, header=False, schema=TYPES) == 2
 
@@ -82,14 +82,14 @@ def test_first_records_that_mislead(kind):
 
 
 @pytest.mark.parametrize(("options", "odd"), [({"comment": "#"}, "#3,a"), ({"escape_char": "\\"}, "1,\\,,2,d")])
-def test_bytes_that_masks_cannot_read_behind_the_first_ones(options, odd):
+def test_bytes_that_masks_cannot_read_after_the_prefix(options, odd):
     given = {"header": False, "schema": ["string"] * 4, **options}
     # Once more for strings, which the first form's search was to measure.
     assert check(text(PLAIN, [odd, *PLAIN]), **given) == 3
     assert check(text(PLAIN, PLAIN), **given) == 1
 
 
-def test_offsets_that_would_not_reach(monkeypatch):
+def test_estimated_strings_exceed_32_bit_offsets(monkeypatch):
     for module, name in ((estimate, "_MAX_SMALL_OFFSET"), (load, "MAX_STRING_BYTES")):
         monkeypatch.setattr(module, name, 100)
     found_waits = check_values(text(PLAIN, PLAIN), ["int32", "string", "int32", "string"])
@@ -109,7 +109,7 @@ def check_values(data: bytes, types: list[str]) -> int:
     return waits
 
 
-def test_memory_that_is_not_there(monkeypatch):
+def test_estimated_buffers_exceed_the_memory_limit(monkeypatch):
     take, refused = FiberLauncher.allocate_group, []
 
     def allocate_group(self, zeroed, others=(), *, ones=0):
@@ -123,13 +123,13 @@ def test_memory_that_is_not_there(monkeypatch):
     assert len(refused) == 2
 
 
-def test_room_that_would_be_much_for_the_text(monkeypatch):
+def test_estimated_buffers_are_large_for_the_text(monkeypatch):
     monkeypatch.setattr(estimate, "SMALL_BYTES", 0)
     monkeypatch.setattr(estimate, "MAX_TIMES_TEXT", 0)
     assert check(DATA, header=False, schema=TYPES) == 2
 
 
-def test_sums_of_columns_whose_types_are_guessed_are_made_with_the_search_or_later(monkeypatch):
+def test_string_sums_of_inferred_columns_are_allocated_with_the_search_or_later(monkeypatch):
     for little in (1 << 20, 0):
         monkeypatch.setattr(setup_cache, "known_setups", IdentityCache())
         monkeypatch.setattr(setup_cache, "SMALL_BYTES", little)
@@ -138,21 +138,21 @@ def test_sums_of_columns_whose_types_are_guessed_are_made_with_the_search_or_lat
         check(text(*MISLEADING["no numbers"]), header=False, on_error="null")  # and once more for another type
 
 
-def test_the_same_table_as_behind_a_wait():
+def test_the_same_table_without_speculation():
     rng = random.Random(5)
     for seed in range(4):
         rng.shuffle(LINES)
         data = "\n".join(LINES).encode()
         options = {"header": False, "schema": TYPES, "seed": seed}
         assert check(data, **options) == 1
-        assert check(data, **options, shape=replace(SHAPE, ahead=False)) == 2
+        assert check(data, **options, shape=replace(SHAPE, speculative=False)) == 2
 
 
 @pytest.mark.parametrize("read_by", [0, 1, 2])
 @pytest.mark.parametrize("off", [None, 0, 1, 299])
-def test_the_card_says_whether_room_does(read_by, off):
+def test_the_device_validates_the_estimate(read_by, off):
     totals = np.zeros(3, TOTALS)
-    totals["flags"][:read_by] = Found.REDO
+    totals["flags"][:read_by] = FindFlag.REDO
     totals["records"] = [7, 8, 9]
     ranges = np.array([[7, 9]] + [[i, 2 * i] for i in range(299)], np.uint64)
     sizes = np.arange(299, dtype=np.uint64) + (np.arange(299, dtype=np.uint64) + 1) // 2
@@ -179,7 +179,7 @@ def test_the_card_says_whether_room_does(read_by, off):
     ],
 )
 @pytest.mark.parametrize("step", [1, 2, 3, 1000])
-def test_what_the_first_records_show(dialect, data, expected, step):
+def test_measured_first_records(dialect, data, expected, step):
     records, lengths, fields = expected
     found = _native.sample_prefix(native_dialect(dialect), data, len(fields), step)
     assert found == (records, sum(lengths), sums(lengths), [sums(sizes) for sizes in fields])
@@ -189,7 +189,7 @@ def sums(sizes: list[int]) -> tuple[int, int]:
     return sum(sizes), sum(size * size for size in sizes)
 
 
-def test_what_is_expected_of_a_text():
+def test_estimated_sizes():
     native = native_dialect(CSV)
     expected = SizeEstimate(203 + 512, [1000, 1000])  # no more than the text has
     assert estimate_sizes(native, b"1,22\n3,44\n5,", 1000, [0, 1]) == expected
@@ -198,7 +198,7 @@ def test_what_is_expected_of_a_text():
     assert estimate_sizes(native, b"1,22", 1000, []) is None
 
 
-def test_more_is_expected_where_records_differ():
+def test_deviating_records_raise_the_estimate():
     native = native_dialect(CSV)
     texts = [b"".join(b"x" * size + b"\n" for size in sizes) for sizes in ([9] * 400, [4, 14] * 200)]
     alike, other = (estimate_sizes(native, text, 10**9, []) for text in texts)
@@ -207,7 +207,7 @@ def test_more_is_expected_where_records_differ():
     assert other.rows == pytest.approx(10**8 * (1 + 1 / 64 + 3 * 0.5 / 20), rel=0.01)
 
 
-def test_no_more_is_looked_at_than_tells_enough():
+def test_the_sample_is_as_small_as_the_spare_allows():
     native = native_dialect(CSV)
     alike, other = b"x" * 9 + b"\n", b"".join(b"x" * size + b"\n" for size in [1, 97] * 21)  # 82 records in 4 KB
     behind = b"y" * 19 + b"\n"
@@ -217,7 +217,7 @@ def test_no_more_is_looked_at_than_tells_enough():
     assert more.rows > 10**9 / 24  # by the following lines, too, which are shorter than the mean of 50 bytes
 
 
-def test_of_a_short_text_no_more_is_looked_at_than_there_is_little_to_spare():
+def test_the_sample_of_a_short_text_is_small():
     native = native_dialect(CSV)
     # Of 41 records in 4 KB, all as long, strings differ by more than an eighth.
     lines = [b"y" * size + b"," + b"9" * (98 - size) + b"\n" for size in [1, 97] * 21]
@@ -228,7 +228,7 @@ def test_of_a_short_text_no_more_is_looked_at_than_there_is_little_to_spare():
     assert long.rows > 10**9 // 10  # by the following lines, too
 
 
-def test_records_that_are_few_tell_too_little_however_alike():
+def test_few_records_are_no_sample():
     native = native_dialect(CSV)
     beginning = (b"x" * 340 + b"\n") * 3
     found = estimate_sizes(native, beginning + (b"y" * 9 + b"\n") * 4000, 32 << 20, [])
@@ -236,7 +236,7 @@ def test_records_that_are_few_tell_too_little_however_alike():
     assert found.rows > (32 << 20) // 20  # by the following lines; the first 1 KB alone has three and gives a twentieth
 
 
-def test_strings_with_room_for_all_of_the_text_need_no_more_looking():
+def test_strings_estimated_as_the_whole_text_need_no_larger_sample():
     native = native_dialect(CSV)
     # Of 7 records in 1 KB, all as long, one has no string: expected is 6/7 of the text, and more than that may be missing.
     lines = [b"y" * size + b"," + b"9" * (144 - size) + b"\n" for size in [144, 144, 144, 0, 144, 144, 144]]

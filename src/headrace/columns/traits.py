@@ -1,0 +1,130 @@
+"""Lists what depends on a column type's name alone: a row for each type (`TRAITS`), and for each family (`FAMILIES`).
+
+Other modules read these tables instead of listing types. A test compares them with the native list in ``core/types.def``.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+UNITS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+"""Units of timestamps, times and durations per second."""
+
+_EPOCH = datetime.datetime(1970, 1, 1)
+_EPOCH_DATE = datetime.date(1970, 1, 1)
+
+
+class Traits(NamedTuple):
+    """Properties of a type that depend on its name alone.
+
+    Parameters
+    ----------
+    family
+        Key of `FAMILIES`: types of one family are converted and compared alike.
+    arrow
+        Format of the Arrow C data interface, with ``{unit}``, ``{tz}``, ``{precision}`` and ``{scale}``.
+    bits
+        Bits of one value; of one offset for strings and bytes.
+    struct
+        Format of one value (or offset) for `struct`; empty if it has none.
+    units
+        Units that the type may have; empty if it has none.
+    """
+
+    family: str
+    arrow: str
+    bits: int
+    struct: str
+    units: tuple[str, ...] = ()
+
+
+TRAITS: dict[str, Traits] = {
+    "bool": Traits("bool", "b", 1, "?"),
+    "int8": Traits("integer", "c", 8, "b"),
+    "int16": Traits("integer", "s", 16, "h"),
+    "int32": Traits("integer", "i", 32, "i"),
+    "int64": Traits("integer", "l", 64, "q"),
+    "uint8": Traits("integer", "C", 8, "B"),
+    "uint16": Traits("integer", "S", 16, "H"),
+    "uint32": Traits("integer", "I", 32, "I"),
+    "uint64": Traits("integer", "L", 64, "Q"),
+    "float32": Traits("float", "f", 32, "f"),
+    "float64": Traits("float", "g", 64, "d"),
+    "date32": Traits("date", "tdD", 32, "i"),
+    "timestamp": Traits("timestamp", "ts{unit}:{tz}", 64, "q", tuple(UNITS)),
+    "time32": Traits("time", "tt{unit}", 32, "i", ("s", "ms")),
+    "time64": Traits("time", "tt{unit}", 64, "q", ("us", "ns")),
+    "duration": Traits("duration", "tD{unit}", 64, "q", tuple(UNITS)),
+    "decimal128": Traits("decimal", "d:{precision},{scale}", 128, ""),
+    "string": Traits("string", "u", 32, "i"),
+    "large_string": Traits("string", "U", 64, "q"),
+    "binary": Traits("binary", "z", 32, "i"),
+    "large_binary": Traits("binary", "Z", 64, "q"),
+    "null": Traits("null", "n", 0, ""),
+    "string_view": Traits("string", "vu", 128, ""),
+    "dictionary": Traits("code", "i", 32, "i"),
+}
+"""Every type by its name without unit, zone and digits."""
+
+
+def _date(days: int, _units: int, _zone: datetime.tzinfo | None) -> datetime.date | int:
+    try:
+        return _EPOCH_DATE + datetime.timedelta(days=days)
+    except OverflowError:
+        return days
+
+
+def _datetime(count: int, units: int, zone: datetime.tzinfo | None) -> datetime.datetime | int:
+    try:
+        moment = _EPOCH + datetime.timedelta(seconds=count // units, microseconds=count % units * (1_000_000 // units))
+        return moment if zone is None else moment.replace(tzinfo=datetime.UTC).astimezone(zone)
+    except OverflowError:
+        return count
+
+
+def _time(count: int, units: int, _zone: datetime.tzinfo | None) -> datetime.time:
+    minutes, rest = divmod(count, 60 * units)
+    second, part = divmod(rest, units)
+    return datetime.time(minutes // 60, minutes % 60, second, part * (1_000_000 // units))
+
+
+def _duration(count: int, units: int, _zone: datetime.tzinfo | None) -> datetime.timedelta | int:
+    try:
+        return datetime.timedelta(seconds=count // units, microseconds=count % units * (1_000_000 // units))
+    except OverflowError:
+        return count
+
+
+class Family(NamedTuple):
+    """Properties of a family of types.
+
+    Parameters
+    ----------
+    noun
+        One value in words.
+    to_python
+        Converts a number in memory to a Python value, given its units per second (at most a million) and its zone. It returns
+        the number if Python has no such value. None if the number is the value, or if values are not numbers.
+    """
+
+    noun: str
+    to_python: Callable[[int, int, datetime.tzinfo | None], Any] | None = None
+
+
+FAMILIES = {
+    "bool": Family("a boolean"),
+    "integer": Family("a number"),
+    "float": Family("a number"),
+    "decimal": Family("a number"),
+    "date": Family("a date", _date),
+    "timestamp": Family("a date", _datetime),
+    "time": Family("a time", _time),
+    "duration": Family("a duration", _duration),
+    "string": Family("text"),
+    "binary": Family("bytes"),
+    "null": Family("null"),
+    "code": Family("text"),
+}
+"""Every family of `TRAITS`."""
