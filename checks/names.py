@@ -14,7 +14,7 @@ from checks.ratchet import Rule, check_rules
 from checks.tree import NATIVE, Finding, files, name_of, without_comments
 
 _BANNED = re.compile(
-    r"\b(?:most_\w+|least_\w+|MOST_\w+|LEAST_\w+|own_\w+|tol[d]|tell(?!\(\))|telling|nobod[y]|somebod[y]|whoeve[r]|quic[k]|[Rr]oom[s]?|settle[d]?"
+    r"\b(?:most_(?!common\b)\w+|least_\w+|MOST_\w+|LEAST_\w+|own_\w+|tol[d]|tell(?!\(\))|telling|nobod[y]|somebod[y]|whoeve[r]|quic[k]|[Rr]oom[s]?|settle[d]?"
     r"|given_\w+|so_man[y]|how_man[y]|who|bod[y]_of|tak[e]n|mad[e]|kep[t]|behin[d]|ahead[s]?)\b"
 )
 _TYPE = re.compile(
@@ -30,7 +30,7 @@ def private_idiom(root: Path) -> Iterator[Finding]:
     """Yield uses of identifiers that GLOSSARY.md replaces by standard terms."""
     for path in files(root, ".py", *NATIVE, under="src"):
         text = path.read_text(encoding="utf-8")
-        lines = (_python_code(text) if path.suffix == ".py" else without_comments(text)).splitlines()
+        lines = (_python_code(text) if path.suffix == ".py" else _native_code(text)).splitlines()
         for number, line in enumerate(lines, 1):
             for found in _BANNED.finditer(line):
                 yield Finding(name_of(path, root), number, f"{found.group()!r}: GLOSSARY.md has the standard term")
@@ -67,6 +67,10 @@ def _python_code(text: str) -> str:
         text,
     )
     return re.sub(r"#[^\n]*", "", blanked)
+
+
+def _native_code(text: str) -> str:
+    return re.sub(r'"(?:\\.|[^"\\\n])*"', '""', without_comments(text))
 
 
 def _types(path: Path) -> Iterator[tuple[int, str]]:

@@ -85,7 +85,7 @@ nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect,
     return nb::make_tuple(columns_list(table), rows, resolved.count, resolved.rejected_short);
 }
 
-// For each field that a GPU left to the host: (ResolvedField::Outcome, kind, byte, the two words of its value, text,
+// For each field that a GPU left to the host: (ResolvedField::Resolution, kind, byte, the two words of its value, text,
 // whether the text was mended). `guesses`: a Kind or None for each column.
 nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given, u64 begin,
                      nb::list types, nb::list guesses, nb::bytes fields, nb::tuple prefixes) {
@@ -104,12 +104,12 @@ nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, n
         const GilRelease release;
         resolved = resolve_fields(listed, columns);
     }
-    nb::list made;
+    nb::list rows;
     for (const ResolvedField& field : resolved) {
-        made.append(nb::make_tuple(static_cast<unsigned>(field.outcome), field.kind, field.at, field.value[0],
+        rows.append(nb::make_tuple(static_cast<unsigned>(field.outcome), field.kind, field.at, field.value[0],
                                    field.value[1], nb::bytes(field.text.data(), field.text.size()), field.mended));
     }
-    return made;
+    return rows;
 }
 
 // Return the table of rejects for a fault of the header. The header is used nevertheless.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -16,9 +16,9 @@ FAULT_KINDS = ("type", "overflow", "encoding", "quote", "unclosed_quote", "too_f
 """Names of `Fault` (columns/rules/fault.hpp), in its order."""
 
 
-def rejects_of(columns: Sequence[tuple[str, Any]], rows: int) -> Mapping[str, Column]:
+def rejects_of(columns: Mapping[str, Any], rows: int) -> Mapping[str, Column]:
     """Return the table with a number of rows from the native columns. For no rows the native code makes none."""
-    return {name: column_of(parts, rows) for name, parts in columns} if rows else no_rejects()
+    return {name: column_of(parts, rows) for name, parts in columns.items()} if rows else no_rejects()
 
 
 @cache

@@ -46,9 +46,9 @@ public:
         // The meaning of lenient quotes may depend on text after the record.
         const bool has_prefix = !prefix.empty() && !dialect_.lenient;
         if (!has_prefix || !read_from(prefix_, begin)) read_from(source_, begin);
-        taken_ = &finder_.find(*tile_, tile_->has_strays ? reader_->strays() : std::vector<u32>{});
+        selected_ = &finder_.find(*tile_, tile_->has_strays ? reader_->strays() : std::vector<u32>{});
     }
-    const TileRows& taken() const { return *taken_; }  // one row, or none if the record is rejected
+    const TileRows& selected() const { return *selected_; }  // one row, or none if the record is rejected
     const TileRowsFinder& rows() const { return finder_; }
     const Tile& tile() const { return *tile_; }
     usize fields() const { return (tile_->last[0] & RECORD_INDEX) + 1; }
@@ -72,7 +72,7 @@ private:
     std::optional<TileScan> scan_;
     std::optional<TileReader> reader_;
     const Tile* tile_ = nullptr;
-    const TileRows* taken_ = nullptr;
+    const TileRows* selected_ = nullptr;
 };
 
 // Call visit(fault, reader with its record) for faults [from, to). `record`: index of the first record's prefix.
@@ -203,22 +203,22 @@ public:
         job.number = scratch_.data() + capacity;
         job.string_bytes = scratch_.data() + 2 * capacity;
         job.misfits = {this, on_fault, on_kind};
-        resolved_.mended = kernels_.convert(reader.taken(), job).replaced != 0;
+        resolved_.mended = kernels_.convert(reader.selected(), job).replaced != 0;
         if (assumed.type.id == TypeId::boolean) resolved_.value[0] = bits & 1;
         resolved_.text.assign(reinterpret_cast<const char*>(job.string_bytes), string_end);
-        if (nulls == 0) resolved_.outcome = ResolvedField::Outcome::value;
+        if (nulls == 0) resolved_.outcome = ResolvedField::Resolution::value;
         return resolved_;
     }
 
 private:
     static void on_fault(void* self, usize, Fault fault, u32 at) {
-        static_cast<FieldResolver*>(self)->set(ResolvedField::Outcome::fault, static_cast<u8>(fault), at);
+        static_cast<FieldResolver*>(self)->set(ResolvedField::Resolution::fault, static_cast<u8>(fault), at);
     }
     static void on_kind(void* self, usize, u8 kind, u32 at) {
         if (kind == ROUNDED) return;  // beside a value; integers are never long enough to be left to the host
-        static_cast<FieldResolver*>(self)->set(ResolvedField::Outcome::kind, kind, at);
+        static_cast<FieldResolver*>(self)->set(ResolvedField::Resolution::kind, kind, at);
     }
-    void set(ResolvedField::Outcome outcome, u8 kind, u32 at) {
+    void set(ResolvedField::Resolution outcome, u8 kind, u32 at) {
         resolved_.outcome = outcome;
         resolved_.kind = kind;
         resolved_.at = tile_->origin(at);

@@ -45,8 +45,8 @@ struct AssumedType {
 
 // The result for a field that the kernels left to the host (FAULT_DEFERRED, FAULT_COLLECTED).
 struct ResolvedField {
-    enum class Outcome : u8 { null, value, fault, kind };
-    Outcome outcome = Outcome::null;
+    enum class Resolution : u8 { null, value, fault, kind };
+    Resolution outcome = Resolution::null;
     u8 kind = 0;  // Fault, Kind or UNFIT
     u64 at = 0;   // byte of the source, for a fault or kind
     u64 value[2] = {};

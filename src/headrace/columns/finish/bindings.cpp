@@ -52,8 +52,8 @@ nb::tuple join_columns(nb::list given, nb::handle type, const LoadShare& share, 
         const GilRelease release;
         joined = join_parts(parts, plan);
     }
-    const nb::object settled = joined.settled == NO_ROW ? nb::none() : nb::cast(joined.settled);
-    return nb::make_tuple(column_tuple(joined.column), settled);
+    const nb::object deciding_row = joined.deciding_row == NO_ROW ? nb::none() : nb::cast(joined.deciding_row);
+    return nb::make_tuple(column_tuple(joined.column), deciding_row);
 }
 
 }  // namespace

@@ -187,7 +187,7 @@ Joined join_parts(const std::vector<JoinPart>& parts, const JoinPlan& plan) {
     });
     if (bits == 1) column.values.trim((rows + 7) / 8);
     if (has_validity) column.validity.trim((rows + 7) / 8);
-    if (plan.shrink) joined.settled = shrink_column(column, rows);
+    if (plan.shrink) joined.deciding_row = shrink_column(column, rows);
     return joined;
 }
 

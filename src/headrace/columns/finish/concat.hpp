@@ -32,7 +32,7 @@ struct JoinPlan {
 
 struct Joined {
     LoadedColumn column;
-    u64 settled = NO_ROW;  // row that decided the shrunk type, as in finish.hpp
+    u64 deciding_row = NO_ROW;  // row that decided the shrunk type, as in finish.hpp
 };
 
 Joined join_parts(const std::vector<JoinPart>& parts, const JoinPlan& plan);

@@ -41,7 +41,7 @@ def check_header(source: OpenSource, beginning: DataStart, schema: SchemaOptions
     else:
         return beginning
     result = _native.header_reject(source.native, first.begin, at, FAULT_KINDS.index(kind), first.text)
-    rejects = rejects_of(result, 1)
+    rejects = rejects_of(dict(result), 1)
     if values.on_error == "raise":
         raise parse_error(rejects)
     return replace(beginning, rejects=rejects)

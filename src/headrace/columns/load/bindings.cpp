@@ -60,19 +60,19 @@ nb::dict result_dict(LoadResult& result, std::vector<NamedColumn>& rejects, usiz
         evidence.append(evidence_or_none(column.evidence, column.rounded));
         columns.append(column_tuple(column));
     }
-    nb::dict made;
-    made["columns"] = columns;
-    made["row_index"] = result.row_index ? nb::object(column_tuple(*result.row_index)) : nb::none();
-    made["evidence"] = evidence;
-    made["replaced"] = replaced;
-    made["counts"] = counts_dict(result);
-    made["rejects"] = columns_list(rejects);
-    made["rejects_rows"] = rows;
-    made["rejected_records"] = is_shared ? rejected_records(result) : nb::bytes("", 0);
-    made["raised"] = result.raised;
-    made["reached"] = nb::make_tuple(result.end, result.state, result.is_cut);
-    made["seconds"] = nb::make_tuple(result.seconds.find, result.seconds.convert, result.seconds.finish);
-    return made;
+    nb::dict result_dict;
+    result_dict["columns"] = columns;
+    result_dict["row_index"] = result.row_index ? nb::object(column_tuple(*result.row_index)) : nb::none();
+    result_dict["evidence"] = evidence;
+    result_dict["replaced"] = replaced;
+    result_dict["counts"] = counts_dict(result);
+    result_dict["rejects"] = columns_list(rejects);
+    result_dict["rejects_rows"] = rows;
+    result_dict["rejected_records"] = is_shared ? rejected_records(result) : nb::bytes("", 0);
+    result_dict["raised"] = result.raised;
+    result_dict["reached"] = nb::make_tuple(result.end, result.state, result.is_cut);
+    result_dict["seconds"] = nb::make_tuple(result.seconds.find, result.seconds.convert, result.seconds.finish);
+    return result_dict;
 }
 
 nb::dict load_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given, nb::handle handles) {
@@ -205,16 +205,16 @@ public:
     // none. `strided`: the first of the equally spaced addresses, or 0, and their distance.
     nb::bytes at(u64 begin, const std::vector<u64>& addresses, std::pair<u64, u64> strided,
                  const std::vector<u64>& suffix) const {
-        std::vector<u64> made = words_;
-        for (const usize index : relative_) made[index] += begin;
+        std::vector<u64> words = words_;
+        for (const usize index : relative_) words[index] += begin;
         if (!addresses.empty()) {
-            for (const auto& [index, buffer] : buffers_) made[index] = addresses.at(buffer);
+            for (const auto& [index, buffer] : buffers_) words[index] = addresses.at(buffer);
         }
         if (strided.first != 0) {
-            for (usize i = 0; i < strided_.size(); ++i) made[strided_[i]] = strided.first + i * strided.second;
+            for (usize i = 0; i < strided_.size(); ++i) words[strided_[i]] = strided.first + i * strided.second;
         }
-        made.insert(made.end(), suffix.begin(), suffix.end());
-        return nb::bytes(made.data(), made.size() * sizeof(u64));
+        words.insert(words.end(), suffix.begin(), suffix.end());
+        return nb::bytes(words.data(), words.size() * sizeof(u64));
     }
 
 private:

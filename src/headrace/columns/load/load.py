@@ -36,7 +36,7 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO
     if is_cut and plan.part is not None and plan.part.is_more:
         raise CutRecordError
     counts = result["counts"]
-    rejects = rejects_of(result["rejects"], result["rejects_rows"])
+    rejects = rejects_of(dict(result["rejects"]), result["rejects_rows"])
     if result["raised"]:
         raise parse_error(rejects)
     rows = counts["rows"]

@@ -9,11 +9,11 @@ namespace {
 // read as a value. All other texts, such as "-", reach the rules, which check for nulls first.
 bool looks_like_value(const std::string& text, const NumberMarks& marks) {
     constexpr const char* DIGITS = "0123456789";
-    std::string taken = "0123456789+-.eE:T ";
-    taken += static_cast<char>(marks.decimal);
-    if (marks.thousands != NO_MARK) taken += static_cast<char>(marks.thousands);
+    std::string value_bytes = "0123456789+-.eE:T ";
+    value_bytes += static_cast<char>(marks.decimal);
+    if (marks.thousands != NO_MARK) value_bytes += static_cast<char>(marks.thousands);
     if (text.starts_with("0x") || text.starts_with("0X")) return true;
-    return text.find_first_of(DIGITS) != std::string::npos && text.find_first_not_of(taken) == std::string::npos;
+    return text.find_first_of(DIGITS) != std::string::npos && text.find_first_not_of(value_bytes) == std::string::npos;
 }
 
 bool is_date(const std::string& text, const DateFormats& formats) {

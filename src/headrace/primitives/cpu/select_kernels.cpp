@@ -13,7 +13,7 @@
 HR_BEGIN_NAMESPACE
 namespace {
 
-struct Item16 {
+struct TwoWords {
     u64 low, high;
 };
 
@@ -184,7 +184,7 @@ u64 count(const u8* flags, u64 n) {
 
 const SelectKernels& select_kernels() {
     static constexpr SelectKernels kernels = {count,
-                                              {gather<u8>, gather<u16>, gather<u32>, gather<u64>, gather<Item16>}};
+                                              {gather<u8>, gather<u16>, gather<u32>, gather<u64>, gather<TwoWords>}};
     return kernels;
 }
 

@@ -90,17 +90,17 @@ QuoteRun QuoteRuns::next_in_source(std::uint64_t from) {
     constexpr usize STEP = usize{256} << 10;  // bytes read at a time
     Window window(source_);
     quiet_begin_ = from;
-    std::uint64_t behind = from;  // no decisive run begins from `from` up to this byte
+    std::uint64_t searched = from;  // no decisive run begins from `from` up to this byte
     for (usize size = STEP;;) {
-        const std::uint64_t begin = behind - std::min<std::uint64_t>(behind, LOOK_BEHIND * BYTES_OF_ASCII);
+        const std::uint64_t begin = searched - std::min<std::uint64_t>(searched, LOOK_BEHIND * BYTES_OF_ASCII);
         window.open(begin, size);
         const TextPart part = part_of(window);
-        const Found found = next_decisive(part, window.place_of(behind));
+        const Found found = next_decisive(part, window.place_of(searched));
         quiet_end_ = window.origin(found.at);
         after_quiet_ = found.kind;
         if (found.kind != QuoteRun::none || part.ends_input) return found.kind;
-        size = quiet_end_ == behind ? size * 2 : STEP;  // a run longer than the window
-        behind = quiet_end_;
+        size = quiet_end_ == searched ? size * 2 : STEP;  // a run longer than the window
+        searched = quiet_end_;
     }
 }
 

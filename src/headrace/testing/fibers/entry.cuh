@@ -28,7 +28,7 @@ struct EntryParameter<T*> {
 };
 
 template <unsigned... I>
-struct Indices {};
+struct ParameterIndices {};
 
 template <auto kernel, class Signature>
 struct Caller;
@@ -40,13 +40,13 @@ struct Caller<kernel, void (*)(T...)> {
     static constexpr u32 sizes[] = {static_cast<u32>(sizeof(T))..., 0};
 
     template <unsigned... I>
-    [[gnu::always_inline]] static inline void call_with([[maybe_unused]] void** arguments, Indices<I...>) {
+    [[gnu::always_inline]] static inline void call_with([[maybe_unused]] void** arguments, ParameterIndices<I...>) {
         kernel(*static_cast<T*>(arguments[I])...);
     }
     // The arguments are in the caller's memory, which kernels may not access, so this function is not instrumented.
     [[gnu::no_sanitize("thread", "address", "undefined"), gnu::no_sanitize_coverage]] static void call(
         void** arguments) {
-        call_with(arguments, Indices<__integer_pack(sizeof...(T))...>());
+        call_with(arguments, ParameterIndices<__integer_pack(sizeof...(T))...>());
     }
 };
 

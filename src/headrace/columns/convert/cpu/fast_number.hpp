@@ -116,20 +116,20 @@ HR_HOT bool fast_float(NumberText number, T& out) {
 
 constexpr bool SCANS_ANY_POINT = true;
 
-// Moves together the bytes of a vector that `kept` selects.
-HR_FN __m128i kept_bytes(__m128i text, u32 kept) {
+// Moves together the bytes of a vector that `selected` selects.
+HR_FN __m128i compressed(__m128i text, u32 selected) {
 #if defined(HR_ISA_AVX512)
-    return _mm_maskz_compress_epi8(static_cast<__mmask16>(kept), text);
+    return _mm_maskz_compress_epi8(static_cast<__mmask16>(selected), text);
 #else
     constexpr u64 EACH = 0x0101010101010101;
     const u64 low = static_cast<u64>(_mm_cvtsi128_si64(text));
     const u64 high = static_cast<u64>(_mm_extract_epi64(text, 1));
-    const int bits = 8 * count_ones(kept & 0xFF);
-    const u64 front = _pext_u64(low, _pdep_u64(kept, EACH) * 0xFF);
-    const u64 back = _pext_u64(high, _pdep_u64(kept >> 8, EACH) * 0xFF);
+    const int bits = 8 * count_ones(selected & 0xFF);
+    const u64 front = _pext_u64(low, _pdep_u64(selected, EACH) * 0xFF);
+    const u64 back = _pext_u64(high, _pdep_u64(selected >> 8, EACH) * 0xFF);
     if (bits == 64) return _mm_set_epi64x(static_cast<i64>(back), static_cast<i64>(front));
-    const u64 behind = bits == 0 ? 0 : back >> (64 - bits);
-    return _mm_set_epi64x(static_cast<i64>(behind), static_cast<i64>(front | back << bits));
+    const u64 spill = bits == 0 ? 0 : back >> (64 - bits);
+    return _mm_set_epi64x(static_cast<i64>(spill), static_cast<i64>(front | back << bits));
 #endif
 }
 
@@ -154,7 +154,7 @@ HR_FN bool strip_groups(const NumberMarks& marks, const u8* p, usize n, u8* to, 
         const u32 first = static_cast<u32>(trailing_zeros(groups));
         const u32 expected = (0x11111u << (end & 3)) & ((u32{1} << end) - 1) & ~((u32{1} << first) - 1);
         if (groups != expected || first - (p[0] == '-') - 1 >= 3) return false;
-        plain = kept_bytes(plain, used & ~groups);
+        plain = compressed(plain, used & ~groups);
         size -= static_cast<usize>(count_ones(groups));
     }
     // One store of the size that the scan loads, so that the processor forwards it.

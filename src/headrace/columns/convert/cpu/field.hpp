@@ -94,9 +94,9 @@ HR_FN usize copy_undoubled(const u8* p, usize n, u8 quote, u8* to) {
         const __m512i bytes = _mm512_loadu_si512(p + pos);
         const u64 quotes = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(static_cast<char>(quote))) & valid;
         const u64 pairs = prefix_xor(quotes) ^ inside;
-        const u64 kept = valid & ~(quotes & pairs);
-        _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(kept, bytes));
-        out += count_ones(kept);
+        const u64 retained = valid & ~(quotes & pairs);
+        _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(retained, bytes));
+        out += count_ones(retained);
         inside = static_cast<u64>(static_cast<i64>(pairs) >> 63);
     }
     return static_cast<usize>(out - to);

@@ -102,22 +102,22 @@ struct LaneDecimals {
 };
 
 HR_HOT LaneDecimals decimals_of(const TileRows& rows, const LaneFields& lanes, bool canonical, u8 point) {
-    LaneDecimals made;
-    made.negative = first_byte_is(lanes.head, '-') & _mm512_test_epi64_mask(lanes.size, lanes.size);
-    const Lane64 signs = _mm512_maskz_set1_epi64(made.negative, 1);
+    LaneDecimals result;
+    result.negative = first_byte_is(lanes.head, '-') & _mm512_test_epi64_mask(lanes.size, lanes.size);
+    const Lane64 signs = _mm512_maskz_set1_epi64(result.negative, 1);
     const Lane64 size = _mm512_sub_epi64(lanes.size, signs);
-    const Lane64 head = _mm512_mask_srli_epi64(lanes.head, made.negative, lanes.head, 8);
+    const Lane64 head = _mm512_mask_srli_epi64(lanes.head, result.negative, lanes.head, 8);
     // Bytes of the head that are not the field's sign or quote.
     const Lane64 usable =
         _mm512_sub_epi64(_mm512_sub_epi64(all_lanes(8), signs), _mm512_maskz_set1_epi64(lanes.quoted, 1));
     const __mmask8 is_long = _mm512_cmpgt_epi64_mask(size, usable);
-    made.declined = _mm512_cmpeq_epi64_mask(size, _mm512_setzero_si512());
+    result.declined = _mm512_cmpeq_epi64_mask(size, _mm512_setzero_si512());
     if (canonical) {
         // 007 and 00.5 are text; 0 and 0.5 are numbers.
         const Lane64 second = _mm512_and_si512(_mm512_srli_epi64(head, 8), all_lanes(0xFF));
         const __mmask8 point_second = _mm512_cmpeq_epi64_mask(second, all_lanes(point));
         const __mmask8 several = _mm512_cmpgt_epi64_mask(size, all_lanes(1));
-        made.declined |= first_byte_is(head, '0') & several & static_cast<__mmask8>(~point_second);
+        result.declined |= first_byte_is(head, '0') & several & static_cast<__mmask8>(~point_second);
     }
     Lane64 tail = head, tail_size = size;
     if (is_long) [[unlikely]] {
@@ -125,26 +125,27 @@ HR_HOT LaneDecimals decimals_of(const TileRows& rows, const LaneFields& lanes, b
         // A long field has at least eight bytes before its end, including the bytes of its quote and sign.
         tail = _mm512_mask_i64gather_epi64(head, is_long, _mm512_sub_epi64(end, all_lanes(8)), rows.text, 1);
         tail_size = _mm512_mask_mov_epi64(size, is_long, all_lanes(8));
-        made.declined |= _mm512_mask_cmplt_epi64_mask(is_long, size, all_lanes(8));
-        made.declined |= _mm512_cmpgt_epi64_mask(_mm512_sub_epi64(size, tail_size), usable);
+        result.declined |= _mm512_mask_cmplt_epi64_mask(is_long, size, all_lanes(8));
+        result.declined |= _mm512_cmpgt_epi64_mask(_mm512_sub_epi64(size, tail_size), usable);
     }
     const LaneDigits low = digits_of(tail, tail_size, point);
-    made.mantissa = low.value;
-    made.declined |= low.wrong;
-    made.has_point = _mm512_test_epi64_mask(low.point, low.point);
-    made.decimals = _mm512_maskz_srli_epi64(made.has_point, _mm512_lzcnt_epi64(low.point), 3);
+    result.mantissa = low.value;
+    result.declined |= low.wrong;
+    result.has_point = _mm512_test_epi64_mask(low.point, low.point);
+    result.decimals = _mm512_maskz_srli_epi64(result.has_point, _mm512_lzcnt_epi64(low.point), 3);
     if (is_long) [[unlikely]] {
         const LaneDigits high = digits_of(head, _mm512_sub_epi64(size, tail_size), point);
         const __mmask8 high_point = _mm512_test_epi64_mask(high.point, high.point);
-        const Lane64 scale = _mm512_mask_mov_epi64(all_lanes(100'000'000), made.has_point, all_lanes(10'000'000));
-        made.mantissa = _mm512_add_epi64(made.mantissa, _mm512_mul_epu32(high.value, scale));
-        made.declined |= high.wrong | (high_point & made.has_point);
-        const Lane64 behind = _mm512_add_epi64(_mm512_srli_epi64(_mm512_lzcnt_epi64(high.point), 3), all_lanes(8));
-        made.decimals = _mm512_mask_mov_epi64(made.decimals, high_point, behind);
-        made.has_point |= high_point;
+        const Lane64 scale = _mm512_mask_mov_epi64(all_lanes(100'000'000), result.has_point, all_lanes(10'000'000));
+        result.mantissa = _mm512_add_epi64(result.mantissa, _mm512_mul_epu32(high.value, scale));
+        result.declined |= high.wrong | (high_point & result.has_point);
+        const Lane64 high_decimals =
+            _mm512_add_epi64(_mm512_srli_epi64(_mm512_lzcnt_epi64(high.point), 3), all_lanes(8));
+        result.decimals = _mm512_mask_mov_epi64(result.decimals, high_point, high_decimals);
+        result.has_point |= high_point;
     }
-    made.declined |= made.has_point & _mm512_cmpeq_epi64_mask(size, all_lanes(1));
-    return made;
+    result.declined |= result.has_point & _mm512_cmpeq_epi64_mask(size, all_lanes(1));
+    return result;
 }
 
 // Stores eight integers. Returns the rows whose value the type cannot hold.

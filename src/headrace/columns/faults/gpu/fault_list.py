@@ -360,7 +360,7 @@ class FaultList:
         with native_errors():
             prefixes = self._prefixes(listed)
             columns, rows, faults, rejected_short = _native.rejects(*given, listed.tobytes(), prefixes, lines.tobytes())
-        table = dict(rejects_of(columns, rows))
+        table = dict(rejects_of(dict(columns), rows))
         if self._decoded is not None:
             for name in ("line_byte", "byte"):
                 table[name] = source_positions(table[name], self._decoded)

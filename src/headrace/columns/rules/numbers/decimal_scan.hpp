@@ -55,10 +55,10 @@ HR_COLD void cut_mantissa(const u8* p, usize n, i64 count, Decimal& out) {
     if (count <= MANTISSA_DIGITS) return;  // leading zeros, which do not add to the mantissa
     out.exponent += count - MANTISSA_DIGITS;
     out.mantissa = 0;
-    for (i64 taken = 0; taken < MANTISSA_DIGITS; ++at) {
+    for (i64 digits = 0; digits < MANTISSA_DIGITS; ++at) {
         if (p[at] == '.') continue;
         out.mantissa = out.mantissa * 10 + (p[at] - u64{'0'});
-        ++taken;
+        ++digits;
     }
     out.rest = p + at;
     for (; at < n && !out.cut; ++at) out.cut = p[at] != '0' && p[at] != '.';

@@ -4,10 +4,10 @@
 // whole interval rounds one way, so the table holds lower bounds for negative powers as well.
 //
 // w is shifted up until its top bit is set and multiplied by 5^q from the table (128 bits, top bit set). In the top
-// word of the product, e.g. for a float (24 bits kept):
+// word of the product, e.g. for a float (24 bits precision):
 //
 //   h = 01 1010 ... 1101  0111...1        64 bits; the highest set bit is the first or the second
-//       \__ significand _/ \_ rest _/     rounds up if rest.fraction > 1000...0, half of the last bit kept
+//       \__ significand _/ \_ rest _/     rounds up if rest.fraction > 1000...0, half of the last bit precision
 #pragma once
 
 #include "columns/rules/numbers/float_format.hpp"
@@ -72,10 +72,10 @@ HR_COLD Estimate estimate_decimal(u64 w, i64 power) {
     const i32 spare = static_cast<i32>(~top.high >> 63);
     const i32 exponent = floor_log2_of_power_of_ten(q) + 64 - shift - spare;
     const i32 scale = exponent - Format::smallest_exponent;
-    const i32 kept = Format::precision + (scale < 0 ? scale : 0);
-    if (kept < 0) return {0, 0, kept < -1 ? Rounding::down : Rounding::unknown};
+    const i32 precision = Format::precision + (scale < 0 ? scale : 0);
+    if (precision < 0) return {0, 0, precision < -1 ? Rounding::down : Rounding::unknown};
 
-    const CutWord cut = cut_word(top.high, 64 - spare - kept);
+    const CutWord cut = cut_word(top.high, 64 - spare - precision);
     // Up and down are equally likely, so the rounding is computed without a branch: 12 ns instead of 23 for a
     // coordinate.
     Rounding rounding = static_cast<Rounding>(cut.rest > cut.half);
