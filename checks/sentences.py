@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import re
 import tokenize
@@ -49,16 +50,18 @@ def sentences(path: Path) -> Iterator[Sentence]:
             yield Sentence(paragraph.line, text)
 
 
-def paragraphs(path: Path) -> Iterator[Paragraph]:
-    """Yield the paragraphs of a file's prose in order."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".md":
-        yield from _blocks(enumerate(_without_fences(text.splitlines()), 1))
-    elif path.suffix in {".py", ".pyi"}:
-        yield from _docstrings(text)
-        yield from _python_comments(text)
-    elif path.suffix in NATIVE:
-        yield from _native_comments(text)
+def paragraphs(path: Path) -> tuple[Paragraph, ...]:
+    """Return the paragraphs of a file's prose in order."""
+    return _paragraphs(path.read_text(encoding="utf-8"), path.suffix)
+
+
+@functools.cache  # several rules read each file
+def _paragraphs(text: str, suffix: str) -> tuple[Paragraph, ...]:
+    if suffix == ".md":
+        return tuple(_blocks(enumerate(_without_fences(text.splitlines()), 1)))
+    if suffix in {".py", ".pyi"}:
+        return (*_docstrings(text), *_python_comments(text))
+    return tuple(_native_comments(text)) if suffix in NATIVE else ()
 
 
 def _split(text: str) -> Iterator[str]:

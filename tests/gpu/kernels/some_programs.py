@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from headrace.gpu.kernels.source import Variant, all_variants
+from headrace.gpu.kernels.source import Variant, all_variants, joined_source
 
 
 def with_each_value() -> list[Variant]:
@@ -24,3 +24,10 @@ def with_each_value() -> list[Variant]:
 def first_of_each_file() -> list[Variant]:
     """One of each file."""
     return list({variant.file: variant for variant in reversed(list(all_variants()))}.values())
+
+
+def that_differ_on_sm_80() -> list[Variant]:
+    """Return programs whose text depends on the architecture, with each value of each macro, and one of each other file."""
+    chosen = [variant for variant in with_each_value() if "__CUDA_ARCH__" in joined_source(variant)]
+    files = {variant.file for variant in chosen}
+    return chosen + [variant for variant in first_of_each_file() if variant.file not in files]

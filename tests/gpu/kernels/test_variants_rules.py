@@ -16,6 +16,6 @@ from tests.gpu.kernels.some_programs import with_each_value
 @pytest.mark.long
 @pytest.mark.parametrize("variant", with_each_value(), ids=str)
 def test_a_listed_program_compiles_for_the_harness(variant: Variant) -> None:
-    entries = fibers.program(variant.file, dict(variant.defines), build="fast").entries
+    entries = fibers.program(variant.file, dict(variant.defines), build="quick").entries
     named = re.findall(r'extern "C" __global__ void(?:\s+__launch_bounds__\([^()]*\))?\s+(\w+)', joined_source(variant))
     assert entries and set(entries) <= set(named)
