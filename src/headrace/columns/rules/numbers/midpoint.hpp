@@ -27,11 +27,11 @@ HR_FN i64 append_rest(Decimal& decimal, BigInteger& digits) {
     while (p != decimal.rest_end && added < DIGITS_COMPARED - MANTISSA_DIGITS) {
         u64 chunk = 0;
         u64 weight = 1;
-        for (i64 digits = 0; digits < MANTISSA_DIGITS && p != decimal.rest_end; ++p) {
+        for (i64 count = 0; count < MANTISSA_DIGITS && p != decimal.rest_end; ++p) {
             if (*p == '.') continue;
             chunk = chunk * 10 + (*p - u64{'0'});
             weight *= 10;
-            ++digits;
+            ++count;
             ++added;
         }
         multiply_add(digits, weight, chunk);
