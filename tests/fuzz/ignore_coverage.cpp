@@ -1,3 +1,3 @@
-// The callback of g++'s -fsanitize-coverage=trace-pc in programs that count no coverage: native tests, and the bindings,
-// which are linked with the objects of the fuzzers.
+// The callback of g++'s -fsanitize-coverage=trace-pc in programs that count no coverage: native tests, and the
+// bindings, which are linked with the objects of the fuzzers.
 extern "C" void __sanitizer_cov_trace_pc() {}
