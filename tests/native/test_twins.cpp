@@ -37,7 +37,7 @@ const std::vector<usize>& sizes() {
 }
 
 template <class Op>
-void test_join(const Joined& what, check::Random& random) {
+void test_join(const OperatorName& what, check::Random& random) {
     using T = typename Op::Item;
     for (const usize count : sizes()) {
         AtTheEnd<T> items(count, count % 3), out(count, count % 5);
