@@ -189,6 +189,7 @@ def test_the_block_of_a_page_names_the_worst_shape(tmp_path: Path) -> None:
     keep(folder / "2026-01-02-shapes-cpu", [], ROWS)
     keep(folder / "2026-01-02-shapes-gpu", [], [row_of("c", 30.0, {"cudf": 10.0}, "gpu")])
     shown = readme.BLOCKS["shapes"](readme.Results(tmp_path, tmp_path))
-    assert "Worst shape: c, 0.50 times Polars." in shown
+    assert "Worst shape on the CPU: c, 0.50 times Polars." in shown
+    assert "Slowest shape on a GPU: c, 30.0 GB/s." in shown
     assert "| c | 1.00 | 2.00 (Polars) | **0.50** | 30.0 | 10.0 | 3.00 |" in shown
     assert shown.index("| c |") < shown.index("| a & b |")
