@@ -168,7 +168,8 @@ def number(name: str, value: object, expected: str) -> int | float:
     whole = index_of(value)
     if whole is not None:
         return whole
-    if isinstance(value, float) or (hasattr(type(value), "__float__") and hasattr(type(value), "is_integer")):
+    has_float = hasattr(type(value), "__float__") and hasattr(type(value), "is_integer")
+    if isinstance(value, float) or (has_float and not is_bool(value)):  # from Python 3.12 on bools have `is_integer`
         return float(value)  # type: ignore[arg-type]
     raise OptionError.wrong(name, expected, value)
 
