@@ -14,8 +14,8 @@ from checks.ratchet import Rule, check_rules
 from checks.tree import NATIVE, Finding, files, name_of, without_comments
 
 _BANNED = re.compile(
-    r"\b(?:most_(?!common\b)\w+|least_\w+|MOST_\w+|LEAST_\w+|own_\w+|tol[d]|tell(?!\(\))|telling|nobod[y]|somebod[y]|whoeve[r]|quic[k]|[Rr]oom[s]?|settle[d]?"
-    r"|given_\w+|so_man[y]|how_man[y]|who|bod[y]_of|tak[e]n|mad[e]|kep[t]|behin[d]|ahead[s]?)\b"
+    r"\b_?(?:most_(?!common\b)\w+|least_\w+|MOST_\w+|LEAST_\w+|own_\w+|tol[d]|tell(?!\(\))|telling|nobod[y]|somebod[y]|whoeve[r]|quic[k]|[Rr]oom[s]?|settle[d]?"
+    r"|given_\w+|so_man[y]|how_man[y]|who|bod[y]_of|tak[e]n|mad[e]|kep[t]|behin[d]|ahead[s]?)_?\b"
 )
 _TYPE = re.compile(
     r"^\s*(?:template\s*<[^>]*>\s*)?(?:struct|class|enum(?: class)?)\s+(\w+)\s*(?:final\s*)?(?::[^:;]*)?\{", re.MULTILINE

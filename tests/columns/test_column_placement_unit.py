@@ -61,10 +61,10 @@ def test_the_device_interface_says_the_same_as_the_stream(table, rows):
     assert batch.to_pydict() == pa.table(part).to_pydict() == part.to_pydict()
     for name, column in part.columns.items():
         assert pa.array(Shown(column)).to_pylist() == column.to_pylist(), name
-    kept = len(arrow_device._kept)
+    kept = len(arrow_device._exported)
     del batch
     gc.collect()
-    assert len(arrow_device._kept) < kept and not arrow_device._in_capsules
+    assert len(arrow_device._exported) < kept and not arrow_device._in_capsules
 
 
 def test_on_the_host_a_column_goes_nowhere(table):

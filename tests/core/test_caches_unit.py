@@ -14,7 +14,7 @@ TEXT = b"when,price\n2024-01-31,1.5\n2024-02-01,2.25\n"
 
 
 def size_of(cache) -> int:
-    return cache.cache_info().currsize if hasattr(cache, "cache_info") else len(getattr(cache, "_kept", cache))
+    return cache.cache_info().currsize if hasattr(cache, "cache_info") else len(cache)
 
 
 @pytest.mark.parametrize("module", CLEARED)

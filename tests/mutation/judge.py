@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.mutation.mutants import NATIVE, Mutant
 
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
-_LEAST_LIMIT = 60.0
+_MIN_LIMIT = 60.0
 """Seconds that the near tests of a mutant always have; beyond it, four times what they take without one."""
 
 
@@ -106,5 +106,5 @@ class Judge:
 
     def of(self, mutant: Mutant) -> Verdict:
         """The verdict on one mutant."""
-        limit = _LEAST_LIMIT + 4 * self.without(mutant.near).seconds
+        limit = _MIN_LIMIT + 4 * self.without(mutant.near).seconds
         return judge(mutant.near, self._place, mutant.number, limit)

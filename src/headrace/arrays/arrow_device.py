@@ -142,19 +142,19 @@ def _link(structure: Any, things: Any, column: DeviceColumn, make: Any) -> None:
     structure.private_data = _keep(children, (things, pointers))
 
 
-_kept: dict[int, tuple[list[Any], Any]] = {}
+_exported: dict[int, tuple[list[Any], Any]] = {}
 _numbers = itertools.count(1)
 
 
 def _keep(children: list[Any], things: Any) -> int:
     number = next(_numbers)
-    _kept[number] = children, things
+    _exported[number] = children, things
     return number
 
 
 def _let_go(structure: Any, release: Any) -> None:
     """Release the children that the consumer has not moved, and drop the kept memory."""
-    for child in _kept.pop(structure.private_data, ([], None))[0]:
+    for child in _exported.pop(structure.private_data, ([], None))[0]:
         if child.release:
             release(byref(child))
     structure.release = None

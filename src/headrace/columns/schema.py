@@ -101,7 +101,7 @@ def header_begin(first: FirstRecord | None, options: SchemaOptions) -> int | Non
 def header_decision(first: FirstRecord, options: SchemaOptions) -> HeaderDecision:
     """Decide whether the first record holds the names, and why."""
     key = first.fields, first.below
-    return _headers.of(lambda: _decide(first, _given_names(options), options), options, key=key)
+    return _headers.get_or_create(lambda: _decide(first, _declared_names(options), options), options, key=key)
 
 
 _headers: IdentityCache[HeaderDecision] = IdentityCache()
@@ -112,7 +112,7 @@ def records_to_compare(first: FirstRecord, options: SchemaOptions) -> int:
     is_inferred = isinstance(options.header, str) and options.header == "infer"
     if not is_inferred or options.names is not None or isinstance(options.schema, Mapping):
         return 0
-    return _compared.of(lambda: options.kinds.records_to_compare(first.fields), options, key=first.fields)
+    return _compared.get_or_create(lambda: options.kinds.records_to_compare(first.fields), options, key=first.fields)
 
 
 _compared: IdentityCache[int] = IdentityCache()
@@ -146,7 +146,9 @@ def plan_columns(
     # Without a header, only the number of the first record's fields matters.
     fields = None if first is None else first.fields if has_header else len(first.fields)
     with explained_by(decision):
-        return _planned.of(lambda: _plan(first, has_header, options, width, collected), options, key=(fields, width, collected))
+        return _planned.get_or_create(
+            lambda: _plan(first, has_header, options, width, collected), options, key=(fields, width, collected)
+        )
 
 
 _planned: IdentityCache[PlannedColumns] = IdentityCache()
@@ -187,7 +189,7 @@ def plan_names(first: FirstRecord | None, options: SchemaOptions) -> tuple[tuple
     EmptyInputError, OptionError
         As in `plan_columns`.
     """
-    given = _given_names(options)
+    given = _declared_names(options)
     if first is None and given is None and not isinstance(options.schema, Sequence):
         raise EmptyInputError("the input holds no record; pass schema= or names= to get an empty table")
     found = name_texts(first, options) if first is not None and header_decision(first, options).is_header else None
@@ -224,7 +226,7 @@ def name_texts(record: FirstRecord, options: SchemaOptions) -> list[str]:
     return [field.decode("utf-8", errors) for field in record.fields]
 
 
-def _given_names(options: SchemaOptions) -> list[str] | None:
+def _declared_names(options: SchemaOptions) -> list[str] | None:
     if options.names is not None and isinstance(options.schema, Mapping):
         raise OptionError("names and a schema with names are both given; pass one of them")
     if isinstance(options.schema, Mapping):

@@ -49,7 +49,7 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.arrange.sort.gpu.msd.msd._bits": "compile-time constants of the package's own kernels",
         "headrace.arrange.*.tuning_of": "sizes of kernels for a model of GPU",
         "headrace.arrays.arrays._card": "devices by number",
-        "headrace.arrays.arrow_device._kept": "structures that a consumer has not released yet",
+        "headrace.arrays.arrow_device._exported": "structures that a consumer has not released yet",
         "headrace.arrays.arrow_device._in_capsules": "structures that capsules point to",
         "headrace.columns.convert.gpu.column_group._kind_types": "types of the package",
         "headrace.columns.convert.gpu.tuning.*_program": "compile-time constants of the package's own kernels",

@@ -35,7 +35,7 @@ _CODES = Entry("encode/dictionary.cu", "put_codes", f"{_DISTINCT}PP")
 _GATHER = Entry("encode/dictionary.cu", "gather_texts", f"{_PLAIN}PPQQPP")
 _INITIAL_SLOTS, _SLOT_GROWTH = 1 << 16, 16
 """Slots of the first hash table, and the factor of each larger table."""
-_MOST_INT32 = 0x7FFFFFFF
+_MAX_INT32 = 0x7FFFFFFF
 _SEED = int.from_bytes(os.urandom(8), "little") | 1
 
 
@@ -189,7 +189,7 @@ def text_dictionary(
     begins: NDArray[np.uint64] = np.zeros(table.blocks + 1, np.uint64)
     np.cumsum(launcher.fetch(counts).view(np.uint64), out=begins[1:])
     count = int(begins[-1])
-    if count > _MOST_INT32:
+    if count > _MAX_INT32:
         raise HeadraceError("more than 2147483647 distinct texts; read them as string")
     rows, sizes, codes_of = launcher.allocate(count * 8), launcher.allocate(count * 8), launcher.allocate(4 * table.slots)
     codes = launcher.allocate(texts.rows * 4)
@@ -198,7 +198,7 @@ def text_dictionary(
     places: NDArray[np.uint64] = np.zeros(count + 1, np.uint64)
     np.cumsum(launcher.fetch(sizes).view(np.uint64), out=places[1:])
     nbytes = int(places[-1])
-    if nbytes > _MOST_INT32:
+    if nbytes > _MAX_INT32:
         raise HeadraceError("distinct texts of more than 2147483647 bytes; read them as large_string")
     result = StringColumnBuffers(launcher.allocate((count + 1) * 4), launcher.allocate(nbytes), None, count, 4)
     grid = Shape(table.grid.defines, (count + 1) * 32 // shape.threads + 1, shape.threads)

@@ -51,7 +51,7 @@ class ReopenedSource:
         self._options, self._keeping, self._source = options, keeping, source
         found = source_of(source)
         self._identity = _identity_of(found, options)
-        self._kept = keeping.closing.enter_context(open_source(source, options)) if self._identity is None else None
+        self._source_held = keeping.closing.enter_context(open_source(source, options)) if self._identity is None else None
         self.name = f"<source {number}>" if found.name.startswith("<") else found.name
 
     @contextmanager
@@ -63,15 +63,15 @@ class ReopenedSource:
         SourceError
             The source changed.
         """
-        if self._kept is not None:
-            yield self._kept
+        if self._source_held is not None:
+            yield self._source_held
             return
         with open_source(self._source, self._options) as source:
             if source.identity != self._identity:
                 raise SourceError(f"{self.name} changed while it was read")
             if 0 < source.held_bytes <= self._keeping.spare_bytes:
                 self._keeping.spare_bytes -= source.held_bytes
-                self._kept = source
+                self._source_held = source
             yield source
 
 

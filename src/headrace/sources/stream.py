@@ -97,7 +97,7 @@ class TextStream:
         else:
             self._end, self._is_complete = 0, False
             self._chunks = text
-            self._ahead = ReadAhead(partial(text.make, keep=keep))
+            self._read_ahead = ReadAhead(partial(text.make, keep=keep))
 
     def reach(self, end: int) -> tuple[int, bool]:
         """Wait until the text is available up to byte `end`.
@@ -108,7 +108,7 @@ class TextStream:
         of the text is raised here.
         """
         while self._end <= end and not self._is_complete:  # one byte past `end` shows that the text continues
-            piece = self._ahead.take()
+            piece = self._read_ahead.take()
             if piece is None:
                 self._is_complete = True
             elif piece:
@@ -198,7 +198,7 @@ class TextStream:
     def close(self) -> None:
         """Stop the thread and release the text. An open source belongs to its opener."""
         if self._ranges is None:
-            self._ahead.close()
+            self._read_ahead.close()
             self._pieces, self._begins, self._window = [], [], None
 
     @property

@@ -31,7 +31,7 @@ class TextChunks:
 
     def __init__(self, source: AnySource, options: SourceOptions) -> None:
         self._source, self._options = source, options
-        self._kept: _KeptChunks | None = None
+        self._buffered: _BufferedChunks | None = None
         self._is_decoded = False
         self.name = source.name
 
@@ -65,8 +65,8 @@ class TextChunks:
 
     def close(self) -> None:
         """Delete the temporary file."""
-        if self._kept is not None:
-            self._kept.close()
+        if self._buffered is not None:
+            self._buffered.close()
 
     @property
     def _is_text(self) -> bool:
@@ -96,12 +96,12 @@ class TextChunks:
             return chunks()
         if not source.is_once:
             return source.chunks()
-        if self._kept is None:
-            self._kept = _KeptChunks(source.chunks(), self.name)
-        return self._kept.chunks(keep)
+        if self._buffered is None:
+            self._buffered = _BufferedChunks(source.chunks(), self.name)
+        return self._buffered.chunks(keep)
 
 
-class _KeptChunks:
+class _BufferedChunks:
     """Chunks that can be read only once, and a temporary file with those that have been read."""
 
     def __init__(self, rest: Iterator[bytes], name: str) -> None:

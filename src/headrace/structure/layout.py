@@ -24,8 +24,8 @@ _LONGEST_CUT = 64 << 10
 """Bytes. If the last record of a cut sample is longer, its quote is assumed never to close."""
 _LONGEST_IN_WINDOW = 4 << 10
 """The same for a window."""
-_MOST_PREAMBLE = 50
-_MOST_FOOTER = 5
+_MAX_PREAMBLE = 50
+_MAX_FOOTER = 5
 _WIDTHS_TRIED = 4
 _WORD = re.compile(rb"[A-Za-z\x80-\xff]{2}")
 _TABLE_TO_PREAMBLE = 2
@@ -159,7 +159,7 @@ def regularity(layout: SampleLayout) -> Regularity:
 def _with_width(layout: SampleLayout, width: int, steady: int) -> Regularity:
     widths, sep = layout.widths, layout.dialect.sep
     first = widths.index(width)
-    if steady < 2 or first > _MOST_PREAMBLE or width == 1 or _are_ragged(widths, first, steady):
+    if steady < 2 or first > _MAX_PREAMBLE or width == 1 or _are_ragged(widths, first, steady):
         first = 0
     end = _footer_begin(layout, width, steady)
     records = end - first
@@ -187,7 +187,7 @@ def _footer_begin(layout: SampleLayout, width: int, steady: int) -> int:
     records = end = len(layout.widths)
     while width > 1 and end and layout.widths[end - 1] == 1 and _WORD.search(layout.record_text(end - 1)):
         end -= 1
-    return end if records - end <= min(_MOST_FOOTER, steady) else records
+    return end if records - end <= min(_MAX_FOOTER, steady) else records
 
 
 def _are_ragged(widths: list[int], first: int, steady: int) -> bool:

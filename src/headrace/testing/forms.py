@@ -126,7 +126,7 @@ _PARTS = {
     "s": "(?P<s>-?[0-9]{1,18})",
 }
 _LONG = {"%T": "%H:%M:%S", "%R": "%H:%M", "%D": "%m/%d/%y", "%F": "%Y-%m-%d"}
-_MOST_DIGITS = {"{1,2}": "{2}", "{1,3}": "{3}"}
+_MAX_DIGITS = {"{1,2}": "{2}", "{1,3}": "{3}"}
 
 
 @cache
@@ -138,7 +138,7 @@ def _pattern(form: str) -> re.Pattern[bytes]:
     for token, after in zip(tokens, [*tokens[1:], ""], strict=True):
         part = _PARTS[token[1]] if len(token) == 2 and token != "%%" else re.escape(token[-1])
         if after[:1].isdigit() or (after[:1] == "%" and after[1] in "YymdejHIMSfs"):
-            part = re.sub(r"\{1,[23]\}", lambda found: _MOST_DIGITS[found[0]], part)
+            part = re.sub(r"\{1,[23]\}", lambda found: _MAX_DIGITS[found[0]], part)
         parts.append(part)
     return re.compile("".join(parts).encode(), re.DOTALL)
 

@@ -108,7 +108,7 @@ def _of_size(known: Prepared, size: int) -> Prepared:
 
 def beginnings_of(dialect: Dialect, schema: SchemaOptions, extent: DataRangeOptions, collected: str | None) -> Beginnings:
     """Return the cached decisions of these options, which are immutable."""
-    return known_beginnings.of(lambda: Beginnings(dialect, schema, extent), dialect, schema, extent, key=collected)
+    return known_beginnings.get_or_create(lambda: Beginnings(dialect, schema, extent), dialect, schema, extent, key=collected)
 
 
 known_beginnings: IdentityCache[Beginnings] = IdentityCache()

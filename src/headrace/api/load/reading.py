@@ -65,7 +65,7 @@ def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions, forms
     planned, extent, context = prepared.columns, prepared.extent, options.context
     tile_bytes = options.chunk_bytes or tile_bytes_for(source.size, prepared.beginning.first)
     with explained_by(prepared.beginning.decision):
-        columns, rows, planned_forms, zones = _parts.of(
+        columns, rows, planned_forms, zones = _parts.get_or_create(
             lambda: _plan_parts(planned, options, forms), planned, options.values, options.rows, forms
         )
     return _load_plan(
@@ -180,7 +180,7 @@ def table_columns(prepared: Prepared, loaded: Loaded, options: CsvOptions) -> Ma
     if loaded.described is not None and options.row_index is None:
         planned, columns = prepared.columns, cast("Sequence[Column]", loaded.columns)
         return LazyMapping(
-            _places.of(lambda: {planned.names[position]: position for position in planned.wanted}, planned), columns
+            _places.get_or_create(lambda: {planned.names[position]: position for position in planned.wanted}, planned), columns
         )
     named: dict[str, Column] = {}
     if options.row_index is not None and loaded.row_index is not None:

@@ -157,7 +157,7 @@ def _parse_cached(key: Hashable, values: Keywords, context: Context) -> CsvOptio
         return _parse(copied, replace(context, crossings=Crossings()))
 
     resources = None if context is _DEFAULT_CONTEXT else (context.device, context.threads, context.memory_limit, context.isa)
-    return _parsed.of(parse, key=(key, resources))
+    return _parsed.get_or_create(parse, key=(key, resources))
 
 
 def _parse(values: Keywords, context: Context) -> CsvOptions:

@@ -72,12 +72,12 @@ def path_texts(
     found: Partitions, names: Sequence[str], options: CsvOptions
 ) -> Iterator[tuple[str, Sequence[str | None], DataType | None]]:
     """Yield name, text of each file, and given type of every column from the paths."""
-    yield from ((key, found[key], given) for key, given in zip(found, _given_types(list(found), options.schema), strict=True))
+    yield from ((key, found[key], given) for key, given in zip(found, _declared_types(list(found), options.schema), strict=True))
     if options.files.include_file_paths:
         yield options.files.include_file_paths, names, parse_type("string")
 
 
-def _given_types(names: list[str], options: SchemaOptions) -> list[DataType | None]:
+def _declared_types(names: list[str], options: SchemaOptions) -> list[DataType | None]:
     """Return the types that schema and dtypes give to these columns."""
     given: dict[object, object] = {}
     for types in (options.schema, options.dtypes):

@@ -120,7 +120,7 @@ class Sender:
 
     def _same(self) -> Sent | None:
         with self._timeline.span("converter", "wait for text"):
-            found = self._taken()
+            found = self._receive()
         if isinstance(found, BaseException):
             raise found
         self._now = found
@@ -133,7 +133,7 @@ class Sender:
             self._buffers.shrink()
         self._start()
 
-    def _taken(self) -> Sent | BaseException | None:
+    def _receive(self) -> Sent | BaseException | None:
         """Take the item that the thread has put, so that it can put the next one."""
         found = self._sent.get()
         self._place.release()
@@ -145,7 +145,7 @@ class Sender:
 
     def _let_go(self) -> None:
         while not self._sent.empty():
-            found = self._taken()
+            found = self._receive()
             if isinstance(found, Sent):
                 with suppress(Exception):  # the part is discarded, and so are its errors
                     self._buffers.hold(found.buffer)

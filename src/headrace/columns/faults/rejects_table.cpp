@@ -174,8 +174,8 @@ private:
             column->type.id = TypeId::uint64;
             column->values = region_of(rows() * 8);
         }
-        kept_.type.id = TypeId::boolean;
-        kept_.values = bits_region();
+        retained_.type.id = TypeId::boolean;
+        retained_.values = bits_region();
         for (usize c = 0; c < TEXT_COLUMNS; ++c) {
             LoadedColumn& column = texts_[c];
             column.type.id = TypeId::large_string;
@@ -198,7 +198,7 @@ private:
             line_.values.as<u64>()[row] = lines_[row];
             line_byte_.values.as<u64>()[row] = plan_.before.bytes + fault.record_begin;
             byte_.values.as<u64>()[row] = plan_.before.bytes + fault.at;
-            if (fault.outcome == Outcome::keep) set_bit(kept_.values, row);
+            if (fault.outcome == Outcome::keep) set_bit(retained_.values, row);
             ++row;
         }
     }
@@ -218,14 +218,14 @@ private:
     }
 
     std::vector<NamedColumn> finished() {
-        kept_.values.trim((rows() + 7) / 8);
+        retained_.values.trim((rows() + 7) / 8);
         for (LoadedColumn& column : texts_) {
             if (column.null_count != 0) column.validity.trim((rows() + 7) / 8);
         }
         std::vector<NamedColumn> table;
         const auto add = [&](const char* name, LoadedColumn& column) { table.push_back({name, std::move(column)}); };
         add("record", record_);
-        add("kept", kept_);
+        add("kept", retained_);
         add("line", line_);
         add("line_byte", line_byte_);
         add("byte", byte_);
@@ -246,7 +246,7 @@ private:
     std::vector<std::string> types_;
     u32 regions_ = 0;
     std::string lacking_;  // what the unclosed quoted field lacks
-    LoadedColumn record_, kept_, line_, line_byte_, byte_;
+    LoadedColumn record_, retained_, line_, line_byte_, byte_;
     std::array<LoadedColumn, TEXT_COLUMNS> texts_;
 };
 

@@ -11,4 +11,4 @@ _dialects: IdentityCache[_native.Dialect] = IdentityCache()
 
 def native_dialect(dialect: Dialect) -> _native.Dialect:
     """Return the dialect as the native code reads it."""
-    return _dialects.of(lambda: _native.Dialect.make(dialect), dialect)
+    return _dialects.get_or_create(lambda: _native.Dialect.make(dialect), dialect)

@@ -62,9 +62,9 @@ public:
         std::unique_lock lock(mutex_);
         if (!insert(waiting_.end(), mapping)) return;
         waiting_.back().is_kept = true;
-        kept_ += mapping.dirty;
+        reserved_ += mapping.dirty;
         while (bytes_ > usable_memory() / 4) unmap(remove(0));
-        while (kept_ > usable_memory() / 64) free_oldest(lock);
+        while (reserved_ > usable_memory() / 64) free_oldest(lock);
     }
 
     void clear() {
@@ -91,7 +91,7 @@ private:
         const Mapping mapping = waiting_[i];
         waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
         bytes_ -= mapping.dirty;
-        if (mapping.is_kept) kept_ -= mapping.dirty;
+        if (mapping.is_kept) reserved_ -= mapping.dirty;
         return mapping;
     }
 
@@ -117,7 +117,7 @@ private:
 
     std::mutex mutex_;
     std::vector<Mapping> waiting_;
-    std::size_t kept_ = 0;  // bytes that the kernel may not reclaim
+    std::size_t reserved_ = 0;  // bytes that the kernel may not reclaim
     std::size_t bytes_ = 0;
 };
 

@@ -39,7 +39,7 @@ def is_lasting(stream: int | None) -> bool:
 
 
 _NAME_BYTES = 256
-_LEAST_DRIVER = 13_000
+_MIN_DRIVER = 13_000
 """CUDA 13.0 in the driver's notation. Older drivers do not load cubins of NVRTC 13."""
 
 
@@ -141,7 +141,7 @@ def gpu_count() -> int:
     if int(status) != 0:
         raise UnsupportedDeviceError(f"the NVIDIA driver does not start: {status.name}; use device='cpu'")
     release = checked(functions.cuDriverGetVersion())
-    if release < _LEAST_DRIVER:
+    if release < _MIN_DRIVER:
         found = f"{release // 1000}.{release % 1000 // 10}"
         raise UnsupportedDeviceError(f"the NVIDIA driver is for CUDA {found}; 13.0 or newer is needed, or device='cpu'")
     count: int = checked(functions.cuDeviceGetCount())

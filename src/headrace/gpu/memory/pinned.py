@@ -246,7 +246,7 @@ def is_pinned(address: int) -> bool:
     return not status and int(kind) == int(functions.CUmemorytype.CU_MEMORYTYPE_HOST)
 
 
-_MOST_IDLE = 3
+_MAX_IDLE = 3
 idle_rings: dict[int, list[PinnedRing]] = {}
 _lock = process_lock()
 
@@ -266,7 +266,7 @@ def give_ring(ring: PinnedRing) -> None:
         checked(driver().cuStreamSynchronize(ring.stream))
     with _lock:
         idle = idle_rings.setdefault(ring.gpu.index, [])
-        if len(idle) < _MOST_IDLE:
+        if len(idle) < _MAX_IDLE:
             idle.append(ring)
             return
     ring.close()

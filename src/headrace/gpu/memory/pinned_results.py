@@ -15,8 +15,8 @@ from headrace.core.process_lock import process_lock
 from headrace.gpu.device.device import Gpu, checked, driver
 
 _STEP = 16 << 20
-_MOST_PART_OF_MEMORY = 32
-_MOST_IDLE_BYTES = 1 << 30
+_MEMORY_DIVISOR = 32
+_MAX_IDLE_BYTES = 1 << 30
 _ALIGN, _SLACK = 64, 64
 
 
@@ -54,7 +54,7 @@ class PinnedResults:
 
     def __init__(self, gpu: Gpu, *, max_bytes: int | None = None, waits: bool = False) -> None:
         self._gpu, self._waits = gpu, waits
-        self._most = _native.usable_memory() // _MOST_PART_OF_MEMORY if max_bytes is None else max_bytes
+        self._max_bytes = _native.usable_memory() // _MEMORY_DIVISOR if max_bytes is None else max_bytes
         self._blocks: list[_native.LentMemory] = []
         self._bytes = 0  # pinned, or being pinned
         self._lock = threading.Lock()
@@ -75,12 +75,12 @@ class PinnedResults:
             found = self._smallest(nbytes)
             return None if found is None else PinnedBatch(found)
 
-    def trim(self, most: int = _MOST_IDLE_BYTES) -> None:
-        """Free unused blocks until they have at most `most` bytes."""
+    def trim(self, max_bytes: int = _MAX_IDLE_BYTES) -> None:
+        """Free unused blocks until they have at most `max_bytes` bytes."""
         with self._lock:
             idle = [block for block in self._blocks if block.is_free]
             waiting = sum(block.nbytes for block in idle)
-            while idle and waiting > most:
+            while idle and waiting > max_bytes:
                 waiting -= idle[0].nbytes
                 self._give_back(idle.pop(0))
 
@@ -98,9 +98,9 @@ class PinnedResults:
         if self._pinning is not None and self._pinning.is_alive():
             return
         for block in [block for block in self._blocks if block.is_free]:
-            if self._bytes + nbytes > self._most:
+            if self._bytes + nbytes > self._max_bytes:
                 self._give_back(block)
-        if self._bytes + nbytes > self._most:
+        if self._bytes + nbytes > self._max_bytes:
             return
         self._bytes += nbytes
         pinning = threading.Thread(target=self._pin, args=(nbytes,), name="headrace-pinning", daemon=True)
@@ -118,7 +118,7 @@ class PinnedResults:
         with self._lock:
             if status:  # results go through the ring
                 self._bytes -= nbytes
-                self._most = self._bytes
+                self._max_bytes = self._bytes
             else:
                 self._blocks.append(_native.LentMemory(int(address), nbytes))
 

@@ -33,7 +33,7 @@ Copier = Callable[[int, int, int, int], None]
 
 _CHUNK_BYTES = 4 << 20
 _CHUNKS_PER_THREAD = 2
-_MOST_THREADS = 8
+_MAX_THREADS = 8
 
 
 class _Chunk:
@@ -64,7 +64,7 @@ class Staging:
         Size of a chunk; there are two for each thread.
     """
 
-    def __init__(self, gpu: Gpu, *, threads: int = _MOST_THREADS, chunk_bytes: int = _CHUNK_BYTES) -> None:
+    def __init__(self, gpu: Gpu, *, threads: int = _MAX_THREADS, chunk_bytes: int = _CHUNK_BYTES) -> None:
         self.gpu = gpu
         self._chunk_bytes = chunk_bytes
         self._chunks: queue.SimpleQueue[_Chunk] = queue.SimpleQueue()

@@ -139,14 +139,14 @@ def find_tiles(
     """
     tiles = tile_count(text, tuning)
     key = tuning.only_dfa, has_quotes
-    variants = _variant_cache.of(lambda: _variants(dialect, *key), dialect, key=key)
+    variants = _variant_cache.get_or_create(lambda: _variants(dialect, *key), dialect, key=key)
     if variants[-1][0] == "dfa" or not tiles:  # the recording cannot upload tables; without tiles there is little to launch
         return _launched(launcher, text, SearchPlan(dialect, variants, tuning, fused if tiles else None), tiles, extra)
     zeroed, others = extra
     numbers = text.nbytes, tiles, *zeroed, *others
     counts = len(zeroed), len(others)
     plan = dialect, variants, tuning, fused
-    recording, result = _searches.of(lambda: _recorded(SearchPlan(*plan), *counts), *plan, key=counts)
+    recording, result = _searches.get_or_create(lambda: _recorded(SearchPlan(*plan), *counts), *plan, key=counts)
     buffers = launcher.replay(recording, numbers, (text,))
     assert buffers is not None
     return result.run(buffers, tiles)

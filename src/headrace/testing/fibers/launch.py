@@ -25,8 +25,8 @@ from headrace.testing.fibers.findings import (
 )
 
 ORDERS = ("forward", "reverse", "random")
-_MOST_THREADS, _MOST_RESIDENT, _MOST_SHARED = 1024, 32, 227 * 1024
-_LEAST_STACK = 16 << 10
+_MAX_THREADS, _MAX_RESIDENT, _MAX_SHARED = 1024, 32, 227 * 1024
+_MIN_STACK = 16 << 10
 _KINDS = ("pointer", "unsigned", "signed", "floating", "bytes")
 
 
@@ -187,17 +187,17 @@ def run(
         raise OptionError.unknown("order", config.order, ORDERS)
     if checks.starts not in {"any", "ascending"}:
         raise OptionError.unknown("starts", checks.starts, ("any", "ascending"))
-    if not 1 <= config.resident_blocks <= _MOST_RESIDENT:
-        raise OptionError(f"resident_blocks must be 1 to {_MOST_RESIDENT}, not {config.resident_blocks}")
-    if not 0 <= config.shared <= _MOST_SHARED:
-        raise OptionError(f"shared must be 0 to {_MOST_SHARED} bytes, not {config.shared}")
+    if not 1 <= config.resident_blocks <= _MAX_RESIDENT:
+        raise OptionError(f"resident_blocks must be 1 to {_MAX_RESIDENT}, not {config.resident_blocks}")
+    if not 0 <= config.shared <= _MAX_SHARED:
+        raise OptionError(f"shared must be 0 to {_MAX_SHARED} bytes, not {config.shared}")
     if not 0 <= checks.poison <= 255:
         raise OptionError(f"poison must be a byte, not {checks.poison}")
-    if checks.stack_bytes < _LEAST_STACK:
-        raise OptionError(f"stack_bytes must be {_LEAST_STACK} or more, not {checks.stack_bytes}")
+    if checks.stack_bytes < _MIN_STACK:
+        raise OptionError(f"stack_bytes must be {_MIN_STACK} or more, not {checks.stack_bytes}")
     grid, block = _extents("grid", config.grid), _extents("block", config.block)
-    if block.x * block.y * block.z > _MOST_THREADS:
-        raise OptionError(f"a block has at most {_MOST_THREADS} threads, not {block.x} x {block.y} x {block.z}")
+    if block.x * block.y * block.z > _MAX_THREADS:
+        raise OptionError(f"a block has at most {_MAX_THREADS} threads, not {block.x} x {block.y} x {block.z}")
     pointers = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(value) for value in values))
     reached = (RangeStruct * max(1, len(ranges)))(*ranges)
     launch = _LaunchStruct(

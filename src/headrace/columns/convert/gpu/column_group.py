@@ -85,7 +85,9 @@ class GpuPlan:
 
         `sizes`: bytes of the text, and number of tiles.
         """
-        shared = self._tasks.of(lambda: self._new_task(group, dialect, quoted, listing), group, dialect, listing, key=quoted)
+        shared = self._tasks.get_or_create(
+            lambda: self._new_task(group, dialect, quoted, listing), group, dialect, listing, key=quoted
+        )
         task: bytes = packed(_TEXT_FIELDS, sizes[0], listing.capacity, sizes[1]) + shared
         return task
 
@@ -108,7 +110,7 @@ class GpuPlan:
     def group(self, positions: tuple[int, ...], kinds: bytes, large: frozenset[int] = frozenset()) -> ColumnGroup:
         """Return the group of the columns at these positions; the parameters are those of `GroupKey`."""
         key = GroupKey(positions, kinds, large)
-        return self._groups.of(lambda: self._new_group(key), key=key)
+        return self._groups.get_or_create(lambda: self._new_group(key), key=key)
 
     def _new_group(self, key: GroupKey) -> ColumnGroup:
         positions, kinds, large = key
@@ -135,7 +137,7 @@ _plans: IdentityCache[GpuPlan] = IdentityCache()
 
 def gpu_plan_of(plan: LoadPlan) -> GpuPlan:
     """Return the plan's preparation, cached by the identity of its parts."""
-    return _plans.of(lambda: GpuPlan(plan), plan.columns, plan.rows, plan.values, plan.forms, plan.zones)
+    return _plans.get_or_create(lambda: GpuPlan(plan), plan.columns, plan.rows, plan.values, plan.forms, plan.zones)
 
 
 @cache

@@ -225,7 +225,7 @@ class _Load:
             return None
         searched, structure = self._searched, self._structure
         key = structure.variants, structure.measured_strings, searched.quoted, searched.has_sums
-        conversion = self._setup.conversions.of(lambda: self._new_launches().speculative(group), group, key=key)
+        conversion = self._setup.conversions.get_or_create(lambda: self._new_launches().speculative(group), group, key=key)
         arguments, first_seen = conversion.arguments, self._first_seen(group, searched.results(group))
         ranges = estimate.ranges(group)
         arguments.upload(self._launcher, searched.arguments, result.buffers.addresses, first_seen=first_seen, ranges=ranges)

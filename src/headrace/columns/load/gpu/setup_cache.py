@@ -82,4 +82,6 @@ known_setups: IdentityCache[LoadSetup] = IdentityCache()
 def load_setup(gpu_plan: GpuPlan, dialect: Dialect, plan: LoadPlan, tuning: GpuTuning) -> LoadSetup:
     """Return the setup of a plan, which `gpu_plan` was made from."""
     faults = first_faults_bytes()
-    return known_setups.of(lambda: LoadSetup(gpu_plan, dialect, plan, tuning, faults), gpu_plan, dialect, tuning, key=faults)
+    return known_setups.get_or_create(
+        lambda: LoadSetup(gpu_plan, dialect, plan, tuning, faults), gpu_plan, dialect, tuning, key=faults
+    )

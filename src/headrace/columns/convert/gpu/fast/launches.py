@@ -102,7 +102,7 @@ class RowLaunches:
         self._marks = halves_of(marks, structure.tiles)
         if structure.measured_strings:
             self._marks.pop()
-        self._reading = _readings.of(lambda: _reading(dialect, structure.variants), dialect, key=structure.variants)
+        self._reading = _readings.get_or_create(lambda: _reading(dialect, structure.variants), dialect, key=structure.variants)
         self._tuning, self._quoted = target.tuning, quoted
 
     def go_on(self) -> None:

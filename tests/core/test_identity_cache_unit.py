@@ -1,4 +1,4 @@
-"""Tests results cached by the identity of their inputs, immutable values that are made quickly, and equivalent options."""
+"""Tests results cached by the identity of their inputs, fast constructors, and equivalent options."""
 
 from __future__ import annotations
 
@@ -12,39 +12,51 @@ from headrace.core.options import PLAIN, frozen
 
 
 def test_results_are_found_by_identity_and_key():
-    made = IdentityCache[list[int]]()
+    get = IdentityCache[list[int]]().get_or_create
     one, equal = [1], [1]
-    first = made.of(lambda: [0], one)
-    assert made.of(lambda: [9], one) is first
-    assert made.of(lambda: [2], equal) == [2]
-    assert made.of(lambda: [3], one, key="other") == [3]
-    assert made.of(lambda: [9], one, key="other") == [3]
+    first = get(lambda: [0], one)
+    assert get(lambda: [9], one) is first
+    assert get(lambda: [2], equal) == [2]
+    assert get(lambda: [3], one, key="other") == [3]
+    assert get(lambda: [9], one, key="other") == [3]
 
 
 def test_a_result_belongs_to_all_of_its_values_in_their_order():
-    made = IdentityCache[int]()
+    get = IdentityCache[int]().get_or_create
     one, other, third = [1], [2], [3]
-    assert [made.of(lambda: 0, one, other), made.of(lambda: 1, one, third), made.of(lambda: 2, other, one)] == [0, 1, 2]
-    assert [made.of(lambda: 3, one), made.of(lambda: 4, one, other, third), made.of(lambda: 5, third, other)] == [3, 4, 5]
-    assert [made.of(lambda: 9, one, other), made.of(lambda: 9, one, third), made.of(lambda: 9, other, one)] == [0, 1, 2]
+    assert [
+        get(lambda: 0, one, other),
+        get(lambda: 1, one, third),
+        get(lambda: 2, other, one),
+    ] == [0, 1, 2]
+    assert [
+        get(lambda: 3, one),
+        get(lambda: 4, one, other, third),
+        get(lambda: 5, third, other),
+    ] == [3, 4, 5]
+    assert [
+        get(lambda: 9, one, other),
+        get(lambda: 9, one, third),
+        get(lambda: 9, other, one),
+    ] == [0, 1, 2]
 
 
-def test_the_oldest_result_goes_and_what_it_was_made_of_is_held_until_then():
-    made = IdentityCache[int](2)
+def test_the_oldest_result_is_evicted_and_its_inputs_are_held_until_then():
+    get = IdentityCache[int](2).get_or_create
     parts = [[n] for n in range(3)]
     for number, part in enumerate(parts):
-        assert made.of(lambda number=number: number, part) == number
-    assert made.of(lambda: -1, parts[2]) == 2 and made.of(lambda: -1, parts[0]) == -1
+        assert get(lambda number=number: number, part) == number
+    assert get(lambda: -1, parts[2]) == 2 and get(lambda: -1, parts[0]) == -1
     # An identity is never taken over by another object: each of these has an address that may have been another's.
-    assert [made.of(lambda number=number: number, [number]) for number in range(100)] == list(range(100))
+    assert [get(lambda number=number: number, [number]) for number in range(100)] == list(range(100))
 
 
-def test_an_error_is_not_kept():
-    made = IdentityCache[int]()
+def test_an_error_is_not_cached():
+    get = IdentityCache[int]().get_or_create
     part = [1]
     with pytest.raises(ZeroDivisionError):
-        made.of(lambda: 1 // 0, part)
-    assert made.of(lambda: 5, part) == 5
+        get(lambda: 1 // 0, part)
+    assert get(lambda: 5, part) == 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +66,13 @@ class Point:
     more: list[int] = field(default_factory=list)
 
 
-def test_quick_values_are_those_of_the_class():
+def test_fast_constructors_make_values_of_the_class():
     make = fast_constructor(Point)
-    made = make(1, more=[3])
-    assert type(made) is Point and made == Point(1, 2, [3]) and repr(made) == repr(Point(1, 2, [3]))
+    point = make(1, more=[3])
+    assert type(point) is Point and point == Point(1, 2, [3]) and repr(point) == repr(Point(1, 2, [3]))
     assert make(1).more is not make(1).more
     with pytest.raises(FrozenInstanceError):
-        made.x = 2
+        point.x = 2
     with pytest.raises(TypeError):
         make()
 
