@@ -60,13 +60,16 @@ def polars(path: Path, case: Case, threads: int) -> Read:
 
 def duckdb(path: Path, case: Case, threads: int) -> Read:
     """DuckDB into an Arrow table, types given, order kept."""
-    import duckdb
+    return duckdb_query(_sql(path, case), threads)
 
-    query = _sql(path, case)
+
+def duckdb_query(query: str, threads: int) -> Read:
+    """Run a query of DuckDB into an Arrow table, order kept, with times in UTC."""
+    import duckdb
 
     def read() -> Any:
         connection = duckdb.connect()
-        connection.execute(f"set threads={threads}")
+        connection.execute(f"set threads={threads}; set timezone='UTC'")
         return connection.sql(query).to_arrow_table()
 
     return read

@@ -49,8 +49,8 @@ int launch(std::uintptr_t kernel, unsigned, unsigned, unsigned, unsigned, unsign
            void** arguments, void**) {
     last_launch = now();
     if (launches++ == 0) first_launch = last_launch;
-    const Answer& told = answers[kernel % MAX_ANSWERS];
-    if (told.n != 0) std::memcpy(*static_cast<void**>(arguments[told.argument]), told.bytes, told.n);
+    const Answer& answer = answers[kernel % MAX_ANSWERS];
+    if (answer.n != 0) std::memcpy(*static_cast<void**>(arguments[answer.argument]), answer.bytes, answer.n);
     return 0;
 }
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench.read.contenders import Read, arrow_type
+from bench.read.contenders import Read, arrow_type, duckdb_query
 from bench.read.shapes.shape import Shape
 
 DATE_FORMATS = {
@@ -120,16 +120,7 @@ def _polars_time(name: str, text: str, shape: Shape) -> Any:
 
 def duckdb(path: Path, shape: Shape, threads: int) -> Read:
     """DuckDB into an Arrow table, order kept."""
-    import duckdb
-
-    query = _query(path, shape)
-
-    def read() -> Any:
-        connection = duckdb.connect()
-        connection.execute(f"set threads={threads}; set timezone='UTC'")
-        return connection.sql(query).to_arrow_table()
-
-    return read
+    return duckdb_query(_query(path, shape), threads)
 
 
 def _query(path: Path, shape: Shape) -> str:

@@ -33,7 +33,7 @@ STRINGS = [sum(row % 7 for row in range(ROWS)), sum(2 * (row % 3) for row in ran
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch):
+def estimated(monkeypatch: pytest.MonkeyPatch):
     """Set the expected sizes, whatever the text, without spare room."""
     monkeypatch.setattr(estimate, "SPARE_ROWS", 0)
     monkeypatch.setattr(estimate, "SPARE_STRING_BYTES", 0)
@@ -60,16 +60,16 @@ def told(monkeypatch: pytest.MonkeyPatch):
     ],
 )
 @pytest.mark.parametrize("inferred", [False, True])
-def test_correct_and_wrong_estimates(told, rows, strings, waits, inferred):
+def test_correct_and_wrong_estimates(estimated, rows, strings, waits, inferred):
     sizes = [size + more for size, more in zip(STRINGS, strings, strict=True)]
-    told(SizeEstimate(rows, sizes))
+    estimated(SizeEstimate(rows, sizes))
     options = {} if inferred else {"schema": TYPES}
     for seed in range(3):
         assert check(DATA, header=False, seed=seed, skew=5 * seed, **options) == waits
 
 
-def test_no_estimate(told):
-    told(None)
+def test_no_estimate(estimated):
+    estimated(None)
     assert check(DATA, header=False, schema=TYPES) == 2
 
 

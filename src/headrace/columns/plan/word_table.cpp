@@ -28,7 +28,7 @@ Placement place(const std::vector<WordSlot>& words, u64 multiplier, u32 bits) {
     return placed;
 }
 
-// Return a text as a word, like `top_word`.
+// Return a text as a word, as `meaning_of_word` reads it.
 u64 word_of(const std::string& text) {
     u64 word = 0;
     for (usize i = text.size(); i-- > 0;) word = word << 8 | static_cast<u8>(text[i]);

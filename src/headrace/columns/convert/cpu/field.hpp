@@ -169,4 +169,7 @@ private:
     u32 start_offset_ = 0, back_ = 0;
 };
 
+// Without a branch: bits of data are seldom predictable.
+HR_FN void set_bit_if(bool condition, u64* bits, usize i) { bits[i / 64] |= u64{condition} << (i % 64); }
+
 HR_END_NAMESPACE

@@ -1,0 +1,98 @@
+// Converts the fields of a column of strings or bytes: copies, validates and replaces them.
+#pragma once
+
+#include "columns/convert/cpu/absent_fields.hpp"
+#include "columns/convert/cpu/convert.hpp"
+#include "columns/convert/cpu/field.hpp"
+#include "columns/rules/utf8.hpp"
+#include "core/cpu/simd.hpp"
+
+HR_BEGIN_NAMESPACE
+
+HR_FN bool has_text(const ColumnType& type) { return type.id == TypeId::string || type.id == TypeId::large_string; }
+HR_FN bool has_bytes(const ColumnType& type) { return type.id == TypeId::binary || type.id == TypeId::large_binary; }
+
+// Validates the raw bytes of the field, so that a fault's position is exact. Bytes that unquoting removes are ASCII.
+HR_FN bool check_text(const TileRows& rows, const ColumnJob& job, usize row, const FieldBytes& field) {
+    const usize invalid = find_invalid_utf8(field.text, field.size);
+    if (invalid == field.size) return true;
+    const u32 at = static_cast<u32>(field.text - rows.text + invalid);
+    job.misfits.fault(job.misfits.context, row, Fault::encoding, at);
+    return false;
+}
+
+// Replaces invalid UTF-8, as if the source had been repaired before its structure was searched.
+template <bool Plain>
+[[gnu::noinline]] usize put_mended(const TileRows& rows, const ColumnJob& job, const FieldBytes& field, u8* to) {
+    if (Plain) return replace_invalid_utf8(field.text, field.size, to);
+    const usize size = replace_invalid_utf8(field.text, field.size, job.scratch);
+    return copy_text(*rows.dialect, {job.scratch, size, field.quoted}, to);
+}
+
+// Converts strings of which only empty ones may be null, and which need no validation.
+template <bool Plain>
+ColumnCounts copy_strings(const TileRows& rows, const ColumnJob& job) {
+    const ColumnFields fields(rows, job.column);
+    const bool empty_is_null = job.rules->empty_is_null;
+    u8* out = job.string_bytes;
+    usize nulls = 0;
+    for (usize row = 0; row < rows.rows; ++row) {
+        const u32 start = fields.start(row);
+        FieldBytes field = {rows.text + start, fields.end(row) - start, false};
+        if (!Plain) field = strip(*rows.dialect, field.text, field.size);
+        if (field.size == 0 && (Plain || !field.quoted) && (empty_is_null || fields.missing(row))) {
+            set_bit_if(true, job.nulls, row);
+            ++nulls;
+        } else {
+            out += Plain ? copy_until(field.text, field.size, out, [](const Block&) { return u64{0}; })
+                         : copy_text(*rows.dialect, field, out);
+        }
+        job.string_ends[row] = static_cast<u32>(out - job.string_bytes);
+    }
+    return {nulls, static_cast<usize>(out - job.string_bytes), 0};
+}
+
+template <bool Plain>
+ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
+    const ColumnFields fields(rows, job.column);
+    const ColumnRules& rules = *job.rules;
+    const AbsentFields absent_fields(rows, fields, rules);
+    const bool words = rules.nulls.count > (rules.empty_is_null ? 1 : 0);
+    const bool may_be_invalid = rows.has_high_bytes && !job.is_valid && has_text(job.type);
+    if (!words && !may_be_invalid && (Plain || !rules.quoted_may_be_null)) return copy_strings<Plain>(rows, job);
+    u8* out = job.string_bytes;
+    usize nulls = 0, replaced = 0;
+    const bool mends = may_be_invalid && rules.replace_invalid;
+    const bool checks = may_be_invalid && !mends;
+    const bool looks_at_text = words && (mends || !absent_fields.looks_up());
+    for (usize base = 0; base < rows.rows; base += 64) {
+        const usize count = rows.rows - base < 64 ? rows.rows - base : 64;
+        u64 absent = absent_fields.find(base, count);
+        for (usize i = 0; i < count; ++i) {
+            const usize row = base + i;
+            const u32 start = fields.start(row);
+            FieldBytes field = {rows.text + start, fields.end(row) - start, false};
+            if (!Plain) field = strip(*rows.dialect, field.text, field.size);
+            usize size = 0;
+            if (checks && (absent >> i & 1) == 0 && !check_text(rows, job, row, field)) {
+                absent |= u64{1} << i;
+            } else if (mends && find_invalid_utf8(field.text, field.size) < field.size) {
+                size = put_mended<Plain>(rows, job, field, out);
+                ++replaced;
+            } else {
+                size = Plain ? copy_until(field.text, field.size, out, [](const Block&) { return u64{0}; })
+                             : copy_text(*rows.dialect, field, out);
+            }
+            const bool is_unlooked =
+                !Plain && (field.quoted ? rules.quoted_may_be_null : words && *field.text == rows.dialect->quote);
+            if ((looks_at_text || is_unlooked) && is_null(rules, out, size, field.quoted)) absent |= u64{1} << i;
+            out += size & ((absent >> i & 1) - 1);
+            job.string_ends[row] = static_cast<u32>(out - job.string_bytes);
+        }
+        job.nulls[base / 64] = absent;
+        nulls += static_cast<usize>(count_ones(absent));
+    }
+    return {nulls, static_cast<usize>(out - job.string_bytes), replaced};
+}
+
+HR_END_NAMESPACE

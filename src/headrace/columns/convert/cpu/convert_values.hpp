@@ -1,0 +1,178 @@
+// Converts the fields of a column of fixed width, 64 rows at a time: by a fast form, and by the rule where that
+// declines.
+#pragma once
+
+#include "columns/convert/cpu/absent_fields.hpp"
+#include "columns/convert/cpu/convert.hpp"
+#include "columns/convert/cpu/field.hpp"
+#include "columns/convert/cpu/lanes.hpp"
+#include "columns/rules/kinds.hpp"
+#include "core/cpu/simd.hpp"
+
+HR_BEGIN_NAMESPACE
+
+HR_FN FieldBytes whole_text(const TileRows& rows, const ColumnJob& job, const u8* p, usize n) {
+    if (!rows.may_need_unquoting) return {p, n, false};
+    const FieldBytes field = strip(*rows.dialect, p, n);
+    return {job.scratch, copy_text(*rows.dialect, field, job.scratch), field.quoted};
+}
+
+HR_FN Kind classify_field(const ColumnJob& job, const u8* p, usize n) {
+    const ColumnRules& rules = *job.rules;
+    if ((meaning_of(rules, p, n) & BOOL_WORDS) != 0) return Kind::boolean;
+    return rules.usual_forms ? classify(p, n) : classify(p, n, rules.marks, rules.dates, job.number);
+}
+
+constexpr usize BLOCK_ROWS = 64;  // rows of one word of null bits
+
+template <class T>
+constexpr bool is_double = false;
+template <>
+constexpr bool is_double<double> = true;
+
+// Converts a value by the rule. Returns false for a null and for an invalid value, which is reported and null.
+template <class T, class Shape>
+[[gnu::noinline]] bool convert_by_rule(const TileRows& rows, const ColumnJob& job, usize row, u32 start, u32 end,
+                                       const Shape& shape, T& out) {
+    const FieldBytes field = whole_text(rows, job, rows.text + start, end - start);
+    if (is_null(*job.rules, field.text, field.size, field.quoted)) return false;
+    if (job.inferred) {
+        const Kind kind = classify_field(job, field.text, field.size);
+        const bool fits =
+            holds(static_cast<Kind>(job.guess), kind) && shape.rule(field.text, field.size, out) == Parse::ok;
+        // The kind fits the column but the value does not, e.g. a time in microseconds that is out of range in
+        // nanoseconds.
+        if constexpr (is_double<T>) {
+            if (fits && is_rounded(job.rules->marks, field.text, field.size, out, job.number)) {
+                job.misfits.kind(job.misfits.context, row, ROUNDED, start);
+            }
+        }
+        if (!fits) {
+            const bool held = holds(static_cast<Kind>(job.guess), kind);
+            job.misfits.kind(job.misfits.context, row, held ? UNFIT : static_cast<u8>(kind), start);
+        }
+        return fits;
+    }
+    const Parse status = shape.rule(field.text, field.size, out);
+    if (status == Parse::ok) return true;
+    job.misfits.fault(job.misfits.context, row, status == Parse::overflow ? Fault::overflow : Fault::type, start);
+    return false;
+}
+
+// Converts a value by the fast form, and by one for texts of any length if there is one.
+template <class T, class Shape>
+HR_HOT bool is_fast(const Shape& shape, const FieldBytes& field, T& out) {
+    if (shape.fast(field.text, field.size, out)) return true;
+    if constexpr (requires { shape.general(field.text, field.size, out); }) {
+        return field.size != 0 && shape.general(field.text, field.size, out);
+    }
+    return false;
+}
+
+// Converts 64 rows without quotes by the fast form. Returns the rows that it declines as bits. No function is called,
+// so that the loop's constants stay in registers.
+template <class T, class Shape, class Store>
+HR_HOT u64 convert_plain_rows(const TileRows& rows, const ColumnFields& fields, usize first, const Shape& shape,
+                              Store store) {
+    u64 declined = 0;
+    for (usize i = 0; i < BLOCK_ROWS; ++i) {
+        const u32 start = fields.start(first + i);
+        T value{};
+        if (shape.fast(rows.text + start, fields.end(first + i) - start, value)) [[likely]] {
+            store(first + i, value);
+        } else {
+            declined |= u64{1} << i;
+        }
+    }
+    return declined;
+}
+
+#if defined(HR_ISA_AVX512)
+// Converts rows [first, first + count) by eight, and returns those that are converted as bits. If none of the first
+// eight is, the others are not tried, since texts of another form are seldom alone.
+template <class T, class Shape>
+HR_HOT u64 convert_lanes(const TileRows& rows, const ColumnFields& fields, usize first, usize count, const Shape& shape,
+                         T* values) {
+    const Dialect& dialect = *rows.dialect;
+    if (dialect.skip_initial_space) return 0;
+    // Whether a lenient field is quoted is decided field by field. No number begins with a quote, so `eight` declines
+    // quoted ones.
+    const bool strips = rows.may_need_unquoting && dialect.quote >= 0 && !dialect.lenient;
+    u64 converted = 0;
+    for (usize i = 0; i + LANES <= count; i += LANES) {
+        LaneFields lanes = load_fields(rows, fields, first + i);
+        if (strips) strip_quotes(lanes, static_cast<u8>(dialect.quote));
+        converted |= u64{static_cast<u8>(~shape.eight(rows, lanes, values + i))} << i;
+        if (converted == 0) break;
+    }
+    return converted;
+}
+#endif
+
+// Returns the meanings of words that a fast form might take for values, so they are looked up before it.
+HR_FN u8 reserved_words(const ColumnJob& job) {
+    const ColumnRules& rules = *job.rules;
+    u8 reserved = rules.nulls_look_like_values ? NULL_WORD : 0;
+    if (job.inferred && rules.words_look_like_values && job.type.id != TypeId::boolean) reserved |= BOOL_WORDS;
+    return reserved;
+}
+
+// Converts a column of fixed width, 64 rows at a time. A shape has `fast`, `rule` and, with AVX-512, `eight`
+// (shapes.hpp).
+template <class T, class Shape, class Store>
+HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Shape& shape, Store store) {
+    const ColumnFields fields(rows, job.column);
+    const ColumnRules& rules = *job.rules;
+    const AbsentFields absent_fields(rows, fields, rules);
+    const bool plain = !rows.may_need_unquoting;
+    const u8 reserved = reserved_words(job);
+    const auto read = [&](usize row) __attribute__((always_inline)) {
+        const u32 start = fields.start(row);
+        FieldBytes field = {rows.text + start, fields.end(row) - start, false};
+        if (!plain) field = strip(*rows.dialect, field.text, field.size);
+        if (reserved != 0 && (meaning_of(rules, field.text, field.size) & reserved) != 0) return false;
+        T value{};
+        const bool is_read = is_fast(shape, field, value);
+        store(row, value);
+        return is_read;
+    };
+    usize nulls = 0;
+    u64 absent = 0;
+    for (usize base = 0; base < rows.rows; base += BLOCK_ROWS) {
+        const usize count = rows.rows - base < BLOCK_ROWS ? rows.rows - base : BLOCK_ROWS;
+        const u64 all = ~u64{0} >> (BLOCK_ROWS - count);
+        // Absent fields are found at once where there are some. The first one after a block without is found by
+        // reading.
+        absent = absent_fields.come_first() || absent != 0 ? absent_fields.find(base, count) : 0;
+        u64 unread = all & ~absent, failed = 0;
+#if defined(HR_ISA_AVX512)
+        if constexpr (requires { shape.eight(rows, LaneFields{}, static_cast<T*>(nullptr)); }) {
+            T* const values = static_cast<T*>(job.values) + job.row_base + base;
+            if (reserved == 0) unread &= ~convert_lanes(rows, fields, base, count, shape, values);
+        }
+#endif
+        if (plain && reserved == 0 && unread == ~u64{0})
+            unread = convert_plain_rows<T>(rows, fields, base, shape, store);
+        for (u64 bits = absent; bits != 0; bits &= bits - 1)
+            store(base + static_cast<usize>(trailing_zeros(bits)), T{});
+        for (; unread != 0; unread &= unread - 1) {
+            if (!read(base + static_cast<usize>(trailing_zeros(unread)))) [[unlikely]]
+                failed |= unread & (0 - unread);
+        }
+        for (; failed != 0; failed &= failed - 1) {
+            const usize row = base + static_cast<usize>(trailing_zeros(failed));
+            T value{};
+            if (absent_fields.is_absent(row) ||
+                !convert_by_rule(rows, job, row, fields.start(row), fields.end(row), shape, value)) {
+                value = T{};
+                absent |= failed & (0 - failed);
+            }
+            store(row, value);
+        }
+        job.nulls[base / BLOCK_ROWS] = absent;
+        nulls += static_cast<usize>(count_ones(absent));
+    }
+    return nulls;
+}
+
+HR_END_NAMESPACE
