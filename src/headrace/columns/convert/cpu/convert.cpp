@@ -81,16 +81,23 @@ usize convert_bool(const TileRows& rows, const ColumnJob& job) {
 }
 
 // Classifies the fields of a column whose type is not inferred yet. All rows are null, and remain so if no field has a
-// value.
+// value. Text covers every kind, so nothing after it is classified.
 ColumnCounts classify_column(const TileRows& rows, const ColumnJob& job) {
     const ColumnFields fields(rows, job.column);
+    const ColumnRules& rules = *job.rules;
+    KindSet seen = 0;
     for (usize row = 0; row < rows.rows; ++row) {
         set_bit_if(true, job.nulls, row);
         job.string_ends[row] = 0;
+        if (fields.missing(row) || (seen & set_of(Kind::text))) continue;
         const u32 start = fields.start(row);
         const FieldBytes field = whole_text(rows, job, rows.text + start, fields.end(row) - start);
-        if (fields.missing(row) || is_null(*job.rules, field.text, field.size, field.quoted)) continue;
-        job.misfits.kind(job.misfits.context, row, static_cast<u8>(classify_field(job, field.text, field.size)), start);
+        if (is_null(rules, field.text, field.size, field.quoted)) continue;
+        const bool may_be_word = meaning_of(rules, field.text, field.size) != 0;  // "1" may be a word for true
+        if (rules.usual_forms && !may_be_word && is_plainly_of(seen, field.text, field.size)) continue;
+        const Kind kind = classify_field(job, field.text, field.size);
+        seen |= set_of(kind);
+        job.misfits.kind(job.misfits.context, row, static_cast<u8>(kind), start);
     }
     return {rows.rows, 0, 0};
 }
