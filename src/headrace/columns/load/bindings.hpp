@@ -71,11 +71,14 @@ inline std::vector<std::string> texts(nanobind::handle list) {
 }
 
 // Return the function that a load calls regularly. It runs Python's signal handlers (Ctrl-C) and `progress`; an
-// exception of either ends the load. `progress` is borrowed: the caller's LoadRun outlives the load.
+// exception of either ends the load. A pass that converts bytes again does not report them again. `progress` is
+// borrowed: the caller's LoadRun outlives the load.
 inline auto poll_of(nanobind::handle progress) {
-    return [progress](std::uint64_t done, std::uint64_t total) {
+    return [progress, reported = std::uint64_t{0}](std::uint64_t done, std::uint64_t total) mutable {
         check_signals();
-        if (!progress.is_none()) with_gil([&] { progress(done, total); });
+        if (progress.is_none() || done <= reported) return;
+        reported = done;
+        with_gil([&] { progress(done, total); });
     };
 }
 

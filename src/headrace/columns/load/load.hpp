@@ -15,8 +15,8 @@ struct LoadShare;
 // The handles of one call, which a plan does not have.
 struct LoadRun {
     LoadShare* share = nullptr;  // state shared with the loads of other files (columns/load/shared_load.hpp)
-    // Called on the calling thread about every 0.1 s with the bytes of text processed by this pass and their total; may
-    // throw.
+    // Called on the calling thread about every 0.1 s with the bytes of text that this pass has converted, 0 while types
+    // are sampled or strings measured, and the bytes of the whole range; may throw.
     std::function<void(std::uint64_t, std::uint64_t)> poll;
 };
 

@@ -167,9 +167,8 @@ void LoadPass::allocate(bool exact) {
 
 void LoadPass::report_progress() const {
     if (!run_.poll) return;
-    const std::uint64_t total = std::min<std::uint64_t>(span(), tiles_ * plan_.tile_bytes);
     const std::uint64_t position = scan_->next_tile.load(std::memory_order_relaxed) * plan_.tile_bytes;
-    run_.poll(std::min(position, total), total);
+    run_.poll(mode_ == Mode::convert ? std::min<std::uint64_t>(position, span()) : 0, span());
 }
 
 void LoadPass::run_tiles(Mode mode, unsigned threads, std::uint64_t tiles) {
