@@ -238,8 +238,8 @@ def read_csv(
         Bytes of text that a thread takes at a time. None to choose by the size of the text.
     progress
         Function that is called about every 0.1 s, on the calling thread. Its arguments are the bytes of text done and the bytes
-        in all, over all files. Bytes whose types are sampled or that are converted again do not count. An exception in it ends the
-        read. Short reads do not call it.
+        in all, over all files. Bytes that are sampled, or converted again, do not count. An exception in it ends the read. Short
+        reads do not call it.
     **aliases
         The names that other readers use for these options, e.g. ``delimiter``, ``na_values``, ``dtype``.
 
