@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 from dataclasses import dataclass
 
-from headrace.columns.traits import TRAITS, UNITS
+from headrace.columns.traits import ALIASES, CLASSES, DICTIONARY, TRAITS, UNITS
 from headrace.columns.zone import zone_named
 from headrace.core.errors import OptionError, shown
 
@@ -20,67 +19,14 @@ _EXAMPLE_DECIMAL = "decimal128(38, 9)"
 ENCODED = ("string_view", "dictionary")
 """Types that are encoded from a loaded column of strings. The native loader does not have them."""
 
-_DICTIONARY = "dictionary[int32, string]"
-
-_ALIASES = {
-    "boolean": "bool",
-    "int": "int64",
-    "long": "int64",
-    "i8": "int8",
-    "i16": "int16",
-    "i32": "int32",
-    "i64": "int64",
-    "u8": "uint8",
-    "u16": "uint16",
-    "u32": "uint32",
-    "u64": "uint64",
-    "float": "float64",
-    "double": "float64",
-    "f32": "float32",
-    "f64": "float64",
-    "str": "string",
-    "utf8": "string",
-    "text": "string",
-    "object": "string",
-    "large_utf8": "large_string",
-    "utf8_view": "string_view",
-    "category": _DICTIONARY,
-    "categorical": _DICTIONARY,
-    "dictionary": _DICTIONARY,
-    "dictionary<values=string, indices=int32, ordered=0>": _DICTIONARY,
-    "date": "date32",
-    "date32[day]": "date32",
-    "datetime": "timestamp[us]",
-    "timestamp": "timestamp[us]",
-    "time": "time64[us]",
-    "duration": "duration[us]",
-    "timedelta": "duration[us]",
-    "interval": "duration[us]",
-    "bytes": "binary",
-    "blob": "binary",
-    "bytea": "binary",
-    "varbinary": "binary",
-}
-
-_CLASSES: dict[type, str] = {
-    bool: "bool",
-    int: "int64",
-    float: "float64",
-    str: "string",
-    datetime.date: "date32",
-    datetime.datetime: "timestamp[us]",
-    datetime.time: "time64[us]",
-    datetime.timedelta: "duration[us]",
-    bytes: "binary",
-}
-
 _TIMESTAMP = re.compile(
     r"(?:timestamp|datetime64|datetime)[\[(](?:time_unit=)?'?(s|ms|us|ns)'?"
     r"(?:,\s*(?:tz=|time_zone=)?['\"]?([^'\"\])]+)['\"]?)?[\])]",
     re.IGNORECASE,
 )
 _UTC = ("utc", "z", "+00:00")
-_TIME = re.compile(r"(time32|time64|duration|timedelta64|timedelta)[\[(](?:time_unit=)?'?(s|ms|us|ns)'?[\])]")
+_WITH_UNIT = "|".join(name for name, traits in TRAITS.items() if traits.units)
+_TIME = re.compile(rf"({_WITH_UNIT}|timedelta64|timedelta)[\[(](?:time_unit=)?'?({'|'.join(UNITS)})'?[\])]")
 _DECIMAL = re.compile(r"(?:decimal128|decimal|numeric)(?:\s*\((?:precision=)?(\d{1,4}|none)(?:,\s*(?:scale=)?(-?\d{1,4}))?\))?")
 
 
@@ -150,7 +96,7 @@ class DataType:
         if self.name == "decimal128":
             return f"decimal128({self.precision}, {self.scale})"
         if self.name == "dictionary":
-            return _DICTIONARY
+            return DICTIONARY
         if self.unit is None:
             return self.name
         return f"{self.name}[{self.unit}, {self.tz}]" if self.tz else f"{self.name}[{self.unit}]"
@@ -190,15 +136,26 @@ class DataType:
         return TRAITS[self.name].family in ("integer", "float")
 
     @property
+    def numpy_dtype(self) -> str | None:
+        """NumPy dtype of the array that `Column.to_numpy` returns; None if it has objects."""
+        return TRAITS[self.name].numpy.format(unit=self.unit) or None
+
+    @property
     def numpy_name(self) -> str | None:
         """NumPy dtype of the values in memory; None for strings, bytes, bools, decimals and nulls."""
-        if self.name in ("date32", "time32"):
-            return "int32"
+        traits = TRAITS[self.name]
+        if not traits.numpy or self.name == "bool":
+            return None
+        return self.numpy_dtype if self.is_numeric or traits.bits == 64 else f"int{traits.bits}"
+
+    @property
+    def sql_name(self) -> str:
+        """Name of the type in SQL, as DuckDB has it."""
+        if self.tz is not None:
+            return "TIMESTAMP WITH TIME ZONE"
         if self.name == "timestamp":
-            return f"datetime64[{self.unit}]"
-        if self.unit is not None:
-            return f"timedelta64[{self.unit}]"
-        return self.name if self.is_numeric else None
+            return "TIMESTAMP" if self.unit == "us" else f"TIMESTAMP_{self.unit}".upper()
+        return TRAITS[self.name].sql.format(precision=self.precision, scale=self.scale)
 
     @property
     def loaded_as(self) -> DataType:
@@ -210,7 +167,7 @@ def type_names() -> tuple[str, ...]:
     """Return every text that equals the `str` of the type it is parsed to, with one example for decimals."""
     plain = [name for name, traits in TRAITS.items() if not traits.units and name not in ("decimal128", "dictionary")]
     with_unit = [f"{name}[{unit}]" for name, traits in TRAITS.items() for unit in traits.units]
-    return (*plain, *with_unit, *(f"timestamp[{unit}, UTC]" for unit in UNITS), _EXAMPLE_DECIMAL, _DICTIONARY)
+    return (*plain, *with_unit, *(f"timestamp[{unit}, UTC]" for unit in UNITS), _EXAMPLE_DECIMAL, DICTIONARY)
 
 
 def has_offsets(type_: DataType) -> bool:
@@ -245,26 +202,26 @@ def parse_type(value: object) -> DataType:
     """
     if isinstance(value, DataType):
         return value
-    text = _CLASSES.get(value, "") if isinstance(value, type) else ""
+    text = CLASSES.get(value, "") if isinstance(value, type) else ""
     text = text or _text_of(value)
     key = text.strip().lower()
     if key == "float" and not isinstance(value, str | type):
         return DataType("float32")  # Arrow's text for float32; its float64 is "double"
     # Names of time zones have capitals.
-    if found := _TIMESTAMP.fullmatch(_ALIASES.get(key, text.strip())):
+    if found := _TIMESTAMP.fullmatch(ALIASES.get(key, text.strip())):
         zone = found[2] if found[2] and found[2].lower() != "none" else None
         return DataType("timestamp", found[1].lower(), "UTC" if zone and zone.lower() in _UTC else zone)
-    key = _ALIASES.get(key, key)
+    key = ALIASES.get(key, key)
     if found := _TIME.fullmatch(key):
         name, unit = found.groups()
         return DataType("duration" if name.startswith("timedelta") else name, unit)
     if found := _DECIMAL.fullmatch(key):
         return _decimal(text, *found.groups())
-    if key in (_DICTIONARY, "dictionary"):
+    if key in (DICTIONARY, "dictionary"):
         return DataType("dictionary")
     if key in TRAITS:
         return DataType(key)
-    raise OptionError.unknown("type", text, (*type_names(), *_ALIASES))
+    raise OptionError.unknown("type", text, (*type_names(), *ALIASES))
 
 
 def _text_of(value: object) -> str:
