@@ -74,63 +74,6 @@ TRAITS: dict[str, Traits] = {
 }
 """Every type by its name without unit, zone and digits."""
 
-DICTIONARY = "dictionary[int32, string]"
-"""The dictionary type in full."""
-
-ALIASES = {
-    "boolean": "bool",
-    "int": "int64",
-    "long": "int64",
-    "i8": "int8",
-    "i16": "int16",
-    "i32": "int32",
-    "i64": "int64",
-    "u8": "uint8",
-    "u16": "uint16",
-    "u32": "uint32",
-    "u64": "uint64",
-    "float": "float64",
-    "double": "float64",
-    "f32": "float32",
-    "f64": "float64",
-    "str": "string",
-    "utf8": "string",
-    "text": "string",
-    "object": "string",
-    "large_utf8": "large_string",
-    "utf8_view": "string_view",
-    "category": DICTIONARY,
-    "categorical": DICTIONARY,
-    "dictionary": DICTIONARY,
-    "dictionary<values=string, indices=int32, ordered=0>": DICTIONARY,
-    "date": "date32",
-    "date32[day]": "date32",
-    "datetime": "timestamp[us]",
-    "timestamp": "timestamp[us]",
-    "time": "time64[us]",
-    "duration": "duration[us]",
-    "timedelta": "duration[us]",
-    "interval": "duration[us]",
-    "bytes": "binary",
-    "blob": "binary",
-    "bytea": "binary",
-    "varbinary": "binary",
-}
-"""Other names of types, in lower case."""
-
-CLASSES: dict[type, str] = {
-    bool: "bool",
-    int: "int64",
-    float: "float64",
-    str: "string",
-    datetime.date: "date32",
-    datetime.datetime: "timestamp[us]",
-    datetime.time: "time64[us]",
-    datetime.timedelta: "duration[us]",
-    bytes: "binary",
-}
-"""Types of Python's classes."""
-
 
 def _date(days: int, _units: int, _zone: datetime.tzinfo | None) -> datetime.date | int:
     try:
