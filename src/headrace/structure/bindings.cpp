@@ -9,11 +9,13 @@
 #include <string_view>
 
 #include "core/bindings.hpp"
+#include "core/layouts/layout.hpp"
 #include "sources/bindings.hpp"
 #include "structure/cpu/prefix.hpp"
 #include "structure/cpu/scan.hpp"
 #include "structure/cpu/summarize.hpp"
 #include "structure/cpu/survey.hpp"
+#include "structure/gpu/tile_summary.hpp"
 
 namespace nb = nanobind;
 
@@ -214,6 +216,7 @@ nb::bytes state_map(const PythonDialect& dialect, nb::bytes text, std::string_vi
 }  // namespace
 
 void bind_structure(nb::module_& m) {
+    register_layouts<TileStart, FindTotals, TileSummary, PlainDialect, LenientDialect>();
     nb::class_<PythonDialect>(m, "Dialect")
         .def_static("make", &dialect_from, nb::arg("dialect"), nb::arg("allow_masks") = true)
         .def_prop_ro("plain", [](const PythonDialect& d) { return d.dialect.plain; });

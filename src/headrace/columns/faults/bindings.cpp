@@ -10,9 +10,12 @@
 #include <span>
 
 #include "columns/faults/faults.hpp"
+#include "columns/faults/gpu/patch_task.hpp"
+#include "columns/faults/gpu/remove_task.hpp"
 #include "columns/faults/locate.hpp"
 #include "columns/faults/resolve.hpp"
 #include "columns/load/bindings.hpp"
+#include "core/layouts/layout.hpp"
 #include "sources/bindings.hpp"
 #include "structure/bindings.hpp"
 
@@ -150,6 +153,7 @@ nb::list locate_rows(const PythonSource& source, const PythonDialect& dialect, n
 }  // namespace
 
 void bind_faults(nb::module_& m) {
+    register_layouts<PatchTask, RemovalColumn, RemovalTask, StoredValue>();
     m.def("no_rejects", [] {
         LoadResult none;
         std::vector<NamedColumn> table = rejects_table(LoadPlan{}, none, {});

@@ -155,7 +155,7 @@ ResolvedFaults resolve_faults(const ListedFaults& listed) {
     if (listed.faults.empty()) return {};
     constexpr usize RANGE_FAULTS = 1024;
     const std::vector<Range> ranges = ranges_of(listed.faults, listed.faults.size() / RANGE_FAULTS + 1);
-    FaultCollector collector(listed.plan.max_rejects, std::make_shared<Budget>(listed.plan.memory_limit));
+    FaultCollector collector(listed.plan, std::make_shared<Budget>(listed.plan.memory_limit));
     std::atomic<usize> next{0};
     std::atomic<u64> rejected_short{0};
     run_parallel(static_cast<unsigned>(std::min<usize>(listed.plan.threads, ranges.size())), [&](unsigned) {

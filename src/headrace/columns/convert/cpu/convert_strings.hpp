@@ -10,7 +10,6 @@
 HR_BEGIN_NAMESPACE
 
 HR_FN bool has_text(const ColumnType& type) { return type.id == TypeId::string || type.id == TypeId::large_string; }
-HR_FN bool has_bytes(const ColumnType& type) { return type.id == TypeId::binary || type.id == TypeId::large_binary; }
 
 // Validates the raw bytes of the field, so that a fault's position is exact. Bytes that unquoting removes are ASCII.
 HR_FN bool check_text(const TileRows& rows, const ColumnJob& job, usize row, const FieldBytes& field) {

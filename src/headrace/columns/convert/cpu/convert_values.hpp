@@ -117,6 +117,13 @@ HR_FN u8 reserved_words(const ColumnJob& job) {
     return reserved;
 }
 
+// Returns the function that stores the value of a row of the tile.
+template <class T>
+HR_FN auto store_to(const ColumnJob& job) {
+    T* const values = static_cast<T*>(job.values) + job.row_base;
+    return [values](usize row, T value) { values[row] = value; };
+}
+
 // Converts a column of fixed width, 64 rows at a time. A shape has `fast`, `rule` and, with AVX-512, `eight`
 // (shapes.hpp).
 template <class T, class Shape, class Store>

@@ -4,6 +4,7 @@
 //
 // Bytes moved: the text once, the parts with faults once more, 16 bytes a part.
 #include "gpu/block/block.cuh"
+#include "gpu/block/partition_point.cuh"
 #include "structure/gpu/tile_text.cuh"
 
 using namespace headrace;
@@ -52,16 +53,7 @@ extern "C" __global__ void __launch_bounds__(threads) count_lines(const u8* text
 
 // Returns the index of the first of ascending positions that is not below `limit`.
 HR_FN u64 first_from(const u64* positions, u64 count, i64 limit) {
-    u64 low = 0, high = count;
-    while (low < high) {
-        const u64 middle = (low + high) / 2;
-        if (static_cast<i64>(positions[middle]) < limit) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return tile::partition_point(0, count, [&](u64 i) { return static_cast<i64>(positions[i]) < limit; });
 }
 
 // Writes the line of positions[i], from 1, to lines[i]. Positions ascend. `sums`: number of line ends before each part.
