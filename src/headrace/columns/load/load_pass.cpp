@@ -140,6 +140,8 @@ usize LoadPass::text_capacity(const ColumnType& type) const {
 void LoadPass::allocate(bool exact) {
     const usize rows = exact ? counts_.rows : max_rows();
     const usize text = text_bound();
+    max_rows_ = rows;
+    ensured_rows_ = 0;
     for (const usize c : wanted_) {
         // Each of a column's three regions has its own purpose, by which freed memory is reused.
         const auto use = [c](u32 region) { return static_cast<u32>(3 * c + 1) + region; };
@@ -163,6 +165,29 @@ void LoadPass::allocate(bool exact) {
         null_bits_[c] = Region((rows + 63) / 64 * 8, result_.budget, Region::Content::zero, use(2));
         null_bits_[c].ensure(0);
     }
+}
+
+// Make memory usable for the rows up to this tile, whose turn it is, and for those that are expected in all tiles. So
+// few tiles touch every column here, while all later tiles wait. With a memory limit, only counted rows are charged.
+void LoadPass::ensure_rows(std::uint64_t tile) {
+    const usize counted = counts_.rows;
+    if (counted <= ensured_rows_) return;
+    constexpr double SPARE = 1.03;
+    const double expected =
+        SPARE * static_cast<double>(counted) * static_cast<double>(tiles_) / static_cast<double>(tile + 1);
+    const usize bound = expected < static_cast<double>(max_rows_) ? static_cast<usize>(expected) : max_rows_;
+    const usize rows = result_.budget->is_limited() ? counted : std::max(counted, bound);
+    for (const usize c : wanted_) {
+        LoadedColumn& column = result_.columns[c];
+        const usize bits = value_bits(column.type);
+        if (is_string(column.type)) {
+            column.offsets.ensure((rows + 1) * bits / 8);
+        } else {
+            column.values.ensure((rows * bits + 63) / 64 * 8);
+        }
+        null_bits_[c].ensure((rows + 63) / 64 * 8);
+    }
+    ensured_rows_ = rows;
 }
 
 void LoadPass::report_progress() const {

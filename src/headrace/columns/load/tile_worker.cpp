@@ -68,6 +68,11 @@ void TileWorker::give_memory() {
 }
 
 void TileWorker::work(const Tile& tile) {
+    // A tile inside a long record adds nothing to the result, so it does not wait for the tiles before it.
+    if (tile.records == 0 && tile.blank_lines == 0) {
+        pass_.places_->skip(tile.number);
+        return;
+    }
     const TileRows& rows = finder_.find(tile, tile.has_strays ? reader_.strays() : std::vector<u32>{});
     rows_ = &rows;
     faults_.begin();
@@ -221,7 +226,10 @@ void TileWorker::reserve_rows() {
     counts.filled += found.filled - faults_.removed_short_rows();
     counts.blank += found.blank;
     counts.comment += found.comment;
-    for (TileColumn& part : parts_) reserve_column(part);
+    if (pass_.mode_ == LoadPass::Mode::convert) pass_.ensure_rows(tile_->number);
+    for (TileColumn& part : parts_) {
+        if (is_string_job(part)) reserve_strings(part);
+    }
     pass_.places_->leave();
 }
 
@@ -231,24 +239,13 @@ usize TileWorker::stored_string_bytes(const TileColumn& part) const {
     return bytes;
 }
 
-void TileWorker::reserve_column(TileColumn& part) {
-    const bool strings = is_string_job(part);
+void TileWorker::reserve_strings(TileColumn& part) {
     u64& string_bytes = pass_.string_bytes_[part.column];
-    if (strings) {
-        part.string_base = string_bytes;
-        string_bytes += part.stored_string_bytes;
-        if (pass_.mode_ == LoadPass::Mode::convert) pass_.check_text(part.column);
-    }
+    part.string_base = string_bytes;
+    string_bytes += part.stored_string_bytes;
     if (pass_.mode_ != LoadPass::Mode::convert) return;
-    LoadedColumn& column = pass_.result_.columns[part.column];
-    const usize bits = value_bits(column.type), rows = pass_.counts_.rows;
-    if (strings) {
-        column.offsets.ensure((rows + 1) * bits / 8);
-        column.values.ensure(string_bytes);
-    } else {
-        column.values.ensure((rows * bits + 63) / 64 * 8);
-    }
-    pass_.null_bits_[part.column].ensure((rows + 63) / 64 * 8);
+    pass_.check_text(part.column);
+    pass_.result_.columns[part.column].values.ensure(string_bytes);
 }
 
 // Convert a column of fixed width to values[row_base, ...). Return false if it is skipped: an earlier tile contained

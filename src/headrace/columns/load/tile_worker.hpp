@@ -39,7 +39,7 @@ private:
     void find_rejected();
     usize stored_string_bytes(const TileColumn& part) const;
     void reserve_rows();
-    void reserve_column(TileColumn& part);
+    void reserve_strings(TileColumn& part);
     void store(const TileRows& rows, TileColumn& part);
     void report();
     void report_faults();
