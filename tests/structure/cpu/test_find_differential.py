@@ -120,7 +120,7 @@ def test_state_maps_are_the_automatons(escape: str | None, isa: str, masks: bool
 
 @pytest.mark.parametrize("isa", ISAS)
 def test_runs_of_escapes(isa: str) -> None:
-    """A run of escapes of any length, at each place of a block and a tile, escapes the byte after it if the run is odd."""
+    """A run of escapes, at each place of a block and a tile, escapes the byte after it if the run is odd."""
     dialect = Dialect(escape_char="\\", double_quote=False)
     assert _native.Dialect.make(dialect).plain
     for place, run in product((0, 1, 62, 63), (1, 2, 3, 63, 64, 65, 128)):
