@@ -169,8 +169,7 @@ void LoadPass::allocate(bool exact) {
 
 // Make memory usable for the rows up to this tile, whose turn it is, and for those that are expected in all tiles. So
 // few tiles touch every column here, while all later tiles wait. With a memory limit, only counted rows are charged.
-void LoadPass::ensure_rows(std::uint64_t tile) {
-    const usize counted = counts_.rows;
+void LoadPass::ensure_rows(usize counted, std::uint64_t tile) {
     if (counted <= ensured_rows_) return;
     constexpr double SPARE = 1.03;
     const double expected =
@@ -202,12 +201,15 @@ void LoadPass::run_tiles(Mode mode, unsigned threads, std::uint64_t tiles) {
     const std::uint64_t stop = std::min<std::uint64_t>(plan_.stop, plan_.begin + tiles * plan_.tile_bytes);
     const TilePart part{plan_.begin, stop, plan_.before.state};
     TileScan scan(source_, dialect_, plan_.isa, part, plan_.tile_bytes);
-    OrderedGate places;
+    OrderedGate bases, places;
     scan_ = &scan;
+    bases_ = &bases;
     places_ = &places;
     mode_ = mode;
     tiles_ = tiles;
     counts_ = LoadCounts{};
+    removes_rows_ = false;
+    row_bound_ = 0;
     std::fill(string_bytes_.begin(), string_bytes_.end(), 0);
     run_parallel(threads, [&](unsigned worker) {
         try {
@@ -215,6 +217,7 @@ void LoadPass::run_tiles(Mode mode, unsigned threads, std::uint64_t tiles) {
         } catch (const GateClosed&) {
         } catch (...) {
             scan.gate.close();
+            bases.close();
             places.close();
             throw;
         }
