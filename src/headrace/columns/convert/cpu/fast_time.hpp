@@ -115,8 +115,8 @@ HR_FN bool fast_fraction(const u8* p, usize n, usize& at, Timestamp& t) {
     return true;
 }
 
-// Reads the offset that ends the text, and makes `t` an instant. "+05:30" is read as a word, as fast_clock does; its
-// sign is unpredictable, so there is no branch for it.
+// Reads the offset that ends the text, and makes `t` an instant. An offset such as "+05:30" is read as a word, as
+// fast_clock does. Its sign is unpredictable, so there is no branch for it.
 HR_FN bool fast_offset(const u8* p, usize n, usize at, Timestamp& t) {
     if (n - at == 6) {
         u64 word;

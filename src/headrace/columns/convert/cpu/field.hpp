@@ -121,6 +121,12 @@ HR_HOT usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) 
         u64 marks = doubled ? block.equals(static_cast<u8>(dialect.quote)) : 0;
         if (escapes) marks |= block.equals(static_cast<u8>(dialect.escape));
         marks &= low_bits(left);
+        if ((marks | found >> 63) == 0) {
+            __builtin_memcpy(out, p, BLOCK);
+            out += left < BLOCK ? left : BLOCK;
+            found = 0;
+            continue;
+        }
         found = find_escapes(marks, found >> 63);
         u64 dropped = left <= BLOCK ? found & ~(u64{1} << (left - 1)) : found;
         if (dialect.lenient) dropped &= marks >> 1 | u64{p[BLOCK] == dialect.quote} << 63;
