@@ -58,7 +58,7 @@ nb::object string_views(nb::handle column, unsigned threads, u64 max_bytes) {
     EncodedTexts result;
     {
         const GilRelease release;
-        if (longest_text(texts, threads) > max_bytes) return nb::none();
+        if (longest_text(texts, threads, max_bytes) > max_bytes) return nb::none();
         result = make_views(texts, threads, max_bytes);
     }
     return parts_of(result, form_name(result.form));

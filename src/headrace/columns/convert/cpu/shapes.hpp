@@ -52,7 +52,7 @@ struct HexShape {
     bool fast(const u8* p, usize n, T& out) const {
         u64 value;
         constexpr u64 LARGEST = static_cast<u64>(static_cast<T>(-1) < 0 ? ~u64{0} >> 1 : ~u64{0});
-        if (!is_hex(p, n) || parse_hex_magnitude(p + 2, n - 2, value) != Parse::ok || value > LARGEST) return false;
+        if (!is_hex(p, n) || !fast_hex_digits(p + 2, n - 2, value) || value > LARGEST) return false;
         out = static_cast<T>(value);
         return true;
     }

@@ -49,8 +49,10 @@ struct TimestampShape {
     }
 #if defined(HR_ISA_AVX512)
     [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, i64* values) const {
-        __mmask8 fine = _mm512_cmpeq_epi64_mask(lanes.size, all_lanes(19));
-        if (offset_needed || fine == 0) return 0xFF;
+        const __mmask8 with_offset = utc ? _mm512_cmpeq_epi64_mask(lanes.size, all_lanes(25)) : __mmask8{0};
+        __mmask8 fine = offset_needed ? __mmask8{0} : _mm512_cmpeq_epi64_mask(lanes.size, all_lanes(19));
+        fine |= with_offset;
+        if (fine == 0) return 0xFF;
         const Lane64 head = lanes.quoted == 0 ? lanes.head : gather8(rows.text, lanes.start);
         const Lane64 day_text = gather8(rows.text + 8, lanes.start);
         const Lane64 between = _mm512_and_si512(_mm512_srli_epi64(day_text, 16), all_lanes(0xFF));
@@ -58,7 +60,11 @@ struct TimestampShape {
             _mm512_cmpeq_epi64_mask(between, all_lanes(' ')) | _mm512_cmpeq_epi64_mask(between, all_lanes('T'));
         fine &= split;
         const Lane64 days = days_of_lanes(head, day_text, fine);
-        const Lane64 time = time_of_lanes(gather8(rows.text + 11, lanes.start), fine);
+        Lane64 time = time_of_lanes(gather8(rows.text + 11, lanes.start), fine);
+        if (with_offset != 0) {
+            const Lane64 offsets = offset_of_lanes(gather8(rows.text + 19, lanes.start), with_offset, fine);
+            time = _mm512_mask_sub_epi64(time, with_offset, time, offsets);
+        }
         Lane64 value = _mm512_add_epi64(_mm512_mul_epi32(days, all_lanes(86400)), time);
         if (units != 1) {
             const Lane64 most = all_lanes(static_cast<u64>(INT64_LIMIT / units));
