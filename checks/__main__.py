@@ -9,6 +9,7 @@ from pathlib import Path
 from checks import (
     architecture,
     caches,
+    coming_from,
     docs_run,
     extras,
     features,
@@ -40,6 +41,7 @@ STATIC = (
     prose,
     words,
     options,
+    coming_from,
     caches,
     test_files,
     readme,

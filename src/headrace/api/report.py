@@ -202,6 +202,8 @@ class Report:
     inferred_from
         ``"all"``: types are inferred from the whole text. ``"first"``: types are those of a scan's first batch, and other values
         are faults.
+    notes
+        Arguments of the call that change nothing, such as ``low_memory``, with the reason.
     """
 
     bytes: int
@@ -227,6 +229,7 @@ class Report:
     end: Position | None = None
     inferred_from: str = "all"
     copied_by: str = ""
+    notes: tuple[str, ...] = ()
 
     def check(self) -> None:
         """Raise AssertionError unless records = rows + rejected + skipped, in all and in each file."""
@@ -269,6 +272,7 @@ class Report:
         if self.unread_bytes:
             lines.append(f"not read, after the last row: {self.unread_bytes:_} bytes")
         lines += [f"renamed {old} to {new!r}" for old, new in self.renamed.items()]
+        lines += self.notes
         return "\n".join(lines + [f"  {column}" for column in self.columns])
 
 

@@ -22,7 +22,6 @@ from headrace.columns.records.data_range import decide_header, find_data_range, 
 from headrace.columns.schema import PlannedColumns, explained_by, plan_columns
 from headrace.columns.types import ENCODED, DataType
 from headrace.columns.zone import LocalTimes
-from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.core.fast_constructor import fast_constructor
@@ -201,7 +200,7 @@ def make_report(
     source: OpenSource, prepared: Prepared, loaded: Loaded, options: CsvOptions, seconds: Mapping[str, float]
 ) -> Report:
     """Return the report of the read of one source."""
-    return _made_report(source.size, prepared, loaded, options.context, seconds)
+    return _made_report(source.size, prepared, loaded, options, seconds)
 
 
 def report_later(
@@ -220,14 +219,14 @@ def report_later(
         device=loaded.device,
         described=loaded.described,
     )
-    return partial(_made_report, source.size, prepared, without_columns, options.context, seconds)
+    return partial(_made_report, source.size, prepared, without_columns, options, seconds)
 
 
 _loaded = fast_constructor(Loaded)
 
 
-def _made_report(size: int, prepared: Prepared, loaded: Loaded, context: Context, seconds: Mapping[str, float]) -> Report:
-    counts = loaded.counts
+def _made_report(size: int, prepared: Prepared, loaded: Loaded, options: CsvOptions, seconds: Mapping[str, float]) -> Report:
+    counts, context = loaded.counts, options.context
     skipped = skipped_records(prepared, counts)
     return _report(
         bytes=size,
@@ -248,6 +247,7 @@ def _made_report(size: int, prepared: Prepared, loaded: Loaded, context: Context
         threads=context.thread_count,
         isa=context.isa_name,
         crossings=context.crossings,
+        notes=options.notes,
     )
 
 

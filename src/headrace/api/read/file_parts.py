@@ -170,6 +170,7 @@ def report_of(parts: Sequence[FilePart], options: CsvOptions, whole: Mapping[str
         isa=options.context.isa_name,
         crossings=options.context.crossings,
         files=files,
+        notes=options.notes,
         **whole,
     )
 

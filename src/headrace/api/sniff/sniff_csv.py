@@ -238,7 +238,7 @@ def sniff_rest(
     except EmptyInputError:
         return None, options
     found = {name: value for name, value in sniffed.options.items() if name not in known}
-    with_found = parse_options({**values, **found})
+    with_found = parse_options({**values, **found}, options.notes)
     if "header" in found:
         with_found = replace(with_found, schema=replace(with_found.schema, reason=sniffed.header_reason))
     return sniffed, with_found
