@@ -6,6 +6,11 @@ All other arguments must be refused: a value that is silently taken for another 
 from __future__ import annotations
 
 NONE = {"none"}
+NO_BYTE = {"none", "false", "empty text", "empty bytes"}
+NUMBERS = {
+    *("zero", "one", "minus one", "huge", "hugely negative", "2**63", "float", "whole float", "float64"),
+    *("list of numbers", "pair", "mixed pair", "set"),
+}
 FLAG = {"true", "false", "numpy bool"}
 FROM_ZERO = {"zero", "one", "int64"}
 FROM_ONE = {"one", "int64"}
@@ -34,23 +39,23 @@ TAKES: dict[str, set[str]] = {
     "to": {"none", "device"},
     "dialect": NONE,
     "sep": {*BYTES, "digits"},
-    "quote_char": NONE,
-    "escape_char": NONE,
+    "quote_char": NO_BYTE,
+    "escape_char": NO_BYTE,
     "comment": {"none", *BYTES, "digits"},
     "lineterminator": {"none", *BYTES, "digits"},
     "line_end": {"none", *BYTES, "digits"},
-    "header": {"true", "false", *FROM_ZERO, "list of numbers", "pair", "range"},
+    "header": {"none", "true", "false", *FROM_ZERO, "list of numbers", "pair", "range"},
     "names": NONE,
-    "columns": {"none", *POSITIONS},
+    "columns": {"none", *POSITIONS, "empty set", "set", "set of texts"},
     "schema": NONE,
-    "dtypes": {"none", "empty dict"},
-    "null_values": {*SEVERAL, "empty dict"},
-    "true_values": SEVERAL,
-    "false_values": SEVERAL - {"text True"},
+    "dtypes": {"none", "empty dict", "empty list", "empty tuple"},
+    "null_values": {"none", *SEVERAL, "empty dict", *NUMBERS},
+    "true_values": {"none", *SEVERAL},
+    "false_values": {"none", *SEVERAL} - {"text True"},
     "thousands": NONE,
     "date_format": {"none", "empty dict"},
     "n_rows": {"none", *FROM_ZERO},
-    "skip_rows": FROM_ZERO,
+    "skip_rows": {*FROM_ZERO, "range"},
     "skip_rows_after_header": FROM_ZERO,
     "skip_footer": FROM_ZERO,
     "max_rejects": {"none", *FROM_ZERO},
@@ -110,6 +115,11 @@ TAKES |= dict.fromkeys(("descending", "total_order", "stable", "largest", "exclu
 TAKES_IN: dict[str, set[str]] = {
     "scan_csv.shrink": {"false"},
     "sniff_csv.header": FLAG,
+    "write_csv.quote_char": NONE,
+    "sniff_csv.quote_char": NONE,
+    "sniff_csv.escape_char": NONE,
+    "Dialect.quote_char": NONE,
+    "Dialect.escape_char": NONE,
     "sniff_csv.comment": NONE,
     "write_csv.header": FLAG,
     "write_csv.line_end": BYTES - {"surrogate"} | {"digits"},

@@ -253,6 +253,7 @@ def limited(seconds: float) -> Iterator[None]:
 
 PATHS = {"source", "path_or_file"}
 OTHER_NAMES = {
+    "columns": r"\bschema\b",
     "key": "column|row|table|slice",
     "low": "range|splitters",
     "high": "range",

@@ -74,9 +74,9 @@ def lines_to_skip(name: str, value: object) -> int:
     """Parse a number of lines; the first indexes 0, 1, ... are such a number too."""
     if callable(value):
         raise OptionError(f"{name} is a number of lines, and no function; filter the rows after the read")
-    if isinstance(value, list | tuple | range) and list(value) == list(range(len(value))):
+    if isinstance(value, list | range) and value and list(value) == list(range(len(value))):
         return len(value)
-    if isinstance(value, list | tuple | range | set | frozenset):
+    if isinstance(value, list | range | set | frozenset):
         raise OptionError(f"{name} is the number of lines before the header, not {shown(value)}; filter the rows after the read")
     return count(name, value)
 

@@ -49,7 +49,7 @@ def expand(values: dict[str, object]) -> dict[str, object]:
     columns, dialect = values["columns"], values["dialect"]
     if isinstance(columns, Mapping) and columns:
         values = assign_aliases({**values, "columns": None}, [Meaning("columns", "schema", columns)], DEFAULTS)
-    if dialect is not None and dialect != "auto" and (options := csv_dialect(dialect)) is not None:
+    if dialect is not None and (options := csv_dialect(dialect)) is not None:
         pairs = [Meaning("dialect", own, value) for own, value in options.items() if value != DEFAULTS[own]]
         values = assign_aliases({**values, "dialect": None}, pairs, DEFAULTS)
     return values
