@@ -97,12 +97,13 @@ def read_csv(
     Parameters
     ----------
     source
-        A path, bytes, or a file object. File objects of ``fsspec.open(url)`` are opened and closed here. Bytes, and arrays of
-        bytes, are the text itself; bytes that look like a path are refused. A file is read in pieces, so the memory needed is
-        that of the result and a few MB a thread.
+        A path, bytes, or a file object. A leading ``~`` is the home directory. File objects of ``fsspec.open(url)`` are opened
+        and closed here. Bytes, and arrays of bytes, are the text itself; bytes that look like a path are refused. A file is read
+        in pieces, so the memory needed is that of the result and a few MB a thread.
 
-        Several sources are a list, or a pattern (``"data/*.csv"``, ``"data/**/*.csv"``) whose files are read in the order of
-        their paths. The table has the rows of all files, one file after another, and each column has one type for all files.
+        Several sources are a list, a set of paths, or a pattern (``"data/*.csv"``, ``"data/**/*.csv"``). Files of a set or a
+        pattern are read in the order of their paths. The table has the rows of all files, one file after another, and each
+        column has one type for all files.
         ``rejects`` then has a column ``file``, and the report has an entry for each file. Rows are skipped in each file;
         `n_rows` and the row index continue from one file to the next.
     device
@@ -208,9 +209,9 @@ def read_csv(
     row_index_offset
         Index of the first record.
     compression
-        Compression of the source: ``"gzip"``, ``"zstd"``, ``"bz2"``, ``"xz"`` or ``"lz4"`` (frames). ``"infer"`` recognises it
-        by the first bytes; None takes the bytes as they are. The whole text is held in memory. Positions in errors, rejects and
-        evidence are bytes of the decompressed text.
+        Compression of the source: ``"gzip"``, ``"zstd"``, ``"bz2"``, ``"xz"``, ``"lz4"`` (frames) or ``"zip"`` (an archive of
+        one file). ``"infer"`` recognises it by the first bytes; None takes the bytes as they are. The whole text is held in
+        memory. Positions in errors, rejects and evidence are bytes of the decompressed text.
     encoding
         Python's name of the encoding. None for UTF-8, or for UTF-16 and UTF-32 if the text has a byte-order mark. UTF-16 and
         single-byte code pages (``"latin-1"``, ``"cp1252"``) are decoded by the threads that parse; positions in rejects, errors
