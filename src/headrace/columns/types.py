@@ -69,6 +69,8 @@ class DataType:
     --------
     >>> parse_type("timestamp[us, UTC]")
     DataType('timestamp[us, UTC]')
+    >>> parse_type("bigint") == "int64"
+    True
     """
 
     name: str
@@ -104,6 +106,23 @@ class DataType:
             raise OptionError.wrong("precision of decimal128", f"1 to {_MAX_PRECISION} digits", self.precision)
         if not _is_in(self.scale, 0, self.precision):
             raise OptionError.wrong("scale of decimal128", f"0 to the precision {self.precision}", self.scale)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare with a type, or with anything that stands for one: its text, a Python class, a type of another library."""
+        if isinstance(other, DataType):
+            same_value = self.unit == other.unit and self.precision == other.precision
+            return self.name == other.name and same_value and self.tz == other.tz and self.scale == other.scale
+        if other is None or isinstance(other, int | float | bytes):
+            return False
+        try:
+            return self == parse_type(other)
+        except OptionError:
+            return False
+
+    def __hash__(self) -> int:
+        """Return the hash of the type's text, which is equal to the type."""
+        is_plain = self.unit is None and self.precision is None and self.name != "dictionary"
+        return hash(self.name if is_plain else str(self))
 
     def __str__(self) -> str:
         if self.name == "decimal128":

@@ -1,0 +1,119 @@
+"""Formats a table as text."""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from headrace.columns.column import Column
+from headrace.columns.zone import zone_named
+
+ROWS = 10
+_CELL = 32
+GAP = "…"
+
+
+def table_picture(columns: Mapping[str, Column], num_rows: int, max_rows: int = ROWS) -> str:
+    """Return names, types, and the first and last rows, `max_rows` in all, cut to the width of the terminal."""
+    shape = f"shape: ({num_rows:_}, {len(columns):_})"
+    if not columns:
+        return shape
+    drawn = _fit(
+        [_drawn(name, column, max_rows) for name, column in columns.items()], shutil.get_terminal_size((100, 24)).columns
+    )
+    widths = [max(map(_width, cells)) for cells in drawn]
+    lines = [
+        " │ ".join(_pad(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in zip(*drawn, strict=True)
+    ]
+    rule = "─┼─".join("─" * width for width in widths)
+    return "\n".join([shape, *lines[:2], rule, *lines[2:]])
+
+
+def _drawn(name: str, column: Column, max_rows: int) -> list[str]:
+    """Return the cells of a column from top to bottom."""
+    head = [cut(name), str(column.type)]
+    if len(column) <= max_rows:
+        return [*head, *cells(column)]
+    return [*head, *cells(column[: max_rows // 2]), GAP, *cells(column[len(column) - max_rows // 2 :])]
+
+
+def cells(column: Column) -> list[str]:
+    """Return the text of each value of a column."""
+    values = column.to_pylist()
+    if column.type.unit == "ns":
+        zone = None if column.type.tz is None else zone_named(column.type.tz)
+        shown: Callable[[int], str] = partial(_nanoseconds, zone=zone)
+        shown = {"time64": _time_nanoseconds, "duration": _duration_nanoseconds}.get(column.type.name, shown)
+        return ["null" if count is None else shown(count) for count in values]
+    if column.type.name == "decimal128":
+        return ["null" if value is None else format(value, "f") for value in values]
+    return [_cell(value) for value in values]
+
+
+def _nanoseconds(count: int, zone: datetime.tzinfo | None = None) -> str:
+    seconds, rest = divmod(count, 1_000_000_000)
+    moment = datetime.datetime(1970, 1, 1, tzinfo=zone and datetime.UTC) + datetime.timedelta(seconds=seconds)
+    text = (moment.astimezone(zone) if zone else moment).isoformat(sep=" ")
+    return text[:19] + (f".{rest:09}" if rest else "") + text[19:]
+
+
+def _time_nanoseconds(count: int) -> str:
+    return _nanoseconds(count).partition(" ")[2]
+
+
+def _duration_nanoseconds(count: int) -> str:
+    seconds, rest = divmod(count, 1_000_000_000)
+    return str(datetime.timedelta(seconds=seconds)) + (f".{rest:09}" if rest else "")
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(sep=" ")
+    return cut(str(value))
+
+
+def visible(text: str) -> str:
+    """Return the text with an escape for each control character, so that a terminal does not execute it."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def cut(text: str) -> str:
+    """Return the beginning of `text`, without control characters."""
+    text = visible(text[: 2 * _CELL])
+    return text if len(text) <= _CELL else text[: _CELL - 1] + GAP
+
+
+def _fit(columns: Sequence[list[str]], width: int) -> Sequence[list[str]]:
+    """Return the columns that fit `width`, without the middle ones."""
+
+    def total(chosen: Sequence[list[str]]) -> int:
+        return sum(max(map(_width, cells)) + 3 for cells in chosen)
+
+    if total(columns) <= width or len(columns) == 1:
+        return columns
+    gap = [[GAP] * len(columns[0])]
+    left, right = 1, 0
+    while left + right < len(columns):
+        more_left, more_right = (left + 1, right) if left <= right else (left, right + 1)
+        chosen = [*columns[:more_left], *gap, *columns[len(columns) - more_right :]]
+        if total(chosen) > width:
+            break
+        left, right = more_left, more_right
+    return [*columns[:left], *gap, *columns[len(columns) - right :]]
+
+
+def _width(text: str) -> int:
+    """Return the number of terminal columns of `text`."""
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 0 if unicodedata.combining(c) else 1 for c in text)
+
+
+def _pad(text: str, width: int) -> str:
+    return text + " " * (width - _width(text))
