@@ -15,7 +15,6 @@ from headrace.core.device import Device
 from headrace.core.options import flag
 from headrace.encode.texts import as_plain
 from headrace.export.arrow.arrow import stream_capsule
-from headrace.export.text.write_csv import Writable, write_csv
 
 if TYPE_CHECKING:
     import duckdb
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+
+    from headrace.export.text.write_csv import Writable
 
 
 class ArrowWrites:
@@ -40,6 +41,8 @@ class ArrowWrites:
     def write_csv(self, path_or_file: str | os.PathLike[str] | Writable, **options: Any) -> None: ...
     def write_csv(self, path_or_file: str | os.PathLike[str] | Writable | None = None, **options: Any) -> bytes | None:
         """Write the rows as delimited text; see `headrace.write_csv` for the options."""
+        from headrace.export.text.write_csv import write_csv  # not needed to read
+
         return write_csv(self, path_or_file, **options)
 
     def write_parquet(self, path: str | os.PathLike[str], **options: Any) -> None:

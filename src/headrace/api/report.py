@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from headrace.api.sniffed import Sniffed
 from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.header import HeaderDecision
 from headrace.columns.types import DataType
 from headrace.core.options import integer
 from headrace.core.transfers import Crossings
+
+if TYPE_CHECKING:
+    from headrace.api.sniffed import Sniffed
 
 __all__ = ["ColumnReport", "Evidence", "FileReport", "HeaderDecision", "Position", "Report", "Skipped"]
 

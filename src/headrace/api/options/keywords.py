@@ -18,6 +18,9 @@ from headrace.sources.compression.formats import CompressionName
 if TYPE_CHECKING:
     import csv
 
+AUTO = "auto"
+"""Value of an option that is to be found."""
+
 OnError = Literal["raise", "null", "reject"]
 EncodingErrors = Literal["strict", "replace"]
 NullText = str | int | float

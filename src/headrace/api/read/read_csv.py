@@ -6,11 +6,12 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from headrace.api.load.reading import load_placed, make_report, prepare, report_later, table_columns, wanted_device
 from headrace.api.options.csv_options import Keywords, parse_options, resolve_names
 from headrace.api.options.keywords import (
+    AUTO,
     ColumnsLike,
     CompressionLike,
     CsvKeywords,
@@ -20,8 +21,6 @@ from headrace.api.options.keywords import (
     OnError,
 )
 from headrace.api.options.table import DEFAULTS
-from headrace.api.read.read_files import read_files
-from headrace.api.sniff.sniff_csv import AUTO, sniff_files, sniff_rest
 from headrace.api.table import Table
 from headrace.columns.date_format import DateFormatLike
 from headrace.columns.plan.load_run import Progress
@@ -32,6 +31,9 @@ from headrace.core.device import Device
 from headrace.encode.texts import StringForm
 from headrace.sources.find_files import list_sources
 from headrace.sources.open import SourceLike, open_source
+
+if TYPE_CHECKING:
+    from headrace.api.read.read_files import FindDialect
 
 
 def read_csv(
@@ -374,12 +376,16 @@ def _read(source: SourceLike | Iterable[SourceLike], values: Keywords, notes: tu
     is_sniffed = values["dialect"] == AUTO
     sources = list_sources(source, glob=options.files.glob, hive=options.files.hive_partitioning is True)
     if sources is not None or options.files.wanted:
-        find_dialect = partial(sniff_files, values=values) if is_sniffed else None
+        from headrace.api.read.read_files import read_files  # not needed to read one file
+
+        find_dialect = _dialect_finder(values) if is_sniffed else None
         return read_files(sources or [source], options, find_dialect)  # type: ignore[list-item]
     begun = time.perf_counter()
     with open_source(source, options.source) as opened:
         sniffed = None
         if is_sniffed:
+            from headrace.api.sniff.sniff_csv import sniff_rest  # not needed if the options are given
+
             sniffed, options = sniff_rest(opened, values, options)
         prepared = prepare(opened, options)
         planned = time.perf_counter()
@@ -391,3 +397,9 @@ def _read(source: SourceLike | Iterable[SourceLike], values: Keywords, notes: tu
     report = report_later(*read) if sniffed is None else replace(make_report(*read), sniffed=sniffed)
     table = Table(table_columns(prepared, loaded, options), rejects=Table(loaded.rejects), report=report)
     return table if loaded.device == str(device) else table.to(device, context=options.context)
+
+
+def _dialect_finder(values: Keywords) -> FindDialect:
+    from headrace.api.sniff.sniff_csv import sniff_files  # not needed if the options are given
+
+    return partial(sniff_files, values=values)

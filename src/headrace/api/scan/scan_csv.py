@@ -9,14 +9,14 @@ from functools import partial
 from typing import Literal, Unpack
 
 from headrace.api.options.csv_options import parse_options, resolve_names
-from headrace.api.options.keywords import CsvKeywords
+from headrace.api.options.keywords import AUTO, CsvKeywords
 from headrace.api.options.table import DEFAULTS
 from headrace.api.read.read_csv import read_csv
 from headrace.api.report import Position
 from headrace.api.scan.scan import Scan
 from headrace.api.scan.scan_parts import BatchCut
 from headrace.api.scan.scan_state import ScanRequest
-from headrace.api.sniff.sniff_csv import AUTO, sniff_files
+from headrace.api.sniff.sniff_csv import sniff_files
 from headrace.core.context import Context, context_of
 from headrace.core.device import Device, parse_device
 from headrace.core.errors import OptionError
