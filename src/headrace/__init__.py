@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from headrace._native import release_unused_memory
 from headrace.api.read.read_csv import read_csv
-from headrace.api.report import Position, Report
 from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
@@ -32,6 +31,7 @@ from headrace.core.errors import (
 from headrace.structure.dialect import Dialect
 
 if TYPE_CHECKING:
+    from headrace.api.report import Position, Report
     from headrace.api.scan.scan import Scan
     from headrace.api.scan.scan_csv import scan_csv
     from headrace.api.sniff.sniff_csv import sniff_csv
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 _LAZY = {
     "DeviceArray": "headrace.arrays.device_array",
     "Expression": "headrace.core.expressions.expression",
+    "Position": "headrace.api.report",
+    "Report": "headrace.api.report",
     "Scan": "headrace.api.scan.scan",
     "Sniffed": "headrace.api.sniffed",
     "argsort": "headrace.arrange.sort.sort",

@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 from headrace.api.conversions import ArrowWrites, Conversions
-from headrace.api.report import Report
 from headrace.columns.column import Column
 from headrace.columns.placement import moved_all
 from headrace.columns.schema import is_name
@@ -23,6 +22,7 @@ from headrace.export.arrow.arrow import device_batch, schema_capsule, stream_cap
 if TYPE_CHECKING:
     import numpy as np
 
+    from headrace.api.report import Report
     from headrace.arrange.bucket.functions import BucketFunction
 
 
@@ -60,8 +60,10 @@ class Table(Conversions, ArrowWrites):
             self._columns, self._names = dict(columns), tuple(columns)
         if rejects is not None:
             instance("rejects", rejects, Table)
-        if report is not None and not isinstance(report, Report) and (isinstance(report, type) or not callable(report)):
-            raise OptionError.wrong("report", "a Report or None", report)
+        if report is not None and (isinstance(report, type) or not callable(report)):
+            from headrace.api.report import Report  # a read passes a function
+
+            instance("report", report, Report, "a Report or None")
         # Only the dictionary refers to the columns. It releases them in their order, so that the next table reuses their memory.
         self._rejects = rejects
         self._report = report
@@ -107,7 +109,7 @@ class Table(Conversions, ArrowWrites):
         """
         if self._report is None:
             raise AttributeError("only a table that a read returns has a report")
-        if not isinstance(self._report, Report):
+        if callable(self._report):
             self._report = self._report()
         return self._report
 

@@ -393,8 +393,10 @@ def _read(source: SourceLike | Iterable[SourceLike], values: Keywords, notes: tu
         done = time.perf_counter()
         device = wanted_device(opened, options)
     seconds = {"prepare": planned - begun, **loaded.seconds, "total": done - begun}
-    read = opened, prepared, loaded, options, seconds
-    report = report_later(*read) if sniffed is None else replace(make_report(*read), sniffed=sniffed)
+    if sniffed is None:
+        report = report_later(opened, prepared, loaded, options, seconds)
+    else:
+        report = replace(make_report(opened, prepared, loaded, options, seconds), sniffed=sniffed)
     table = Table(table_columns(prepared, loaded, options), rejects=Table(loaded.rejects), report=report)
     return table if loaded.device == str(device) else table.to(device, context=options.context)
 
