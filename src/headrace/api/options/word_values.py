@@ -174,8 +174,10 @@ def option_object(name: str, value: object, call: ForeignCall) -> Options:
         raise OptionError.wrong(name, "an object of pyarrow.csv, such as ParseOptions", value)
     default = type(value)()
     for word in dir(value):
-        found = None if word.startswith("_") else getattr(value, word)
-        if found is None or callable(found) or found == getattr(default, word):
+        if word.startswith("_") or callable(getattr(type(value), word)):
+            continue
+        found = getattr(value, word)
+        if found is None or found == getattr(default, word):
             continue
         if word in call.words or (word in DEFAULTS and call.options[word] is not DEFAULTS[word]):
             raise OptionError(f"{word} and {name} are both given; pass one of them")
