@@ -9,6 +9,7 @@ from pathlib import Path
 from checks import (
     architecture,
     caches,
+    coming_from,
     docs_run,
     extras,
     features,
@@ -42,6 +43,7 @@ STATIC = (
     words,
     options,
     spread,
+    coming_from,
     caches,
     test_files,
     readme,

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 
 from headrace._native import release_unused_memory
 from headrace.api.read.read_csv import read_csv
-from headrace.api.report import Position, Report
-from headrace.api.sniff.sniff_csv import sniff_csv
-from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
-from headrace.api.write_csv import write_csv
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.caches import clear_caches
@@ -35,8 +31,12 @@ from headrace.core.errors import (
 from headrace.structure.dialect import Dialect
 
 if TYPE_CHECKING:
+    from headrace.api.report import Position, Report
     from headrace.api.scan.scan import Scan
     from headrace.api.scan.scan_csv import scan_csv
+    from headrace.api.sniff.sniff_csv import sniff_csv
+    from headrace.api.sniffed import Sniffed
+    from headrace.api.write_csv import write_csv
     from headrace.arrange.bucket import functions as buckets
     from headrace.arrange.histogram.histogram import histogram
     from headrace.arrange.multisplit.multisplit import multisplit
@@ -49,7 +49,10 @@ if TYPE_CHECKING:
 _LAZY = {
     "DeviceArray": "headrace.arrays.device_array",
     "Expression": "headrace.core.expressions.expression",
+    "Position": "headrace.api.report",
+    "Report": "headrace.api.report",
     "Scan": "headrace.api.scan.scan",
+    "Sniffed": "headrace.api.sniffed",
     "argsort": "headrace.arrange.sort.sort",
     "buckets": "headrace.arrange.bucket.functions",
     "histogram": "headrace.arrange.histogram.histogram",
@@ -60,9 +63,11 @@ _LAZY = {
     "scan": "headrace.primitives.scan",
     "scan_csv": "headrace.api.scan.scan_csv",
     "select": "headrace.primitives.select",
+    "sniff_csv": "headrace.api.sniff.sniff_csv",
     "sort": "headrace.arrange.sort.sort",
     "sort_pairs": "headrace.arrange.sort.sort",
     "top_k": "headrace.arrange.sort.sort",
+    "write_csv": "headrace.api.write_csv",
 }
 """Modules of the public names that are imported on first use."""
 
@@ -125,4 +130,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    """Return the public names: those of `__all__`, and of modules what Python itself sets."""
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

@@ -36,9 +36,9 @@ def test_scan_csv_takes_other_names() -> None:
 
 def test_the_defaults_parse_and_are_those_of_read_csv() -> None:
     assert read_csv.__kwdefaults__ == DEFAULTS
-    options = parse_options(resolve_names({}, {}))
+    options = parse_options(*resolve_names({}, {}))
     assert options.dialect == headrace.Dialect()
-    assert parse_options(resolve_names({}, {"delim": ";"})).dialect.sep == b";"
+    assert parse_options(*resolve_names({}, {"delim": ";"})).dialect.sep == b";"
 
 
 def test_other_names_are_no_options() -> None:

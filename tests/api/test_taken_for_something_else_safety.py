@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import headrace
-from headrace import OptionError, read_csv, scan_csv, sniff_csv, write_csv
+from headrace import OptionError, SourceError, read_csv, scan_csv, sniff_csv, write_csv
 
 READERS: list[Callable[..., Any]] = [read_csv, lambda *a, **k: scan_csv(*a, **k).read(), sniff_csv]
 
@@ -62,6 +62,52 @@ ARRAYS = [
 def test_arrays_of_other_items_than_bytes(read: Callable[..., Any], items: Any) -> None:
     with pytest.raises(OptionError, match="source "):
         read(items)
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize("text", ["a,b\n1,2\n", "a\r1", "a,b\n" * 10_000], ids=len)
+def test_a_text_in_place_of_a_path(read: Callable[..., Any], text: str) -> None:
+    for source in (text, [text]):
+        with pytest.raises(OptionError, match=r"source looks like text.*; pass bytes or io.StringIO"):
+            read(source)
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_a_path_may_have_a_line_break_if_it_exists(read: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "a\nb.csv"
+    path.write_bytes(b"a,b\n1,2\n")
+    assert read(str(path)) is not None
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_home_and_standard_input(read: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_bytes(b"a,b\n1,2\n")
+    assert read("~/t.csv") is not None
+    assert read("~/*.csv") is not None
+    assert read(Path("~/t.csv")) is not None
+    with pytest.raises(OptionError, match=r"'-' is no file; for standard input pass sys.stdin.buffer"):
+        read("-")
+    (tmp_path / "-").write_bytes(b"a,b\n1,2\n")
+    assert read("-") is not None
+
+
+def test_sets_of_paths_are_read_in_order(tmp_path: Path) -> None:
+    for name in ("b", "a", "c"):
+        (tmp_path / f"{name}.csv").write_bytes(b"x\n%s\n" % name.encode())
+    paths = {str(tmp_path / "b.csv"), tmp_path / "a.csv", str(tmp_path / "c.csv")}
+    assert read_csv(paths)["x"].to_pylist() == ["a", "b", "c"]
+    assert scan_csv(frozenset(paths)).read()["x"].to_pylist() == ["a", "b", "c"]
+    with pytest.raises(OptionError, match="a set, which has no order, with b'x"):
+        read_csv({b"x\n1\n", b"x\n2\n"})
+    with pytest.raises(OptionError, match="a list without a source"):
+        read_csv(set())
+
+
+def test_a_folder_says_how_to_read_its_files(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"is a directory; name a file in it, or several: .*\*.csv.* hive_partitioning=True"):
+        read_csv(tmp_path)
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i1"])

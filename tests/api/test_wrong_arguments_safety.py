@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from taken_arguments import EVERYTHING, takes
 from wrong_arguments import (
+    PATHS,
     Call,
     array_calls,
     array_values,
@@ -78,7 +79,7 @@ def test_one_likely_argument(call: Call, parameter: str, tmp_path: Path, monkeyp
 def test_several_wrong_arguments(data: st.DataObject, tmp_path: Path) -> None:
     call = CALLS[data.draw(st.sampled_from(sorted(CALLS)))]
     names = data.draw(st.lists(st.sampled_from(call.tried()), min_size=min(2, len(call.tried())), max_size=4, unique=True))
-    wrong = {name: ALL_VALUES[data.draw(st.sampled_from(sorted(ALL_VALUES)))]() for name in names if name != "path_or_file"}
+    wrong = {name: ALL_VALUES[data.draw(st.sampled_from(sorted(ALL_VALUES)))]() for name in names if name not in PATHS}
     error = outcome(call, wrong)
     # Two right values may contradict each other, and the message is then about all that is given.
     assert not fault_of(error, (*call.tried(), *call.right())), f"{call.name}({wrong})"
@@ -113,7 +114,7 @@ class Missing:
 
 sys.meta_path.insert(0, Missing())
 sys.path.insert(0, sys.argv[1])
-from wrong_arguments import array_calls, fault_of, library_calls, outcome, plain_calls, plain_values
+from wrong_arguments import PATHS, array_calls, fault_of, library_calls, outcome, plain_calls, plain_values
 import headrace
 
 class Keys:
@@ -134,7 +135,7 @@ for call in [*plain_calls(), *library_calls(), *array_calls(Keys, Mask)]:
     if right is not None and (not isinstance(right, expected) and call.name not in ("Scan.timed", "Scan.fetched", "Scan")):
         print(call.name, repr(right))
     for parameter in call.tried():
-        if parameter == "path_or_file":
+        if parameter in PATHS:
             continue
         for kind, make in plain_values().items():
             count += 1

@@ -251,8 +251,9 @@ def limited(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-PATHS = {"source", "path_or_file"}
+PATHS = {"path_or_file", "path"}
 OTHER_NAMES = {
+    "columns": r"\bschema\b",
     "key": "column|row|table|slice",
     "low": "range|splitters",
     "high": "range",
@@ -279,7 +280,7 @@ def fault_of(error: BaseException | None, parameters: tuple[str, ...]) -> str:
         return "" if re.search(names, said, re.IGNORECASE) else f"no argument is named: {said!r}"
     if isinstance(error, TypeError) and any(name in said for name in parameters):
         return ""
-    if isinstance(error, OSError) and PATHS & set(parameters):
+    if isinstance(error, OSError) and {"source", *PATHS} & set(parameters):
         return ""
     return f"{type(error).__name__}: {said[:300]}"
 
@@ -326,6 +327,15 @@ def plain_calls() -> list[Call]:
         Call("Table", headrace.Table, lambda: {"columns": {"a": table()["a"]}}),
         Call("Table[]", lambda key: table()[key], lambda: {"key": "a"}),
         of_method("Table.to", table, {"device": "cpu"}),
+        Call("Table.select", lambda columns: table().select(columns), lambda: {"columns": ["a"]}),
+        Call("Table.drop", lambda columns: table().drop(columns), lambda: {"columns": ["a"]}),
+        of_method("Table.rename", table, {"names": {"a": "x"}}),
+        of_method("Table.head", table, {"n": 1}),
+        of_method("Table.tail", table, {"n": 1}),
+        of_method("Table.iter_rows", table, {"named": True}),
+        Call("Table.equals", lambda other: table().equals(other), lambda: {"other": table()}),
+        of_method("Table.write_csv", table, {}),
+        Call("Scan.write_csv", lambda path_or_file=None: headrace.scan_csv(TEXT).write_csv(path_or_file), dict),
         of_method("Column.slice", lambda: table()["a"], {"start": 0, "length": 1}),
         of_method("Column.compact", lambda: headrace.read_csv(TEXT, strings="view")["b"], {}),
         of_method("Column.to", lambda: table()["a"], {"device": "cpu"}),
@@ -343,6 +353,10 @@ def library_calls() -> list[Call]:
     """Calls that need other libraries, with right arguments that need none."""
     return [
         of_method("Table.to_arrow", table, {}),
+        of_method("Table.to_pandas", table, {}),
+        of_method("Table.write_parquet", table, {"path": "t.parquet"}),
+        of_method("Scan.write_parquet", lambda: headrace.scan_csv(TEXT), {"path": "t.parquet"}),
+        Call("Table.from_arrow", headrace.Table.from_arrow, lambda: {"data": table()}),
         of_method("Table.to_duckdb", table, {}),
         of_method("Scan.to_duckdb", lambda: headrace.scan_csv(TEXT), {}),
         of_method("Table.partition", numbers, {"by": "a", "buckets": headrace.buckets.modulo(3)}),

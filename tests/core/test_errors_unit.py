@@ -49,9 +49,16 @@ def test_unknown_value_with_nothing_near_names_all():
     assert str(OptionError.unknown("device", "gpu:0", ["cpu"])) == "unknown device 'gpu:0'; valid: cpu"
 
 
-def test_unknown_value_says_that_its_list_is_cut():
-    assert str(OptionError.unknown("column", "zzz", map(str, range(31)))).endswith("28, 29, ...")
+def test_a_list_of_valid_values_is_complete_or_left_out():
     assert str(OptionError.unknown("column", "zzz", map(str, range(30)))).endswith("28, 29")
+    assert str(OptionError.unknown("column", "zzz", map(str, range(31)))) == "unknown column 'zzz'"
+    error = OptionError.unknown("column", "zzz", map(str, range(31)), "table.column_names")
+    assert str(error) == "unknown column 'zzz'; table.column_names lists the valid ones"
+
+
+def test_a_name_is_suggested_only_if_one_or_two_characters_differ():
+    assert str(OptionError.unknown("option", "seperater", ["separator"])).endswith("did you mean 'separator'?")
+    assert str(OptionError.unknown("option", "chunk_rows", ["chunk_bytes"])).endswith("valid: chunk_bytes")
 
 
 def test_unknown_value_may_be_no_text():

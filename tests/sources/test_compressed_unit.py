@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import lz4.frame
 import pytest
@@ -16,12 +19,22 @@ import headrace
 from headrace import ParseError
 from headrace.sources.compression.formats import recognised
 
+
+def zipped(text: bytes) -> bytes:
+    """Return an archive of one file."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.csv", text)
+    return file.getvalue()
+
+
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
     "zstd": zstandard.ZstdCompressor().compress,
     "bz2": bz2.compress,
     "xz": lzma.compress,
     "lz4": lz4.frame.compress,
+    "zip": zipped,
 }
 ALL = pytest.mark.parametrize("form", COMPRESS)
 
@@ -85,3 +98,28 @@ def test_encoded_text_in_it(form: str) -> None:
 @pytest.mark.parametrize("text", [b"BZh,a\n1,2\n", b"BZh91AY,b\n", b"\x1f\x8b\n", b"\xfd7zXZ\n", b""])
 def test_text_that_only_begins_like_it(text: bytes) -> None:
     assert recognised(text) is None
+
+
+STORED = pytest.param(zipfile.ZIP_STORED, False, id="stored")
+"""A stored file without a size before it has no end that a reader could find, so no tool writes it to a stream."""
+
+
+@pytest.mark.parametrize(
+    ("method", "is_stream"),
+    [STORED, pytest.param(zipfile.ZIP_DEFLATED, False, id="file"), pytest.param(zipfile.ZIP_DEFLATED, True, id="stream")],
+)
+@pytest.mark.parametrize("force_zip64", [False, True], ids=["small", "zip64"])
+def test_zip_as_tools_write_it(method: int, is_stream: bool, force_zip64: bool, tmp_path: Path) -> None:
+    """A writer that cannot seek puts the sizes after the data; large files have sizes of 8 bytes."""
+    text = b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * 7919 % 1000003) for i in range(50_000))
+    path = tmp_path / "a.zip"
+    with path.open("wb") as file:
+        target = SimpleNamespace(write=file.write, flush=file.flush) if is_stream else file
+        with zipfile.ZipFile(target, "w", method) as archive:  # type: ignore[call-overload]
+            archive.comment = b"PK\x03\x04 in a comment"
+            with archive.open("a.csv", "w", force_zip64=force_zip64) as member:
+                member.write(text)
+    expected = headrace.read_csv(text).to_pydict()
+    assert headrace.read_csv(path).to_pydict() == expected
+    assert headrace.scan_csv(path, batch_bytes=100_000).read().to_pydict() == expected
+    assert headrace.sniff_csv(path).sep == ","

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.core.errors import MissingDependencyError
-from headrace.core.options import instance
+from headrace.core.options import choice, instance
 
 
 def needed(package: str, extra: str | None, what: str) -> Any:
@@ -31,6 +31,22 @@ def needed(package: str, extra: str | None, what: str) -> Any:
         if error.name != package:
             raise  # the package is installed, but a dependency of it is missing
         raise MissingDependencyError.of(package, extra, what) from None
+
+
+def pandas_types(pandas: Any, dtype_backend: object) -> Any:
+    """Return the function from Arrow's types to those of pandas, for ``pyarrow.Table.to_pandas``.
+
+    Raises
+    ------
+    OptionError
+        There is no such backend.
+    """
+    if choice("dtype_backend", dtype_backend, ("numpy_nullable", "pyarrow")) == "pyarrow":
+        return pandas.ArrowDtype
+    names = [f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)] + ["Float32", "Float64"]
+    types = {name.lower().replace("float32", "float").replace("float64", "double"): name for name in names}
+    types |= {"bool": "boolean", "string": "string", "large_string": "string"}
+    return lambda arrow_type: pandas.api.types.pandas_dtype(types[str(arrow_type)]) if str(arrow_type) in types else None
 
 
 def duckdb_connection(given: object) -> Any:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from headrace.api.sniffed import Sniffed
 from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.header import HeaderDecision
 from headrace.columns.types import DataType
 from headrace.core.options import integer
 from headrace.core.transfers import Crossings
+
+if TYPE_CHECKING:
+    from headrace.api.sniffed import Sniffed
 
 __all__ = ["ColumnReport", "Evidence", "FileReport", "HeaderDecision", "Position", "Report", "Skipped"]
 
@@ -202,6 +204,8 @@ class Report:
     inferred_from
         ``"all"``: types are inferred from the whole text. ``"first"``: types are those of a scan's first batch, and other values
         are faults.
+    notes
+        Arguments of the call that change nothing, such as ``low_memory``, with the reason.
     """
 
     bytes: int
@@ -227,6 +231,7 @@ class Report:
     end: Position | None = None
     inferred_from: str = "all"
     copied_by: str = ""
+    notes: tuple[str, ...] = ()
 
     def check(self) -> None:
         """Raise AssertionError unless records = rows + rejected + skipped, in all and in each file."""
@@ -269,6 +274,7 @@ class Report:
         if self.unread_bytes:
             lines.append(f"not read, after the last row: {self.unread_bytes:_} bytes")
         lines += [f"renamed {old} to {new!r}" for old, new in self.renamed.items()]
+        lines += self.notes
         return "\n".join(lines + [f"  {column}" for column in self.columns])
 
 

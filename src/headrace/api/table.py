@@ -7,30 +7,26 @@ from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
-from headrace.api.optional import duckdb_connection, needed
-from headrace.api.report import Report
+from headrace.api.conversions import ArrowWrites, Conversions
 from headrace.columns.column import Column
 from headrace.columns.placement import moved_all
+from headrace.columns.schema import is_name
 from headrace.columns.types import DataType
 from headrace.core.context import Context, context_of
 from headrace.core.device import Device
 from headrace.core.errors import OptionError, OutOfRangeError, UnknownColumnError, shown
 from headrace.core.lazy import LazyMapping
-from headrace.core.options import flag, index_of, instance
-from headrace.encode.texts import as_plain
+from headrace.core.options import MOST, flag, index_of, instance, integer
 from headrace.export.arrow.arrow import device_batch, schema_capsule, stream_capsule
 
 if TYPE_CHECKING:
-    import duckdb
     import numpy as np
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
 
+    from headrace.api.report import Report
     from headrace.arrange.bucket.functions import BucketFunction
 
 
-class Table:
+class Table(Conversions, ArrowWrites):
     """An immutable table: columns by name, in order.
 
     Parameters
@@ -64,8 +60,10 @@ class Table:
             self._columns, self._names = dict(columns), tuple(columns)
         if rejects is not None:
             instance("rejects", rejects, Table)
-        if report is not None and not isinstance(report, Report) and (isinstance(report, type) or not callable(report)):
-            raise OptionError.wrong("report", "a Report or None", report)
+        if report is not None and (isinstance(report, type) or not callable(report)):
+            from headrace.api.report import Report  # a read passes a function
+
+            instance("report", report, Report, "a Report or None")
         # Only the dictionary refers to the columns. It releases them in their order, so that the next table reuses their memory.
         self._rejects = rejects
         self._report = report
@@ -111,9 +109,29 @@ class Table:
         """
         if self._report is None:
             raise AttributeError("only a table that a read returns has a report")
-        if not isinstance(self._report, Report):
+        if callable(self._report):
             self._report = self._report()
         return self._report
+
+    @classmethod
+    def from_arrow(cls, data: object) -> Table:
+        """Return a copy of a table of PyArrow, Polars, pandas, DuckDB or any library that exports Arrow streams. Needs PyArrow.
+
+        Raises
+        ------
+        OptionError
+            `data` exports no stream, or a column has a type that this package does not have, such as a list.
+        MissingDependencyError
+            PyArrow is not installed.
+        """
+        from headrace.api.from_arrow import columns_from_arrow  # not needed to read
+
+        return cls(columns_from_arrow(data))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return self.num_rows, self.num_columns
 
     def __len__(self) -> int:
         return self.num_rows
@@ -137,11 +155,16 @@ class Table:
     @overload
     def __getitem__(self, key: str | int) -> Column: ...
     @overload
-    def __getitem__(self, key: slice) -> Table: ...
-    def __getitem__(self, key: str | int | slice) -> Column | Table:
-        """Return a column, by name or position; or, for a slice, a table of these rows that shares this table's memory."""
+    def __getitem__(self, key: slice | list[str] | list[int] | list[str | int]) -> Table: ...
+    def __getitem__(self, key: str | int | slice | Sequence[str | int]) -> Column | Table:
+        """Return a column, by name or position; for a list, a table of these columns; for a slice, a table of these rows.
+
+        The result shares this table's memory.
+        """
         if isinstance(key, slice):
             return Table({name: column[key] for name, column in self._columns.items()})
+        if isinstance(key, list):
+            return self.select(key)
         if isinstance(key, str):
             if key not in self._columns:
                 header = None if self._report is None else self.report.header
@@ -150,10 +173,86 @@ class Table:
             return self._columns[key]
         position = index_of(key)
         if position is None:
-            raise TypeError(f"key must be a column's name, its position or a slice of rows, not {shown(key)}")
+            raise TypeError(f"key must be a column's name, its position, a list of them or a slice of rows, not {shown(key)}")
         if not -self.num_columns <= position < self.num_columns:
             raise OutOfRangeError(f"column {shown(position)} of a table with {self.num_columns} columns")
         return self._columns[self._names[position]]
+
+    def select(self, *columns: str | int | Sequence[str | int]) -> Table:
+        """Return a table of some columns, given by name or position, in this order. It shares this table's memory.
+
+        Examples
+        --------
+        >>> import headrace
+        >>> table = headrace.read_csv(b"a,b,c\\n1,2,3\\n")
+        >>> table.select("c", "a").to_pydict()
+        {'c': [3], 'a': [1]}
+        """
+        names = [self._name(one) for one in _flat(columns)]
+        if len(set(names)) < len(names):
+            raise OptionError(f"columns holds a column twice: {shown(names)}")
+        return Table({name: self._columns[name] for name in names})
+
+    def drop(self, *columns: str | int | Sequence[str | int]) -> Table:
+        """Return a table without some columns, given by name or position."""
+        dropped = {self._name(one) for one in _flat(columns)}
+        return Table({name: column for name, column in self._columns.items() if name not in dropped})
+
+    def rename(self, names: Mapping[str, str] | Callable[[str], str]) -> Table:
+        """Return a table with other names: a mapping of old names to new ones, or a function of a name.
+
+        Raises
+        ------
+        UnknownColumnError
+            A name of the mapping is no column's.
+        OptionError
+            Two columns would have the same name.
+        """
+        if isinstance(names, Mapping):
+            for old in names:
+                _name_of("names", old, self._columns)
+            new = [names.get(name, name) for name in self._names]
+        elif callable(names) and not isinstance(names, type):
+            new = [names(name) for name in self._names]
+        else:
+            raise OptionError.wrong("names", "a mapping of names to names, or a function of a name", names)
+        if wrong := [name for name in new if not is_name(name)]:
+            raise OptionError(f"names gives a column the name {shown(wrong[0])}, which is not a text")
+        if len(set(new)) < len(new):
+            raise OptionError(f"names gives two columns the same name: {shown(new)}")
+        return Table(dict(zip(new, self._columns.values(), strict=True)))
+
+    def head(self, n: int = 5) -> Table:
+        """Return the first `n` rows; for a negative `n` all rows but the last ``-n``."""
+        return self[: _row_count(n)]
+
+    def tail(self, n: int = 5) -> Table:
+        """Return the last `n` rows; for a negative `n` all rows but the first ``-n``."""
+        return self[max(self.num_rows - n, 0) :] if _row_count(n) >= 0 else self[-n:]
+
+    def items(self) -> Iterator[tuple[str, Column]]:
+        """Return an iterator of names and columns."""
+        return iter(self._columns.items())
+
+    def iter_rows(self, *, named: bool = False) -> Iterator[Any]:
+        """Return an iterator of rows as tuples of Python values, or as dictionaries if `named`. See `Column.to_pylist`.
+
+        Examples
+        --------
+        >>> import headrace
+        >>> list(headrace.read_csv(b"a,b\\n1,x\\n2,\\n").iter_rows(named=True))
+        [{'a': 1, 'b': 'x'}, {'a': 2, 'b': None}]
+        """
+        from headrace.api.table_rows import rows_of  # not needed to read
+
+        rows = rows_of(self.to("cpu").columns, self.num_rows)
+        return (dict(zip(self._names, row, strict=True)) for row in rows) if flag("named", named) else rows
+
+    def equals(self, other: Table) -> bool:
+        """Return whether both tables have the same names in the same order, types and values. Nulls are equal, as are NaN."""
+        from headrace.api.table_rows import equal_columns  # not needed to read
+
+        return equal_columns(self.to("cpu").columns, instance("other", other, Table).to("cpu").columns)
 
     @property
     def device(self) -> Device:
@@ -187,54 +286,6 @@ class Table:
     def __arrow_c_schema__(self) -> object:
         """Return the Arrow C schema of a struct of the columns."""
         return schema_capsule(self._columns)
-
-    def to_torch(self) -> dict[str, Any]:
-        """Return a mapping from name to PyTorch tensor, through DLPack, on the same device. See `Column.__dlpack__`.
-
-        Raises
-        ------
-        BufferError
-            A column does not hold numbers, or has nulls. Select the columns first.
-        """
-        torch = needed("torch", None, "to_torch()")
-        return {name: torch.from_dlpack(column) for name, column in self._columns.items()}
-
-    def to_cudf(self) -> Any:
-        """Return a cuDF data frame. cuDF copies a table in host memory to the GPU."""
-        module = needed("cudf", None, "to_cudf()")
-        if self.device.kind == "cpu":
-            return module.DataFrame.from_arrow(self.to_arrow())
-        plc = __import__("pylibcudf").Table.from_arrow(self)
-        columns = zip(self._names, plc.columns(), strict=True)
-        return module.DataFrame({name: module.Series.from_pylibcudf(column) for name, column in columns})
-
-    def to_arrow(self, *, views: bool = False) -> pa.Table:
-        """Return a PyArrow table that shares this table's memory, or a copy of it if it is on a GPU.
-
-        Parameters
-        ----------
-        views
-            Whether string views stay views. By default they are copied to ``string`` or ``large_string``, because PyArrow cannot
-            filter, sort or take views.
-        """
-        columns = moved_all(self._columns, "cpu")
-        if not flag("views", views):
-            columns = {name: as_plain(column) for name, column in columns.items()}
-        return needed("pyarrow", "arrow", "to_arrow()").table(Table(columns))
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return a pandas data frame, converted by PyArrow: integers with nulls become floats, timestamps ``datetime64``."""
-        needed("pandas", "pandas", "to_pandas()")
-        frame: pd.DataFrame = self.to_arrow().to_pandas()
-        return frame
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return a Polars data frame."""
-        return needed("polars", "polars", "to_polars()").DataFrame(self)
-
-    def to_duckdb(self, connection: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyRelation:
-        """Return a DuckDB relation that reads this table's memory, of `connection` or of DuckDB's default connection."""
-        return duckdb_connection(connection).from_arrow(self.to_arrow())
 
     def partition(
         self, by: str, buckets: BucketFunction, *, context: Context | None = None
@@ -319,24 +370,37 @@ class Table:
         found, offsets = partition_rows_by_hash(self._columns, by, n, context_of(context))
         return Table(found), offsets
 
-    def to_numpy(self) -> dict[str, np.ndarray[Any, Any]]:
-        """Return a mapping from name to NumPy array. See `Column.to_numpy`."""
-        return {name: column.to_numpy() for name, column in self._columns.items()}
-
-    def to_pydict(self) -> dict[str, list[Any]]:
-        """Return a mapping from name to list of Python values. See `Column.to_pylist`."""
-        return {name: column.to_pylist() for name, column in self._columns.items()}
-
     def __repr__(self) -> str:
-        from headrace.api.picture import table_picture  # not needed to read
+        from headrace.columns.picture import table_picture  # not needed to read
 
         return table_picture(self._columns, self.num_rows)
 
     def _repr_html_(self) -> str:
         """Return the table as HTML, for notebooks."""
-        from headrace.api.html import table_html  # not needed to read
+        from headrace.columns.html import table_html  # not needed to read
 
         return table_html(self._columns, self.num_rows)
+
+    def _name(self, key: object) -> str:
+        """Return the name of a column that is given by name or position."""
+        position = index_of(key)
+        if position is None:
+            return _name_of("columns", key, self._columns)
+        if not -self.num_columns <= position < self.num_columns:
+            raise OutOfRangeError(f"columns has {shown(position)}, and the table has {self.num_columns} columns")
+        return self._names[position]
+
+
+def _flat(columns: tuple[object, ...]) -> list[object]:
+    """Return names and positions that are given one by one or in lists."""
+    flat: list[object] = []
+    for one in columns:
+        flat += one if isinstance(one, list | tuple | range) else [one]
+    return flat
+
+
+def _row_count(n: object) -> int:
+    return integer("n", n, "an integer", -MOST, MOST)
 
 
 def _name_of(option: str, name: object, columns: Mapping[str, Column]) -> str:

@@ -242,6 +242,12 @@ class Column(Placed):
     def __copy__(self) -> Column:
         return self
 
+    def _repr_html_(self) -> str:
+        """Return the column as HTML, for notebooks."""
+        from headrace.columns.html import column_html  # not needed to read
+
+        return column_html(self)
+
     def __repr__(self) -> str:
         shown = ", ".join(repr(value) for value in self[:5].to_pylist())
         more = ", ..." if self.length > 5 else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
@@ -87,7 +88,7 @@ class SchemaOptions:
     schema: SchemaLike | None = None
     dtypes: DTypesLike | None = None
     infer_schema: bool = True
-    columns: Sequence[str | int] | None = None
+    columns: Sequence[str | int] | AbstractSet[str | int] | None = None
     kinds: FieldKinds = field(default_factory=FieldKinds)
     reason: str | None = None
     replace_invalid: bool = False
@@ -212,6 +213,8 @@ def plan_wanted(names: tuple[str, ...], options: SchemaOptions) -> tuple[int, ..
         return tuple(range(len(names)))
     if isinstance(columns, str):
         columns = [columns]
+    if isinstance(columns, AbstractSet):  # it has no order, so the columns have that of the text
+        return tuple(sorted(set(positions_of("columns", columns, names))))
     if isinstance(columns, bytes) or not isinstance(columns, Sequence):
         raise OptionError.wrong("columns", "names or positions", columns)
     wanted = tuple(positions_of("columns", columns, names))

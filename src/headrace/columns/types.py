@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from headrace.columns.traits import TRAITS, UNITS
+from headrace.columns.type_aliases import DICTIONARY, TYPE_ALIASES, usual_name
 from headrace.columns.zone import zone_named
 from headrace.core.errors import OptionError, shown
 
@@ -19,48 +20,6 @@ _EXAMPLE_DECIMAL = "decimal128(38, 9)"
 
 ENCODED = ("string_view", "dictionary")
 """Types that are encoded from a loaded column of strings. The native loader does not have them."""
-
-_DICTIONARY = "dictionary[int32, string]"
-
-_ALIASES = {
-    "boolean": "bool",
-    "int": "int64",
-    "long": "int64",
-    "i8": "int8",
-    "i16": "int16",
-    "i32": "int32",
-    "i64": "int64",
-    "u8": "uint8",
-    "u16": "uint16",
-    "u32": "uint32",
-    "u64": "uint64",
-    "float": "float64",
-    "double": "float64",
-    "f32": "float32",
-    "f64": "float64",
-    "str": "string",
-    "utf8": "string",
-    "text": "string",
-    "object": "string",
-    "large_utf8": "large_string",
-    "utf8_view": "string_view",
-    "category": _DICTIONARY,
-    "categorical": _DICTIONARY,
-    "dictionary": _DICTIONARY,
-    "dictionary<values=string, indices=int32, ordered=0>": _DICTIONARY,
-    "date": "date32",
-    "date32[day]": "date32",
-    "datetime": "timestamp[us]",
-    "timestamp": "timestamp[us]",
-    "time": "time64[us]",
-    "duration": "duration[us]",
-    "timedelta": "duration[us]",
-    "interval": "duration[us]",
-    "bytes": "binary",
-    "blob": "binary",
-    "bytea": "binary",
-    "varbinary": "binary",
-}
 
 _CLASSES: dict[type, str] = {
     bool: "bool",
@@ -111,6 +70,8 @@ class DataType:
     --------
     >>> parse_type("timestamp[us, UTC]")
     DataType('timestamp[us, UTC]')
+    >>> parse_type("bigint") == "int64"
+    True
     """
 
     name: str
@@ -147,11 +108,28 @@ class DataType:
         if not _is_in(self.scale, 0, self.precision):
             raise OptionError.wrong("scale of decimal128", f"0 to the precision {self.precision}", self.scale)
 
+    def __eq__(self, other: object) -> bool:
+        """Compare with a type, or with anything that stands for one: its text, a Python class, a type of another library."""
+        if isinstance(other, DataType):
+            same_value = self.unit == other.unit and self.precision == other.precision
+            return self.name == other.name and same_value and self.tz == other.tz and self.scale == other.scale
+        if other is None or isinstance(other, int | float | bytes):
+            return False
+        try:
+            return self == parse_type(other)
+        except OptionError:
+            return False
+
+    def __hash__(self) -> int:
+        """Return the hash of the type's text, which is equal to the type."""
+        is_plain = self.unit is None and self.precision is None and self.name != "dictionary"
+        return hash(self.name if is_plain else str(self))
+
     def __str__(self) -> str:
         if self.name == "decimal128":
             return f"decimal128({self.precision}, {self.scale})"
         if self.name == "dictionary":
-            return _DICTIONARY
+            return DICTIONARY
         if self.unit is None:
             return self.name
         return f"{self.name}[{self.unit}, {self.tz}]" if self.tz else f"{self.name}[{self.unit}]"
@@ -222,7 +200,7 @@ def type_names() -> tuple[str, ...]:
     """Return every text that equals the `str` of the type it is parsed to, with one example for decimals."""
     plain = [name for name, traits in TRAITS.items() if not traits.units and name not in ("decimal128", "dictionary")]
     with_unit = [f"{name}[{unit}]" for name, traits in TRAITS.items() for unit in traits.units]
-    return (*plain, *with_unit, *(f"timestamp[{unit}, UTC]" for unit in UNITS), _EXAMPLE_DECIMAL, _DICTIONARY)
+    return (*plain, *with_unit, *(f"timestamp[{unit}, UTC]" for unit in UNITS), _EXAMPLE_DECIMAL, DICTIONARY)
 
 
 def has_offsets(type_: DataType) -> bool:
@@ -259,24 +237,25 @@ def parse_type(value: object) -> DataType:
         return value
     text = _CLASSES.get(value, "") if isinstance(value, type) else ""
     text = text or _text_of(value)
-    key = text.strip().lower()
+    text = usual_name(text)
+    key = text.lower()
     if key == "float" and not isinstance(value, str | type):
         return DataType("float32")  # Arrow's text for float32; its float64 is "double"
     # Names of time zones have capitals.
-    if found := _TIMESTAMP.fullmatch(_ALIASES.get(key, text.strip())):
+    if found := _TIMESTAMP.fullmatch(TYPE_ALIASES.get(key, text.strip())):
         zone = found[2] if found[2] and found[2].lower() != "none" else None
         return DataType("timestamp", found[1].lower(), "UTC" if zone and zone.lower() in _UTC else zone)
-    key = _ALIASES.get(key, key)
+    key = TYPE_ALIASES.get(key, key)
     if found := _TIME.fullmatch(key):
         name, unit = found.groups()
         return DataType("duration" if name.startswith("timedelta") else name, unit)
     if found := _DECIMAL.fullmatch(key):
         return _decimal(text, *found.groups())
-    if key in (_DICTIONARY, "dictionary"):
+    if key in (DICTIONARY, "dictionary"):
         return DataType("dictionary")
     if key in TRAITS:
         return DataType(key)
-    raise OptionError.unknown("type", text, (*type_names(), *_ALIASES))
+    raise OptionError.unknown("type", text, (*type_names(), *TYPE_ALIASES), "help(headrace.read_csv)")
 
 
 def _text_of(value: object) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 _LISTED = 30
-"""Maximum number of valid values in a message."""
+"""Maximum number of valid values in a message; longer lists are left out."""
+_MAX_MISSPELLED = 2
+"""Maximum number of characters in which a misspelled name differs."""
 _MAX_NEAR_LENGTH = 60
 """Maximum length of a value that is compared with the valid ones."""
 
@@ -28,7 +30,7 @@ def shown(value: object, most: int = 100) -> str:
 
 
 def nearest(value: str, names: Iterable[str]) -> str | None:
-    """Return the name that `value` probably misspells: it differs in case, or in at most a third of its characters.
+    """Return the name that `value` probably misspells: it differs in case, or in one or two characters.
 
     Examples
     --------
@@ -37,7 +39,7 @@ def nearest(value: str, names: Iterable[str]) -> str | None:
     """
     if not 1 < len(value) <= _MAX_NEAR_LENGTH:
         return None
-    most = (len(value) + 1) // 3
+    most = min((len(value) + 1) // 3, _MAX_MISSPELLED)
     found = [(0 if name.lower() == value.lower() else _distance(value, name, most), name) for name in names if name != value]
     letters = sorted(value)  # at equal distances, swapped letters are likelier than other slips
     distance, name = min(found, key=lambda one: (one[0], sorted(one[1]) != letters), default=(most + 1, None))
@@ -70,8 +72,10 @@ class OptionError(HeadraceError, ValueError):
     """An argument is wrong: an unknown option, a value of the wrong type, or options that contradict each other."""
 
     @classmethod
-    def unknown(cls, what: str, value: object, valid: Iterable[str]) -> OptionError:
+    def unknown(cls, what: str, value: object, valid: Iterable[str], listed_in: str = "") -> OptionError:
         """Return an error for a value that is not one of the valid ones. It suggests the nearest, if one is near.
+
+        Otherwise it lists the valid ones, or names the place that lists them (`listed_in`) if there are many.
 
         Examples
         --------
@@ -81,18 +85,20 @@ class OptionError(HeadraceError, ValueError):
         unknown header 'True': pass True without quotes
         """
         names = list(valid)
-        listed = ", ".join(shown(name)[1:-1] for name in names[:_LISTED]) + (", ..." if len(names) > _LISTED else "")
+        listed = "; valid: " + ", ".join(shown(name)[1:-1] for name in names)
+        if len(names) > _LISTED:
+            listed = f"; {listed_in} lists the valid ones" if listed_in else ""
         if not isinstance(value, str):
             as_text = str(value) if isinstance(value, int | None) and not isinstance(value, bool) else ""
-            hint = f"pass the text {as_text!r}" if as_text in names else f"valid: {listed}"
+            hint = f"; pass the text {as_text!r}" if as_text in names else listed
         elif value in names:
             return cls(f"unknown {what} {value!r}: pass {value} without quotes")
         elif value.title() in names and value.title() in ("True", "False", "None"):
-            hint = f"pass {value.title()} without quotes"
+            hint = f"; pass {value.title()} without quotes"
         else:
             near = nearest(value, names)
-            hint = f"valid: {listed}" if near is None else f"did you mean {near!r}?"
-        return cls(f"unknown {what} {shown(value)}; {hint}")
+            hint = listed if near is None else f"; did you mean {near!r}?"
+        return cls(f"unknown {what} {shown(value)}{hint}")
 
     @classmethod
     def wrong(cls, name: str, expected: str, value: object, instead: object = None) -> OptionError:

@@ -13,6 +13,15 @@ from headrace.core.errors import OptionError, shown
 ValueT = TypeVar("ValueT")
 
 
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """An argument under another name: that name, the option that it stands for, and the option's value."""
+
+    alias: str
+    option: str
+    value: object
+
+
 def resolve_aliases(
     given: dict[str, object], extra: Mapping[str, object], aliases: Mapping[str, str], defaults: Mapping[str, object]
 ) -> dict[str, object]:
@@ -41,18 +50,38 @@ def resolve_aliases(
     """
     if not extra:
         return given
+    if unknown := [name for name in extra if name not in aliases]:
+        raise OptionError.unknown("option", unknown[0], (*given, *aliases))
+    return assign_aliases(given, [Meaning(name, aliases[name], value) for name, value in extra.items()], defaults)
+
+
+def assign_aliases(given: dict[str, object], meanings: Iterable[Meaning], defaults: Mapping[str, object]) -> dict[str, object]:
+    """Return the options of a call with the values that were given under other names.
+
+    Parameters
+    ----------
+    given
+        Options under their own names, including defaults.
+    meanings
+        The arguments under other names.
+    defaults
+        Default values.
+
+    Raises
+    ------
+    OptionError
+        An option is given twice.
+    """
     resolved = dict(given)
     seen: dict[str, str] = {}
-    for name, value in extra.items():
-        if name not in aliases:
-            raise OptionError.unknown("option", name, (*given, *aliases))
-        own = aliases[name]
+    for meaning in meanings:
+        name, own = meaning.alias, meaning.option
         if not _same(given[own], defaults[own]):
             raise OptionError(f"{own} and its other name {name} are both given; pass one of them")
         if own in seen:
             raise OptionError(f"{seen[own]} and {name} are both {own}; pass one of them")
         seen[own] = name
-        resolved[own] = value
+        resolved[own] = meaning.value
     return resolved
 
 

@@ -50,6 +50,9 @@ class Timeline:
             with self._lock:
                 self.spans.append(span)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), ()  # spans belong to a process
+
     def seconds(self) -> dict[tuple[str, str], float]:
         """Return the total seconds of each activity by lane: (lane, name) to seconds."""
         sums: dict[tuple[str, str], float] = {}

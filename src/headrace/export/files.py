@@ -6,6 +6,7 @@ import errno
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from headrace.core.errors import MissingDependencyError, OptionError, shown
 from headrace.export.target.atomic_file import final_path, moved_when_whole
 from headrace.export.target.compression import COMPRESSED
 from headrace.export.text.write_csv import ArrowStream, write_csv
-from headrace.sources.kinds.file import checked_path
+from headrace.sources.kinds.file import checked_path, is_path
 
 
 def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:
@@ -52,6 +53,26 @@ def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:
     target, file_format = _resolve(path)
     file_format.load()
     file_format.write(table, target)
+
+
+def write_parquet(table: ArrowStream, path: str | os.PathLike[str], **options: object) -> None:
+    """Write a table as a Parquet file, whatever its name is, as `write_table` does; `options` are those of PyArrow's writer.
+
+    Raises
+    ------
+    OptionError
+        The path is none.
+    MissingDependencyError
+        PyArrow is not installed.
+    OSError
+        The file cannot be written.
+    """
+    file_format = _FORMATS[".parquet"]
+    if not is_path(path):
+        raise OptionError.wrong("path", "a path", path)
+    checked_path(path, "path")
+    file_format.load()
+    _write_batches(table, final_path(path), partial(import_module("pyarrow.parquet").ParquetWriter, **options))
 
 
 def suffixes() -> tuple[str, ...]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from fnmatch import translate
 from typing import Any
 
 from headrace.core.errors import NoMatchError, OptionError, shown
-from headrace.sources.kinds.file import checked_path
+from headrace.sources.kinds.file import checked_path, is_path, located
 from headrace.sources.open import SourceLike
 from headrace.sources.registry import kind_of
 
@@ -27,9 +28,9 @@ def list_sources(source: object, *, glob: bool, hive: bool) -> list[SourceLike] 
     Parameters
     ----------
     source
-        Anything that `open_source` accepts; a list, a tuple or an iterator of these; or a pattern. A pattern is a path with
-        ``*``, ``?``, ``[...]`` or ``**`` (any folders), and names the files that it matches, sorted by path. A path that exists
-        is never a pattern.
+        Anything that `open_source` accepts; a list, a tuple or an iterator of these; a set of paths; or a pattern. A pattern is
+        a path with ``*``, ``?``, ``[...]`` or ``**`` (any folders), and names the files that it matches, sorted by path. A path
+        that exists is never a pattern.
     glob
         Whether patterns are expanded.
     hive
@@ -45,6 +46,8 @@ def list_sources(source: object, *, glob: bool, hive: bool) -> list[SourceLike] 
     kind = kind_of(source)
     if kind is not None:
         return _sources_of_path(source, glob, hive) if kind.is_path else None
+    if isinstance(source, AbstractSet):
+        source = _sorted_paths(source)
     if not isinstance(source, Sequence | Iterator):
         return None
     sources: list[SourceLike] = []
@@ -56,8 +59,21 @@ def list_sources(source: object, *, glob: bool, hive: bool) -> list[SourceLike] 
     return sources
 
 
+def _sorted_paths(paths: AbstractSet[Any]) -> list[Any]:
+    """Return a set of paths in the order of their texts.
+
+    Raises
+    ------
+    OptionError
+        It holds something else, which has no order.
+    """
+    if other := next((one for one in paths if not is_path(one)), None):
+        raise OptionError(f"source is a set, which has no order, with {shown(other)}; pass a list")
+    return sorted(paths, key=os.fspath)
+
+
 def _sources_of_path(source: Any, glob: bool, hive: bool) -> list[SourceLike] | None:
-    path = checked_path(source, "source")
+    path = located(checked_path(source, "source"))
     if hive and os.path.isdir(path):
         if found := list(_files_below(path)):
             return [*sorted(found)]

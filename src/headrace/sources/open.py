@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from headrace.sources.encoding.decode_gpu import Decoded
 
 _FOREIGN = {
-    b"PK\x03\x04": "a zip archive; unpack it first",
+    b"PK\x05\x06": "a zip archive without a file",
     b"PAR1\x15": "Parquet; read it with a reader of Parquet",
 }
 """First bytes of files that are not text, and their descriptions in messages."""
@@ -129,8 +129,8 @@ def open_source(source: object, options: SourceOptions | None = None) -> Iterato
     OptionError
         `source` is not a source.
     SourceError
-        It cannot be read: a directory, a zip archive, truncated compressed bytes. A path that does not exist raises
-        `FileNotFoundError`, as `open` does.
+        It cannot be read: a directory, a zip archive of several files, truncated compressed bytes. A path that does not exist
+        raises `FileNotFoundError`, as `open` does.
     MemoryLimitError
         It has to be decompressed or decoded into memory, and does not fit.
     MissingDependencyError

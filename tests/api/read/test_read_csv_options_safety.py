@@ -31,7 +31,7 @@ def test_flags(name: str, value: object) -> None:
     assert refusal(**{name: value}) == f"{name} must be True or False, not {value!r}{hint}"
 
 
-@pytest.mark.parametrize("value", ["", None, 5, b"", "123456789", "\ud800", "é" * 5], ids=ascii)
+@pytest.mark.parametrize("value", ["", 5, b"", "123456789", "\ud800", "é" * 5], ids=ascii)
 def test_sep(value: object) -> None:
     assert re.search("sep must be", refusal(sep=value))
 
@@ -40,7 +40,7 @@ def test_sep(value: object) -> None:
     ("name", "called"),
     [("quote_char", "quote"), ("escape_char", "escape"), ("comment", "comment"), ("lineterminator", "line_end")],
 )
-@pytest.mark.parametrize("value", ["", 5, b"", "123456789", 2.0], ids=ascii)
+@pytest.mark.parametrize("value", [" " * 9, 5, b" " * 9, "123456789", 2.0], ids=ascii)
 def test_dialect_options(name: str, called: str, value: object) -> None:
     """Messages should speak of the option as the caller wrote it."""
     message = refusal(**{name: value})
@@ -71,7 +71,7 @@ def test_on_error(value: object) -> None:
     assert re.match("unknown on_error .*(did you mean|valid)", refusal(on_error=value))
 
 
-@pytest.mark.parametrize("value", [None, "yes", "true", "True", 2.0], ids=repr)
+@pytest.mark.parametrize("value", ["yes", "true", "True", 2.0], ids=repr)
 def test_header(value: object) -> None:
     assert re.match("unknown header .*(valid: infer, True, False|pass True without quotes)", refusal(header=value))
 
@@ -132,12 +132,12 @@ def test_dtypes() -> None:
     assert refusal(dtypes={-3: "int8"}) == "dtypes: there is no column -3; there are 2"
     assert "unknown column in dtypes" in refusal(dtypes={True: "int8"})
     assert "did you mean 'int64'" in refusal(dtypes={"a": "int46"})
-    for bad in ("nonsense", 5, complex, ["int8", "int8"], "timestamp[h]", "decimal256(50, 2)"):
+    for bad in ("nonsense", 5, complex, [["int8"], "int8"], "timestamp[h]", "decimal256(50, 2)"):
         assert "type" in refusal(dtypes=bad)
 
 
 @pytest.mark.parametrize("name", ["null_values", "true_values", "false_values"])
-@pytest.mark.parametrize("value", [None, 5, [None], [5], {"a": {"b": "x"}}, "\ud800", ["\udc80"]], ids=ascii)
+@pytest.mark.parametrize("value", [True, [None], [[5]], {"a": {"b": "x"}}, "\ud800", ["\udc80"]], ids=ascii)
 def test_words(name: str, value: object) -> None:
     assert refusal(**{name: value}).startswith(name)
 
@@ -148,7 +148,7 @@ def test_nulls_of_columns() -> None:
     )
     assert refusal(null_values={2: "x"}) == "null_values: there is no column 2; there are 2"
     assert refusal(null_values={"a": "x", 0: "y"}) == "null_values names column 'a' twice"
-    assert refusal(null_values={"a": 5}) == "null_values of column 'a' must be a text or several, not 5"
+    assert refusal(null_values={"a": True}) == "null_values of column 'a' must be a text or several, not True"
     assert refusal(null_values={True: "x"}).startswith("unknown column in null_values True")
     assert refusal(true_values={"a": "x"}).startswith("true_values holds for all columns")
 
@@ -206,7 +206,7 @@ def test_where_there_is_no_gpu_it_is_said_why() -> None:
 def test_unknown_options() -> None:
     assert refusal(seperator=";") in [f"unknown option 'seperator'; did you mean {name!r}?" for name in ("separator", "sep")]
     assert "did you mean 'header'?" in refusal(headers=True)
-    assert "valid: " in refusal(zzz=1)
+    assert refusal(zzz=1) == "unknown option 'zzz'; help(headrace.read_csv) lists the valid ones"
 
 
 @pytest.mark.parametrize("alias", sorted(ALIASES))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, cast
 
 from headrace.api.load.prepared import Prepared, beginnings_of, new_prepared
 from headrace.api.options.csv_options import CsvOptions
-from headrace.api.report import ColumnReport, Report, Skipped
 from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.column import Column
 from headrace.columns.finish.header_faults import check_header, with_header_count, with_header_faults
@@ -20,18 +19,18 @@ from headrace.columns.plan.row_policy import COLLECTED, RowRules, row_rules
 from headrace.columns.plan.value_forms import PlannedForms
 from headrace.columns.records.data_range import decide_header, find_data_range, find_data_start
 from headrace.columns.schema import PlannedColumns, explained_by, plan_columns
-from headrace.columns.types import ENCODED, DataType
+from headrace.columns.types import ENCODED
 from headrace.columns.zone import LocalTimes
-from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.core.fast_constructor import fast_constructor
 from headrace.core.identity_cache import IdentityCache
-from headrace.core.lazy import LazyMapping, LazySequence
+from headrace.core.lazy import LazyMapping
 from headrace.encode.texts import encoded
 from headrace.sources.open import OpenSource
 
 if TYPE_CHECKING:
+    from headrace.api.report import Report
     from headrace.gpu.kernels.launcher import GpuLauncher
 
 
@@ -201,7 +200,13 @@ def make_report(
     source: OpenSource, prepared: Prepared, loaded: Loaded, options: CsvOptions, seconds: Mapping[str, float]
 ) -> Report:
     """Return the report of the read of one source."""
-    return _made_report(source.size, prepared, loaded, options.context, seconds)
+    return _report_of_size(source.size, prepared, loaded, options, seconds)
+
+
+def _report_of_size(size: int, prepared: Prepared, loaded: Loaded, options: CsvOptions, seconds: Mapping[str, float]) -> Report:
+    from headrace.api.load.read_report import read_report  # many calls never look at a report
+
+    return read_report(size, prepared, loaded, options, seconds)
 
 
 def report_later(
@@ -220,69 +225,7 @@ def report_later(
         device=loaded.device,
         described=loaded.described,
     )
-    return partial(_made_report, source.size, prepared, without_columns, options.context, seconds)
+    return partial(_report_of_size, source.size, prepared, without_columns, options, seconds)
 
 
 _loaded = fast_constructor(Loaded)
-
-
-def _made_report(size: int, prepared: Prepared, loaded: Loaded, context: Context, seconds: Mapping[str, float]) -> Report:
-    counts = loaded.counts
-    skipped = skipped_records(prepared, counts)
-    return _report(
-        bytes=size,
-        unread_bytes=prepared.extent.unread,
-        records=counts["records"] + skipped.total,
-        rows=counts["rows"],
-        rejected=counts["rejected"],
-        skipped=skipped,
-        filled=counts["filled"],
-        faults=counts["faults"],
-        columns=_column_reports(prepared.columns, loaded),
-        renamed=prepared.columns.renamed,
-        seconds=seconds,
-        replaced=sum(loaded.replaced),
-        passes=counts["passes"],
-        header=prepared.beginning.decision,
-        device=loaded.device,
-        threads=context.thread_count,
-        isa=context.isa_name,
-        crossings=context.crossings,
-    )
-
-
-_report, _skipped = fast_constructor(Report), fast_constructor(Skipped)
-_column_report = fast_constructor(ColumnReport)
-
-
-def skipped_records(prepared: Prepared, counts: Mapping[str, int]) -> Skipped:
-    """Split the native count of records before the data by the reason why they are left out."""
-    beginning = prepared.beginning
-    before_names = beginning.leading + 1 - prepared.header if prepared.header else 0
-    return _skipped(
-        header=prepared.header,
-        blank=counts["blank"],
-        comment=counts["comment"],
-        preamble=beginning.lines + before_names,
-        rows=counts["leading"] - before_names - prepared.header,
-        footer=prepared.extent.footer,
-    )
-
-
-def _column_reports(planned: PlannedColumns, loaded: Loaded) -> Sequence[ColumnReport]:
-    described, evidence = loaded.described, loaded.evidence
-
-    def report(position: int, type_: DataType, nulls: int) -> ColumnReport:
-        return _column_report(planned.names[position], type_, planned.types[position] is None, evidence[position], nulls)
-
-    def report_later(number: int) -> ColumnReport:
-        position = planned.wanted[number]
-        assert described is not None
-        description = described[position]
-        assert description is not None  # columns to read have one
-        return report(position, *description)
-
-    if described is not None:
-        return LazySequence(len(planned.wanted), report_later)
-    columns = [(position, loaded.columns[position]) for position in planned.wanted]
-    return tuple([report(position, column.type, column.null_count) for position, column in columns if column is not None])

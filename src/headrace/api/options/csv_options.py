@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 from headrace import _native
-from headrace.api.options.table import ALIASES, DEFAULTS, OPTIONS
+from headrace.api.options.table import DEFAULTS, OPTIONS
 from headrace.columns.date_format import date_options
 from headrace.columns.header import FieldKinds
 from headrace.columns.plan.load_plan import ValueOptions
@@ -23,7 +23,7 @@ from headrace.core.device import Device
 from headrace.core.errors import OptionError, shown
 from headrace.core.fast_constructor import fast_constructor
 from headrace.core.identity_cache import IdentityCache
-from headrace.core.options import PLAIN, frozen, resolve_aliases
+from headrace.core.options import PLAIN, frozen
 from headrace.core.transfers import Crossings
 from headrace.encode.texts import FORMS
 from headrace.gpu.device.preload_context import start_early
@@ -70,6 +70,7 @@ class CsvOptions:
     context: Context
     chunk_bytes: int | None
     progress: Progress | None = None
+    notes: tuple[str, ...] = ()
 
 
 Keywords = dict[str, object]
@@ -81,13 +82,13 @@ Parsed = Mapping[str, Any]
 T = TypeVar("T")
 
 
-def resolve_names(given: Mapping[str, object], others: Mapping[str, object]) -> Keywords:
-    """Return the value of each option: those given, under any of their names, and the defaults of the rest.
+def resolve_names(given: Mapping[str, object], others: Mapping[str, object]) -> tuple[Keywords, tuple[str, ...]]:
+    """Return the value of each option, and notes on arguments without an effect.
 
     Parameters
     ----------
     given
-        Values by the options' names.
+        Values by the options' names. Options that are missing get their default.
     others
         Values by other names: those that other readers use.
 
@@ -97,11 +98,20 @@ def resolve_names(given: Mapping[str, object], others: Mapping[str, object]) -> 
         A name is unknown, or an option is given twice. The message names the nearest valid name.
     """
     values = dict(given) if len(given) == len(DEFAULTS) else {**DEFAULTS, **given}
-    return resolve_aliases(values, others, ALIASES, DEFAULTS)
+    notes: tuple[str, ...] = ()
+    if others:
+        from headrace.api.options.translate import translate  # not needed by calls with the names of this package
+
+        values, notes = translate(values, others)
+    if values["dialect"] is not None or isinstance(values["columns"], Mapping):
+        from headrace.api.options.translate import expand
+
+        values = expand(values)
+    return values, notes
 
 
-def parse_options(values: Keywords) -> CsvOptions:
-    """Parse the options of a call. The result is cached for calls with equal options.
+def parse_options(values: Keywords, notes: tuple[str, ...] = ()) -> CsvOptions:
+    """Parse the options of a call; `notes` are for its report. The result is cached for calls with equal options.
 
     Raises
     ------
@@ -138,6 +148,7 @@ def parse_options(values: Keywords) -> CsvOptions:
         ),
         chunk_bytes=parsed.chunk_bytes,
         progress=progress,
+        notes=notes,
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, TypedDict
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from headrace.columns.date_format import DateFormatLike
 from headrace.columns.plan.load_run import Progress
@@ -14,29 +15,46 @@ from headrace.core.device import Device
 from headrace.encode.texts import StringForm
 from headrace.sources.compression.formats import CompressionName
 
+if TYPE_CHECKING:
+    import csv
+
+AUTO = "auto"
+"""Value of an option that is to be found."""
+
 OnError = Literal["raise", "null", "reject"]
 EncodingErrors = Literal["strict", "replace"]
-NullValues = str | Iterable[str] | Mapping[str | int, str | Iterable[str]]
+NullText = str | int | float
+NullValues = NullText | Iterable[NullText] | Mapping[str | int, NullText | Iterable[NullText]]
+"""Texts that mean null, or numbers for their texts."""
+
+ColumnsLike = str | Sequence[str | int] | AbstractSet[str | int] | Mapping[str, object]
+"""Names or positions. A mapping of names to types, as in DuckDB, is a schema."""
+
+DialectLike: TypeAlias = "str | csv.Dialect | type[csv.Dialect]"
+"""``"auto"``; or a dialect of Python's `csv`, or its name."""
+
+CompressionLike = CompressionName | Literal["infer", "auto", "none"] | Mapping[str, object]
+"""Names of this package, of pandas and of DuckDB."""
 
 
 class CsvKeywords(TypedDict, total=False):
     """The keyword arguments of `read_csv`; `headrace.api.options.table` has their defaults and meanings."""
 
     device: Device | str | None
-    dialect: Literal["auto"] | None
+    dialect: DialectLike | None
     sep: str | bytes
-    header: bool | Literal["infer"] | int | Sequence[int]
+    header: bool | Literal["infer"] | int | Sequence[int] | None
     names: Sequence[str] | None
-    columns: Sequence[str | int] | None
+    columns: ColumnsLike | None
     schema: SchemaLike | None
     dtypes: DTypesLike | None
     infer_schema: bool
     shrink: bool
     strings: StringForm
-    null_values: NullValues
+    null_values: NullValues | None
     quoted_null: bool
-    true_values: str | Iterable[str]
-    false_values: str | Iterable[str]
+    true_values: str | Iterable[str] | None
+    false_values: str | Iterable[str] | None
     decimal: str
     thousands: str | None
     date_format: DateFormatLike
@@ -58,7 +76,7 @@ class CsvKeywords(TypedDict, total=False):
     long_records: LongRecords | None
     row_index_name: str | None
     row_index_offset: int
-    compression: CompressionName | Literal["infer"] | None
+    compression: CompressionLike | None
     encoding: str | None
     encoding_errors: EncodingErrors
     on_error: OnError

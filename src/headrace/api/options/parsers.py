@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any
 
 from headrace.columns.plan.load_run import Progress
@@ -11,10 +12,13 @@ from headrace.columns.records.data_range import header_indexes
 from headrace.columns.schema import is_name
 from headrace.core.errors import OptionError, shown
 from headrace.core.options import choice, integer, texts
+from headrace.sources.compression.formats import COMPRESSIONS
 
 Parser = Callable[[str, Any], Any]
 
 _MIN_INT63, _MAX_INT63 = -(2**62), 2**62 - 1
+_ESCAPED_ENDS = {"\\n": "\n", "\\r": "\r", "\\r\\n": "\r\n"}
+_COMPRESSION_ALIASES = {"auto": "infer", "gz": "gzip", "zst": "zstd", "zstandard": "zstd"}
 _REGULAR_EXPRESSION = re.compile(r"\\[A-Za-z]|\A\[.+\]")
 
 
@@ -26,6 +30,11 @@ def unchecked(_: str, value: object) -> object:
 def or_none(parse: Parser) -> Parser:
     """Return a parser that also takes None."""
     return lambda name, value: None if value is None else parse(name, value)
+
+
+def or_default(parse: Parser, default: object) -> Parser:
+    """Return a parser that takes None for the default, as other readers write it; `default` is as `parse` returns it."""
+    return lambda name, value: default if value is None else parse(name, value)
 
 
 def one_of(*valid: str) -> Parser:
@@ -50,8 +59,87 @@ def literal_text(name: str, value: object) -> object:
     return value
 
 
+def optional_byte(name: str, value: object) -> object:
+    """Return None for no quote or escape, which is also written as the empty text (Polars) or False (PyArrow)."""
+    return None if value is False or (isinstance(value, str | bytes) and not value) else literal_text(name, value)
+
+
+def line_terminator(name: str, value: object) -> object:
+    r"""Replace the escapes ``\n``, ``\r`` and ``\r\n``, which DuckDB takes, by what they stand for."""
+    literal_text(name, value)
+    return _ESCAPED_ENDS.get(value, value) if isinstance(value, str) else value
+
+
+def lines_to_skip(name: str, value: object) -> int:
+    """Parse a number of lines; the first indexes 0, 1, ... are such a number too."""
+    if callable(value):
+        raise OptionError(f"{name} is a number of lines, and no function; filter the rows after the read")
+    if isinstance(value, list | range) and value and list(value) == list(range(len(value))):
+        return len(value)
+    if isinstance(value, list | range | set | frozenset):
+        raise OptionError(f"{name} is the number of lines before the header, not {shown(value)}; filter the rows after the read")
+    return count(name, value)
+
+
+def compression(name: str, value: object) -> str | None:
+    """Parse the name of a compression, also as pandas and DuckDB write it."""
+    if isinstance(value, Mapping) and "method" in value:
+        value = value["method"]
+    if value is None or (isinstance(value, str) and value in ("none", "uncompressed")):
+        return None
+    if isinstance(value, str) and value in _COMPRESSION_ALIASES:
+        return _COMPRESSION_ALIASES[value]
+    return choice(name, value, (*COMPRESSIONS, "infer"))
+
+
+def columns(name: str, value: object) -> object:
+    """Refuse a function that selects names, which pandas takes. `plan_columns` checks the rest."""
+    if callable(value):
+        raise OptionError(f"{name} holds names or positions, and no function; see sniff_csv(source).schema for the names")
+    return value
+
+
+def dtypes(_: str, value: object) -> object:
+    """Return types by name or position; a list is by position, as in DuckDB."""
+    types = field_types("dtypes", value)
+    return dict(enumerate(types)) if isinstance(types, list | tuple) else types
+
+
+def field_types(name: str, value: object) -> object:
+    """Return a PyArrow schema, or a list of its fields, as a mapping of names to types; any other value as it is."""
+    is_schema = type(value).__name__ == "Schema" and type(value).__module__.partition(".")[0] == "pyarrow"
+    fields: list[Any] = list(value) if is_schema or isinstance(value, list | tuple) else []  # type: ignore[call-overload]
+    if not is_schema and not (fields and all(hasattr(one, "name") and hasattr(one, "type") for one in fields)):
+        return value
+    types = {field.name: field.type for field in fields}
+    if len(types) != len(fields):
+        raise OptionError(f"{name} has two fields of the same name")
+    return types
+
+
+def date_format(name: str, value: object) -> object:
+    """Return formats without the names of ISO 8601, which is the default. `date_options` checks the rest."""
+    if isinstance(value, str) and value == "mixed":
+        raise OptionError(f"{name}: a column has one format; pass several to find it, such as ['%d.%m.%Y', '%Y-%m-%d']")
+    if _is_iso(value):
+        return None
+    if isinstance(value, list | tuple) and any(map(_is_iso, value)):
+        if all(map(_is_iso, value)):
+            return None
+        raise OptionError(
+            f"{name} replaces ISO 8601, so it cannot be one of several; write it as '%Y-%m-%d' or '%Y-%m-%d %H:%M:%S'"
+        )
+    return value
+
+
+def _is_iso(value: object) -> bool:
+    return (isinstance(value, str) and value.upper() == "ISO8601") or type(value).__name__ == "_ISO8601"
+
+
 def separator(name: str, value: object) -> object:
-    """Refuse regular expressions, which pandas takes. `Dialect` checks the rest."""
+    """Refuse regular expressions and None, which pandas takes. `Dialect` checks the rest."""
+    if value is None:
+        raise OptionError(f"{name}=None: pass dialect='auto' to find the separator")
     literal_text(name, value)
     text = value.decode("latin-1") if isinstance(value, bytes) else value
     if isinstance(text, str) and _REGULAR_EXPRESSION.search(text):
@@ -63,7 +151,9 @@ def separator(name: str, value: object) -> object:
 
 
 def header(_: str, value: object) -> object:
-    """Return the indexes of the records that hold the names, as a tuple; any other value as it is."""
+    """Return the indexes of the records that hold the names, as a tuple; False for None; any other value as it is."""
+    if value is None:
+        return False
     indexes = header_indexes(value)
     return value if indexes is None else indexes
 
@@ -79,10 +169,18 @@ def number_mark(name: str, value: object) -> int:
 
 
 def null_texts(name: str, value: object) -> tuple[bytes, ...] | dict[object, tuple[bytes, ...]]:
-    """Parse the texts that mean null: for all columns, or by column."""
+    """Parse the texts that mean null: for all columns, or by column. Numbers are taken as Python writes them."""
     if isinstance(value, Mapping):
-        return {column: texts(f"{name} of column {shown(column)}", own) for column, own in value.items()}
-    return texts(name, value)
+        return {column: texts(f"{name} of column {shown(column)}", _written(own)) for column, own in value.items()}
+    return texts(name, _written(value))
+
+
+def _written(value: object) -> object:
+    """Return a value, or those in a list, with numbers as texts."""
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_written(one) if isinstance(one, int | float) else one for one in value]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    return str(value) if is_number else value
 
 
 def index_name(name: str, value: object) -> str | None:

@@ -25,7 +25,7 @@ OPTIONS = (
     Option(
         "compression",
         default="infer",
-        parse=or_none(parsers.one_of(*COMPRESSIONS, "infer")),
+        parse=or_none(parsers.compression),
         group="files",
         help="how a file is compressed",
         choices=("infer", "none", *COMPRESSIONS),
@@ -106,10 +106,10 @@ OPTIONS = (
     Option(
         "quote_char",
         default='"',
-        parse=parsers.literal_text,
+        parse=parsers.optional_byte,
         group="text",
         help="quoting character, one byte; None for none",
-        aliases=("quotechar",),
+        aliases=("quotechar", "quote"),
         flags=(Flag("--quote", "none_if_empty", metavar="CHAR", help="quoting character; '' for none", default='"'),),
     ),
     Option(
@@ -140,7 +140,7 @@ OPTIONS = (
     Option(
         "escape_char",
         default=None,
-        parse=parsers.literal_text,
+        parse=parsers.optional_byte,
         group="text",
         help="escape character: the next byte is data",
         aliases=("escapechar",),
@@ -158,7 +158,7 @@ OPTIONS = (
     Option(
         "lineterminator",
         default=None,
-        parse=parsers.literal_text,
+        parse=parsers.line_terminator,
         group="text",
         help="line terminator, 1 to 8 bytes",
         aliases=("eol_char", "new_line"),
@@ -179,6 +179,7 @@ OPTIONS = (
         parse=flag,
         group="text",
         help="leave out empty lines",
+        aliases=("ignore_empty_lines",),
         flags=(Flag("--keep-blank-lines", "off", help="an empty line is a record of one empty field"),),
     ),
     Option(
@@ -197,7 +198,7 @@ OPTIONS = (
     Option(
         "skip_rows",
         default=0,
-        parse=parsers.count,
+        parse=parsers.lines_to_skip,
         group="text",
         help="number of lines to leave out before the header",
         aliases=("skiprows", "skip_lines", "skip"),
@@ -252,7 +253,7 @@ OPTIONS = (
     Option(
         "columns",
         default=None,
-        parse=parsers.unchecked,
+        parse=parsers.columns,
         group="columns",
         help="names or positions of the columns to read, in this order",
         aliases=("usecols", "include_columns"),
@@ -261,14 +262,14 @@ OPTIONS = (
     Option(
         "schema",
         default=None,
-        parse=parsers.unchecked,
+        parse=parsers.field_types,
         group="columns",
         help="types of all columns",
     ),
     Option(
         "dtypes",
         default=None,
-        parse=parsers.unchecked,
+        parse=parsers.dtypes,
         group="columns",
         help="types of some columns, or one type for all, e.g. string; the others are inferred",
         aliases=("dtype", "column_types", "schema_overrides", "types"),
@@ -302,10 +303,10 @@ OPTIONS = (
     Option(
         "null_values",
         default=("",),
-        parse=parsers.null_texts,
+        parse=parsers.or_default(parsers.null_texts, (b"",)),
         group="columns",
         help="texts that mean null",
-        aliases=("na_values",),
+        aliases=("na_values", "nullstr", "null"),
         flags=(
             Flag(
                 "--null",
@@ -322,12 +323,13 @@ OPTIONS = (
         parse=flag,
         group="columns",
         help="a quoted field may be null too",
+        aliases=("quoted_strings_can_be_null", "allow_quoted_nulls"),
         flags=(Flag("--quoted-null", "on"),),
     ),
     Option(
         "true_values",
         default=("true", "True", "TRUE"),
-        parse=texts,
+        parse=parsers.or_default(texts, (b"true", b"True", b"TRUE")),
         group="columns",
         help="texts that mean true",
         flags=(Flag("--true", "texts", metavar="TEXT", help="text that means true; repeat for several"),),
@@ -335,7 +337,7 @@ OPTIONS = (
     Option(
         "false_values",
         default=("false", "False", "FALSE"),
-        parse=texts,
+        parse=parsers.or_default(texts, (b"false", b"False", b"FALSE")),
         group="columns",
         help="texts that mean false",
         flags=(Flag("--false", "texts", metavar="TEXT", help="text that means false; repeat for several"),),
@@ -361,10 +363,10 @@ OPTIONS = (
     Option(
         "date_format",
         default=None,
-        parse=parsers.unchecked,
+        parse=parsers.date_format,
         group="columns",
         help="format of dates and times, e.g. %d.%m.%Y, for all columns or by column",
-        aliases=("dateformat", "timestamp_format", "timestampformat", "timestamp_parsers"),
+        aliases=("dateformat", "timestamp_parsers"),
         flags=(
             Flag(
                 "--date-format",
@@ -446,6 +448,7 @@ OPTIONS = (
         parse=or_none(positive),
         group="work",
         help="greatest number of threads",
+        aliases=("n_threads",),
         flags=(Flag("--threads", "integer", metavar="N", default="all cores"),),
     ),
     Option(
@@ -454,6 +457,7 @@ OPTIONS = (
         parse=or_none(positive),
         group="work",
         help="bytes of text that a thread takes at a time",
+        aliases=("block_size", "bytes_per_thread"),
         flags=(Flag("--chunk-bytes", "integer", metavar="N"),),
     ),
     Option(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from headrace.api.load.prepared import Prepared
-from headrace.api.load.reading import skipped_records
+from headrace.api.load.read_report import skipped_records
 from headrace.api.options.csv_options import CsvOptions
 from headrace.api.report import FileReport, Position, Report, Skipped
 from headrace.columns.buffers.load_result import Loaded
@@ -170,6 +170,7 @@ def report_of(parts: Sequence[FilePart], options: CsvOptions, whole: Mapping[str
         isa=options.context.isa_name,
         crossings=options.context.crossings,
         files=files,
+        notes=options.notes,
         **whole,
     )
 

@@ -6,14 +6,21 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from headrace.api.load.reading import load_placed, make_report, prepare, report_later, table_columns, wanted_device
 from headrace.api.options.csv_options import Keywords, parse_options, resolve_names
-from headrace.api.options.keywords import CsvKeywords, EncodingErrors, NullValues, OnError
+from headrace.api.options.keywords import (
+    AUTO,
+    ColumnsLike,
+    CompressionLike,
+    CsvKeywords,
+    DialectLike,
+    EncodingErrors,
+    NullValues,
+    OnError,
+)
 from headrace.api.options.table import DEFAULTS
-from headrace.api.read.read_files import read_files
-from headrace.api.sniff.sniff_csv import AUTO, sniff_files, sniff_rest
 from headrace.api.table import Table
 from headrace.columns.date_format import DateFormatLike
 from headrace.columns.plan.load_run import Progress
@@ -22,29 +29,31 @@ from headrace.columns.schema import DTypesLike, SchemaLike
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.encode.texts import StringForm
-from headrace.sources.compression.formats import CompressionName
 from headrace.sources.find_files import list_sources
 from headrace.sources.open import SourceLike, open_source
+
+if TYPE_CHECKING:
+    from headrace.api.read.read_files import FindDialect
 
 
 def read_csv(
     source: SourceLike | Iterable[SourceLike],
     *,
     device: Device | str | None = None,
-    dialect: Literal["auto"] | None = None,
+    dialect: DialectLike | None = None,
     sep: str | bytes = ",",
-    header: bool | Literal["infer"] | int | Sequence[int] = "infer",
+    header: bool | Literal["infer"] | int | Sequence[int] | None = "infer",
     names: Sequence[str] | None = None,
-    columns: Sequence[str | int] | None = None,
+    columns: ColumnsLike | None = None,
     schema: SchemaLike | None = None,
     dtypes: DTypesLike | None = None,
     infer_schema: bool = True,
     shrink: bool = False,
     strings: StringForm = "plain",
-    null_values: NullValues = ("",),
+    null_values: NullValues | None = ("",),
     quoted_null: bool = False,
-    true_values: str | Iterable[str] = ("true", "True", "TRUE"),
-    false_values: str | Iterable[str] = ("false", "False", "FALSE"),
+    true_values: str | Iterable[str] | None = ("true", "True", "TRUE"),
+    false_values: str | Iterable[str] | None = ("false", "False", "FALSE"),
     decimal: str = ".",
     thousands: str | None = None,
     date_format: DateFormatLike = None,
@@ -66,7 +75,7 @@ def read_csv(
     long_records: LongRecords | None = None,
     row_index_name: str | None = None,
     row_index_offset: int = 0,
-    compression: CompressionName | Literal["infer"] | None = "infer",
+    compression: CompressionLike | None = "infer",
     encoding: str | None = None,
     encoding_errors: EncodingErrors = "strict",
     on_error: OnError = "raise",
@@ -90,12 +99,13 @@ def read_csv(
     Parameters
     ----------
     source
-        A path, bytes, or a file object. File objects of ``fsspec.open(url)`` are opened and closed here. Bytes, and arrays of
-        bytes, are the text itself; bytes that look like a path are refused. A file is read in pieces, so the memory needed is
-        that of the result and a few MB a thread.
+        A path, bytes, or a file object. A leading ``~`` is the home directory. File objects of ``fsspec.open(url)`` are opened
+        and closed here. Bytes, and arrays of bytes, are the text itself; bytes that look like a path are refused. A file is read
+        in pieces, so the memory needed is that of the result and a few MB a thread.
 
-        Several sources are a list, or a pattern (``"data/*.csv"``, ``"data/**/*.csv"``) whose files are read in the order of
-        their paths. The table has the rows of all files, one file after another, and each column has one type for all files.
+        Several sources are a list, a set of paths, or a pattern (``"data/*.csv"``, ``"data/**/*.csv"``). Files of a set or a
+        pattern are read in the order of their paths. The table has the rows of all files, one file after another, and each
+        column has one type for all files.
         ``rejects`` then has a column ``file``, and the report has an entry for each file. Rows are skipped in each file;
         `n_rows` and the row index continue from one file to the next.
     device
@@ -105,7 +115,8 @@ def read_csv(
         ``"auto"`` finds how the text is written: what `sniff_csv` proposes replaces each option below that has its default. The
         proposal is ``report.sniffed``. The preamble, comments and footer that it leaves out are counted in ``report.skipped``.
         If `on_error` is not given, `short_records` and `long_records` are proposed for texts that need them. Of several files,
-        the first that holds a record decides for all, and no footer is proposed. None uses the options as given.
+        the first that holds a record decides for all, and no footer is proposed. None uses the options as given. A dialect of
+        Python's `csv`, or its name (``"excel-tab"``), stands for the options that it has.
     sep
         Field separator, 1 to 8 bytes. It is taken literally, never as a regular expression.
     header
@@ -115,18 +126,20 @@ def read_csv(
         other cases it is the header. ``report.header`` has the decision and its reason.
 
         An integer is the index of the record that holds the names, from 0. With several indexes, the names of these records are
-        joined (``a_x``). Records before the header are skipped.
+        joined (``a_x``). Records before the header are skipped. None means False.
     names
         Names of the columns, for a text without a header or instead of it. Their number is the number of fields of a record.
     columns
-        Names or positions of the columns to read, in the order of the table. The others are not converted. One text is one
-        name. None for all.
+        Names or positions of the columns to read, in the order of the table; those of a set, in the order of the text. The
+        others are not converted. One text is one name. A mapping of names to types is a `schema`. None for all.
     schema
         Types of all columns: a mapping from name to type, or a sequence of types in the order of the columns. Names are matched
-        with the header if there is one. A type is a text such as ``"int32"``, ``"timestamp[us]"`` or ``"decimal128(12, 2)"``, a
-        Python class, or a type of Arrow, Polars or NumPy. None to infer the types.
+        with the header if there is one. A type is a text such as ``"int32"``, ``"timestamp[us]"`` or ``"decimal128(12, 2)"``. It
+        may be a name in SQL, a Python class, or a type of Arrow, Polars, pandas or NumPy. A PyArrow schema is a mapping. None to
+        infer the types.
     dtypes
-        Types of some columns, by name or position, or one type for all. The other types are inferred.
+        Types of some columns, by name or position, or one type for all; a list has those of the first columns. The other types
+        are inferred.
     infer_schema
         Whether to infer the types that are not given. If False, these columns are strings.
     shrink
@@ -136,9 +149,10 @@ def read_csv(
         ``string_view``, in memory that the column owns. ``"dictionary"``: codes of distinct texts, numbered in the order of
         first appearance.
     null_values
-        Texts that mean null, for all columns, or as a mapping for some columns by name or position. In columns that the mapping
-        leaves out, the empty text means null. Quoted fields are never null, unless `quoted_null` is set. In columns other than
-        strings an empty field is null whatever texts are given; with ``null_values=()`` no field is null.
+        Texts that mean null, for all columns, or as a mapping for some columns by name or position. A number means its text, so
+        -999 means "-999" and not "-999.0". In columns that the mapping leaves out, the empty text means null. Quoted fields are
+        never null, unless `quoted_null` is set. In columns other than strings an empty field is null whatever texts are given;
+        with ``null_values=()`` no field is null. None is the default.
     quoted_null
         Whether a quoted field may be null.
     true_values
@@ -157,8 +171,8 @@ def read_csv(
         Whether 31/01/2024, 31-01-2024 and 31.01.2024 are dates too, with or without a time (``HH:MM[:SS[.f]]``), in columns
         without a `date_format`. Month first is never guessed; use ``date_format="%m/%d/%Y"``.
     quote_char
-        Quoting character, one byte; None for none. A quote opens a field only as the field's first byte. Inside an unquoted
-        field it is text.
+        Quoting character, one byte; None, False or the empty text for none. A quote opens a field only as the field's first
+        byte. Inside an unquoted field it is text.
     double_quote
         Whether two quotes inside a quoted field stand for one.
     lenient_quotes
@@ -168,7 +182,7 @@ def read_csv(
         Whether a quote inside an unquoted field makes its record malformed, so that `on_error` decides what happens to it.
         Excludes `lenient_quotes`.
     escape_char
-        Escape character, one byte; None for none. The byte after it is data.
+        Escape character, one byte; None, False or the empty text for none. The byte after it is data.
     comment
         Prefix of lines to leave out, 1 to 8 bytes; None for none.
     lineterminator
@@ -197,9 +211,9 @@ def read_csv(
     row_index_offset
         Index of the first record.
     compression
-        Compression of the source: ``"gzip"``, ``"zstd"``, ``"bz2"``, ``"xz"`` or ``"lz4"`` (frames). ``"infer"`` recognises it
-        by the first bytes; None takes the bytes as they are. The whole text is held in memory. Positions in errors, rejects and
-        evidence are bytes of the decompressed text.
+        Compression of the source: ``"gzip"``, ``"zstd"``, ``"bz2"``, ``"xz"``, ``"lz4"`` (frames) or ``"zip"`` (an archive of
+        one file). ``"infer"`` recognises it by the first bytes; None takes the bytes as they are. The whole text is held in
+        memory. Positions in errors, rejects and evidence are bytes of the decompressed text.
     encoding
         Python's name of the encoding. None for UTF-8, or for UTF-16 and UTF-32 if the text has a byte-order mark. UTF-16 and
         single-byte code pages (``"latin-1"``, ``"cp1252"``) are decoded by the threads that parse; positions in rejects, errors
@@ -241,7 +255,8 @@ def read_csv(
         in all, over all files. Bytes that are sampled, or converted again, do not count. An exception in it ends the read. Short
         reads do not call it.
     **aliases
-        The names that other readers use for these options, e.g. ``delimiter``, ``na_values``, ``dtype``.
+        The names that other readers use for these options, e.g. ``delimiter``, ``na_values``, ``dtype``. Parameters of other
+        readers that change nothing here, such as ``low_memory``, are accepted and noted in ``report.notes``.
 
     Returns
     -------
@@ -348,25 +363,29 @@ def read_csv(
         chunk_bytes=chunk_bytes,
         progress=progress,
     )
-    return _read(source, resolve_names(given, aliases))
+    return _read(source, *resolve_names(given, aliases))
 
 
 # `parse_options` recognises options that are not given by the identity of their defaults, so these are the table's objects.
 read_csv.__kwdefaults__ = dict(DEFAULTS)
 
 
-def _read(source: SourceLike | Iterable[SourceLike], values: Keywords) -> Table:
-    """Read with the options' values by name; `parse_options` parses them."""
-    options = parse_options(values)
+def _read(source: SourceLike | Iterable[SourceLike], values: Keywords, notes: tuple[str, ...]) -> Table:
+    """Read with the options' values by name; `parse_options` parses them, and the report has the notes."""
+    options = parse_options(values, notes)
     is_sniffed = values["dialect"] == AUTO
     sources = list_sources(source, glob=options.files.glob, hive=options.files.hive_partitioning is True)
     if sources is not None or options.files.wanted:
-        find_dialect = partial(sniff_files, values=values) if is_sniffed else None
+        from headrace.api.read.read_files import read_files  # not needed to read one file
+
+        find_dialect = _dialect_finder(values) if is_sniffed else None
         return read_files(sources or [source], options, find_dialect)  # type: ignore[list-item]
     begun = time.perf_counter()
     with open_source(source, options.source) as opened:
         sniffed = None
         if is_sniffed:
+            from headrace.api.sniff.sniff_csv import sniff_rest  # not needed if the options are given
+
             sniffed, options = sniff_rest(opened, values, options)
         prepared = prepare(opened, options)
         planned = time.perf_counter()
@@ -374,7 +393,15 @@ def _read(source: SourceLike | Iterable[SourceLike], values: Keywords) -> Table:
         done = time.perf_counter()
         device = wanted_device(opened, options)
     seconds = {"prepare": planned - begun, **loaded.seconds, "total": done - begun}
-    read = opened, prepared, loaded, options, seconds
-    report = report_later(*read) if sniffed is None else replace(make_report(*read), sniffed=sniffed)
+    if sniffed is None:
+        report = report_later(opened, prepared, loaded, options, seconds)
+    else:
+        report = replace(make_report(opened, prepared, loaded, options, seconds), sniffed=sniffed)
     table = Table(table_columns(prepared, loaded, options), rejects=Table(loaded.rejects), report=report)
     return table if loaded.device == str(device) else table.to(device, context=options.context)
+
+
+def _dialect_finder(values: Keywords) -> FindDialect:
+    from headrace.api.sniff.sniff_csv import sniff_files  # not needed if the options are given
+
+    return partial(sniff_files, values=values)

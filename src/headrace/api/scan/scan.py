@@ -8,6 +8,7 @@ from dataclasses import replace
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
 
+from headrace.api.conversions import ArrowWrites
 from headrace.api.options.csv_options import CsvOptions
 from headrace.api.report import Position, Report
 from headrace.api.scan.copy_ahead import copied_ahead
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
     from headrace.columns.buffers.fetch_gpu import FetchShape
 
 
-class Scan:
+class Scan(ArrowWrites):
     """A text that is read batch by batch; made by `scan_csv`. Nothing is read before a batch is requested.
+
+    A scan of paths or bytes can be pickled; the copy begins anew.
 
     Threads may share a scan, or an iterator of its batches. They take turns, and each batch of an iterator goes to one thread.
 
@@ -194,6 +197,25 @@ class Scan:
             if self._state is not None:
                 self._state.closing.close()
                 self._state = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Scan, (self._request,)
+
+    def __repr__(self) -> str:
+        from headrace.api.scan.scan_picture import scan_text  # not needed to read
+
+        return scan_text(self._request, self._known_schema())
+
+    def _repr_html_(self) -> str:
+        """Return a description as HTML, for notebooks. Nothing is read for it."""
+        from headrace.api.scan.scan_picture import scan_html  # not needed to read
+
+        return scan_html(self._request, self._known_schema())
+
+    def _known_schema(self) -> Mapping[str, DataType] | None:
+        """Return the types if they are known without reading."""
+        is_known = self._state is not None and self._state.empty is not None
+        return self.schema if is_known else None
 
     def __enter__(self) -> Self:
         return self

@@ -184,6 +184,7 @@ class Account:
             threads=context.thread_count,
             isa=context.isa_name,
             crossings=context.crossings,
+            notes=self._options.notes,
             inferred_from="first" if scan_types.from_first else "all",
             **more,
         )

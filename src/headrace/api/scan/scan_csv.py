@@ -9,14 +9,14 @@ from functools import partial
 from typing import Literal, Unpack
 
 from headrace.api.options.csv_options import parse_options, resolve_names
-from headrace.api.options.keywords import CsvKeywords
+from headrace.api.options.keywords import AUTO, CsvKeywords
 from headrace.api.options.table import DEFAULTS
 from headrace.api.read.read_csv import read_csv
 from headrace.api.report import Position
 from headrace.api.scan.scan import Scan
 from headrace.api.scan.scan_parts import BatchCut
 from headrace.api.scan.scan_state import ScanRequest
-from headrace.api.sniff.sniff_csv import AUTO, sniff_files
+from headrace.api.sniff.sniff_csv import sniff_files
 from headrace.core.context import Context, context_of
 from headrace.core.device import Device, parse_device
 from headrace.core.errors import OptionError
@@ -97,13 +97,13 @@ def scan_csv(
     3
     """
     given = {name: value for name, value in options.items() if name in DEFAULTS}
-    values = resolve_names(given, {name: value for name, value in options.items() if name not in DEFAULTS})
+    values, notes = resolve_names(given, {name: value for name, value in options.items() if name not in DEFAULTS})
     if flag("shrink", values["shrink"]):
         raise OptionError("scan_csv cannot shrink types, which needs all values; pass smaller types as dtypes")
     choice("infer", infer, ("all", "first"))
     if memory_limit is not None:
         values["context"] = replace(context_of(values["context"]), memory_limit=memory_limit)
-    parsed = parse_options(values)
+    parsed = parse_options(values, notes)
     if parsed.context.device.kind == "cpu" and is_on_gpu(source):
         parsed = replace(parsed, context=replace(parsed.context, device=text_on_gpu(source).device))
     target = None if to is None else parse_device("to", to)

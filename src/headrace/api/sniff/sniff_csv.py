@@ -9,6 +9,7 @@ from functools import partial
 from typing import Literal
 
 from headrace.api.options.csv_options import CsvOptions, Keywords, parse_one, parse_options, source_options
+from headrace.api.options.keywords import AUTO
 from headrace.api.options.table import DEFAULTS
 from headrace.api.sniff.propose import Wishes, propose
 from headrace.api.sniffed import OPTIONS, POLICIES, Sniffed
@@ -20,9 +21,6 @@ from headrace.sources.find_files import list_sources
 from headrace.sources.open import OpenSource, SourceLike, open_beginning
 from headrace.sources.reopen import ReopenedSource
 from headrace.structure.sample import DEFAULT_SAMPLE_BYTES
-
-AUTO = "auto"
-"""Value of an option that is to be found."""
 
 
 def sniff_csv(
@@ -238,7 +236,7 @@ def sniff_rest(
     except EmptyInputError:
         return None, options
     found = {name: value for name, value in sniffed.options.items() if name not in known}
-    with_found = parse_options({**values, **found})
+    with_found = parse_options({**values, **found}, options.notes)
     if "header" in found:
         with_found = replace(with_found, schema=replace(with_found.schema, reason=sniffed.header_reason))
     return sniffed, with_found

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any, Literal, Protocol
 
 from headrace.core.errors import MissingDependencyError
+from headrace.sources.compression.zip_archive import ZIP_MARK, ZipArchive
 
 READ_BYTES = 256 << 10
 """Compressed bytes read at a time."""
@@ -136,6 +137,10 @@ def _gzip() -> Decompressor:
     return _Zlib(gzip_module().decompressobj(wbits=31))
 
 
+def _zip() -> Decompressor:
+    return ZipArchive(lambda: _Zlib(gzip_module().decompressobj(wbits=-15)))
+
+
 def _zstd() -> Decompressor:
     try:
         standard = import_module("compression.zstd")  # from Python 3.14 on
@@ -169,8 +174,9 @@ _FORMATS = (
     Compression("bz2", _BZ2_MARKS, _bz2),
     Compression("xz", (b"\xfd7zXZ\0",), _xz, padded=True),
     Compression("lz4", (b"\x04\x22\x4d\x18",), _lz4),
+    Compression("zip", (ZIP_MARK,), _zip),
 )
-CompressionName = Literal["gzip", "zstd", "bz2", "xz", "lz4"]
+CompressionName = Literal["gzip", "zstd", "bz2", "xz", "lz4", "zip"]
 COMPRESSIONS = {row.name: row for row in _FORMATS}
 """Format by name."""
 _ALL_MARKS = tuple(mark for row in _FORMATS for mark in row.marks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,8 @@ from headrace import _native
 from headrace.core.errors import OptionError, SourceError, shown
 from headrace.sources.kinds.ranges import CHUNK_BYTES, NativeReader, RangeReader, RangeSource
 from headrace.sources.kinds.streams import Content, StreamSource
+
+_LINE_BREAK = re.compile(r"[\r\n]")
 
 
 def is_path(source: object) -> TypeGuard[str | os.PathLike[str]]:
@@ -25,11 +28,13 @@ def checked_path(path: str | os.PathLike[str], name: str) -> str:
     Raises
     ------
     OptionError
-        The path is one of bytes, or contains a character that no path can contain.
+        The path is one of bytes, is text instead of a path, or contains a character that no path can contain.
     """
     found = os.fspath(path)
     if not isinstance(found, str):
         raise OptionError(f"{name} must be a str path, not {shown(found)}; bytes would be taken for the text itself")
+    if _LINE_BREAK.search(found) and not _exists(found):
+        raise OptionError(f"{name} looks like text, not like a path: {shown(found, 40)}; pass bytes or io.StringIO")
     try:
         valid = b"\0" not in os.fsencode(found)
     except UnicodeEncodeError:
@@ -37,6 +42,26 @@ def checked_path(path: str | os.PathLike[str], name: str) -> str:
     if not valid:
         raise OptionError(f"{name} must be a path, and {shown(found)} holds a character that no path can hold")
     return found
+
+
+def _exists(path: str) -> bool:
+    try:
+        return os.path.lexists(path)
+    except ValueError:  # it holds a character that no path can hold
+        return False
+
+
+def located(path: str) -> str:
+    """Return the path with a home directory in place of a leading ``~``, unless the path exists as it is.
+
+    Raises
+    ------
+    OptionError
+        The path is ``-``, and there is no such file.
+    """
+    if path == "-" and not os.path.lexists(path):
+        raise OptionError("source '-' is no file; for standard input pass sys.stdin.buffer")
+    return os.path.expanduser(path) if path.startswith("~") and not os.path.lexists(path) else path
 
 
 def file_source(path: str | os.PathLike[str]) -> RangeSource | StreamSource:
@@ -47,7 +72,7 @@ def file_source(path: str | os.PathLike[str]) -> RangeSource | StreamSource:
     FileNotFoundError, OSError
         The path does not name an accessible file.
     """
-    name = checked_path(path, "source")
+    name = located(checked_path(path, "source"))
     found = os.stat(name)
     if stat.S_ISDIR(found.st_mode) or (stat.S_ISREG(found.st_mode) and (found.st_size > 0 or _is_empty(name))):
         return RangeSource(name, lambda _: _opened(name))
@@ -66,7 +91,10 @@ def _opened(path: str) -> Iterator[RangeReader]:
     try:
         found = os.fstat(descriptor)
         if stat.S_ISDIR(found.st_mode):
-            raise SourceError(f"{path!r} is a directory; name a file in it")
+            raise SourceError(
+                f"{path!r} is a directory; name a file in it, or several: {os.path.join(path, '*.csv')!r}, or all files below it "
+                "with hive_partitioning=True"
+            )
         identity = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
         yield NativeReader(_native.Source.from_file(descriptor, path), path=path, identity=identity)
     finally:

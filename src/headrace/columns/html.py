@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TypeVar
 
-from headrace.api.picture import GAP, ROWS, cells, cut
 from headrace.columns.column import Column
+from headrace.columns.picture import GAP, ROWS, cells, cut
 
 ItemT = TypeVar("ItemT")
 
@@ -22,7 +22,16 @@ def table_html(columns: Mapping[str, Column], num_rows: int) -> str:
 
     Every text is escaped. A null has another style than the text "null".
     """
-    shape = f"<caption style='caption-side:top;text-align:left'>shape: ({num_rows:_}, {len(columns):_})</caption>"
+    return _table(columns, f"shape: ({num_rows:_}, {len(columns):_})")
+
+
+def column_html(column: Column) -> str:
+    """Return the number of rows, the type, and the first and last values."""
+    return _table({"": column}, f"{len(column):_} rows, {max(column.null_count, 0):_} null")
+
+
+def _table(columns: Mapping[str, Column], what: str) -> str:
+    shape = f"<caption style='caption-side:top;text-align:left'>{what}</caption>"
     chosen = _outer(list(columns.items()), _COLUMNS)
     heads = [_gap("th") if item is None else _head(*item) for item in chosen]
     bodies = [None if item is None else _body(item[1]) for item in chosen]

@@ -1,0 +1,91 @@
+"""Copies tables of other libraries to columns, through PyArrow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.api.optional import needed
+from headrace.columns.column import Column
+from headrace.columns.types import DataType, has_offsets, parse_type
+from headrace.core.buffer import Buffer, copy_of
+from headrace.core.errors import OptionError, shown
+
+_NO_BYTES = b""
+
+
+def columns_from_arrow(data: object) -> dict[str, Column]:
+    """Return the columns of anything that exports an Arrow stream, or of a PyArrow table or record batch.
+
+    Raises
+    ------
+    OptionError
+        `data` exports no stream, a name occurs twice, or a column has a type that this package does not have.
+    MissingDependencyError
+        PyArrow is not installed.
+    """
+    arrow = needed("pyarrow", "arrow", "from_arrow()")
+    if isinstance(data, type) or not hasattr(data, "__arrow_c_stream__"):
+        raise OptionError.wrong("data", "a table with __arrow_c_stream__, such as one of PyArrow, Polars or pandas", data)
+    table = arrow.table(data)
+    if len(set(table.column_names)) < table.num_columns:
+        raise OptionError(f"data has two columns of the same name: {shown(table.column_names)}")
+    return {name: _column(arrow, name, column) for name, column in zip(table.column_names, table.columns, strict=True)}
+
+
+def _column(arrow: Any, name: str, chunks: Any) -> Column:
+    """Return a copy of a chunked array as a column."""
+    if arrow.types.is_dictionary(chunks.type):
+        return _dictionary(arrow, name, chunks)
+    array = chunks.combine_chunks() if chunks.num_chunks != 1 else chunks.chunk(0)
+    array = arrow.concat_arrays(array.chunks) if isinstance(array, arrow.ChunkedArray) else array
+    type_ = _type(name, array.type)
+    validity, *buffers = (None if part is None else copy_of(memoryview(part)) for part in array.buffers())
+    offsets: Buffer | None = None
+    if type_.name == "null":
+        buffers = []
+    elif has_offsets(type_):
+        offsets, *buffers = buffers
+    values, *data = buffers or [copy_of(_NO_BYTES)]
+    if has_offsets(type_) and offsets is None:  # Arrow allows an empty column to have no offsets
+        offsets = copy_of(bytes(type_.bits // 8))
+    return Column(
+        type=type_,
+        length=len(array),
+        null_count=array.null_count,
+        values=copy_of(_NO_BYTES) if values is None else values,
+        validity=validity if array.null_count and type_.name != "null" else None,
+        offsets=offsets,
+        offset=array.offset,
+        data=tuple(part for part in data if part is not None),
+    )
+
+
+def _dictionary(arrow: Any, name: str, chunks: Any) -> Column:
+    """Return a column of a dictionary of strings."""
+    if not any(kind(chunks.type.value_type) for kind in (arrow.types.is_string, arrow.types.is_large_string, _is_view)):
+        raise OptionError(f"column {shown(name)} is a dictionary of {chunks.type.value_type}, and only strings can be in one")
+    array = chunks.unify_dictionaries().cast(arrow.dictionary(arrow.int32(), arrow.string())).combine_chunks()
+    array = arrow.concat_arrays(array.chunks) if isinstance(array, arrow.ChunkedArray) else array
+    codes = _column(arrow, name, arrow.chunked_array([array.indices]))
+    return Column(
+        type=DataType("dictionary"),
+        length=codes.length,
+        null_count=codes.null_count,
+        values=codes.values,
+        validity=codes.validity,
+        offset=codes.offset,
+        dictionary=_column(arrow, name, arrow.chunked_array([array.dictionary])),
+    )
+
+
+def _is_view(arrow_type: object) -> bool:
+    return str(arrow_type) == "string_view"
+
+
+def _type(name: str, arrow_type: object) -> DataType:
+    try:
+        return parse_type(arrow_type)
+    except OptionError:
+        raise OptionError(
+            f"column {shown(name)} has the Arrow type {arrow_type}, which is not supported; cast it first"
+        ) from None

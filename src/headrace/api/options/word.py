@@ -1,0 +1,86 @@
+"""Defines the row of a parameter of another reader: what it means here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Reader = Literal["pandas", "polars", "pyarrow", "duckdb", "cudf"]
+
+
+@dataclass(slots=True)
+class ForeignCall:
+    """The arguments of a call while its foreign words are translated.
+
+    Parameters
+    ----------
+    options
+        Values by the names of this package, with defaults for those that the caller did not give.
+    words
+        Arguments under other names that are not translated yet. A translation may take some, or add some.
+    """
+
+    options: dict[str, object]
+    words: dict[str, object]
+
+
+Translation = Callable[[str, object, ForeignCall], Mapping[str, object]]
+"""Returns the values of options that a word stands for. Takes the word, its value and the call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A parameter of other readers.
+
+    Parameters
+    ----------
+    name
+        Its name there.
+    readers
+        Readers that have it.
+    meaning
+        Text for docs/coming-from.md, and for messages. If the word is ignored: why. If it is refused: what to do instead.
+    kind
+        ``"option"``: an option of this name, or an alias of one. ``"source"``: the first argument. ``"ignored"``: accepted, and
+        noted in the report. ``"refused"``: an error. ``"translated"``: other options stand for its value.
+    unless
+        Values of a refused word that ask for nothing, such as its default.
+    translate
+        Function that translates the value; None for the other kinds.
+    note
+        Reason for the report why a value that stands for no option changes nothing; empty for no note.
+    """
+
+    name: str
+    readers: tuple[Reader, ...]
+    meaning: str = ""
+    kind: Literal["option", "source", "ignored", "refused", "translated"] = "option"
+    unless: tuple[object, ...] = ()
+    translate: Translation | None = None
+    note: str = ""
+
+
+def option(name: str, *readers: Reader, meaning: str = "") -> Word:
+    """Return the row of an option or of one of its aliases; `meaning` says what differs."""
+    return Word(name, readers, meaning)
+
+
+def source(name: str, *readers: Reader) -> Word:
+    """Return the row of the parameter that names the source."""
+    return Word(name, readers, "the first argument, without a name", "source")
+
+
+def ignored(name: str, *readers: Reader, why: str) -> Word:
+    """Return the row of a word that changes nothing here."""
+    return Word(name, readers, why, "ignored", note=why)
+
+
+def refused(name: str, *readers: Reader, use: str, unless: tuple[object, ...] = (None, False)) -> Word:
+    """Return the row of a word that is an error, except with values that ask for nothing."""
+    return Word(name, readers, use, "refused", unless)
+
+
+def translated(name: str, *readers: Reader, by: Translation, meaning: str, note: str = "") -> Word:
+    """Return the row of a word that other options stand for."""
+    return Word(name, readers, meaning, "translated", translate=by, note=note)
