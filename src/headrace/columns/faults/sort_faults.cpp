@@ -1,0 +1,71 @@
+// Sorts listed faults in parallel: by ranges of records first, then each range. Faults of a usual text are spread over
+// its records, so ranges have few faults.
+#include "columns/faults/sort_faults.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <tuple>
+#include <vector>
+
+#include "core/cpu/thread_pool.hpp"
+
+namespace headrace {
+namespace {
+
+constexpr usize PIECE_FAULTS = 8192, RANGE_FAULTS = 64, MAX_RANGES = usize{1} << 14;
+
+template <class Work>
+void for_each(usize count, unsigned threads, Work work) {
+    std::atomic<usize> next{0};
+    run_parallel(static_cast<unsigned>(std::clamp<usize>(count, 1, threads)), [&](unsigned) {
+        for (usize i = next++; i < count; i = next++) work(i);
+    });
+}
+
+}  // namespace
+
+void sort_faults(std::span<const FieldFault> faults, std::span<FieldFault> sorted, const FaultRanks& ranks, u64 records,
+                 unsigned threads) {
+    const auto key = [&](const FieldFault& fault) {
+        const bool of_field = fault.column != NO_FIELD;
+        const u64 column = of_field ? u64{fault.column} + 1 : 0, rank = of_field ? 0 : ranks[fault.kind & 0xFF];
+        return std::tuple(fault.record, column, rank, fault.at, fault.kind);
+    };
+    const usize ranges = std::clamp<usize>(faults.size() / RANGE_FAULTS, 1, MAX_RANGES);
+    const u64 range_records = records / ranges + 1;
+    const usize pieces = std::max<usize>(1, std::min<usize>(faults.size() / PIECE_FAULTS, 4 * usize{threads}));
+    const auto piece = [&](usize i) {
+        const usize from = faults.size() * i / pieces;
+        return faults.subspan(from, faults.size() * (i + 1) / pieces - from);
+    };
+    // For each piece and range: the number of faults, then the place of the next one.
+    std::vector<usize> places(pieces * ranges);
+    for_each(pieces, threads, [&](usize i) {
+        for (const FieldFault& fault : piece(i)) ++places[i * ranges + fault.record / range_records];
+    });
+    std::vector<usize> begins(ranges + 1);
+    usize total = 0;
+    for (usize range = 0; range < ranges; ++range) {
+        begins[range] = total;
+        for (usize i = 0; i < pieces; ++i) {
+            const usize count = places[i * ranges + range];
+            places[i * ranges + range] = total;
+            total += count;
+        }
+    }
+    begins[ranges] = total;
+    for_each(pieces, threads, [&](usize i) {
+        for (const FieldFault& fault : piece(i)) sorted[places[i * ranges + fault.record / range_records]++] = fault;
+    });
+    // Few ranges a turn would make threads wait for each other's counter.
+    constexpr usize TURN_RANGES = 16;
+    for_each((ranges + TURN_RANGES - 1) / TURN_RANGES, threads, [&](usize turn) {
+        for (usize range = turn * TURN_RANGES; range < std::min(ranges, (turn + 1) * TURN_RANGES); ++range) {
+            const std::span<FieldFault> part = sorted.subspan(begins[range], begins[range + 1] - begins[range]);
+            std::sort(part.begin(), part.end(),
+                      [&](const FieldFault& a, const FieldFault& b) { return key(a) < key(b); });
+        }
+    });
+}
+
+}  // namespace headrace
