@@ -5,12 +5,12 @@
 namespace headrace {
 namespace {
 
-// Return a record that begins with an opening quote, or nothing if quotes are strict. A lenient quote opens a field
-// only if the next decisive run of quotes may close it (structure/cpu/lenient.hpp). In the whole text that run is in
-// the same record. The opening quote prevents that a quote of the following record closes the field.
-// | two records   1,"a⏎      2,b"⏎          the quote before a would open a field that ends after b
-// | separated     1,"a⏎  "x"⏎  2,b"⏎        it is text
-std::string record_between(const Dialect& dialect) {
+// Return a record of some fields that begins with an opening quote, or nothing if quotes are strict. A lenient quote
+// opens a field only if the next decisive run of quotes may close it (structure/cpu/lenient.hpp). In the whole text
+// that run is in the same record. The opening quote prevents that a quote of the following record closes the field. |
+// two records   1,"a⏎      2,b"⏎          the quote before a would open a field that ends after b | separated     1,"a⏎
+// "x",⏎  2,b"⏎       it is text
+std::string record_between(const Dialect& dialect, usize fields) {
     if (!dialect.lenient || dialect.quote < 0) return {};
     const auto is_ordinary = [&](u8 byte) { return dialect.automaton.class_of[byte] + 1u == dialect.automaton.groups; };
     u8 ordinary = 'a';
@@ -18,7 +18,10 @@ std::string record_between(const Dialect& dialect) {
     const char quote = static_cast<char>(dialect.quote);
     const auto* const line_end = reinterpret_cast<const char*>(dialect.line_end_text);
     const std::string end = dialect.universal_line_end ? "\n" : std::string(line_end, dialect.line_end_length);
-    return std::string{quote, static_cast<char>(ordinary), quote} + end;
+    const auto* const separator = reinterpret_cast<const char*>(dialect.separator_text);
+    std::string record{quote, static_cast<char>(ordinary), quote};
+    for (usize field = 1; field < fields; ++field) record.append(separator, dialect.separator_length);
+    return record + end;
 }
 
 }  // namespace
@@ -34,7 +37,11 @@ usize RecordView::fields() const {
 }
 
 RecordReader::RecordReader(const Source& source, const Dialect& dialect, const LoadPlan& plan)
-    : source_(source), dialect_(dialect), plan_(plan), between_(record_between(dialect)), finder_(dialect, plan) {}
+    : source_(source),
+      dialect_(dialect),
+      plan_(plan),
+      between_(record_between(dialect, plan.rows.base_columns)),
+      finder_(dialect, plan) {}
 
 void RecordReader::read(const RecordTexts& texts, usize from, usize to, u64 begin) {
     records_apart_ = between_.empty() ? 1 : 2;

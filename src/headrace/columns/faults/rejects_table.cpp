@@ -147,12 +147,16 @@ private:
         return fault.text();
     }
 
+    // Only texts of the source may have invalid UTF-8.
+    static bool is_source_text(RejectsText column) { return column == FIELD || column == TEXT; }
+
     void measure(const FaultBlock& block, BlockPosition& place) const {
         place.row = block.faults.size();
         for (usize c = 0; c < TEXT_COLUMNS; ++c) {
+            const auto column = static_cast<RejectsText>(c);
             for (const FaultRow& fault : block.faults) {
-                const Text text = text_of(static_cast<RejectsText>(c), fault);
-                place.bytes[c] += text ? printable_size(*text) : 0;
+                const Text text = text_of(column, fault);
+                if (text) place.bytes[c] += is_source_text(column) ? printable_size(*text) : text->size();
                 place.nulls[c] += text ? 0 : 1;
             }
         }
@@ -210,7 +214,7 @@ private:
         u64 row = place.row;
         for (const FaultRow& fault : faults) {
             if (const Text text = text_of(number, fault)) {
-                to = write_printable(*text, to);
+                to = is_source_text(number) ? write_printable(*text, to) : std::copy(text->begin(), text->end(), to);
                 if (column.null_count != 0) set_bit(column.validity, row);
             }
             column.offsets.as<i64>()[++row] = to - begin;

@@ -29,7 +29,10 @@ void sort_faults(std::span<const FieldFault> faults, std::span<FieldFault> sorte
     const auto key = [&](const FieldFault& fault) {
         const bool of_field = fault.column != NO_FIELD;
         const u64 column = of_field ? u64{fault.column} + 1 : 0, rank = of_field ? 0 : ranks[fault.kind & 0xFF];
-        return std::tuple(fault.record, column, rank, fault.at, fault.kind);
+        return std::tuple(column, rank, fault.at, fault.kind);
+    };
+    const auto is_before = [&](const FieldFault& a, const FieldFault& b) {
+        return a.record != b.record ? a.record < b.record : key(a) < key(b);
     };
     const usize ranges = std::clamp<usize>(faults.size() / RANGE_FAULTS, 1, MAX_RANGES);
     const u64 range_records = records / ranges + 1;
@@ -38,10 +41,13 @@ void sort_faults(std::span<const FieldFault> faults, std::span<FieldFault> sorte
         const usize from = faults.size() * i / pieces;
         return faults.subspan(from, faults.size() * (i + 1) / pieces - from);
     };
+    const auto range_of = [&](const FieldFault& fault) {
+        return std::min<usize>(fault.record / range_records, ranges - 1);
+    };
     // For each piece and range: the number of faults, then the place of the next one.
     std::vector<usize> places(pieces * ranges);
     for_each(pieces, threads, [&](usize i) {
-        for (const FieldFault& fault : piece(i)) ++places[i * ranges + fault.record / range_records];
+        for (const FieldFault& fault : piece(i)) ++places[i * ranges + range_of(fault)];
     });
     std::vector<usize> begins(ranges + 1);
     usize total = 0;
@@ -55,15 +61,14 @@ void sort_faults(std::span<const FieldFault> faults, std::span<FieldFault> sorte
     }
     begins[ranges] = total;
     for_each(pieces, threads, [&](usize i) {
-        for (const FieldFault& fault : piece(i)) sorted[places[i * ranges + fault.record / range_records]++] = fault;
+        for (const FieldFault& fault : piece(i)) sorted[places[i * ranges + range_of(fault)]++] = fault;
     });
     // Few ranges a turn would make threads wait for each other's counter.
     constexpr usize TURN_RANGES = 16;
     for_each((ranges + TURN_RANGES - 1) / TURN_RANGES, threads, [&](usize turn) {
         for (usize range = turn * TURN_RANGES; range < std::min(ranges, (turn + 1) * TURN_RANGES); ++range) {
             const std::span<FieldFault> part = sorted.subspan(begins[range], begins[range + 1] - begins[range]);
-            std::sort(part.begin(), part.end(),
-                      [&](const FieldFault& a, const FieldFault& b) { return key(a) < key(b); });
+            std::sort(part.begin(), part.end(), is_before);
         }
     });
 }
