@@ -49,19 +49,17 @@ POLICIES = {"on_error": "null", "short_records": "reject", "long_records": "reje
 @pytest.mark.parametrize("max_bytes", [1, 9, 12])
 def test_records_that_are_too_long_to_gather_are_read_from_the_source(max_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gather_records, "MAX_RECORD_BYTES", max_bytes)
-    gather_records._size_defines.cache_clear()
     rng = random.Random(max_bytes)
     lines = [f"{rng.choice(['1', 'x', '300', '2,2'])},{'y' * rng.randrange(9)}" for _ in range(80)]
     data = "\n".join(lines).encode()
     for options in ({}, {"lenient_quotes": True}):
         found = check(data, header=False, seed=1, schema={"a": "int8", "b": "string"}, **{**POLICIES, **options})
         assert found is not None and len(found.rejects) > 20
-    gather_records._size_defines.cache_clear()
 
 
 @pytest.mark.parametrize("batch", [1, 40, 1 << 20])
 def test_texts_of_records(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gather_records, "_BATCH_BYTES", batch)
+    monkeypatch.setattr(gather_records, "BATCH_BYTES", batch)
     records = [b"1,2\n", b'"a\nb",3\r\n', b"x\r", b"long" * 9 + b"\n", b"5,6\n", b"no end"]
     ends = [len(record) - record.endswith(b"\r\n") for record in records]  # CR LF ends at its CR
     begins = np.cumsum([0, *map(len, records)])[:-1].astype(np.uint64)

@@ -43,6 +43,7 @@ std::vector<ColumnType> types_of(const LoadPlan& plan, nb::handle given) {
 std::vector<u64> lines_by_record(std::span<const FieldFault> listed, std::span<const u64> lines,
                                  const std::vector<FaultBlock>& faults) {
     std::vector<u64> found;
+    found.reserve(rows_of(faults));
     auto one = listed.begin();
     for (const FaultBlock& block : faults) {
         for (const FaultRow& fault : block.faults) {

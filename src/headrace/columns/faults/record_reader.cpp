@@ -5,11 +5,12 @@
 namespace headrace {
 namespace {
 
-// Return a record of some fields that begins with an opening quote, or nothing if quotes are strict. A lenient quote
-// opens a field only if the next decisive run of quotes may close it (structure/cpu/lenient.hpp). In the whole text
-// that run is in the same record. The opening quote prevents that a quote of the following record closes the field. |
-// two records   1,"a⏎      2,b"⏎          the quote before a would open a field that ends after b | separated     1,"a⏎
-// "x",⏎  2,b"⏎       it is text
+// Return a record of some fields that begins with an opening quote, or nothing if quotes are strict. It separates
+// faulty records. A lenient quote opens a field only if the next decisive run of quotes may close it
+// (structure/cpu/lenient.hpp). In the whole text such a run is in the same record. The opening quote is a decisive run,
+// so a quote of the following record closes nothing. Example:
+//   1,"a  2,b"        adjacent records: the quote before a would open a field that ends after b
+//   1,"a  "x",  2,b"  separated ones: it is text
 std::string record_between(const Dialect& dialect, usize fields) {
     if (!dialect.lenient || dialect.quote < 0) return {};
     const auto is_ordinary = [&](u8 byte) { return dialect.automaton.class_of[byte] + 1u == dialect.automaton.groups; };

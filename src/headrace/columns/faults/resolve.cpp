@@ -56,8 +56,45 @@ void add_listed(FaultBlock& block, const FieldFault& listed, const RecordView& r
     row.at = record.origin(found.at);
 }
 
+// Return whether the list and the texts have all that the table shows of a range's faults. For faults of records and
+// for counts of fields, the records have to be read.
+bool is_listed(const ListedFaults& listed, const Range& range) {
+    const bool counts_fields = listed.plan.rows.fill_short && field_outcome(listed.plan.on_error) == Outcome::reject;
+    if (counts_fields || listed.plan.rows.collect_long) return false;
+    usize record = range.record;
+    for (usize i = range.from; i < range.to; ++i) {
+        if (i != range.from && listed.faults[i].record != listed.faults[i - 1].record) ++record;
+        if (listed.faults[i].column == NO_FIELD || listed.texts.size(record) == 0) return false;
+    }
+    return true;
+}
+
+// Return the faults of a range that is_listed.
+FaultBlock copy_listed(const ListedFaults& listed, const Range& range) {
+    FaultBlock block;
+    block.faults.reserve(range.to - range.from);
+    const usize line_end = listed.dialect.universal_line_end ? 1 : listed.dialect.line_end_length;
+    usize record = range.record;
+    for (usize i = range.from; i < range.to; ++i) {
+        const FieldFault& fault = listed.faults[i];
+        if (i != range.from && fault.record != listed.faults[i - 1].record) ++record;
+        const std::span<const u8> text = listed.texts.text(record);
+        FaultRow& row =
+            block.add(fault.record + 1, {reinterpret_cast<const char*>(text.data()), text.size() - line_end});
+        row.record_begin = listed.begin + fault.record_begin;
+        row.at = listed.begin + fault.at;
+        row.field_begin = static_cast<u32>(fault.begin - fault.record_begin);
+        row.field_size = static_cast<u32>(fault.end - fault.begin);
+        row.column = static_cast<i32>(fault.column);
+        row.kind = static_cast<Fault>(fault.kind);
+        row.outcome = field_outcome(listed.plan.on_error);
+    }
+    return block;
+}
+
 // Resolve the faults of a range. Count in `rejected_short` as ResolvedFaults does.
 FaultBlock resolve_range(const ListedFaults& listed, const Range& range, u64& rejected_short) {
+    if (is_listed(listed, range)) return copy_listed(listed, range);
     const LoadPlan& plan = listed.plan;
     FaultBlock block;
     u64 counted = ~u64{0};

@@ -182,6 +182,7 @@ class FaultList:
         self._knows_records = self._is_unbounded = False
         self._of_records = self._collected = NO_FAULTS
         self._of_fields = NO_FAULTS  # each list is sorted by record
+        self._has_listed = False
         self._rejected = _NO_RECORDS
         self._rejected_buffer: DeviceBuffer | None = None
         self._filled = 0
@@ -206,8 +207,7 @@ class FaultList:
     @property
     def is_clean(self) -> bool:
         """True if neither a fault nor a field that may become one was found."""
-        has_any = len(self._of_fields) or len(self._of_records) or len(self._collected)
-        return not has_any and self._last_record == _NEVER and self._capacity == self._policies.listing.capacity
+        return not self._has_listed and self._last_record == _NEVER and self._capacity == self._policies.listing.capacity
 
     @property
     def buffer_bytes(self) -> int:
@@ -231,6 +231,7 @@ class FaultList:
         if count > self._capacity:
             self._extend(count, raised)
             return False
+        self._has_listed |= count != 0
         faults = self._sorted(conversion.faults, count, conversion.columns.rows)
         is_of_record = faults["column"] == NO_FIELD
         if not self._knows_records:
@@ -278,7 +279,7 @@ class FaultList:
         if not count:
             return NO_FAULTS
         faults = self._launcher.fetch(BufferSlice(listed, 0, count * FAULT.itemsize))
-        result = np.empty(len(faults), np.uint8)
+        result: NDArray[np.uint8] = _native.new_bytes(len(faults))
         _native.sort_faults(faults, result, self._order, records, self._plan.threads)
         return result.view(FAULT)
 

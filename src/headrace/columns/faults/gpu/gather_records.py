@@ -20,7 +20,7 @@ _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
 _BLOCK_RECORDS = _THREADS // 32
 MAX_RECORD_BYTES = 16 << 10
-_BATCH_BYTES = 64 << 20
+BATCH_BYTES = 64 << 20
 
 
 class RecordTexts(NamedTuple):
@@ -65,7 +65,7 @@ class LocatedRecords:
         tables = known_dfa_tables(self.dialect)
         table = launcher.put(np.frombuffer(tables.tobytes(), np.uint8))
         offsets, listed = launcher.allocate((count + 1) * 8), launcher.put(begins)
-        shape = Shape(_size_defines(tables["steps"].shape[1]), -(-count // _THREADS), _THREADS)
+        shape = Shape(_size_defines(tables["steps"].shape[1], MAX_RECORD_BYTES), -(-count // _THREADS), _THREADS)
         args = [self.text, self.text.nbytes, table, self.marks, listed, count, offsets]
         launcher.launch(_SIZE, shape, args)
         scan_string_sizes(launcher, offsets, (count, 1), BufferSlice(offsets, 8 * count, 8))
@@ -73,7 +73,7 @@ class LocatedRecords:
         parts = []
         first = 0
         while first < count:
-            last = max(int(np.searchsorted(ends, ends[first] + np.uint64(_BATCH_BYTES), "right")) - 1, first + 1)
+            last = max(int(np.searchsorted(ends, ends[first] + np.uint64(BATCH_BYTES), "right")) - 1, first + 1)
             last = min(last, count)
             part = launcher.allocate(int(ends[last] - ends[first]))
             place = BufferSlice(listed, 8 * first, 8 * (last - first)), BufferSlice(offsets, 8 * first)
@@ -86,5 +86,5 @@ class LocatedRecords:
 
 
 @cache
-def _size_defines(states: int) -> dict[str, int]:
-    return {**_DEFINES, "HR_STATES": states, "HR_MAX_BYTES": MAX_RECORD_BYTES}
+def _size_defines(states: int, max_bytes: int) -> dict[str, int]:
+    return {**_DEFINES, "HR_STATES": states, "HR_MAX_BYTES": max_bytes}
