@@ -43,6 +43,20 @@ def test_lenient_quotes_do_not_reach_into_other_faulty_records(seed: int, number
             check(data, seed=seed, lenient_quotes=True, header=False, schema={"a": "int8", "b": "string"}, **POLICIES, **options)
 
 
+@pytest.mark.long_except("0-*", "*-0")
+@pytest.mark.parametrize("number", range(len(LENIENT)))
+@pytest.mark.parametrize("seed", range(3))
+def test_lenient_quotes_are_the_only_faults(seed: int, number: int) -> None:
+    """The kernels list all that the table shows: without short and long records no record is read again."""
+    rng, options = random.Random(10 * seed + number), LENIENT[number]
+    sep = options.get("sep", ",")
+    lines = [f"1{sep}" + "".join(rng.choices(['"', '"', '""', "a", " ", '"b"', "\\"], k=rng.randrange(8))) for _ in range(60)]
+    for on_error in ("null", "reject"):
+        given = {"on_error": on_error, **({"short_records": "null"} if on_error == "null" else {})}
+        found = check("\n".join(lines).encode(), lenient_quotes=True, header=False, schema=["int8", "string"], **given, **options)
+        assert found is not None and "quote" in found.rejects["kind"].to_pylist()
+
+
 POLICIES = {"on_error": "null", "short_records": "reject", "long_records": "reject"}
 
 

@@ -56,15 +56,22 @@ void add_listed(FaultBlock& block, const FieldFault& listed, const RecordView& r
     row.at = record.origin(found.at);
 }
 
-// Return whether the list and the texts have all that the table shows of a range's faults. For faults of records and
-// for counts of fields, the records have to be read.
+// Return whether a fault is a lenient quote. If its record had another fault of its own, that one would be listed.
+bool is_repaired(const ListedFaults& listed, const FieldFault& fault) {
+    return listed.dialect.lenient && fault.column == NO_FIELD && fault.kind == static_cast<u32>(Fault::quote);
+}
+
+// Return whether the list and the texts have all that the table shows of a range's faults. For other faults of records
+// and for counts of fields, the records have to be read.
 bool is_listed(const ListedFaults& listed, const Range& range) {
     const bool counts_fields = listed.plan.rows.fill_short && field_outcome(listed.plan.on_error) == Outcome::reject;
     if (counts_fields || listed.plan.rows.collect_long) return false;
     usize record = range.record;
     for (usize i = range.from; i < range.to; ++i) {
         if (i != range.from && listed.faults[i].record != listed.faults[i - 1].record) ++record;
-        if (listed.faults[i].column == NO_FIELD || listed.texts.size(record) == 0) return false;
+        const FieldFault& fault = listed.faults[i];
+        if (fault.column == NO_FIELD && !is_repaired(listed, fault)) return false;
+        if (listed.texts.size(record) == 0) return false;
     }
     return true;
 }
@@ -83,12 +90,16 @@ FaultBlock copy_listed(const ListedFaults& listed, const Range& range) {
             block.add(fault.record + 1, {reinterpret_cast<const char*>(text.data()), text.size() - line_end});
         row.record_begin = listed.begin + fault.record_begin;
         row.at = listed.begin + fault.at;
+        row.kind = static_cast<Fault>(fault.kind);
+        row.column = NO_COLUMN;
+        row.outcome = Outcome::keep;
+        if (fault.column == NO_FIELD) continue;
         row.field_begin = static_cast<u32>(fault.begin - fault.record_begin);
         row.field_size = static_cast<u32>(fault.end - fault.begin);
         row.column = static_cast<i32>(fault.column);
-        row.kind = static_cast<Fault>(fault.kind);
         row.outcome = field_outcome(listed.plan.on_error);
     }
+    order_faults(block.faults);
     return block;
 }
 
