@@ -210,8 +210,7 @@ def rejects(
     begin: int,
     types: Sequence[DataType | None],
     faults: NDArray[np.uint8],
-    texts: tuple[NDArray[np.uint8], NDArray[np.uint64]],
-    lines: NDArray[np.uint64],
+    texts: tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint64]],
 ) -> tuple[list[Any], int, int, int]: ...
 def sort_faults(
     faults: NDArray[np.uint8], by_record: NDArray[np.uint8], ranks: Sequence[int], records: int, threads: int
@@ -224,7 +223,7 @@ def resolve_fields(
     types: Sequence[DataType | None],
     guesses: Sequence[int | None],
     fields: NDArray[np.uint8],
-    texts: tuple[NDArray[np.uint8], NDArray[np.uint64]],
+    texts: tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint64]],
 ) -> list[tuple[int, int, int, int, int, bytes, bool]]: ...
 def line_numbers(source: Source, positions: Sequence[int], threads: int, first: int = 0) -> list[int]: ...
 def find_data(source: Source, dialect: Dialect, isa: str, begin: int, data_begin: int, end: int) -> tuple[int, int, int, int]: ...

@@ -78,8 +78,9 @@ def test_texts_of_records(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     ends = [len(record) - record.endswith(b"\r\n") for record in records]  # CR LF ends at its CR
     begins = np.cumsum([0, *map(len, records)])[:-1].astype(np.uint64)
     launcher = FiberLauncher("random", 0)
-    text = BufferSlice(launcher.put(np.frombuffer(b"   " + b"".join(records), np.uint8)), 3)
-    found = LocatedRecords(text, Dialect(), None).texts(launcher, begins)
+    whole = BufferSlice(launcher.put(np.frombuffer(b"   h\n" + b"".join(records), np.uint8)), 3)
+    found = LocatedRecords(whole, 2, BufferSlice(whole, 2), Dialect(), None).texts(launcher, begins)
+    assert found.lines.tolist() == [2, 3, 5, 6, 7, 8]
     parts = np.split(found.bytes, found.ends[:-1].astype(np.int64))
     assert [part.tobytes() for part in parts] == [record[:end] for record, end in zip(records[:-1], ends, strict=False)] + [b""]
 

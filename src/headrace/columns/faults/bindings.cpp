@@ -39,16 +39,18 @@ std::vector<ColumnType> types_of(const LoadPlan& plan, nb::handle given) {
     return types;
 }
 
-// Return the line of each fault. `lines` has the line of each listed fault's record, or only the first line.
+// Return the line of each fault. `lines`: of the record of each listed fault.
 std::vector<u64> lines_by_record(std::span<const FieldFault> listed, std::span<const u64> lines,
                                  const std::vector<FaultBlock>& faults) {
     std::vector<u64> found;
     found.reserve(rows_of(faults));
-    auto one = listed.begin();
+    usize one = 0, record = 0;
     for (const FaultBlock& block : faults) {
         for (const FaultRow& fault : block.faults) {
-            while (one != listed.end() && one->record + 1 < fault.record) ++one;
-            found.push_back(lines[std::min<usize>(static_cast<usize>(one - listed.begin()), lines.size() - 1)]);
+            for (; listed[one].record + 1 < fault.record; ++one) {
+                if (listed[one].record != listed[one + 1].record) ++record;
+            }
+            found.push_back(lines[record]);
         }
     }
     return found;
@@ -57,22 +59,23 @@ std::vector<u64> lines_by_record(std::span<const FieldFault> listed, std::span<c
 // The faults that a GPU listed, sorted by record, and their records' texts. Borrows the memory of Python's objects.
 class GivenFaults {
 public:
-    // `texts`: (bytes, ends) of RecordTexts.
-    GivenFaults(nb::handle faults, const nb::tuple& texts) : faults_(faults), bytes_(texts[0]), ends_(texts[1]) {}
+    // `texts`: (bytes, ends) of RecordTexts, and the line of each record.
+    GivenFaults(nb::handle faults, const nb::tuple& texts)
+        : faults_(faults), bytes_(texts[0]), ends_(texts[1]), lines_(texts[2]) {}
     std::span<const FieldFault> faults() const { return items_of<FieldFault>(faults_); }
+    std::span<const u64> lines() const { return items_of<u64>(lines_); }
     RecordTexts texts() const { return {items_of<u8>(bytes_), items_of<u64>(ends_)}; }
 
 private:
-    BorrowedBytes faults_, bytes_, ends_;
+    BorrowedBytes faults_, bytes_, ends_, lines_;
 };
 
 // (table of rejects, its rows, number of faults, ResolvedFaults::rejected_short) of the faults that a GPU listed. If a
-// fault raises, the table has only the first that does. `types`: of the columns. `lines`: of each fault's record.
+// fault raises, the table has only the first that does. `types`: of the columns.
 nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given, u64 begin,
-                       nb::list types, nb::handle faults, nb::tuple texts, nb::handle lines) {
+                       nb::list types, nb::handle faults, nb::tuple texts) {
     const LoadPlan plan = plan_from(given);
     const GivenFaults items(faults, texts);
-    const BorrowedBytes line_bytes(lines);
     const ListedFaults listed = {*source.source, dialect.dialect, plan, begin, items.faults(), items.texts()};
     LoadResult result;
     for (const ColumnType& type : types_of(plan, types)) result.columns.emplace_back().type = type;
@@ -84,7 +87,7 @@ nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect,
         resolved = resolve_faults(listed);
         result.faults = std::move(resolved.faults);
         rows = rows_of(result.faults);
-        table = rejects_table(plan, result, lines_by_record(listed.faults, items_of<u64>(line_bytes), result.faults));
+        table = rejects_table(plan, result, lines_by_record(listed.faults, items.lines(), result.faults));
     }
     return nb::make_tuple(columns_list(table), rows, resolved.count, resolved.rejected_short);
 }

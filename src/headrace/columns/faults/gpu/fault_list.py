@@ -22,7 +22,6 @@ from headrace.columns.buffers.source_positions import source_positions
 from headrace.columns.column import Column
 from headrace.columns.convert.gpu.column_group import ColumnGroupBuffers
 from headrace.columns.convert.gpu.layouts import FAULT, FAULT_COLLECTED, FAULT_DEFERRED, NO_FIELD, FaultListing
-from headrace.columns.faults.gpu.count_lines import lines_on_gpu
 from headrace.columns.faults.gpu.gather_records import LocatedRecords, RecordTexts
 from headrace.columns.faults.gpu.remove_rows import remove_rows
 from headrace.columns.faults.gpu.resolve import NO_FAULTS, NO_TEXTS, FieldsOnHost, See
@@ -333,7 +332,7 @@ class FaultList:
         for column in columns:
             self._types[column.position] = column.stored_type
         if first is not None:
-            raise parse_error(self._table(listed[listed["record"] == first], raises=True).rejects)
+            raise parse_error(self._table(listed[listed["record"] == first]).rejects)
         rejected = listed["record"][~self._keeps[listed["kind"]]]
         rejected = rejected[_is_first(rejected)]
         if len(rejected):
@@ -343,7 +342,7 @@ class FaultList:
         counts["rows"] = counts["records"] - len(rejected)
         for column in columns:
             self._types[column.position] = column.stored_type
-        table = self._table(listed, raises=False)
+        table = self._table(listed)
         self.rejects = table.rejects
         counts["faults"] = table.faults
         counts["filled"] = self._filled - table.rejected_short
@@ -355,33 +354,25 @@ class FaultList:
         begins = listed["record_begin"]
         return self.located.texts(self._launcher, np.ascontiguousarray(begins[_is_first(begins)]))
 
-    def _lines(self, begins: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Return the lines of ascending positions. For a part of a text the host counts them: it has the preceding bytes."""
-        part = self._plan.part
-        if part is None:
-            return lines_on_gpu(self._launcher, self._text, begins)
-        source = self._source
+    def _lines_of_part(self, listed: NDArray[np.void]) -> NDArray[np.uint64]:
+        """Return the lines of the records of faults. For a part of a text the host counts them: it has the preceding bytes."""
+        part, source = self._plan.part, self._source
+        assert part is not None
+        begins = listed["record_begin"]
+        begins = begins[_is_first(begins)] + np.uint64(self._begin)
         if self._decoded is not None:
             source, begins = self._decoded.source, self._decoded.origins(begins)
-        with native_errors():
-            numbers = _native.line_numbers(source, begins.tolist(), self._plan.threads, part.line_begin)
+        numbers = _native.line_numbers(source, begins.tolist(), self._plan.threads, part.line_begin)
         return np.array(numbers, np.uint64) + np.uint64(part.lines)
 
-    def _table(self, listed: NDArray[np.void], *, raises: bool) -> _RejectsTable:
-        """Return the table of rejects.
-
-        Parameters
-        ----------
-        listed
-            The faults.
-        raises
-            Whether they are those of the first record with a fault that raises. The table then has that fault alone.
-        """
-        begins = listed["record_begin"] + np.uint64(self._begin)
-        lines = self._lines(begins[:1] if raises else begins)
+    def _table(self, listed: NDArray[np.void]) -> _RejectsTable:
+        """Return the table of rejects of listed faults. If some fault raises, the table has the first such fault alone."""
         given = (self._source, self._dialect, self._plan, self._begin, self._types)
         with native_errors():
-            columns, rows, faults, rejected_short = _native.rejects(*given, listed.view(np.uint8), self._texts(listed), lines)
+            texts = self._texts(listed)
+            if self._plan.part is not None:
+                texts = texts._replace(lines=self._lines_of_part(listed))
+            columns, rows, faults, rejected_short = _native.rejects(*given, listed.view(np.uint8), texts)
         table = dict(rejects_of(dict(columns), rows))
         if self._decoded is not None:
             for name in ("line_byte", "byte"):

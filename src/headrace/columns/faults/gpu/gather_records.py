@@ -1,4 +1,4 @@
-"""Copies some records from a text on a GPU to the host (size_records.cu, gather_records.cu)."""
+"""Copies some records and their line numbers from a text on a GPU to the host (size_records.cu, gather_records.cu)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
+from headrace.columns.faults.gpu.count_lines import number_lines
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import known_dfa_tables
@@ -32,10 +33,13 @@ class RecordTexts(NamedTuple):
         The texts.
     ends
         End of each text as an unsigned 64-bit integer. Records that are very long, or have no line end, have an empty text.
+    lines
+        The line in which each record begins, from 1. Lines are counted from the text's first byte in device memory.
     """
 
     bytes: NDArray[np.uint8]
     ends: NDArray[np.uint64]
+    lines: NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,32 +48,38 @@ class LocatedRecords:
 
     Parameters
     ----------
+    whole, begin
+        The text in device memory, and the first byte of its data.
     text
-        The text in device memory, from the begin of the data.
+        The data.
     dialect
         The dialect of the text.
     marks
         A bit for each byte, set for lenient quotes that open no field; None if no quote is malformed or quotes are strict.
     """
 
+    whole: DeviceBuffer
+    begin: int
     text: DeviceBuffer
     dialect: Dialect
     marks: DeviceBuffer | None
 
     def texts(self, launcher: Launcher, begins: NDArray[np.uint64]) -> RecordTexts:
-        """Return the texts of the records that begin at these bytes. The host waits once, and once more for each 64 MiB.
+        """Return the texts of the records that begin at these bytes of the data.
 
-        Device memory: 16 bytes a record, and up to 64 MiB.
+        The host waits once, and once more for each 64 MiB. Device memory: 24 bytes a record, and up to 64 MiB.
         """
         count = len(begins)
         tables = known_dfa_tables(self.dialect)
         table = launcher.put(np.frombuffer(tables.tobytes(), np.uint8))
-        offsets, listed = launcher.allocate((count + 1) * 8), launcher.put(begins)
+        results, listed = launcher.allocate((2 * count + 1) * 8), launcher.put(begins)
+        offsets, lines = BufferSlice(results, 0, (count + 1) * 8), BufferSlice(results, (count + 1) * 8)
         shape = Shape(_size_defines(tables["steps"].shape[1], MAX_RECORD_BYTES), -(-count // _THREADS), _THREADS)
         args = [self.text, self.text.nbytes, table, self.marks, listed, count, offsets]
         launcher.launch(_SIZE, shape, args)
         scan_string_sizes(launcher, offsets, (count, 1), BufferSlice(offsets, 8 * count, 8))
-        ends = launcher.fetch(offsets).view(np.uint64)
+        number_lines(launcher, self.whole, listed, self.begin, lines)
+        ends, line_numbers = np.split(launcher.fetch(results).view(np.uint64), [count + 1])
         parts = []
         first = 0
         while first < count:
@@ -82,7 +92,8 @@ class LocatedRecords:
                 launcher.launch(_GATHER, shape, [self.text, *place, last - first, part])
             parts.append(launcher.fetch(part))
             first = last
-        return RecordTexts(parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.uint8), *parts]), ends[1:])
+        texts = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return RecordTexts(texts, ends[1:], line_numbers)
 
 
 @cache

@@ -27,7 +27,7 @@ _NULL, _VALUE, _FAULT = 0, 1, 2
 _MAX_STRING_BYTES = 0x7FFFFFFF
 NO_FAULTS: NDArray[np.void] = np.zeros(0, FAULT)
 
-NO_TEXTS = RecordTexts(np.zeros(0, np.uint8), np.zeros(0, np.uint64))
+NO_TEXTS = RecordTexts(np.zeros(0, np.uint8), np.zeros(0, np.uint64), np.zeros(0, np.uint64))
 
 Texts = Callable[[NDArray[np.void]], RecordTexts]
 """Returns the texts of the records of faults, which are sorted by record."""

@@ -116,6 +116,7 @@ class _Load:
         self._dialect, self._plan, self._source = request.dialect, plan, source
         self._gpu_plan, self._setup, self._result = request.gpu_plan, request.setup, result
         self._begin, self._size = begin, min(plan.end, source.size) - begin
+        self._whole = target.text
         self._text = BufferSlice(target.text, begin, self._size)
         self._target = _target(target.launcher, self._text, target.tuning)
         self._rows = 0
@@ -245,7 +246,7 @@ class _Load:
             raise CutRecordError
         dfa = self._structure.dfa
         marks = dfa.marks if dfa is not None and self._variant == "dfa" else None
-        self._result.located = LocatedRecords(self._text, self._dialect, marks)
+        self._result.located = LocatedRecords(self._whole, self._begin, self._text, self._dialect, marks)
         total = self._result.counts
         self._rows = total["records"] = counts["records"]
         total["blank"] += counts["blank_lines"]
