@@ -96,7 +96,7 @@ def test_faults_are_sorted(count: int, threads: int) -> None:
     faults["kind"], faults["at"] = rng.integers(0, 7, count), rng.integers(0, 9, count)
     ranks = [9, 9, 9, 3, 0, 2, 2]
     found = np.zeros(count * FAULT.itemsize, np.uint8)
-    _native.sort_faults(faults.view(np.uint8), found, ranks, records, threads)
+    kinds = _native.sort_faults(faults.view(np.uint8), found, ranks, records, threads)
 
     def key(fault: np.void) -> tuple[int, ...]:
         of_field = fault["column"] != NO_FIELD
@@ -104,3 +104,6 @@ def test_faults_are_sorted(count: int, threads: int) -> None:
         return int(fault["record"]), column, 0 if of_field else ranks[fault["kind"]], int(fault["at"]), int(fault["kind"])
 
     assert [key(fault) for fault in found.view(FAULT)] == sorted(map(key, faults))
+    own = faults[faults["column"] == NO_FIELD]
+    bits = [sum(1 << kind for kind in set(part["kind"].tolist())) for part in (own, faults[faults["column"] != NO_FIELD])]
+    assert kinds == (*bits, len(np.unique(own["record"])) < len(own))

@@ -117,17 +117,22 @@ nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, n
     return rows;
 }
 
-// Write listed faults to `sorted` by record (sort_faults.hpp). `ranks`: of each kind; kinds without one come last.
-void sort_listed(nb::handle faults, nb::ndarray<u8, nb::ndim<1>, nb::c_contig> sorted, const std::vector<u8>& ranks,
-                 u64 records, unsigned threads) {
+// Write listed faults to `sorted` by record (sort_faults.hpp), and return the members of ListedKinds. `ranks`: of each
+// kind; kinds without one come last.
+nb::tuple sort_listed(nb::handle faults, nb::ndarray<u8, nb::ndim<1>, nb::c_contig> sorted,
+                      const std::vector<u8>& ranks, u64 records, unsigned threads) {
     const BorrowedBytes bytes(faults);
     FaultRanks all;
     all.fill(255);
     std::copy(ranks.begin(), ranks.end(), all.begin());
     const std::span<const FieldFault> items = items_of<FieldFault>(bytes);
     const std::span<FieldFault> to(reinterpret_cast<FieldFault*>(sorted.data()), items.size());
-    const GilRelease release;
-    sort_faults(items, to, all, records, threads);
+    ListedKinds kinds;
+    {
+        const GilRelease release;
+        kinds = sort_faults(items, to, all, records, threads);
+    }
+    return nb::make_tuple(kinds.of_records, kinds.of_fields, kinds.has_repeats);
 }
 
 // Return the table of rejects for a fault of the header. The header is used nevertheless.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <tuple>
 #include <vector>
 
@@ -22,10 +23,22 @@ void for_each(usize count, unsigned threads, Work work) {
     });
 }
 
+// Return the kinds of sorted faults [from, to).
+ListedKinds kinds_of(std::span<const FieldFault> sorted, usize from, usize to) {
+    ListedKinds kinds;
+    for (usize i = from; i < to; ++i) {
+        const FieldFault& fault = sorted[i];
+        const bool of_field = fault.column != NO_FIELD;
+        (of_field ? kinds.of_fields : kinds.of_records) |= u32{1} << fault.kind % 32;
+        kinds.has_repeats |= !of_field && i != 0 && sorted[i - 1].record == fault.record;
+    }
+    return kinds;
+}
+
 }  // namespace
 
-void sort_faults(std::span<const FieldFault> faults, std::span<FieldFault> sorted, const FaultRanks& ranks, u64 records,
-                 unsigned threads) {
+ListedKinds sort_faults(std::span<const FieldFault> faults, std::span<FieldFault> sorted, const FaultRanks& ranks,
+                        u64 records, unsigned threads) {
     const auto key = [&](const FieldFault& fault) {
         const bool of_field = fault.column != NO_FIELD;
         const u64 column = of_field ? u64{fault.column} + 1 : 0, rank = of_field ? 0 : ranks[fault.kind & 0xFF];
@@ -71,6 +84,16 @@ void sort_faults(std::span<const FieldFault> faults, std::span<FieldFault> sorte
             std::sort(part.begin(), part.end(), is_before);
         }
     });
+    ListedKinds kinds;
+    std::mutex mutex;
+    for_each(pieces, threads, [&](usize i) {
+        const ListedKinds found = kinds_of(sorted, faults.size() * i / pieces, faults.size() * (i + 1) / pieces);
+        const std::lock_guard lock(mutex);
+        kinds.of_records |= found.of_records;
+        kinds.of_fields |= found.of_fields;
+        kinds.has_repeats |= found.has_repeats;
+    });
+    return kinds;
 }
 
 }  // namespace headrace

@@ -42,6 +42,7 @@ _LONGER_TEXTS = ((48 << 20, 64), (8 << 20, 8))
 _RAISES_DEFERRED = 1 << 31
 _ENCODING = FAULT_KINDS.index("encoding")
 _NEVER = 2**64 - 1
+_ALL_KINDS = (1 << len(FAULT_KINDS)) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,8 @@ class _Policies:
         Whether the record remains a row.
     order
         Rank of each kind among several faults of one record: the lowest counts.
+    raised_mask, kept_mask
+        The same as bits of kinds.
     listing
         The listing of a first conversion.
     """
@@ -63,6 +66,8 @@ class _Policies:
     raises: NDArray[np.bool_]
     keeps: NDArray[np.bool_]
     order: list[int]
+    raised_mask: int
+    kept_mask: int
     listing: FaultListing
 
 
@@ -76,7 +81,9 @@ def _policies(rows: RowRules, on_error: str, lenient: bool, capacity: int, repla
     keeps = np.array([outcome == "keep" for outcome in outcomes])
     # Malformed quotes rank before wrong numbers of fields. Lenient quotes leave the record as it is, so they rank last.
     order = [9, 9, 9, 3 if lenient else 1, 0, 2, 2]
-    return _Policies(raises, keeps, order, FaultListing(capacity=capacity, raise_mask=bits))
+    masks = [sum(1 << kind for kind in np.flatnonzero(flags).tolist()) for flags in (raises, keeps)]
+    kept = masks[1] | _bit(FAULT_COLLECTED) | _bit(FAULT_DEFERRED)
+    return _Policies(raises, keeps, order, masks[0], kept, FaultListing(capacity=capacity, raise_mask=bits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +103,38 @@ class _RejectsTable:
     rejects: dict[str, Column]
     faults: int
     rejected_short: int
+
+
+@dataclass(frozen=True, slots=True)
+class _SortedFaults:
+    """Faults by record.
+
+    Parameters
+    ----------
+    faults
+        The faults.
+    record_kinds, field_kinds, has_repeats
+        The members of ListedKinds (columns/faults/sort_faults.hpp).
+    """
+
+    faults: NDArray[np.void]
+    record_kinds: int
+    field_kinds: int
+    has_repeats: bool
+
+    @property
+    def of_records(self) -> NDArray[np.void]:
+        """The faults of whole records."""
+        if not self.field_kinds or not self.record_kinds:
+            return self.faults if self.record_kinds else NO_FAULTS
+        return self.faults[self.faults["column"] == NO_FIELD]
+
+    @property
+    def of_fields(self) -> NDArray[np.void]:
+        """The faults of fields."""
+        if not self.field_kinds or not self.record_kinds:
+            return self.faults if self.field_kinds else NO_FAULTS
+        return self.faults[self.faults["column"] != NO_FIELD]
 
 
 _NO_RECORDS: NDArray[np.uint64] = np.zeros(0, np.uint64)
@@ -181,6 +220,7 @@ class FaultList:
         self._knows_records = self._is_unbounded = False
         self._of_records = self._collected = NO_FAULTS
         self._of_fields = NO_FAULTS  # each list is sorted by record
+        self._kinds = 0  # a bit for each kind of the listed faults
         self._has_listed = False
         self._rejected = _NO_RECORDS
         self._rejected_buffer: DeviceBuffer | None = None
@@ -231,19 +271,15 @@ class FaultList:
             self._extend(count, raised)
             return False
         self._has_listed |= count != 0
-        faults = self._sorted(conversion.faults, count, conversion.columns.rows)
-        is_of_record = faults["column"] == NO_FIELD
+        listed = self._sorted(conversion.faults, count, conversion.columns.rows)
         if not self._knows_records:
-            self._take_records(_selected(faults, is_of_record), filled)
+            self._take_records(listed, filled)
         if self._rejected_buffer is None and len(self._rejected) and np.isin(conversion.seen, self._rejected).any():
             self._rejected_buffer = self._launcher.put(self._rejected)
             return False
-        of_fields = _selected(faults, ~is_of_record)
-        if len(of_fields) and len(self._rejected):
-            of_fields = _selected(of_fields, ~np.isin(of_fields["record"], self._rejected))
-        of_fields = self._resolved(of_fields, conversion)
+        of_fields = self._resolved(listed, conversion)
         replaced = [column.position for column in conversion.separate]
-        others = _selected(self._of_fields, ~np.isin(self._of_fields["column"], replaced))
+        others = self._of_fields[~np.isin(self._of_fields["column"], replaced)]
         self._of_fields = _merged(others, of_fields)
         if self._last_record == _NEVER or self._first_raised(self._listed()) is not None:
             return True
@@ -264,42 +300,52 @@ class FaultList:
         else:
             self._capacity = count
 
-    def _take_records(self, faults: NDArray[np.void], filled: int) -> None:
+    def _take_records(self, listed: _SortedFaults, filled: int) -> None:
         """Take the faults of whole records: one for each record."""
-        is_collected = faults["kind"] == FAULT_COLLECTED
-        collected, faults = _selected(faults, is_collected), _selected(faults, ~is_collected)
-        self._of_records = _selected(faults, _is_first(faults["record"]))
-        self._rejected = np.ascontiguousarray(self._of_records["record"][~self._keeps[self._of_records["kind"]]])
-        self._collected = _selected(collected, ~np.isin(collected["record"], self._rejected)) if len(collected) else NO_FAULTS
+        faults, kinds = listed.of_records, listed.record_kinds
+        self._collected, self._rejected = NO_FAULTS, _NO_RECORDS
+        if kinds & _bit(FAULT_COLLECTED):
+            is_collected = faults["kind"] == FAULT_COLLECTED
+            self._collected, faults = faults[is_collected], faults[~is_collected]
+        self._of_records = faults[_is_first(faults["record"])] if listed.has_repeats else faults
+        if kinds & ~self._policies.kept_mask:
+            self._rejected = np.ascontiguousarray(self._of_records["record"][~self._keeps[self._of_records["kind"]]])
+            self._collected = self._collected[~np.isin(self._collected["record"], self._rejected)]
         self._filled, self._knows_records = filled, True
 
-    def _sorted(self, listed: DeviceBuffer, count: int, records: int) -> NDArray[np.void]:
+    def _sorted(self, listed: DeviceBuffer, count: int, records: int) -> _SortedFaults:
         """Return the first `count` faults of a list by record. In a record its own faults come first, by rank."""
         if not count:
-            return NO_FAULTS
+            return _SortedFaults(NO_FAULTS, 0, 0, has_repeats=False)
         faults = self._launcher.fetch(BufferSlice(listed, 0, count * FAULT.itemsize))
         result: NDArray[np.uint8] = _native.new_bytes(len(faults))
-        _native.sort_faults(faults, result, self._order, records, self._plan.threads)
-        return result.view(FAULT)
+        record_kinds, field_kinds, has_repeats = _native.sort_faults(faults, result, self._order, records, self._plan.threads)
+        self._kinds |= record_kinds | field_kinds
+        return _SortedFaults(result.view(FAULT), record_kinds, field_kinds, has_repeats)
 
-    def _resolved(self, faults: NDArray[np.void], conversion: Conversion) -> NDArray[np.void]:
-        """Return the faults, with the fields resolved that the kernels left to the host."""
-        is_deferred = faults["kind"] == FAULT_DEFERRED
-        if self._plan.values.replace_invalid:
-            is_deferred |= faults["kind"] == _ENCODING  # not a fault, but a text to mend
-        if not is_deferred.any():
+    def _resolved(self, listed: _SortedFaults, conversion: Conversion) -> NDArray[np.void]:
+        """Return the faults of fields, with the fields resolved that the kernels left to the host."""
+        faults = listed.of_fields
+        if len(faults) and len(self._rejected):
+            faults = faults[~np.isin(faults["record"], self._rejected)]
+        mends = self._plan.values.replace_invalid  # then invalid UTF-8 is not a fault, but a text to mend
+        if not listed.field_kinds & (_bit(FAULT_DEFERRED) | _bit(_ENCODING) * mends):
             return faults
+        is_deferred = faults["kind"] == FAULT_DEFERRED
+        if mends:
+            is_deferred |= faults["kind"] == _ENCODING
         resolved = self._fields.resolve(
             self._launcher, conversion.separate, conversion.table, conversion.columns.rows, faults[is_deferred]
         )
-        return _merged(_selected(faults, ~is_deferred), resolved)
+        self._kinds |= _ALL_KINDS
+        return _merged(faults[~is_deferred], resolved)
 
     def _listed(self) -> NDArray[np.void]:
         """Return all faults, by record."""
         return _merged(self._of_records, self._of_fields)
 
     def _first_raised(self, listed: NDArray[np.void]) -> int | None:
-        if not self._raises.any():
+        if not self._kinds & self._policies.raised_mask:
             return None
         is_raised = self._raises[listed["kind"]]
         return int(listed["record"][np.argmax(is_raised)]) if is_raised.any() else None
@@ -307,7 +353,7 @@ class FaultList:
     def collect(self, column: ColumnBuffers, records: int) -> None:
         """Make the column of the text after the last column of long records, after all conversions."""
         faults = self._fields.collect(self._launcher, column, records, self._collected)
-        self._of_fields = _merged(self._of_fields, faults)
+        self._of_fields, self._kinds = _merged(self._of_fields, faults), self._kinds | _ALL_KINDS
 
     def finish(self, columns: Sequence[ColumnBuffers], counts: dict[str, int], others: Sequence[ColumnBuffers] = ()) -> None:
         """Raise an error, or remove the rejected rows and count.
@@ -333,8 +379,10 @@ class FaultList:
             self._types[column.position] = column.stored_type
         if first is not None:
             raise parse_error(self._table(listed[listed["record"] == first]).rejects)
-        rejected = listed["record"][~self._keeps[listed["kind"]]]
-        rejected = rejected[_is_first(rejected)]
+        rejected = _NO_RECORDS
+        if self._kinds & ~self._policies.kept_mask:
+            rejected = listed["record"][~self._keeps[listed["kind"]]]
+            rejected = rejected[_is_first(rejected)]
         if len(rejected):
             remove_rows(self._launcher, [*columns, *others], counts["records"], rejected)
         self.rejected_records = rejected
@@ -351,8 +399,8 @@ class FaultList:
         """Return the texts of the records of faults, which are sorted by record."""
         if not len(listed):
             return NO_TEXTS
-        begins = listed["record_begin"]
-        return self.located.texts(self._launcher, np.ascontiguousarray(begins[_is_first(begins)]))
+        begins = np.ascontiguousarray(listed["record_begin"])
+        return self.located.texts(self._launcher, begins[_is_first(begins)])
 
     def _lines_of_part(self, listed: NDArray[np.void]) -> NDArray[np.uint64]:
         """Return the lines of the records of faults. For a part of a text the host counts them: it has the preceding bytes."""
@@ -385,9 +433,9 @@ def first_capacity(nbytes: int) -> int:
     return MAX_FAULTS * next((factor for size, factor in _LONGER_TEXTS if nbytes >= size), 1)
 
 
-def _selected(faults: NDArray[np.void], mask: NDArray[np.bool_]) -> NDArray[np.void]:
-    """Return the faults of a mask, without a copy if these are all of them."""
-    return faults if mask.all() else faults[mask]
+def _bit(kind: int) -> int:
+    """Return the bit of a kind in ListedKinds (columns/faults/sort_faults.hpp)."""
+    return 1 << kind % 32
 
 
 def _merged(faults: NDArray[np.void], others: NDArray[np.void]) -> NDArray[np.void]:
