@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +20,11 @@ from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.buffers.source_positions import source_positions
 from headrace.columns.column import Column
 from headrace.columns.convert.gpu.column_group import ColumnGroupBuffers
-from headrace.columns.convert.gpu.layouts import FAULT, FAULT_COLLECTED, FAULT_DEFERRED, NO_FIELD, FaultListing
+from headrace.columns.convert.gpu.layouts import FAULT, FAULT_COLLECTED, FAULT_DEFERRED, FaultListing
 from headrace.columns.faults.gpu.gather_records import LocatedRecords, RecordTexts
 from headrace.columns.faults.gpu.remove_rows import remove_rows
-from headrace.columns.faults.gpu.resolve import NO_FAULTS, NO_TEXTS, FieldsOnHost, See
+from headrace.columns.faults.gpu.resolve import NO_TEXTS, FieldsOnHost, See
+from headrace.columns.faults.gpu.sorted_faults import NO_FAULTS, SortedFaults, is_first, kind_bit, merged, sort_faults
 from headrace.columns.faults.rejects import FAULT_KINDS, no_rejects, parse_error, rejects_of
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.native_dialect import native_dialect
@@ -57,7 +57,7 @@ class _Policies:
         Whether the record remains a row.
     order
         Rank of each kind among several faults of one record: the lowest counts.
-    raised_mask, kept_mask
+    raised_mask, retained_mask
         The same as bits of kinds.
     listing
         The listing of a first conversion.
@@ -67,7 +67,7 @@ class _Policies:
     keeps: NDArray[np.bool_]
     order: list[int]
     raised_mask: int
-    kept_mask: int
+    retained_mask: int
     listing: FaultListing
 
 
@@ -82,8 +82,8 @@ def _policies(rows: RowRules, on_error: str, lenient: bool, capacity: int, repla
     # Malformed quotes rank before wrong numbers of fields. Lenient quotes leave the record as it is, so they rank last.
     order = [9, 9, 9, 3 if lenient else 1, 0, 2, 2]
     masks = [sum(1 << kind for kind in np.flatnonzero(flags).tolist()) for flags in (raises, keeps)]
-    kept = masks[1] | _bit(FAULT_COLLECTED) | _bit(FAULT_DEFERRED)
-    return _Policies(raises, keeps, order, masks[0], kept, FaultListing(capacity=capacity, raise_mask=bits))
+    retained = masks[1] | kind_bit(FAULT_COLLECTED) | kind_bit(FAULT_DEFERRED)
+    return _Policies(raises, keeps, order, masks[0], retained, FaultListing(capacity=capacity, raise_mask=bits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,38 +103,6 @@ class _RejectsTable:
     rejects: dict[str, Column]
     faults: int
     rejected_short: int
-
-
-@dataclass(frozen=True, slots=True)
-class _SortedFaults:
-    """Faults by record.
-
-    Parameters
-    ----------
-    faults
-        The faults.
-    record_kinds, field_kinds, has_repeats
-        The members of ListedKinds (columns/faults/sort_faults.hpp).
-    """
-
-    faults: NDArray[np.void]
-    record_kinds: int
-    field_kinds: int
-    has_repeats: bool
-
-    @property
-    def of_records(self) -> NDArray[np.void]:
-        """The faults of whole records."""
-        if not self.field_kinds or not self.record_kinds:
-            return self.faults if self.record_kinds else NO_FAULTS
-        return self.faults[self.faults["column"] == NO_FIELD]
-
-    @property
-    def of_fields(self) -> NDArray[np.void]:
-        """The faults of fields."""
-        if not self.field_kinds or not self.record_kinds:
-            return self.faults if self.field_kinds else NO_FAULTS
-        return self.faults[self.faults["column"] != NO_FIELD]
 
 
 _NO_RECORDS: NDArray[np.uint64] = np.zeros(0, np.uint64)
@@ -280,7 +248,7 @@ class FaultList:
         of_fields = self._resolved(listed, conversion)
         replaced = [column.position for column in conversion.separate]
         others = self._of_fields[~np.isin(self._of_fields["column"], replaced)]
-        self._of_fields = _merged(others, of_fields)
+        self._of_fields = merged(others, of_fields)
         if self._last_record == _NEVER or self._first_raised(self._listed()) is not None:
             return True
         # The fault that seemed to raise does not: list all faults.
@@ -300,36 +268,33 @@ class FaultList:
         else:
             self._capacity = count
 
-    def _take_records(self, listed: _SortedFaults, filled: int) -> None:
+    def _take_records(self, listed: SortedFaults, filled: int) -> None:
         """Take the faults of whole records: one for each record."""
         faults, kinds = listed.of_records, listed.record_kinds
         self._collected, self._rejected = NO_FAULTS, _NO_RECORDS
-        if kinds & _bit(FAULT_COLLECTED):
+        if kinds & kind_bit(FAULT_COLLECTED):
             is_collected = faults["kind"] == FAULT_COLLECTED
             self._collected, faults = faults[is_collected], faults[~is_collected]
-        self._of_records = faults[_is_first(faults["record"])] if listed.has_repeats else faults
-        if kinds & ~self._policies.kept_mask:
+        self._of_records = faults[is_first(faults["record"])] if listed.has_repeats else faults
+        if kinds & ~self._policies.retained_mask:
             self._rejected = np.ascontiguousarray(self._of_records["record"][~self._keeps[self._of_records["kind"]]])
             self._collected = self._collected[~np.isin(self._collected["record"], self._rejected)]
         self._filled, self._knows_records = filled, True
 
-    def _sorted(self, listed: DeviceBuffer, count: int, records: int) -> _SortedFaults:
-        """Return the first `count` faults of a list by record. In a record its own faults come first, by rank."""
-        if not count:
-            return _SortedFaults(NO_FAULTS, 0, 0, has_repeats=False)
-        faults = self._launcher.fetch(BufferSlice(listed, 0, count * FAULT.itemsize))
-        result: NDArray[np.uint8] = _native.new_bytes(len(faults))
-        record_kinds, field_kinds, has_repeats = _native.sort_faults(faults, result, self._order, records, self._plan.threads)
-        self._kinds |= record_kinds | field_kinds
-        return _SortedFaults(result.view(FAULT), record_kinds, field_kinds, has_repeats)
+    def _sorted(self, listed: DeviceBuffer, count: int, records: int) -> SortedFaults:
+        """Return the first `count` faults of a list by record."""
+        faults = self._launcher.fetch(BufferSlice(listed, 0, count * FAULT.itemsize)) if count else NO_FAULTS.view(np.uint8)
+        result = sort_faults(faults, self._order, records, self._plan.threads)
+        self._kinds |= result.record_kinds | result.field_kinds
+        return result
 
-    def _resolved(self, listed: _SortedFaults, conversion: Conversion) -> NDArray[np.void]:
+    def _resolved(self, listed: SortedFaults, conversion: Conversion) -> NDArray[np.void]:
         """Return the faults of fields, with the fields resolved that the kernels left to the host."""
         faults = listed.of_fields
         if len(faults) and len(self._rejected):
             faults = faults[~np.isin(faults["record"], self._rejected)]
         mends = self._plan.values.replace_invalid  # then invalid UTF-8 is not a fault, but a text to mend
-        if not listed.field_kinds & (_bit(FAULT_DEFERRED) | _bit(_ENCODING) * mends):
+        if not listed.field_kinds & (kind_bit(FAULT_DEFERRED) | kind_bit(_ENCODING) * mends):
             return faults
         is_deferred = faults["kind"] == FAULT_DEFERRED
         if mends:
@@ -338,11 +303,11 @@ class FaultList:
             self._launcher, conversion.separate, conversion.table, conversion.columns.rows, faults[is_deferred]
         )
         self._kinds |= _ALL_KINDS
-        return _merged(faults[~is_deferred], resolved)
+        return merged(faults[~is_deferred], resolved)
 
     def _listed(self) -> NDArray[np.void]:
         """Return all faults, by record."""
-        return _merged(self._of_records, self._of_fields)
+        return merged(self._of_records, self._of_fields)
 
     def _first_raised(self, listed: NDArray[np.void]) -> int | None:
         if not self._kinds & self._policies.raised_mask:
@@ -353,7 +318,7 @@ class FaultList:
     def collect(self, column: ColumnBuffers, records: int) -> None:
         """Make the column of the text after the last column of long records, after all conversions."""
         faults = self._fields.collect(self._launcher, column, records, self._collected)
-        self._of_fields, self._kinds = _merged(self._of_fields, faults), self._kinds | _ALL_KINDS
+        self._of_fields, self._kinds = merged(self._of_fields, faults), self._kinds | _ALL_KINDS
 
     def finish(self, columns: Sequence[ColumnBuffers], counts: dict[str, int], others: Sequence[ColumnBuffers] = ()) -> None:
         """Raise an error, or remove the rejected rows and count.
@@ -380,9 +345,9 @@ class FaultList:
         if first is not None:
             raise parse_error(self._table(listed[listed["record"] == first]).rejects)
         rejected = _NO_RECORDS
-        if self._kinds & ~self._policies.kept_mask:
+        if self._kinds & ~self._policies.retained_mask:
             rejected = listed["record"][~self._keeps[listed["kind"]]]
-            rejected = rejected[_is_first(rejected)]
+            rejected = rejected[is_first(rejected)]
         if len(rejected):
             remove_rows(self._launcher, [*columns, *others], counts["records"], rejected)
         self.rejected_records = rejected
@@ -400,14 +365,14 @@ class FaultList:
         if not len(listed):
             return NO_TEXTS
         begins = np.ascontiguousarray(listed["record_begin"])
-        return self.located.texts(self._launcher, begins[_is_first(begins)])
+        return self.located.texts(self._launcher, begins[is_first(begins)])
 
     def _lines_of_part(self, listed: NDArray[np.void]) -> NDArray[np.uint64]:
         """Return the lines of the records of faults. For a part of a text the host counts them: it has the preceding bytes."""
         part, source = self._plan.part, self._source
         assert part is not None
         begins = listed["record_begin"]
-        begins = begins[_is_first(begins)] + np.uint64(self._begin)
+        begins = begins[is_first(begins)] + np.uint64(self._begin)
         if self._decoded is not None:
             source, begins = self._decoded.source, self._decoded.origins(begins)
         numbers = _native.line_numbers(source, begins.tolist(), self._plan.threads, part.line_begin)
@@ -431,21 +396,3 @@ class FaultList:
 def first_capacity(nbytes: int) -> int:
     """Return the number of faults that the first list of a text holds. There are few such numbers."""
     return MAX_FAULTS * next((factor for size, factor in _LONGER_TEXTS if nbytes >= size), 1)
-
-
-def _bit(kind: int) -> int:
-    """Return the bit of a kind in ListedKinds (columns/faults/sort_faults.hpp)."""
-    return 1 << kind % 32
-
-
-def _merged(faults: NDArray[np.void], others: NDArray[np.void]) -> NDArray[np.void]:
-    """Return faults of two lists that are sorted by record, sorted by record."""
-    if not len(faults) or not len(others):
-        return faults if len(faults) else others
-    both = np.concatenate([faults, others])
-    return both[np.argsort(both["record"], kind="stable")]
-
-
-def _is_first(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return for each of sorted values whether it differs from the one before."""
-    return np.append(True, values[1:] != values[:-1])[: len(values)]

@@ -25,7 +25,6 @@ from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
 _NULL, _VALUE, _FAULT = 0, 1, 2
 """ResolvedField::Kind of columns/faults/resolve.hpp."""
 _MAX_STRING_BYTES = 0x7FFFFFFF
-NO_FAULTS: NDArray[np.void] = np.zeros(0, FAULT)
 
 NO_TEXTS = RecordTexts(np.zeros(0, np.uint8), np.zeros(0, np.uint64), np.zeros(0, np.uint64))
 
