@@ -299,6 +299,8 @@ class FaultList:
         is_deferred = faults["kind"] == FAULT_DEFERRED
         if mends:
             is_deferred |= faults["kind"] == _ENCODING
+        if not is_deferred.any():
+            return faults
         resolved = self._fields.resolve(
             self._launcher, conversion.separate, conversion.table, conversion.columns.rows, faults[is_deferred]
         )

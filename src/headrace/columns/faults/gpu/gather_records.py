@@ -34,7 +34,7 @@ class RecordTexts(NamedTuple):
     ends
         End of each text as an unsigned 64-bit integer. Records that are very long, or have no line end, have an empty text.
     lines
-        The line in which each record begins, from 1. Lines are counted from the text's first byte in device memory.
+        The line in which each record begins, from 1; of no meaning for a part of a text.
     """
 
     bytes: NDArray[np.uint8]
@@ -49,7 +49,7 @@ class LocatedRecords:
     Parameters
     ----------
     whole, begin
-        The text in device memory, and the first byte of its data.
+        The text in device memory, and the first byte of its data. For a part of a text, `whole` is None: lines are not counted.
     text
         The data.
     dialect
@@ -58,7 +58,7 @@ class LocatedRecords:
         A bit for each byte, set for lenient quotes that open no field; None if no quote is malformed or quotes are strict.
     """
 
-    whole: DeviceBuffer
+    whole: DeviceBuffer | None
     begin: int
     text: DeviceBuffer
     dialect: Dialect
@@ -78,7 +78,8 @@ class LocatedRecords:
         args = [self.text, self.text.nbytes, table, self.marks, listed, count, offsets]
         launcher.launch(_SIZE, shape, args)
         scan_string_sizes(launcher, offsets, (count, 1), BufferSlice(offsets, 8 * count, 8))
-        number_lines(launcher, self.whole, listed, self.begin, lines)
+        if self.whole is not None:
+            number_lines(launcher, self.whole, listed, self.begin, lines)
         ends, line_numbers = np.split(launcher.fetch(results).view(np.uint64), [count + 1])
         parts = []
         first = 0

@@ -116,7 +116,7 @@ class _Load:
         self._dialect, self._plan, self._source = request.dialect, plan, source
         self._gpu_plan, self._setup, self._result = request.gpu_plan, request.setup, result
         self._begin, self._size = begin, min(plan.end, source.size) - begin
-        self._whole = target.text
+        self._whole = target.text if plan.part is None else None
         self._text = BufferSlice(target.text, begin, self._size)
         self._target = _target(target.launcher, self._text, target.tuning)
         self._rows = 0
