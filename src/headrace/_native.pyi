@@ -3,6 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from headrace.columns.column import Column
 from headrace.columns.date_format import DateForms
 from headrace.columns.plan.load_plan import LoadPlan
@@ -206,10 +209,12 @@ def rejects(
     plan: LoadPlan,
     begin: int,
     types: Sequence[DataType | None],
-    faults: bytes,
-    prefixes: tuple[bytes, int],
-    lines: bytes,
+    faults: NDArray[np.uint8],
+    texts: tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint64]],
 ) -> tuple[list[Any], int, int, int]: ...
+def sort_faults(
+    faults: NDArray[np.uint8], by_record: NDArray[np.uint8], ranks: Sequence[int], records: int, threads: int
+) -> tuple[int, int, bool]: ...
 def resolve_fields(
     source: Source,
     dialect: Dialect,
@@ -217,8 +222,8 @@ def resolve_fields(
     begin: int,
     types: Sequence[DataType | None],
     guesses: Sequence[int | None],
-    fields: bytes,
-    prefixes: tuple[bytes, int],
+    fields: NDArray[np.uint8],
+    texts: tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint64]],
 ) -> list[tuple[int, int, int, int, int, bytes, bool]]: ...
 def line_numbers(source: Source, positions: Sequence[int], threads: int, first: int = 0) -> list[int]: ...
 def find_data(source: Source, dialect: Dialect, isa: str, begin: int, data_begin: int, end: int) -> tuple[int, int, int, int]: ...

@@ -334,6 +334,10 @@ class GpuLauncher:
         self.waits += 1
         if not buffer.nbytes:
             return np.empty(0, np.uint8)
+        if buffer.nbytes > _SMALL_COPY_BYTES:  # into memory of earlier results, without page faults
+            copied: NDArray[np.uint8] = _native.new_bytes(buffer.nbytes)
+            self._staging.download_from(buffer.address, self._stream, copied, counted=self._crossings)
+            return copied
         found = self._staging.fetch(buffer.address, self._stream, buffer.nbytes, counted=self._crossings, by=self._copier)
         return np.frombuffer(found, np.uint8)
 

@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from headrace.core.identity_cache import IdentityCache
 from headrace.core.layouts.layout import layout
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import MAX_SEP_BYTES, Dialect
@@ -153,6 +154,14 @@ def dfa_tables(dialect: Dialect) -> np.void:
     for name in ("idle", "quoted", "comment", "unfinished", "escaped"):
         table[name] = sum(1 << state for state in getattr(automaton, name))
     return table
+
+
+def known_dfa_tables(dialect: Dialect) -> np.void:
+    """Return `dfa_tables`, which take milliseconds to compute, from a cache."""
+    return _known_tables.get_or_create(lambda: dfa_tables(dialect), dialect)
+
+
+_known_tables: IdentityCache[np.void] = IdentityCache()
 
 
 def lenient_dialect(dialect: Dialect) -> np.void:

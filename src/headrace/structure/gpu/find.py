@@ -32,7 +32,15 @@ from headrace.core.identity_cache import IdentityCache
 from headrace.gpu.kernels.launcher import BufferGroup, DeviceBuffer, Launcher
 from headrace.gpu.kernels.trace import Recorder, Recording
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu.dialect_tables import FIND_TOTALS, TOTALS, FindFlag, Plain, dfa_tables, lenient_dialect, plain_dialect
+from headrace.structure.gpu.dialect_tables import (
+    FIND_TOTALS,
+    TOTALS,
+    FindFlag,
+    Plain,
+    known_dfa_tables,
+    lenient_dialect,
+    plain_dialect,
+)
 from headrace.structure.gpu.launches import (
     NO_EXTRA,
     TOTALS_BYTES,
@@ -202,7 +210,7 @@ _structure = fast_constructor(TileStructure)
 
 def _variants(dialect: Dialect, only_dfa: bool, has_quotes: bool) -> Variants:
     """Return the variants to enqueue, in order, each with its tables. The last one reads every text of the dialect."""
-    dfa = dfa_tables(dialect)
+    dfa = known_dfa_tables(dialect)
     if only_dfa:
         return [("dfa", dfa)]
     unquoted, quoted = plain_dialect(dialect, quoted=False), plain_dialect(dialect, quoted=True)
