@@ -90,7 +90,8 @@ class Array:
         return np.asarray(_Described(self))
 
 
-_array = fast_constructor(Array)
+fast_array = fast_constructor(Array)
+"""Creates an `Array` at a fifth of the cost of its class."""
 
 
 class _Described:
@@ -141,7 +142,7 @@ def take(value: Any, name: str = "array") -> Array:
     if root == "torch" and hasattr(value, "data_ptr"):
         return _take_torch(value, name)
     if isinstance(value, DeviceArray):
-        return Array(value.address, value.length, value.typestr, value.device, "headrace", value.stream, True, value)
+        return fast_array(value.address, value.length, value.typestr, value.device, "headrace", value.stream, True, value)
     described = _interface(value, "__cuda_array_interface__", name)
     if described is not None:
         return _take_cuda(value, described, root, name)
@@ -174,7 +175,7 @@ def _described(described: dict[str, Any], name: str, *, device: Device, library:
     _check_type(typestr, name)
     length = int(shape[0])
     address, readonly = described["data"]
-    result = _array(int(address or 0), length, typestr, device, library, stream, not readonly, owner)
+    result = fast_array(int(address or 0), length, typestr, device, library, stream, not readonly, owner)
     strides = described.get("strides")
     if strides is not None and length > 1 and strides[0] != result.width:
         raise OptionError(f"{name} has gaps between its items (a stride of {strides[0]} bytes); pass a contiguous copy")
@@ -202,7 +203,7 @@ def _take_cuda(value: Any, described: dict[str, Any], root: str, name: str) -> A
     library = root if root in {"cupy", "cudf"} else "other"
     device = _device_of(address, value)
     stream = described.get("stream")
-    if library in {"cupy", "cudf"}:
+    if library == "cudf" or (library == "cupy" and stream is None):  # CuPy's interface has its current stream
         stream = _cupy_stream()
     return _described(described, name, device=device, library=library, stream=1 if stream is None else int(stream), owner=value)
 
@@ -249,7 +250,7 @@ def _take_torch(value: Any, name: str) -> Array:
     index = device.index or 0
     # Handle 0 names the default stream of the current context; 1 names that of the tensor's GPU.
     stream = _torch_stream(sys.modules["torch"], index) or 1
-    return _array(value.data_ptr(), value.numel(), typestr, gpu(index).device, "torch", stream, True, value)
+    return fast_array(value.data_ptr(), value.numel(), typestr, gpu(index).device, "torch", stream, True, value)
 
 
 @lru_cache(64)
