@@ -129,7 +129,9 @@ std::tuple<int, bool, u64> stream_state(const CardCalls& calls, Address stream, 
 class PoolMemory {
 public:
     PoolMemory(const CardCalls& calls, void* pool, usize bytes, void* stream) : calls_(calls), stream_(stream) {
-        if (bytes != 0) status = calls.take(&address, bytes, pool, stream);
+        u64 found = 0;
+        if (bytes != 0) status = calls.take(&found, bytes, pool, stream);
+        if (status == 0) address = found;
     }
     ~PoolMemory() {
         if (address != 0) calls_.give_back(address, stream_);

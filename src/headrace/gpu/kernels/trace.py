@@ -79,6 +79,15 @@ class Recording:
         """True if a run allocates buffers."""
         return bool(self.zeroed or self.others)
 
+    @property
+    def programs(self) -> list[tuple[str, Mapping[str, int]]]:
+        """File and macros of each launch's program."""
+        return [(step.entry.file, step.shape.defines) for step in self.steps if isinstance(step, Launched)]
+
+    def is_compiled(self, card: int) -> bool:
+        """Return whether the native form for a device exists."""
+        return card in self._compiled
+
     def compiled(self, card: int, calls: _native.CardCalls, kernel_of: KernelOf) -> tuple[_native.NativeTrace, list[str]]:
         """Return the native form for a device, and the names of the steps."""
         found = self._compiled.get(card)
