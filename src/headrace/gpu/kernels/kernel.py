@@ -228,7 +228,8 @@ def _driver_in_words() -> str:
 
 def _loaded(variant: Variant, entry: str, architecture: str) -> Any:
     """Return the driver's handle of a kernel. A library is loaded once for all devices of an architecture."""
-    status, handle = driver().cuLibraryGetKernel(_library(variant, architecture), entry.encode())
+    library = _library(variant, architecture)
+    status, handle = driver().cuLibraryGetKernel(library, entry.encode())
     if status:
         raise KernelSourceError(f"{variant} has no kernel {entry!r}")
     return handle
