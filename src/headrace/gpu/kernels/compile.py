@@ -1,7 +1,8 @@
 """Compiles programs to cubins with NVRTC and caches them. Needs neither a GPU nor the native part of the package.
 
 A program (`headrace.gpu.kernels.source`) is compiled for one architecture, never to PTX, which a driver older than the
-compiler rejects. NVRTC is called through ``cuda.bindings``, since ``cuda.core`` takes 200 ms to import. Floating point equals the CPU's: ``--fmad=false``, fused operations only by name.
+compiler rejects. NVRTC is called through ``cuda.bindings``, since ``cuda.core`` takes 200 ms to import. Floating point equals
+the CPU's: ``--fmad=false``, fused operations only by name.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from headrace.arrange.gather.moved_items import MovedItems, RowNumbers
 from headrace.arrange.sort.gpu.planner import Sorter, SortRequest
@@ -55,9 +56,10 @@ def _replayed(task: SortTask) -> bool:
     key = (task.order, count, task.target is None, task.indices is None, task.stable, task.strategy, *shape)
     card = gpu(keys.device)
 
-    def record(launcher: PlanRecorder) -> None:
-        address_of = dict(zip(buffers, launcher.addresses, strict=True))
-        sorter = Sorters(launcher, tuning_of(card.multiprocessors, card.capability), launcher.counters).of(count)
+    def record(recorder: PlanRecorder) -> None:
+        launcher: Any = recorder  # a sort copies nothing between host and device
+        address_of = dict(zip(buffers, recorder.addresses, strict=True))
+        sorter = Sorters(launcher, tuning_of(card.multiprocessors, card.capability), recorder.counters).of(count)
         sorter.sort(_request(_at(task, address_of)))
 
     return replayed(key, record, buffers, card, keys.stream)
