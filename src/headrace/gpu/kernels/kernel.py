@@ -247,15 +247,22 @@ def _library(variant: Variant, architecture: str) -> Any:
     return library
 
 
-def load_programs(programs: Iterable[tuple[str, Mapping[str, Value]]], gpu: Gpu) -> None:
-    """Load programs, each a file and its macros, in parallel threads: a program that must be compiled takes seconds.
+class NeededProgram(NamedTuple):
+    """A program that kernels of a call are in: its file, and a value of each macro."""
+
+    file: str
+    defines: Mapping[str, Value]
+
+
+def load_programs(programs: Iterable[NeededProgram], gpu: Gpu) -> None:
+    """Load programs in parallel threads: one that must be compiled takes seconds.
 
     Raises
     ------
     OptionError, MissingDependencyError, GpuError
         As `kernel`.
     """
-    variants = dict.fromkeys(Variant.of(file, defines) for file, defines in programs)
+    variants = dict.fromkeys(Variant.of(*program) for program in programs)
     missing = [variant for variant in variants if (variant, gpu.architecture) not in _libraries]
     if len(missing) < 2:  # the first launch loads it
         return

@@ -14,7 +14,7 @@ from typing import Any
 
 from headrace import _native
 from headrace.core.process_lock import process_lock
-from headrace.gpu.kernels.kernel import Kernel
+from headrace.gpu.kernels.kernel import Kernel, NeededProgram
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.gpu.kernels.trace_expressions import UNKNOWN, Expressions, Packed, Symbol
 
@@ -80,9 +80,9 @@ class Recording:
         return bool(self.zeroed or self.others)
 
     @property
-    def programs(self) -> list[tuple[str, Mapping[str, int]]]:
-        """File and macros of each launch's program."""
-        return [(step.entry.file, step.shape.defines) for step in self.steps if isinstance(step, Launched)]
+    def programs(self) -> list[NeededProgram]:
+        """The program of each launch."""
+        return [NeededProgram(step.entry.file, step.shape.defines) for step in self.steps if isinstance(step, Launched)]
 
     def is_compiled(self, card: int) -> bool:
         """Return whether the native form for a device exists."""
