@@ -97,10 +97,11 @@ class PlanRecorder:
         self.steps.append((entry, shape, [_argument(arg) for arg in args]))
 
 
-def _argument(arg: Any) -> int | bytes:
-    if isinstance(arg, int | bytes):
-        return arg
-    return 0 if arg is None else int(arg.address)
+_Argument = int | bytes | None
+
+
+def _argument(arg: Any) -> _Argument:
+    return arg if arg is None or isinstance(arg, int | bytes) else int(arg.address)
 
 
 class _Addresses:
@@ -129,12 +130,12 @@ class _Addresses:
             found = self._symbols[first] = self._slots[slot] + offset
         return found
 
-    def of_argument(self, first: int | bytes, second: int | bytes) -> Symbol | Packed | int | bytes:
+    def of_argument(self, first: _Argument, second: _Argument) -> Symbol | Packed | _Argument:
         """Return a kernel argument with symbols for its addresses."""
-        if isinstance(first, int) and isinstance(second, int):
-            return self.of(first, second)
         if first == second:
             return first
+        if isinstance(first, int) and isinstance(second, int):
+            return self.of(first, second)
         assert isinstance(first, bytes) and isinstance(second, bytes)
         symbols = []
         for at in range(0, len(first), _WORD):
@@ -145,40 +146,54 @@ class _Addresses:
         return Packed(first, tuple(symbols))
 
 
-class LaunchPlan:
-    """The recorded launches of a call.
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """The launches of a call, with symbols for addresses.
 
     Parameters
     ----------
-    code
-        Launches the kernels. Equal calls make equal launches, except for addresses.
-    alignments
-        As for `PlanRecorder`.
-    card
-        The device.
+    recording
+        The launches. Inputs of a run: addresses of the caller's buffers, of the counters if they are used, and of scratch memory.
+    uses_counters
+        Whether a launch needs memory whose first bytes are zero before and after each launch.
+    zeros, nbytes
+        Bytes of scratch memory that are cleared, and all of its bytes.
     """
 
-    def __init__(self, code: Callable[[PlanRecorder], None], alignments: Sequence[int], card: Gpu) -> None:
-        first, second = records = [PlanRecorder(alignments, number) for number in range(2)]
-        for record in records:
-            code(record)
-        addresses = _Addresses(first, second)
-        steps: list[Launched | Filled] = []
-        for (what, shape, args), (_, _, others) in zip(first.steps, second.steps, strict=True):
-            values = [addresses.of_argument(*pair) for pair in zip(args, others, strict=True)]
-            if isinstance(what, Entry) and shape is not None:
-                steps.append(Launched(what, shape, values))
-            elif isinstance(what, int):
-                steps.append(Filled(SymbolicBuffer(0, *values), what))
+    recording: Recording
+    uses_counters: bool
+    zeros: int
+    nbytes: int
 
+
+def recorded(code: Callable[[PlanRecorder], None], alignments: Sequence[int]) -> RecordedCall:
+    """Record the launches of `code`; `alignments` as for `PlanRecorder`. Equal calls launch the same, except for addresses."""
+    first, second = records = [PlanRecorder(alignments, number) for number in range(2)]
+    for record in records:
+        code(record)
+    addresses = _Addresses(first, second)
+    steps: list[Launched | Filled] = []
+    for (what, shape, args), (_, _, others) in zip(first.steps, second.steps, strict=True):
+        values = [addresses.of_argument(*pair) for pair in zip(args, others, strict=True)]
+        if isinstance(what, Entry) and shape is not None:
+            steps.append(Launched(what, shape, values))
+        elif isinstance(what, int):
+            steps.append(Filled(SymbolicBuffer(0, *values), what))
+    recording = Recording([], [], steps, addresses.expressions)
+    return RecordedCall(recording, first.uses_counters, first.bytes[True], sum(first.bytes.values()))
+
+
+class LaunchPlan:
+    """A recorded call on a device."""
+
+    def __init__(self, call: RecordedCall, card: Gpu) -> None:
         def kernel_of(entry: Entry, defines: Any) -> Any:
             return kernel(entry.file, entry.name, entry.signature, defines, card, mode=entry.mode)
 
-        recording = Recording([], [], steps, addresses.expressions)
         with card.current():
-            self._native, self._names = recording.compiled(card.index, card_calls(), kernel_of)
-        self._card, self._uses_counters = card, first.uses_counters
-        self._zeros_and_bytes = first.bytes[True], first.bytes[True] + first.bytes[False]
+            self._native, self._names = call.recording.compiled(card.index, card_calls(), kernel_of)
+        self._card, self._uses_counters = card, call.uses_counters
+        self._zeros_and_bytes = call.zeros, call.nbytes
         self._pool = device_pool(card).handle
         self._context = int(card.context)
 
@@ -231,5 +246,5 @@ def replayed(key: Hashable, code: Callable[[PlanRecorder], None], addresses: lis
                 known_plans.clear()
             known_plans[name] = None
             return False
-        plan = known_plans[name] = LaunchPlan(code, alignments, card)
+        plan = known_plans[name] = LaunchPlan(recorded(code, alignments), card)
     return plan.replay(addresses, card.stream if stream is None else stream)
