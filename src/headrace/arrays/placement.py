@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -86,15 +86,23 @@ def empty_like(source: Array, length: int, typestr: str | None = None, budget: B
         return fast_array(result.data_ptr(), length, typestr, source.device, "torch", source.stream, True, result)
     if source.device.kind == "cpu":
         return take(_empty_numpy(length, typestr))
-    cupy = _cupy()
-    with cupy.cuda.Device(source.device.index):
-        result = cupy.empty(length, typestr)
+    cupy, index, dtype = _cupy(), source.device.index, _numpy_type(typestr)
+    if cupy.cuda.runtime.getDevice() == index:
+        result = cupy.ndarray(length, dtype)
+    else:
+        with cupy.cuda.Device(index):
+            result = cupy.ndarray(length, dtype)
     return fast_array(result.data.ptr, length, typestr, source.device, "cupy", source.stream, True, result)
 
 
 @cache
 def _cupy() -> Any:
     return import_module("cupy")
+
+
+@lru_cache(256)
+def _numpy_type(typestr: str) -> Any:
+    return needed_numpy("an array").dtype(typestr)
 
 
 def in_stream_of(source: Array, *others: Array) -> AbstractContextManager[None]:
@@ -141,10 +149,10 @@ def same_device(*arrays: Array) -> Device:
     OptionError
         The arrays are on several devices. Only the caller copies between devices.
     """
-    devices = list(dict.fromkeys(array.device for array in arrays))
-    if len(devices) > 1:
-        raise apart_error(*devices)
-    return devices[0]
+    first = arrays[0].device
+    if any(array.device is not first and array.device != first for array in arrays):
+        raise apart_error(*dict.fromkeys(array.device for array in arrays))
+    return first
 
 
 def apart_error(*devices: Device) -> OptionError:

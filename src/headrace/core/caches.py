@@ -38,6 +38,7 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "headrace.arrange.sort.small_arrays": ("_rule",),
         "headrace.arrange.sort.key_order": ("KeyOrder.of", "_packed"),
         "headrace.arrays.arrays": ("width_of", "_named"),
+        "headrace.arrays.placement": ("_numpy_type",),
     }
 )
 """Caches that `clear_caches` empties: module, and the names in it."""
