@@ -39,6 +39,7 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "headrace.arrange.sort.key_order": ("KeyOrder.of", "_packed"),
         "headrace.arrays.arrays": ("width_of", "_named"),
         "headrace.arrays.placement": ("_numpy_type",),
+        "headrace.primitives.operators": ("Joining._of",),
     }
 )
 """Caches that `clear_caches` empties: module, and the names in it."""
