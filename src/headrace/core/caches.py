@@ -32,12 +32,15 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "headrace.structure.gpu.find": ("_searches", "_variant_cache"),
         "headrace.arrange.multisplit.gpu.labels": ("_cells_defines", "_label_defines"),
         "headrace.gpu.kernels.launcher": ("known_kernels",),
+        "headrace.gpu.kernels.launch_plan": ("known_plans",),
         # Types of arrays, and the rules that follow from them.
         "headrace.arrange.bucket.buckets": ("even",),
         "headrace.arrange.histogram.histogram": ("plan_for",),
         "headrace.arrange.sort.small_arrays": ("_rule",),
         "headrace.arrange.sort.key_order": ("KeyOrder.of", "_packed"),
         "headrace.arrays.arrays": ("width_of", "_named"),
+        "headrace.arrays.placement": ("_numpy_type",),
+        "headrace.primitives.operators": ("Joining._of",),
     }
 )
 """Caches that `clear_caches` empties: module, and the names in it."""
@@ -63,6 +66,8 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.gpu.kernels.compile.user_cache": "the folder of compiled kernels",
         "headrace.gpu.kernels.kernel.*": "loaded kernels, which launches may be using",
         "headrace.gpu.kernels.source.programs_in": "the package's own list of programs",
+        "headrace.primitives.scan._scan_kernel": "loaded kernels, which launches may be using",
+        "headrace.arrays.placement._cupy": "a module",
         "headrace.gpu.memory.*": "memory pools of a GPU, and pinned memory; they release what they do not use",
         "headrace.gpu.transfer.staging._stagings": "the staging buffers of a GPU",
         "headrace.sources.compression.formats.gzip_module": "the module that decompresses gzip",
