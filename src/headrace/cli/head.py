@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from headrace.api.picture import table_picture
 from headrace.cli import options
 from headrace.cli.words import print_faults
-from headrace.columns.picture import table_picture
 
 
 def add_parser(commands: Any, epilog: str) -> None:
