@@ -357,8 +357,8 @@ public:
         return run.replay(pointer_to<void*>(stream), first);
     }
 
-    // Replays with scratch memory whose address is the last input, and returns as `replay` does. The memory is allocated,
-    // cleared in its first bytes, and freed after the last step, in the order of the stream.
+    // Replays with scratch memory whose address is the last input, and returns as `replay` does. The memory is
+    // allocated, cleared in its first bytes, and freed after the last step, in the order of the stream.
     std::pair<usize, int> replay_with_scratch(std::vector<i64> inputs, std::tuple<Address, Address, Address> place,
                                               std::pair<usize, usize> zeros_and_bytes) const {
         const auto [context, stream, pool] = place;
