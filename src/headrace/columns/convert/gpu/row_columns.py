@@ -58,7 +58,7 @@ class _ColumnFlag(IntFlag):
 class RowsFlag(IntFlag):
     """RowTaskFlag of fast/row_task.hpp."""
 
-    ASCII = 1
+    UTF8 = 1
     QUOTED = 2
     DFA = 4
 

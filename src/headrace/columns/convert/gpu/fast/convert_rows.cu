@@ -171,7 +171,9 @@ HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, 
     if (tile.records == 0 || !has_sizes(task, tile)) return false;
     if (!open_tile(memory, text, task, tile, found)) return false;
     const auto column_of = [&](u32 number) { return load_column(columns, number); };
-    return __syncthreads_and(measure_records(memory, task, tile, column_of, sizes));
+    const bool whole = measure_records(memory, task, tile, column_of, sizes);
+    const bool must_check = (task.flags & ROW_TASK_UTF8) && (found.flags & FIND_HIGH);
+    return __syncthreads_and(whole && (!must_check || is_valid_text(task, tile)));
 }
 
 // Measures strings: `sums[tile * strings + column]` is the number of bytes that the tile copies for the column.

@@ -31,7 +31,7 @@ struct RowColumn {
 static_assert(sizeof(RowColumn) == 32);
 
 enum RowTaskFlag : u16 {
-    ROW_TASK_ASCII_ONLY = 1,  // some column must be UTF-8: a tile with bytes outside ASCII is declined
+    ROW_TASK_UTF8 = 1,    // some column must be UTF-8: tiles with errors are not measured
     ROW_TASK_QUOTED = 2,      // the dialect has quotes
     ROW_TASK_DFA = 4          // tiles that the DFA search read are converted here too, if they have no watched byte
 };

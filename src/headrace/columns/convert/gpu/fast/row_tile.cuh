@@ -152,8 +152,6 @@ HR_FN bool has_watched(const PlainDialect& dialect, const RowTile& tile, uint4 v
     return found;
 }
 
-HR_FN bool has_high(uint4 v) { return (((v.x | v.y) | (v.z | v.w)) & tile::top_bits) != 0; }
-
 // Returns the first word of the tile that is staged: that of `window_reach` bytes before its first record.
 HR_FN u32 first_chunk_of(const RowTile& tile) {
     const i64 open = static_cast<i64>(tile.entry.record_begin) - tile.origin - window_reach;
@@ -167,7 +165,7 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
     const RowBytes bytes{tile::repeated(task.dialect.separator), line_end,
                          tile.returns ? tile::repeated('\r') : line_end, quote};
     constexpr u32 vectors = staged_bytes / 16;
-    const bool ascii = task.flags & ROW_TASK_ASCII_ONLY, watches = tile.quotes || tile.watches;
+    const bool watches = tile.quotes || tile.watches;
     bool odd = false;
     if (tile.origin >= 0 && static_cast<u64>(tile.origin) + staged_bytes <= task.size) {
         const uint4* const from = reinterpret_cast<const uint4*>(text + tile.origin);
@@ -176,7 +174,6 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
         for (u32 v = 2 * tile.first_chunk + threadIdx.x; v < vectors; v += threads) {
             const uint4 own = tile::load_streaming(from + v);
             stage_vector(memory, bytes, v, own);
-            odd |= ascii && has_high(own);
             if (watches) odd |= has_watched(task.dialect, tile, own);
         }
     } else {
@@ -185,7 +182,7 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
         for (u32 v = threadIdx.x; v < vectors; v += threads) {
             const uint4 own = structure::edge_vector(text, task.size, tile.origin + 16 * i64{v}, other, other);
             stage_vector(memory, bytes, v, own);
-            odd |= (ascii && has_high(own)) || (watches && has_watched(task.dialect, tile, own));
+            odd |= watches && has_watched(task.dialect, tile, own);
         }
     }
     if (stages_text && threadIdx.x < pad_vectors) {
