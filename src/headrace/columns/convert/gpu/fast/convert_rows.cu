@@ -50,7 +50,7 @@ HR_FN RowTile row_tile_of(const TileStart* entries, const u8* text, const RowTas
 // Stages the tile and lists its records. Returns false if the fast path must decline the tile.
 HR_FN bool open_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile,
                      const RowsFound& found) {
-    if (!is_readable(tile) || (found.flags & (FIND_STRAY | FIND_UNCLOSED))) return false;
+    if (!is_readable(task, tile) || (found.flags & (FIND_STRAY | FIND_UNCLOSED))) return false;
     if (found.by_dfa && !(task.flags & ROW_TASK_DFA)) return false;
     if (!stage_rows(memory, text, task, tile)) return false;
     return list_records(memory, task, tile);

@@ -29,6 +29,7 @@ constexpr u32 tile_chunks = tile_bytes / 32;
 constexpr u32 thread_chunks =
     (tile_chunks + threads - 1) / threads;  // consecutive words of a thread; the last threads may have fewer
 constexpr u32 max_records = tile_bytes / 8;
+constexpr u32 min_wide_columns = 48;
 constexpr i64 window_reach = 16;  // bytes before a field that are loaded with it
 constexpr u32 pad_vectors = 5;    // vectors after the tile that loads may reach, and 32 bytes
 constexpr u32 pad_chunks = 3;
@@ -194,10 +195,12 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
     return !__syncthreads_or(odd);
 }
 
-// Returns whether the tile's entries allow the fast path.
-HR_FN bool is_readable(const RowTile& tile) {
+// Returns whether the tile's entries allow the fast path. A tile of few long records would leave most lanes idle; there
+// the general path reads columns side by side.
+HR_FN bool is_readable(const RowTask& task, const RowTile& tile) {
     const bool staged = !tile.entry.open || static_cast<i64>(tile.entry.record_begin) >= tile.origin + window_reach;
-    return tile.records <= max_records && staged && (may_quote || !tile.inside);
+    const bool wide = tile.records < tile::lanes && task.columns >= min_wide_columns;
+    return tile.records <= max_records && staged && !wide && (may_quote || !tile.inside);
 }
 
 HR_FN bool ends_text(const RowTask& task, const RowTile& tile) {

@@ -73,6 +73,16 @@ HR_FN void convert_window(ConvertMemory& memory, const u8* text, const ConvertTa
         if (tile::lane() == 0) string_bytes[unit] = base + added;
     }
     if (!writes || deal.groups == 0) return;
+    const u32 others = task.columns - task.strings;
+    if (tile.regular && deal.rows.end - deal.rows.first < min_rows && others >= min_columns) {
+        for (u32 first = (unit - task.strings) * tile::lanes; first < others;) {
+            const u32 column = task.strings + first + tile::lane();
+            if (column < task.columns) convert_lane(memory, text, task, tile, window, deal.rows, columns[column]);
+            __syncwarp();
+            first = (next_unit(memory.next_unit) - task.strings) * tile::lanes;
+        }
+        return;
+    }
     const u32 parts = (deal.groups + groups_per_unit - 1) / groups_per_unit;
     u32 column = task.strings, part = unit - task.strings, last = unit;
     while (true) {
