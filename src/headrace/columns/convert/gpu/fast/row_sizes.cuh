@@ -77,12 +77,13 @@ HR_FN void measure_skipped(const RowMemory& memory, Cursor& cursor, bool open, u
     cursor.at = cursor.end + 1;
 }
 
-// Returns whether this thread's share of the tile's records is UTF-8. The chunk with their begin is checked whole, after
-// the byte before it.
+// Returns whether this thread's share of the tile's records is UTF-8. The chunk with their begin is checked whole,
+// after the byte before it.
 HR_COLD bool is_valid_text(const RowTask& task, const RowTile& tile) {
     const u8* const text = tile.text;
     const i64 origin = tile.origin;
-    const u32 first = tile.entry.open ? static_cast<u32>(static_cast<i64>(tile.entry.record_begin) - origin) / 32 : head_chunks;
+    const u32 first =
+        tile.entry.open ? static_cast<u32>(static_cast<i64>(tile.entry.record_begin) - origin) / 32 : head_chunks;
     const bool whole = origin >= 16 && static_cast<u64>(origin) + staged_bytes <= task.size;
     const auto load = [&](i32 number) {
         const i64 at = origin + 16 * i64{number};

@@ -32,8 +32,8 @@ static_assert(sizeof(RowColumn) == 32);
 
 enum RowTaskFlag : u16 {
     ROW_TASK_UTF8 = 1,    // some column must be UTF-8: tiles with errors are not measured
-    ROW_TASK_QUOTED = 2,      // the dialect has quotes
-    ROW_TASK_DFA = 4          // tiles that the DFA search read are converted here too, if they have no watched byte
+    ROW_TASK_QUOTED = 2,  // the dialect has quotes
+    ROW_TASK_DFA = 4      // tiles that the DFA search read are converted here too, if they have no watched byte
 };
 
 // Arguments that all tiles share.

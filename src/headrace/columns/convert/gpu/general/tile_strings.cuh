@@ -242,7 +242,8 @@ HR_FN u32 convert_strings(ConvertMemory& memory, const u8* text, const ConvertTa
                 if (writes && found.sound) classify_row(memory, text, task, column, FieldPlace(place), row);
             } else {
                 const bool empty = place.begin == static_cast<i64>(place.end);
-                const bool looks = may_quote || tile.has_errors || (column.flags & CONVERT_NULL_WORDS) || place.begin < 0;
+                const bool looks =
+                    may_quote || tile.has_errors || (column.flags & CONVERT_NULL_WORDS) || place.begin < 0;
                 present = !empty || !(column.flags & CONVERT_EMPTY_IS_NULL);
                 // A long field of a rejected record is not read.
                 if (!found.sound && place.begin <= 0) present = false;

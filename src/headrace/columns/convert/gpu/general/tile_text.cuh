@@ -39,7 +39,7 @@ struct ConvertTile {
     bool last_end;    // the text's end ends the last field
     bool open_field;  // a field continues after the tile
     bool has_errors;  // the staged text is not UTF-8, and the table has strings
-    u64 unclosed;  // index of the record with a quote that the text's end leaves open: it is rejected; or no_record
+    u64 unclosed;     // index of the record with a quote that the text's end leaves open: it is rejected; or no_record
 };
 constexpr u64 no_record = ~u64{0};
 
@@ -164,7 +164,8 @@ HR_FN void stage_tables(ConvertMemory& memory, const DfaTask& steps) {
 }
 
 // Returns whether the staged text is UTF-8 after the byte before it. Callers put a barrier before.
-HR_COLD bool is_valid_tile(const ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertTile& tile) {
+HR_COLD bool is_valid_tile(const ConvertMemory& memory, const u8* text, const ConvertTask& task,
+                           const ConvertTile& tile) {
     constexpr i32 vectors = staged_bytes / 16;
     const auto load = [&](i32 number) -> uint4 {
         if (number < 0) return structure::edge_vector(text, task.size, tile.origin - 16, 0, 0);

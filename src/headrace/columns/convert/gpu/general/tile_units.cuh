@@ -1,6 +1,7 @@
-// Converts columns of fixed width, one warp per unit. A unit has one column and up to 4 groups of 32 rows. Each lane finds its
-// field, reads it by the fast form of the column's family, and stores the value next to its neighbours'. Fields that
-// the fast form declines are converted by the shared rules (by_rule), as is every field of an irregular tile.
+// Converts columns of fixed width, one warp per unit. A unit has one column and up to 4 groups of 32 rows. Each lane
+// finds its field, reads it by the fast form of the column's family, and stores the value next to its neighbours'.
+// Fields that the fast form declines are converted by the shared rules (by_rule), as is every field of an irregular
+// tile.
 //
 // If a tile has few rows of many columns, a unit has 32 columns and all rows instead. Each lane reads a column.
 #pragma once
