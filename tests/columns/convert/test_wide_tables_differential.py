@@ -67,3 +67,21 @@ def test_a_wide_table_with_short_and_long_records():
     rows[30] += b",1,2"
     for options in ({"on_error": "reject"}, {"short_records": "null", "on_error": "null"}):
         check(b"\n".join(rows), header=False, schema=types, shape=WIDE, **options)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.3])
+@pytest.mark.parametrize("quoted", [False, True])
+def test_columns_without_a_value_in_the_sample(share, quoted):
+    rng = random.Random(f"{share}{quoted}")
+    kinds = [["7"], ["1", "2.5"], ["2024-01-17"], ["true"], ["é", "words", "3"], ["12", "-1"], ["1e9"], ["99999999999999999999"]]
+    columns = [rng.choice(kinds) for _ in range(20)]
+
+    def row(number: int) -> list[str]:
+        rare = [rng.choice(kind) if rng.random() < (share if number > 600 else 0) else "" for kind in columns]
+        return [str(number), f"word {number}", *rare, f"{number}.5"]
+
+    rows = [",".join(f'"{text}"' if quoted and text and rng.random() < 0.2 else text for text in row(i)) for i in range(900)]
+    data = "\n".join(rows).encode()
+    check(data, header=False, seed=1)
+    check(data, header=False, columns=[0, 3, 4, 5, 6, 7], null_values=["7"], seed=2)
+    check(data, header=False, columns=[2, 3, 22], skew=5, quoted_null=True)

@@ -96,8 +96,13 @@ def column_word(name: str) -> int:
     return CONVERT_COLUMN.offset(name) // 8
 
 
+def kernel_order(column: ColumnAddresses) -> tuple[bool, bool]:
+    """Return the sort key of the kernels' order: strings first, and among them those without a type last."""
+    return not has_offsets(column.type), column.guess == EMPTY
+
+
 def pack_columns(plan: LoadPlan, columns: Sequence[ColumnAddresses], rules: int, packed: bytes) -> NDArray[np.void]:
-    """Return the column table of the kernels, columns of strings first.
+    """Return the column table of the kernels, in the kernels' order.
 
     Parameters
     ----------
@@ -113,7 +118,7 @@ def pack_columns(plan: LoadPlan, columns: Sequence[ColumnAddresses], rules: int,
     zones = {position: number for number, (_, positions) in enumerate(plan.zones) for position in positions}
     forms = 2 * len(plan.forms.several) + 1
     table: NDArray[np.void] = np.zeros(len(columns), COLUMN)
-    for row, column in zip(table, sorted(columns, key=lambda column: not has_offsets(column.type)), strict=True):
+    for row, column in zip(table, sorted(columns, key=kernel_order), strict=True):
         is_text = has_offsets(column.type) and column.guess != EMPTY
         number = forms - 1 if column.raw else 2 * plan.forms.of_columns.get(column.position, 0) + is_text
         row["rules"] = rules + number * _RULES.itemsize

@@ -110,7 +110,7 @@ class RowTuning:
         The text is staged only if columns are written.
         """
         warps, chunks = self.threads // 32, (self.tile + self.head) // 32
-        size = (self.tile + self.head + 80 if writes else 16) + 4 * (chunks + 3) + 12 + self.tile // 4 + 4
+        size = (self.tile + self.head + 80 if writes else 16) + 4 * (chunks + 3) + 12 + self.tile // 4 + 8
         size += (6 * (chunks + 2) + 12 * warps if self.quotes else 20) + 12 + 8 * warps + 4 * MAX_STRINGS
         size = _aligned(size, 16) + 16
         if strings:

@@ -258,10 +258,13 @@ class ConversionLaunches:
         launcher, strings = self._launcher, group.strings
         if not strings:
             return
+        columns, table = arguments.fast[0]
+        if columns is not None and not columns.strings:  # columns without a type have no bytes
+            self._strings = MeasuredStrings(launcher.allocate(self._structure.tiles * strings * 8, fill=0))
+            return
         sums = self._strings.sums
         if variant or not self._searched.has_sums or self._structure.measured_strings:
             sums = launcher.allocate(self._structure.tiles * strings * 8)
-        columns, table = arguments.fast[0]
         if columns is None:
             self._strings = MeasuredStrings(sums)
         else:

@@ -46,7 +46,7 @@ def measuring(tuning: GpuTuning, group: ColumnGroup, *, quoted: bool) -> FusedSu
     `quoted`: whether the text is expected to have quotes.
     """
     columns = group.fast_columns(quotes=quoted, measures=True) if group.strings else None
-    if columns is None:
+    if columns is None or not columns.strings:
         return None
     tile = tuning.find.tile
     program = summary_program(tuning.of_rows(quoted=quoted, strings=True), tuning.find.threads)

@@ -206,6 +206,5 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     }
     fine = __syncthreads_and(fine);
     if (!fine && threadIdx.x == 0) marks[blockIdx.x] = 1;
-    if (fine && threadIdx.x < task.strings)
-        sums[u64{blockIdx.x} * task.strings + threadIdx.x] = memory->rows.sums[threadIdx.x];
+    if (fine) put_sums(memory->rows, task, sums);
 }

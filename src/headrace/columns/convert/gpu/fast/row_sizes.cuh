@@ -77,6 +77,12 @@ HR_FN void measure_skipped(const RowMemory& memory, Cursor& cursor, bool open, u
     cursor.at = cursor.end + 1;
 }
 
+// Stores the sums, and zeros for columns of kind `empty`. Call after a barrier.
+HR_FN void put_sums(const RowMemory& memory, const RowTask& task, u64* sums) {
+    for (u32 i = threadIdx.x; i < task.sums; i += threads)
+        sums[u64{blockIdx.x} * task.sums + i] = i < task.strings ? memory.sums[i] : 0;
+}
+
 // Returns whether this thread's share of the tile's records is UTF-8. The chunk with their begin is checked whole,
 // after the byte before it.
 HR_COLD bool is_valid_text(const RowTask& task, const RowTile& tile) {

@@ -6,8 +6,9 @@
 
 HR_BEGIN_NAMESPACE
 
-// How a field is parsed. `skip`: a run of fields that are not converted; `largest` is their number.
-enum class RowKind : u8 { int4, float4, int1, int2, int8, float8, date, timestamp, text, skip };
+// How a field is parsed. `skip`: a run of fields that are not converted; `largest` is their number. `empty`: an inferred
+// column that had no value in the sample; others of its fields are left to the general path, which finds their kinds.
+enum class RowKind : u8 { int4, float4, int1, int2, int8, float8, date, timestamp, text, skip, empty };
 
 enum RowColumnFlag : u8 {
     ROW_EMPTY_IS_NULL = 1,
@@ -47,9 +48,15 @@ struct RowTask {
     PlainDialect dialect;
     u64 quoted_states;  // bit s set: state s of the DFA is inside quotes
     u32 groups;         // groups of 32 records in a tile, at most, including the one open at the tile's end
-    u32 reserved;
+    u32 sums;           // words of a tile in `sums`: columns of strings and of kind `empty`, the latter last
 };
 static_assert(sizeof(RowTask) == 48);
+
+// What the general path converts in a tile, as bits of its mark.
+enum RowMark : u32 {
+    ROW_MARK_ALL = 1,    // the fast path declined the tile
+    ROW_MARK_KINDS = 2,  // columns of kind `empty` have values
+};
 
 // Columns of strings in a table, at most: one lane of a warp keeps the offsets of each.
 constexpr u32 MAX_ROW_STRINGS = 16;

@@ -55,6 +55,7 @@ struct RowMemory {
     u32 head_odd[may_quote ? warps : 1];      // bit mask of the warp's words of the head with an odd number of quotes
     u32 head_dropped[may_quote ? warps : 1];  // number of dropped quotes in these words
     u32 sums[MAX_ROW_STRINGS];                // bytes that the tile owns, for each measured column of strings
+    u32 has_kinds;                            // not 0 if a column of kind `empty` has values
 };
 
 // The strings of 32 rows that all warps copy together. For each row: the staged bytes, of which some may be dropped,

@@ -38,6 +38,7 @@ struct ConvertTile {
     bool regular;     // every record has `width` fields
     bool last_end;    // the text's end ends the last field
     bool open_field;  // a field continues after the tile
+    bool only_kinds;  // only columns without a type are read, for the kinds of their fields
     bool has_errors;  // the staged text is not UTF-8, and the table has strings
     u64 unclosed;     // index of the record with a quote that the text's end leaves open: it is rejected; or no_record
 };
