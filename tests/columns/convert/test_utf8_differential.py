@@ -25,7 +25,23 @@ extern "C" __global__ void validate(const uint4* texts, u32 chunks, u8* valid, u
     valid[number] = is_valid_utf8(0, chunks, 1, [&](i32 at) { return text[at]; });
 }
 """
-CHARACTERS = ["a", ",", "~", "\x7f", "\x80", "é", "\u07ff", "\u0800", "\ud7ff", "\ue000", "€", "\uffff", "\U00010000", "😀", "\U0010ffff"]
+CHARACTERS = [
+    "a",
+    ",",
+    "~",
+    "\x7f",
+    "\x80",
+    "é",
+    "\u07ff",
+    "\u0800",
+    "\ud7ff",
+    "\ue000",
+    "€",
+    "\uffff",
+    "\U00010000",
+    "😀",
+    "\U0010ffff",
+]
 INVALID = [
     b"\x80", b"\xbf", b"\xc0\x80", b"\xc1\xbf", b"\xc3", b"\xe0\x80\x80", b"\xe0\x9f\xbf", b"\xe2\x82", b"\xed\xa0\x80",
     b"\xed\xbf\xbf", b"\xf0\x80\x80\x80", b"\xf0\x8f\xbf\xbf", b"\xf0\x9f\x98", b"\xf0\x9f", b"\xf4\x90\x80\x80",

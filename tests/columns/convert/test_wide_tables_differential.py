@@ -45,7 +45,13 @@ def test_many_columns(columns, odd):
     rng = random.Random(f"{columns}{odd}")
     types = [rng.choice(TYPES) for _ in range(columns)]
     data = text_of(rng, types, max(3, 1500 // columns), odd)
-    options = {"header": False, "schema": types, "shape": WIDE, "skew": rng.randrange(16), "on_error": rng.choice(["null", "reject"])}
+    options = {
+        "header": False,
+        "schema": types,
+        "shape": WIDE,
+        "skew": rng.randrange(16),
+        "on_error": rng.choice(["null", "reject"]),
+    }
     check(data, **options)
     check(data, columns=sorted(rng.sample(range(columns), columns * 9 // 10)), **options)
 

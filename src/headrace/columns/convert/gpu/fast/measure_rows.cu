@@ -142,7 +142,7 @@ HR_FN LineEnds resolve_thread_words(SummaryMemory& memory, const PlainDialect& d
         store_thread_words(rows.lines, own.records);
         store_thread_words(rows.ends + head_chunks, ends);
         if (word < head_chunks) rows.ends[word] = head_ends;
-        return find_lines(rows);
+        return find_lines(rows, {});
     }
 }
 

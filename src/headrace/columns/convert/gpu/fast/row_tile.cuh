@@ -216,6 +216,25 @@ HR_FN void store_thread_words(u32* to, const u32 (&words)[thread_chunks]) {
     tile::store_part<tile_chunks>(to, threadIdx.x * thread_chunks, words);
 }
 
+// Returns whether the tile begins with the LF of a CR LF. The record ended with the CR, in the tile before.
+HR_FN bool begins_within_line_end(const RowMemory& memory, const RowTile& tile) {
+    return tile.returns && blockIdx.x != 0 && byte_at(memory, tile, tile.begin) == '\n' &&
+           byte_at(memory, tile, tile.begin - 1) == '\r';
+}
+
+// Corrects the line ends of a thread's words at the tile's edges, where a tile begins or ends between CR and LF.
+HR_FN void correct_edges(const RowMemory& memory, const RowTile& tile, u32 (&lines)[thread_chunks]) {
+    if (!tile.returns) return;
+    if (threadIdx.x == 0 && begins_within_line_end(memory, tile)) lines[0] &= ~1u;
+    const u32 last = tile.end - 1 - halo_bytes;
+    if (last / 32 / thread_chunks == threadIdx.x && byte_at(memory, tile, tile.end - 1) == '\r') {
+#pragma unroll
+        for (u32 i = 0; i < thread_chunks; ++i) {
+            if (i == last / 32 % thread_chunks) lines[i] |= 1u << (last % 32);
+        }
+    }
+}
+
 // Line ends in a thread's words, and their number before these words and in the tile.
 struct LineEnds {
     u32 words[thread_chunks];
@@ -223,10 +242,11 @@ struct LineEnds {
 };
 
 // Finds the line ends. Has a barrier; after it all threads have read their words.
-HR_FN LineEnds find_lines(RowMemory& memory) {
+HR_FN LineEnds find_lines(RowMemory& memory, const RowTile& tile) {
     LineEnds lines{};
     u32 count = 0;
     load_thread_words(memory.lines, lines.words);
+    correct_edges(memory, tile, lines.words);
 #pragma unroll
     for (u32 i = 0; i < thread_chunks; ++i) count += static_cast<u32>(__popc(lines.words[i]));
     auto& totals = reinterpret_cast<u32(&)[warps]>(memory.totals);
@@ -250,7 +270,8 @@ HR_FN void put_starts(RowMemory& memory, const RowTask& task, const RowTile& til
     }
     if (threadIdx.x == 0) {
         const i64 open = static_cast<i64>(tile.entry.record_begin) - tile.origin;
-        memory.starts[0] = static_cast<u16>(tile.entry.open ? open : tile.begin);
+        const u32 begin = tile.begin + (begins_within_line_end(memory, tile) ? 1 : 0);
+        memory.starts[0] = static_cast<u16>(tile.entry.open ? open : begin);
         if (ends_text(task, tile)) {
             memory.starts[tile.records] = static_cast<u16>(tile.end + 1);
             memory.ends[tile.end / 32] |= 1u << (tile.end % 32);
