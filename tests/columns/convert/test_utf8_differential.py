@@ -1,5 +1,6 @@
-"""Tests the validation of UTF-8 by bit planes against Python's decoder, and tables of text outside ASCII under the fiber harness
-against `read_csv` on the CPU.
+"""Tests the validation of UTF-8 by bit planes against Python's decoder.
+
+Tables of text outside ASCII are converted under the fiber harness and compared with `read_csv` on the CPU.
 """
 
 from __future__ import annotations

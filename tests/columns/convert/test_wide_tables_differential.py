@@ -1,5 +1,6 @@
-"""Tests the conversion of tables with many columns under the fiber harness against `read_csv` on the CPU: records that fill a
-tile or several, a few records in a tile, and windows that begin within a record.
+"""Tests the conversion of tables with many columns under the fiber harness against `read_csv` on the CPU.
+
+Tiles have a part of a record or a few records, and windows of fields begin within a record.
 """
 
 from __future__ import annotations

@@ -146,9 +146,10 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
     return true;
 }
 
-// Converts tiles and marks those that the general path converts after it. `string_begins`: for each tile and column of strings, the scanned
-// sums of measure_rows and measure_strings. `sizes`: as measure_rows writes them. `left`: if there are strings, tiles
-// with non-zero marks were not measured by the fast path and are declined. `marks`: a RowMark per tile, 0 before. `validated_rows`: null, or the row count that validate_estimate publishes.
+// Converts tiles and marks those that the general path converts after it. `string_begins`: for each tile and column of
+// strings, the scanned sums of measure_rows and measure_strings. `sizes`: as measure_rows writes them. `left`: if there
+// are strings, tiles with non-zero marks were not measured by the fast path and are declined. `marks`: a RowMark per
+// tile, 0 before. `validated_rows`: null, or the row count that validate_estimate publishes.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_rows(const u8* text, const TileStart* entries, const RowColumn* __restrict__ columns,
                  const u64* string_begins, const u16* sizes, const u32* left, u32* marks, const FindTotals* totals,

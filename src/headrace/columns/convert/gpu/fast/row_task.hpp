@@ -6,8 +6,9 @@
 
 HR_BEGIN_NAMESPACE
 
-// How a field is parsed. `skip`: a run of fields that are not converted; `largest` is their number. `empty`: an inferred
-// column that had no value in the sample; others of its fields are left to the general path, which finds their kinds.
+// How a field is parsed. `skip`: a run of fields that are not converted; `largest` is their number. `empty`: an
+// inferred column that had no value in the sample; others of its fields are left to the general path, which finds their
+// kinds.
 enum class RowKind : u8 { int4, float4, int1, int2, int8, float8, date, timestamp, text, skip, empty };
 
 enum RowColumnFlag : u8 {

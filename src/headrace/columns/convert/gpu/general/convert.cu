@@ -120,7 +120,8 @@ HR_FN void copy_window(ConvertMemory& memory, const ConvertTask& task, const Con
     copy_long_pieces(memory);
 }
 
-HR_FN ConvertTile tile_of(const TileStart* entries, const u8* text, const ConvertTask& task, u32 number, bool only_kinds) {
+HR_FN ConvertTile tile_of(const TileStart* entries, const u8* text, const ConvertTask& task, u32 number,
+                          bool only_kinds) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const TileExtent extent = extent_of(number, tile_bytes, halo_bytes, skew, task.size);
     ConvertTile tile{};
