@@ -170,11 +170,27 @@ HR_COLD bool is_string_value(const ConvertMemory& memory, const u8* text, const 
     return !is_null_text(*column.rules, field, marks_of(task));
 }
 
+// Returns whether a field is a natural number of at most eight digits by all rules of its column.
+HR_FN bool is_short_natural(const ConvertMemory& memory, const ConvertColumn& column, const FieldPlace& place) {
+    const bool usual = (column.flags & (CONVERT_FAST | CONVERT_NULL_WORDS)) == CONVERT_FAST;
+    const i64 n = place.end - place.begin;
+    if (!usual || place.begin < 0 || n < 1 || n > 8 || column.rules->dates.count != 0) return false;
+    const bool has_zero = n > 1 && staged_text(memory)[place.begin] == '0';
+    u32 words[2], value;
+    load_before(reinterpret_cast<const u32*>(memory.text), place.end, words);
+    return value_of(words, static_cast<i32>(n), value) && !has_zero;
+}
+
 // Records the kind of a field of a column whose type is not inferred yet. The value is null.
 HR_COLD void classify_row(const ConvertMemory& memory, const u8* text, const ConvertTask& task,
                           const ConvertColumn& column, const FieldPlace& place, u64 row) {
     if (place.end - place.begin > max_read_bytes) {
         defer(memory, task, fault_at(memory, task, place, column.position, row));
+        return;
+    }
+    if (is_short_natural(memory, column, place)) {
+        const u64 position = static_cast<u64>(memory.tile.origin + place.begin);
+        record_kind(task, column, static_cast<u32>(Kind::natural), position, row);
         return;
     }
     const FieldText field = text_of(memory, text, task, place, false);
