@@ -114,3 +114,9 @@ def test_a_character_that_the_end_of_the_text_cuts(cut):
         data = b"a,b\n" + b"1,x\n" * 3
         data += b"2," + b"y" * (size - len(data) - 2) + "😀".encode()[:cut]
         check(data, schema=["int64", "string"], on_error="null")
+
+
+@pytest.mark.parametrize("sep", ["é", b"\xa9", b"\xc3"])
+def test_separators_that_may_be_part_of_a_character(sep):
+    data = "".join(f"{i}é{i % 7}ß\n" for i in range(200)).encode()
+    check(data, header=False, sep=sep, on_error="null", schema=["string"] * 2, long_records="truncate", short_records="null")

@@ -174,6 +174,8 @@ def _flags_of_rules(column: ColumnAddresses, rules: np.void, zoned: bool) -> int
 def pack_dfa(dialect: Dialect, dfa: DfaOutput) -> tuple[bytes, bytes]:
     """Return PlainDialect and DfaTask as bytes for a text that the DFA search read."""
     task: NDArray[np.void] = np.zeros(1, _DFA_TASK)
+    delimiters = [dialect.sep, dialect.lineterminator, dialect.quote_char, dialect.escape_char, dialect.comment]
+    has_high = max(b"".join(filter(None, delimiters))) >= 128
     values = {
         "tables": dfa.tables.address,
         "states": dfa.states.address,
@@ -183,7 +185,7 @@ def pack_dfa(dialect: Dialect, dfa: DfaOutput) -> tuple[bytes, bytes]:
         "count": dfa.count,
         "separator_more": len(dialect.sep) - 1,
         "line_end_more": len(dialect.lineterminator or b"\n") - 1,
-        "flags": (dialect.escape_char is not None) + 2 * dialect.skip_initial_space + 4 * dialect.lenient_quotes,
+        "flags": (dialect.escape_char is not None) + 2 * dialect.skip_initial_space + 4 * dialect.lenient_quotes + 8 * has_high,
         "escape": (dialect.escape_char or b"\0")[0],
     }
     for name, value in values.items():

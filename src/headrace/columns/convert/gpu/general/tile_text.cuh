@@ -39,7 +39,7 @@ struct ConvertTile {
     bool last_end;    // the text's end ends the last field
     bool open_field;  // a field continues after the tile
     bool only_kinds;  // only columns without a type are read, for the kinds of their fields
-    bool has_errors;  // the staged text is not UTF-8, and the table has strings
+    bool has_errors;  // the table has strings, and some may not be UTF-8
     u64 unclosed;     // index of the record with a quote that the text's end leaves open: it is rejected; or no_record
 };
 constexpr u64 no_record = ~u64{0};
@@ -201,7 +201,9 @@ HR_FN void stage_tile(ConvertMemory& memory, const u8* text, const ConvertTask& 
     if (threadIdx.x == 0) memory.text[vectors] = {0, 0, 0, 0};
     if constexpr (by_dfa) stage_tables(memory, task.dfa);
     const bool is_ascii = !__syncthreads_or((high & tile::top_bits) != 0);
-    tile.has_errors = !is_ascii && task.strings != 0 && __syncthreads_or(!is_valid_tile(memory, text, task, tile));
+    tile.has_errors = !is_ascii && task.strings != 0;
+    const bool may_split = by_dfa && (task.dfa.flags & DFA_HIGH_BYTES);
+    if (tile.has_errors && !may_split) tile.has_errors = __syncthreads_or(!is_valid_tile(memory, text, task, tile));
 }
 
 }  // namespace headrace
