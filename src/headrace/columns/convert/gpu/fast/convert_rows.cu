@@ -178,7 +178,7 @@ HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, 
     const auto column_of = [&](u32 number) { return load_column(columns, number); };
     const bool whole = measure_records(memory, task, tile, column_of, sizes);
     const bool must_check = (task.flags & ROW_TASK_UTF8) && (found.flags & FIND_HIGH);
-    return __syncthreads_and(whole && (!must_check || is_valid_text(task, tile)));
+    return __syncthreads_and(whole && (!must_check || is_valid_text(text, task, tile.origin, first_checked(tile))));
 }
 
 // Measures strings: `sums[tile * task.sums + column]` is the number of bytes that the tile copies for the column.

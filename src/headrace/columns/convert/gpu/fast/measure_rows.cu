@@ -142,7 +142,7 @@ HR_FN LineEnds resolve_thread_words(SummaryMemory& memory, const PlainDialect& d
         store_thread_words(rows.lines, own.records);
         store_thread_words(rows.ends + head_chunks, ends);
         if (word < head_chunks) rows.ends[word] = head_ends;
-        return find_lines(rows, {});
+        return find_lines(rows);
     }
 }
 
@@ -196,7 +196,8 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
         const auto column_of = [&](u32 number) { return measured.columns[number]; };
         u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
         fine = measure_records(memory->rows, task, tile, column_of, tile_sizes);
-        if ((task.flags & ROW_TASK_UTF8) && has_high(*memory)) fine &= is_valid_text(task, tile);
+        if ((task.flags & ROW_TASK_UTF8) && has_high(*memory))
+            fine &= is_valid_text(tile.text, task, tile.origin, first_checked(tile));
     }
     // The last warps take the states: they have the fewest records. All threads have passed the barriers above.
     for (u32 state = warps - 1 - tile::warp(); state < Tallies::states; state += warps) {

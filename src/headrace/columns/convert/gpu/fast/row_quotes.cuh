@@ -149,7 +149,6 @@ HR_FN LineEnds resolve_tile(RowMemory& memory, const RowTask& task, const RowTil
     QuotedWords own;
     load_thread_words(memory.ends + head_chunks, own.ends);
     load_thread_words(memory.lines, own.lines);
-    correct_edges(memory, tile, own.lines);
     load_thread_words(memory.dropped + head_chunks, own.quotes);
     u32 odd = 0;
 #pragma unroll
@@ -187,10 +186,11 @@ HR_FN bool is_enclosed(const RowMemory& memory, u32 begin) {
 HR_FN bool list_records(RowMemory& memory, const RowTask& task, const RowTile& tile) {
     LineEnds lines;
     bool fine = true;
+    if (tile.returns) correct_edges(memory, tile);
     if constexpr (may_quote) {
         lines = resolve_tile(memory, task, tile, fine);
     } else {
-        lines = find_lines(memory, tile);
+        lines = find_lines(memory);
     }
     if (!fine || lines.total + (ends_text(task, tile) ? 1 : 0) != tile.records) return false;
     put_starts(memory, task, tile, lines);

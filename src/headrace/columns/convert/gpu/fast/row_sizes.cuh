@@ -83,13 +83,14 @@ HR_FN void put_sums(const RowMemory& memory, const RowTask& task, u64* sums) {
         sums[u64{blockIdx.x} * task.sums + i] = i < task.strings ? memory.sums[i] : 0;
 }
 
-// Returns whether this thread's share of the tile's records is UTF-8. The chunk with their begin is checked whole,
-// after the byte before it.
-HR_COLD bool is_valid_text(const RowTask& task, const RowTile& tile) {
-    const u8* const text = tile.text;
-    const i64 origin = tile.origin;
-    const u32 first =
-        tile.entry.open ? static_cast<u32>(static_cast<i64>(tile.entry.record_begin) - origin) / 32 : head_chunks;
+// Returns the first chunk of the tile's records. It is checked whole, after the byte before it.
+HR_FN u32 first_checked(const RowTile& tile) {
+    if (!tile.entry.open) return head_chunks;
+    return static_cast<u32>(static_cast<i64>(tile.entry.record_begin) - tile.origin) / 32;
+}
+
+// Returns whether this thread's share of a tile's staged bytes is UTF-8, from chunk `first` on.
+HR_COLD bool is_valid_text(const u8* text, const RowTask& task, i64 origin, u32 first) {
     const bool whole = origin >= 16 && static_cast<u64>(origin) + staged_bytes <= task.size;
     const auto load = [&](i32 number) {
         const i64 at = origin + 16 * i64{number};

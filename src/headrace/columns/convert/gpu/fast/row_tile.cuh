@@ -222,17 +222,14 @@ HR_FN bool begins_within_line_end(const RowMemory& memory, const RowTile& tile) 
            byte_at(memory, tile, tile.begin - 1) == '\r';
 }
 
-// Corrects the line ends of a thread's words at the tile's edges, where a tile begins or ends between CR and LF.
-HR_FN void correct_edges(const RowMemory& memory, const RowTile& tile, u32 (&lines)[thread_chunks]) {
-    if (!tile.returns) return;
-    if (threadIdx.x == 0 && begins_within_line_end(memory, tile)) lines[0] &= ~1u;
-    const u32 last = tile.end - 1 - halo_bytes;
-    if (last / 32 / thread_chunks == threadIdx.x && byte_at(memory, tile, tile.end - 1) == '\r') {
-#pragma unroll
-        for (u32 i = 0; i < thread_chunks; ++i) {
-            if (i == last / 32 % thread_chunks) lines[i] |= 1u << (last % 32);
-        }
+// Corrects the line ends at the edges of a tile that begins or ends between CR and LF. Ends with a barrier.
+HR_FN void correct_edges(RowMemory& memory, const RowTile& tile) {
+    if (threadIdx.x == 0) {
+        const u32 last = tile.end - 1 - halo_bytes;
+        if (begins_within_line_end(memory, tile)) memory.lines[0] &= ~1u;
+        if (byte_at(memory, tile, tile.end - 1) == '\r') memory.lines[last / 32] |= 1u << (last % 32);
     }
+    __syncthreads();
 }
 
 // Line ends in a thread's words, and their number before these words and in the tile.
@@ -242,11 +239,10 @@ struct LineEnds {
 };
 
 // Finds the line ends. Has a barrier; after it all threads have read their words.
-HR_FN LineEnds find_lines(RowMemory& memory, const RowTile& tile) {
+HR_FN LineEnds find_lines(RowMemory& memory) {
     LineEnds lines{};
     u32 count = 0;
     load_thread_words(memory.lines, lines.words);
-    correct_edges(memory, tile, lines.words);
 #pragma unroll
     for (u32 i = 0; i < thread_chunks; ++i) count += static_cast<u32>(__popc(lines.words[i]));
     auto& totals = reinterpret_cast<u32(&)[warps]>(memory.totals);
