@@ -17,7 +17,7 @@ _PUT = Entry("sources/encoding/decode.cu", "put_decoded", "PQPIPP")
 _THREADS = 256
 _THREAD_BYTES = 32
 _CODINGS = ("", "utf-16-le", "utf-16-be")
-_PAGE = np.dtype([("text", "S4", 256), ("length", "u1", 256)])
+_PAGE = np.dtype([("text", "S4", 256), ("length", "u1", 256), ("is_ascii", "<u4")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,4 +172,5 @@ def _page(codec: str) -> bytes:
     assert characters is not None  # text in other codecs was decoded as a whole before
     page: NDArray[np.void] = np.zeros(1, _PAGE)
     page["text"][0], page["length"][0] = characters, [len(character) for character in characters]
+    page["is_ascii"] = all(characters[byte] == bytes([byte]) for byte in range(128))
     return bytes(page.tobytes())

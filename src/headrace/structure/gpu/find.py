@@ -109,6 +109,11 @@ def tile_count(text: DeviceBuffer, tuning: SearchTuning) -> int:
     return -(-(text.nbytes + text.address % 16) // tuning.tile) if text.nbytes else 0
 
 
+def needs_dfa(dialect: Dialect, text: bytes) -> bool:
+    """Return whether these bytes of a text rule out all variants but ``"dfa"``: one of them begins an escape or a comment."""
+    return any(special is not None and special[:1] in text for special in (dialect.escape_char, dialect.comment))
+
+
 def find_tiles(
     launcher: Launcher,
     text: DeviceBuffer,

@@ -53,7 +53,7 @@ __device__ __forceinline__ void count_plainly(PlainCounts& counts, const TextVec
         separators = tile::add_bytes(found.separators, separators);
         line_ends = tile::add_bytes(found.line_ends, line_ends);
         counts.high |= place.word[k];
-        counts.no_returns &= found.no_returns;
+        counts.no_returns &= found.no_returns | place.word[k];
     }
     counts.all.separators += separators;
     counts.all.line_ends += line_ends;
@@ -92,7 +92,7 @@ __device__ __forceinline__ void count_quoted(PlainCounts& counts, const TextVect
         counts.outside.separators = tile::add_bytes(found.separators & ~within.word[k], counts.outside.separators);
         counts.outside.line_ends = tile::add_bytes(found.line_ends & ~within.word[k], counts.outside.line_ends);
         counts.high |= place.word[k];
-        counts.no_returns &= found.no_returns;
+        counts.no_returns &= found.no_returns | place.word[k];
         // An opening quote (it is inside) is malformed if it follows neither a delimiter nor a quote. So is a byte
         // after a closing quote (it is outside) that is neither.
         const u32 if_inside = quote & ~(behind_delimiter | (behind_quote & patterns.doubles));

@@ -36,7 +36,7 @@ struct TextVector {
 // Delimiters among four bytes.
 struct Delimiters {
     u32 separators, line_ends;
-    u32 no_returns;  // bit 7 of a byte: no carriage return (universal line ends); other bits are undefined
+    u32 no_returns;  // bit 7 of a byte: no carriage return (universal line ends), if it is ASCII
 
     __device__ __forceinline__ Delimiters(u32 bytes, const Patterns& patterns) {
         const u32 low = bytes & ~tile::top_bits;

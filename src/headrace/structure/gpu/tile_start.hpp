@@ -39,7 +39,7 @@ enum FindFlag : u32 {
     FIND_COMMENT = 64,   // the text ends inside a comment line, which is no record
     FIND_UNFINISHED =
         128,           // the text ends within a delimiter that follows closing quotes: a malformed quote at its end
-    FIND_RETURN = 256  // plain dialects with universal line ends: carriage returns (or bytes outside ASCII)
+    FIND_RETURN = 256  // plain dialects with universal line ends: carriage returns
 };
 
 // Totals of a text. A last record without a line end counts, and so does its last field: the search adds them here. The

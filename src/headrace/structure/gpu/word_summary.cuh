@@ -33,7 +33,7 @@ __device__ __forceinline__ void note_vector(const WordTile& words, i32 vector, u
         lines.word[k] = found.line_ends;
         if constexpr (quoted) quotes.word[k] = tile::equals(word[k], patterns.quote);
         counts.high |= word[k];
-        counts.no_returns &= found.no_returns;
+        counts.no_returns &= found.no_returns | word[k];
     }
     reinterpret_cast<u16*>(words.separators)[vector] = static_cast<u16>(tile::gather(separators));
     reinterpret_cast<u16*>(words.lines)[vector] = static_cast<u16>(tile::gather(lines));

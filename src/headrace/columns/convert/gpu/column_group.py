@@ -22,6 +22,7 @@ from headrace.columns.convert.gpu.layouts import (
     CONVERT_TASK,
     FaultListing,
     column_word,
+    kernel_order,
     pack_columns,
     pack_task,
 )
@@ -123,7 +124,7 @@ class GpuPlan:
             ColumnAddresses(position=position, type=type_, guess=kind if kind < GIVEN else None)
             for position, type_, kind in zip(positions, types, kinds, strict=True)
         ]
-        columns.sort(key=lambda column: not has_offsets(column.type))
+        columns.sort(key=kernel_order)
         width = len(self._plan.columns) - self._plan.rows.collect_long
         return ColumnGroup(key, columns, pack_columns(self._plan, columns, 0, self.packed), width)
 

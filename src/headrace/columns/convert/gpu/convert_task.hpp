@@ -102,7 +102,12 @@ struct DfaTask {
 };
 static_assert(sizeof(DfaTask) == 40);
 
-enum DfaFlag : u8 { DFA_ESCAPES = 1, DFA_SKIPS_SPACES = 2, DFA_LENIENT = 4 };
+enum DfaFlag : u8 {
+    DFA_ESCAPES = 1,
+    DFA_SKIPS_SPACES = 2,
+    DFA_LENIENT = 4,
+    DFA_HIGH_BYTES = 8  // a delimiter has bytes outside ASCII: it may be a part of a character
+};
 
 // Arguments that all tiles share.
 struct ConvertTask {

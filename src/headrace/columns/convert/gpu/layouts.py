@@ -96,8 +96,13 @@ def column_word(name: str) -> int:
     return CONVERT_COLUMN.offset(name) // 8
 
 
+def kernel_order(column: ColumnAddresses) -> tuple[bool, bool]:
+    """Return the sort key of the kernels' order: strings first, and among them those without a type last."""
+    return not has_offsets(column.type), column.guess == EMPTY
+
+
 def pack_columns(plan: LoadPlan, columns: Sequence[ColumnAddresses], rules: int, packed: bytes) -> NDArray[np.void]:
-    """Return the column table of the kernels, columns of strings first.
+    """Return the column table of the kernels, in the kernels' order.
 
     Parameters
     ----------
@@ -113,7 +118,7 @@ def pack_columns(plan: LoadPlan, columns: Sequence[ColumnAddresses], rules: int,
     zones = {position: number for number, (_, positions) in enumerate(plan.zones) for position in positions}
     forms = 2 * len(plan.forms.several) + 1
     table: NDArray[np.void] = np.zeros(len(columns), COLUMN)
-    for row, column in zip(table, sorted(columns, key=lambda column: not has_offsets(column.type)), strict=True):
+    for row, column in zip(table, sorted(columns, key=kernel_order), strict=True):
         is_text = has_offsets(column.type) and column.guess != EMPTY
         number = forms - 1 if column.raw else 2 * plan.forms.of_columns.get(column.position, 0) + is_text
         row["rules"] = rules + number * _RULES.itemsize
@@ -169,6 +174,8 @@ def _flags_of_rules(column: ColumnAddresses, rules: np.void, zoned: bool) -> int
 def pack_dfa(dialect: Dialect, dfa: DfaOutput) -> tuple[bytes, bytes]:
     """Return PlainDialect and DfaTask as bytes for a text that the DFA search read."""
     task: NDArray[np.void] = np.zeros(1, _DFA_TASK)
+    delimiters = [dialect.sep, dialect.lineterminator, dialect.quote_char, dialect.escape_char, dialect.comment]
+    has_high = max(b"".join(filter(None, delimiters))) >= 128
     values = {
         "tables": dfa.tables.address,
         "states": dfa.states.address,
@@ -178,7 +185,7 @@ def pack_dfa(dialect: Dialect, dfa: DfaOutput) -> tuple[bytes, bytes]:
         "count": dfa.count,
         "separator_more": len(dialect.sep) - 1,
         "line_end_more": len(dialect.lineterminator or b"\n") - 1,
-        "flags": (dialect.escape_char is not None) + 2 * dialect.skip_initial_space + 4 * dialect.lenient_quotes,
+        "flags": (dialect.escape_char is not None) + 2 * dialect.skip_initial_space + 4 * dialect.lenient_quotes + 8 * has_high,
         "escape": (dialect.escape_char or b"\0")[0],
     }
     for name, value in values.items():

@@ -44,6 +44,7 @@ class RowKind(IntEnum):
     TIMESTAMP = 7
     TEXT = 8
     SKIP = 9
+    EMPTY = 10
 
 
 class _ColumnFlag(IntFlag):
@@ -58,7 +59,7 @@ class _ColumnFlag(IntFlag):
 class RowsFlag(IntFlag):
     """RowTaskFlag of fast/row_task.hpp."""
 
-    ASCII = 1
+    UTF8 = 1
     QUOTED = 2
     DFA = 4
 
@@ -107,16 +108,19 @@ class RowColumns:
         For each entry that is not a skipped run, its index in the general conversion's column table.
     width
         Fields of a record; each takes at least one byte.
+    sums
+        Columns of the table whose strings are measured, or that have no type yet.
     """
 
-    def __init__(self, rows: NDArray[np.void], numbers: list[int], width: int) -> None:
+    def __init__(self, rows: NDArray[np.void], numbers: list[int], width: int, sums: int) -> None:
         self._width = width
         self._words = rows.view(np.uint64).reshape(len(rows), -1)
         self._wanted = np.flatnonzero(rows["kind"] != RowKind.SKIP)
         self._numbers = np.array(numbers, np.intp)
-        texts = rows["kind"][self._wanted] == RowKind.TEXT
+        kinds = rows["kind"][self._wanted]
+        texts = (kinds == RowKind.TEXT) | (kinds == RowKind.EMPTY)
         self._texts, self._text_numbers = self._wanted[texts], self._numbers[texts]
-        self.strings = int(texts.sum())
+        self.strings, self._sums = int((kinds == RowKind.TEXT).sum()), sums
         self.measured = _measured_columns(rows) if len(rows) <= _MAX_MEASURED else b""
         """The argument `measured` of ``summarize_rows``; empty if there are too many columns for it."""
 
@@ -153,7 +157,7 @@ class RowColumns:
     def shared_task(self, reading: RowReading, tile: int) -> bytes:
         """Return the fields of RowTask after `TEXT_SIZES`, which do not depend on the text."""
         fields = reading.flags, reading.mask_variants, reading.dialect, reading.inside
-        return _TASK.pack(len(self._words), self.strings, *fields, self._max_groups(tile), 0)
+        return _TASK.pack(len(self._words), self.strings, *fields, self._max_groups(tile), self._sums)
 
     def sizes_bytes(self, tiles: int, tile: int) -> int:
         """Return the size of the buffer with string bytes per group of 32 records, 2 bytes a column and group."""
@@ -185,22 +189,24 @@ def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: 
     for number in np.argsort(table["position"]).tolist():
         column = table[number]
         kind = _kind(column, quotes=quotes)
-        if measures and column["family"] != ConvertFamily.TEXT:
+        if measures and (column["family"] != ConvertFamily.TEXT or kind == RowKind.EMPTY):
             continue
-        if kind == RowKind.SKIP or strings == MAX_STRINGS:
+        if kind == RowKind.SKIP or (kind == RowKind.TEXT and strings == MAX_STRINGS):
             return None
         position, is_text = int(column["position"]), kind == RowKind.TEXT
+        has_text = is_text or kind == RowKind.EMPTY
         if position > next_position:
             rows.append((0, 0, 0, position - next_position, RowKind.SKIP, 0, 0, 0))
         next_position = position + 1
         numbers.append(number)
         # Strings come first in `table`, so a string column's index there is its index among the strings.
-        units = 0 if is_text else int(column["units_per_second"])
+        units = 0 if has_text else int(column["units_per_second"])
         rows.append((0, 0, units, int(column["largest"]), kind, _flags(column), number if is_text else 0, 0))
         strings += is_text
     if width > next_position:
         rows.append((0, 0, 0, width - next_position, RowKind.SKIP, 0, 0, 0))
-    return RowColumns(np.array(rows, ROW_COLUMN.dtype), numbers, width)
+    sums = int((table["family"] == ConvertFamily.TEXT).sum())
+    return RowColumns(np.array(rows, ROW_COLUMN.dtype), numbers, width, sums)
 
 
 def _measured_columns(rows: NDArray[np.void]) -> bytes:
@@ -226,10 +232,11 @@ def _kind(column: np.void, *, quotes: bool) -> RowKind:
     """Return the column's RowKind; SKIP if its fields need more than the usual shapes."""
     flags, family = int(column["flags"]), int(column["family"])
     inferred = bool(flags & ConvertFlag.INFERRED)
+    if inferred and int(column["guess"]) == EMPTY:
+        return RowKind.EMPTY if flags & ConvertFlag.EMPTY_IS_NULL else RowKind.SKIP
     if family == ConvertFamily.TEXT:
         unusual = ConvertFlag.NULL_WORDS | (ConvertFlag.RAW | ConvertFlag.QUOTED_NULL if quotes else 0)
-        plain = not flags & unusual and not (inferred and int(column["guess"]) == EMPTY)
-        return RowKind.TEXT if plain else RowKind.SKIP
+        return RowKind.SKIP if flags & unusual else RowKind.TEXT
     if not flags & ConvertFlag.FAST or (inferred and flags & ConvertFlag.UTC):
         return RowKind.SKIP
     if family == ConvertFamily.INTEGER:

@@ -110,7 +110,7 @@ class RowTuning:
         The text is staged only if columns are written.
         """
         warps, chunks = self.threads // 32, (self.tile + self.head) // 32
-        size = (self.tile + self.head + 80 if writes else 16) + 4 * (chunks + 3) + 12 + self.tile // 4 + 4
+        size = (self.tile + self.head + 80 if writes else 16) + 4 * (chunks + 3) + 12 + self.tile // 4 + 8
         size += (6 * (chunks + 2) + 12 * warps if self.quotes else 20) + 12 + 8 * warps + 4 * MAX_STRINGS
         size = _aligned(size, 16) + 16
         if strings:
@@ -138,7 +138,7 @@ def measure_program(tuning: RowTuning, threads: int) -> Program:
 def summary_program(tuning: RowTuning, threads: int) -> Program:
     """Return the program of ``summarize_rows``, whose shared memory is SummaryMemory (fast/measure_rows.cu)."""
     measuring = replace(tuning, threads=threads, records=1, blocks=_SUMMARY_BLOCKS[tuning.quotes])
-    words, of_warps = 2 * (tuning.tile + tuning.head) // 32 + 2 * tuning.tile // 32, 10 * (threads // 32)
+    words, of_warps = 2 * (tuning.tile + tuning.head) // 32 + 2 * tuning.tile // 32, 11 * (threads // 32)
     shared = measuring.shared_bytes(strings=False, writes=False) + 4 * (words + of_warps) + 32
     return {**measuring.defines(writes=False), "HR_UNROLL": 3}, threads, shared
 

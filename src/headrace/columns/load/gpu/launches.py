@@ -258,14 +258,17 @@ class ConversionLaunches:
         launcher, strings = self._launcher, group.strings
         if not strings:
             return
+        columns, table = arguments.fast[0]
+        if columns is not None and not columns.strings:  # columns without a type have no bytes
+            self._strings = MeasuredStrings(launcher.allocate(self._structure.tiles * strings * 8, fill=0))
+            return
         sums = self._strings.sums
         if variant or not self._searched.has_sums or self._structure.measured_strings:
             sums = launcher.allocate(self._structure.tiles * strings * 8)
-        columns, table = arguments.fast[0]
         if columns is None:
             self._strings = MeasuredStrings(sums)
         else:
-            self._strings = self._fast.measure(columns, table, sums, ascii_only=group.has_text)
+            self._strings = self._fast.measure(columns, table, sums, utf8=group.has_text)
         for general_variant, decisive in self._measured_variants(variant):
             self._measure_general(group, arguments, general_variant, decisive)
         self._scan_sizes(strings, totals)
@@ -306,7 +309,7 @@ class ConversionLaunches:
         columns, table = arguments.fast[-1]
         declined: DeviceBuffer | None = None
         if columns is not None:
-            declined = self._fast.convert(columns, table, self._strings, ascii_only=group.has_text, validated_rows=validated)
+            declined = self._fast.convert(columns, table, self._strings, validated_rows=validated)
         shape, block_tiles = self._shape(variant, declined, writes=True)
         sums = self._strings.sums
         head = [self._text, self._structure.entries, arguments.table, sums, output.faults, results, validated, declined]

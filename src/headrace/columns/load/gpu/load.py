@@ -42,7 +42,7 @@ from headrace.sources.kinds.gpu_array import first_fetch_bytes
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import FindFlag
-from headrace.structure.gpu.find import find_tiles, tile_count
+from headrace.structure.gpu.find import find_tiles, needs_dfa, tile_count
 from headrace.structure.gpu.launches import VARIANTS_BYTES
 
 __all__ = ["GpuTarget", "GpuTuning", "load_on_gpu"]
@@ -162,6 +162,8 @@ class _Load:
         quoted = quote is not None and quote in self._prefix[:_QUOTES_BYTES]
         # The search that also measures strings cannot read lines that end with CR, so the prefix must have none.
         measuring = None if b"\r" in self._prefix else setup.measuring_search(quoted=quoted)
+        if needs_dfa(self._dialect, self._prefix):
+            measuring, tuning = None, with_dfa(self._tuning).find
         tiles = tile_count(self._text, tuning)
         sizes = setup.buffer_sizes(tiles, measuring)
         structure = find_tiles(self._launcher, self._text, self._dialect, tuning, sizes, has_quotes=quoted, fused=measuring)

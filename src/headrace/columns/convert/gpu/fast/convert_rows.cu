@@ -50,7 +50,7 @@ HR_FN RowTile row_tile_of(const TileStart* entries, const u8* text, const RowTas
 // Stages the tile and lists its records. Returns false if the fast path must decline the tile.
 HR_FN bool open_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile,
                      const RowsFound& found) {
-    if (!is_readable(tile) || (found.flags & (FIND_STRAY | FIND_UNCLOSED))) return false;
+    if (!is_readable(task, tile) || (found.flags & (FIND_STRAY | FIND_UNCLOSED))) return false;
     if (found.by_dfa && !(task.flags & ROW_TASK_DFA)) return false;
     if (!stage_rows(memory, text, task, tile)) return false;
     return list_records(memory, task, tile);
@@ -99,6 +99,9 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
             case RowKind::text:
                 read_strings(memory, task, tile, column, group, cursors, places);
                 break;
+            case RowKind::empty:
+                read_empty(memory, task, tile, column, group, cursors);
+                break;
             default:
 #pragma unroll
                 for (u32 i = 0; i < per_lane; ++i) skip_fields(memory, cursors[i], column.largest);
@@ -121,6 +124,7 @@ HR_FN bool are_whole(const Cursor (&cursors)[per_lane], u32 record, u32 records)
 HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
                         const RowTile& tile, const RowsFound& found, const u64* string_begins, const u16* sizes) {
     StringTargets places{tile::lane() < task.strings ? string_begins[tile::lane()] : 0, 0};
+    if (threadIdx.x == 0) memory.has_kinds = 0;
     if (task.strings != 0) {
         if (threadIdx.x == 0) row_strings(memory).long_count = 0;
         move_to(places, task, sizes, min(tile::warp() * per_lane, tile.records / tile::lanes));
@@ -142,10 +146,10 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
     return true;
 }
 
-// Converts tiles and marks those that it declines. `string_begins`: for each tile and column of strings, the scanned
-// sums of measure_rows and measure_strings. `sizes`: as measure_rows writes them. `left`: if there are strings, tiles
-// with non-zero marks were not measured by the fast path and are declined. `marks`: one per tile, 0 before;
-// convert_tiles converts the others. `validated_rows`: null, or the row count that validate_estimate publishes.
+// Converts tiles and marks those that the general path converts after it. `string_begins`: for each tile and column of
+// strings, the scanned sums of measure_rows and measure_strings. `sizes`: as measure_rows writes them. `left`: if there
+// are strings, tiles with non-zero marks were not measured by the fast path and are declined. `marks`: a RowMark per
+// tile, 0 before. `validated_rows`: null, or the row count that validate_estimate publishes.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_rows(const u8* text, const TileStart* entries, const RowColumn* __restrict__ columns,
                  const u64* string_begins, const u16* sizes, const u32* left, u32* marks, const FindTotals* totals,
@@ -155,14 +159,15 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const RowsFound found = rows_found(totals, task);
     const RowTile tile = row_tile_of(entries, text, task, found);
     if (tile.records == 0 || refused) return;
-    const u64* const begins = string_begins + u64{blockIdx.x} * task.strings;
+    const u64* const begins = string_begins + u64{blockIdx.x} * task.sums;
     const u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
     const bool is_left = task.strings != 0 && (left == nullptr || left[blockIdx.x] != 0);
-    if (!is_left && convert_tile(*memory, text, task, columns, tile, found, begins, tile_sizes)) return;
-    if (threadIdx.x != 0) return;
+    const bool fine = !is_left && convert_tile(*memory, text, task, columns, tile, found, begins, tile_sizes);
+    if (threadIdx.x != 0 || (fine && memory->has_kinds == 0)) return;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const u64 begin = tile.entry.open ? tile.entry.record_begin : tile_position(tile, tile.begin);
-    for (u64 i = (begin + skew) / tile_bytes; i <= blockIdx.x; ++i) marks[i] = 1;
+    for (u64 i = (begin + skew) / tile_bytes; i <= blockIdx.x; ++i)
+        atomicOr(&marks[i], u32{fine ? ROW_MARK_KINDS : ROW_MARK_ALL});
 }
 #else
 HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
@@ -171,10 +176,12 @@ HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, 
     if (tile.records == 0 || !has_sizes(task, tile)) return false;
     if (!open_tile(memory, text, task, tile, found)) return false;
     const auto column_of = [&](u32 number) { return load_column(columns, number); };
-    return __syncthreads_and(measure_records(memory, task, tile, column_of, sizes));
+    const bool whole = measure_records(memory, task, tile, column_of, sizes);
+    const bool must_check = (task.flags & ROW_TASK_UTF8) && (found.flags & FIND_HIGH);
+    return __syncthreads_and(whole && (!must_check || is_valid_text(text, task, tile.origin, first_checked(tile))));
 }
 
-// Measures strings: `sums[tile * strings + column]` is the number of bytes that the tile copies for the column.
+// Measures strings: `sums[tile * task.sums + column]` is the number of bytes that the tile copies for the column.
 // `sizes[(tile * groups + group) * strings + column]` is the number in each group of 32 records. `marks`: one per tile,
 // 0 before; measure_strings measures the tiles that become 1.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
@@ -186,7 +193,6 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
     const bool fine = measure_tile(*memory, text, task, columns, tile, found, tile_sizes);
     if (!fine && threadIdx.x == 0) marks[blockIdx.x] = 1;
-    if (fine && threadIdx.x < task.strings)
-        sums[u64{blockIdx.x} * task.strings + threadIdx.x] = memory->sums[threadIdx.x];
+    if (fine) put_sums(*memory, task, sums);
 }
 #endif

@@ -26,9 +26,9 @@ _readings: IdentityCache[_Readings] = IdentityCache()
 
 
 def _reading(dialect: Dialect, variants: tuple[str, ...]) -> _Readings:
-    """Return the RowReading of a text that these search variants read: for any bytes, then for ASCII only.
+    """Return the RowReading of a text that these search variants read: for any bytes, then for UTF-8.
 
-    The ASCII-only kernel declines tiles with other bytes. Returns None if byte masks cannot read the dialect.
+    Tiles that are not UTF-8 are not measured. Returns None if byte masks cannot read the dialect.
     """
     masks = plain_dialect(dialect, quoted=dialect.quote_char is not None, declines=True)
     if masks is None:
@@ -36,8 +36,8 @@ def _reading(dialect: Dialect, variants: tuple[str, ...]) -> _Readings:
     flags = RowsFlag.QUOTED * (dialect.quote_char is not None) + RowsFlag.DFA * (not dialect.lenient_quotes)
     quoted_states = sum(1 << state for state in dialect.automaton.quoted)
     by_masks = len(variants) - ("dfa" in variants)
-    any_bytes, ascii_only = [RowReading(flags + bits, by_masks, masks.tobytes(), quoted_states) for bits in (0, RowsFlag.ASCII)]
-    return any_bytes, ascii_only
+    any_bytes, utf8 = [RowReading(flags + bits, by_masks, masks.tobytes(), quoted_states) for bits in (0, RowsFlag.UTF8)]
+    return any_bytes, utf8
 
 
 def measuring(tuning: GpuTuning, group: ColumnGroup, *, quoted: bool) -> FusedSummary | None:
@@ -46,7 +46,7 @@ def measuring(tuning: GpuTuning, group: ColumnGroup, *, quoted: bool) -> FusedSu
     `quoted`: whether the text is expected to have quotes.
     """
     columns = group.fast_columns(quotes=quoted, measures=True) if group.strings else None
-    if columns is None:
+    if columns is None or not columns.strings:
         return None
     tile = tuning.find.tile
     program = summary_program(tuning.of_rows(quoted=quoted, strings=True), tuning.find.threads)
@@ -56,8 +56,8 @@ def measuring(tuning: GpuTuning, group: ColumnGroup, *, quoted: bool) -> FusedSu
     )
 
 
-_SUMMARY_READINGS = RowReading(0, 1, bytes(8), 0), RowReading(int(RowsFlag.ASCII), 1, bytes(8), 0)
-"""For any bytes, and for ASCII only. The kernel takes the dialect from the search instead."""
+_SUMMARY_READINGS = RowReading(0, 1, bytes(8), 0), RowReading(int(RowsFlag.UTF8), 1, bytes(8), 0)
+"""For any bytes, and for UTF-8. The kernel takes the dialect from the search instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +113,10 @@ class RowLaunches:
         """Return the group's columns for the fast kernel, or None if it cannot read them."""
         return None if self._reading is None else group.fast_columns(quotes=self._quoted, measures=not writes)
 
-    def measure(self, columns: RowColumns, table: DeviceBuffer, sums: DeviceBuffer, *, ascii_only: bool) -> MeasuredStrings:
+    def measure(self, columns: RowColumns, table: DeviceBuffer, sums: DeviceBuffer, *, utf8: bool) -> MeasuredStrings:
         """Launch ``measure_rows``, which writes the bytes of each tile and string column to `sums`.
 
-        The other parameters are those of `convert`.
+        `utf8`: whether tiles with invalid UTF-8 are declined. The other parameters are those of `convert`.
         """
         tile, tiles = self._tuning.find.tile, self._structure.tiles
         program = measure_program(self._row_tuning(columns), self._tuning.find.threads)
@@ -129,7 +129,7 @@ class RowLaunches:
             sizes,
             marks,
             self._structure.totals,
-            self._task(columns, ascii_only),
+            self._task(columns, utf8),
         ]
         self._launch(MEASURE_ROWS, program, args)
         return MeasuredStrings(sums, sizes, marks)
@@ -140,7 +140,6 @@ class RowLaunches:
         table: DeviceBuffer,
         strings: MeasuredStrings,
         *,
-        ascii_only: bool,
         validated_rows: DeviceBuffer | None = None,
     ) -> DeviceBuffer:
         """Launch ``convert_rows``.
@@ -151,8 +150,6 @@ class RowLaunches:
             The columns, and their table in device memory.
         strings
             Offsets of the strings. Tiles whose strings the fast kernel did not measure are declined.
-        ascii_only
-            Whether tiles with bytes outside ASCII are declined.
         validated_rows
             The word with the row count of a speculative launch (columns/convert/gpu/size_estimate.hpp); None if the host has
             counted the rows.
@@ -173,7 +170,7 @@ class RowLaunches:
             marks,
             self._structure.totals,
         ]
-        args = [*head, validated_rows, self._task(columns, ascii_only)]
+        args = [*head, validated_rows, self._task(columns, utf8=False)]
         self._launch(CONVERT_ROWS, row_program(self._row_tuning(columns), columns.strings > 0), args)
         return marks
 
@@ -183,9 +180,9 @@ class RowLaunches:
     def _row_tuning(self, columns: RowColumns) -> RowTuning:
         return self._tuning.of_rows(quoted=self._quoted, strings=bool(columns.strings))
 
-    def _task(self, columns: RowColumns, ascii_only: bool) -> bytes:
+    def _task(self, columns: RowColumns, utf8: bool) -> bytes:
         assert self._reading is not None
-        return columns.task(self._reading[ascii_only], self._text.nbytes, self._structure.tiles, self._tuning.find.tile)
+        return columns.task(self._reading[utf8], self._text.nbytes, self._structure.tiles, self._tuning.find.tile)
 
     def _launch(self, entry: Entry, program: Program, args: list[Any]) -> None:
         defines, threads, shared = program

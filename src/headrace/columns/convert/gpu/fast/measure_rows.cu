@@ -33,6 +33,7 @@ struct SummaryMemory {
     Tallies::WordWarpCounts shared;
     u32 head_begin[warps];  // one past the last line end outside quotes in a warp's words of the head, or 0
     u32 seen;
+    u32 high[warps];  // not 0 if the warp has read bytes outside ASCII
 };
 
 HR_FN WordTile words_of(SummaryMemory& memory) {
@@ -68,9 +69,20 @@ HR_FN PlainCounts note_tile(SummaryMemory& memory, const u8* text, u64 size, i64
 }
 
 // Returns whether the tile or its head has bytes for which this kernel declines the tile.
-HR_FN bool has_odd(const PlainCounts& counts, const RowTask& task, const PlainDialect& dialect) {
-    const bool returns = (dialect.flags & PLAIN_UNIVERSAL) && (~counts.no_returns & tile::top_bits) != 0;
-    return returns || ((task.flags & ROW_TASK_ASCII_ONLY) && (counts.high & tile::top_bits) != 0);
+HR_FN bool has_odd(const PlainCounts& counts, const PlainDialect& dialect) {
+    return (dialect.flags & PLAIN_UNIVERSAL) && (~counts.no_returns & tile::top_bits) != 0;
+}
+
+// Shares whether this warp has read bytes outside ASCII. `has_high` requires a barrier after it.
+HR_FN void share_high(SummaryMemory& memory, const PlainCounts& counts) {
+    const bool found = __any_sync(tile::all_lanes, (counts.high & tile::top_bits) != 0);
+    if (tile::lane() == 0) memory.high[tile::warp()] = found;
+}
+HR_FN bool has_high(const SummaryMemory& memory) {
+    u32 found = 0;
+#pragma unroll
+    for (u32 warp = 0; warp < warps; ++warp) found |= memory.high[warp];
+    return found != 0;
 }
 
 // Returns the tile's properties, except its records, as its entries will be if the guess is right.
@@ -171,7 +183,8 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     structure::add_found(totals, structure::found_in(counts, dialect));
     const Tallies::Own own = Tallies::share(memory->shared, words, where, patterns);
     if constexpr (may_quote) share_head(memory->rows);
-    bool fine = !__syncthreads_or(has_odd(counts, task, dialect));
+    if (task.flags & ROW_TASK_UTF8) share_high(*memory, counts);
+    bool fine = !__syncthreads_or(has_odd(counts, dialect));
     const Tallies::Sides sides(memory->shared);
     const bool from_outside = may_quote && sides.any(memory->shared.strays, false);
     const bool inside = blockIdx.x != 0 && from_outside && !sides.any(memory->shared.strays, true);
@@ -183,6 +196,8 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
         const auto column_of = [&](u32 number) { return measured.columns[number]; };
         u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
         fine = measure_records(memory->rows, task, tile, column_of, tile_sizes);
+        if ((task.flags & ROW_TASK_UTF8) && has_high(*memory))
+            fine &= is_valid_text(tile.text, task, tile.origin, first_checked(tile));
     }
     // The last warps take the states: they have the fewest records. All threads have passed the barriers above.
     for (u32 state = warps - 1 - tile::warp(); state < Tallies::states; state += warps) {
@@ -192,6 +207,5 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     }
     fine = __syncthreads_and(fine);
     if (!fine && threadIdx.x == 0) marks[blockIdx.x] = 1;
-    if (fine && threadIdx.x < task.strings)
-        sums[u64{blockIdx.x} * task.strings + threadIdx.x] = memory->rows.sums[threadIdx.x];
+    if (fine) put_sums(memory->rows, task, sums);
 }

@@ -186,6 +186,7 @@ HR_FN bool is_enclosed(const RowMemory& memory, u32 begin) {
 HR_FN bool list_records(RowMemory& memory, const RowTask& task, const RowTile& tile) {
     LineEnds lines;
     bool fine = true;
+    if (tile.returns) correct_edges(memory, tile);
     if constexpr (may_quote) {
         lines = resolve_tile(memory, task, tile, fine);
     } else {

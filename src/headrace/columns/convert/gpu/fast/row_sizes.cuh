@@ -2,6 +2,7 @@
 #pragma once
 
 #include "columns/convert/gpu/fast/row_fields.cuh"
+#include "columns/convert/gpu/utf8.cuh"
 
 namespace headrace {
 
@@ -74,6 +75,31 @@ HR_FN void measure_skipped(const RowMemory& memory, Cursor& cursor, bool open, u
     if (!open || cursor.live) return;
     cursor.live = true;
     cursor.at = cursor.end + 1;
+}
+
+// Stores the sums, and zeros for columns of kind `empty`. Call after a barrier.
+HR_FN void put_sums(const RowMemory& memory, const RowTask& task, u64* sums) {
+    for (u32 i = threadIdx.x; i < task.sums; i += threads)
+        sums[u64{blockIdx.x} * task.sums + i] = i < task.strings ? memory.sums[i] : 0;
+}
+
+// Returns the first chunk of the tile's records. It is checked whole, after the byte before it.
+HR_FN u32 first_checked(const RowTile& tile) {
+    if (!tile.entry.open) return head_chunks;
+    return static_cast<u32>(static_cast<i64>(tile.entry.record_begin) - tile.origin) / 32;
+}
+
+// Returns whether this thread's share of a tile's staged bytes is UTF-8, from chunk `first` on.
+HR_COLD bool is_valid_text(const u8* text, const RowTask& task, i64 origin, u32 first) {
+    const bool whole = origin >= 16 && static_cast<u64>(origin) + staged_bytes <= task.size;
+    const auto load = [&](i32 number) {
+        const i64 at = origin + 16 * i64{number};
+        return whole ? tile::load_streaming(reinterpret_cast<const uint4*>(text + at))
+                     : structure::edge_vector(text, task.size, at, 0, 0);
+    };
+    // The zeros after the text's end reveal a truncated character.
+    const u32 end = chunks + (blockIdx.x + 1 == task.tiles ? 1 : 0);
+    return is_valid_utf8(first + threadIdx.x, end, threads, load);
 }
 
 // Returns whether `sizes` has room for the tile. A tile whose records are shorter than their number of fields may have

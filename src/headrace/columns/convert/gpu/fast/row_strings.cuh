@@ -231,4 +231,18 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
     }
 }
 
+// Reads fields of a column that had no value in the sample: empty fields are null, others are left to the general path.
+HR_FN void read_empty(RowMemory& memory, const RowTask& task, const RowTile& tile, const RowColumn& column,
+                      const RowGroup& group, Cursor (&cursors)[per_lane]) {
+#pragma unroll
+    for (u32 i = 0; i < per_lane; ++i) {
+        const FieldSpan field = next_field(memory, task, cursors[i]);
+        if (cursors[i].live && (field.n != 0 || field.quoted)) memory.has_kinds = 1;
+        const u64 row = group.row + i * tile::lanes;
+        const bool there = row < tile.entry.record + tile.records;
+        if (there) put_offset(column, row + 1, 0);
+        clear_bits(column.validity, group.first + i * tile::lanes, __ballot_sync(tile::all_lanes, there));
+    }
+}
+
 }  // namespace headrace

@@ -6,8 +6,10 @@
 
 HR_BEGIN_NAMESPACE
 
-// How a field is parsed. `skip`: a run of fields that are not converted; `largest` is their number.
-enum class RowKind : u8 { int4, float4, int1, int2, int8, float8, date, timestamp, text, skip };
+// How a field is parsed. `skip`: a run of fields that are not converted; `largest` is their number. `empty`: an
+// inferred column that had no value in the sample; others of its fields are left to the general path, which finds their
+// kinds.
+enum class RowKind : u8 { int4, float4, int1, int2, int8, float8, date, timestamp, text, skip, empty };
 
 enum RowColumnFlag : u8 {
     ROW_EMPTY_IS_NULL = 1,
@@ -31,9 +33,9 @@ struct RowColumn {
 static_assert(sizeof(RowColumn) == 32);
 
 enum RowTaskFlag : u16 {
-    ROW_TASK_ASCII_ONLY = 1,  // some column must be UTF-8: a tile with bytes outside ASCII is declined
-    ROW_TASK_QUOTED = 2,      // the dialect has quotes
-    ROW_TASK_DFA = 4          // tiles that the DFA search read are converted here too, if they have no watched byte
+    ROW_TASK_UTF8 = 1,    // some column must be UTF-8: tiles with errors are not measured
+    ROW_TASK_QUOTED = 2,  // the dialect has quotes
+    ROW_TASK_DFA = 4      // tiles that the DFA search read are converted here too, if they have no watched byte
 };
 
 // Arguments that all tiles share.
@@ -47,9 +49,15 @@ struct RowTask {
     PlainDialect dialect;
     u64 quoted_states;  // bit s set: state s of the DFA is inside quotes
     u32 groups;         // groups of 32 records in a tile, at most, including the one open at the tile's end
-    u32 reserved;
+    u32 sums;           // words of a tile in `sums`: columns of strings and of kind `empty`, the latter last
 };
 static_assert(sizeof(RowTask) == 48);
+
+// What the general path converts in a tile, as bits of its mark.
+enum RowMark : u32 {
+    ROW_MARK_ALL = 1,    // the fast path declined the tile
+    ROW_MARK_KINDS = 2,  // columns of kind `empty` have values
+};
 
 // Columns of strings in a table, at most: one lane of a warp keeps the offsets of each.
 constexpr u32 MAX_ROW_STRINGS = 16;

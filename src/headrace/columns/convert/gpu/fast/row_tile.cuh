@@ -29,6 +29,7 @@ constexpr u32 tile_chunks = tile_bytes / 32;
 constexpr u32 thread_chunks =
     (tile_chunks + threads - 1) / threads;  // consecutive words of a thread; the last threads may have fewer
 constexpr u32 max_records = tile_bytes / 8;
+constexpr u32 min_wide_columns = 48;
 constexpr i64 window_reach = 16;  // bytes before a field that are loaded with it
 constexpr u32 pad_vectors = 5;    // vectors after the tile that loads may reach, and 32 bytes
 constexpr u32 pad_chunks = 3;
@@ -54,6 +55,7 @@ struct RowMemory {
     u32 head_odd[may_quote ? warps : 1];      // bit mask of the warp's words of the head with an odd number of quotes
     u32 head_dropped[may_quote ? warps : 1];  // number of dropped quotes in these words
     u32 sums[MAX_ROW_STRINGS];                // bytes that the tile owns, for each measured column of strings
+    u32 has_kinds;                            // not 0 if a column of kind `empty` has values
 };
 
 // The strings of 32 rows that all warps copy together. For each row: the staged bytes, of which some may be dropped,
@@ -152,8 +154,6 @@ HR_FN bool has_watched(const PlainDialect& dialect, const RowTile& tile, uint4 v
     return found;
 }
 
-HR_FN bool has_high(uint4 v) { return (((v.x | v.y) | (v.z | v.w)) & tile::top_bits) != 0; }
-
 // Returns the first word of the tile that is staged: that of `window_reach` bytes before its first record.
 HR_FN u32 first_chunk_of(const RowTile& tile) {
     const i64 open = static_cast<i64>(tile.entry.record_begin) - tile.origin - window_reach;
@@ -167,7 +167,7 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
     const RowBytes bytes{tile::repeated(task.dialect.separator), line_end,
                          tile.returns ? tile::repeated('\r') : line_end, quote};
     constexpr u32 vectors = staged_bytes / 16;
-    const bool ascii = task.flags & ROW_TASK_ASCII_ONLY, watches = tile.quotes || tile.watches;
+    const bool watches = tile.quotes || tile.watches;
     bool odd = false;
     if (tile.origin >= 0 && static_cast<u64>(tile.origin) + staged_bytes <= task.size) {
         const uint4* const from = reinterpret_cast<const uint4*>(text + tile.origin);
@@ -176,7 +176,6 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
         for (u32 v = 2 * tile.first_chunk + threadIdx.x; v < vectors; v += threads) {
             const uint4 own = tile::load_streaming(from + v);
             stage_vector(memory, bytes, v, own);
-            odd |= ascii && has_high(own);
             if (watches) odd |= has_watched(task.dialect, tile, own);
         }
     } else {
@@ -185,7 +184,7 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
         for (u32 v = threadIdx.x; v < vectors; v += threads) {
             const uint4 own = structure::edge_vector(text, task.size, tile.origin + 16 * i64{v}, other, other);
             stage_vector(memory, bytes, v, own);
-            odd |= (ascii && has_high(own)) || (watches && has_watched(task.dialect, tile, own));
+            odd |= watches && has_watched(task.dialect, tile, own);
         }
     }
     if (stages_text && threadIdx.x < pad_vectors) {
@@ -197,10 +196,12 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
     return !__syncthreads_or(odd);
 }
 
-// Returns whether the tile's entries allow the fast path.
-HR_FN bool is_readable(const RowTile& tile) {
+// Returns whether the tile's entries allow the fast path. A tile of few long records would leave most lanes idle; there
+// the general path reads columns side by side.
+HR_FN bool is_readable(const RowTask& task, const RowTile& tile) {
     const bool staged = !tile.entry.open || static_cast<i64>(tile.entry.record_begin) >= tile.origin + window_reach;
-    return tile.records <= max_records && staged && (may_quote || !tile.inside);
+    const bool wide = tile.records < tile::lanes && task.columns >= min_wide_columns;
+    return tile.records <= max_records && staged && !wide && (may_quote || !tile.inside);
 }
 
 HR_FN bool ends_text(const RowTask& task, const RowTile& tile) {
@@ -213,6 +214,22 @@ HR_FN void load_thread_words(const u32* from, u32 (&words)[thread_chunks]) {
 }
 HR_FN void store_thread_words(u32* to, const u32 (&words)[thread_chunks]) {
     tile::store_part<tile_chunks>(to, threadIdx.x * thread_chunks, words);
+}
+
+// Returns whether the tile begins with the LF of a CR LF. The record ended with the CR, in the tile before.
+HR_FN bool begins_within_line_end(const RowMemory& memory, const RowTile& tile) {
+    return tile.returns && blockIdx.x != 0 && byte_at(memory, tile, tile.begin) == '\n' &&
+           byte_at(memory, tile, tile.begin - 1) == '\r';
+}
+
+// Corrects the line ends at the edges of a tile that begins or ends between CR and LF. Ends with a barrier.
+HR_FN void correct_edges(RowMemory& memory, const RowTile& tile) {
+    if (threadIdx.x == 0) {
+        const u32 last = tile.end - 1 - halo_bytes;
+        if (begins_within_line_end(memory, tile)) memory.lines[0] &= ~1u;
+        if (byte_at(memory, tile, tile.end - 1) == '\r') memory.lines[last / 32] |= 1u << (last % 32);
+    }
+    __syncthreads();
 }
 
 // Line ends in a thread's words, and their number before these words and in the tile.
@@ -249,7 +266,8 @@ HR_FN void put_starts(RowMemory& memory, const RowTask& task, const RowTile& til
     }
     if (threadIdx.x == 0) {
         const i64 open = static_cast<i64>(tile.entry.record_begin) - tile.origin;
-        memory.starts[0] = static_cast<u16>(tile.entry.open ? open : tile.begin);
+        const u32 begin = tile.begin + (begins_within_line_end(memory, tile) ? 1 : 0);
+        memory.starts[0] = static_cast<u16>(tile.entry.open ? open : begin);
         if (ends_text(task, tile)) {
             memory.starts[tile.records] = static_cast<u16>(tile.end + 1);
             memory.ends[tile.end / 32] |= 1u << (tile.end % 32);

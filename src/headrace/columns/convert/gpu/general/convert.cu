@@ -8,6 +8,7 @@
 // of Stehle and Jacobsen, "ParPaRaw", VLDB 2020.
 //
 // Bytes moved: the text once, the result once.
+#include "columns/convert/gpu/fast/row_task.hpp"
 #include "columns/convert/gpu/general/tile_copy.cuh"
 #include "columns/convert/gpu/general/tile_units.cuh"
 #include "columns/convert/gpu/size_estimate.hpp"
@@ -61,6 +62,7 @@ HR_FN void convert_window(ConvertMemory& memory, const u8* text, const ConvertTa
         const u64 base = string_bytes[unit];
         const ConvertColumn& own = columns[unit];
         const bool classifies = (own.flags & CONVERT_INFERRED) && !has_type(own.guess);
+        if (tile.only_kinds && !classifies) continue;
         if (writes && measures_first(memory, task) && !classifies) {
             u32 added = measure_column(memory, text, task, deal.rows, deal.slot, own, base);
             added += convert_unfinished<true>(memory, task, own, base + added);
@@ -72,7 +74,17 @@ HR_FN void convert_window(ConvertMemory& memory, const u8* text, const ConvertTa
         if (tile::lane() == 0 && writes && measures_first(memory, task)) memory.sized[unit] = 0;
         if (tile::lane() == 0) string_bytes[unit] = base + added;
     }
-    if (!writes || deal.groups == 0) return;
+    if (!writes || deal.groups == 0 || tile.only_kinds) return;
+    const u32 others = task.columns - task.strings;
+    if (tile.regular && deal.rows.end - deal.rows.first < min_rows && others >= min_columns) {
+        for (u32 first = (unit - task.strings) * tile::lanes; first < others;) {
+            const u32 column = task.strings + first + tile::lane();
+            if (column < task.columns) convert_lane(memory, text, task, tile, window, deal.rows, columns[column]);
+            __syncwarp();
+            first = (next_unit(memory.next_unit) - task.strings) * tile::lanes;
+        }
+        return;
+    }
     const u32 parts = (deal.groups + groups_per_unit - 1) / groups_per_unit;
     u32 column = task.strings, part = unit - task.strings, last = unit;
     while (true) {
@@ -108,11 +120,13 @@ HR_FN void copy_window(ConvertMemory& memory, const ConvertTask& task, const Con
     copy_long_pieces(memory);
 }
 
-HR_FN ConvertTile tile_of(const TileStart* entries, const u8* text, const ConvertTask& task, u32 number) {
+HR_FN ConvertTile tile_of(const TileStart* entries, const u8* text, const ConvertTask& task, u32 number,
+                          bool only_kinds) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const TileExtent extent = extent_of(number, tile_bytes, halo_bytes, skew, task.size);
     ConvertTile tile{};
     tile.number = number;
+    tile.only_kinds = only_kinds;
     tile.entry = entries[number];
     tile.next = entries[number + 1];
     tile.origin = extent.origin;
@@ -162,8 +176,8 @@ HR_FN void advance(ConvertMemory& memory) {
 // thread's words.
 template <bool writes>
 HR_FN u32 find_fields(ConvertMemory& memory, const u8* text, const ConvertTask& task, const TileStart* entries,
-                      u32 number) {
-    ConvertTile tile = tile_of(entries, text, task, number);
+                      u32 number, bool only_kinds) {
+    ConvertTile tile = tile_of(entries, text, task, number, only_kinds);
     ThreadMasks own;
     stage_tile(memory, text, task, tile);
     resolve_tile(memory, text, task, tile, own);
@@ -184,14 +198,14 @@ HR_FN u32 find_fields(ConvertMemory& memory, const u8* text, const ConvertTask& 
 
 template <bool writes>
 HR_FN void convert_tile(ConvertMemory& memory, const u8* text, const ConvertTask& task, const TileStart* entries,
-                        const ConvertColumn* columns, u64* string_bytes, u32 number) {
-    const u32 ends_before = find_fields<writes>(memory, text, task, entries, number);
+                        const ConvertColumn* columns, u64* string_bytes, u32 number, bool only_kinds) {
+    const u32 ends_before = find_fields<writes>(memory, text, task, entries, number, only_kinds);
     while (true) {
         list_window(memory, task, ends_before);
         if (writes && !memory.tile.regular && !(task.record_flags & RECORDS_KNOWN)) report_records(memory, task);
         convert_window<writes>(memory, text, task, columns, string_bytes);
         __syncthreads();
-        if (writes && task.strings != 0) copy_window(memory, task, columns, string_bytes);
+        if (writes && task.strings != 0 && !only_kinds) copy_window(memory, task, columns, string_bytes);
         if (memory.window.first + memory.window.count == memory.tile.fields) return;
         __syncthreads();
         if (threadIdx.x == 0) advance(memory);
@@ -211,7 +225,8 @@ HR_FN u32 wanted_tiles(const ConvertTask& task, const u32* marks, u32 tiles_per_
 
 template <bool writes>
 HR_FN void convert_wanted(ConvertMemory& memory, const u8* text, const ConvertTask& task, const TileStart* entries,
-                          const ConvertColumn* columns, u64* string_bytes, u32 wanted, u32 tiles_per_block) {
+                          const ConvertColumn* columns, u64* string_bytes, u32 wanted, u32 tiles_per_block,
+                          const u32* marks) {
     for (; wanted != 0; wanted &= wanted - 1) {
         const u32 number = blockIdx.x * tiles_per_block + static_cast<u32>(__ffs(static_cast<int>(wanted))) - 1;
         u64* const own = string_bytes + u64{number} * task.strings;
@@ -219,7 +234,8 @@ HR_FN void convert_wanted(ConvertMemory& memory, const u8* text, const ConvertTa
             for (u32 i = threadIdx.x; i < task.strings; i += threads)
                 own[i] = 0;  // from here on only this thread writes the word
         }
-        convert_tile<writes>(memory, text, task, entries, columns, own, number);
+        const bool only_kinds = writes && marks != nullptr && marks[number] == ROW_MARK_KINDS;
+        convert_tile<writes>(memory, text, task, entries, columns, own, number, only_kinds);
         __syncthreads();  // the next tile is staged over this one
     }
 }
@@ -239,7 +255,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
         memory->faults = faults;
         memory->totals_of_text = totals;
     }
-    convert_wanted<true>(*memory, text, task, entries, columns, string_begins, wanted, tiles_per_block);
+    convert_wanted<true>(*memory, text, task, entries, columns, string_begins, wanted, tiles_per_block, marks);
 }
 #else
 // Measures strings: sums[tile * strings + column] is the number of bytes that the tile copies for the column. `form`:
@@ -254,6 +270,6 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const u32 flags = form != nullptr ? tile::load_relaxed(&form->flags) : 0;
     if (form != nullptr && ((flags & FIND_REDO) != 0) != by_dfa) return;
     const u32 wanted = wanted_tiles(task, marks, tiles_per_block, (flags & (FIND_STRAY | FIND_UNCLOSED)) != 0);
-    convert_wanted<false>(*memory, text, task, entries, columns, sums, wanted, tiles_per_block);
+    convert_wanted<false>(*memory, text, task, entries, columns, sums, wanted, tiles_per_block, marks);
 }
 #endif

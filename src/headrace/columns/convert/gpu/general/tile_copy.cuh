@@ -48,7 +48,7 @@ HR_FN StringField string_at(const ConvertMemory& memory, const ConvertTask& task
 HR_FN u32 measure_column(ConvertMemory& memory, const u8* text, const ConvertTask& task, const RowSpan& rows,
                          i32 first_slot, const ConvertColumn& column, u64 base) {
     const u32 count = memory.window.count, flags = column.flags;
-    const bool looks = memory.tile.has_high || (flags & CONVERT_NULL_WORDS);
+    const bool looks = memory.tile.has_errors || (flags & CONVERT_NULL_WORDS);
     i32 slot = first_slot + static_cast<i32>(column.position);
     u32 done = 0;
     for (u64 row = rows.first / 32 * 32 + tile::lane(); row - tile::lane() < rows.end; row += tile::lanes) {

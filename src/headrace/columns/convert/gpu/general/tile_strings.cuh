@@ -10,7 +10,6 @@
 
 #include "columns/convert/gpu/general/fast_numbers.cuh"
 #include "columns/convert/gpu/general/tile_rows.cuh"
-#include "columns/convert/gpu/utf8.cuh"
 
 namespace headrace {
 
@@ -110,28 +109,24 @@ HR_FN u32 character_from(const u8* text, u32 at) {
 // validated in parts, by the tiles that copy it. A part is [s(begin), s(end)) with s = character_from. Adjacent parts
 // are all valid UTF-8 if and only if the whole field is. If a part is not, the host finds the invalid byte.
 //
-// A warp calls this. `is_first`: the field begins at `begin`. Each lane checks the bytes of a word; bytes outside the
-// part count as zeros.
+// A warp calls this. `is_first`: the field begins at `begin`. Bytes outside the part count as zeros.
 HR_COLD bool is_valid_part(const ConvertMemory& memory, u32 begin, u32 end, bool is_first) {
     const u8* const text = staged_text(memory);
     const u32* const words = reinterpret_cast<const u32*>(memory.text);
     const u32 from = is_first ? begin : character_from(text, begin), to = character_from(text, end);
-    const auto load = [&](u32 number) {
-        const u32 at = 4 * number;
-        if (at + 4 <= from || at >= to) return 0u;
-        u32 word = words[number];
-        if (at < from) word &= ~0u << (8 * (from - at));
-        if (to - at < 4) word &= ~(~0u << (8 * (to - at)));
+    const auto word_at = [&](i32 at) {
+        if (at + 4 <= static_cast<i32>(from) || at >= static_cast<i32>(to)) return 0u;
+        const u32 place = static_cast<u32>(at);
+        u32 word = words[place / 4];
+        if (place < from) word &= ~0u << (8 * (from - place));
+        if (to - place < 4) word &= ~(~0u << (8 * (to - place)));
         return word;
     };
-    bool valid = from >= to;
-    if (!valid) {
-        u32 errors = 0;
-        for (u32 number = from / 4 + tile::lane(); 4 * number < to + 3; number += tile::lanes) {
-            errors |= utf8_errors(number == 0 ? 0 : load(number - 1), load(number));
-        }
-        valid = errors == 0;
-    }
+    const auto load = [&](i32 number) {
+        const i32 at = 16 * number;
+        return uint4{word_at(at), word_at(at + 4), word_at(at + 8), word_at(at + 12)};
+    };
+    const bool valid = from >= to || is_valid_utf8(from / 32 + tile::lane(), to / 32 + 1, tile::lanes, load);
     return __all_sync(tile::all_lanes, valid);
 }
 
@@ -160,7 +155,7 @@ HR_COLD bool is_string_value(const ConvertMemory& memory, const u8* text, const 
     const FieldText field = text_of(memory, text, task, place, column.flags & CONVERT_RAW);
     // A field of initial spaces alone.
     if (by_dfa && field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return false;
-    if (has_text(column) && memory.tile.has_high) {
+    if (has_text(column) && memory.tile.has_errors) {
         if (place.begin < 0) {
             const u8* const staged = staged_text(memory);
             const u32 from = character_from(staged, 0), size = place.end - from;
@@ -175,11 +170,27 @@ HR_COLD bool is_string_value(const ConvertMemory& memory, const u8* text, const 
     return !is_null_text(*column.rules, field, marks_of(task));
 }
 
+// Returns whether a field is a natural number of at most eight digits by all rules of its column.
+HR_FN bool is_short_natural(const ConvertMemory& memory, const ConvertColumn& column, const FieldPlace& place) {
+    const bool usual = (column.flags & (CONVERT_FAST | CONVERT_NULL_WORDS)) == CONVERT_FAST;
+    const i64 n = place.end - place.begin;
+    if (!usual || place.begin < 0 || n < 1 || n > 8 || column.rules->dates.count != 0) return false;
+    const bool has_zero = n > 1 && staged_text(memory)[place.begin] == '0';
+    u32 words[2], value;
+    load_before(reinterpret_cast<const u32*>(memory.text), place.end, words);
+    return value_of(words, static_cast<i32>(n), value) && !has_zero;
+}
+
 // Records the kind of a field of a column whose type is not inferred yet. The value is null.
 HR_COLD void classify_row(const ConvertMemory& memory, const u8* text, const ConvertTask& task,
                           const ConvertColumn& column, const FieldPlace& place, u64 row) {
     if (place.end - place.begin > max_read_bytes) {
         defer(memory, task, fault_at(memory, task, place, column.position, row));
+        return;
+    }
+    if (is_short_natural(memory, column, place)) {
+        const u64 position = static_cast<u64>(memory.tile.origin + place.begin);
+        record_kind(task, column, static_cast<u32>(Kind::natural), position, row);
         return;
     }
     const FieldText field = text_of(memory, text, task, place, false);
@@ -219,7 +230,7 @@ HR_FN u32 convert_unfinished(ConvertMemory& memory, const ConvertTask& task, con
             tile::lane() == 0 ? leave_to_block(memory, to, piece.begin, piece.end - piece.begin, 0, raw) : 0;
         copy_pieces(memory, to, piece.begin, mine, 0, raw);
         const bool is_first = static_cast<i64>(tile.next.field_begin) >= tile.origin;
-        if (has_text(column) && tile.has_high && piece.end > piece.begin &&
+        if (has_text(column) && tile.has_errors && piece.end > piece.begin &&
             !is_valid_part(memory, piece.begin, piece.end, is_first) && tile::lane() == 0) {
             const TileStart& next = tile.next;
             defer(memory, task,
@@ -247,7 +258,8 @@ HR_FN u32 convert_strings(ConvertMemory& memory, const u8* text, const ConvertTa
                 if (writes && found.sound) classify_row(memory, text, task, column, FieldPlace(place), row);
             } else {
                 const bool empty = place.begin == static_cast<i64>(place.end);
-                const bool looks = may_quote || tile.has_high || (column.flags & CONVERT_NULL_WORDS) || place.begin < 0;
+                const bool looks =
+                    may_quote || tile.has_errors || (column.flags & CONVERT_NULL_WORDS) || place.begin < 0;
                 present = !empty || !(column.flags & CONVERT_EMPTY_IS_NULL);
                 // A long field of a rejected record is not read.
                 if (!found.sound && place.begin <= 0) present = false;

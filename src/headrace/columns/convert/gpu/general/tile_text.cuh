@@ -6,6 +6,7 @@
 
 #include "columns/convert/gpu/convert_task.hpp"
 #include "columns/convert/gpu/text_bits.cuh"
+#include "columns/convert/gpu/utf8.cuh"
 #include "gpu/block/block.cuh"
 #include "gpu/block/memory_access.cuh"
 #include "structure/gpu/dfa_rows.cuh"
@@ -37,8 +38,9 @@ struct ConvertTile {
     bool regular;     // every record has `width` fields
     bool last_end;    // the text's end ends the last field
     bool open_field;  // a field continues after the tile
-    bool has_high;
-    u64 unclosed;  // index of the record with a quote that the text's end leaves open: it is rejected; or no_record
+    bool only_kinds;  // only columns without a type are read, for the kinds of their fields
+    bool has_errors;  // the table has strings, and some may not be UTF-8
+    u64 unclosed;     // index of the record with a quote that the text's end leaves open: it is rejected; or no_record
 };
 constexpr u64 no_record = ~u64{0};
 
@@ -162,6 +164,19 @@ HR_FN void stage_tables(ConvertMemory& memory, const DfaTask& steps) {
     }
 }
 
+// Returns whether the staged text is UTF-8 after the byte before it. Callers put a barrier before.
+HR_COLD bool is_valid_tile(const ConvertMemory& memory, const u8* text, const ConvertTask& task,
+                           const ConvertTile& tile) {
+    constexpr i32 vectors = staged_bytes / 16;
+    const auto load = [&](i32 number) -> uint4 {
+        if (number < 0) return structure::edge_vector(text, task.size, tile.origin - 16, 0, 0);
+        return number < vectors ? memory.text[number] : uint4{0, 0, 0, 0};
+    };
+    // The zeros after the text's end reveal a truncated character.
+    const u32 end = chunks + (tile.number + 1 == task.tiles ? 1 : 0);
+    return is_valid_utf8(threadIdx.x, end, threads, load);
+}
+
 // Stages the tile's text and masks.
 HR_FN void stage_tile(ConvertMemory& memory, const u8* text, const ConvertTask& task, ConvertTile& tile) {
     constexpr u32 vectors = staged_bytes / 16;
@@ -185,7 +200,10 @@ HR_FN void stage_tile(ConvertMemory& memory, const u8* text, const ConvertTask& 
     }
     if (threadIdx.x == 0) memory.text[vectors] = {0, 0, 0, 0};
     if constexpr (by_dfa) stage_tables(memory, task.dfa);
-    tile.has_high = __syncthreads_or((high & 0x80808080) != 0);
+    const bool is_ascii = !__syncthreads_or((high & tile::top_bits) != 0);
+    tile.has_errors = !is_ascii && task.strings != 0;
+    const bool may_split = by_dfa && (task.dfa.flags & DFA_HIGH_BYTES);
+    if (tile.has_errors && !may_split) tile.has_errors = __syncthreads_or(!is_valid_tile(memory, text, task, tile));
 }
 
 }  // namespace headrace

@@ -1,6 +1,9 @@
-// Converts units of one column of fixed width and up to 4 groups of 32 rows, one warp per unit. Each lane finds its
-// field, reads it by the fast form of the column's family, and stores the value next to its neighbours'. Fields that
-// the fast form declines are converted by the shared rules (by_rule), as is every field of an irregular tile.
+// Converts columns of fixed width, one warp per unit. A unit has one column and up to 4 groups of 32 rows. Each lane
+// finds its field, reads it by the fast form of the column's family, and stores the value next to its neighbours'.
+// Fields that the fast form declines are converted by the shared rules (by_rule), as is every field of an irregular
+// tile.
+//
+// If a tile has few rows of many columns, a unit has 32 columns and all rows instead. Each lane reads a column.
 #pragma once
 
 #include "columns/convert/gpu/general/tile_rules.cuh"
@@ -238,6 +241,59 @@ HR_FN void convert_unit(const ConvertMemory& memory, const u8* text, const Conve
         }
         default:
             return convert_by_rules(memory, text, task, column, unit.row, low_mask(unit.groups));
+    }
+}
+
+constexpr u32 min_rows = 32;     // a tile has few rows if it has less
+constexpr u32 min_columns = 32;  // and many columns if it has these
+
+// Stores the validity of a lane's column for the rows of one word, of which this tile has those in `mine`.
+HR_FN void put_word(u32* word, u32 mine, u32 present) {
+    if (mine == ~0u) {
+        *word = present;
+        return;
+    }
+    if (present != 0) atomicOr(word, present);
+    if ((mine & ~present) != 0) atomicAnd(word, ~(mine & ~present));
+}
+
+// Reads a lane's field by the fast form of its column, or by the shared rules.
+HR_FN Converted read_field(const ConvertMemory& memory, const u8* text, const ConvertTask& task,
+                           const ConvertTile& tile, const ConvertColumn& column, const LoopColumn& fast, i32 slot,
+                           u64 row) {
+    const UnitField field = locate(memory, task, tile, fast, true, slot);
+    Converted result{{0, 0}, false};
+    if (field.empty && fast.empty_is_null) return result;
+    if ((column.flags & CONVERT_FAST) && field.n - 1 < max_fast_bytes) {
+        const u32* const words = reinterpret_cast<const u32*>(memory.text);
+        result.present = fast_value(column, words, field.end, field.n, result.value);
+        if (result.present) return result;
+    }
+    return by_rule(memory, text, task, column, static_cast<u32>(slot), row, row != tile.unclosed);
+}
+
+// Converts a column per lane, in all rows of a window of a regular tile.
+HR_FN void convert_lane(const ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertTile& tile,
+                        const FieldWindow& window, const RowSpan& rows, const ConvertColumn& column) {
+    const LoopColumn fast = loop_column(column);
+    i32 slot = static_cast<i32>(static_cast<i64>(rows.first - tile.entry.record)) * static_cast<i32>(task.width) +
+               static_cast<i32>(column.position) - static_cast<i32>(tile.entry.column + window.first);
+    u32 mine = 0, present = 0;
+#pragma unroll 1
+    for (u64 row = rows.first; row < rows.end; ++row, slot += static_cast<i32>(task.width)) {
+        const u32 bit = 1u << (row % 32);
+        if (static_cast<u32>(slot) < window.count) {
+            const Converted found = read_field(memory, text, task, tile, column, fast, slot, row);
+            mine |= bit;
+            present |= found.present ? bit : 0;
+            if (column.width == 16) put_value(column, row, found.value);
+            if (column.width != 16) put_sized(column, row, found.value.low);
+            if (column.type == TypeId::boolean && found.value.low != 0)
+                atomicOr(reinterpret_cast<u32*>(fast.values) + row / 32, bit);
+        }
+        if (row % 32 != 31 && row + 1 != rows.end) continue;
+        put_word(fast.validity + row / 32, mine, present);
+        mine = present = 0;
     }
 }
 

@@ -1,0 +1,94 @@
+"""Tests the conversion of tables with many columns under the fiber harness against `read_csv` on the CPU.
+
+Tiles have a part of a record or a few records, and windows of fields begin within a record.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from headrace.structure.gpu.launches import SearchTuning
+from tests.columns.load.load_gpu_cases import check, shape_of
+
+pytestmark = pytest.mark.fibers
+
+TYPES = ["int32", "float64", "boolean", "date32", "decimal128(9, 2)", "int8", "string", "float32", "timestamp[s]", "int64"]
+WIDE = shape_of(SearchTuning(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=96)
+
+
+def field(rng: random.Random, type_: str, odd: float) -> str:
+    if rng.random() < odd:
+        return rng.choice(["", "", "x", "1e3", "-0", "  7", '"12"', '""', "99999999999999999999"])
+    match type_:
+        case "int8" | "int32" | "int64":
+            return str(rng.randrange(-99, 100))
+        case "boolean":
+            return rng.choice(["true", "false"])
+        case "date32":
+            return f"2024-0{rng.randrange(1, 10)}-17"
+        case "timestamp[s]":
+            return f"2024-0{rng.randrange(1, 10)}-17 12:00:0{rng.randrange(10)}"
+        case "string":
+            return rng.choice(["", "é", "abc", '"a,b"'])
+        case _:
+            return f"{rng.uniform(-99, 99):.2f}"
+
+
+def text_of(rng: random.Random, types: list[str], rows: int, odd: float) -> bytes:
+    return "".join(",".join(field(rng, type_, odd) for type_ in types) + "\n" for _ in range(rows)).encode()
+
+
+@pytest.mark.parametrize("odd", [0.0, 0.05, 0.9])
+@pytest.mark.parametrize("columns", [33, 60, 150, pytest.param(400, marks=pytest.mark.long)])
+def test_many_columns(columns, odd):
+    rng = random.Random(f"{columns}{odd}")
+    types = [rng.choice(TYPES) for _ in range(columns)]
+    data = text_of(rng, types, max(3, 1500 // columns), odd)
+    options = {
+        "header": False,
+        "schema": types,
+        "shape": WIDE,
+        "skew": rng.randrange(16),
+        "on_error": rng.choice(["null", "reject"]),
+    }
+    check(data, **options)
+    check(data, columns=sorted(rng.sample(range(columns), columns * 9 // 10)), **options)
+
+
+@pytest.mark.parametrize("quoted", [False, True])
+def test_many_columns_of_inferred_types(quoted):
+    rng = random.Random(quoted)
+    types = [rng.choice(TYPES) for _ in range(120)]
+    data = text_of(rng, types, 20, 0.2)
+    data = data if quoted else data.replace(b'"a,b"', b"ab").replace(b'"', b"")
+    check(data, header=False, shape=WIDE)
+
+
+def test_a_wide_table_with_short_and_long_records():
+    rng = random.Random(7)
+    types = ["int32"] * 70
+    rows = text_of(rng, types, 60, 0.02).split(b"\n")
+    rows[10] = rows[10][: len(rows[10]) // 2]
+    rows[30] += b",1,2"
+    for options in ({"on_error": "reject"}, {"short_records": "null", "on_error": "null"}):
+        check(b"\n".join(rows), header=False, schema=types, shape=WIDE, **options)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.3])
+@pytest.mark.parametrize("quoted", [False, True])
+def test_columns_without_a_value_in_the_sample(share, quoted):
+    rng = random.Random(f"{share}{quoted}")
+    kinds = [["7"], ["1", "2.5"], ["2024-01-17"], ["true"], ["é", "words", "3"], ["12", "-1"], ["1e9"], ["99999999999999999999"]]
+    columns = [rng.choice(kinds) for _ in range(20)]
+
+    def row(number: int) -> list[str]:
+        rare = [rng.choice(kind) if rng.random() < (share if number > 600 else 0) else "" for kind in columns]
+        return [str(number), f"word {number}", *rare, f"{number}.5"]
+
+    rows = [",".join(f'"{text}"' if quoted and text and rng.random() < 0.2 else text for text in row(i)) for i in range(900)]
+    data = "\n".join(rows).encode()
+    check(data, header=False, seed=1)
+    check(data, header=False, columns=[0, 3, 4, 5, 6, 7], null_values=["7"], seed=2)
+    check(data, header=False, columns=[2, 3, 22], skew=5, quoted_null=True)
