@@ -13,6 +13,7 @@ public:
         std::fill(std::begin(layout_.limit), std::end(layout_.limit), u8{255});
         std::fill(std::begin(layout_.low), std::end(layout_.low), DateLayout::NO_PLACE);
         std::fill(std::begin(layout_.high), std::end(layout_.high), DateLayout::NO_PLACE);
+        std::fill(std::begin(layout_.place), std::end(layout_.place), DateLayout::NO_PLACE);
         layout_.month_name = layout_.half = DateLayout::NO_PLACE;
         layout_.format = format;
     }
@@ -32,8 +33,10 @@ public:
                 return add_pair(2);
             case 'd':
                 return add_pair(3);
-            case 'H':
             case 'I':
+                needs_half_ = true;
+                [[fallthrough]];
+            case 'H':
                 layout_.has_time = true;
                 return add_pair(4);
             case 'M':
@@ -55,6 +58,9 @@ public:
         }
     }
 
+    // Return whether texts that end here have a layout. Without AM or PM, an hour of %I has a narrower range than
+    // others.
+    bool is_complete() const { return !needs_half_ || layout_.half != DateLayout::NO_PLACE; }
     const DateLayout& layout() const { return layout_; }
 
 private:
@@ -66,6 +72,7 @@ private:
         return true;
     }
     bool add_pair(usize part) {
+        layout_.place[part] = layout_.size;
         for (usize i = 0; i < 2; ++i) {
             if (layout_.size < 16) {
                 layout_.low[2 * part + i] = layout_.size;
@@ -84,6 +91,7 @@ private:
     }
 
     DateLayout layout_{};
+    bool needs_half_ = false;
 };
 
 }  // namespace
@@ -92,12 +100,12 @@ void add_date_layouts(const DateFormat& format, usize number, std::vector<DateLa
     LayoutBuilder builder(number);
     for (usize i = 0; i < format.count; ++i) {
         if (format.steps[i].what == '?') {
-            layouts.push_back(builder.layout());
+            if (builder.is_complete()) layouts.push_back(builder.layout());
         } else if (!builder.add(format.steps[i])) {
             return;
         }
     }
-    layouts.push_back(builder.layout());
+    if (builder.is_complete()) layouts.push_back(builder.layout());
 }
 
 }  // namespace headrace

@@ -166,7 +166,7 @@ struct MarkedShape {
 
 // Reads dates and times of the caller's formats, with or without ISO 8601 before them.
 struct FormattedTimes {
-    const ColumnRules& rules;
+    const FieldRules& rules;
     bool inferred;
     const DateFormats& formats = rules.dates;
     Parse read(const u8* p, usize n, Timestamp& out) const {
@@ -285,7 +285,7 @@ struct NullShape {
 };
 
 struct BoolShape {
-    const ColumnRules& rules;
+    const FieldRules& rules;
     bool fast(const u8* p, usize n, bool& out) const {
         const u8 meaning = meaning_of(rules, p, n);
         out = (meaning & TRUE_WORD) != 0;

@@ -14,6 +14,17 @@ namespace headrace {
 
 using tile::dot4;
 
+// Returns the index of the lowest set bit; a number above 31 if there is none.
+HR_FN u32 first_bit(u32 bits) {
+#if defined(__CUDACC__)
+    u32 place;
+    asm("{ .reg .u32 t; brev.b32 t, %1; bfind.shiftamt.u32 %0, t; }" : "=r"(place) : "r"(bits));
+    return place;
+#else
+    return bits != 0 ? static_cast<u32>(trailing_zeros(bits)) : ~0u;
+#endif
+}
+
 // Returns 1000 a + 100 b + 10 c + d for four digits, the first in the lowest byte.
 HR_FN u32 four_digits(u32 digits) {
 #if defined(__CUDACC__)
@@ -123,13 +134,13 @@ struct ShortDecimal {
 };
 
 // Moves the bytes before the last point by one, over it. Returns the number of bytes after the point, or 4 * count if
-// there is none.
+// there is none. `point_bytes`: that byte, four times.
 template <u32 count>
-HR_FN u32 close_point(u32 (&words)[count]) {
+HR_FN u32 close_point(u32 (&words)[count], u32 point_bytes = 0x2E2E2E2E) {
     u32 after_point = 4 * count;
 #pragma unroll
     for (u32 i = 0; i < count; ++i) {
-        const u32 point = tile::equals(words[i], 0x2E2E2E2E);
+        const u32 point = tile::equals(words[i], point_bytes);
         if (point != 0) after_point = 4 * (count - 1 - i) + static_cast<u32>(__clz(static_cast<int>(point))) / 8;
     }
 #pragma unroll
