@@ -11,6 +11,7 @@
 #include "columns/rules/numbers/eisel_lemire.hpp"
 #include "columns/rules/numbers/number_marks.hpp"
 #include "columns/rules/numbers/parse_decimal.hpp"
+#include "columns/rules/numbers/parse_int.hpp"
 
 namespace headrace {
 

@@ -29,7 +29,7 @@ constexpr u32 tile_chunks = tile_bytes / 32;
 constexpr u32 thread_chunks =
     (tile_chunks + threads - 1) / threads;  // consecutive words of a thread; the last threads may have fewer
 constexpr u32 max_records = tile_bytes / 8;
-constexpr i64 window_reach = 16;  // bytes before a field that are loaded with it
+constexpr i64 window_reach = 32;  // bytes before a field that are loaded with it
 constexpr u32 pad_vectors = 5;    // vectors after the tile that loads may reach, and 32 bytes
 constexpr u32 pad_chunks = 3;
 constexpr u32 stream_bytes = 512;

@@ -4,6 +4,7 @@
 
 #include "columns/convert/gpu/dates.cuh"
 #include "columns/convert/gpu/fast/row_fields.cuh"
+#include "columns/convert/gpu/numbers.cuh"
 
 namespace headrace {
 
@@ -70,7 +71,11 @@ HR_FN void read_integers(const RowMemory& memory, const RowTask& task, const Row
     };
     const auto again = [&](const FieldSpan& field) {
         const bool canonical = column.flags & ROW_CANONICAL, is_signed = column.flags & ROW_SIGNED;
-        return long_integer<T>(text, field.begin + field.n, field.n, is_signed, canonical);
+        u64 value = 0;
+        const IntegerRange range{~u64{0} >> (64 - 8 * sizeof(T) + (is_signed ? 1 : 0)), is_signed};
+        const NumberForm form{{}, canonical};
+        const bool fine = read_long_integer(text, field.begin, field.begin + field.n, form, range, value);
+        return Number<T>{static_cast<T>(value), fine};
     };
     read_column<T>(memory, task, column, group, cursors, read, again);
 }
@@ -89,7 +94,10 @@ HR_FN void read_reals(const RowMemory& memory, const RowTask& task, const RowCol
         return Number<T>{divide_by_power(static_cast<T>(number_of(digits)), fraction), fine};
     };
     const auto again = [&](const FieldSpan& field) {
-        return long_real<T>(text, field.begin + field.n, field.n, column.flags & ROW_CANONICAL);
+        T value = 0;
+        const NumberForm form{{}, (column.flags & ROW_CANONICAL) != 0};
+        const bool fine = read_long_real(text, field.begin, field.begin + field.n, form, value);
+        return Number<T>{value, fine};
     };
     read_column<T>(memory, task, column, group, cursors, read, again);
 }

@@ -81,7 +81,6 @@ HR_FN bool read_short(const ConvertMemory& memory, const LoopColumn& column, con
         value = bits_as<u64>(divide_by_power(static_cast<double>(magnitude), fraction));
     } else {
         value = bits_as<u32>(divide_by_power(static_cast<float>(magnitude), fraction));
-        fine = fine && magnitude <= u32{1} << 24;
     }
     if (!(column.flags & CONVERT_INFERRED) || field.n <= 1) return fine;
     const u8* const text = staged_text(memory) + field.begin;
