@@ -33,10 +33,8 @@ public:
                 return add_pair(2);
             case 'd':
                 return add_pair(3);
-            case 'I':
-                needs_half_ = true;
-                [[fallthrough]];
             case 'H':
+            case 'I':
                 layout_.has_time = true;
                 return add_pair(4);
             case 'M':
@@ -58,9 +56,6 @@ public:
         }
     }
 
-    // Return whether texts that end here have a layout. Without AM or PM, an hour of %I has a narrower range than
-    // others.
-    bool is_complete() const { return !needs_half_ || layout_.half != DateLayout::NO_PLACE; }
     const DateLayout& layout() const { return layout_; }
 
 private:
@@ -91,7 +86,6 @@ private:
     }
 
     DateLayout layout_{};
-    bool needs_half_ = false;
 };
 
 }  // namespace
@@ -100,12 +94,12 @@ void add_date_layouts(const DateFormat& format, usize number, std::vector<DateLa
     LayoutBuilder builder(number);
     for (usize i = 0; i < format.count; ++i) {
         if (format.steps[i].what == '?') {
-            if (builder.is_complete()) layouts.push_back(builder.layout());
+            layouts.push_back(builder.layout());
         } else if (!builder.add(format.steps[i])) {
             return;
         }
     }
-    if (builder.is_complete()) layouts.push_back(builder.layout());
+    layouts.push_back(builder.layout());
 }
 
 }  // namespace headrace

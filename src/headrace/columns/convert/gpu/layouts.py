@@ -146,8 +146,6 @@ def _family(column: ColumnAddresses) -> tuple[int, bool, int]:
     """Return the family; for integers also whether they are signed, and the largest value of at most 8 digits."""
     type_ = column.type
     family = TRAITS[type_.name].family
-    if column.guess in _HEX_KINDS:
-        return ConvertFamily.OTHERS, False, 0
     if family == "duration" and column.guess is None:
         return ConvertFamily.TIME, False, 0  # 23:59:58 alone is a duration only if the column's type is given
     number = _FAMILIES.get((family, 0)) or _FAMILIES.get((family, type_.bits), ConvertFamily.OTHERS)

@@ -18,10 +18,12 @@ namespace headrace {
 constexpr u32 max_mantissa_bytes = 24;  // without the sign
 constexpr u32 max_exponent_bytes = 5;   // after the 'e'
 
-// The form of a column's numbers. `canonical`: inferred numbers have neither '+' nor a zero before other digits.
+// The form of a column's numbers. `canonical`: inferred numbers have neither '+' nor a zero before other digits. `hex`:
+// an inferred column of hexadecimal numbers, which have no sign.
 struct NumberForm {
     NumberMarks marks;
     bool canonical;
+    bool hex = false;
 };
 
 // A number's text, without its sign.
@@ -64,20 +66,23 @@ HR_FN bool strip_exponent(const u32* text, u32 begin, u32& end, i32& exponent) {
     return digits - 1 < 4 && not_digits(cut) == 0;
 }
 
-// Joins the last `digits` of 24 bytes. Returns false if one of them is not a digit, or the number exceeds 64 bits.
-HR_FN bool join_digits(const u32 (&words)[6], i32 digits, u64& value) {
-    u32 wrong = 0, fours[6];
+// Joins the last `digits` of 16 or 24 bytes. Returns false if one of them is not a digit, or the number exceeds 64
+// bits.
+template <u32 count>
+HR_FN bool join_digits(const u32 (&words)[count], i32 digits, u64& value) {
+    u32 wrong = 0, eights[count / 2];
 #pragma unroll
-    for (u32 i = 0; i < 6; ++i) {
-        const u32 cut = (words[i] ^ 0x30303030) & last_bytes(digits - static_cast<i32>(4 * (5 - i)));
+    for (u32 i = 0; i < count; ++i) {
+        const u32 cut = (words[i] ^ 0x30303030) & last_bytes(digits - static_cast<i32>(4 * (count - 1 - i)));
         wrong |= not_digits(cut);
-        fours[i] = four_digits(cut);
+        eights[i / 2] = i % 2 == 0 ? four_digits(cut) * 10000 : eights[i / 2] + four_digits(cut);
     }
-    const u64 head = u64{fours[0] * 10000 + fours[1]} * 100000000 + (fours[2] * 10000 + fours[3]);
-    const u32 tail = fours[4] * 10000 + fours[5];
-    constexpr u64 largest = ~u64{0} / 100000000;
-    value = head * 100000000 + tail;
-    return wrong == 0 && (head < largest || (head == largest && tail <= ~u64{0} % 100000000));
+    constexpr u64 unit = 100000000, largest = ~u64{0} / unit;
+    u64 head = eights[0];
+    if constexpr (count == 6) head = head * unit + eights[1];
+    const u32 tail = eights[count / 2 - 1];
+    value = head * unit + tail;
+    return wrong == 0 && (count == 4 || head < largest || (head == largest && tail <= ~u64{0} % unit));
 }
 
 // Reads [end - n, end) as groups of three digits after the first one, "1,234,567".
@@ -97,34 +102,57 @@ HR_FN bool join_groups(const u32* text, u32 end, u32 n, u32 mark, u64& value) {
     return n != 0 && (wrong | not_digits(cut)) == 0;
 }
 
-// Reads a number without its sign. Its mantissa may have leading zeros.
+// Digits with an optional decimal mark, and the number of those after the mark.
+struct Mantissa {
+    u64 value;
+    u32 fraction;
+    bool has_point;
+    bool fine;
+};
+
+// Reads a mantissa of up to 16 or 24 bytes. It may have leading zeros.
+template <u32 count>
+HR_FN Mantissa read_mantissa(const u32* text, u32 begin, u32 end, const NumberForm& form) {
+    u32 words[count];
+    load_before(text, end, words);
+    const u32 n = end - begin, after_point = close_point(words, tile::repeated(form.marks.decimal));
+    Mantissa result{0, 0, after_point < n && after_point < 4 * count, false};
+    if (!result.has_point) load_before(text, end, words);  // the mark was before this field
+    if (result.has_point) result.fraction = after_point;
+    const i32 digits = static_cast<i32>(n - (result.has_point ? 1 : 0));
+    result.fine = digits > 0 && n <= 4 * count && join_digits(words, digits, result.value);
+    if (count == 4 || result.fine || form.marks.thousands == NO_MARK) return result;
+    // Groups before the decimal mark, and up to eight digits after it.
+    const bool zero_first = form.canonical && reinterpret_cast<const u8*>(text)[begin] == '0';
+    if (digits <= 0 || result.fraction > 8 || zero_first) return result;
+    const u32 integer_end = end - result.fraction - (result.has_point ? 1 : 0);
+    u64 integer, fraction;
+    const u32 mark = static_cast<u32>(form.marks.thousands);
+    result.fine = join_groups(text, integer_end, integer_end - begin, mark, integer) &&
+                  integer < POWERS_OF_TEN[19 - result.fraction] &&
+                  join_digits(words, static_cast<i32>(result.fraction), fraction);
+    result.value = integer * POWERS_OF_TEN[result.fraction] + fraction;
+    return result;
+}
+
+// Reads a number without its sign. Most have at most 16 bytes and no exponent.
 HR_FN StagedNumber read_number(const u32* text, u32 begin, u32 end, const NumberForm& form) {
     StagedNumber result{0, 0, true, false};
     const u8* const bytes = reinterpret_cast<const u8*>(text);
     if (end - begin - 1 >= max_mantissa_bytes + max_exponent_bytes + 1) return result;
     if (form.canonical && end - begin > 1 && bytes[begin] == '0' && is_digit(bytes[begin + 1])) return result;
-    const u32 whole_end = end;
-    if (!strip_exponent(text, begin, end, result.exponent) || end - begin - 1 >= max_mantissa_bytes) return result;
-    u32 words[6];
-    load_before(text, end, words);
-    const u32 n = end - begin, after_point = close_point(words, tile::repeated(form.marks.decimal));
-    const bool has_point = after_point < n;
-    if (!has_point) load_before(text, end, words);  // the mark was before this field
-    const u32 fraction = has_point ? after_point : 0;
-    const i32 digits = static_cast<i32>(n - (has_point ? 1 : 0));
-    result.fine = digits > 0 && join_digits(words, digits, result.mantissa);
-    const bool zero_first = form.canonical && bytes[begin] == '0';
-    if (!result.fine && form.marks.thousands != NO_MARK && digits > 0 && fraction <= 8 && !zero_first) {
-        const u32 integer_end = end - fraction - (has_point ? 1 : 0);
-        u64 integer;
-        const bool grouped =
-            join_groups(text, integer_end, integer_end - begin, static_cast<u32>(form.marks.thousands), integer);
-        result.fine = grouped && integer < POWERS_OF_TEN[19 - fraction] &&
-                      join_digits(words, static_cast<i32>(fraction), result.mantissa);
-        result.mantissa += integer * POWERS_OF_TEN[fraction];
+    Mantissa mantissa{};
+    if (end - begin <= 16) mantissa = read_mantissa<4>(text, begin, end, form);
+    if (!mantissa.fine) {
+        const u32 whole_end = end;
+        if (!strip_exponent(text, begin, end, result.exponent) || end - begin - 1 >= max_mantissa_bytes) return result;
+        mantissa = read_mantissa<6>(text, begin, end, form);
+        result.is_integer = end == whole_end;
     }
-    result.exponent -= static_cast<i32>(fraction);
-    result.is_integer = end == whole_end && !has_point;
+    result.mantissa = mantissa.value;
+    result.exponent -= static_cast<i32>(mantissa.fraction);
+    result.is_integer = result.is_integer && !mantissa.has_point;
+    result.fine = mantissa.fine;
     return result;
 }
 
@@ -149,7 +177,9 @@ HR_FN bool read_long_integer(const u32* text, u32 begin, u32 end, const NumberFo
     const Unsigned digits = strip_sign(text, begin, end, form.canonical);
     if (!digits.fine || (digits.negative && !range.is_signed) || digits.end - digits.begin - 1 >= 32) return false;
     u64 magnitude;
-    if (form.canonical || !read_hex(text, digits.begin, digits.end, magnitude)) {
+    if (form.hex) {
+        if (digits.begin != begin || !read_hex(text, begin, end, magnitude)) return false;
+    } else if (form.canonical || !read_hex(text, digits.begin, digits.end, magnitude)) {
         const StagedNumber number = read_number(text, digits.begin, digits.end, form);
         if (!number.fine || !number.is_integer) return false;
         magnitude = number.mantissa;

@@ -115,10 +115,16 @@ class RowColumns:
         self._wanted = np.flatnonzero(rows["kind"] != RowKind.SKIP)
         self._numbers = np.array(numbers, np.intp)
         texts = rows["kind"][self._wanted] == RowKind.TEXT
+        self._ruled: NDArray[np.intp] = self._wanted[~texts & (rows["kind"][self._wanted] != RowKind.TIMESTAMP)]
         self._texts, self._text_numbers = self._wanted[texts], self._numbers[texts]
         self.strings = int(texts.sum())
         self.measured = _measured_columns(rows) if len(rows) <= _MAX_MEASURED else b""
         """The argument `measured` of ``summarize_rows``; empty if there are too many columns for it."""
+
+    @property
+    def rule_words(self) -> NDArray[np.intp]:
+        """Indices of the words of `table` that are addresses of rules, relative to address 0."""
+        return self._ruled * _COLUMN_WORDS + _OFFSETS_WORD
 
     def table(self, values_at: NDArray[np.intp], offsets_at: int) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
         """Return the column table for the kernels.
@@ -195,7 +201,7 @@ def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: 
         next_position = position + 1
         numbers.append(number)
         # Strings come first in `table`, so a string column's index there is its index among the strings.
-        units = 0 if is_text else int(column["units_per_second"])
+        units = 0 if is_text else int(column["units_per_second" if kind == RowKind.TIMESTAMP else "rules"])
         rows.append((0, 0, units, int(column["largest"]), kind, _flags(column), number if is_text else 0, 0))
         strings += is_text
     if width > next_position:

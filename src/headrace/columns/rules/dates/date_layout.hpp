@@ -15,12 +15,12 @@ struct DateLayout {
 
     // Bytes of the part of fixed width. A byte minus `shape` is at most `limit`: '0' and 9 for a digit, a literal and
     // 0. Letters and bytes after the part have the limit 255.
-    alignas(16) u8 shape[MAX_SIZE];
-    alignas(16) u8 limit[MAX_SIZE];
+    u8 shape[MAX_SIZE];
+    u8 limit[MAX_SIZE];
     // Places of the digits of century, year of the century, month, day, hour, minute, second: two bytes each. `low` has
     // those in the first 16 bytes, `high` those in the second, less 16.
-    alignas(16) u8 low[16];
-    alignas(16) u8 high[16];
+    u8 low[16];
+    u8 high[16];
     u8 place[8];          // places of the seven parts, or NO_PLACE; a year has two
     u8 size;              // of the part of fixed width
     u8 month_name;        // place of the three letters, or NO_PLACE

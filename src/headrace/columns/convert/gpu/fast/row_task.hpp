@@ -21,7 +21,7 @@ enum RowColumnFlag : u8 {
 struct RowColumn {
     u8* values;
     u32* validity;
-    u64 offsets_or_units;  // strings: address of the offsets; timestamps: units per second
+    u64 offsets_or_units;  // strings: address of the offsets; timestamps: units per second; others: of FieldRules
     u32 largest;           // integers: 99'999'999, or the type's maximum if that is less; `skip`: number of fields
     RowKind kind;
     u8 flags;   // RowColumnFlag

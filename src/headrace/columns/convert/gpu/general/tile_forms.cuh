@@ -5,6 +5,8 @@
 #include "columns/convert/gpu/general/tile_rows.cuh"
 #include "columns/convert/gpu/moments.cuh"
 #include "columns/convert/gpu/numbers.cuh"
+#include "columns/convert/gpu/words.cuh"
+#include "columns/rules/kinds.hpp"
 
 namespace headrace {
 
@@ -114,7 +116,8 @@ HR_FN bool read_moment(const ConvertMemory& memory, const ConvertColumn& column,
 HR_FN bool read_long(const ConvertMemory& memory, const ConvertColumn& column, const UnitField& field, u64& low,
                      u64& high) {
     const u32* const text = staged_words(memory);
-    const NumberForm form{column.rules->marks, (column.flags & CONVERT_INFERRED) != 0};
+    const bool inferred = column.flags & CONVERT_INFERRED;
+    const NumberForm form{column.rules->marks, inferred, inferred && is_hex_kind(column.guess)};
     bool fine = false;
     switch (column.family) {
         case ConvertFamily::integer:
@@ -149,7 +152,7 @@ HR_FN bool read_long(const ConvertMemory& memory, const ConvertColumn& column, c
         }
         case ConvertFamily::time: {
             i64 value;
-            const bool needs_seconds = form.canonical || column.type == TypeId::duration;
+            const bool needs_seconds = inferred || column.type == TypeId::duration;
             fine = read_time(text, field.begin, field.end, column.units_per_second, needs_seconds, value);
             if (fine) low = static_cast<u64>(value);
             return fine;
@@ -165,17 +168,13 @@ enum class FormOutcome : u8 { value, null, left };
 // Looks a field up among the column's words. Returns `value` if no word has a meaning that prevents reading the text.
 HR_FN FormOutcome look_up(const ConvertMemory& memory, const ConvertColumn& column, const UnitField& field, u64& low) {
     const FieldRules& rules = *column.rules;
-    const u32 n = field.n, size = n < 63 ? n : 63;
-    const bool inferred = column.flags & CONVERT_INFERRED, is_bool = column.family == ConvertFamily::boolean;
-    if ((rules.words.sizes >> size & 1) == 0) return is_bool ? FormOutcome::left : FormOutcome::value;
-    if (n > 8) return FormOutcome::left;
-    u32 words[2];
-    load_from(staged_words(memory), field.begin, words);
-    const u8 meaning = meaning_of_word(rules.words, u64{words[1]} << 32 | words[0], n);
+    const u32 meaning = staged_meaning(rules.words, staged_words(memory), field.begin, field.n);
+    if (meaning == LONG_WORD) return FormOutcome::left;
     if ((meaning & NULL_WORD) && (!field.quoted || rules.quoted_may_be_null)) return FormOutcome::null;
+    const bool inferred = column.flags & CONVERT_INFERRED, is_word = (meaning & BOOL_WORDS) != 0;
     low = meaning & TRUE_WORD ? 1 : 0;
-    if (is_bool) return meaning & BOOL_WORDS ? FormOutcome::value : FormOutcome::left;
-    return inferred && (meaning & BOOL_WORDS) ? FormOutcome::left : FormOutcome::value;
+    if (column.family == ConvertFamily::boolean) return is_word ? FormOutcome::value : FormOutcome::left;
+    return inferred && is_word ? FormOutcome::left : FormOutcome::value;
 }
 
 // Returns whether bytes of the field are not part of its text.

@@ -17,10 +17,11 @@ struct RowUnit {
     u32 groups;
 };
 
-// Lists the fields that lanes leave to the rules. Returns false if the list has no place for all of them; then none is
-// listed.
+// Lists the fields that lanes leave to the rules. Returns false if the list has no place for all of them, or they are
+// many; then none is listed.
 HR_FN bool leave_fields(ConvertMemory& memory, u32 number, bool left, u32 slot) {
     const u32 lanes = __ballot_sync(tile::all_lanes, left), count = static_cast<u32>(__popc(lanes));
+    if (count > max_left_lanes) return false;
     u32 first = 0;
     if (tile::lane() == 0) first = atomicAdd(&memory.left_count, count);
     first = tile::shuffle(first, 0);
@@ -49,7 +50,7 @@ HR_FN void convert_unit(ConvertMemory& memory, const u8* text, const ConvertTask
     const LoopColumn loop = loop_column(column);
     const bool is_number = loop.family == ConvertFamily::integer || loop.family == ConvertFamily::float32 ||
                            loop.family == ConvertFamily::float64;
-    const bool tries_short = is_number && !(loop.flags & CONVERT_RESERVED);
+    const bool tries_short = is_number && !(loop.flags & CONVERT_RESERVED) && !is_hex_kind(column.guess);
     u32 valid_bits = 0, true_bits = 0, rows = 0, declined = 0;
 #pragma unroll 1
     for (u32 group = 0; group < unit.groups; ++group) {
