@@ -98,4 +98,6 @@ def test_irregular_tiles(long_records: str) -> None:
     for at in rng.sample(range(ROWS), 12):
         lines[at] = rng.choice([lines[at] + b"|7", lines[at].rpartition(b"|")[0], b"1.5|2", lines[at] + b"|||"])
     types = ["float64", "int64", "timestamp[us]", "bool"]
-    check(b"\n".join(lines), sep="|", header=False, schema=types, on_error="null", short_records="null", long_records=long_records)
+    check(
+        b"\n".join(lines), sep="|", header=False, schema=types, on_error="null", short_records="null", long_records=long_records
+    )

@@ -17,7 +17,7 @@ from headrace import _native
 from headrace.columns.buffers.column_buffers_gpu import ColumnAddresses
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.traits import TRAITS, UNITS
-from headrace.columns.types import DataType, has_offsets
+from headrace.columns.types import has_offsets
 from headrace.core.layouts.layout import layout
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import Plain

@@ -1,6 +1,6 @@
-// Reads numbers of any usual form from staged text: up to 19 significant digits, a sign, leading zeros, an exponent,
-// another decimal mark, marks between thousands, and words such as nan. Each function returns the value that the rules
-// of columns/rules/numbers return, or declines.
+// Reads numbers from staged text: up to 19 significant digits with a sign, leading zeros and an exponent. Other decimal
+// marks, marks between thousands, and words such as nan are read as well. Each function returns the value that the
+// rules of columns/rules/numbers return, or declines.
 //
 // Example "-1.25e-3": the last eight bytes hold the 'e', so the exponent is -3 and the mantissa's text ends before it.
 // "1.25" is read backwards from its end and without its point: 125, with two digits after the point. 125 * 10^-5 is

@@ -29,7 +29,7 @@ HR_FN LoopColumn loop_column(const ConvertColumn& column) {
             column.family, column.width,    column.flags,   column.position == 0};
 }
 
-// A lane's field in staged text, without enclosing quotes. If the lane has none, `end` is in the head and `n` is too
+// A lane's field in staged text, without enclosing quotes. If the lane has none, `end` is in the head. Then `n` is too
 // large for every form, as it is if the field began before the staged head.
 struct UnitField {
     u32 begin, end;

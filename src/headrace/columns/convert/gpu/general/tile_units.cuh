@@ -39,9 +39,9 @@ HR_FN RowField unit_field(const ConvertMemory& memory, const ConvertTask& task, 
     return {mine, false, row != tile.unclosed, static_cast<u32>(slot)};
 }
 
-// Converts a unit. A group costs one store of values and, if the short form reads all fields, no divergent branch. Lane
-// g keeps the validity word of group g, and all words are stored together. Groups whose fields do not fit in the list
-// are converted by the rules after the loop, so that no register is live across a call.
+// Converts a unit. If the short form reads all fields of a group, the group costs one store and no divergent branch.
+// Lane g keeps the validity word of group g, and all words are stored together. Groups whose declined fields are not
+// listed are converted by the rules after the loop, so that no register is live across a call.
 HR_FN void convert_unit(ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertTile& tile,
                         const FieldWindow& window, const ConvertColumn& column, const RowUnit& unit) {
     if (column.family == ConvertFamily::others) {
