@@ -112,67 +112,58 @@ HR_FN bool read_moment(const ConvertMemory& memory, const ConvertColumn& column,
     return scale_moment(moment, column.units_per_second, value);
 }
 
-// Reads a field by the long forms of the column's family.
-HR_FN bool read_long(const ConvertMemory& memory, const ConvertColumn& column, const UnitField& field, u64& low,
-                     u64& high) {
+template <class T>
+HR_FN bool read_real(const u32* text, const UnitField& field, const NumberForm& form, u64& bits) {
+    T value{};
+    const bool fine = read_long_real(text, field.begin, field.end, form, value);
+    bits = bits_as<typename FloatFormat<T>::Bits>(value);
+    return fine;
+}
+
+// Reads a field by the long forms of the column's family. If it declines, the value is undefined.
+HR_FN bool read_long(const ConvertMemory& memory, const ConvertColumn& column, const UnitField& field, Int128& value) {
     const u32* const text = staged_words(memory);
     const bool inferred = column.flags & CONVERT_INFERRED;
     const NumberForm form{column.rules->marks, inferred, inferred && is_hex_kind(column.guess)};
+    i64 units = 0;
     bool fine = false;
     switch (column.family) {
         case ConvertFamily::integer:
-            return read_long_integer(text, field.begin, field.end, form, range_of(column), low);
-        case ConvertFamily::float32: {
-            float value;
-            fine = read_long_real(text, field.begin, field.end, form, value);
-            if (fine) low = bits_as<u32>(value);
-            return fine;
-        }
-        case ConvertFamily::float64: {
-            double value;
-            fine = read_long_real(text, field.begin, field.end, form, value);
-            if (fine) low = bits_as<u64>(value);
-            return fine;
-        }
-        case ConvertFamily::decimal: {
-            Int128 value;
-            fine = read_fixed_decimal(text, field.begin, field.end, form, column.precision, column.scale, value);
-            if (fine) {
-                low = value.low;
-                high = value.high;
-            }
-            return fine;
-        }
+            return read_long_integer(text, field.begin, field.end, form, range_of(column), value.low);
+        case ConvertFamily::float32:
+            return read_real<float>(text, field, form, value.low);
+        case ConvertFamily::float64:
+            return read_real<double>(text, field, form, value.low);
+        case ConvertFamily::decimal:
+            return read_fixed_decimal(text, field.begin, field.end, form, column.precision, column.scale, value);
         case ConvertFamily::date:
-        case ConvertFamily::timestamp: {
-            i64 value;
-            fine = read_moment(memory, column, field, value);
-            if (fine) low = static_cast<u64>(value);
-            return fine;
-        }
+        case ConvertFamily::timestamp:
+            fine = read_moment(memory, column, field, units);
+            break;
         case ConvertFamily::time: {
-            i64 value;
             const bool needs_seconds = inferred || column.type == TypeId::duration;
-            fine = read_time(text, field.begin, field.end, column.units_per_second, needs_seconds, value);
-            if (fine) low = static_cast<u64>(value);
-            return fine;
+            fine = read_time(text, field.begin, field.end, column.units_per_second, needs_seconds, units);
+            break;
         }
         default:
-            return false;
+            break;
     }
+    value.low = static_cast<u64>(units);
+    return fine;
 }
 
 // Result of reading a field. `left`: the rules must decide.
 enum class FormOutcome : u8 { value, null, left };
 
 // Looks a field up among the column's words. Returns `value` if no word has a meaning that prevents reading the text.
-HR_FN FormOutcome look_up(const ConvertMemory& memory, const ConvertColumn& column, const UnitField& field, u64& low) {
+HR_FN FormOutcome look_up(const ConvertMemory& memory, const ConvertColumn& column, const UnitField& field,
+                          Int128& value) {
     const FieldRules& rules = *column.rules;
     const u32 meaning = staged_meaning(rules.words, staged_words(memory), field.begin, field.n);
     if (meaning == LONG_WORD) return FormOutcome::left;
     if ((meaning & NULL_WORD) && (!field.quoted || rules.quoted_may_be_null)) return FormOutcome::null;
     const bool inferred = column.flags & CONVERT_INFERRED, is_word = (meaning & BOOL_WORDS) != 0;
-    low = meaning & TRUE_WORD ? 1 : 0;
+    value.low = meaning & TRUE_WORD ? 1 : 0;
     if (column.family == ConvertFamily::boolean) return is_word ? FormOutcome::value : FormOutcome::left;
     return inferred && is_word ? FormOutcome::left : FormOutcome::value;
 }
@@ -183,12 +174,12 @@ HR_FN bool has_dropped(const ConvertMemory& memory, const UnitField& field) {
 }
 
 // Reads a field that the short form declined.
-HR_FN FormOutcome read_form(const ConvertMemory& memory, const ConvertColumn& column, const UnitField& field, u64& low,
-                            u64& high) {
+HR_FN FormOutcome read_form(const ConvertMemory& memory, const ConvertColumn& column, const UnitField& field,
+                            Int128& value) {
     if (field.n > 64 || has_dropped(memory, field)) return FormOutcome::left;
-    const FormOutcome outcome = look_up(memory, column, field, low);
+    const FormOutcome outcome = look_up(memory, column, field, value);
     if (outcome != FormOutcome::value || column.family == ConvertFamily::boolean) return outcome;
-    return read_long(memory, column, field, low, high) ? FormOutcome::value : FormOutcome::left;
+    return read_long(memory, column, field, value) ? FormOutcome::value : FormOutcome::left;
 }
 
 }  // namespace headrace

@@ -60,11 +60,11 @@ HR_FN void convert_unit(ConvertMemory& memory, const u8* text, const ConvertTask
         const UnitField field = locate(memory, task, tile, loop, own.mine, static_cast<i32>(own.slot));
         const bool is_null = field.n == 0 && !field.quoted && (loop.flags & CONVERT_EMPTY_IS_NULL);
         const bool asks = own.mine && own.sound && !is_null;
-        u64 low = 0, high = 0;
-        bool present = tries_short && read_short(memory, loop, field, low) && asks;
+        Int128 value{0, 0};
+        bool present = tries_short && read_short(memory, loop, field, value.low) && asks;
         if (__any_sync(tile::all_lanes, asks && !present)) {
             FormOutcome outcome = FormOutcome::value;
-            if (asks && !present) outcome = read_form(memory, column, field, low, high);
+            if (asks && !present) outcome = read_form(memory, column, field, value);
             present = asks && outcome == FormOutcome::value;
             const bool left = outcome == FormOutcome::left;
             if (__any_sync(tile::all_lanes, left) && !leave_fields(memory, unit.number, left, own.slot)) {
@@ -73,9 +73,9 @@ HR_FN void convert_unit(ConvertMemory& memory, const u8* text, const ConvertTask
             }
         }
         const bool here = own.mine || own.missing;
-        if (here) put_sized(loop, row, present ? Int128{low, high} : Int128{0, 0});
+        if (here) put_sized(loop, row, present ? value : Int128{0, 0});
         const u32 bits = __ballot_sync(tile::all_lanes, present), all = __ballot_sync(tile::all_lanes, here);
-        const u32 trues = __ballot_sync(tile::all_lanes, present && low != 0);
+        const u32 trues = __ballot_sync(tile::all_lanes, present && value.low != 0);
         if (tile::lane() == group) {
             valid_bits = bits;
             true_bits = trues;
