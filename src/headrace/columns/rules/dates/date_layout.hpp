@@ -37,8 +37,8 @@ struct DateLayout {
 
 HR_BEGIN_NAMESPACE
 
-// Months by the hash of the first three letters of their names. An entry has the letters in lower case, and the month in
-// its top byte.
+// Months by the hash of the first three letters of their names. An entry has the letters in lower case, and the month
+// in its top byte.
 HR_TABLE u32 MONTHS_BY_HASH[16] = {0x0372616D, 0x0A74636F, 0x08677561, 0,          0x04727061, 0,
                                    0x0579616D, 0,          0x0B766F6E, 0x09706573, 0x02626566, 0,
                                    0x0C636564, 0x066E756A, 0x076C756A, 0x016E616A};
