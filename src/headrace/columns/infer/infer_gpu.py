@@ -26,8 +26,7 @@ _MAX_DELIMITER_BYTES = 8
 """Maximum bytes of a delimiter."""
 _NEVER = 2**64 - 1
 _FILE_PER_SAMPLE = 16
-_TEXT_PER_SAMPLE, _MIN_SAMPLE, _MAX_SAMPLE = 4096, 8 << 10, 48 << 10
-_SHORT_TEXT, SHORT_SAMPLE = 16 << 20, 4 << 10
+_SHORT_TEXT, SHORT_SAMPLE, _SAMPLE, _MAX_SAMPLE = 16 << 20, 4 << 10, 8 << 10, 48 << 10
 """Bytes of the first sample. A host thread classifies 0.1 GB a second while the GPU waits. The GPU converts a wrong guess
 again at 300 GB a second plus 0.1 ms. So a sample costs about as much as a wrong guess. Usually the host has these bytes
 anyway. The sample's size does not affect the result."""
@@ -63,11 +62,9 @@ class Inference:
         self._source, self._dialect, self._plan, self._gpu_plan, self._begin = source.native, dialect, plan, gpu_plan, begin
         self._native = native_dialect(dialect)
         size = plan.end - begin
-        smallest = _MIN_SAMPLE if size >= _SHORT_TEXT else SHORT_SAMPLE
+        self._sample = _SAMPLE if size >= _SHORT_TEXT else SHORT_SAMPLE
         if plan.tile_bytes > DEFAULT_TILE_BYTES:  # then it has 256 records, which are long
-            smallest = max(smallest, plan.tile_bytes // 32)
-        growth = size // _TEXT_PER_SAMPLE // _MIN_SAMPLE * _MIN_SAMPLE  # rounded down to multiples of the sample
-        self._sample = min(smallest + growth, _MAX_SAMPLE)
+            self._sample = min(max(self._sample, plan.tile_bytes // 32), _MAX_SAMPLE)
         self._decoded = source.decoded
         self._records = 0 if plan.part is None else plan.part.records
         self._ledger = _native.KindLedger(len(plan.columns) if gpu_plan.inferred or share else 0, plan.file)

@@ -13,6 +13,7 @@ public:
         std::fill(std::begin(layout_.limit), std::end(layout_.limit), u8{255});
         std::fill(std::begin(layout_.low), std::end(layout_.low), DateLayout::NO_PLACE);
         std::fill(std::begin(layout_.high), std::end(layout_.high), DateLayout::NO_PLACE);
+        std::fill(std::begin(layout_.place), std::end(layout_.place), DateLayout::NO_PLACE);
         layout_.month_name = layout_.half = DateLayout::NO_PLACE;
         layout_.format = format;
     }
@@ -66,6 +67,7 @@ private:
         return true;
     }
     bool add_pair(usize part) {
+        layout_.place[part] = layout_.size;
         for (usize i = 0; i < 2; ++i) {
             if (layout_.size < 16) {
                 layout_.low[2 * part + i] = layout_.size;

@@ -51,16 +51,21 @@ PlanRules::PlanRules(const LoadPlan& plan) : plan_(plan) {
     raw_.words = build_word_table({}, slots_.emplace_back());
 }
 
-void PlanRules::add(const FieldRules& rules, const std::vector<std::string>& nulls) {
-    WordTable words = build_word_table(
-        {{nulls, NULL_WORD}, {plan_.true_words, TRUE_WORD}, {plan_.false_words, FALSE_WORD}}, slots_.emplace_back());
-    if (rules.empty_is_null) words.of_empty |= NULL_WORD;
+void PlanRules::add(FieldRules rules, const std::vector<std::string>& nulls) {
+    rules.words = build_word_table({{nulls, NULL_WORD}, {plan_.true_words, TRUE_WORD}, {plan_.false_words, FALSE_WORD}},
+                                   slots_.emplace_back());
+    if (rules.empty_is_null) {
+        rules.words.of_empty |= NULL_WORD;
+        rules.words.sizes |= 1;
+    }
     std::vector<DateLayout>& layouts = layouts_.emplace_back();
     for (usize i = 0; i < rules.dates.count; ++i) add_date_layouts(rules.dates.formats[i], i, layouts);
     // ISO 8601 has '-' at byte 4; a layout that may have it too is left to the rules, which try ISO 8601 first.
     const auto may_be_iso = [](const DateLayout& layout) { return layout.shape[4] == '-' || layout.limit[4] == 255; };
     if (rules.dates.iso_first) std::erase_if(layouts, may_be_iso);
-    rules_.push_back({rules, words, layouts.data(), layouts.size()});
+    rules.layouts = layouts.data();
+    rules.layout_count = layouts.size();
+    rules_.push_back(rules);
 }
 
 WordList PlanRules::keep(const std::vector<std::string>& texts, bool with_empty) {

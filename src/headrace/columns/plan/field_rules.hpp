@@ -10,13 +10,6 @@
 
 namespace headrace {
 
-// The rules of a column, and tables of them for the CPU.
-struct ColumnRules : FieldRules {
-    WordTable words;
-    const DateLayout* layouts;
-    usize layout_count;
-};
-
 // Owns the objects that its rules point to. The plan must outlive it.
 class PlanRules {
 public:
@@ -25,18 +18,18 @@ public:
     PlanRules& operator=(const PlanRules&) = delete;
 
     // Return the rules with one of the plan's forms, for a column of text or of values.
-    const ColumnRules& of_forms(usize number, bool is_text) const { return rules_[2 * number + is_text]; }
-    const ColumnRules& of_raw() const { return raw_; }  // for collected bytes: no text is null
+    const FieldRules& of_forms(usize number, bool is_text) const { return rules_[2 * number + is_text]; }
+    const FieldRules& of_raw() const { return raw_; }  // for collected bytes: no text is null
 
 private:
     FieldRules with(const ValueForms& forms);
-    void add(const FieldRules& rules, const std::vector<std::string>& nulls);
+    void add(FieldRules rules, const std::vector<std::string>& nulls);
     WordList keep(const std::vector<std::string>& texts, bool with_empty = false);
 
     const LoadPlan& plan_;
     FieldRules shared_{};
-    ColumnRules raw_{};
-    std::vector<ColumnRules> rules_;
+    FieldRules raw_{};
+    std::vector<FieldRules> rules_;
     std::vector<std::vector<DateFormat>> formats_;
     std::vector<std::vector<Word>> words_;
     std::vector<std::vector<WordSlot>> slots_;

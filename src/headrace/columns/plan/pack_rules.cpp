@@ -51,10 +51,14 @@ public:
 
     void add_rules(usize at, const FieldRules& rules) {
         put(at, rules);
+        // A word's last probe is at most this far from the last slot that words hash to.
+        const usize slots = (usize{1} << (64 - rules.words.shift)) + rules.words.probes;
         add_words(at + offsetof(FieldRules, nulls), rules.nulls);
         add_words(at + offsetof(FieldRules, true_words), rules.true_words);
         add_words(at + offsetof(FieldRules, false_words), rules.false_words);
         add_dates(at + offsetof(FieldRules, dates), rules.dates);
+        point(at + offsetof(FieldRules, layouts), add(rules.layouts, rules.layout_count));
+        point(at + offsetof(FieldRules, words) + offsetof(WordTable, slots), add(rules.words.slots, slots));
     }
 
     void add_zone(usize at, const Zone& zone) {

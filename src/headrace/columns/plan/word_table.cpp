@@ -28,7 +28,7 @@ Placement place(const std::vector<WordSlot>& words, u64 multiplier, u32 bits) {
     return placed;
 }
 
-// Return a text as a word, as `meaning_of_word` reads it.
+// Return a text as a word, shifted to the top as `meaning_of_word` does.
 u64 word_of(const std::string& text) {
     u64 word = 0;
     for (usize i = text.size(); i-- > 0;) word = word << 8 | static_cast<u8>(text[i]);
@@ -52,7 +52,9 @@ WordTable build_word_table(const std::vector<MeaningTexts>& lists, std::vector<W
     std::vector<WordSlot> words;
     for (const MeaningTexts& list : lists) {
         for (const std::string& text : list.texts) {
-            if (list.meaning == NULL_WORD) table.null_sizes |= u64{1} << std::min<usize>(text.size(), 63);
+            const u64 size = u64{1} << std::min<usize>(text.size(), 63);
+            table.sizes |= size;
+            if (list.meaning == NULL_WORD) table.null_sizes |= size;
             if (text.empty()) {
                 table.of_empty |= list.meaning;
             } else if (text.size() > 8) {

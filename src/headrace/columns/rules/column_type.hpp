@@ -1,9 +1,10 @@
 // Declares the type of a column and the rules for its fields: null texts, words for bools, number marks, date formats.
 #pragma once
 
-#include "columns/rules/dates/date_format.hpp"
+#include "columns/rules/dates/date_layout.hpp"
 #include "columns/rules/dates/zone.hpp"
 #include "columns/rules/numbers/number_marks.hpp"
+#include "columns/rules/word_table.hpp"
 #include "core/cpu/portable.hpp"
 
 namespace headrace {
@@ -48,6 +49,9 @@ struct FieldRules {
     // Form of numbers, dates and times. `usual_forms`: a decimal point, no grouping, and ISO 8601.
     NumberMarks marks;
     DateFormats dates;
+    const DateLayout* layouts;  // of those formats that have one
+    usize layout_count;
+    WordTable words;  // all words above
     bool usual_forms;
     bool replace_invalid;  // invalid UTF-8 is replaced by U+FFFD and is no fault
 };

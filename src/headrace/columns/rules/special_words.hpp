@@ -13,8 +13,4 @@ HR_COLD bool is_one_of(const WordList& list, const u8* p, usize n) {
     return false;
 }
 
-HR_COLD bool is_null(const FieldRules& rules, const u8* p, usize n, bool quoted) {
-    return (!quoted || rules.quoted_may_be_null) && is_one_of(rules.nulls, p, n);
-}
-
 HR_END_NAMESPACE

@@ -7,7 +7,7 @@ HR_BEGIN_NAMESPACE
 
 class AbsentFields {
 public:
-    AbsentFields(const TileRows& rows, const ColumnFields& fields, const ColumnRules& rules)
+    AbsentFields(const TileRows& rows, const ColumnFields& fields, const FieldRules& rules)
         : rows_(rows),
           fields_(fields),
           rules_(rules),
@@ -61,7 +61,7 @@ private:
 
     const TileRows& rows_;
     const ColumnFields fields_;
-    const ColumnRules& rules_;
+    const FieldRules& rules_;
     const bool looks_up_;
     u64 sizes_;  // bit n: a field of n bytes may be absent; bit 63: of 63 bytes or more
 };

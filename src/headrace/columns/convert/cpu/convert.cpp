@@ -18,7 +18,7 @@ namespace {
 // value. Text covers every kind, so nothing after it is classified.
 ColumnCounts classify_column(const TileRows& rows, const ColumnJob& job) {
     const ColumnFields fields(rows, job.column);
-    const ColumnRules& rules = *job.rules;
+    const FieldRules& rules = *job.rules;
     KindSet seen = 0;
     for (usize row = 0; row < rows.rows; ++row) {
         set_bit_if(true, job.nulls, row);

@@ -27,7 +27,7 @@ struct ColumnJob {
     bool inferred;
     bool raw;  // strings: the raw bytes of the field, with quotes
     u8 guess;  // Kind (rules/infer.hpp) that an inferred column is converted as
-    const ColumnRules* rules;
+    const FieldRules* rules;
     void* values;      // fixed width: the values of the whole column
     bool is_valid;     // strings: no field has invalid UTF-8
     usize row_base;    // index of the tile's first row in them

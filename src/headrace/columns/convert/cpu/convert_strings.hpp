@@ -53,7 +53,7 @@ ColumnCounts copy_strings(const TileRows& rows, const ColumnJob& job) {
 template <bool Plain>
 ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
     const ColumnFields fields(rows, job.column);
-    const ColumnRules& rules = *job.rules;
+    const FieldRules& rules = *job.rules;
     const AbsentFields absent_fields(rows, fields, rules);
     const bool words = rules.nulls.count > (rules.empty_is_null ? 1 : 0);
     const bool may_be_invalid = rows.has_high_bytes && !job.is_valid && has_text(job.type);

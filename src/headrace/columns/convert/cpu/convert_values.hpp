@@ -18,7 +18,7 @@ HR_FN FieldBytes whole_text(const TileRows& rows, const ColumnJob& job, const u8
 }
 
 HR_FN Kind classify_field(const ColumnJob& job, const u8* p, usize n) {
-    const ColumnRules& rules = *job.rules;
+    const FieldRules& rules = *job.rules;
     if ((meaning_of(rules, p, n) & BOOL_WORDS) != 0) return Kind::boolean;
     return rules.usual_forms ? classify(p, n) : classify(p, n, rules.marks, rules.dates, job.number);
 }
@@ -111,7 +111,7 @@ HR_HOT u64 convert_lanes(const TileRows& rows, const ColumnFields& fields, usize
 
 // Returns the meanings of words that a fast form might take for values, so they are looked up before it.
 HR_FN u8 reserved_words(const ColumnJob& job) {
-    const ColumnRules& rules = *job.rules;
+    const FieldRules& rules = *job.rules;
     u8 reserved = rules.nulls_look_like_values ? NULL_WORD : 0;
     if (job.inferred && rules.words_look_like_values && job.type.id != TypeId::boolean) reserved |= BOOL_WORDS;
     return reserved;
@@ -129,7 +129,7 @@ HR_FN auto store_to(const ColumnJob& job) {
 template <class T, class Shape, class Store>
 HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Shape& shape, Store store) {
     const ColumnFields fields(rows, job.column);
-    const ColumnRules& rules = *job.rules;
+    const FieldRules& rules = *job.rules;
     const AbsentFields absent_fields(rows, fields, rules);
     const bool plain = !rows.may_need_unquoting;
     const u8 reserved = reserved_words(job);

@@ -154,6 +154,10 @@ HR_FN bool strip_groups(const NumberMarks& marks, const u8* p, usize n, u8* to, 
         const u32 first = static_cast<u32>(trailing_zeros(groups));
         const u32 expected = (0x11111u << (end & 3)) & ((u32{1} << end) - 1) & ~((u32{1} << first) - 1);
         if (groups != expected || first - (p[0] == '-') - 1 >= 3) return false;
+        const __m128i over = _mm_sub_epi8(text, _mm_set1_epi8('0'));
+        const __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(over, _mm_set1_epi8(9)), over);
+        const u32 others = ~static_cast<u32>(_mm_movemask_epi8(is_digit)) & ((u32{1} << end) - 1) & ~groups;
+        if (others > u32{p[0] == '-'}) return false;  // "1e.+05"
         plain = compressed(plain, used & ~groups);
         size -= static_cast<usize>(count_ones(groups));
     }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "columns/convert/cpu/short_digits.hpp"
-#include "columns/plan/date_layout.hpp"
+#include "columns/rules/dates/date_layout.hpp"
 #include "columns/rules/dates/parse_date.hpp"
 #include "columns/rules/numbers/parse_decimal.hpp"
 #include "core/cpu/simd.hpp"
@@ -176,24 +176,6 @@ HR_FN bool fast_timestamp(const u8* p, usize n, Timestamp& t) {
     return at == n || fast_offset(p, n, at, t);
 }
 
-// A month by the first three letters of its name in lower case, 0 if there is none: a perfect hash.
-struct MonthNames {
-    u32 letters[16] = {};
-    u8 month[16] = {};
-    constexpr MonthNames() {
-        for (u8 i = 0; i < 12; ++i) {
-            const char* const name = MONTH_NAMES[i];
-            const u32 word =
-                static_cast<u32>(name[0]) | static_cast<u32>(name[1]) << 8 | static_cast<u32>(name[2]) << 16;
-            letters[slot(word)] = word;
-            month[slot(word)] = static_cast<u8>(i + 1);
-        }
-    }
-    static constexpr u32 slot(u32 word) { return word * MULTIPLIER >> 28; }
-    constexpr u32 of(u32 word) const { return letters[slot(word)] == word ? month[slot(word)] : 0; }
-    static constexpr u32 MULTIPLIER = 0xB2D87D5F;
-};
-
 // Reads a text by a layout: a permutation of its bytes gives the parts in order.
 HR_FN bool read_layout(const DateLayout& layout, const u8* p, usize n, Timestamp& t) {
     if (n < layout.size) return false;
@@ -209,10 +191,9 @@ HR_FN bool read_layout(const DateLayout& layout, const u8* p, usize n, Timestamp
     u32 year = static_cast<u32>((date & 0xFFFF) * 100 + (date >> 16 & 0xFFFF));
     if (layout.has_short_year) year += year >= 69 ? 1900 : 2000;
     if (layout.month_name != DateLayout::NO_PLACE) {
-        static constexpr MonthNames names;
         u32 letters;
         __builtin_memcpy(&letters, p + layout.month_name, 4);
-        date |= u64{names.of((letters | 0x202020) & 0xFFFFFF)} << 32;
+        date |= u64{month_of_letters(letters)} << 32;
     }
     if (layout.half != DateLayout::NO_PLACE) {
         const u32 hour = time & 0xFFFF, half = p[layout.half] | 0x20;

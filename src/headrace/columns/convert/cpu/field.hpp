@@ -8,7 +8,7 @@
 HR_BEGIN_NAMESPACE
 
 // Returns the meanings of a text of more than eight bytes.
-[[gnu::noinline]] HR_FN u8 meaning_of_long(const ColumnRules& rules, const u8* p, usize n) {
+[[gnu::noinline]] HR_FN u8 meaning_of_long(const FieldRules& rules, const u8* p, usize n) {
     u8 meaning = is_one_of(rules.nulls, p, n) ? NULL_WORD : 0;
     if (is_one_of(rules.true_words, p, n)) meaning |= TRUE_WORD;
     if (is_one_of(rules.false_words, p, n)) meaning |= FALSE_WORD;
@@ -16,12 +16,14 @@ HR_BEGIN_NAMESPACE
 }
 
 // Returns the meanings of a field's text: NULL_WORD, TRUE_WORD, FALSE_WORD. Eight bytes from `p` on must be readable.
-HR_HOT u8 meaning_of(const ColumnRules& rules, const u8* p, usize n) {
+HR_HOT u8 meaning_of(const FieldRules& rules, const u8* p, usize n) {
     if (rules.words.has_long && n > 8) return meaning_of_long(rules, p, n);
-    return meaning_of_word(rules.words, p, n);
+    u64 word;
+    __builtin_memcpy(&word, p, 8);
+    return meaning_of_word(rules.words, word, n);
 }
 
-HR_HOT bool is_null(const ColumnRules& rules, const u8* p, usize n, bool quoted) {
+HR_HOT bool is_null(const FieldRules& rules, const u8* p, usize n, bool quoted) {
     return (!quoted || rules.quoted_may_be_null) && (meaning_of(rules, p, n) & NULL_WORD) != 0;
 }
 

@@ -108,7 +108,7 @@ struct NullShape {
 };
 
 struct BoolShape {
-    const ColumnRules& rules;
+    const FieldRules& rules;
     bool fast(const u8* p, usize n, bool& out) const {
         const u8 meaning = meaning_of(rules, p, n);
         out = (meaning & TRUE_WORD) != 0;

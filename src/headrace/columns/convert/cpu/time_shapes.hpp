@@ -80,7 +80,7 @@ struct TimestampShape {
 
 // Reads dates and times of the caller's formats, with or without ISO 8601 before them.
 struct FormattedTimes {
-    const ColumnRules& rules;
+    const FieldRules& rules;
     bool inferred;
     const DateFormats& formats = rules.dates;
     Parse read(const u8* p, usize n, Timestamp& out) const {

@@ -65,13 +65,4 @@ HR_FN bool fast_timestamp(const u32* text, u32 end, u32 n, i64 units, i64& value
     return true;
 }
 
-// Reads 23:59:58.
-HR_FN bool fast_time(const u32* text, u32 end, u32 n, i64 units, i64& value) {
-    u32 w[2], seconds;
-    load_before(text, end, w);
-    if (n != 8 || !fast_clock(w[0], w[1], seconds)) return false;
-    value = seconds * units;
-    return true;
-}
-
 }  // namespace headrace

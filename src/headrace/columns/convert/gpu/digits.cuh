@@ -14,6 +14,17 @@ namespace headrace {
 
 using tile::dot4;
 
+// Returns the index of the lowest set bit; a number above 31 if there is none.
+HR_FN u32 first_bit(u32 bits) {
+#if defined(__CUDACC__)
+    u32 place;
+    asm("{ .reg .u32 t; brev.b32 t, %1; bfind.shiftamt.u32 %0, t; }" : "=r"(place) : "r"(bits));
+    return place;
+#else
+    return bits != 0 ? static_cast<u32>(trailing_zeros(bits)) : ~0u;
+#endif
+}
+
 // Returns 1000 a + 100 b + 10 c + d for four digits, the first in the lowest byte.
 HR_FN u32 four_digits(u32 digits) {
 #if defined(__CUDACC__)
@@ -59,7 +70,7 @@ HR_FN bool value_of(const u32 (&words)[count], i32 digits, u64& value) {
         fours[i] = four_digits(cut);
     }
     value = fours[count - 2] * 10000 + fours[count - 1];
-    if constexpr (count == 4) value += u64{fours[0] * 10000 + fours[1]} * 100000000;
+    if constexpr (count == 3) value += u64{fours[0]} * 100000000;
     return wrong == 0;
 }
 
@@ -105,31 +116,14 @@ HR_FN double divide_by_power(double whole, u32 count) {
     return fused(fused(-quotient, by.power, whole), by.inverse, quotient);
 }
 
-// Returns the same for all whole numbers that T represents exactly, and counts up to 10 or 15. It corrects twice: the
-// first quotient may be farther off than the theorem allows, the second is not.
-HR_FN float divide_long(float whole, u32 count) { return divide_by_power(whole, count); }
-HR_FN double divide_long(double whole, u32 count) {
-    const Power<double> by = POWERS_64[count & 15];
-    const double quotient = divide_by_power(whole, count);
-    return fused(fused(-quotient, by.power, whole), by.inverse, quotient);
-}
-
-// A decimal number of at most 4 * count bytes: [-]digits[.digits].
-struct ShortDecimal {
-    u64 mantissa;
-    u32 fraction;  // digits after the point
-    bool negative;
-    bool fine;
-};
-
 // Moves the bytes before the last point by one, over it. Returns the number of bytes after the point, or 4 * count if
-// there is none.
+// there is none. `point_bytes`: that byte, four times.
 template <u32 count>
-HR_FN u32 close_point(u32 (&words)[count]) {
+HR_FN u32 close_point(u32 (&words)[count], u32 point_bytes = 0x2E2E2E2E) {
     u32 after_point = 4 * count;
 #pragma unroll
     for (u32 i = 0; i < count; ++i) {
-        const u32 point = tile::equals(words[i], 0x2E2E2E2E);
+        const u32 point = tile::equals(words[i], point_bytes);
         if (point != 0) after_point = 4 * (count - 1 - i) + static_cast<u32>(__clz(static_cast<int>(point))) / 8;
     }
 #pragma unroll
@@ -141,60 +135,25 @@ HR_FN u32 close_point(u32 (&words)[count]) {
     return after_point;
 }
 
-// Reads a number. `may_point`: it may have a point; `canonical`: no leading zero before other digits, as inference
-// requires.
-template <u32 count, bool may_point>
-HR_FN ShortDecimal read_decimal(const u32* text, u32 end, u32 n, bool canonical) {
-    ShortDecimal result{0, 0, false, false};
-    u32 words[count];
-    load_before(text, end, words);
-    const u8* const bytes = reinterpret_cast<const u8*>(text);
-    result.negative = bytes[end - n] == '-';
-    const u32 size = n - (result.negative ? 1 : 0);
-    i32 digits = static_cast<i32>(size);
-    if constexpr (may_point) {
-        const u32 after_point = close_point(words);
-        if (after_point < size) {
-            result.fraction = after_point;
-            --digits;
-        } else {
-            load_before(text, end, words);  // the point was before this field
-        }
-    }
-    result.fine = digits > 0 && size <= 4 * count && value_of(words, digits, result.mantissa);
-    if (canonical && size > 1 && bytes[end - size] == '0' && is_digit(bytes[end - size + 1])) result.fine = false;
-    return result;
-}
-
 // A number, and whether the text is one.
 template <class T>
 struct Number {
     T value;
     bool fine;
 };
-constexpr u32 longest_number = 17;
 
-// Reads up to sixteen digits with an optional sign.
+// Reads up to twelve digits with an optional sign, for integers of up to 32 bits.
 template <class T>
-HR_FN Number<T> long_integer(const u32* text, u32 end, u32 n, bool is_signed, bool canonical) {
-    if (n > longest_number) return {0, false};
-    const ShortDecimal found = read_decimal<4, false>(text, end, n, canonical);
+HR_FN Number<T> small_integer(const u32* text, u32 begin, u32 n, bool is_signed) {
+    const bool negative = reinterpret_cast<const u8*>(text)[begin] == '-';
+    const u32 digits = n - (negative ? 1 : 0);
+    u32 words[3];
+    load_before(text, begin + n, words);
+    u64 magnitude;
     constexpr u64 most = ~u64{0} >> (64 - 8 * sizeof(T));
-    const u64 largest = (is_signed ? most >> 1 : most) + (found.negative ? 1 : 0);
-    const bool fine = found.fine && found.mantissa <= largest && (!found.negative || is_signed);
-    return {static_cast<T>(found.negative ? 0 - found.mantissa : found.mantissa), fine};
-}
-
-// Reads up to sixteen bytes with an optional sign. The mantissa is exact in T, and divide_long rounds the quotient once
-// for this number of digits after the point.
-template <class T>
-HR_FN Number<T> long_real(const u32* text, u32 end, u32 n, bool canonical) {
-    if (n > longest_number) return {0, false};
-    const ShortDecimal found = read_decimal<4, true>(text, end, n, canonical);
-    constexpr u64 exact = u64{1} << (sizeof(T) == 4 ? 24 : 53);
-    constexpr u32 most = sizeof(T) == 4 ? 10 : 15;
-    const T whole = divide_long(static_cast<T>(found.mantissa), found.fraction);
-    return {found.negative ? -whole : whole, found.fine && found.mantissa <= exact && found.fraction <= most};
+    const u64 largest = (is_signed ? most >> 1 : most) + (negative ? 1 : 0);
+    const bool fine = value_of(words, static_cast<i32>(digits), magnitude) && digits - 1 < 12 && magnitude <= largest;
+    return {static_cast<T>(negative ? 0 - magnitude : magnitude), fine && (!negative || is_signed)};
 }
 
 }  // namespace headrace

@@ -17,7 +17,7 @@ from headrace import _native
 from headrace.columns.buffers.column_buffers_gpu import ColumnAddresses
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.traits import TRAITS, UNITS
-from headrace.columns.types import DataType, has_offsets
+from headrace.columns.types import has_offsets
 from headrace.core.layouts.layout import layout
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import Plain
@@ -54,6 +54,7 @@ class ConvertFlag(IntFlag):
     NULL_WORDS = 16
     FAST = 32
     QUOTED_NULL = 64
+    RESERVED = 128
 
 
 class _RecordFlag(IntFlag):
@@ -76,6 +77,8 @@ class ConvertFamily(IntEnum):
     TIMESTAMP = 5
     DECIMAL = 6
     TEXT = 7
+    BOOLEAN = 8
+    TIME = 9
 
 
 _FAMILIES = {
@@ -85,6 +88,8 @@ _FAMILIES = {
     ("date", 0): ConvertFamily.DATE,
     ("timestamp", 0): ConvertFamily.TIMESTAMP,
     ("decimal", 0): ConvertFamily.DECIMAL,
+    ("bool", 0): ConvertFamily.BOOLEAN,
+    ("time", 0): ConvertFamily.TIME,
     ("string", 0): ConvertFamily.TEXT,
     ("binary", 0): ConvertFamily.TEXT,
 }
@@ -137,14 +142,17 @@ def pack_columns(plan: LoadPlan, columns: Sequence[ColumnAddresses], rules: int,
         column_rules = np.frombuffer(packed, _RULES, 1, number * _RULES.itemsize)[0]
         row["flags"] = flags + _flags_of_rules(column, column_rules, row["zone"] != 0)
         row["width"] = column.type.bits // 8
-        row["family"], row["is_signed"], row["largest"] = _family(column.type)
+        row["family"], row["is_signed"], row["largest"] = _family(column)
         row["precision"], row["scale"] = column.type.precision or 0, column.type.scale or 0
     return table
 
 
-def _family(type_: DataType) -> tuple[int, bool, int]:
+def _family(column: ColumnAddresses) -> tuple[int, bool, int]:
     """Return the family; for integers also whether they are signed, and the largest value of at most 8 digits."""
+    type_ = column.type
     family = TRAITS[type_.name].family
+    if family == "duration" and column.guess is None:
+        return ConvertFamily.TIME, False, 0  # 23:59:58 alone is a duration only if the column's type is given
     number = _FAMILIES.get((family, 0)) or _FAMILIES.get((family, type_.bits), ConvertFamily.OTHERS)
     if number != ConvertFamily.INTEGER:
         return number, False, 0
@@ -168,6 +176,7 @@ def _flags_of_rules(column: ColumnAddresses, rules: np.void, zoned: bool) -> int
         flags
         + ConvertFlag.FAST * (usual and not words and not hexadecimal)
         + ConvertFlag.QUOTED_NULL * int(rules["quoted_may_be_null"])
+        + ConvertFlag.RESERVED * bool(words)
     )
 
 

@@ -25,7 +25,7 @@ _TASK = ROW_TASK.packer(first="columns")
 """The fields of RowTask after `TEXT_SIZES`."""
 _COLUMN_WORDS = ROW_COLUMN.size // 8
 _VALUES_WORD, _VALIDITY_WORD = ROW_COLUMN.offset("values") // 8, ROW_COLUMN.offset("validity") // 8
-_OFFSETS_WORD = ROW_COLUMN.offset("offsets_or_units") // 8
+_OFFSETS_WORD = ROW_COLUMN.offset("offsets_or_rules") // 8
 _MAX_MEASURED = MEASURED_COLUMNS.size // MEASURED_COLUMN.size
 _MIN_RECORD_BYTES = 8
 """Tiles with more records than records of this size would give are declined."""
@@ -45,6 +45,7 @@ class RowKind(IntEnum):
     TEXT = 8
     SKIP = 9
     EMPTY = 10
+    BOOLEAN = 11
 
 
 class _ColumnFlag(IntFlag):
@@ -54,6 +55,7 @@ class _ColumnFlag(IntFlag):
     CANONICAL = 2
     SIGNED = 4
     LONG_OFFSETS = 8
+    UTC = 16
 
 
 class RowsFlag(IntFlag):
@@ -72,6 +74,7 @@ _KINDS = {
     ConvertFamily.DATE: RowKind.DATE,
     ConvertFamily.TIMESTAMP: RowKind.TIMESTAMP,
     ConvertFamily.TEXT: RowKind.TEXT,
+    ConvertFamily.BOOLEAN: RowKind.BOOLEAN,
 }
 
 
@@ -119,10 +122,16 @@ class RowColumns:
         self._numbers = np.array(numbers, np.intp)
         kinds = rows["kind"][self._wanted]
         texts = (kinds == RowKind.TEXT) | (kinds == RowKind.EMPTY)
+        self._ruled: NDArray[np.intp] = self._wanted[~texts]
         self._texts, self._text_numbers = self._wanted[texts], self._numbers[texts]
         self.strings, self._sums = int((kinds == RowKind.TEXT).sum()), sums
         self.measured = _measured_columns(rows) if len(rows) <= _MAX_MEASURED else b""
         """The argument `measured` of ``summarize_rows``; empty if there are too many columns for it."""
+
+    @property
+    def rule_words(self) -> NDArray[np.intp]:
+        """Indices of the words of `table` that are addresses of rules, relative to address 0."""
+        return self._ruled * _COLUMN_WORDS + _OFFSETS_WORD
 
     def table(self, values_at: NDArray[np.intp], offsets_at: int) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
         """Return the column table for the kernels.
@@ -200,8 +209,9 @@ def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: 
         next_position = position + 1
         numbers.append(number)
         # Strings come first in `table`, so a string column's index there is its index among the strings.
-        units = 0 if has_text else int(column["units_per_second"])
-        rows.append((0, 0, units, int(column["largest"]), kind, _flags(column), number if is_text else 0, 0))
+        rules = 0 if has_text else int(column["rules"])
+        largest = int(column["units_per_second" if kind == RowKind.TIMESTAMP else "largest"])
+        rows.append((0, 0, rules, largest, kind, _flags(column), number if is_text else 0, 0))
         strings += is_text
     if width > next_position:
         rows.append((0, 0, 0, width - next_position, RowKind.SKIP, 0, 0, 0))
@@ -225,6 +235,7 @@ def _flags(column: np.void) -> int:
         result
         + _ColumnFlag.SIGNED * bool(column["is_signed"])
         + _ColumnFlag.LONG_OFFSETS * bool(is_text and column["width"] == 8)
+        + _ColumnFlag.UTC * bool(flags & ConvertFlag.UTC)
     )
 
 
@@ -237,7 +248,7 @@ def _kind(column: np.void, *, quotes: bool) -> RowKind:
     if family == ConvertFamily.TEXT:
         unusual = ConvertFlag.NULL_WORDS | (ConvertFlag.RAW | ConvertFlag.QUOTED_NULL if quotes else 0)
         return RowKind.SKIP if flags & unusual else RowKind.TEXT
-    if not flags & ConvertFlag.FAST or (inferred and flags & ConvertFlag.UTC):
+    if not flags & ConvertFlag.FAST:
         return RowKind.SKIP
     if family == ConvertFamily.INTEGER:
         return _INTEGERS[int(column["width"])]

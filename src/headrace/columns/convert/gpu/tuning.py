@@ -19,6 +19,8 @@ _LONG_STRINGS, _LONG_BYTES = 4096, 200
 (LongStrings of fast/row_strings.cuh) has 200 bytes."""
 _LONG_PIECE, _SIZED_STRINGS = 96, 64
 _HEAD_BYTES = 64
+_LEFT_BYTES = 4 * (512 + 1)
+"""The list of fields that a tile leaves to the rules, and their number."""
 
 Program = tuple[dict[str, int], int, int]
 """Macros of a program, threads per block, and dynamic shared memory in bytes."""
@@ -66,7 +68,7 @@ class ConvertTuning:
         size += 6 * (words + 1) if self.quotes or self.dfa else 8
         size = _aligned(size + 2 * (self.window + 2), 4) + 4 * (self.window // 32) + 2 * (self.window // 32 + 1)
         pieces = 16 * ((self.tile + _HEAD_BYTES) // _LONG_PIECE + 1) + 2 * self.window + 4 * _SIZED_STRINGS + 8 * self.threads
-        return _aligned(_aligned(size, 8) + 8 * (self.threads // 32) + pieces, 16) + 192
+        return _aligned(_aligned(size, 8) + 8 * (self.threads // 32) + pieces + _LEFT_BYTES, 16) + 192
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -71,17 +71,19 @@ class ArgumentTemplate:
         buffers = [table_buffers + np.array([[len(rules)], [0]])]
         self._table = len(rules) * 8, table.nbytes
         self._fast: list[tuple[RowColumns | None, int, int]] = []
+        ruled = [rule_pointers, table_pointers + len(rules)]
         for columns in fast:
             words, addressed = (
                 (np.zeros(0, np.uint64), None) if columns is None else columns.table(group.values_at, group.offsets_at)
             )
-            if addressed is not None:
+            if columns is not None and addressed is not None:
                 buffers.append(addressed + np.array([[begin], [0]]))
+                ruled.append(columns.rule_words + begin)
             self._fast.append((columns, begin * 8, words.nbytes))
             parts.append(words)
             begin += len(words)
         self._ranges = begin * 8
-        pointers = np.concatenate((rule_pointers, table_pointers + len(rules))).tolist()
+        pointers = np.concatenate(ruled).tolist()
         column_buffers = list(map(tuple, np.concatenate(buffers, axis=1).T.tolist()))
         first_seen = (len(rules) + group.first_seen_at).tolist()
         self._words = _native.AddressedWords(np.concatenate(parts).tolist(), pointers, column_buffers, first_seen)

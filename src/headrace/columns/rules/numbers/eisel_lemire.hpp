@@ -56,13 +56,10 @@ HR_FN Rounding round_near_half(CutWord cut, u64 top_low, Product w_times_five_lo
     return tie && cut.significand % 2 == 0 ? Rounding::down : Rounding::up;
 }
 
-// Returns w * 10^power rounded to nearest, ties to even; w > 0.
+// Returns w * 10^q rounded to nearest, ties to even; w > 0, and q in the range of the table.
 template <class T>
-HR_COLD Estimate estimate_decimal(u64 w, i64 power) {
+HR_FN Estimate estimate_product(u64 w, i32 q) {
     using Format = FloatFormat<T>;
-    if (power < Format::lowest_power) return {0, 0, Rounding::down};
-    if (power > Format::highest_power) return {0, Format::infinite_scale, Rounding::down};
-    const i32 q = static_cast<i32>(power);
     const PowerOfFive five = POWERS_OF_FIVE[q - LOWEST_POWER_OF_FIVE];
     const i32 shift = leading_zeros(w);
     w <<= shift;
@@ -84,6 +81,15 @@ HR_COLD Estimate estimate_decimal(u64 w, i64 power) {
         rounding = round_near_half(cut, top.low, multiply_wide(w, five.low), exact);
     }
     return {cut.significand, scale < 0 ? 0 : scale, rounding};
+}
+
+// Returns w * 10^power rounded to nearest, ties to even; w > 0.
+template <class T>
+HR_COLD Estimate estimate_decimal(u64 w, i64 power) {
+    using Format = FloatFormat<T>;
+    if (power < Format::lowest_power) return {0, 0, Rounding::down};
+    if (power > Format::highest_power) return {0, Format::infinite_scale, Rounding::down};
+    return estimate_product<T>(w, static_cast<i32>(power));
 }
 
 HR_END_NAMESPACE

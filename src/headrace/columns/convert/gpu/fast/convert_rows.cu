@@ -96,6 +96,9 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
             case RowKind::timestamp:
                 read_timestamps(memory, task, column, group, cursors);
                 break;
+            case RowKind::boolean:
+                read_booleans(memory, task, column, group, cursors);
+                break;
             case RowKind::text:
                 read_strings(memory, task, tile, column, group, cursors, places);
                 break;

@@ -19,7 +19,7 @@ HR_FN FieldSpan next_field(const RowMemory& memory, const RowTask& task, Cursor&
 }
 
 HR_FN void put_offset(const RowColumn& column, u64 row, u64 value) {
-    store_offset(reinterpret_cast<void*>(column.offsets_or_units), column.flags & ROW_LONG_OFFSETS, row, value);
+    store_offset(reinterpret_cast<void*>(column.offsets_or_rules), column.flags & ROW_LONG_OFFSETS, row, value);
 }
 
 // Stores bytes [skew, size) of a stream, whose word 0 belongs at `to`, a multiple of 4. `skew` is less than 4.

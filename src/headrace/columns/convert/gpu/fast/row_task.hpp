@@ -9,13 +9,14 @@ HR_BEGIN_NAMESPACE
 // How a field is parsed. `skip`: a run of fields that are not converted; `largest` is their number. `empty`: an
 // inferred column that had no value in the sample; others of its fields are left to the general path, which finds their
 // kinds.
-enum class RowKind : u8 { int4, float4, int1, int2, int8, float8, date, timestamp, text, skip, empty };
+enum class RowKind : u8 { int4, float4, int1, int2, int8, float8, date, timestamp, text, skip, empty, boolean };
 
 enum RowColumnFlag : u8 {
     ROW_EMPTY_IS_NULL = 1,
-    ROW_CANONICAL = 2,    // inferred numbers: a leading zero before other digits is no number
-    ROW_SIGNED = 4,       // integers
-    ROW_LONG_OFFSETS = 8  // strings: offsets have 64 bits
+    ROW_CANONICAL = 2,     // inferred numbers: a leading zero before other digits is no number
+    ROW_SIGNED = 4,        // integers
+    ROW_LONG_OFFSETS = 8,  // strings: offsets have 64 bits
+    ROW_UTC = 16           // timestamps: instants
 };
 
 // A column of the table, or a run of skipped fields. Row r of the result is record r of the text. `validity` is all
@@ -23,8 +24,10 @@ enum RowColumnFlag : u8 {
 struct RowColumn {
     u8* values;
     u32* validity;
-    u64 offsets_or_units;  // strings: address of the offsets; timestamps: units per second
-    u32 largest;           // integers: 99'999'999, or the type's maximum if that is less; `skip`: number of fields
+    u64 offsets_or_rules;  // strings: address of the offsets; others: of FieldRules
+    // Integers: 99'999'999, or the type's maximum if that is less. Timestamps: units per second. `skip`: number of
+    // fields.
+    u32 largest;
     RowKind kind;
     u8 flags;   // RowColumnFlag
     u8 string;  // strings: index among the columns of strings

@@ -30,7 +30,7 @@ constexpr u32 thread_chunks =
     (tile_chunks + threads - 1) / threads;  // consecutive words of a thread; the last threads may have fewer
 constexpr u32 max_records = tile_bytes / 8;
 constexpr u32 min_wide_columns = 48;
-constexpr i64 window_reach = 16;  // bytes before a field that are loaded with it
+constexpr i64 window_reach = 32;  // bytes before a field that are loaded with it
 constexpr u32 pad_vectors = 5;    // vectors after the tile that loads may reach, and 32 bytes
 constexpr u32 pad_chunks = 3;
 constexpr u32 stream_bytes = 512;
@@ -107,17 +107,6 @@ HR_FN u8 byte_at(const RowMemory& memory, const RowTile& tile, u32 staged) {
 
 // Returns whether the tile has this word of bits.
 HR_FN bool has_chunk(u32 number) { return tile_chunks % threads == 0 || number < tile_chunks; }
-
-// Returns the index of the lowest set bit; a number above 31 if there is none.
-HR_FN u32 first_bit(u32 bits) {
-#if defined(__CUDACC__)
-    u32 place;
-    asm("{ .reg .u32 t; brev.b32 t, %1; bfind.shiftamt.u32 %0, t; }" : "=r"(place) : "r"(bits));
-    return place;
-#else
-    return bits != 0 ? static_cast<u32>(trailing_zeros(bits)) : ~0u;
-#endif
-}
 
 // Bytes with a meaning, each repeated in all bytes of a word. A byte that the dialect does not have is replaced by the
 // line end.

@@ -2,20 +2,43 @@
 // and its tile is converted by convert.cu.
 #pragma once
 
-#include "columns/convert/gpu/dates.cuh"
 #include "columns/convert/gpu/fast/row_fields.cuh"
+#include "columns/convert/gpu/moments.cuh"
+#include "columns/convert/gpu/numbers.cuh"
+#include "columns/convert/gpu/words.cuh"
+#include "columns/rules/column_type.hpp"
 
 namespace headrace {
 
-HR_FN void clear_bits(u32* validity, u64 first, u32 nulls) {
+// Clears bits of a word and the next one, for the 32 rows from `first` on.
+HR_FN void clear_bits(u32* words, u64 first, u32 bits) {
     if (tile::lane() != 0) return;
     const u32 shift = static_cast<u32>(first % 32);
-    atomicAnd(&validity[first / 32], ~(nulls << shift));
-    if (shift != 0 && nulls >> (32 - shift) != 0) atomicAnd(&validity[first / 32 + 1], ~(nulls >> (32 - shift)));
+    atomicAnd(&words[first / 32], ~(bits << shift));
+    if (shift != 0 && bits >> (32 - shift) != 0) atomicAnd(&words[first / 32 + 1], ~(bits >> (32 - shift)));
+}
+
+// Sets bits likewise.
+HR_FN void set_bits(u32* words, u64 first, u32 bits) {
+    if (tile::lane() != 0) return;
+    const u32 shift = static_cast<u32>(first % 32);
+    atomicOr(&words[first / 32], bits << shift);
+    if (shift != 0 && bits >> (32 - shift) != 0) atomicOr(&words[first / 32 + 1], bits >> (32 - shift));
+}
+
+// Returns NULL_WORD if a field is a null word, 0 if it is no word that matters, and another number if the rules decide.
+HR_FN u32 meaning_of_field(const RowMemory& memory, const RowTask& task, const RowColumn& column,
+                           const FieldSpan& field) {
+    const FieldRules& rules = *reinterpret_cast<const FieldRules*>(column.offsets_or_rules);
+    u32 meaning = staged_meaning(rules.words, staged_words(memory), field.begin, field.n);
+    // Values that are not inferred may be words for bools.
+    if (!(column.flags & ROW_CANONICAL) && column.kind != RowKind::boolean) meaning &= NULL_WORD | LONG_WORD;
+    if (!field.quoted || meaning == 0) return meaning;
+    return rules.quoted_may_be_null ? LONG_WORD : meaning & ~u32{NULL_WORD};
 }
 
 // Reads a field of each of a lane's records. `read(field)`: the common shape, without branches. `again(field)`: longer
-// shapes, for the lanes that need them.
+// shapes, for the lanes that need them. Null words are looked up before that.
 template <class T, class Read, class Again>
 HR_FN void read_column(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                        Cursor (&cursors)[per_lane], Read read, Again again) {
@@ -29,16 +52,32 @@ HR_FN void read_column(const RowMemory& memory, const RowTask& task, const RowCo
         asks |= cursors[i].live && !values[i].fine;
     }
     if (__any_sync(tile::all_lanes, asks)) {
-#pragma unroll
+        // One copy of the code for all records of a lane.
+#pragma unroll 1
         for (u32 i = 0; i < per_lane; ++i) {
-            const bool open = cursors[i].live && !values[i].fine;
-            if (open && fields[i].n - 1 < 31) values[i] = again(fields[i]);
+            FieldSpan field = fields[0];
+            Cursor cursor = cursors[0];
+            Number<T> value = values[0];
+#pragma unroll
+            for (u32 j = 1; j < per_lane; ++j) {
+                field = i == j ? fields[j] : field;
+                cursor = i == j ? cursors[j] : cursor;
+                value = i == j ? values[j] : value;
+            }
+            const bool open = cursor.live && !value.fine;
             // After the record's end every field is empty but does not belong to the record.
-            const bool null = open && fields[i].n == 0 && !fields[i].quoted && cursors[i].at <= cursors[i].end &&
-                              (column.flags & ROW_EMPTY_IS_NULL);
-            if (null) values[i] = {T{}, true};
+            bool null =
+                open && field.n == 0 && !field.quoted && cursor.at <= cursor.end && (column.flags & ROW_EMPTY_IS_NULL);
+            if (open && field.n - 1 < 31) {
+                const u32 meaning = meaning_of_field(memory, task, column, field);
+                null = meaning == NULL_WORD;
+                if (meaning == 0) value = again(field);
+            }
+            if (null) value = {T{}, true};
             const u32 nulls = __ballot_sync(tile::all_lanes, null);
             if (nulls != 0) clear_bits(column.validity, group.first + i * tile::lanes, nulls);
+#pragma unroll
+            for (u32 j = 0; j < per_lane; ++j) values[j] = i == j ? value : values[j];
         }
     }
     T* const to = reinterpret_cast<T*>(column.values) + group.row;
@@ -69,8 +108,16 @@ HR_FN void read_integers(const RowMemory& memory, const RowTask& task, const Row
                          fits_window(column, window, field.n, digits) && magnitude <= column.largest};
     };
     const auto again = [&](const FieldSpan& field) {
-        const bool canonical = column.flags & ROW_CANONICAL, is_signed = column.flags & ROW_SIGNED;
-        return long_integer<T>(text, field.begin + field.n, field.n, is_signed, canonical);
+        const bool is_signed = column.flags & ROW_SIGNED;
+        if constexpr (sizeof(T) < 8) {
+            return small_integer<T>(text, field.begin, field.n, is_signed);
+        } else {
+            u64 value = 0;
+            const IntegerRange range{~u64{0} >> (is_signed ? 1 : 0), is_signed};
+            const NumberForm form{{}, (column.flags & ROW_CANONICAL) != 0};
+            const bool fine = read_long_integer(text, field.begin, field.begin + field.n, form, range, value);
+            return Number<T>{static_cast<T>(value), fine};
+        }
     };
     read_column<T>(memory, task, column, group, cursors, read, again);
 }
@@ -89,7 +136,10 @@ HR_FN void read_reals(const RowMemory& memory, const RowTask& task, const RowCol
         return Number<T>{divide_by_power(static_cast<T>(number_of(digits)), fraction), fine};
     };
     const auto again = [&](const FieldSpan& field) {
-        return long_real<T>(text, field.begin + field.n, field.n, column.flags & ROW_CANONICAL);
+        T value = 0;
+        const NumberForm form{{}, (column.flags & ROW_CANONICAL) != 0};
+        const bool fine = read_long_real(text, field.begin, field.begin + field.n, form, value);
+        return Number<T>{value, fine};
     };
     read_column<T>(memory, task, column, group, cursors, read, again);
 }
@@ -107,14 +157,43 @@ HR_FN void read_dates(const RowMemory& memory, const RowTask& task, const RowCol
 
 HR_FN void read_timestamps(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                            Cursor (&cursors)[per_lane]) {
+    const i64 units = column.largest;
+    // Inferred instants have offsets.
+    const bool is_utc = column.flags & ROW_UTC, needs_offset = is_utc && (column.flags & ROW_CANONICAL);
+    const u32* const text = staged_words(memory);
     const auto read = [&](const FieldSpan& field) {
         i64 value = 0;
-        const i64 units = static_cast<i64>(column.offsets_or_units);
-        const bool fine = fast_timestamp(staged_words(memory), field.begin + timestamp_bytes, field.n, units, value);
+        const bool fine = fast_timestamp(text, field.begin + timestamp_bytes, field.n, units, value);
+        return Number<i64>{value, fine && !needs_offset};
+    };
+    const auto again = [&](const FieldSpan& field) {
+        Moment moment;
+        i64 value = 0;
+        const bool fine = read_iso(text, field.begin, field.begin + field.n, moment) &&
+                          (moment.has_offset ? is_utc : !needs_offset) && scale_moment(moment, units, value);
         return Number<i64>{value, fine};
     };
-    const auto again = [](const FieldSpan&) { return Number<i64>{0, false}; };
     read_column<i64>(memory, task, column, group, cursors, read, again);
+}
+
+HR_FN void read_booleans(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
+                         Cursor (&cursors)[per_lane]) {
+#pragma unroll
+    for (u32 i = 0; i < per_lane; ++i) {
+        const FieldSpan field = field_at(memory, task, cursors[i].at, to_end(memory, cursors[i].at));
+        const bool open = cursors[i].live && field.n <= 8 && (field.n != 0 || cursors[i].at <= cursors[i].end);
+        u32 meaning = 0;
+        if (open) meaning = meaning_of_field(memory, task, column, field);
+        const bool is_empty = open && field.n == 0 && !field.quoted && (column.flags & ROW_EMPTY_IS_NULL);
+        const bool null = is_empty || meaning == NULL_WORD;
+        const bool fine = null || meaning == TRUE_WORD || meaning == FALSE_WORD;
+        const u32 nulls = __ballot_sync(tile::all_lanes, null);
+        const u32 trues = __ballot_sync(tile::all_lanes, !null && meaning == TRUE_WORD);
+        if (nulls != 0) clear_bits(column.validity, group.first + i * tile::lanes, nulls);
+        if (trues != 0) set_bits(reinterpret_cast<u32*>(column.values), group.first + i * tile::lanes, trues);
+        cursors[i].live = cursors[i].live && fine;
+        if (cursors[i].live) cursors[i].at = field.next;
+    }
 }
 
 }  // namespace headrace

@@ -94,7 +94,8 @@ HR_FN void convert_window(ConvertMemory& memory, const u8* text, const ConvertTa
         const ConvertColumn& own = columns[column];
         const i32 slot = deal.slot + static_cast<i32>(group * 32 * task.width + own.position);
         const u64 row = deal.first + group * 32 + tile::lane();
-        convert_unit(memory, text, task, tile, window, own, {row, slot, min(deal.groups - group, groups_per_unit)});
+        convert_unit(memory, text, task, tile, window, own,
+                     {column, row, slot, min(deal.groups - group, groups_per_unit)});
         unit = next_unit(memory.next_unit);
         part += unit - last;
         last = unit;
@@ -170,6 +171,7 @@ HR_FN void advance(ConvertMemory& memory) {
     memory.next_unit = 0;
     memory.next_copy = 0;
     memory.long_pieces = 0;
+    memory.left_count = 0;
 }
 
 // Stages the tile and leaves its masks in shared memory. Returns the number of the tile's fields that end before this
@@ -187,6 +189,7 @@ HR_FN u32 find_fields(ConvertMemory& memory, const u8* text, const ConvertTask& 
         memory.next_unit = 0;
         memory.next_copy = 0;
         memory.long_pieces = 0;
+        memory.left_count = 0;
     }
     __syncthreads();
     if (writes && may_quote && !(task.record_flags & RECORDS_KNOWN)) {
@@ -205,6 +208,7 @@ HR_FN void convert_tile(ConvertMemory& memory, const u8* text, const ConvertTask
         if (writes && !memory.tile.regular && !(task.record_flags & RECORDS_KNOWN)) report_records(memory, task);
         convert_window<writes>(memory, text, task, columns, string_bytes);
         __syncthreads();
+        if (writes && memory.left_count != 0) convert_left(memory, text, task, columns);
         if (writes && task.strings != 0 && !only_kinds) copy_window(memory, task, columns, string_bytes);
         if (memory.window.first + memory.window.count == memory.tile.fields) return;
         __syncthreads();

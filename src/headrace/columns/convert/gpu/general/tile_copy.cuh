@@ -4,7 +4,6 @@
 // four bytes belong to several fields copies them one by one.
 #pragma once
 
-#include "columns/convert/gpu/general/fast_values.cuh"
 #include "columns/convert/gpu/general/tile_strings.cuh"
 
 namespace headrace {

@@ -36,6 +36,16 @@ HR_FN RowField field_of_row(const ConvertMemory& memory, const ConvertTask& task
     return {slot >= 0 && slot <= last, ended && slot > last, sound, static_cast<u32>(slot)};
 }
 
+// Returns the row of a window's field.
+HR_FN u64 row_of_field(const ConvertMemory& memory, const ConvertTask& task, u32 slot) {
+    const ConvertTile& tile = memory.tile;
+    const FieldWindow& window = memory.window;
+    if (tile.regular) return tile.entry.record + (tile.entry.column + window.first + slot) / task.width;
+    const u32 bits = memory.record_bits[slot / 32] & low_mask(slot % 32);
+    const u32 before = memory.records_before[slot / 32] + static_cast<u32>(__popc(bits));
+    return tile.entry.record + window.records_before + before;
+}
+
 // Longer fields of fixed width are converted by the host.
 constexpr i64 max_read_bytes = 4096;
 
@@ -137,16 +147,6 @@ HR_FN void put_validity(u32* words, u64 row, u32 mine, u32 present) {
         // Bits are set as well as cleared, since the fast path may have cleared some before it declined the tile.
         if (present != 0) atomicOr(&words[row / 32], present);
         if ((mine & ~present) != 0) atomicAnd(&words[row / 32], ~(mine & ~present));
-    }
-}
-
-// Sets bits for a warp's 32 rows, of which this tile has those in `mine`; atomically if other tiles share the word.
-HR_FN void put_bits(u32* words, u64 row, u32 mine, u32 bits) {
-    if (tile::lane() != 0) return;
-    if (mine == ~0u) {
-        words[row / 32] = bits;
-    } else if (bits != 0) {
-        atomicOr(&words[row / 32], bits);
     }
 }
 

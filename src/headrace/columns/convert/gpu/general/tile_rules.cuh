@@ -1,7 +1,6 @@
 // Converts fields of fixed width one by one, by the shared rules: those without a fast form and those that it declined.
 #pragma once
 
-#include "columns/convert/gpu/general/fast_values.cuh"
 #include "columns/convert/gpu/general/tile_rows.cuh"
 
 namespace headrace {
@@ -24,12 +23,6 @@ HR_COLD Converted by_rule(const ConvertMemory& memory, const u8* text, const Con
     }
     const FieldText field = text_of(memory, text, task, place, false);
     if (field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return result;
-    if ((column.flags & CONVERT_FAST) && place.begin >= 0 && field.n - 1 < max_fast_bytes) {
-        const u32 end = place.end - (field.quoted ? 1 : 0);
-        result.present =
-            fast_value(column, reinterpret_cast<const u32*>(memory.text), end, static_cast<u32>(field.n), result.value);
-        if (result.present) return result;
-    }
     u32 kind = 0;
     const FieldOutcome outcome = resolve_field(column, field, marks_of(task), result.value, kind);
     result.present = outcome == FieldOutcome::value;
@@ -47,26 +40,41 @@ HR_COLD Converted by_rule(const ConvertMemory& memory, const u8* text, const Con
     return result;
 }
 
-// Stores a value in the column.
-template <class T>
-HR_FN void put_value(const ConvertColumn& column, u64 row, T value) {
-    reinterpret_cast<T*>(column.values)[row] = value;
-}
-HR_FN void put_sized(const ConvertColumn& column, u64 row, u64 value) {
+// Stores a value in the column: a ConvertColumn or a LoopColumn. Bools are stored as words of bits.
+template <class Column>
+HR_FN void put_sized(const Column& column, u64 row, Int128 value) {
     switch (column.width) {
         case 1:
-            return put_value(column, row, static_cast<u8>(value));
+            column.values[row] = static_cast<u8>(value.low);
+            break;
         case 2:
-            return put_value(column, row, static_cast<u16>(value));
+            reinterpret_cast<u16*>(column.values)[row] = static_cast<u16>(value.low);
+            break;
         case 4:
-            return put_value(column, row, static_cast<u32>(value));
+            reinterpret_cast<u32*>(column.values)[row] = static_cast<u32>(value.low);
+            break;
         case 8:
-            return put_value(column, row, value);
+            reinterpret_cast<u64*>(column.values)[row] = value.low;
+            break;
+        case 16:
+            reinterpret_cast<Int128*>(column.values)[row] = value;
+            break;
     }
 }
 
-// Converts groups of a unit field by field. These are groups of irregular tiles, of columns without a fast form, and
-// those in which the fast form declined a field. `groups`: bit mask of the groups.
+// Stores a word of bits, of which this tile has those in `rows`. A word that other tiles share is updated atomically.
+HR_FN void store_bits(u32* word, u32 rows, u32 bits) {
+    if (rows == ~0u) {
+        *word = bits;
+    } else if (rows != 0) {
+        // Bits are set as well as cleared, since the fast path may have cleared some before it declined the tile.
+        if (bits != 0) atomicOr(word, bits);
+        if ((rows & ~bits) != 0) atomicAnd(word, ~(rows & ~bits));
+    }
+}
+
+// Converts groups of a unit field by field. These are groups of columns without forms, and those whose declined fields
+// do not fit in the list. `groups`: bit mask of the groups.
 HR_COLD void convert_by_rules(const ConvertMemory& memory, const u8* text, const ConvertTask& task,
                               const ConvertColumn& column, u64 first_row, u32 groups) {
     for (; groups != 0; groups &= groups - 1) {
@@ -75,13 +83,13 @@ HR_COLD void convert_by_rules(const ConvertMemory& memory, const u8* text, const
         Converted converted{};
         if (field.mine) converted = by_rule(memory, text, task, column, field.slot, row, field.sound);
         const bool here = field.mine || field.missing;
-        if (here && column.width == 16) put_value(column, row, converted.value);
-        if (here && column.width != 16) put_sized(column, row, converted.value.low);
+        if (here) put_sized(column, row, converted.value);
         const u32 rows = __ballot_sync(tile::all_lanes, here);
-        put_validity(column.validity, row, rows, __ballot_sync(tile::all_lanes, converted.present));
-        if (column.type != TypeId::boolean) continue;
+        const u32 present = __ballot_sync(tile::all_lanes, converted.present);
         const u32 set = __ballot_sync(tile::all_lanes, converted.value.low != 0);
-        put_bits(reinterpret_cast<u32*>(column.values), row, rows, set);
+        if (tile::lane() != 0) continue;
+        store_bits(column.validity + row / 32, rows, present);
+        if (column.type == TypeId::boolean) store_bits(reinterpret_cast<u32*>(column.values) + row / 32, rows, set);
     }
 }
 

@@ -8,7 +8,7 @@
 // Bytes moved: those of the strings, once, and an offset per row.
 #pragma once
 
-#include "columns/convert/gpu/general/fast_numbers.cuh"
+#include "columns/convert/gpu/digits.cuh"
 #include "columns/convert/gpu/general/tile_rows.cuh"
 
 namespace headrace {

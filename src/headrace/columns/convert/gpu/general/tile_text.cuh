@@ -63,6 +63,9 @@ struct LongPiece {
 constexpr u32 long_piece = 96;  // minimum size in bytes
 constexpr u32 max_measured_columns = 64;
 constexpr u32 no_target = 0xFFFF;
+constexpr u32 max_left = 512;      // fields that the list of those left to the rules holds
+constexpr u32 max_left_lanes = 8;  // of a group; if more fields are left, the group is converted by the rules
+constexpr u32 no_field = ~0u;
 
 struct ConvertMemory {
     uint4 text[staged_bytes / 16 + 1];
@@ -80,9 +83,11 @@ struct ConvertMemory {
                                  // has none
     u32 sized[max_measured_columns];  // bytes of a column of strings in the window
     u32 streams[threads / tile::lanes][2][tile::lanes];
-    u32 next_unit;    // next unit of the window that no warp has taken
-    u32 next_copy;    // the same for units that copy strings
-    u32 long_pieces;  // number of entries in `pieces`
+    u32 next_unit;       // next unit of the window that no warp has taken
+    u32 next_copy;       // the same for units that copy strings
+    u32 long_pieces;     // number of entries in `pieces`
+    u32 left_count;      // fields that were left to the rules, listed or not
+    u32 left[max_left];  // column and field of each: the column's number times window_fields, plus the slot
     LongPiece pieces[staged_bytes / long_piece + 1];
     // For functions that are not inlined: a thread's own copies stay in registers only if their address is never taken.
     ConvertTile tile;

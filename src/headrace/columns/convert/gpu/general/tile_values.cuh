@@ -1,5 +1,5 @@
 // Converts a field's text to a value by the rules that CPU and GPU share (columns/rules). These handle what
-// fast_values.cuh declines: nulls, other kinds of text, and invalid values.
+// tile_forms.cuh declines: nulls, other kinds of text, and invalid values.
 #pragma once
 
 #include "columns/convert/gpu/convert_task.hpp"
@@ -210,8 +210,8 @@ HR_COLD bool equals_undone(const FieldText& field, const TextMarks& marks, const
 }
 
 HR_COLD bool is_null_text(const FieldRules& rules, const FieldText& field, const TextMarks& marks) {
-    if (!field.doubled) return is_null(rules, field.p, field.n, field.quoted);
     if (field.quoted && !rules.quoted_may_be_null) return false;
+    if (!field.doubled) return is_one_of(rules.nulls, field.p, field.n);
     for (usize i = 0; i < rules.nulls.count; ++i) {
         if (equals_undone(field, marks, rules.nulls.words[i])) return true;
     }
