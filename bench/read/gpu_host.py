@@ -143,10 +143,11 @@ def install() -> Driver:
     driver = Driver()
     bindings = types.ModuleType("cuda.bindings")
     sys.modules.update({"cuda": types.ModuleType("cuda"), "cuda.bindings": bindings, "cuda.bindings.driver": driver})
+    from headrace.gpu.device import device
     from headrace.gpu.device.driver_calls import address_of
     from headrace.gpu.kernels import kernel, launcher
     from headrace.gpu.kernels.arguments import Layout, signature_codes
-    from headrace.gpu.memory import pool
+    from headrace.gpu.memory import pool, scratch
     from headrace.gpu.transfer import staging
 
     def layout_of(_handle: Any, _name: str, signature: str) -> Layout:
@@ -168,9 +169,11 @@ def install() -> Driver:
         "make_current",
         "launch_with",
         "wait",
+        "record",
+        "record",
     )
     calls = _native.CardCalls.make([address_of(getattr(driver.native, name)) for name in names])
-    for module in (kernel, staging, pool, launcher):
+    for module in (device, kernel, staging, pool, scratch, launcher):
         module.card_calls = lambda: calls  # type: ignore[attr-defined]
     kernel.layout_of = layout_of
     kernel.cubin_of = lambda *_: b""

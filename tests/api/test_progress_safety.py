@@ -39,6 +39,14 @@ def test_what_progress_raises_ends_the_read(kind: type[BaseException], threads: 
     assert headrace.read_csv(RECORD, header=False, threads=threads)[0].to_pylist() == [12345]
 
 
+def test_sampling_types_reports_nothing():
+    text = RECORD * (300_000 // len(RECORD))  # tiles of one byte: the sample alone takes longer than 0.1 s
+    reports: list[tuple[int, int]] = []
+    headrace.read_csv(text, header=False, threads=1, chunk_bytes=1, progress=lambda *report: reports.append(report))
+    assert {total for _, total in reports} == {len(text)}
+    assert reports == sorted(set(reports))
+
+
 def test_a_function_of_the_wrong_shape_is_a_type_error():
     with pytest.raises(TypeError):
         read(lambda: None)

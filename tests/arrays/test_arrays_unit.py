@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -148,6 +151,33 @@ def test_a_device_array_goes_to_numpy_and_back():
     assert (taken.library, taken.address, taken.stream, taken.typestr) == ("headrace", array.address, gpu().stream, "<i8")
     made = empty_like(taken, 3, "<u2").owner
     assert isinstance(made, DeviceArray) and made.to_numpy().dtype == np.uint16
+
+
+class CupyArray:
+    """An array with the attributes of CuPy's, on GPU 1; `step`: items from one to the next."""
+
+    def __init__(self, dtype, shape, step=1):
+        self.dtype, self.shape, self.ndim = np.dtype(dtype), shape, len(shape)
+        self.size, self.itemsize = int(np.prod(shape)), self.dtype.itemsize
+        self.strides = (self.itemsize * step,)
+        self.data, self.device = SimpleNamespace(ptr=4096), SimpleNamespace(id=1)
+
+
+@pytest.mark.parametrize(("current", "stream"), [(0, 1), (2, 2), (77, 77)])  # CuPy calls the default stream 0
+def test_a_cupy_array_is_described_by_its_attributes(monkeypatch, current, stream):
+    cuda = SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=current))
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(ndarray=CupyArray, cuda=cuda))
+    array = CupyArray("i2", (5,))
+    assert take(array) == Array(4096, 5, "<i2", Device("cuda", 1), "cupy", stream, True)
+    assert take(array).owner is array
+    assert take(CupyArray("i2", (1,), 2)).length == 1  # one item has no gaps
+    for refused, message in [
+        (CupyArray("i2", (5,), 2), "gaps between its items .a stride of 4 bytes"),
+        (CupyArray("i2", (5, 2)), "one dimension, not 2"),
+        (CupyArray("c8", (5,)), "items of type '<c8'"),
+    ]:
+        with pytest.raises(OptionError, match=message):
+            take(refused)
 
 
 @pytest.mark.gpu

@@ -12,8 +12,9 @@ from headrace.api.options.csv_options import parse_options
 from headrace.api.read.read_csv import read_csv
 from headrace.columns.faults.rejects import FAULT_KINDS
 from headrace.columns.load.load import load
-from headrace.columns.plan.load_plan import LoadPlan
+from headrace.columns.plan.load_plan import LoadPlan, tile_bytes_for
 from headrace.columns.plan.row_policy import RowOptions, fault_outcomes, row_rules
+from headrace.columns.schema import FirstRecord
 from headrace.sources.open import OpenSource, open_source
 from headrace.structure.dialect import Dialect
 
@@ -67,3 +68,14 @@ def test_the_outcome_of_each_fault(on_error: str, lenient: bool) -> None:
             options = RowOptions(short_records=short_records, long_records=long_records)
             found = fault_outcomes(row_rules(options, 4, on_error), on_error, lenient=lenient)
             assert found == [expected_outcome(kind, on_error, options, lenient) for kind in FAULT_KINDS]
+
+
+@pytest.mark.parametrize(
+    ("size", "record", "threads", "expected"),
+    [(1 << 30, 100, 1, 1 << 18), (1 << 30, 8000, 16, 2_048_000), (1 << 30, 10**6, 16, 1 << 22), (1 << 26, 8000, 16, 1 << 20)],
+)
+def test_tiles_of_long_records(size: int, record: int, threads: int, expected: int) -> None:
+    """A tile has 256 of them, between 256 KB and 4 MB, but every thread gets four tiles."""
+    first = FirstRecord(begin=0, fields=(b"x" * (record - 1),))
+    assert tile_bytes_for(size, first, threads) == expected
+    assert tile_bytes_for(size, None, threads) == 1 << 18

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from headrace import _native
+from headrace.columns.traits import TRAITS
 from headrace.columns.types import ENCODED, DataType, parse_type, type_names
 from headrace.core.errors import OptionError
 
@@ -68,8 +69,14 @@ def test_every_type_is_listed():
 
 
 def test_list_of_types_is_the_native_one():
-    native = dict(_native.type_list())
-    assert {parse_type(text).name: parse_type(text).bits for text in LAYOUT if parse_type(text).name not in ENCODED} == native
+    native = {name: (bits, arrow, units) for name, bits, arrow, units in _native.type_list()}
+    expected = {
+        name: (traits.bits, traits.arrow.partition("{")[0], "".join(unit[0] for unit in traits.units))
+        for name, traits in TRAITS.items()
+        if name not in ENCODED
+    }
+    assert native == expected
+    assert list(native) == list(expected)
     assert [str(parse_type(text).loaded_as) for text in LAYOUT if parse_type(text).name in ENCODED] == ["string", "string"]
     assert parse_type("int8").loaded_as == parse_type("int8")
 

@@ -42,6 +42,29 @@ void test_order(unsigned threads, std::uint64_t late_every) {
     CHECK_EQ(turns, NUMBERS);
 }
 
+// Numbers that are skipped, early or at their turn, pass it on. They are not entered.
+void test_skip(unsigned threads, std::uint64_t entered_every) {
+    OrderedGate gate;
+    std::atomic<std::uint64_t> next{0};
+    std::uint64_t made = 1;
+    run(threads, [&] {
+        for (std::uint64_t number = next++; number < NUMBERS; number = next++) {
+            if (number % entered_every != 0) {
+                gate.skip(number);
+                continue;
+            }
+            if (number % 100 == 0) std::this_thread::sleep_for(LONG);
+            gate.enter(number);
+            made = step(made, number);
+            gate.leave();
+        }
+    });
+    std::uint64_t expected = 1;
+    for (std::uint64_t number = 0; number < NUMBERS; number += entered_every) expected = step(expected, number);
+    CHECK_EQ(made, expected);
+    gate.enter(NUMBERS);
+}
+
 // One fails at its turn. Those before it have had theirs, and all others are notified, asleep or not there yet.
 void test_close(unsigned threads, std::uint64_t failing) {
     OrderedGate gate;
@@ -73,6 +96,8 @@ int main() {
     for (const unsigned threads : {1u, 2u, 5u, 200u}) {
         test_order(threads, 0);
         test_order(threads, 100);
+        test_skip(threads, 3);
+        test_skip(threads, 64);
         for (const std::uint64_t failing : {0u, 1u, 64u, 4'000u}) test_close(threads, failing);
     }
     return check::finish();

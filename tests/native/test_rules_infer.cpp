@@ -157,10 +157,35 @@ void test_joins() {
     CHECK_EQ(comparable, u32{sizeof joins / sizeof joins[0]});
 }
 
+// A plain text has a kind of the set only if `classify` says so, for every text of up to six of these characters.
+void test_plain_kinds_are_classified() {
+    const char characters[] = {'0', '7', '.', '-', 'e', '+'};
+    u32 natural = 0, floats = 0;
+    for (u32 n = 0; n <= 6; ++n) {
+        u32 texts = 1;
+        for (u32 i = 0; i < n; ++i) texts *= sizeof characters;
+        for (u32 number = 0; number < texts; ++number) {
+            u8 text[8] = {};
+            for (u32 i = 0, rest = number; i < n; ++i, rest /= sizeof characters)
+                text[i] = static_cast<u8>(characters[rest % sizeof characters]);
+            const Kind found = classify(text, n);
+            if (is_plainly_of(set_of(Kind::natural), text, n)) CHECK_EQ(found, Kind::natural), ++natural;
+            if (is_plainly_of(set_of(Kind::float64), text, n)) CHECK_EQ(found, Kind::float64), ++floats;
+            CHECK(!is_plainly_of(0, text, n));
+        }
+    }
+    // 0 and 7, and numbers of up to six digits without a leading zero.
+    CHECK_EQ(natural, 2u + 2u + 4u + 8u + 16u + 32u);
+    CHECK(floats > 50);
+    const u8 long_digits[] = "123456789012345678";
+    CHECK(is_plainly_of(set_of(Kind::natural), long_digits, 18));
+}
+
 }  // namespace
 
 int main() {
     test_classes();
+    test_plain_kinds_are_classified();
     test_join_laws();
     test_joins();
     return check::finish();

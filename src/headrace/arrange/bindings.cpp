@@ -13,6 +13,10 @@
 #include "arrange/multisplit/cpu/multisplit.hpp"
 #include "arrange/partition_rows/hash_rows_host.hpp"
 #include "arrange/sort/cpu/sort.hpp"
+#include "arrange/sort/gpu/common/sort_task.hpp"
+#include "arrange/sort/gpu/msd/buckets.hpp"
+#include "arrange/sort/gpu/null_partition.hpp"
+#include "core/layouts/layout.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -245,6 +249,8 @@ bool order_few(nb::handle array, nb::handle places, const nb::bytes& rule) {
 }  // namespace
 
 void bind_arrange(nb::module_& m) {
+    register_layouts<Disorder, DevicePlan, MovedColumn, SortArrays, PlanInputs, Portion>();
+    register_layouts<Leaf, List, ListLengths, Lists, ClassedRows, ClassSplit>();
     m.def("histogram", &histogram_at, "key"_a, "keys"_a, "count"_a, "buckets"_a, "description"_a, "edges"_a,
           "computed"_a, "result"_a, "threads"_a, "isa"_a = "");
     m.def("multisplit", &multisplit_at, "rule"_a, "keys"_a, "count"_a, "columns"_a, "starts"_a, "threads"_a,

@@ -90,7 +90,8 @@ class Array:
         return np.asarray(_Described(self))
 
 
-_array = fast_constructor(Array)
+fast_array = fast_constructor(Array)
+"""Creates an `Array` at a fifth of the cost of its class."""
 
 
 class _Described:
@@ -137,11 +138,14 @@ def take(value: Any, name: str = "array") -> Array:
     numpy = sys.modules.get("numpy")
     if numpy is not None and type(value) is numpy.ndarray:  # the common case, which has no mask: 2.4 us; the path below: 4 us
         return _described(value.__array_interface__, name, device=CPU, library="numpy", stream=None, owner=value)
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and type(value) is getattr(cupy, "ndarray", None):
+        return _take_cupy(value, name)
     root = type(value).__module__.partition(".")[0]
     if root == "torch" and hasattr(value, "data_ptr"):
         return _take_torch(value, name)
     if isinstance(value, DeviceArray):
-        return Array(value.address, value.length, value.typestr, value.device, "headrace", value.stream, True, value)
+        return fast_array(value.address, value.length, value.typestr, value.device, "headrace", value.stream, True, value)
     described = _interface(value, "__cuda_array_interface__", name)
     if described is not None:
         return _take_cuda(value, described, root, name)
@@ -174,10 +178,10 @@ def _described(described: dict[str, Any], name: str, *, device: Device, library:
     _check_type(typestr, name)
     length = int(shape[0])
     address, readonly = described["data"]
-    result = _array(int(address or 0), length, typestr, device, library, stream, not readonly, owner)
+    result = fast_array(int(address or 0), length, typestr, device, library, stream, not readonly, owner)
     strides = described.get("strides")
     if strides is not None and length > 1 and strides[0] != result.width:
-        raise OptionError(f"{name} has gaps between its items (a stride of {strides[0]} bytes); pass a contiguous copy")
+        raise _gaps_error(name, strides[0])
     return result
 
 
@@ -195,6 +199,22 @@ def _check_type(typestr: str, name: str) -> None:
         raise OptionError(f"{name} has items of type {typestr!r}; numbers, bools, instants and durations can be taken")
     if typestr[0] == ">":
         raise OptionError(f"{name} has items in big-endian order; convert them first")
+
+
+def _take_cupy(value: Any, name: str) -> Array:
+    """Return the description of a CuPy array, by its attributes: its array interface takes 3 us more."""
+    if value.ndim != 1:
+        raise OptionError(f"{name} must have one dimension, not {value.ndim}")
+    typestr, length = value.dtype.str, value.size
+    _check_type(typestr, name)
+    if length > 1 and value.strides[0] != value.itemsize:
+        raise _gaps_error(name, value.strides[0])
+    return fast_array(value.data.ptr, length, typestr, _card(value.device.id), "cupy", _cupy_stream(), True, value)
+
+
+def _gaps_error(name: str, stride: int) -> OptionError:
+    """Return the error for an array whose items are `stride` bytes apart."""
+    return OptionError(f"{name} has gaps between its items (a stride of {stride} bytes); pass a contiguous copy")
 
 
 def _take_cuda(value: Any, described: dict[str, Any], root: str, name: str) -> Array:
@@ -227,7 +247,7 @@ def _card(index: int) -> Device:
 
 def _cupy_stream() -> int:
     cupy = sys.modules.get("cupy")
-    return 1 if cupy is None else int(cupy.cuda.get_current_stream().ptr) or 1
+    return 1 if cupy is None else cupy.cuda.get_current_stream().ptr or 1
 
 
 def _take_torch(value: Any, name: str) -> Array:
@@ -249,7 +269,7 @@ def _take_torch(value: Any, name: str) -> Array:
     index = device.index or 0
     # Handle 0 names the default stream of the current context; 1 names that of the tensor's GPU.
     stream = _torch_stream(sys.modules["torch"], index) or 1
-    return _array(value.data_ptr(), value.numel(), typestr, gpu(index).device, "torch", stream, True, value)
+    return fast_array(value.data_ptr(), value.numel(), typestr, gpu(index).device, "torch", stream, True, value)
 
 
 @lru_cache(64)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache, lru_cache
+from importlib import import_module
 from typing import Any
 
 from headrace import _native
-from headrace.arrays.arrays import TORCH_TYPES, Array, needed_numpy, take, width_of
+from headrace.arrays.arrays import TORCH_TYPES, Array, fast_array, needed_numpy, take, width_of
 from headrace.arrays.device_array import DeviceArray
 from headrace.core.budget import Budget
 from headrace.core.context import Context
@@ -81,27 +83,44 @@ def empty_like(source: Array, length: int, typestr: str | None = None, budget: B
         budget.charge(length * width)  # another library's memory, which is never returned to the budget
     if source.library == "torch":
         result = source.owner.new_empty(length) if typestr == source.typestr else _empty_torch(source, length, typestr)
-        return Array(result.data_ptr(), length, typestr, source.device, "torch", source.stream, True, result)
+        return fast_array(result.data_ptr(), length, typestr, source.device, "torch", source.stream, True, result)
     if source.device.kind == "cpu":
         return take(_empty_numpy(length, typestr))
-    import cupy
+    cupy, index, dtype = _cupy(), source.device.index, _numpy_type(typestr)
+    if cupy.cuda.runtime.getDevice() == index:
+        result = cupy.ndarray(length, dtype)
+    else:
+        with cupy.cuda.Device(index):
+            result = cupy.ndarray(length, dtype)
+    return fast_array(result.data.ptr, length, typestr, source.device, "cupy", source.stream, True, result)
 
-    with cupy.cuda.Device(source.device.index):
-        result = cupy.empty(length, typestr)
-    return take(result)
+
+@cache
+def _cupy() -> Any:
+    return import_module("cupy")
 
 
-@contextmanager
-def in_stream_of(source: Array, *others: Array) -> Iterator[None]:
+@lru_cache(256)
+def _numpy_type(typestr: str) -> Any:
+    return needed_numpy("an array").dtype(typestr)
+
+
+def in_stream_of(source: Array, *others: Array) -> AbstractContextManager[None]:
     """Order work on the stream of `source` with the streams of the other arrays that the work reads or writes.
 
     Work enqueued inside the block runs after the earlier work of those streams, and before their later work. On the host, or if
     all arrays have the same stream, the block has no effect.
     """
     streams = {other.stream for other in others if other.stream is not None and other.stream != source.stream}
-    if source.stream is None or not streams:
-        yield
-        return
+    return _NO_OTHER_STREAM if source.stream is None or not streams else _ordered(source, streams)
+
+
+_NO_OTHER_STREAM = nullcontext()
+
+
+@contextmanager
+def _ordered(source: Array, streams: set[int]) -> Iterator[None]:
+    assert source.stream is not None
     card = gpu(source.device)
     for stream in streams:
         Event(card).record(stream).hold(source.stream)
@@ -130,10 +149,10 @@ def same_device(*arrays: Array) -> Device:
     OptionError
         The arrays are on several devices. Only the caller copies between devices.
     """
-    devices = list(dict.fromkeys(array.device for array in arrays))
-    if len(devices) > 1:
-        raise apart_error(*devices)
-    return devices[0]
+    first = arrays[0].device
+    if any(array.device is not first and array.device != first for array in arrays):
+        raise apart_error(*dict.fromkeys(array.device for array in arrays))
+    return first
 
 
 def apart_error(*devices: Device) -> OptionError:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def as_numpy(column: Column) -> np.ndarray[Any, Any]:
     """Implement `Column.to_numpy`."""
-    if column.type.numpy_name is None and column.type.name != "bool":
+    if column.type.numpy_dtype is None:
         array: np.ndarray[Any, Any] = np.empty(column.length, dtype=object)
         array[:] = column.to_pylist()
         return array
@@ -43,7 +43,8 @@ def as_plain_numpy(column: Column, dtype: Any, copy: bool | None) -> np.ndarray[
     array = as_numpy(column)
     if isinstance(array, np.ma.MaskedArray):
         array = np.where(np.ma.getmaskarray(array), None, array.data.astype(object))
-    shared = column.null_count == 0 and column.type.numpy_name is not None and column.type.name not in ("date32", "time32")
+    in_memory = column.type.numpy_name
+    shared = column.null_count == 0 and in_memory is not None and in_memory == column.type.numpy_dtype
     target = array.dtype if given is None else given
     if copy is False and not (shared and array.dtype == target):
         raise OptionError("a copy is needed, but copy=False is given")
@@ -67,10 +68,8 @@ def _values(column: Column) -> np.ndarray[Any, Any]:
     if column.type.name == "bool":
         return _bits(column.values, column.offset, column.length)
     whole = np.frombuffer(memoryview(column.values), column.type.numpy_name, column.offset + column.length)
-    values: np.ndarray[Any, Any] = whole[column.offset :]
-    if column.type.name == "time32":
-        return values.astype(f"timedelta64[{column.type.unit}]")
-    return values.astype("datetime64[D]") if column.type.name == "date32" else values
+    values: np.ndarray[Any, Any] = whole[column.offset :].astype(column.type.numpy_dtype, copy=False)
+    return values
 
 
 def _bits(buffer: Buffer, offset: int, length: int) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -24,10 +24,9 @@ void bind_infer(nanobind::module_& m);
 void bind_load(nanobind::module_& m);
 
 inline TypeId type_id(std::string_view name) {
-#define HR_TYPE(id, text, bits) \
+#define HR_TYPE(id, text, ...) \
     if (name == text) return TypeId::id;
 #include "core/types.def"
-#undef HR_TYPE
     throw std::invalid_argument("no such column type: " + std::string(name));
 }
 

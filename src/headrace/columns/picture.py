@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime
 import shutil
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 from headrace.columns.column import Column
+from headrace.columns.traits import FAMILIES, TRAITS, UNITS
+from headrace.columns.types import DataType
 from headrace.columns.zone import zone_named
 
 ROWS = 10
@@ -45,29 +46,20 @@ def cells(column: Column) -> list[str]:
     """Return the text of each value of a column."""
     values = column.to_pylist()
     if column.type.unit == "ns":
-        zone = None if column.type.tz is None else zone_named(column.type.tz)
-        shown: Callable[[int], str] = partial(_nanoseconds, zone=zone)
-        shown = {"time64": _time_nanoseconds, "duration": _duration_nanoseconds}.get(column.type.name, shown)
-        return ["null" if count is None else shown(count) for count in values]
+        return ["null" if count is None else _nanoseconds(count, column.type) for count in values]
     if column.type.name == "decimal128":
         return ["null" if value is None else format(value, "f") for value in values]
     return [_cell(value) for value in values]
 
 
-def _nanoseconds(count: int, zone: datetime.tzinfo | None = None) -> str:
-    seconds, rest = divmod(count, 1_000_000_000)
-    moment = datetime.datetime(1970, 1, 1, tzinfo=zone and datetime.UTC) + datetime.timedelta(seconds=seconds)
-    text = (moment.astimezone(zone) if zone else moment).isoformat(sep=" ")
-    return text[:19] + (f".{rest:09}" if rest else "") + text[19:]
-
-
-def _time_nanoseconds(count: int) -> str:
-    return _nanoseconds(count).partition(" ")[2]
-
-
-def _duration_nanoseconds(count: int) -> str:
-    seconds, rest = divmod(count, 1_000_000_000)
-    return str(datetime.timedelta(seconds=seconds)) + (f".{rest:09}" if rest else "")
+def _nanoseconds(count: int, type_: DataType) -> str:
+    """Return the text of a timestamp, time or duration in nanoseconds, which Python's classes do not have."""
+    to_python = FAMILIES[TRAITS[type_.name].family].to_python
+    assert to_python is not None
+    seconds, rest = divmod(count, UNITS["ns"])
+    value = to_python(seconds, 1, None if type_.tz is None else zone_named(type_.tz))
+    text, fraction = str(value), f".{rest:09}" if rest else ""
+    return text[:19] + fraction + text[19:] if isinstance(value, datetime.datetime) else text + fraction
 
 
 def _cell(value: object) -> str:

@@ -29,6 +29,10 @@ class Traits(NamedTuple):
         Bits of one value; of one offset for strings and bytes.
     struct
         Format of one value (or offset) for `struct`; empty if it has none.
+    sql
+        DuckDB's type, with ``{precision}`` and ``{scale}``. Empty for timestamps, whose name depends on unit and zone.
+    numpy
+        NumPy dtype of `Column.to_numpy`, with ``{unit}``; empty if that returns objects.
     units
         Units that the type may have; empty if it has none.
     """
@@ -37,34 +41,36 @@ class Traits(NamedTuple):
     arrow: str
     bits: int
     struct: str
+    sql: str
+    numpy: str = ""
     units: tuple[str, ...] = ()
 
 
 TRAITS: dict[str, Traits] = {
-    "bool": Traits("bool", "b", 1, "?"),
-    "int8": Traits("integer", "c", 8, "b"),
-    "int16": Traits("integer", "s", 16, "h"),
-    "int32": Traits("integer", "i", 32, "i"),
-    "int64": Traits("integer", "l", 64, "q"),
-    "uint8": Traits("integer", "C", 8, "B"),
-    "uint16": Traits("integer", "S", 16, "H"),
-    "uint32": Traits("integer", "I", 32, "I"),
-    "uint64": Traits("integer", "L", 64, "Q"),
-    "float32": Traits("float", "f", 32, "f"),
-    "float64": Traits("float", "g", 64, "d"),
-    "date32": Traits("date", "tdD", 32, "i"),
-    "timestamp": Traits("timestamp", "ts{unit}:{tz}", 64, "q", tuple(UNITS)),
-    "time32": Traits("time", "tt{unit}", 32, "i", ("s", "ms")),
-    "time64": Traits("time", "tt{unit}", 64, "q", ("us", "ns")),
-    "duration": Traits("duration", "tD{unit}", 64, "q", tuple(UNITS)),
-    "decimal128": Traits("decimal", "d:{precision},{scale}", 128, ""),
-    "string": Traits("string", "u", 32, "i"),
-    "large_string": Traits("string", "U", 64, "q"),
-    "binary": Traits("binary", "z", 32, "i"),
-    "large_binary": Traits("binary", "Z", 64, "q"),
-    "null": Traits("null", "n", 0, ""),
-    "string_view": Traits("string", "vu", 128, ""),
-    "dictionary": Traits("code", "i", 32, "i"),
+    "bool": Traits("bool", "b", 1, "?", "BOOLEAN", "bool"),
+    "int8": Traits("integer", "c", 8, "b", "TINYINT", "int8"),
+    "int16": Traits("integer", "s", 16, "h", "SMALLINT", "int16"),
+    "int32": Traits("integer", "i", 32, "i", "INTEGER", "int32"),
+    "int64": Traits("integer", "l", 64, "q", "BIGINT", "int64"),
+    "uint8": Traits("integer", "C", 8, "B", "UTINYINT", "uint8"),
+    "uint16": Traits("integer", "S", 16, "H", "USMALLINT", "uint16"),
+    "uint32": Traits("integer", "I", 32, "I", "UINTEGER", "uint32"),
+    "uint64": Traits("integer", "L", 64, "Q", "UBIGINT", "uint64"),
+    "float32": Traits("float", "f", 32, "f", "FLOAT", "float32"),
+    "float64": Traits("float", "g", 64, "d", "DOUBLE", "float64"),
+    "date32": Traits("date", "tdD", 32, "i", "DATE", "datetime64[D]"),
+    "timestamp": Traits("timestamp", "ts{unit}:{tz}", 64, "q", "", "datetime64[{unit}]", tuple(UNITS)),
+    "time32": Traits("time", "tt{unit}", 32, "i", "TIME", "timedelta64[{unit}]", ("s", "ms")),
+    "time64": Traits("time", "tt{unit}", 64, "q", "TIME", "timedelta64[{unit}]", ("us", "ns")),
+    "duration": Traits("duration", "tD{unit}", 64, "q", "INTERVAL", "timedelta64[{unit}]", tuple(UNITS)),
+    "decimal128": Traits("decimal", "d:{precision},{scale}", 128, "", "DECIMAL({precision}, {scale})"),
+    "string": Traits("string", "u", 32, "i", "VARCHAR"),
+    "large_string": Traits("string", "U", 64, "q", "VARCHAR"),
+    "binary": Traits("binary", "z", 32, "i", "BLOB"),
+    "large_binary": Traits("binary", "Z", 64, "q", "BLOB"),
+    "null": Traits("null", "n", 0, "", "VARCHAR"),
+    "string_view": Traits("string", "vu", 128, "", "VARCHAR"),
+    "dictionary": Traits("code", "i", 32, "i", "VARCHAR"),
 }
 """Every type by its name without unit, zone and digits."""
 

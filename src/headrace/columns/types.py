@@ -26,7 +26,8 @@ _TIMESTAMP = re.compile(
     re.IGNORECASE,
 )
 _UTC = ("utc", "z", "+00:00")
-_TIME = re.compile(r"(time\d\d|duration|timedelta\d\d|timedelta)[\[(](?:time_unit=)?'?(s|ms|us|ns)'?[\])]")
+_WITH_UNIT = "|".join(name for name, traits in TRAITS.items() if traits.units)
+_TIME = re.compile(rf"({_WITH_UNIT}|timedelta64|timedelta)[\[(](?:time_unit=)?'?({'|'.join(UNITS)})'?[\])]")
 _DECIMAL = re.compile(r"(?:decimal128|decimal|numeric)(?:\s*\((?:precision=)?(\d{1,4}|none)(?:,\s*(?:scale=)?(-?\d{1,4}))?\))?")
 
 
@@ -155,15 +156,26 @@ class DataType:
         return TRAITS[self.name].family in ("integer", "float")
 
     @property
+    def numpy_dtype(self) -> str | None:
+        """NumPy dtype of the array that `Column.to_numpy` returns; None if it has objects."""
+        return TRAITS[self.name].numpy.format(unit=self.unit) or None
+
+    @property
     def numpy_name(self) -> str | None:
         """NumPy dtype of the values in memory; None for strings, bytes, bools, decimals and nulls."""
-        if self.name in ("date32", "time32"):
-            return "int32"
+        traits = TRAITS[self.name]
+        if not traits.numpy or self.name == "bool":
+            return None
+        return self.numpy_dtype if self.is_numeric or traits.bits == 64 else f"int{traits.bits}"
+
+    @property
+    def sql_name(self) -> str:
+        """Name of the type in SQL, as DuckDB has it."""
+        if self.tz is not None:
+            return "TIMESTAMP WITH TIME ZONE"
         if self.name == "timestamp":
-            return f"datetime64[{self.unit}]"
-        if self.unit is not None:
-            return f"timedelta64[{self.unit}]"
-        return self.name if self.is_numeric else None
+            return "TIMESTAMP" if self.unit == "us" else f"TIMESTAMP_{self.unit}".upper()
+        return TRAITS[self.name].sql.format(precision=self.precision, scale=self.scale)
 
     @property
     def loaded_as(self) -> DataType:

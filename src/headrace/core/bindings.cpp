@@ -118,11 +118,11 @@ nb::tuple layout_named(std::string_view name) {
     return layout_tuple(found->second);
 }
 
-std::vector<std::tuple<std::string, unsigned>> type_list() {
+// (name, bits, letters of the Arrow format, letters of its units)
+std::vector<std::tuple<std::string, unsigned, std::string, std::string>> type_list() {
     return {
-#define HR_TYPE(id, name, bits) {name, bits},
+#define HR_TYPE(id, name, bits, family, Value, arrow, units) {name, bits, arrow, units},
 #include "core/types.def"
-#undef HR_TYPE
     };
 }
 

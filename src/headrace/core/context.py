@@ -11,6 +11,7 @@ from headrace import _native
 from headrace.core.budget import Budget
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
+from headrace.core.fast_constructor import fast_constructor
 from headrace.core.options import instance, positive
 from headrace.core.transfers import Crossings
 
@@ -64,10 +65,7 @@ class Context:
         if self.memory_limit is not None:
             object.__setattr__(self, "memory_limit", positive("memory_limit", self.memory_limit))
         instance("crossings", self.crossings, Crossings)
-        try:
-            _native.choose_isa(self.isa)
-        except ValueError as error:
-            raise OptionError(f"isa: {error}") from None
+        _check_isa(self.isa)
 
     @property
     def thread_count(self) -> int:
@@ -92,4 +90,18 @@ def context_of(given: object) -> Context:
     OptionError
         The value is neither a `Context` nor None.
     """
-    return Context() if given is None else instance("context", given, Context)
+    if given is not None:
+        return instance("context", given, Context)
+    _check_isa("")
+    return _context(device=_CPU, threads=None, memory_limit=None, isa="", crossings=Crossings())
+
+
+def _check_isa(isa: str) -> None:
+    try:
+        _native.choose_isa(isa)
+    except ValueError as error:
+        raise OptionError(f"isa: {error}") from None
+
+
+_CPU = Device()
+_context = fast_constructor(Context)

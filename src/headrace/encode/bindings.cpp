@@ -5,7 +5,9 @@
 
 #include <stdexcept>
 
+#include "core/layouts/layout.hpp"
 #include "encode/texts.hpp"
+#include "encode/texts_task.hpp"
 
 namespace nb = nanobind;
 
@@ -56,7 +58,7 @@ nb::object string_views(nb::handle column, unsigned threads, u64 max_bytes) {
     EncodedTexts result;
     {
         const GilRelease release;
-        if (longest_text(texts, threads) > max_bytes) return nb::none();
+        if (longest_text(texts, threads, max_bytes) > max_bytes) return nb::none();
         result = make_views(texts, threads, max_bytes);
     }
     return parts_of(result, form_name(result.form));
@@ -87,6 +89,7 @@ nb::tuple text_dictionary(nb::handle column, unsigned threads) {
 }  // namespace
 
 void bind_encode(nb::module_& m) {
+    register_layouts<PlainTexts, DistinctTexts>();
     m.def("string_views", &string_views);
     m.def("plain_strings", &plain_strings);
     m.def("text_dictionary", &text_dictionary);

@@ -7,65 +7,82 @@
 namespace headrace {
 namespace {
 
-// Hashes texts with a seed that differs from process to process, so that colliding texts cannot be prepared. Codes do
-// not depend on the seed.
-class TextHash {
-public:
-    TextHash() : seed_((static_cast<u64>(std::random_device{}()) << 32 | std::random_device{}()) | 1) {}
-
-    u64 operator()(std::string_view text) const {
-        return hash_text(reinterpret_cast<const u8*>(text.data()), text.size(), seed_);
-    }
-
-private:
-    u64 seed_;
-};
-
 // Numbers texts in the order of their first occurrence, by a hash table with linear probing that is at most half full.
+// A slot has a text of at most 16 bytes itself, so most lookups read one slot and call nothing. Hashes have a seed that
+// differs from process to process, so that colliding texts cannot be prepared. Numbers do not depend on the seed.
 class TextNumbers {
 public:
-    explicit TextNumbers(const TextHash& hash) : hash_(hash), slots_(64, EMPTY) {}
+    explicit TextNumbers(u64 seed) : seed_(seed), slots_(64) {}
 
-    u32 number_of(std::string_view text) { return number_of(text, hash_(text)); }
-
-    u32 number_of(std::string_view text, u64 hash) {
+    u32 number_of(std::string_view text) {
+        const Key key = key_of(text);
         const usize mask = slots_.size() - 1;
-        usize at = static_cast<usize>(hash) & mask;
-        for (; slots_[at] != EMPTY; at = (at + 1) & mask) {
-            const u32 number = slots_[at];
-            if (hashes_[number] == hash && texts_[number] == text) return number;
+        usize at = static_cast<usize>(key.hash) & mask;
+        for (; slots_[at].number != EMPTY; at = (at + 1) & mask) {
+            const Slot& slot = slots_[at];
+            const bool same = slot.low == key.low && slot.high == key.high && slot.size == text.size();
+            if (same && (text.size() <= TextStart::BYTES || texts_[slot.number] == text)) return slot.number;
         }
-        if (texts_.size() >= MAX_INT32)
-            throw std::length_error("more than 2147483647 distinct texts; read them as string");
-        const u32 number = static_cast<u32>(texts_.size());
-        slots_[at] = number;
-        texts_.push_back(text);
-        hashes_.push_back(hash);
-        if (texts_.size() * 2 > slots_.size()) grow();
-        return number;
+        return add(text, key, at);
     }
 
     const std::vector<std::string_view>& texts() const { return texts_; }
-    const std::vector<u64>& hashes() const { return hashes_; }
 
 private:
     static constexpr u32 EMPTY = 0xFFFFFFFF;
 
+    // A text's first 16 bytes, its size and its number.
+    struct Slot {
+        u64 low = 0, high = 0, size = 0;
+        u32 number = EMPTY;
+    };
+    struct Key {
+        u64 low, high, hash;
+    };
+
+    Key key_of(std::string_view text) const {
+        const TextStart start(text);
+        if (text.size() > TextStart::BYTES) {
+            const u64 hash = hash_text(reinterpret_cast<const u8*>(text.data()), text.size(), seed_);
+            return {start.low, start.high, hash};
+        }
+        const u64 mixed = fold_product(start.low ^ seed_, start.high ^ text.size() ^ golden_ratio);
+        return {start.low, start.high, fold_product(mixed ^ start.low, seed_ * golden_ratio | 1)};
+    }
+
+    [[gnu::noinline]] u32 add(std::string_view text, const Key& key, usize at) {
+        if (texts_.size() >= MAX_INT32)
+            throw std::length_error("more than 2147483647 distinct texts; read them as string");
+        const u32 number = static_cast<u32>(texts_.size());
+        slots_[at] = {key.low, key.high, text.size(), number};
+        texts_.push_back(text);
+        hashes_.push_back(key.hash);
+        if (texts_.size() * 2 > slots_.size()) grow();
+        return number;
+    }
+
     void grow() {
-        slots_.assign(slots_.size() * 2, EMPTY);
+        std::vector<Slot> old(slots_.size() * 2);
+        old.swap(slots_);
         const usize mask = slots_.size() - 1;
-        for (u32 number = 0; number < hashes_.size(); ++number) {
-            usize at = static_cast<usize>(hashes_[number]) & mask;
-            while (slots_[at] != EMPTY) at = (at + 1) & mask;
-            slots_[at] = number;
+        for (const Slot& slot : old) {
+            if (slot.number == EMPTY) continue;
+            usize at = static_cast<usize>(hashes_[slot.number]) & mask;
+            while (slots_[at].number != EMPTY) at = (at + 1) & mask;
+            slots_[at] = slot;
         }
     }
 
-    const TextHash& hash_;
-    std::vector<u32> slots_;
+    u64 seed_;
+    std::vector<Slot> slots_;
     std::vector<std::string_view> texts_;
     std::vector<u64> hashes_;
 };
+
+u64 random_seed() {
+    std::random_device device;
+    return (static_cast<u64>(device()) << 32 | device()) | 1;
+}
 
 // Returns texts as a column with offsets of 32 bits. Throws `length_error` if they have too many bytes.
 EncodedTexts small_texts(const std::vector<std::string_view>& texts, const TextColumn& budget) {
@@ -92,8 +109,7 @@ EncodedTexts small_texts(const std::vector<std::string_view>& texts, const TextC
 TextDictionary make_dictionary(const TextColumn& texts, unsigned threads) {
     const usize pieces = piece_count(texts.length);
     const usize shares = std::clamp<usize>(pieces, 1, threads);
-    const TextHash hash;
-    std::vector<TextNumbers> local(shares, TextNumbers(hash));
+    std::vector<TextNumbers> local(shares, TextNumbers(random_seed()));
     TextDictionary result;
     result.codes.values = region_of(texts.length * sizeof(u32), texts);
     u32* codes = result.codes.values.as<u32>();
@@ -109,9 +125,7 @@ TextDictionary make_dictionary(const TextColumn& texts, unsigned threads) {
     });
     std::vector<std::vector<u32>> numbers(shares);
     for (usize share = 1; share < shares; ++share) {
-        for (usize i = 0; i < local[share].texts().size(); ++i) {
-            numbers[share].push_back(local[0].number_of(local[share].texts()[i], local[share].hashes()[i]));
-        }
+        for (const std::string_view text : local[share].texts()) numbers[share].push_back(local[0].number_of(text));
     }
     run_pieces(shares - 1, threads, [&](usize i) {
         const RowRange rows = rows_of(i + 1);

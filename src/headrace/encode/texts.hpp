@@ -1,6 +1,8 @@
 // Reads text columns with offsets of 32 or 64 bits or with views, and converts them to views, codes or plain strings.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <string_view>
@@ -37,6 +39,12 @@ struct TextColumn {
         return validity != nullptr && (validity[bit / 64] >> (bit % 64) & 1) == 0;
     }
 
+    // Bytes of all texts, which are not views.
+    u64 all_bytes() const {
+        if (form == TextForm::small) return static_cast<u64>(load<i32>(offset + length) - load<i32>(offset));
+        return static_cast<u64>(load<i64>(offset + length) - load<i64>(offset));
+    }
+
     std::string_view text(u64 row) const {
         const u64 at = offset + row;
         if (form == TextForm::small) return between(load<i32>(at), load<i32>(at + 1));
@@ -57,6 +65,29 @@ private:
 
     std::string_view between(i64 begin, i64 end) const {
         return {reinterpret_cast<const char*>(bytes[0]) + begin, static_cast<usize>(end - begin)};
+    }
+};
+
+// Masks of the first n bytes of a word.
+constexpr std::array<u64, 9> FIRST_BYTES = [] {
+    std::array<u64, 9> masks{};
+    for (usize n = 1; n < masks.size(); ++n) masks[n] = ~u64{0} >> (64 - 8 * n);
+    return masks;
+}();
+
+// The first 16 bytes of a text as two words, with zeros after its end. 16 bytes from any text on are readable, because
+// every region has slack.
+struct TextStart {
+    static constexpr usize BYTES = 16;
+    u64 low = 0, high = 0;
+
+    explicit TextStart(std::string_view text) {
+        if (text.empty()) return;
+        const usize size = std::min(text.size(), BYTES);
+        std::memcpy(&low, text.data(), 8);
+        std::memcpy(&high, text.data() + 8, 8);
+        low &= FIRST_BYTES[std::min<usize>(size, 8)];
+        high &= FIRST_BYTES[std::max<usize>(size, 8) - 8];
     }
 };
 
@@ -88,6 +119,7 @@ EncodedTexts make_plain(const TextColumn& texts, unsigned threads, u64 max_small
 // Returns codes and distinct texts. Throws `length_error` if there are more texts than codes.
 TextDictionary make_dictionary(const TextColumn& texts, unsigned threads);
 
-u64 longest_text(const TextColumn& texts, unsigned threads);
+// Returns an upper bound of the sizes of texts: the bytes of all if they are at most `limit`, else the longest.
+u64 longest_text(const TextColumn& texts, unsigned threads, u64 limit);
 
 }  // namespace headrace

@@ -13,18 +13,13 @@ from headrace.columns.column import MAX_VIEW_BYTES, Column, new_column
 from headrace.columns.native_columns import type_named
 from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError
+from headrace.core.layouts.layout import layout
 from headrace.encode.texts import wanted_form
 from headrace.encode.tuning import ROWS_PER_THREAD, TEXT_THREADS
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
 
-PLAIN_TEXTS = np.dtype(
-    [("offsets", "u8"), ("bytes", "u8"), ("validity", "u8"), ("rows", "u8"), ("width", "u4"), ("reserved", "u4")]
-)
-DISTINCT_TEXTS = np.dtype(
-    [("texts", PLAIN_TEXTS), ("slots", "u8"), ("mask", "u8"), ("where", "u8"), ("seed", "u8"), ("used_slots", "u8")]
-)
-"""Layouts of ``PlainTexts`` and ``DistinctTexts`` (texts_task.hpp)."""
-_PLAIN, _DISTINCT = f"{PLAIN_TEXTS.itemsize}s", f"{DISTINCT_TEXTS.itemsize}s"
+_PLAIN_TEXTS, _DISTINCT_TEXTS = layout("PlainTexts"), layout("DistinctTexts")
+_PLAIN, _DISTINCT = _PLAIN_TEXTS.argument, _DISTINCT_TEXTS.argument
 
 _MEASURE_VIEWS = Entry("encode/views.cu", "measure_views", f"{_PLAIN}P")
 _PUT_VIEWS = Entry("encode/views.cu", "put_views", f"{_PLAIN}PPPIP")
@@ -88,7 +83,7 @@ class StringColumnBuffers:
 
     def packed(self) -> np.void:
         """Return the buffers as a ``PlainTexts``."""
-        task: NDArray[np.void] = np.zeros(1, PLAIN_TEXTS)
+        task: NDArray[np.void] = np.zeros(1, _PLAIN_TEXTS.dtype)
         validity = 0 if self.validity is None else self.validity.address
         task[0] = (self.offsets.address, self.values.address, validity, self.rows, self.width, 0)
         result: np.void = task[0]
@@ -214,7 +209,7 @@ class _DistinctTable:
         self.blocks = -(-texts.rows // shape.rows)
         self.grid = Shape({"HR_THREADS": shape.threads}, self.blocks, shape.threads)
         where, used_slots = launcher.allocate(texts.rows * 4), launcher.allocate(8)
-        task: NDArray[np.void] = np.zeros(1, DISTINCT_TEXTS)
+        task: NDArray[np.void] = np.zeros(1, _DISTINCT_TEXTS.dtype)
         self.slots = shape.slots
         while True:
             table = launcher.allocate(self.slots * 8, fill=0xFF)

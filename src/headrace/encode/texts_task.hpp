@@ -1,5 +1,4 @@
-// Declares the arguments of views.cu and dictionary.cu; texts_gpu.py packs the same structs. Pointers are to device
-// memory.
+// Declares the arguments of views.cu and dictionary.cu. Pointers are to device memory.
 #pragma once
 
 #include "core/cpu/portable.hpp"
@@ -15,7 +14,6 @@ struct PlainTexts {
     u32 width;  // bytes per offset
     u32 reserved;
 };
-static_assert(sizeof(PlainTexts) == 40);
 
 HR_FN u64 text_begin(const PlainTexts& texts, u64 row) {
     return texts.width == 8 ? reinterpret_cast<const u64*>(texts.offsets)[row]
@@ -39,6 +37,5 @@ struct DistinctTexts {
     u64 seed;         // differs from process to process, so that colliding texts cannot be prepared
     u64* used_slots;  // number of used slots; if it exceeds half of all, the table is too small
 };
-static_assert(sizeof(DistinctTexts) == 80);
 
 HR_END_NAMESPACE

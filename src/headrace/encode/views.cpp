@@ -52,11 +52,11 @@ std::vector<u64> place_pieces(std::vector<ViewPiece>& pieces, u64 max_bytes) {
     return sizes;
 }
 
+// Views a text of at most 12 bytes. It is read whole, and bytes after its end are masked: a copy of its size is a call.
 View inline_view(std::string_view text) {
-    View view;
-    view.size = static_cast<u32>(text.size());
-    if (!text.empty()) std::memcpy(&view.prefix, text.data(), text.size());
-    return view;
+    const TextStart start(text);
+    return {static_cast<u32>(text.size()), static_cast<u32>(start.low), static_cast<u32>(start.low >> 32),
+            static_cast<u32>(start.high)};
 }
 
 void write_piece(const TextColumn& texts, const ViewPiece& piece, EncodedTexts& result) {
@@ -80,7 +80,8 @@ void write_piece(const TextColumn& texts, const ViewPiece& piece, EncodedTexts& 
 
 }  // namespace
 
-u64 longest_text(const TextColumn& texts, unsigned threads) {
+u64 longest_text(const TextColumn& texts, unsigned threads, u64 limit) {
+    if (texts.form != TextForm::view && texts.all_bytes() <= limit) return texts.all_bytes();
     std::vector<u64> longest(piece_count(texts.length), 0);
     run_pieces(longest.size(), threads, [&](usize piece) {
         const RowRange rows = piece_rows(piece, texts.length);

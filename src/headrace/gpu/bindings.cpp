@@ -62,6 +62,8 @@ CardCalls card_calls(const std::vector<Address>& addresses) {
     next_function(calls.make_current);
     next_function(calls.launch_with);
     next_function(calls.query);
+    next_function(calls.is_capturing);
+    next_function(calls.stream_id);
     if (next != addresses.size()) throw std::invalid_argument("more driver functions than this table has");
     return calls;
 }
@@ -94,15 +96,63 @@ std::pair<int, std::optional<Address>> switch_context(const CardCalls& calls, Ad
     return {0, reinterpret_cast<Address>(before)};
 }
 
+// Makes a context current while it exists. `status` is the driver's.
+class ContextSwitch {
+public:
+    ContextSwitch(const CardCalls& calls, Address context) : calls_(calls) {
+        std::tie(status, before_) = switch_context(calls, context);
+    }
+    ~ContextSwitch() {
+        if (before_) calls_.make_current(pointer_to<void*>(*before_));
+    }
+    ContextSwitch(const ContextSwitch&) = delete;
+    ContextSwitch& operator=(const ContextSwitch&) = delete;
+
+    int status = 0;
+
+private:
+    const CardCalls& calls_;
+    std::optional<Address> before_;
+};
+
+// Returns the driver's status, whether a stream of a context is captured into a graph, and the stream's id.
+std::tuple<int, bool, u64> stream_state(const CardCalls& calls, Address stream, Address context) {
+    const ContextSwitch switched(calls, context);
+    int status = switched.status, capturing = 0;
+    u64 id = 0;
+    if (status == 0) status = calls.is_capturing(pointer_to<void*>(stream), &capturing);
+    if (status == 0) status = calls.stream_id(pointer_to<void*>(stream), &id);
+    return {status, capturing != 0, id};
+}
+
+// Memory of a pool, allocated and freed in the order of a stream. `status` is the driver's.
+class PoolMemory {
+public:
+    PoolMemory(const CardCalls& calls, void* pool, usize bytes, void* stream) : calls_(calls), stream_(stream) {
+        u64 found = 0;
+        if (bytes != 0) status = calls.take(&found, bytes, pool, stream);
+        if (status == 0) address = found;
+    }
+    ~PoolMemory() {
+        if (address != 0) calls_.give_back(address, stream_);
+    }
+    PoolMemory(const PoolMemory&) = delete;
+    PoolMemory& operator=(const PoolMemory&) = delete;
+
+    int status = 0;
+    u64 address = 0;
+
+private:
+    const CardCalls& calls_;
+    void* stream_;
+};
+
 // Frees memory in the order of a stream of this context. Any thread may call it, and the stream may be a default
 // stream, so the context is made current for the call.
 int give_memory_back(const CardCalls& calls, u64 memory, Address stream, Address context) {
     const GilRelease release;
-    const auto [switched, before] = switch_context(calls, context);
-    if (switched != 0) return switched;
-    const int status = calls.give_back(memory, pointer_to<void*>(stream));
-    if (before) calls.make_current(pointer_to<void*>(*before));
-    return status;
+    const ContextSwitch switched(calls, context);
+    return switched.status != 0 ? switched.status : calls.give_back(memory, pointer_to<void*>(stream));
 }
 
 int fill_memory(const CardCalls& calls, u64 target, unsigned char byte, usize n, Address stream) {
@@ -278,7 +328,7 @@ public:
     // `results`: an operation and the indices of its two values; `sizes`: indices of values.
     TraceBuilder(const CardCalls& calls, std::vector<i64> constants, usize inputs,
                  const std::vector<std::tuple<unsigned, usize, usize>>& results, Values sizes)
-        : launches_(calls, expressions(std::move(constants), inputs, results), std::move(sizes)) {}
+        : calls_(calls), launches_(calls, expressions(std::move(constants), inputs, results), std::move(sizes)) {}
 
     // Adds a launch. An argument that a value replaces is 0 here. Patches: parameter, first byte, size in bytes (0: the
     // whole parameter), value.
@@ -307,6 +357,24 @@ public:
         return run.replay(pointer_to<void*>(stream), first);
     }
 
+    // Replays with scratch memory whose address is the last input, and returns as `replay` does. The memory is allocated,
+    // cleared in its first bytes, and freed after the last step, in the order of the stream.
+    std::pair<usize, int> replay_with_scratch(std::vector<i64> inputs, std::tuple<Address, Address, Address> place,
+                                              std::pair<usize, usize> zeros_and_bytes) const {
+        const auto [context, stream, pool] = place;
+        const auto [zeros, bytes] = zeros_and_bytes;
+        void* const order = pointer_to<void*>(stream);
+        const GilRelease release;
+        const ContextSwitch switched(calls_, context);
+        if (switched.status != 0) return {0, switched.status};
+        const PoolMemory scratch(calls_, pointer_to<void*>(pool), bytes, order);
+        int status = scratch.status;
+        if (status == 0 && zeros != 0) status = calls_.fill(scratch.address, 0, zeros, order);
+        if (status != 0) return {0, status};
+        inputs.push_back(static_cast<i64>(scratch.address));
+        return NativeTrace::Run(launches_, inputs).replay(order, 0);
+    }
+
 private:
     static Expressions expressions(std::vector<i64> constants, usize inputs,
                                    const std::vector<std::tuple<unsigned, usize, usize>>& results) {
@@ -316,6 +384,7 @@ private:
         return {std::move(constants), inputs, std::move(found)};
     }
 
+    CardCalls calls_;
     NativeTrace launches_;
 };
 
@@ -339,6 +408,7 @@ void bind_gpu(nb::module_& m) {
         .def("take", &take_memory)
         .def("give_back", &give_memory_back)
         .def("switch_context", &switch_context)
+        .def("stream_state", &stream_state)
         .def("fill", &fill_memory)
         .def("send", &send_small)
         .def("fetch", &fetch_small);
@@ -354,7 +424,8 @@ void bind_gpu(nb::module_& m) {
         .def("launch", &TraceBuilder::launch)
         .def("fill", &TraceBuilder::fill)
         .def("sizes", &TraceBuilder::sizes)
-        .def("replay", &TraceBuilder::replay);
+        .def("replay", &TraceBuilder::replay)
+        .def("replay_with_scratch", &TraceBuilder::replay_with_scratch);
 }
 
 }  // namespace headrace

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from headrace.arrays.arrays import Array
 from headrace.core.errors import OptionError
@@ -47,10 +48,14 @@ class Joining:
         >>> Joining.of("sum", take(np.zeros(3, np.int32)))
         Joining(join='Sum', item='u32')
         """
-        operator = choice("operator", operator, OPERATORS)
-        if items.typestr not in _ITEMS:
-            raise OptionError(f"items are of type {items.typestr!r}; supported are integers and floats of 4 and 8 bytes")
-        item = _ITEMS[items.typestr]
+        return cls._of(choice("operator", operator, OPERATORS), items.typestr)
+
+    @classmethod
+    @lru_cache(64)
+    def _of(cls, operator: str, typestr: str) -> Joining:
+        if typestr not in _ITEMS:
+            raise OptionError(f"items are of type {typestr!r}; supported are integers and floats of 4 and 8 bytes")
+        item = _ITEMS[typestr]
         if operator == "sum":
             item = _UNSIGNED.get(item, item)
         return cls(OPERATORS[operator], item)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from headrace import _native
@@ -11,7 +13,7 @@ from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
 from headrace.core.options import flag
 from headrace.gpu.device.device import Gpu, gpu
-from headrace.gpu.kernels.kernel import kernel
+from headrace.gpu.kernels.kernel import Kernel, kernel
 from headrace.gpu.memory.scratch import COUNTERS, Scratch
 from headrace.primitives.copy import fill
 from headrace.primitives.operators import Joining
@@ -80,16 +82,32 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
         _native.scan(*items_at, exclusive, context.thread_count, context.isa)
         return result.owner
     card = gpu(source.device)
-    shape = scan_shape(card)
-    stage = shape["HR_THREADS"] * shape["HR_ROWS"] * 16
-    tiles = -(-source.nbytes // stage)
+    found = _scan_kernel(card, joining.join, joining.item)
+    tiles = -(-source.nbytes // found.stage_bytes)
     state = 16 if source.width == 8 else 8
-    found = kernel("primitives/scan.cu", "scan", "PPqPII", {"HR_OPERATOR": joining.join, "HR_ITEM": joining.item, **shape}, card)
-    threads = shape["HR_THREADS"] + 32 * (shape["HR_REDUCERS"] + 2)
     with in_stream_of(source, result), Scratch(card, 16 + tiles * state, source.stream, state) as (memory, epoch):
         args = (source.address, result.address, source.length, memory.address, epoch, int(exclusive))
-        found.launch(min(tiles, card.multiprocessors), threads, args, shared=shape["HR_STAGES"] * stage, stream=source.stream)
+        blocks = min(tiles, card.multiprocessors)
+        found.kernel.launch(blocks, found.threads, args, shared=found.shared_bytes, stream=source.stream)
     return result.owner
+
+
+@dataclass(frozen=True, slots=True)
+class _ScanKernel:
+    """A scan's kernel, its threads and bytes of shared memory in a block, and bytes of a stage."""
+
+    kernel: Kernel
+    threads: int
+    shared_bytes: int
+    stage_bytes: int
+
+
+@lru_cache(64)
+def _scan_kernel(card: Gpu, join: str, item: str) -> _ScanKernel:
+    shape = scan_shape(card)
+    stage = shape["HR_THREADS"] * shape["HR_ROWS"] * 16
+    found = kernel("primitives/scan.cu", "scan", "PPqPII", {"HR_OPERATOR": join, "HR_ITEM": item, **shape}, card)
+    return _ScanKernel(found, shape["HR_THREADS"] + 32 * (shape["HR_REDUCERS"] + 2), shape["HR_STAGES"] * stage, stage)
 
 
 def reduce(items: Any, operator: str = "sum", *, context: Context | None = None) -> Any:

@@ -9,11 +9,13 @@
 #include <string_view>
 
 #include "core/bindings.hpp"
+#include "core/layouts/layout.hpp"
 #include "sources/bindings.hpp"
 #include "structure/cpu/prefix.hpp"
 #include "structure/cpu/scan.hpp"
 #include "structure/cpu/summarize.hpp"
 #include "structure/cpu/survey.hpp"
+#include "structure/gpu/tile_summary.hpp"
 
 namespace nb = nanobind;
 
@@ -80,7 +82,7 @@ PythonDialect dialect_from(nb::handle given, bool allow_masks) {
     std::memcpy(d.separator_text, bytes_of(sep).data(), d.separator_length);
     d.line_end = d.universal_line_end ? u8{'\n'} : static_cast<u8>(bytes_of(line_end)[0]);
     if (!d.universal_line_end) std::memcpy(d.line_end_text, bytes_of(line_end).data(), d.line_end_length);
-    d.plain = allow_masks && d.separator_length == 1 && d.line_end_length == 1 && d.escape < 0 &&
+    d.plain = allow_masks && d.separator_length == 1 && d.line_end_length == 1 && !(d.escape >= 0 && d.lenient) &&
               !d.skip_initial_space && given.attr("comment").is_none();
     for (u32 byte = 0; byte < 256; ++byte) {
         if (d.automaton.class_of[byte] + 1u == d.automaton.groups) continue;
@@ -214,6 +216,7 @@ nb::bytes state_map(const PythonDialect& dialect, nb::bytes text, std::string_vi
 }  // namespace
 
 void bind_structure(nb::module_& m) {
+    register_layouts<TileStart, FindTotals, TileSummary, PlainDialect, LenientDialect>();
     nb::class_<PythonDialect>(m, "Dialect")
         .def_static("make", &dialect_from, nb::arg("dialect"), nb::arg("allow_masks") = true)
         .def_prop_ro("plain", [](const PythonDialect& d) { return d.dialect.plain; });

@@ -38,7 +38,8 @@ struct Dialect {
     u32 unreal_group;  // if lenient: symbol group of a quote that opens no field
     bool skip_initial_space;
     bool skip_blank_lines;
-    // Masks can find the structure: separator and line end are single bytes, and there are no escapes or comments.
+    // Masks can find the structure: separator and line end are single bytes, and there are no comments. A dialect with
+    // lenient quotes has no escapes either.
     bool plain;
     bool universal_line_end;  // LF, CR LF and CR all end a line
     u8 separator;             // if plain

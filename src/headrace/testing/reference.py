@@ -23,7 +23,6 @@ from headrace.testing.oracle import OracleRecord, field_text, split
 from headrace.testing.values import Kind, Misfit, Value, Words, classify, join, parse, smallest_type, type_of_kind
 
 _UTF8_MARK = b"\xef\xbb\xbf"
-_STRING = parse_type("string")
 _SHOWN = 100
 _FAMILIES = {
     "bool": {Kind.BOOL},
@@ -125,11 +124,6 @@ def read(data: bytes, options: ReferenceOptions | None = None) -> ReferenceTable
     With ``on_error="raise"`` the table holds what a reader raises the first row of ``rejects`` for.
     """
     return _Reader(data, options or ReferenceOptions()).read()
-
-
-def first_fault(table: ReferenceTable) -> dict[str, object] | None:
-    """Return the fault that ``on_error="raise"`` raises: the first by record, then column."""
-    return table.rejects[0] if table.rejects else None
 
 
 class _Reader:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from enum import IntEnum, StrEnum
 from fractions import Fraction
 
-from headrace.columns.traits import UNITS
+from headrace.columns.traits import TRAITS, UNITS
 from headrace.columns.types import DataType, parse_type
 from headrace.testing.forms import USUAL, Forms, instant_of, moment_of
 from headrace.testing.quantities import decimal_digits, duration, is_plain_duration, time_of_day
@@ -201,19 +201,20 @@ def parse(text: bytes, type_: DataType, words: Words, forms: Forms = USUAL) -> V
         return text.decode()
     if type_.name == "bool":
         return True if text in words.true else False if text in words.false else Misfit.TYPE
-    if type_.name == "date32":
+    family = TRAITS[type_.name].family
+    if family == "date":
         moment = moment_of(text, forms)
         return Misfit.TYPE if moment is None or moment.digits is not None else moment.nanoseconds // (86400 * 10**9)
-    if type_.name == "timestamp":
+    if family == "timestamp":
         moment = moment_of(text, forms)
         if moment is None or (moment.has_offset and type_.tz is None):
             return Misfit.TYPE
         moment = moment if moment.has_offset or type_.tz in (None, "UTC") else instant_of(moment, type_.tz)
         return Misfit.TYPE if moment is None else _in_units(moment.nanoseconds, UNITS[type_.unit or "us"])
-    if type_.name in ("time32", "time64"):
+    if family == "time":
         clock = time_of_day(text)
         return Misfit.TYPE if clock is None else _in_units(clock, UNITS[type_.unit or "us"])
-    if type_.name == "duration":
+    if family == "duration":
         length = duration(text)
         return Misfit.TYPE if length is None else _in_units(length, UNITS[type_.unit or "us"])
     if type_.is_binary:

@@ -42,7 +42,7 @@ def drawn(kind: str, count: int, low: int, first: int, last: int) -> Any:
 
 
 def parts_of(kind: str, sizes: list[int], width: int) -> tuple[Any, Any]:
-    """Keys side by side, and a record for each part, as buckets.cuh has them: of one digit, or of several neighbours."""
+    """Keys side by side, and a record for each part, as buckets.hpp has them: of one digit, or of several neighbours."""
     keys, records, begin = [], [], 0
     low = 8 * width - 16
     for number, size in enumerate(sizes):

@@ -12,7 +12,7 @@ import pytest
 from headrace import _native
 from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.faults.gpu import fault_list, remove_rows
-from headrace.columns.faults.gpu.count_lines import lines_on_gpu
+from headrace.columns.faults.gpu.count_lines import number_lines
 from headrace.columns.types import parse_type
 from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -271,6 +271,14 @@ def test_columns_give_back_their_memory_group_by_group(monkeypatch):
     assert len(held) == 3 and max(held) - min(held) < 400
 
 
+def _lines(launcher: FiberLauncher, text: BufferSlice, positions: list[int]) -> np.ndarray:
+    """Return the lines of positions, which the kernel gets as distances from the first."""
+    lines = launcher.allocate(8 * len(positions))
+    listed = launcher.put(np.array(positions, np.uint64) - np.uint64(positions[0]))
+    number_lines(launcher, text, listed, positions[0], lines)
+    return launcher.fetch(lines).view(np.uint64)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_lines_are_numbered(seed):
     rng = random.Random(seed)
@@ -278,7 +286,7 @@ def test_lines_are_numbered(seed):
     positions = sorted(rng.choices(range(len(text)), k=rng.choice([1, 50])))
     launcher, skew = FiberLauncher("random", seed), rng.randrange(16)
     buffer = BufferSlice(launcher.put(np.frombuffer(bytes(skew) + text, np.uint8)), skew)
-    found = lines_on_gpu(launcher, buffer, np.array(positions, np.uint64))
+    found = _lines(launcher, buffer, positions)
     assert found.tolist() == _native.line_numbers(_native.Source.from_bytes(text), positions, 1)
 
 
@@ -300,7 +308,7 @@ def test_lines_of_the_first_and_last_bytes_of_parts(skew):
     launcher = FiberLauncher("random", skew)
     buffer = BufferSlice(launcher.put(np.frombuffer(bytes(skew) + text, np.uint8)), skew)
     for positions in ([0, *borders], borders[1:2], borders[4:5], [borders[0]], [len(text) - 1]):
-        found = lines_on_gpu(launcher, buffer, np.array(positions, np.uint64))
+        found = _lines(launcher, buffer, positions)
         before = [text[: at + 1] for at in positions]
         ends = [
             part[:-1].count(b"\n") + sum(part[i] == 13 and text[i + 1] != 10 for i in range(len(part) - 1)) for part in before

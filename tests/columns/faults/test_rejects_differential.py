@@ -42,6 +42,24 @@ def text_of(rng: random.Random, records: int, density: float) -> bytes:
     return HEADER + b"".join(line + rng.choice([b"\n", b"\r\n", b"\n\n"]) for line in lines)
 
 
+@pytest.mark.parametrize("place", [0, 1, 2_500, 4_999])
+@pytest.mark.parametrize("memory_limit", [None, 1 << 28])
+def test_the_first_removed_row(memory_limit: int | None, place: int) -> None:
+    """Values of tiles before it are in their place already; those of later tiles move up by a row."""
+    rows = [(str(i % 100), "t" * (i % 7), str(i / 4), str(i * 10**6)) for i in range(5_000)]
+    lines = [",".join("x" if i == place and c == 0 else text for c, text in enumerate(row)) for i, row in enumerate(rows)]
+    data = HEADER + "\n".join(lines).encode()
+    kept = rows[:place] + rows[place + 1 :]
+    for tile, threads in ((64, 8), (1000, 4), (20_000, 3)):
+        context = Context(threads=threads, memory_limit=memory_limit)
+        table = read(data, chunk_bytes=tile, context=context, on_error="reject", null_values=())
+        assert table["a"].to_pylist() == [int(row[0]) for row in kept]
+        assert table["b"].to_pylist() == [row[1] for row in kept]
+        assert table["c"].to_pylist() == [float(row[2]) for row in kept]
+        assert table["d"].to_pylist() == [int(row[3]) for row in kept]
+        assert table.report.rejected == 1
+
+
 @pytest.mark.parametrize("isa", _native.isas())
 @pytest.mark.parametrize("policy", ["null", "reject"])
 @pytest.mark.parametrize("density", [1.0, 0.5, 0.05])

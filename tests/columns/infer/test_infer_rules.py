@@ -139,6 +139,13 @@ def test_null_that_looks_like_a_value_is_null(value: str, null: str, expected: s
         assert str(found.type) == expected and found.null_count == 20 and found[1] is None and found[2] is not None
 
 
+@pytest.mark.parametrize(("numbers", "expected"), [("5", "string"), ("1", "bool"), ("0.5", "string")])
+def test_a_number_that_is_a_word_for_true_is_boolean(numbers: str, expected: str) -> None:
+    text = f"a\n{numbers}\n{numbers}\n1\n".encode()
+    table = read_csv(text, true_values=["1"], false_values=["0"], device="cpu")
+    assert str(table.schema["a"]) == expected
+
+
 def test_join_is_commutative_and_associative() -> None:
     for a in Kind:
         for b in Kind:

@@ -43,6 +43,14 @@ def test_escapes(quoted: bool, isa: str) -> None:
 
 
 @pytest.mark.parametrize("isa", ISAS)
+def test_an_escape_at_the_end_of_the_input_is_text(isa: str) -> None:
+    for size in (0, 1, 62, 63, 64, 127):
+        data = b"a,b\n1," + b"x" * size + b"\\"
+        table = read_csv(data, schema=["string", "string"], escape_char="\\", context=Context(isa=isa))
+        assert table["b"].to_pylist() == ["x" * size + "\\"]
+
+
+@pytest.mark.parametrize("isa", ISAS)
 def test_texts_of_a_quote_or_two(isa: str) -> None:
     """An empty quoted field is an empty text; a quoted quote is one."""
     assert read([b'""', b'""""', b'""""""', b'" "', b"a", b""], isa, null_values=[]) == ["", '"', '""', " ", "a", ""]

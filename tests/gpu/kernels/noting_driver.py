@@ -41,6 +41,8 @@ class NotingDriver:
             ctypes.CFUNCTYPE(ctypes.c_int, _WORD)(self._make_current),
             ctypes.CFUNCTYPE(ctypes.c_int, *[_WORD] * 4)(self._launch_with),
             ctypes.CFUNCTYPE(ctypes.c_int, _WORD)(lambda event: self._note("query", event)),
+            ctypes.CFUNCTYPE(ctypes.c_int, _WORD, _WORD)(lambda stream, capturing: self._note("is capturing", stream)),
+            ctypes.CFUNCTYPE(ctypes.c_int, _WORD, _WORD)(lambda stream, number: self._note("stream id", stream)),
         ]
 
     @property

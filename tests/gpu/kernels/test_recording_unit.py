@@ -34,7 +34,7 @@ class Memory:
 @pytest.fixture
 def driver(monkeypatch):
     made = NotingDriver((8, 4, 12))
-    made.made_current = 0
+    made.made_current, made.loaded = 0, []
 
     def current():
         made.made_current += 1
@@ -53,6 +53,7 @@ def driver(monkeypatch):
     monkeypatch.setattr(launchers, "staging", lambda card: None)
     monkeypatch.setattr(launchers, "device_pool", lambda card: SimpleNamespace(take=take))
     monkeypatch.setattr(launchers, "kernel", lambda *given, **_: Kernel(77, "fill_items", "QI12s", card))
+    monkeypatch.setattr(launchers, "load_programs", lambda programs, card: made.loaded.append(programs))
     monkeypatch.setattr(launchers, "known_kernels", {})
     monkeypatch.setattr("headrace.gpu.device.device.driver", lambda: SimpleNamespace(CUresult=Status, cuGetErrorString=said))
     made.launcher = GpuLauncher(card, stream=None, budget=Budget(), crossings=Crossings())
@@ -105,6 +106,7 @@ def test_a_run_tells_what_was_recorded_with_its_own_numbers(driver):
             ((-(-nbytes // 10), 1, 1, 64, 1, 1), *arguments((1 << 20) + tiles * 4, max(tiles, 9) % 7, TASK.pack(1, tiles))),
             ((1, 1, 1, 64, 1, 1), *arguments(0, 0, bytes(12))),
         ]
+    assert driver.loaded == [[(ENTRY.file, {})] * 3]  # once
 
 
 def arguments(address, number, task):

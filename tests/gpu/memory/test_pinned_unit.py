@@ -151,6 +151,18 @@ def test_what_is_not_pinned_yet_is_not_waited_for(lazy: LazyDriver) -> None:
     assert len(lazy.held) == 1
 
 
+def test_default_share_is_a_thirty_second_of_the_memory_limit(lazy: LazyDriver, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pinned_results._native, "usable_memory", lambda: 32 * (48 << 20))  # a container of 1.5 GiB
+    results = PinnedResults(CARD, waits=True)
+    first, second = results.take(14 << 20), results.take(28 << 20)
+    assert first is not None
+    assert second is not None
+    held = first.buffer(1), second.buffer(1)
+    assert results.nbytes == 48 << 20
+    assert results.take(1000) is None
+    del held
+
+
 def test_smaller_blocks_make_way(lazy: LazyDriver) -> None:
     results = PinnedResults(CARD, max_bytes=48 << 20, waits=True)
     small = results.take(1000)

@@ -24,20 +24,15 @@ class Buffer:
 @pytest.fixture
 def told(monkeypatch):
     made = []
-    none = SimpleNamespace(CU_STREAM_CAPTURE_STATUS_NONE=0)
-    functions = SimpleNamespace(
-        CUstreamCaptureStatus=none,
-        cuStreamIsCapturing=lambda stream: (0, 0),
-        cuStreamGetId=lambda stream: (0, stream),
-        cuMemsetD8Async=lambda *given: (0,),
-    )
+    functions = SimpleNamespace(cuMemsetD8Async=lambda *given: (0,))
     monkeypatch.setattr(module, "driver", lambda: functions)
+    monkeypatch.setattr(module, "card_calls", lambda: SimpleNamespace(stream_state=lambda stream, context: (0, False, stream)))
     monkeypatch.setattr(module, "device_pool", lambda card: SimpleNamespace(take=lambda nbytes, stream: Buffer(nbytes, made)))
     monkeypatch.setattr(module, "scratch_entries", {})
     return made
 
 
-CARD = SimpleNamespace(index=0, stream=9, current=nullcontext)
+CARD = SimpleNamespace(index=0, stream=9, current=nullcontext, context=7)
 SMALL, LARGE = 64 << 10, 1 << 20
 
 

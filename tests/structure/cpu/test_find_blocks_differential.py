@@ -15,6 +15,8 @@ pytestmark = pytest.mark.isas
 
 ISAS = _native.isas()
 TOKENS = [b"x", b",", b'"', b"\r", b"\n"]
+ESCAPE = b"\\"
+"""Replaces CR in the texts of dialects that have it."""
 FRONTS = [b"x" * 62, b'"' + b"x" * 61, b"a,b\n" + b"x" * 57 + b"\n", b'a,"b\n' + b"\n" * 57]
 """Kinds of the first 62 bytes: in a field, in quotes, after a line end, and lines that are quoted."""
 DIALECTS = [
@@ -23,13 +25,17 @@ DIALECTS = [
     Dialect(skip_blank_lines=False),
     Dialect(quote_char=None),
     Dialect(lineterminator="\n"),
+    Dialect(escape_char=ESCAPE),
+    Dialect(escape_char=ESCAPE, double_quote=False),
+    Dialect(escape_char=ESCAPE, quote_char=None),
 ]
 
 
 @cache
 def texts_of(dialect: Dialect) -> list[tuple[bytes, Structure]]:
     """Return all texts, and the oracle's structure of each."""
-    texts = [front + b"".join(tokens) + b'y,"z"\n' for front, tokens in product(FRONTS, product(TOKENS, repeat=4))]
+    tokens_of = TOKENS if dialect.escape_char is None else [ESCAPE if token == b"\r" else token for token in TOKENS]
+    texts = [front + b"".join(tokens) + b'y,"z"\n' for front, tokens in product(FRONTS, product(tokens_of, repeat=4))]
     return [(data, expected(data, dialect)) for data in texts]
 
 

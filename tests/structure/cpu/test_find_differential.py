@@ -31,6 +31,7 @@ def plain_dialects_and_texts(draw: st.DrawFn) -> tuple[Dialect, bytes]:
         sep=draw(st.sampled_from([",", "\t", "|"])),
         quote_char=draw(st.sampled_from(['"', "'", None])),
         double_quote=draw(st.booleans()),
+        escape_char=draw(st.sampled_from([None, "\\"])),
         lineterminator=draw(st.sampled_from([None, "\n", "\r", ";"])),
         skip_blank_lines=draw(st.booleans()),
         strict_quotes=draw(st.booleans()),
@@ -92,10 +93,10 @@ def test_masks_and_automaton_find_the_same(case: tuple[Dialect, bytes], tile: in
 
 
 @pytest.mark.parametrize("isa", ISAS)
-@pytest.mark.parametrize("marker", [b",", b"\n", b"\r\n", b'"', b'""', b'"\n', b",,", b"\n\n"])
+@pytest.mark.parametrize("marker", [b",", b"\n", b"\r\n", b'"', b'""', b'"\n', b",,", b"\n\n", b"\\,", b"\\\\\n"])
 def test_every_place_in_a_block(marker: bytes, isa: str) -> None:
     """Each special text at each place around the border of two blocks."""
-    dialect = Dialect()
+    dialect = Dialect(escape_char="\\" if b"\\" in marker else None)
     for place in range(BLOCK - 4, BLOCK + 4):
         data = b"x" * place + marker + b"y,z\n" + b"w" * BLOCK
         for tile, masks in product((1, BLOCK - 1, BLOCK, BLOCK + 1, 4096), (True, False)):
@@ -104,15 +105,29 @@ def test_every_place_in_a_block(marker: bytes, isa: str) -> None:
 
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("masks", [True, False])
-def test_state_maps_are_the_automatons(isa: str, masks: bool) -> None:
+@pytest.mark.parametrize("escape", [None, "\\"])
+def test_state_maps_are_the_automatons(escape: str | None, isa: str, masks: bool) -> None:
     """Summaries compose from the left to the right and not the other way round: the operator is not commutative."""
-    dialect = Dialect()
+    dialect = Dialect(escape_char=escape)
     native = _native.Dialect.make(dialect, masks)
-    texts_of_all_lengths = [(b'a,"b""c",d\r\n' * 12)[start : start + size] for start in range(12) for size in range(0, 140, 7)]
+    lines = b'a,"b""c",d\r\n' * 12 if escape is None else b'a\\,"b\\"",\\\\\n' * 12
+    texts_of_all_lengths = [lines[start : start + size] for start in range(12) for size in range(0, 140, 7)]
     for text in texts_of_all_lengths:
         assert _native.state_map(native, text, isa) == dialect.automaton.state_map(text)
     opened, closed = _native.state_map(native, b'"', isa), _native.state_map(native, b"\n", isa)
     assert bytes(closed[s] for s in opened) != bytes(opened[s] for s in closed)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_runs_of_escapes(isa: str) -> None:
+    """A run of escapes, at each place of a block and a tile, escapes the byte after it if the run is odd."""
+    dialect = Dialect(escape_char="\\", double_quote=False)
+    assert _native.Dialect.make(dialect).plain
+    for place, run in product((0, 1, 62, 63), (1, 2, 3, 63, 64, 65, 128)):
+        for after in (b",", b'"', b"\n"):
+            data = b"x" * place + b"\\" * run + after + b'y,"z' + b"\\" * run + b'"",z\n"w"\n'
+            for tile in (1, BLOCK, 4096):
+                assert found(data, dialect, tile=tile, isa=isa) == expected(data, dialect), (place, run, after, tile)
 
 
 @pytest.mark.parametrize("isa", ISAS)

@@ -62,7 +62,7 @@ def prepare(source: OpenSource, options: CsvOptions) -> Prepared:
 def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions, forms: PlannedForms | None = None) -> LoadPlan:
     """Return the plan for the native loader; `forms` are given if they were planned for the columns of several files."""
     planned, extent, context = prepared.columns, prepared.extent, options.context
-    tile_bytes = options.chunk_bytes or tile_bytes_for(source.size, prepared.beginning.first)
+    tile_bytes = options.chunk_bytes or tile_bytes_for(source.size, prepared.beginning.first, context.thread_count)
     with explained_by(prepared.beginning.decision):
         columns, rows, planned_forms, zones = _parts.get_or_create(
             lambda: _plan_parts(planned, options, forms), planned, options.values, options.rows, forms

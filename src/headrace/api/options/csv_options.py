@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
 
 from headrace import _native
 from headrace.api.options.table import DEFAULTS, OPTIONS
@@ -78,6 +78,8 @@ Keywords = dict[str, object]
 
 Parsed = Mapping[str, Any]
 """Each option's value as its parser returned it, by name."""
+
+T = TypeVar("T")
 
 
 def resolve_names(given: Mapping[str, object], others: Mapping[str, object]) -> tuple[Keywords, tuple[str, ...]]:
@@ -180,7 +182,7 @@ def _parse(values: Keywords, context: Context) -> CsvOptions:
     start_early(context.device)
     source = source_options(parsed, context)
     _check_bytes(parsed, source.encoding)
-    dialect, value_options = _dialect(parsed), _value_options(parsed, source.encoding)
+    dialect, value_options = _group(Dialect, parsed), _value_options(parsed, source.encoding)
     _check_marks(*value_options.marks, dialect)
     return CsvOptions(
         source=source,
@@ -188,14 +190,9 @@ def _parse(values: Keywords, context: Context) -> CsvOptions:
         schema=_schema_options(parsed, value_options),
         values=value_options,
         extent=_extent_options(parsed),
-        rows=RowOptions(short_records=parsed["short_records"], long_records=parsed["long_records"]),
+        rows=_group(RowOptions, parsed),
         row_index=_row_index(parsed),
-        files=FilesOptions(
-            glob=parsed["glob"],
-            union_by_name=parsed["union_by_name"],
-            include_file_paths=parsed["include_file_paths"],
-            hive_partitioning=parsed["hive_partitioning"],
-        ),
+        files=_group(FilesOptions, parsed),
         context=context,
         chunk_bytes=parsed["chunk_bytes"],
     )
@@ -237,19 +234,10 @@ def parse_one(name: str, value: object) -> Any:
     return _PARSERS[name](name, value)
 
 
-def _dialect(parsed: Parsed) -> Dialect:
-    return Dialect(
-        sep=parsed["sep"],
-        quote_char=parsed["quote_char"],
-        double_quote=parsed["double_quote"],
-        escape_char=parsed["escape_char"],
-        comment=parsed["comment"],
-        lineterminator=parsed["lineterminator"],
-        skip_initial_space=parsed["skip_initial_space"],
-        skip_blank_lines=parsed["skip_blank_lines"],
-        lenient_quotes=parsed["lenient_quotes"],
-        strict_quotes=parsed["strict_quotes"],
-    )
+def _group(group: type[T], parsed: Parsed, **others: object) -> T:
+    """Return a group of options: `others`, and the options that have the name of a field."""
+    named = {field.name: parsed[field.name] for field in fields(group) if field.name in parsed}  # type: ignore[arg-type]
+    return group(**named | others)
 
 
 def _check_bytes(parsed: Parsed, encoding: TextEncoding) -> None:
@@ -270,25 +258,20 @@ def _schema_options(parsed: Parsed, values: ValueOptions) -> SchemaOptions:
     has_indexes = isinstance(parsed["header"], tuple)
     nulls = {b"", *values.forms.null_texts, *(text for texts in values.forms.null_texts_of.values() for text in texts)}
     words = frozenset((*values.true_words, *values.false_words))
-    return SchemaOptions(
+    return _group(
+        SchemaOptions,
+        parsed,
         header=True if has_indexes else parsed["header"],
-        names=parsed["names"],
-        schema=parsed["schema"],
-        dtypes=parsed["dtypes"],
-        infer_schema=parsed["infer_schema"],
-        columns=parsed["columns"],
         kinds=FieldKinds(values.marks, values.forms.dates.any_of_them, words, frozenset(nulls)),
         replace_invalid=values.replace_invalid,
     )
 
 
 def _extent_options(parsed: Parsed) -> DataRangeOptions:
-    return DataRangeOptions(
-        skip_rows=parsed["skip_rows"],
+    return _group(
+        DataRangeOptions,
+        parsed,
         header=parsed["header"] if isinstance(parsed["header"], tuple) else None,
-        skip_rows_after_header=parsed["skip_rows_after_header"],
-        n_rows=parsed["n_rows"],
-        skip_footer=parsed["skip_footer"],
         widest=parsed["long_records"] == "widen",
     )
 
@@ -307,14 +290,12 @@ def _value_options(parsed: Parsed, encoding: TextEncoding) -> ValueOptions:
         raise OptionError(f"decimal and thousands are both {chr(decimal)!r}")
     nulls, dates = parsed["null_values"], date_options(parsed["date_format"], parsed["dayfirst"])
     by_column = isinstance(nulls, dict)
-    return ValueOptions(
+    return _group(
+        ValueOptions,
+        parsed,
         forms=FormOptions(null_texts_of=nulls, dates=dates) if by_column else FormOptions(null_texts=nulls, dates=dates),
         true_words=true_words,
         false_words=false_words,
-        quoted_null=parsed["quoted_null"],
-        on_error=parsed["on_error"],
-        max_rejects=parsed["max_rejects"],
-        shrink=parsed["shrink"],
         text_type=FORMS[parsed["strings"]],
         marks=(decimal, thousands),
         replace_invalid=encoding.replace,

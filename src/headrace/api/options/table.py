@@ -1,8 +1,8 @@
 """Lists the options of `read_csv` and `scan_csv`: the one place for their names, defaults, parsers, aliases and flags.
 
 `csv_options.parse_options` walks the table; the command's flags and docs/options.md are generated from it. ``checks/options.py``
-compares it with the signature and the documentation of `read_csv`. To add an option: a row here, its type in `keywords.py`,
-the parameter in `read_csv`, and what it does where `CsvOptions` is read.
+compares it with the signature and the documentation of `read_csv`. To add an option: a row here, its type in `keywords.py` and
+the parameter in `read_csv`. A field of the same name in a group of `CsvOptions` carries it to the place where it is used.
 """
 
 from __future__ import annotations

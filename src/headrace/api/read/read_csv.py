@@ -252,8 +252,8 @@ def read_csv(
         Bytes of text that a thread takes at a time. None to choose by the size of the text.
     progress
         Function that is called about every 0.1 s, on the calling thread. Its arguments are the bytes of text done and the bytes
-        in all, over all files. A second pass over a text counts again. An exception in it ends the read. Short reads do not call
-        it.
+        in all, over all files. Bytes that are sampled, or converted again, do not count. An exception in it ends the read. Short
+        reads do not call it.
     **aliases
         The names that other readers use for these options, e.g. ``delimiter``, ``na_values``, ``dtype``. Parameters of other
         readers that change nothing here, such as ``low_memory``, are accepted and noted in ``report.notes``.

@@ -28,8 +28,6 @@ except ImportError:
 
 _CUDA = 2
 """DLPack's number of CUDA devices."""
-_SORTED = {"bool", "integer", "float", "date", "time", "timestamp", "duration"}
-"""Families of types that can be keys."""
 
 
 def sort_column(column: Column, options: KeysOptions, strategy: str | None, context: Context | None) -> Column:
@@ -192,7 +190,7 @@ def code_of(column: Column) -> str:
         The type cannot be sorted.
     """
     traits = TRAITS[column.type.name]
-    if traits.family not in _SORTED:
+    if not traits.numpy:
         raise OptionError(f"keys are of type {column.type}; columns of numbers, bools, dates and times can be sorted")
     return "u1" if traits.family == "bool" else np.dtype(traits.struct).str[1:]
 

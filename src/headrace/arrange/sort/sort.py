@@ -123,7 +123,8 @@ def sort(
         return sort_column(keys, KeysOptions(descending, total_order, nulls), strategy, context)
     context, budget, source, order = begin(keys, descending, total_order, strategy, context)
     target = target_of(source, source.length, source.typestr, out, budget)
-    check_apart([(source, target)])
+    if out is not None:
+        check_apart([(source, target)])
     run("sort_keys", sort_task(source, order, target, (), None, True, strategy, context, budget))
     return target.owner
 
@@ -186,7 +187,8 @@ def argsort(
     context, budget, source, order = begin(keys, descending, total_order, strategy, context)
     check_places(dtype, source.length)
     target = target_of(source, source.length, INDEX_TYPES[dtype], out, budget)
-    check_apart([(source, None), (None, target)])
+    if out is not None:
+        check_apart([(source, None), (None, target)])
     run("argsort", sort_task(source, order, None, (), target, stable, strategy, context, budget))
     return target.owner
 
@@ -256,7 +258,8 @@ def sort_pairs(
         target_of(column, column.length, column.typestr, output, budget) for column, output in zip(columns, outs[1:], strict=True)
     ]
     moves = tuple(ColumnMove(a, b) for a, b in zip(columns, moved_to, strict=True))
-    check_apart([(source, target), *((move.source, move.target) for move in moves)])
+    if out is not None:
+        check_apart([(source, target), *((move.source, move.target) for move in moves)])
     run("sort_pairs", sort_task(source, order, target, moves, None, stable, strategy, context, budget))
     owners = [move.target.owner for move in moves]
     return SortedPairs(target.owner, owners if several else owners[0])

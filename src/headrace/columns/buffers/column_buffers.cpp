@@ -4,11 +4,10 @@ namespace headrace {
 
 usize value_bits(const ColumnType& type) {
     switch (type.id) {
-#define HR_TYPE(id, name, bits) \
-    case TypeId::id:            \
+#define HR_TYPE(id, name, bits, ...) \
+    case TypeId::id:                 \
         return bits;
 #include "core/types.def"
-#undef HR_TYPE
     }
     return 0;
 }

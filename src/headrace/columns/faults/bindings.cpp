@@ -1,18 +1,22 @@
 #include "columns/bindings.hpp"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 
 #include "columns/faults/faults.hpp"
+#include "columns/faults/gpu/patch_task.hpp"
+#include "columns/faults/gpu/remove_task.hpp"
 #include "columns/faults/locate.hpp"
 #include "columns/faults/resolve.hpp"
+#include "columns/faults/sort_faults.hpp"
 #include "columns/load/bindings.hpp"
+#include "core/layouts/layout.hpp"
 #include "sources/bindings.hpp"
 #include "structure/bindings.hpp"
 
@@ -21,12 +25,10 @@ namespace nb = nanobind;
 namespace headrace {
 namespace {
 
-// Return an array of structs from Python's bytes.
+// Return a view of an array of structs.
 template <class T>
-std::vector<T> items_of(const nb::bytes& given) {
-    std::vector<T> items(given.size() / sizeof(T));
-    std::memcpy(items.data(), given.c_str(), items.size() * sizeof(T));
-    return items;
+std::span<const T> items_of(const BorrowedBytes& given) {
+    return {static_cast<const T*>(given.data()), given.size() / sizeof(T)};
 }
 
 // Return the types that columns are converted as, with the zones of the plan. None: the column is not wanted.
@@ -40,36 +42,44 @@ std::vector<ColumnType> types_of(const LoadPlan& plan, nb::handle given) {
     return types;
 }
 
-// Return a view of bytes that Python owns.
-std::span<const u8> view_of(const nb::bytes& given) {
-    return {reinterpret_cast<const u8*>(given.c_str()), given.size()};
-}
-
-// Return the line of each fault. `lines` has the line of each listed fault's record, or only the first line.
-std::vector<u64> lines_by_record(const std::vector<FieldFault>& listed, const std::vector<u64>& lines,
+// Return the line of each fault. `lines`: of the record of each listed fault.
+std::vector<u64> lines_by_record(std::span<const FieldFault> listed, std::span<const u64> lines,
                                  const std::vector<FaultBlock>& faults) {
     std::vector<u64> found;
-    auto one = listed.begin();
+    found.reserve(rows_of(faults));
+    usize one = 0, record = 0;
     for (const FaultBlock& block : faults) {
         for (const FaultRow& fault : block.faults) {
-            while (one != listed.end() && one->record + 1 < fault.record) ++one;
-            found.push_back(lines[std::min<usize>(static_cast<usize>(one - listed.begin()), lines.size() - 1)]);
+            for (; listed[one].record + 1 < fault.record; ++one) {
+                if (listed[one].record != listed[one + 1].record) ++record;
+            }
+            found.push_back(lines[record]);
         }
     }
     return found;
 }
 
+// The faults that a GPU listed, sorted by record, and their records' texts. Borrows the memory of Python's objects.
+class GivenFaults {
+public:
+    // `texts`: (bytes, ends) of RecordTexts, and the line of each record.
+    GivenFaults(nb::handle faults, const nb::tuple& texts)
+        : faults_(faults), bytes_(texts[0]), ends_(texts[1]), lines_(texts[2]) {}
+    std::span<const FieldFault> faults() const { return items_of<FieldFault>(faults_); }
+    std::span<const u64> lines() const { return items_of<u64>(lines_); }
+    RecordTexts texts() const { return {items_of<u8>(bytes_), items_of<u64>(ends_)}; }
+
+private:
+    BorrowedBytes faults_, bytes_, ends_, lines_;
+};
+
 // (table of rejects, its rows, number of faults, ResolvedFaults::rejected_short) of the faults that a GPU listed. If a
-// fault raises, the table has only the first that does. `types`: of the columns. `prefixes`: (bytes, bytes of each
-// record). `lines`: of each fault's record.
+// fault raises, the table has only the first that does. `types`: of the columns.
 nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given, u64 begin,
-                       nb::list types, nb::bytes faults, nb::tuple prefixes, nb::bytes lines) {
+                       nb::list types, nb::handle faults, nb::tuple texts) {
     const LoadPlan plan = plan_from(given);
-    const std::vector<FieldFault> items = items_of<FieldFault>(faults);
-    const auto bytes = nb::cast<nb::bytes>(prefixes[0]);
-    const ListedFaults listed = {
-        *source.source, dialect.dialect, plan, begin, items, view_of(bytes), nb::cast<usize>(prefixes[1])};
-    const std::vector<u64> line_numbers = items_of<u64>(lines);
+    const GivenFaults items(faults, texts);
+    const ListedFaults listed = {*source.source, dialect.dialect, plan, begin, items.faults(), items.texts()};
     LoadResult result;
     for (const ColumnType& type : types_of(plan, types)) result.columns.emplace_back().type = type;
     ResolvedFaults resolved;
@@ -80,7 +90,7 @@ nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect,
         resolved = resolve_faults(listed);
         result.faults = std::move(resolved.faults);
         rows = rows_of(result.faults);
-        table = rejects_table(plan, result, lines_by_record(items, line_numbers, result.faults));
+        table = rejects_table(plan, result, lines_by_record(listed.faults, items.lines(), result.faults));
     }
     return nb::make_tuple(columns_list(table), rows, resolved.count, resolved.rejected_short);
 }
@@ -88,12 +98,10 @@ nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect,
 // For each field that a GPU left to the host: (ResolvedField::Resolution, kind, byte, the two words of its value, text,
 // whether the text was mended). `guesses`: a Kind or None for each column.
 nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, nb::handle given, u64 begin,
-                     nb::list types, nb::list guesses, nb::bytes fields, nb::tuple prefixes) {
+                     nb::list types, nb::list guesses, nb::handle fields, nb::tuple texts) {
     const LoadPlan plan = plan_from(given);
-    const std::vector<FieldFault> items = items_of<FieldFault>(fields);
-    const auto bytes = nb::cast<nb::bytes>(prefixes[0]);
-    const ListedFaults listed = {
-        *source.source, dialect.dialect, plan, begin, items, view_of(bytes), nb::cast<usize>(prefixes[1])};
+    const GivenFaults items(fields, texts);
+    const ListedFaults listed = {*source.source, dialect.dialect, plan, begin, items.faults(), items.texts()};
     std::vector<AssumedType> columns;
     for (const ColumnType& type : types_of(plan, types)) {
         const nb::handle guess = guesses[columns.size()];
@@ -110,6 +118,24 @@ nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, n
                                    field.value[1], nb::bytes(field.text.data(), field.text.size()), field.mended));
     }
     return rows;
+}
+
+// Write listed faults to `sorted` by record (sort_faults.hpp), and return the members of ListedKinds. `ranks`: of each
+// kind; kinds without one come last.
+nb::tuple sort_listed(nb::handle faults, nb::ndarray<u8, nb::ndim<1>, nb::c_contig> sorted,
+                      const std::vector<u8>& ranks, u64 records, unsigned threads) {
+    const BorrowedBytes bytes(faults);
+    FaultRanks all;
+    all.fill(255);
+    std::copy(ranks.begin(), ranks.end(), all.begin());
+    const std::span<const FieldFault> items = items_of<FieldFault>(bytes);
+    const std::span<FieldFault> to(reinterpret_cast<FieldFault*>(sorted.data()), items.size());
+    ListedKinds kinds;
+    {
+        const GilRelease release;
+        kinds = sort_faults(items, to, all, records, threads);
+    }
+    return nb::make_tuple(kinds.of_records, kinds.of_fields, kinds.has_repeats);
 }
 
 // Return the table of rejects for a fault of the header. The header is used nevertheless.
@@ -150,6 +176,7 @@ nb::list locate_rows(const PythonSource& source, const PythonDialect& dialect, n
 }  // namespace
 
 void bind_faults(nb::module_& m) {
+    register_layouts<PatchTask, RemovalColumn, RemovalTask, StoredValue>();
     m.def("no_rejects", [] {
         LoadResult none;
         std::vector<NamedColumn> table = rejects_table(LoadPlan{}, none, {});
@@ -157,6 +184,7 @@ void bind_faults(nb::module_& m) {
     });
     m.def("header_reject", &header_reject);
     m.def("rejects", &rejects_from);
+    m.def("sort_faults", &sort_listed);
     m.def("resolve_fields", &fields_from);
     m.def("locate_rows", &locate_rows);
 }

@@ -1,5 +1,6 @@
-// Collects the faults of a load from several threads, a tile at a time. It keeps the first `max` faults, whatever the
-// order in which tiles arrive. A tile is dropped once the preceding ones have that many. All faults are counted.
+// Collects the faults of a load from several threads, a tile at a time. It keeps the first faults, as many as the plan
+// lists at most, whatever the order in which tiles arrive. A tile is dropped once the preceding ones have that many.
+// All faults are counted.
 #pragma once
 
 #include <map>
@@ -9,13 +10,15 @@
 #include <vector>
 
 #include "columns/buffers/fault_block.hpp"
+#include "columns/plan/load_plan.hpp"
 #include "core/cpu/memory.hpp"
 
 namespace headrace {
 
 class FaultCollector {
 public:
-    FaultCollector(u64 max, std::shared_ptr<Budget> budget) : max_(max), budget_(std::move(budget)) {}
+    FaultCollector(const LoadPlan& plan, std::shared_ptr<Budget> budget)
+        : max_(plan.max_rejects), budget_(std::move(budget)) {}
     ~FaultCollector() { refund(); }
     FaultCollector(const FaultCollector&) = delete;
     FaultCollector& operator=(const FaultCollector&) = delete;

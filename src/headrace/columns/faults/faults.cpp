@@ -32,12 +32,11 @@ std::string_view fault_name(Fault fault) {
 std::string type_name(const ColumnType& type) {
     std::string name;
     switch (type.id) {
-#define HR_TYPE(id, text, bits) \
-    case TypeId::id:            \
-        name = text;            \
+#define HR_TYPE(id, text, ...) \
+    case TypeId::id:           \
+        name = text;           \
         break;
 #include "core/types.def"
-#undef HR_TYPE
     }
     if (type.id == TypeId::decimal128) {
         return name + "(" + std::to_string(type.precision) + ", " + std::to_string(type.scale) + ")";

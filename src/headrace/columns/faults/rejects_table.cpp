@@ -32,7 +32,21 @@ void for_each_part(std::string_view text, Valid valid, Invalid invalid) {
     }
 }
 
+bool is_ascii(std::string_view text) {
+    const auto* bytes = reinterpret_cast<const u8*>(text.data());
+    u64 bits = 0;
+    usize i = 0;
+    for (; i + 8 <= text.size(); i += 8) bits |= load_word(bytes + i);
+    if (i != 0) {
+        bits |= load_word(bytes + text.size() - 8);
+    } else {
+        for (; i < text.size(); ++i) bits |= bytes[i];
+    }
+    return (bits & 0x8080808080808080) == 0;
+}
+
 usize printable_size(std::string_view text) {
+    if (is_ascii(text)) return text.size();
     usize size = text.size();
     for_each_part(text, [](std::string_view) {}, [&](u8) { size += ESCAPE_BYTES - 1; });
     return size;
@@ -73,10 +87,11 @@ bool is_unclosed(const FaultRow& fault) { return fault.kind == Fault::unclosed_q
 
 enum RejectsText : usize { COLUMN, KIND, EXPECTED, FIELD, TEXT, TEXT_COLUMNS };
 
-// The position of a tile's faults in the table.
+// The position of a tile's faults in the table, and whether texts of the preceding tile's faults are not UTF-8.
 struct BlockPosition {
     u64 row = 0;
     std::array<u64, TEXT_COLUMNS> bytes{}, nulls{};
+    bool has_invalid = false;
 };
 
 class RejectsTable {
@@ -100,9 +115,10 @@ public:
         allocate();
         for_each_block([&](usize block) {
             const FaultBlock faults = std::move(blocks_[block]);
+            const bool has_invalid = places_[block + 1].has_invalid;
             write_words(faults.faults, places_[block].row);
             for (usize c = 0; c < TEXT_COLUMNS; ++c)
-                write_texts(faults.faults, places_[block], static_cast<RejectsText>(c));
+                write_texts(faults.faults, places_[block], static_cast<RejectsText>(c), has_invalid);
         });
         return finished();
     }
@@ -147,13 +163,19 @@ private:
         return fault.text();
     }
 
+    // Only texts of the source may have invalid UTF-8.
+    static bool is_source_text(RejectsText column) { return column == FIELD || column == TEXT; }
+
     void measure(const FaultBlock& block, BlockPosition& place) const {
         place.row = block.faults.size();
         for (usize c = 0; c < TEXT_COLUMNS; ++c) {
+            const auto column = static_cast<RejectsText>(c);
             for (const FaultRow& fault : block.faults) {
-                const Text text = text_of(static_cast<RejectsText>(c), fault);
-                place.bytes[c] += text ? printable_size(*text) : 0;
+                const Text text = text_of(column, fault);
+                const usize size = !text ? 0 : is_source_text(column) ? printable_size(*text) : text->size();
+                place.bytes[c] += size;
                 place.nulls[c] += text ? 0 : 1;
+                place.has_invalid |= text && size != text->size();
             }
         }
     }
@@ -203,14 +225,16 @@ private:
         }
     }
 
-    void write_texts(const std::vector<FaultRow>& faults, const BlockPosition& place, RejectsText number) const {
+    void write_texts(const std::vector<FaultRow>& faults, const BlockPosition& place, RejectsText number,
+                     bool has_invalid) const {
         const LoadedColumn& column = texts_[number];
         char* const begin = column.values.as<char>();
         char* to = begin + place.bytes[number];
         u64 row = place.row;
         for (const FaultRow& fault : faults) {
             if (const Text text = text_of(number, fault)) {
-                to = write_printable(*text, to);
+                to = has_invalid && is_source_text(number) ? write_printable(*text, to)
+                                                           : std::copy(text->begin(), text->end(), to);
                 if (column.null_count != 0) set_bit(column.validity, row);
             }
             column.offsets.as<i64>()[++row] = to - begin;

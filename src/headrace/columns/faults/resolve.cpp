@@ -1,141 +1,146 @@
-// Resolves listed faults. Each record is read as a tile of one byte, because a tile owns the records that begin in it.
-// If the caller has the record's first bytes, the source is read only for a longer record.
+// Resolves listed faults: many records with texts at a time, and each other record from the source.
 #include "columns/faults/resolve.hpp"
 
-#include <algorithm>
 #include <atomic>
-#include <cstring>
 
 #include "columns/convert/cpu/convert.hpp"
 #include "columns/faults/fault_collector.hpp"
 #include "columns/faults/order.hpp"
 #include "columns/plan/field_rules.hpp"
-#include "columns/records/tile_rows.hpp"
 #include "columns/rules/kinds.hpp"
 #include "core/cpu/thread_pool.hpp"
 
 namespace headrace {
 namespace {
 
-// Some bytes of a source, as if the source ended after them.
-class PrefixBytes final : public Source {
-public:
-    void show(u64 begin, std::span<const u8> bytes, u64 whole) {
-        begin_ = begin;
-        bytes_ = bytes.data();
-        size_ = std::min<u64>(begin + bytes.size(), whole);
-    }
-    void read(std::uint64_t offset, std::size_t n, std::uint8_t* to) const override {
-        std::memcpy(to, bytes_ + (offset - begin_), n);
-    }
-
-private:
-    u64 begin_ = 0;
-    const u8* bytes_ = nullptr;
-};
-
-// Reads one record at a time, by the rules of the loader.
-class RecordReader {
-public:
-    RecordReader(const Source& source, const Dialect& dialect, const LoadPlan& plan)
-        : source_(source), dialect_(dialect), plan_(plan), finder_(dialect, plan) {}
-
-    // Read the record that begins at byte `begin`. `prefix`: its first bytes, or none.
-    void read(u64 begin, std::span<const u8> prefix) {
-        prefix_.show(begin, prefix, source_.size());
-        // The meaning of lenient quotes may depend on text after the record.
-        const bool has_prefix = !prefix.empty() && !dialect_.lenient;
-        if (!has_prefix || !read_from(prefix_, begin)) read_from(source_, begin);
-        selected_ = &finder_.find(*tile_, tile_->has_strays ? reader_->strays() : std::vector<u32>{});
-    }
-    const TileRows& selected() const { return *selected_; }  // one row, or none if the record is rejected
-    const TileRowsFinder& rows() const { return finder_; }
-    const Tile& tile() const { return *tile_; }
-    usize fields() const { return (tile_->last[0] & RECORD_INDEX) + 1; }
-
-private:
-    // Read the record from a source. Return false if it may continue after the source's end.
-    bool read_from(const Source& source, u64 begin) {
-        reader_.reset();
-        scan_.emplace(source, dialect_, plan_.isa, begin, 1);
-        reader_.emplace(*scan_);
-        tile_ = reader_->next();
-        const bool ends = begin + tile_->ends[tile_->last[0] & RECORD_INDEX] < source.size();
-        return ends || source.size() == source_.size();
-    }
-
-    const Source& source_;
-    const Dialect& dialect_;
-    const LoadPlan& plan_;
-    TileRowsFinder finder_;
-    PrefixBytes prefix_;
-    std::optional<TileScan> scan_;
-    std::optional<TileReader> reader_;
-    const Tile* tile_ = nullptr;
-    const TileRows* selected_ = nullptr;
-};
-
-// Call visit(fault, reader with its record) for faults [from, to). `record`: index of the first record's prefix.
-template <class Visit>
-void for_each_fault(const ListedFaults& listed, usize from, usize to, usize record, Visit visit) {
-    const PrefixSource text(listed.source, listed.plan.end);
-    RecordReader reader(text, listed.dialect, listed.plan);
-    for (usize i = from; i < to; ++i) {
-        const FieldFault& fault = listed.faults[i];
-        if (i == from || fault.record != listed.faults[i - 1].record) {
-            const bool has = (record + 1) * listed.prefix_bytes <= listed.prefixes.size();
-            const usize size = has ? listed.prefix_bytes : 0;
-            reader.read(listed.begin + fault.record_begin, listed.prefixes.subspan(has ? record * size : 0, size));
-            ++record;
-        }
-        visit(fault, reader);
-    }
-}
-
 // Faults [from, to) of the list. `record`: index of their first record among all listed ones.
 struct Range {
     usize from, to, record;
 };
 
-// Resolve the faults of a range. Count in `rejected_short` as ResolvedFaults does.
-FaultBlock resolve_range(const ListedFaults& listed, const Range& range, u64& rejected_short) {
-    const LoadPlan& plan = listed.plan;
+// Call visit(fault, record, rows of the record's tile) for each fault of a range.
+template <class Visit>
+void for_each_fault(const ListedFaults& listed, const Range& range, Visit visit) {
+    const PrefixSource text(listed.source, listed.plan.end);
+    RecordReader reader(text, listed.dialect, listed.plan);
+    const RecordTexts& texts = listed.texts;
+    std::vector<usize> first;  // fault of each record, and the end
+    for (usize i = range.from; i < range.to; ++i) {
+        if (i == range.from || listed.faults[i].record != listed.faults[i - 1].record) first.push_back(i);
+    }
+    const usize records = first.size();
+    first.push_back(range.to);
+    const auto begin_of = [&](usize record) { return listed.begin + listed.faults[first[record]].record_begin; };
+    const auto has_text = [&](usize record) { return texts.size(range.record + record) != 0; };
+    for (usize from = 0, to = 0; from < records; from = to) {
+        ++to;
+        if (has_text(from)) {
+            while (to < records && has_text(to)) ++to;
+            reader.read(texts, range.record + from, range.record + to, begin_of(from));
+        } else {
+            reader.read(begin_of(from));
+        }
+        for (usize record = from; record < to; ++record) {
+            const RecordView view = reader.record(record - from, begin_of(record));
+            for (usize i = first[record]; i < first[record + 1]; ++i) visit(listed.faults[i], view, reader.rows());
+        }
+    }
+}
+
+// Append a fault of a record. `listed`: the fault as the kernels listed it, whose record is `record`.
+void add_listed(FaultBlock& block, const FieldFault& listed, const RecordView& record, TileFault found) {
+    found.record = 0;
+    add_fault(block, record.tile, found, listed.record);
+    FaultRow& row = block.faults.back();
+    row.record_begin = record.begin;
+    row.at = record.origin(found.at);
+}
+
+// Return whether a fault is a lenient quote. If its record had another fault of its own, that one would be listed.
+bool is_repaired(const ListedFaults& listed, const FieldFault& fault) {
+    return listed.dialect.lenient && fault.column == NO_FIELD && fault.kind == static_cast<u32>(Fault::quote);
+}
+
+// Return whether the list and the texts have all that the table shows of a range's faults. For other faults of records
+// and for counts of fields, the records have to be read.
+bool is_listed(const ListedFaults& listed, const Range& range) {
+    const bool counts_fields = listed.plan.rows.fill_short && field_outcome(listed.plan.on_error) == Outcome::reject;
+    if (counts_fields || listed.plan.rows.collect_long) return false;
+    usize record = range.record;
+    for (usize i = range.from; i < range.to; ++i) {
+        if (i != range.from && listed.faults[i].record != listed.faults[i - 1].record) ++record;
+        const FieldFault& fault = listed.faults[i];
+        if (fault.column == NO_FIELD && !is_repaired(listed, fault)) return false;
+        if (listed.texts.size(record) == 0) return false;
+    }
+    return true;
+}
+
+// Return the faults of a range that is_listed.
+FaultBlock copy_listed(const ListedFaults& listed, const Range& range) {
     FaultBlock block;
-    u64 counted = ~u64{0};
-    for_each_fault(listed, range.from, range.to, range.record,
-                   [&](const FieldFault& fault, const RecordReader& reader) {
-                       const TileRowsFinder& rows = reader.rows();
-                       const bool of_record = fault.column == NO_FIELD;
-                       const bool is_rejected =
-                           of_record ? rows.counts().rows == 0 : field_outcome(plan.on_error) == Outcome::reject;
-                       const bool is_filled = plan.rows.fill_short && reader.fields() < plan.rows.base_columns;
-                       if (is_rejected && is_filled && fault.record != counted) {
-                           counted = fault.record;
-                           ++rejected_short;
-                       }
-                       if (of_record) {
-                           for (const TileFault& found : rows.faults())
-                               add_fault(block, reader.tile(), found, fault.record);
-                           return;
-                       }
-                       const ByteRange record = rows.record(0), field = rows.field(0, fault.column);
-                       TileFault found{};
-                       found.record_begin = record.begin;
-                       found.record_end = record.end;
-                       found.at = static_cast<u32>(fault.at - fault.record_begin);
-                       found.column = fault.column;
-                       found.kind = static_cast<Fault>(fault.kind);
-                       found.outcome = field_outcome(plan.on_error);
-                       found.field_begin = field.begin;
-                       found.field_end = field.end;
-                       add_fault(block, reader.tile(), found, fault.record);
-                   });
+    block.faults.reserve(range.to - range.from);
+    const usize line_end = listed.dialect.universal_line_end ? 1 : listed.dialect.line_end_length;
+    usize record = range.record;
+    for (usize i = range.from; i < range.to; ++i) {
+        const FieldFault& fault = listed.faults[i];
+        if (i != range.from && fault.record != listed.faults[i - 1].record) ++record;
+        const std::span<const u8> text = listed.texts.text(record);
+        FaultRow& row =
+            block.add(fault.record + 1, {reinterpret_cast<const char*>(text.data()), text.size() - line_end});
+        row.record_begin = listed.begin + fault.record_begin;
+        row.at = listed.begin + fault.at;
+        row.kind = static_cast<Fault>(fault.kind);
+        row.column = NO_COLUMN;
+        row.outcome = Outcome::keep;
+        if (fault.column == NO_FIELD) continue;
+        row.field_begin = static_cast<u32>(fault.begin - fault.record_begin);
+        row.field_size = static_cast<u32>(fault.end - fault.begin);
+        row.column = static_cast<i32>(fault.column);
+        row.outcome = field_outcome(listed.plan.on_error);
+    }
     order_faults(block.faults);
     return block;
 }
 
-// Divide the faults into about `count` ranges. Each begins with the first fault of a record.
-std::vector<Range> ranges_of(std::span<const FieldFault> faults, usize count) {
+// Resolve the faults of a range. Count in `rejected_short` as ResolvedFaults does.
+FaultBlock resolve_range(const ListedFaults& listed, const Range& range, u64& rejected_short) {
+    if (is_listed(listed, range)) return copy_listed(listed, range);
+    const LoadPlan& plan = listed.plan;
+    FaultBlock block;
+    u64 counted = ~u64{0};
+    for_each_fault(listed, range, [&](const FieldFault& fault, const RecordView& record, const TileRows&) {
+        const bool of_record = fault.column == NO_FIELD;
+        const bool is_rejected = of_record ? record.is_rejected() : field_outcome(plan.on_error) == Outcome::reject;
+        const bool is_filled = plan.rows.fill_short && record.fields() < plan.rows.base_columns;
+        if (is_rejected && is_filled && fault.record != counted) {
+            counted = fault.record;
+            ++rejected_short;
+        }
+        if (of_record) {
+            for (const TileFault& found : record.faults) add_listed(block, fault, record, found);
+            return;
+        }
+        const ByteRange whole = record.rows.record(record.row), field = record.rows.field(record.row, fault.column);
+        TileFault found{};
+        found.record_begin = whole.begin;
+        found.record_end = whole.end;
+        found.at = whole.begin + static_cast<u32>(fault.at - fault.record_begin);
+        found.column = fault.column;
+        found.kind = static_cast<Fault>(fault.kind);
+        found.outcome = field_outcome(plan.on_error);
+        found.field_begin = field.begin;
+        found.field_end = field.end;
+        add_listed(block, fault, record, found);
+    });
+    order_faults(block.faults);
+    return block;
+}
+
+// Divide the faults into ranges. Each begins with the first fault of a record.
+std::vector<Range> ranges_of(std::span<const FieldFault> faults) {
+    constexpr usize RANGE_FAULTS = 1024;
+    const usize count = faults.size() / RANGE_FAULTS + 1;
     std::vector<Range> ranges;
     usize records = 0;
     for (usize i = 0; i < faults.size(); ++i) {
@@ -149,22 +154,27 @@ std::vector<Range> ranges_of(std::span<const FieldFault> faults, usize count) {
     return ranges;
 }
 
+// Call work(i) for each range, on several threads.
+template <class Work>
+void for_each_range(const ListedFaults& listed, const std::vector<Range>& ranges, Work work) {
+    std::atomic<usize> next{0};
+    const usize threads = std::clamp<usize>(ranges.size(), 1, listed.plan.threads);
+    run_parallel(static_cast<unsigned>(threads), [&](unsigned) {
+        for (usize i = next++; i < ranges.size(); i = next++) work(i);
+    });
+}
+
 }  // namespace
 
 ResolvedFaults resolve_faults(const ListedFaults& listed) {
-    if (listed.faults.empty()) return {};
-    constexpr usize RANGE_FAULTS = 1024;
-    const std::vector<Range> ranges = ranges_of(listed.faults, listed.faults.size() / RANGE_FAULTS + 1);
-    FaultCollector collector(listed.plan.max_rejects, std::make_shared<Budget>(listed.plan.memory_limit));
-    std::atomic<usize> next{0};
+    const std::vector<Range> ranges = ranges_of(listed.faults);
+    FaultCollector collector(listed.plan, std::make_shared<Budget>(listed.plan.memory_limit));
     std::atomic<u64> rejected_short{0};
-    run_parallel(static_cast<unsigned>(std::min<usize>(listed.plan.threads, ranges.size())), [&](unsigned) {
+    for_each_range(listed, ranges, [&](usize i) {
         u64 counted_short = 0;
-        for (usize i = next++; i < ranges.size(); i = next++) {
-            FaultBlock block = resolve_range(listed, ranges[i], counted_short);
-            block.tile = i;
-            collector.count_and_add(std::move(block));
-        }
+        FaultBlock block = resolve_range(listed, ranges[i], counted_short);
+        block.tile = i;
+        collector.count_and_add(std::move(block));
         rejected_short += counted_short;
     });
     const u64 count = collector.has_raised() ? 1 : collector.count();
@@ -173,17 +183,28 @@ ResolvedFaults resolve_faults(const ListedFaults& listed) {
 
 namespace {
 
+// Return one of several rows.
+TileRows row_of(TileRows rows, usize row) {
+    rows.starts += row;
+    rows.ends += row * rows.columns;
+    if (rows.field_starts != nullptr) rows.field_starts += row * rows.columns;
+    if (rows.widths != nullptr) rows.widths += row;
+    rows.rows = 1;
+    return rows;
+}
+
 // Converts one field at a time, by the kernel that converts tiles.
 class FieldResolver {
 public:
     explicit FieldResolver(const LoadPlan& plan) : plan_(plan), rules_(plan), kernels_(convert_kernels(plan.isa)) {}
 
-    ResolvedField resolve(const RecordReader& reader, usize column, const AssumedType& assumed) {
+    // `rows`: of the record's tile.
+    ResolvedField resolve(const RecordView& view, const TileRows& rows, usize column, const AssumedType& assumed) {
         resolved_ = {};
-        tile_ = &reader.tile();
+        view_ = &view;
         u64 nulls = 0, bits = 0;
         u32 string_end = 0;
-        const ByteRange record = reader.rows().record(0);
+        const ByteRange record = view.rows.record(view.row);
         const usize growth = plan_.replace_invalid ? REPLACEMENT_GROWTH : 1;
         const usize capacity = growth * (record.end - record.begin) + 128;
         scratch_.resize(3 * capacity);
@@ -203,7 +224,7 @@ public:
         job.number = scratch_.data() + capacity;
         job.string_bytes = scratch_.data() + 2 * capacity;
         job.misfits = {this, on_fault, on_kind};
-        resolved_.mended = kernels_.convert(reader.selected(), job).replaced != 0;
+        resolved_.mended = kernels_.convert(row_of(rows, view.row), job).replaced != 0;
         if (assumed.type.id == TypeId::boolean) resolved_.value[0] = bits & 1;
         resolved_.text.assign(reinterpret_cast<const char*>(job.string_bytes), string_end);
         if (nulls == 0) resolved_.outcome = ResolvedField::Resolution::value;
@@ -221,7 +242,7 @@ private:
     void set(ResolvedField::Resolution outcome, u8 kind, u32 at) {
         resolved_.outcome = outcome;
         resolved_.kind = kind;
-        resolved_.at = tile_->origin(at);
+        resolved_.at = view_->origin(at);
     }
 
     const LoadPlan& plan_;
@@ -229,16 +250,21 @@ private:
     const ConvertKernels& kernels_;
     std::vector<u8> scratch_;
     ResolvedField resolved_;
-    const Tile* tile_ = nullptr;
+    const RecordView* view_ = nullptr;
 };
 
 }  // namespace
 
 std::vector<ResolvedField> resolve_fields(const ListedFaults& listed, const std::vector<AssumedType>& columns) {
-    std::vector<ResolvedField> resolved;
-    FieldResolver resolver(listed.plan);
-    for_each_fault(listed, 0, listed.faults.size(), 0, [&](const FieldFault& fault, const RecordReader& reader) {
-        resolved.push_back(resolver.resolve(reader, fault.column, columns[fault.column]));
+    const std::vector<Range> ranges = ranges_of(listed.faults);
+    std::vector<ResolvedField> resolved(listed.faults.size());
+    for_each_range(listed, ranges, [&](usize number) {
+        FieldResolver resolver(listed.plan);
+        usize i = ranges[number].from;
+        for_each_fault(listed, ranges[number],
+                       [&](const FieldFault& fault, const RecordView& record, const TileRows& rows) {
+                           resolved[i++] = resolver.resolve(record, rows, fault.column, columns[fault.column]);
+                       });
     });
     return resolved;
 }

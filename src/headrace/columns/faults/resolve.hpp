@@ -9,22 +9,18 @@
 
 #include "columns/buffers/load_result.hpp"
 #include "columns/convert/gpu/convert_task.hpp"
-#include "columns/plan/load_plan.hpp"
-#include "sources/source.hpp"
-#include "structure/dfa.hpp"
+#include "columns/faults/record_reader.hpp"
 
 namespace headrace {
 
-// The listed faults by record, and the text. `prefixes`: the first `prefix_bytes` bytes of each record in turn, for a
-// source that is slow to read; or none.
+// The listed faults by record, the text, and the texts of these records in turn.
 struct ListedFaults {
     const Source& source;
     const Dialect& dialect;
     const LoadPlan& plan;
     u64 begin;  // byte of the source that positions in faults count from
     std::span<const FieldFault> faults;
-    std::span<const u8> prefixes;
-    usize prefix_bytes;
+    RecordTexts texts;
 };
 
 struct ResolvedFaults {

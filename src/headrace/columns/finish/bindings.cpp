@@ -7,7 +7,10 @@
 
 #include "columns/finish/concat.hpp"
 #include "columns/finish/finish.hpp"
+#include "columns/finish/gpu/concat_task.hpp"
+#include "columns/finish/gpu/finish_task.hpp"
 #include "columns/load/shared_load.hpp"
+#include "core/layouts/layout.hpp"
 
 namespace nb = nanobind;
 
@@ -58,6 +61,9 @@ nb::tuple join_columns(nb::list given, nb::handle type, const LoadShare& share, 
 
 }  // namespace
 
-void bind_finish(nb::module_& m) { m.def("join_columns", &join_columns); }
+void bind_finish(nb::module_& m) {
+    register_layouts<JoinedPart, JoinedColumn, ShrunkColumn>();
+    m.def("join_columns", &join_columns);
+}
 
 }  // namespace headrace

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "columns/bindings.hpp"
@@ -49,18 +51,6 @@ inline std::string_view outcome_name(Outcome outcome) {
     return "raise";
 }
 
-// `given` has the attributes of columns/plan/row_policy.py's RowRules.
-inline RowRules row_rules(nanobind::handle given) {
-    RowRules rules;
-    rules.base_columns = nanobind::cast<std::size_t>(given.attr("base_columns"));
-    rules.fill_short = nanobind::cast<bool>(given.attr("fill_short"));
-    rules.collect_long = nanobind::cast<bool>(given.attr("collect_long"));
-    rules.on_short = outcome(nanobind::cast<std::string>(given.attr("on_short")));
-    rules.on_long = outcome(nanobind::cast<std::string>(given.attr("on_long")));
-    rules.on_malformed = outcome(nanobind::cast<std::string>(given.attr("on_malformed")));
-    return rules;
-}
-
 inline std::vector<std::string> texts(nanobind::handle list) {
     std::vector<std::string> result;
     for (const nanobind::handle text : list) {
@@ -70,15 +60,6 @@ inline std::vector<std::string> texts(nanobind::handle list) {
     return result;
 }
 
-// Return the function that a load calls regularly. It runs Python's signal handlers (Ctrl-C) and `progress`; an
-// exception of either ends the load. `progress` is borrowed: the caller's LoadRun outlives the load.
-inline auto poll_of(nanobind::handle progress) {
-    return [progress](std::uint64_t done, std::uint64_t total) {
-        check_signals();
-        if (!progress.is_none()) with_gil([&] { progress(done, total); });
-    };
-}
-
 // `given` is (decimal, thousands or None), each a byte.
 inline NumberMarks number_marks(nanobind::handle given) {
     const nanobind::object thousands = given[1];
@@ -86,6 +67,54 @@ inline NumberMarks number_marks(nanobind::handle given) {
     marks.decimal = nanobind::cast<u8>(given[0]);
     if (!thousands.is_none()) marks.thousands = nanobind::cast<u8>(thousands);
     return marks;
+}
+
+template <class T>
+T value_of(nanobind::handle given) {
+    if constexpr (std::is_same_v<T, OnError>) {
+        return policy(nanobind::cast<std::string>(given));
+    } else if constexpr (std::is_same_v<T, Outcome>) {
+        return outcome(nanobind::cast<std::string>(given));
+    } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+        return texts(given);
+    } else if constexpr (std::is_same_v<T, NumberMarks>) {
+        return number_marks(given);
+    } else {
+        return nanobind::cast<T>(given);
+    }
+}
+
+// Returns a function that sets a member from the attribute of this name. An attribute that is None leaves the default.
+inline auto reader_of(nanobind::handle given) {
+    return [given](const char* name, auto& member) {
+        const nanobind::object value = given.attr(name);
+        if (!value.is_none()) member = value_of<std::remove_reference_t<decltype(member)>>(value);
+    };
+}
+
+// `given` has the attributes of columns/plan/row_policy.py's RowRules.
+inline RowRules row_rules(nanobind::handle given) {
+    RowRules rules;
+    const auto read = reader_of(given);
+    read("base_columns", rules.base_columns);
+    read("fill_short", rules.fill_short);
+    read("collect_long", rules.collect_long);
+    read("on_short", rules.on_short);
+    read("on_long", rules.on_long);
+    read("on_malformed", rules.on_malformed);
+    return rules;
+}
+
+// Return the function that a load calls regularly. It runs Python's signal handlers (Ctrl-C) and `progress`; an
+// exception of either ends the load. A pass that converts bytes again does not report them again. `progress` is
+// borrowed: the caller's LoadRun outlives the load.
+inline auto poll_of(nanobind::handle progress) {
+    return [progress, reported = std::uint64_t{0}](std::uint64_t done, std::uint64_t total) mutable {
+        check_signals();
+        if (progress.is_none() || done <= reported) return;
+        reported = done;
+        with_gil([&] { progress(done, total); });
+    };
 }
 
 // `given` is columns/date_format.py's DateForms.
@@ -133,40 +162,35 @@ inline void plan_forms(nanobind::handle given, LoadPlan& result) {
 
 // `given` has the attributes of columns/plan/load_plan.py's TextPart.
 inline void plan_part(nanobind::handle given, LoadPlan& result) {
-    result.stop = nanobind::cast<std::uint64_t>(given.attr("stop"));
-    result.before = {nanobind::cast<u8>(given.attr("state")),    nanobind::cast<bool>(given.attr("is_more")),
-                     nanobind::cast<u64>(given.attr("records")), nanobind::cast<u64>(given.attr("bytes")),
-                     nanobind::cast<u64>(given.attr("lines")),   nanobind::cast<u64>(given.attr("line_begin"))};
+    const auto read = reader_of(given);
+    read("stop", result.stop);
+    read("state", result.before.state);
+    read("is_more", result.before.is_more);
+    read("records", result.before.records);
+    read("bytes", result.before.bytes);
+    read("lines", result.before.lines);
+    read("line_begin", result.before.line_begin);
 }
 
 // `plan` has the attributes of columns/plan/load_plan.py's LoadPlan.
 inline LoadPlan plan_from(nanobind::handle plan) {
     LoadPlan result;
     for (const nanobind::handle column : plan.attr("columns")) result.columns.push_back(planned_column(column));
-    result.begin = nanobind::cast<std::uint64_t>(plan.attr("begin"));
-    result.end = nanobind::cast<std::uint64_t>(plan.attr("end"));
-    result.data_begin = nanobind::cast<std::uint64_t>(plan.attr("data_begin"));
+    const auto read = reader_of(plan);
+    read("begin", result.begin);
+    read("end", result.end);
+    read("data_begin", result.data_begin);
+    read("row_index", result.row_index);
+    read("threads", result.threads);
+    read("tile_bytes", result.tile_bytes);
+    read("memory_limit", result.memory_limit);
+    read("exact_memory", result.exact_memory);
+    read("file", result.file);
+    result.isa = choose_isa(nanobind::cast<std::string>(plan.attr("isa")));
     result.rows = row_rules(plan.attr("rows"));
     if (const nanobind::object part = plan.attr("part"); !part.is_none()) plan_part(part, result);
-    const nanobind::object values = plan.attr("values");
-    result.on_error = policy(nanobind::cast<std::string>(values.attr("on_error")));
-    if (const nanobind::object limit = values.attr("max_rejects"); !limit.is_none())
-        result.max_rejects = nanobind::cast<u64>(limit);
-    result.true_words = texts(values.attr("true_words"));
-    result.false_words = texts(values.attr("false_words"));
-    result.quoted_null = nanobind::cast<bool>(values.attr("quoted_null"));
-    const nanobind::object row_index = plan.attr("row_index");
-    if (!row_index.is_none()) result.row_index = nanobind::cast<i64>(row_index);
-    result.replace_invalid = nanobind::cast<bool>(values.attr("replace_invalid"));
-    result.shrink = nanobind::cast<bool>(values.attr("shrink"));
-    result.marks = number_marks(values.attr("marks"));
+    visit_values(result, reader_of(plan.attr("values")));
     plan_forms(plan, result);
-    result.threads = nanobind::cast<unsigned>(plan.attr("threads"));
-    result.tile_bytes = nanobind::cast<std::size_t>(plan.attr("tile_bytes"));
-    result.memory_limit = nanobind::cast<std::size_t>(plan.attr("memory_limit"));
-    result.exact_memory = nanobind::cast<bool>(plan.attr("exact_memory"));
-    result.isa = choose_isa(nanobind::cast<std::string>(plan.attr("isa")));
-    result.file = nanobind::cast<u32>(plan.attr("file"));
     usize column = 0;
     for (const nanobind::handle share_column : plan.attr("share_columns")) {
         result.columns[column++].share_column = nanobind::cast<usize>(share_column);

@@ -61,7 +61,7 @@ public:
           guesses_(first_guesses(plan_)),
           ledger_(plan_.columns.size(), plan_.file),
           budget_(share_ ? share_->budget : std::make_shared<Budget>(plan_.memory_limit)),
-          faults_(plan_.max_rejects, budget_) {
+          faults_(plan_, budget_) {
         result_.budget = budget_;
         result_.columns.resize(plan_.columns.size());
         result_.end = plan_.begin;
@@ -175,7 +175,7 @@ void sample_kinds(const Source& source, const Dialect& dialect, const LoadPlan& 
     none.columns.resize(guesses.size());
     const PrefixSource text(source, plan.end);
     const LoadRun run;
-    FaultCollector faults(0, std::make_shared<Budget>());
+    FaultCollector faults(plan, std::make_shared<Budget>());
     LoadPass pass({text, dialect, plan, run}, guesses, {ledger, faults, none});
     if (pass.wants_any()) pass.classify_only(bytes);
 }

@@ -15,8 +15,8 @@ struct LoadShare;
 // The handles of one call, which a plan does not have.
 struct LoadRun {
     LoadShare* share = nullptr;  // state shared with the loads of other files (columns/load/shared_load.hpp)
-    // Called on the calling thread about every 0.1 s with the bytes of text processed by this pass and their total; may
-    // throw.
+    // Called on the calling thread about every 0.1 s; may throw. Its arguments are the bytes of text that this pass has
+    // converted, and those of the whole range. The first is 0 while types are sampled or strings measured.
     std::function<void(std::uint64_t, std::uint64_t)> poll;
 };
 

@@ -140,6 +140,8 @@ usize LoadPass::text_capacity(const ColumnType& type) const {
 void LoadPass::allocate(bool exact) {
     const usize rows = exact ? counts_.rows : max_rows();
     const usize text = text_bound();
+    max_rows_ = rows;
+    ensured_rows_ = 0;
     for (const usize c : wanted_) {
         // Each of a column's three regions has its own purpose, by which freed memory is reused.
         const auto use = [c](u32 region) { return static_cast<u32>(3 * c + 1) + region; };
@@ -165,11 +167,32 @@ void LoadPass::allocate(bool exact) {
     }
 }
 
+// Make memory usable for the rows up to this tile, whose turn it is, and for those that are expected in all tiles. So
+// few tiles touch every column here, while all later tiles wait. With a memory limit, only counted rows are charged.
+void LoadPass::ensure_rows(usize counted, std::uint64_t tile) {
+    if (counted <= ensured_rows_) return;
+    constexpr double SPARE = 1.03;
+    const double expected =
+        SPARE * static_cast<double>(counted) * static_cast<double>(tiles_) / static_cast<double>(tile + 1);
+    const usize bound = expected < static_cast<double>(max_rows_) ? static_cast<usize>(expected) : max_rows_;
+    const usize rows = result_.budget->is_limited() ? counted : std::max(counted, bound);
+    for (const usize c : wanted_) {
+        LoadedColumn& column = result_.columns[c];
+        const usize bits = value_bits(column.type);
+        if (is_string(column.type)) {
+            column.offsets.ensure((rows + 1) * bits / 8);
+        } else {
+            column.values.ensure((rows * bits + 63) / 64 * 8);
+        }
+        null_bits_[c].ensure((rows + 63) / 64 * 8);
+    }
+    ensured_rows_ = rows;
+}
+
 void LoadPass::report_progress() const {
     if (!run_.poll) return;
-    const std::uint64_t total = std::min<std::uint64_t>(span(), tiles_ * plan_.tile_bytes);
     const std::uint64_t position = scan_->next_tile.load(std::memory_order_relaxed) * plan_.tile_bytes;
-    run_.poll(std::min(position, total), total);
+    run_.poll(mode_ == Mode::convert ? std::min<std::uint64_t>(position, span()) : 0, span());
 }
 
 void LoadPass::run_tiles(Mode mode, unsigned threads, std::uint64_t tiles) {
@@ -177,12 +200,15 @@ void LoadPass::run_tiles(Mode mode, unsigned threads, std::uint64_t tiles) {
     const std::uint64_t stop = std::min<std::uint64_t>(plan_.stop, plan_.begin + tiles * plan_.tile_bytes);
     const TilePart part{plan_.begin, stop, plan_.before.state};
     TileScan scan(source_, dialect_, plan_.isa, part, plan_.tile_bytes);
-    OrderedGate places;
+    OrderedGate bases, places;
     scan_ = &scan;
+    bases_ = &bases;
     places_ = &places;
     mode_ = mode;
     tiles_ = tiles;
     counts_ = LoadCounts{};
+    removes_rows_ = false;
+    row_bound_ = 0;
     std::fill(string_bytes_.begin(), string_bytes_.end(), 0);
     run_parallel(threads, [&](unsigned worker) {
         try {
@@ -190,6 +216,7 @@ void LoadPass::run_tiles(Mode mode, unsigned threads, std::uint64_t tiles) {
         } catch (const GateClosed&) {
         } catch (...) {
             scan.gate.close();
+            bases.close();
             places.close();
             throw;
         }

@@ -71,6 +71,7 @@ private:
     void run_tiles(Mode mode, unsigned threads, std::uint64_t tiles);
     void report_progress() const;
     void allocate(bool exact);
+    void ensure_rows(usize counted, std::uint64_t tile);
     bool wants_exact() const;
     bool is_part() const { return plan_.stop < source_.size(); }
     std::uint64_t span() const;
@@ -95,11 +96,14 @@ private:
     std::vector<usize> wanted_;      // columns
     std::vector<u64> string_bytes_;  // per column, of the tiles that have their place in the result
     LoadCounts counts_;
-    std::vector<Region> null_bits_;  // per column, bit 1: null
+    usize max_rows_ = 0, ensured_rows_ = 0;  // rows that the buffers may grow to, and those they have memory for
+    std::vector<Region> null_bits_;          // per column, bit 1: null
     std::vector<std::atomic<u64>>
         doomed_;  // per column, the first tile with text: kinds in later tiles do not change the type
     std::atomic<std::uint64_t> stopped_at_{EVERY_TILE};
     std::atomic<bool> rejects_late_{false};
+    std::atomic<bool> removes_rows_{false};
+    usize row_bound_ = 0;  // rows of the tiles that have an expected place, if rows may be removed
     bool lists_faults_ = true;
     std::vector<RejectedRecords> rejected_;  // by this pass and earlier ones
     std::mutex results_mutex_;
@@ -107,7 +111,8 @@ private:
     StageSeconds seconds_;
 
     TileScan* scan_ = nullptr;
-    OrderedGate* places_ = nullptr;
+    OrderedGate* bases_ = nullptr;   // of tiles that get their expected place, if rows may be removed
+    OrderedGate* places_ = nullptr;  // of tiles that get their place
     Mode mode_ = Mode::convert;
     std::uint64_t tiles_ = 0;
 };

@@ -17,7 +17,7 @@ struct TileColumn {
     const u32* string_ends;
     u64 stored_string_bytes;  // of the rows that are not removed
     u64 string_base;          // offset of the bytes in the result
-    const u8* values;         // of fixed width, if rows may be removed from them; null if the column is skipped
+    const u8* values;         // of fixed width, if rows may be removed; null if the column is skipped
 
     // Return the offset of a row's string in `string_bytes`.
     u32 string_begin(usize row) const { return row == 0 ? 0 : string_ends[row - 1]; }

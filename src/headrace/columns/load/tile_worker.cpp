@@ -68,12 +68,18 @@ void TileWorker::give_memory() {
 }
 
 void TileWorker::work(const Tile& tile) {
+    // A tile inside a long record adds nothing to the result, so it does not wait for the tiles before it.
+    if (tile.records == 0 && tile.blank_lines == 0) {
+        if (expects_place()) pass_.bases_->skip(tile.number);
+        pass_.places_->skip(tile.number);
+        return;
+    }
     const TileRows& rows = finder_.find(tile, tile.has_strays ? reader_.strays() : std::vector<u32>{});
     rows_ = &rows;
     faults_.begin();
     prepare(rows);
     convert_strings(rows);
-    if (may_remove_rows()) convert_to_memory(rows);
+    if (may_remove_rows()) convert_removable(rows);
     if (pass_.mode_ == LoadPass::Mode::convert) find_rejected();
     reserve_rows();
     if (pass_.mode_ != LoadPass::Mode::measure) {
@@ -86,6 +92,10 @@ void TileWorker::work(const Tile& tile) {
 bool TileWorker::may_remove_rows() const {
     return pass_.mode_ == LoadPass::Mode::convert && field_outcome(pass_.plan_.on_error) == Outcome::reject;
 }
+
+// Return whether values are converted to the place in the result that they have if no row is removed. With a memory
+// limit they are not: only rows that stay are charged.
+bool TileWorker::expects_place() const { return may_remove_rows() && !pass_.result_.budget->is_limited(); }
 
 // Return whether a column is converted as strings. One of unknown type is: it may turn out to be all null.
 bool TileWorker::is_string_job(const TileColumn& part) const { return is_string(pass_.guesses_[part.column].type); }
@@ -179,8 +189,9 @@ void TileWorker::convert_strings(const TileRows& rows) {
     }
 }
 
-// Convert values to the worker's memory: which of their rows stay is known when all columns are converted.
-void TileWorker::convert_to_memory(const TileRows& rows) {
+// Call use(column, memory) for the columns of fixed width, each with its part of the worker's memory for values.
+template <class Use>
+void TileWorker::use_value_memory(const TileRows& rows, const Use& use) {
     const auto size_of = [&](const TileColumn& part) {
         const usize bits = is_string_job(part) ? 0 : value_bits(pass_.guesses_[part.column].type);
         return (rows.rows * bits / 8 + Region::SLACK + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -192,11 +203,48 @@ void TileWorker::convert_to_memory(const TileRows& rows) {
     usize left = memory_.values.size();
     auto* to = static_cast<u8*>(std::align(ALIGNMENT, 1, begin, left));
     for (TileColumn& part : parts_) {
-        if (is_string_job(part)) continue;
-        const bool is_converted = convert_values(rows, part, reinterpret_cast<std::byte*>(to), 0);
-        part.values = is_converted ? to : nullptr;
+        if (!is_string_job(part)) use(part, to);
         to += size_of(part);
     }
+}
+
+// Convert values before it is known which of the rows stay. As long as no row was removed, they go to the result, and
+// remain there if none of this tile and the earlier ones is. After the first removed row they go to the worker's
+// memory.
+void TileWorker::convert_removable(const TileRows& rows) {
+    is_in_place_ = expects_place();
+    if (is_in_place_) {
+        pass_.bases_->enter(tile_->number);
+        row_base_ = pass_.row_bound_;
+        pass_.row_bound_ += rows.rows;
+        pass_.ensure_rows(pass_.row_bound_, tile_->number);
+        pass_.bases_->leave();
+        is_in_place_ = !pass_.removes_rows_.load(std::memory_order_relaxed);
+    }
+    const auto convert_to = [&](TileColumn& part, u8* to) {
+        part.values = convert_values(rows, part, reinterpret_cast<std::byte*>(to), 0) ? to : nullptr;
+    };
+    if (!is_in_place_) {
+        use_value_memory(rows, convert_to);
+        return;
+    }
+    for (TileColumn& part : parts_) {
+        if (is_string_job(part)) continue;
+        const usize width = value_bits(pass_.guesses_[part.column].type) / 8;
+        convert_to(part, pass_.result_.columns[part.column].values.as<u8>() + row_base_ * width);
+    }
+}
+
+// Move values that are in the result to the worker's memory. This has to be done at the tile's turn: earlier tiles have
+// left the place alone, and later ones may then write there.
+void TileWorker::move_to_memory() {
+    is_in_place_ = false;
+    use_value_memory(*rows_, [&](TileColumn& part, u8* memory) {
+        if (part.values == nullptr) return;
+        const usize width = value_bits(pass_.guesses_[part.column].type) / 8;
+        std::memcpy(memory, part.values, rows_->rows * width);
+        part.values = memory;
+    });
 }
 
 void TileWorker::find_rejected() {
@@ -213,6 +261,7 @@ void TileWorker::reserve_rows() {
     }
     pass_.places_->enter(tile_->number);
     LoadCounts& counts = pass_.counts_;
+    const u64 expected_base = row_base_;
     row_base_ = counts.rows;
     record_base_ = counts.records;
     counts.rows += found.rows - faults_.removed_rows();
@@ -221,7 +270,12 @@ void TileWorker::reserve_rows() {
     counts.filled += found.filled - faults_.removed_short_rows();
     counts.blank += found.blank;
     counts.comment += found.comment;
-    for (TileColumn& part : parts_) reserve_column(part);
+    if (faults_.removed_rows() != 0) pass_.removes_rows_.store(true, std::memory_order_relaxed);
+    if (is_in_place_ && (row_base_ != expected_base || faults_.removed_rows() != 0)) move_to_memory();
+    if (pass_.mode_ == LoadPass::Mode::convert && !expects_place()) pass_.ensure_rows(counts.rows, tile_->number);
+    for (TileColumn& part : parts_) {
+        if (is_string_job(part)) reserve_strings(part);
+    }
     pass_.places_->leave();
 }
 
@@ -231,24 +285,13 @@ usize TileWorker::stored_string_bytes(const TileColumn& part) const {
     return bytes;
 }
 
-void TileWorker::reserve_column(TileColumn& part) {
-    const bool strings = is_string_job(part);
+void TileWorker::reserve_strings(TileColumn& part) {
     u64& string_bytes = pass_.string_bytes_[part.column];
-    if (strings) {
-        part.string_base = string_bytes;
-        string_bytes += part.stored_string_bytes;
-        if (pass_.mode_ == LoadPass::Mode::convert) pass_.check_text(part.column);
-    }
+    part.string_base = string_bytes;
+    string_bytes += part.stored_string_bytes;
     if (pass_.mode_ != LoadPass::Mode::convert) return;
-    LoadedColumn& column = pass_.result_.columns[part.column];
-    const usize bits = value_bits(column.type), rows = pass_.counts_.rows;
-    if (strings) {
-        column.offsets.ensure((rows + 1) * bits / 8);
-        column.values.ensure(string_bytes);
-    } else {
-        column.values.ensure((rows * bits + 63) / 64 * 8);
-    }
-    pass_.null_bits_[part.column].ensure((rows + 63) / 64 * 8);
+    pass_.check_text(part.column);
+    pass_.result_.columns[part.column].values.ensure(string_bytes);
 }
 
 // Convert a column of fixed width to values[row_base, ...). Return false if it is skipped: an earlier tile contained
@@ -282,7 +325,7 @@ void TileWorker::store(const TileRows& rows, TileColumn& part) {
         store_strings(part, stored, column);
     } else if (may_remove_rows()) {
         if (part.values == nullptr) return;
-        store_values(part, stored, column);
+        if (!is_in_place_) store_values(part, stored, column);
     } else if (!convert_values(rows, part, column.values.data(), row_base_)) {
         return;
     }
@@ -333,6 +376,7 @@ void TileWorker::report_faults() {
     while (tile_->number < known && !pass_.stopped_at_.compare_exchange_weak(known, tile_->number)) {
     }
     pass_.scan_->gate.close();
+    pass_.bases_->close();
     pass_.places_->close();
 }
 

@@ -34,18 +34,23 @@ private:
     ColumnJob job_for(const TileRows& rows, TileColumn& part);
     static ColumnCounts fill_with_nulls(const TileRows& rows, TileColumn& part, u32* string_ends);
     void convert_strings(const TileRows& rows);
+    template <class Use>
+    void use_value_memory(const TileRows& rows, const Use& use);
     void convert_to_memory(const TileRows& rows);
+    void convert_removable(const TileRows& rows);
+    void move_to_memory();
     bool convert_values(const TileRows& rows, TileColumn& part, std::byte* values, usize row_base);
     void find_rejected();
     usize stored_string_bytes(const TileColumn& part) const;
     void reserve_rows();
-    void reserve_column(TileColumn& part);
+    void reserve_strings(TileColumn& part);
     void store(const TileRows& rows, TileColumn& part);
     void report();
     void report_faults();
     bool has_valid_text(const TileRows& rows) const;
     bool is_string_job(const TileColumn& part) const;
     bool may_remove_rows() const;
+    bool expects_place() const;
 
     static void on_fault(void* self, usize row, Fault fault, u32 at);
     static void on_kind(void* self, usize row, u8 kind, u32 at);
@@ -66,8 +71,9 @@ private:
     const TileRows* rows_ = nullptr;
     usize column_ = 0;  // being converted
     u64 row_base_ = 0, record_base_ = 0;
-    bool is_valid_ = false;  // no field of the tile has invalid UTF-8, or that is not known
-    u64 kinds_seen_ = 0;     // bit k: kind k was seen in the tile's column being converted
+    bool is_in_place_ = false;  // values are in the result, as if no row of this and the earlier tiles was removed
+    bool is_valid_ = false;     // no field of the tile has invalid UTF-8, or that is not known
+    u64 kinds_seen_ = 0;        // bit k: kind k was seen in the tile's column being converted
 };
 
 }  // namespace headrace

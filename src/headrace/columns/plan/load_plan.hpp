@@ -83,4 +83,17 @@ struct LoadPlan {
     u32 file = 0;  // number of the file, if several are loaded
 };
 
+// Calls `visit(name, member)` for each member that is an option of columns/plan/load_plan.py's ValueOptions.
+template <class Visit>
+void visit_values(LoadPlan& plan, const Visit& visit) {
+    visit("on_error", plan.on_error);
+    visit("max_rejects", plan.max_rejects);
+    visit("true_words", plan.true_words);
+    visit("false_words", plan.false_words);
+    visit("quoted_null", plan.quoted_null);
+    visit("replace_invalid", plan.replace_invalid);
+    visit("shrink", plan.shrink);
+    visit("marks", plan.marks);
+}
+
 }  // namespace headrace

@@ -16,6 +16,7 @@ MAX_TILE_BYTES = 1 << 30
 """Upper limit of a tile: positions in a tile are 32-bit numbers."""
 _LARGE_TILE_BYTES = 4 << 20
 _ROWS_PER_TILE = 256
+_TILES_PER_THREAD = 4
 """Minimum number of rows of a tile, as long as it fits into the cache: the loop over one column has a fixed cost."""
 
 
@@ -155,9 +156,13 @@ def plan_zones(types: Iterable[DataType | None]) -> tuple[tuple[LocalTimes, tupl
     return tuple((local_times(name), tuple(positions)) for name, positions in columns.items())
 
 
-def tile_bytes_for(size: int, first: FirstRecord | None) -> int:
-    """Return the bytes of a tile for a text whose records are about as long as its first."""
+def tile_bytes_for(size: int, first: FirstRecord | None, threads: int) -> int:
+    """Return the bytes of a tile for a text whose records are about as long as its first.
+
+    A tile of long records is larger, but every thread gets several.
+    """
     if first is None or size == 0:
         return DEFAULT_TILE_BYTES
     record = sum(map(len, first.fields)) + len(first.fields)
-    return min(_LARGE_TILE_BYTES, max(DEFAULT_TILE_BYTES, _ROWS_PER_TILE * record))
+    share = size // (_TILES_PER_THREAD * threads)
+    return max(DEFAULT_TILE_BYTES, min(_LARGE_TILE_BYTES, share, _ROWS_PER_TILE * record))

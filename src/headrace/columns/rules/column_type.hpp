@@ -9,9 +9,8 @@
 namespace headrace {
 
 enum class TypeId : u8 {
-#define HR_TYPE(id, name, bits) id,
+#define HR_TYPE(id, ...) id,
 #include "core/types.def"
-#undef HR_TYPE
 };
 
 // `units_per_second` of a timestamp, time or duration is 1, 1'000, 1'000'000 or 1'000'000'000. `utc`: the timestamp is

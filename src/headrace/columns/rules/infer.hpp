@@ -13,7 +13,6 @@
 //
 // `empty` is below all of them. An integer outside int64 never becomes a float, which would round an identifier. Up to
 // 64 bits it is uint64 among natural numbers and text among others; beyond that it is text.
-// 64 bits it is uint64 among natural numbers and text among others, and beyond them it is text.
 #pragma once
 
 #include "columns/rules/dates/date_format.hpp"
@@ -118,6 +117,26 @@ HR_COLD Kind classify(const u8* p, usize n) {
     if (number != Kind::text) return number;
     const Kind time = classify_time(p, n);
     return time != Kind::text ? time : classify_length(p, n);
+}
+
+// A set of kinds, a bit each.
+using KindSet = u32;
+HR_FN KindSet set_of(Kind kind) { return KindSet{1} << static_cast<u32>(kind); }
+
+// Returns whether the text certainly has a kind of the set, by its characters alone: 17 is natural, -0.25 is float64.
+// Numbers of more than 18 characters and other forms need `classify`.
+HR_FN bool is_plainly_of(KindSet kinds, const u8* p, usize n) {
+    const usize sign = n != 0 && p[0] == '-' ? 1 : 0;
+    if (n - sign - 1 >= 18 || has_leading_zero(p, n)) return false;
+    usize points = 0, point = 0;
+    for (usize i = sign; i < n; ++i) {
+        if (is_digit(p[i])) continue;
+        if (p[i] != '.') return false;
+        ++points;
+        point = i;
+    }
+    if (points == 0) return sign == 0 && (kinds & set_of(Kind::natural));
+    return points == 1 && point > sign && point + 1 < n && (kinds & set_of(Kind::float64));
 }
 
 // Classifies with other number marks and date formats. `scratch`: capacity of n bytes.

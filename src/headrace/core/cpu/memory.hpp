@@ -37,6 +37,7 @@ class Budget {
 public:
     explicit Budget(std::size_t limit = 0) : limit_(limit) {}
     void charge(std::size_t bytes);
+    bool is_limited() const { return limit_ != 0; }
     void refund(std::size_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
 
 private:

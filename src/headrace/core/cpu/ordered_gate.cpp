@@ -17,15 +17,33 @@ void OrderedGate::enter(std::uint64_t number) {
     }
 }
 
-// Wake all sleeping workers at once. If only the next one were woken, each wake-up would delay all later workers.
-void OrderedGate::leave() {
-    std::uint64_t turn = turn_.load(std::memory_order_relaxed);
-    if (turn == CLOSED) return;
-    turn_.compare_exchange_strong(turn, turn + 1, std::memory_order_release, std::memory_order_relaxed);
+// Pass the turn to the next number that is not skipped. Wake all sleeping workers at once: if only the next one were
+// woken, each wake-up would delay all later workers.
+void OrderedGate::pass(std::uint64_t turn) {
+    do {
+        ++turn;
+    } while (skipped_.erase(turn) != 0);
+    turn_.store(turn, std::memory_order_release);
     turn_.notify_all();
 }
 
+void OrderedGate::leave() {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t turn = turn_.load(std::memory_order_relaxed);
+    if (turn != CLOSED) pass(turn);
+}
+
+void OrderedGate::skip(std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    if (turn_.load(std::memory_order_relaxed) == number) {
+        pass(number);
+    } else {
+        skipped_.insert(number);
+    }
+}
+
 void OrderedGate::close() {
+    const std::lock_guard lock(mutex_);
     turn_.store(CLOSED, std::memory_order_release);
     turn_.notify_all();
 }

@@ -135,6 +135,22 @@ private:
     bool looks_up_ = true;
 };
 
+// Return a mask of the first n bytes of a block; all of them if n is 64 or more.
+HR_FN u64 low_bits(usize n) { return n >= BLOCK ? ~u64{0} : (u64{1} << n) - 1; }
+
+// Return the escape characters that escape the byte after them. An escaped one does not, so of each run of them every
+// other one does, from the first on. `carry`: 1 if the last byte of the block before escapes the first of this one.
+// Example:
+// | text      a \ n b \ \ c \ \ \ d
+// | escapes   . 1 . . 1 . . 1 . 1 .
+// A run begins at an odd position or at an even one. Subtracting the escapes from the odd positions, with a carry out
+// of each run, gives both kinds at once. (simdjson, json_escape_scanner.)
+HR_FN u64 find_escapes(u64 characters, u64 carry) {
+    constexpr u64 ODD = 0xAAAAAAAAAAAAAAAA;
+    const u64 candidates = characters & ~carry;
+    return (((candidates << 1 | ODD) - candidates) ^ ODD) & characters;
+}
+
 // Return the parity of the bits up to and including each bit: prefix_xor(0b00100100) == 0b00011100. Applied to the mask
 // of quotes, it gives the bytes inside quotes, including the opening quote and excluding the closing one.
 HR_FN u64 prefix_xor(u64 bits) {

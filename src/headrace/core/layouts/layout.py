@@ -49,8 +49,8 @@ class Field:
 
     @property
     def code(self) -> str:
-        """Format for `struct`; arrays and nested structs are bytes."""
-        return f"{self.nbytes}s" if self.count or isinstance(self.format, StructLayout) else _CODES[self.format]
+        """Format for `struct`; nested structs and arrays of them are bytes."""
+        return f"{self.nbytes}s" if isinstance(self.format, StructLayout) else f"{self.count or ''}{_CODES[self.format]}"
 
 
 @dataclass(frozen=True)

@@ -16,45 +16,6 @@ namespace {
                         "', which is none that is known");
 }
 
-ArrowKind plain_kind(char letter) {
-    switch (letter) {
-        case 'n':
-            return ArrowKind::null;
-        case 'b':
-            return ArrowKind::boolean;
-        case 'c':
-            return ArrowKind::int8;
-        case 's':
-            return ArrowKind::int16;
-        case 'i':
-            return ArrowKind::int32;
-        case 'l':
-            return ArrowKind::int64;
-        case 'C':
-            return ArrowKind::uint8;
-        case 'S':
-            return ArrowKind::uint16;
-        case 'I':
-            return ArrowKind::uint32;
-        case 'L':
-            return ArrowKind::uint64;
-        case 'e':
-            return ArrowKind::float16;
-        case 'f':
-            return ArrowKind::float32;
-        case 'g':
-            return ArrowKind::float64;
-        case 'u':
-        case 'z':
-            return ArrowKind::text32;
-        case 'U':
-        case 'Z':
-            return ArrowKind::text64;
-        default:
-            return ArrowKind::dictionary;  // for letters that name no kind
-    }
-}
-
 TimeUnit unit_of(char letter) {
     return letter == 's' ? TimeUnit::s : letter == 'm' ? TimeUnit::ms : letter == 'u' ? TimeUnit::us : TimeUnit::ns;
 }
@@ -65,37 +26,35 @@ void set_decimal(ColumnFormat& column, const std::string& format) {
     if (std::sscanf(format.c_str(), "d:%d,%d,%d", &precision, &scale, &bits) < 2) malformed(column, format);
     if (bits != 32 && bits != 64 && bits != 128 && bits != 256) malformed(column, format);
     if (scale < -10000 || scale > 10000) refuse(column, "a decimal of more than 10000 digits");
-    column.kind = ArrowKind::decimal;
+    column.kind = ArrowKind::decimal128;
     column.width = bits / 8;
     column.decimal_words = bits < 64 ? 1 : bits / 64;
     column.scale = scale;
 }
 
-// Parses "tdD", "ttu", "tsn:Europe/Berlin", "tDs" and the like.
-void set_temporal(ColumnFormat& column, const std::string& format) {
-    const std::string_view family = std::string_view(format).substr(0, 2);
-    const char unit = format.size() > 2 ? format[2] : '\0';
-    if (family == "ti") refuse(column, "an interval");
-    if (family == "td" && (unit == 'D' || unit == 'm')) {
-        column.kind = unit == 'D' ? ArrowKind::date32 : ArrowKind::date64;
-        return;
-    }
-    if (unit == '\0' || std::strchr("smun", unit) == nullptr) malformed(column, format);
-    column.unit = unit_of(unit);
-    if (family == "tt") {
-        column.kind = unit == 's' || unit == 'm' ? ArrowKind::time32 : ArrowKind::time64;
-    } else if (family == "ts") {
-        column.kind = ArrowKind::timestamp;
-        column.instant = format.size() > 4;
-    } else if (family == "tD") {
-        column.kind = ArrowKind::duration;
-    } else {
-        malformed(column, format);
-    }
+// Sets the kind if a type's format begins with these letters, followed by the letter of a unit if it has units.
+bool set_if(ColumnFormat& column, const std::string& format, ArrowKind kind, std::string_view letters,
+            std::string_view units) {
+    const usize size = letters.size();
+    if (units.empty() ? format != letters : !format.starts_with(letters) || format.size() <= size) return false;
+    if (!units.empty() && units.find(format[size]) == units.npos) return false;
+    column.kind = kind;
+    if (!units.empty()) column.unit = unit_of(format[size]);
+    column.instant = kind == ArrowKind::timestamp && format.size() > 4;
+    return true;
+}
+
+// Parses the formats of the types in core/types.def, such as "l", "ttu" and "tsn:Europe/Berlin".
+bool set_type(ColumnFormat& column, const std::string& format) {
+#define HR_TYPE(id, name, bits, family, Value, letters, units) \
+    if (set_if(column, format, ArrowKind::id, letters, units)) return true;
+#include "core/types.def"
+    return false;
 }
 
 void set_kind(ColumnFormat& column, const std::string& format) {
     if (format.starts_with('+')) refuse(column, format == "+r" ? "run-end encoded" : "nested");
+    if (format.starts_with("ti")) refuse(column, "an interval");
     if (format == "vu" || format == "vz") {
         column.kind = ArrowKind::text_view;
     } else if (format.starts_with("w:")) {
@@ -104,11 +63,10 @@ void set_kind(ColumnFormat& column, const std::string& format) {
         if (column.width < 0) malformed(column, format);
     } else if (format.starts_with("d:")) {
         set_decimal(column, format);
-    } else if (format.starts_with('t')) {
-        set_temporal(column, format);
-    } else {
-        column.kind = format.size() == 1 ? plain_kind(format[0]) : ArrowKind::dictionary;
-        if (column.kind == ArrowKind::dictionary) malformed(column, format);
+    } else if (format == "e" || format == "tdm") {
+        column.kind = format == "e" ? ArrowKind::float16 : ArrowKind::date64;
+    } else if (!set_type(column, format)) {
+        malformed(column, format);
     }
 }
 
@@ -116,7 +74,7 @@ const void* buffer(const ArrowArray& array, i64 number) { return array.buffers[n
 
 i64 buffers_needed(ArrowKind kind) {
     if (kind == ArrowKind::null) return 0;
-    return kind == ArrowKind::text32 || kind == ArrowKind::text64 || kind == ArrowKind::text_view ? 3 : 2;
+    return has_short_offsets(kind) || has_long_offsets(kind) || kind == ArrowKind::text_view ? 3 : 2;
 }
 
 }  // namespace
@@ -168,8 +126,8 @@ ColumnView::ColumnView(const ColumnFormat& of, const ArrowArray& array, i64 firs
 
 i64 ColumnView::last_offset() const {
     const i64 end = offset + length;
-    return format->kind == ArrowKind::text32 ? i64{reinterpret_cast<const i32*>(values)[end]}
-                                             : reinterpret_cast<const i64*>(values)[end];
+    return has_short_offsets(format->kind) ? i64{reinterpret_cast<const i32*>(values)[end]}
+                                           : reinterpret_cast<const i64*>(values)[end];
 }
 
 // Returns the text of a view. A view is a size, followed by the text if that has at most 12 bytes. Otherwise the first

@@ -18,29 +18,12 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+// The types of core/types.def, and types that only other libraries have. A decimal128 may have any width here.
 enum class ArrowKind : u8 {
-    null,
-    boolean,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
+#define HR_TYPE(id, ...) id,
+#include "core/types.def"
     float16,
-    float32,
-    float64,
-    decimal,
-    date32,
     date64,
-    time32,
-    time64,
-    timestamp,
-    duration,
-    text32,  // strings and binary with 32-bit offsets; the next has 64-bit ones
-    text64,
     text_view,
     text_fixed,
     dictionary,
@@ -66,7 +49,16 @@ struct ColumnFormat {
 ColumnFormat column_format(const ArrowSchema& schema);
 std::vector<ColumnFormat> table_format(const ArrowSchema& schema);
 
-inline bool is_text(ArrowKind kind) { return kind >= ArrowKind::text32 && kind <= ArrowKind::text_fixed; }
+// Returns whether the column has offsets of 32 bits, or of 64 bits.
+inline bool has_short_offsets(ArrowKind kind) { return kind == ArrowKind::string || kind == ArrowKind::binary; }
+inline bool has_long_offsets(ArrowKind kind) {
+    return kind == ArrowKind::large_string || kind == ArrowKind::large_binary;
+}
+
+inline bool is_text(ArrowKind kind) {
+    return has_short_offsets(kind) || has_long_offsets(kind) || kind == ArrowKind::text_view ||
+           kind == ArrowKind::text_fixed;
+}
 
 // The values of a column in one batch. The batch owns the memory.
 struct ColumnView {
@@ -111,10 +103,10 @@ Text view_at(const ColumnView& column, i64 row);  // for kind text_view
 inline Text text_at(const ColumnView& column, i64 row) {
     const i64 at = column.offset + row;
     i64 begin, end;
-    if (column.format->kind == ArrowKind::text32) {
+    if (has_short_offsets(column.format->kind)) {
         const auto* offsets = reinterpret_cast<const i32*>(column.values) + at;
         begin = offsets[0], end = offsets[1];
-    } else if (column.format->kind == ArrowKind::text64) {
+    } else if (has_long_offsets(column.format->kind)) {
         const auto* offsets = reinterpret_cast<const i64*>(column.values) + at;
         begin = offsets[0], end = offsets[1];
     } else if (column.format->kind == ArrowKind::text_fixed) {

@@ -40,8 +40,6 @@ HR_FN u64 multiply_to_odd(PowerOfFive factor, u64 c) {
     return (above.high + (middle < above.low ? 1 : 0)) | (middle > 1 ? 1 : 0);
 }
 
-constexpr i32 LARGEST_POWER_OF_TEN = 308;
-
 // Returns the shortest decimal in the interval of c 2^q. `closer_below`: the neighbour below is at half the distance.
 HR_FN ShortestDecimal shortest_decimal(u64 c, i32 q, bool closer_below) {
     const i32 k = (q * 1262611 - (closer_below ? 524031 : 0)) >> 22;  // floor(log10(2^q)), or floor(log10(3/4 * 2^q))

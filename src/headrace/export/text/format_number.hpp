@@ -61,8 +61,6 @@ HR_FN u8* write_signed(u8* out, i64 value) {
     return write_unsigned(out + (value < 0), value < 0 ? u64{0} - bits : bits);
 }
 
-constexpr usize LONGEST_INTEGER = 20;
-
 // Decimals are integers of `words` 64-bit words (two's complement, lowest first) divided by 10^scale. All digits are
 // written: 1200 with scale 2 is "12.00", with scale -2 "120000". The text has at most `decimal_width(words, scale)`
 // bytes.

@@ -1,9 +1,21 @@
 #include "export/text/value_text.hpp"
 
+#include <type_traits>
+
+#include "columns/rules/numbers/int128.hpp"
+
 namespace headrace {
 namespace {
 
-u8* write_boolean(const ColumnView& column, i64 row, u8* out) {
+// All bytes that the text of a family's values may contain.
+constexpr std::string_view boolean_alphabet = "truefalse", integer_alphabet = "0123456789-";
+constexpr std::string_view real_alphabet = "0123456789+-.einfNa", decimal_alphabet = "0123456789-.";
+constexpr std::string_view date_alphabet = "0123456789+-:. Zdays", time_alphabet = date_alphabet;
+constexpr std::string_view timestamp_alphabet = date_alphabet, duration_alphabet = date_alphabet;
+constexpr std::string_view text_alphabet, null_alphabet;
+
+template <class T>
+u8* write_boolean_at(const ColumnView& column, i64 row, u8* out) {
     const i64 at = column.offset + row;
     const bool set = (column.values[at >> 3] >> (at & 7) & 1) != 0;
     __builtin_memcpy(out, set ? "true\0\0\0" : "false\0\0", 8);
@@ -20,6 +32,7 @@ float widen_half(u16 half) {
     return sign != 0 ? -subnormal : subnormal;
 }
 
+template <class T>
 u8* write_decimal_at(const ColumnView& column, i64 row, u8* out) {
     const ColumnFormat& format = *column.format;
     u64 words[MAX_DECIMAL_WORDS];
@@ -51,88 +64,91 @@ u8* write_date64(i64 milliseconds, u8* out) {
     return day.rest == 0 ? write_date(out, day.whole) : write_timestamp<1000>(out, milliseconds, false);
 }
 
+// Each family has a function that writes a value: `write_`, its name in core/types.def, `_at`.
+template <class T>
+u8* write_integer_at(const ColumnView& column, i64 row, u8* out) {
+    if constexpr (std::is_signed_v<T>) return write_signed(out, column.value<T>(row));
+    return write_unsigned(out, column.value<T>(row));
+}
+
+template <class T>
+u8* write_real_at(const ColumnView& column, i64 row, u8* out) {
+    return write_float(out, column.value<T>(row));
+}
+
+template <class T>
+u8* write_date_at(const ColumnView& column, i64 row, u8* out) {
+    return write_date(out, column.value<T>(row));
+}
+
+template <class T>
+u8* write_time_at(const ColumnView& column, i64 row, u8* out) {
+    const i64 units = column.value<T>(row);
+    return with_unit(column.format->unit, [&]<i64 UNITS>() { return write_time<UNITS>(out, units); });
+}
+
+template <class T>
+u8* write_timestamp_at(const ColumnView& column, i64 row, u8* out) {
+    const i64 units = column.value<T>(row);
+    const bool instant = column.format->instant;
+    return with_unit(column.format->unit, [&]<i64 UNITS>() { return write_timestamp<UNITS>(out, units, instant); });
+}
+
+template <class T>
+u8* write_duration_at(const ColumnView& column, i64 row, u8* out) {
+    const i64 units = column.value<T>(row);
+    return with_unit(column.format->unit, [&]<i64 UNITS>() { return write_duration<UNITS>(out, units); });
+}
+
+// Strings are written elsewhere, and nulls have no text.
+template <class T>
+u8* write_text_at(const ColumnView&, i64, u8* out) {
+    return out;
+}
+
+template <class T>
+u8* write_null_at(const ColumnView&, i64, u8* out) {
+    return out;
+}
+
 }  // namespace
 
 usize value_width(const ColumnFormat& format) {
     if (is_text(format.kind) || format.kind == ArrowKind::null) return 0;
     if (format.kind == ArrowKind::dictionary) return value_width(*format.values);
-    if (format.kind == ArrowKind::decimal) return decimal_width(format.decimal_words, format.scale);
+    if (format.kind == ArrowKind::decimal128) return decimal_width(format.decimal_words, format.scale);
     return LONGEST_TIME;
 }
 
 std::string_view value_alphabet(const ColumnFormat& format) {
     switch (format.kind) {
-        case ArrowKind::boolean:
-            return "truefalse";
+#define HR_TYPE(id, name, bits, family, ...) \
+    case ArrowKind::id:                      \
+        return family##_alphabet;
+#include "core/types.def"
         case ArrowKind::float16:
-        case ArrowKind::float32:
-        case ArrowKind::float64:
-            return "0123456789+-.einfNa";
-        case ArrowKind::decimal:
-            return "0123456789-.";
-        case ArrowKind::date32:
+            return real_alphabet;
         case ArrowKind::date64:
-        case ArrowKind::time32:
-        case ArrowKind::time64:
-        case ArrowKind::timestamp:
-        case ArrowKind::duration:
-            return "0123456789+-:. Zdays";
+            return date_alphabet;
         case ArrowKind::dictionary:
             return value_alphabet(*format.values);
         default:
-            return "0123456789-";
+            return text_alphabet;
     }
 }
 
 u8* write_value(const ColumnView& column, i64 row, u8* out) {
-    const ColumnFormat& format = *column.format;
-    switch (format.kind) {
-        case ArrowKind::boolean:
-            return write_boolean(column, row, out);
-        case ArrowKind::int8:
-            return write_signed(out, column.value<i8>(row));
-        case ArrowKind::int16:
-            return write_signed(out, column.value<i16>(row));
-        case ArrowKind::int32:
-            return write_signed(out, column.value<i32>(row));
-        case ArrowKind::int64:
-            return write_signed(out, column.value<i64>(row));
-        case ArrowKind::uint8:
-            return write_unsigned(out, column.value<u8>(row));
-        case ArrowKind::uint16:
-            return write_unsigned(out, column.value<u16>(row));
-        case ArrowKind::uint32:
-            return write_unsigned(out, column.value<u32>(row));
-        case ArrowKind::uint64:
-            return write_unsigned(out, column.value<u64>(row));
+    switch (column.format->kind) {
+#define HR_TYPE(id, name, bits, family, Value, ...) \
+    case ArrowKind::id:                             \
+        return write_##family##_at<Value>(column, row, out);
+#include "core/types.def"
         case ArrowKind::float16:
             return write_float(out, widen_half(column.value<u16>(row)));
-        case ArrowKind::float32:
-            return write_float(out, column.value<float>(row));
-        case ArrowKind::float64:
-            return write_float(out, column.value<double>(row));
-        case ArrowKind::decimal:
-            return write_decimal_at(column, row, out);
-        case ArrowKind::date32:
-            return write_date(out, column.value<i32>(row));
         case ArrowKind::date64:
             return write_date64(column.value<i64>(row), out);
-        case ArrowKind::time32:
-        case ArrowKind::time64: {
-            const i64 units = format.kind == ArrowKind::time32 ? column.value<i32>(row) : column.value<i64>(row);
-            return with_unit(format.unit, [&]<i64 UNITS>() { return write_time<UNITS>(out, units); });
-        }
-        case ArrowKind::timestamp: {
-            const i64 units = column.value<i64>(row);
-            return with_unit(format.unit,
-                             [&]<i64 UNITS>() { return write_timestamp<UNITS>(out, units, format.instant); });
-        }
-        case ArrowKind::duration: {
-            const i64 units = column.value<i64>(row);
-            return with_unit(format.unit, [&]<i64 UNITS>() { return write_duration<UNITS>(out, units); });
-        }
         default:
-            return out;  // strings and dictionaries are written elsewhere, and nulls have no text
+            return out;  // strings and dictionaries are written elsewhere
     }
 }
 

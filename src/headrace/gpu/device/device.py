@@ -49,7 +49,7 @@ class GpuError(HeadraceError, RuntimeError):
 
 @cache
 def cuda_core() -> ModuleType:
-    """Import ``cuda.core``, which compiles kernels. Running them does not need it.
+    """Import ``cuda.core``, which views arrays of DLPack.
 
     Raises
     ------
@@ -70,6 +70,23 @@ def memory_views() -> ModuleType:
 def driver() -> ModuleType:
     """Import the driver's functions from ``cuda.bindings``. Raises as `cuda_core` does."""
     return _module("cuda.bindings.driver", "cuInit")
+
+
+@cache
+def compiler() -> ModuleType:
+    """Import the compiler's functions from ``cuda.bindings``.
+
+    Raises
+    ------
+    MissingDependencyError
+        ``cuda.bindings`` or NVRTC is not installed.
+    """
+    functions = _module("cuda.bindings.nvrtc", "nvrtcVersion")
+    try:
+        functions.nvrtcVersion()  # loads the library
+    except RuntimeError as error:  # cuda.pathfinder's own class: there is no libnvrtc
+        raise MissingDependencyError.of("NVRTC", "cuda13", "compiling a kernel") from error
+    return functions
 
 
 _importing = process_lock()

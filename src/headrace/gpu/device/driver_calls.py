@@ -43,6 +43,8 @@ CARD_CALLS = (
     "cuCtxSetCurrent",
     "cuLaunchKernelEx",
     "cuEventQuery",
+    "cuStreamIsCapturing",
+    "cuStreamGetId",
 )
 
 

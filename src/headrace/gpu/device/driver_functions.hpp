@@ -40,7 +40,9 @@ struct CardCalls {
     int (*make_current)(void* context);                                        // cuCtxSetCurrent
     // cuLaunchKernelEx
     int (*launch_with)(const LaunchConfig* config, void* kernel, void** arguments, void** extra);
-    int (*query)(void* event);  // cuEventQuery
+    int (*query)(void* event);                          // cuEventQuery
+    int (*is_capturing)(void* stream, int* capturing);  // cuStreamIsCapturing
+    int (*stream_id)(void* stream, u64* id);            // cuStreamGetId
 };
 
 // Order of a launch relative to others on the device. The values are those of `LaunchMode` in gpu/kernels/kernel.py.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headrace.core.errors import OptionError
-from headrace.gpu.device.device import ARCHITECTURES, cuda_core
+from headrace.gpu.device.device import ARCHITECTURES, compiler
 from headrace.gpu.kernels.cache import KernelCache
 from headrace.gpu.kernels.compile import cache_key, compile_source, user_cache
 from headrace.gpu.kernels.source import Variant, all_variants, joined_source
@@ -66,7 +66,7 @@ def build_kernels(
     MissingDependencyError
         NVRTC is not installed.
     """
-    cuda_core()  # raises if the package is missing
+    compiler()  # raises if it is missing
     names = list(dict.fromkeys(_architecture(name) for name in architectures))
     cache = user_cache() if folder is None else KernelCache(Path(folder), max_bytes=None)
     work = [(variant, name) for variant in (all_variants() if variants is None else variants) for name in names]

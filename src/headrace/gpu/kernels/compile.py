@@ -1,21 +1,21 @@
 """Compiles programs to cubins with NVRTC and caches them. Needs neither a GPU nor the native part of the package.
 
 A program (`headrace.gpu.kernels.source`) is compiled for one architecture, never to PTX, which a driver older than the
-compiler rejects. Floating point equals the CPU's: ``--fmad=false``, fused operations only by name.
+compiler rejects. NVRTC is called through ``cuda.bindings``, since ``cuda.core`` takes 200 ms to import. Floating point equals
+the CPU's: ``--fmad=false``, fused operations only by name.
 """
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
-from headrace.core.errors import MissingDependencyError
-from headrace.gpu.device.device import cuda_core
+from headrace.gpu.device.device import compiler
 from headrace.gpu.kernels.cache import PREBUILT, KernelCache, key_of, user_folder
 from headrace.gpu.kernels.source import KernelSourceError, Variant, joined_source
 
-_OPTIONS = {"std": "c++20", "fma": False}
+_OPTIONS = ("-std=c++20", "-fmad=false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +45,37 @@ def compile_source(source: str, name: str, architecture: str) -> Compiled:
     MissingDependencyError
         NVRTC is not installed.
     """
-    core = cuda_core()
-    log = io.StringIO()
-    options = core.ProgramOptions(name=name, arch=architecture, **_OPTIONS)
+    functions = compiler()
+    options = [option.encode() for option in (*_OPTIONS, f"-arch={architecture}")]
+    program = _checked(functions.nvrtcCreateProgram(source.encode(), name.encode(), 0, [], []))
     try:
-        program = core.Program(source, "c++", options)
-        code = program.compile("cubin", logs=log).code
-    except Exception as error:
-        if type(error).__name__ == "DynamicLibNotFoundError":  # of cuda.pathfinder: there is no libnvrtc
-            raise MissingDependencyError.of("NVRTC", "cuda13", "compiling a kernel") from error
-        if type(error).__name__ != "NVRTCError":
-            raise
-        raise KernelSourceError(f"{name} does not compile for {architecture}: {str(error).strip(chr(0)).strip()}") from None
-    return Compiled(bytes(code), log.getvalue().strip("\0\n"))
+        failed = functions.nvrtcCompileProgram(program, len(options), options)[0]
+        log = _text(program, functions.nvrtcGetProgramLogSize, functions.nvrtcGetProgramLog).decode().strip("\0\n ")
+        if failed:
+            raise KernelSourceError(f"{name} does not compile for {architecture}: {log or failed.name}")
+        return Compiled(_text(program, functions.nvrtcGetCUBINSize, functions.nvrtcGetCUBIN), log)
+    finally:
+        functions.nvrtcDestroyProgram(program)
+
+
+def _text(program: Any, size: Any, copy: Any) -> bytes:
+    """Return an output of a program, by the functions that give its size and copy it."""
+    result = bytearray(_checked(size(program)))
+    _checked(copy(program, result))
+    return bytes(result)
+
+
+def _checked(result: tuple[Any, ...]) -> Any:
+    """Return the result of a call of the compiler.
+
+    Raises
+    ------
+    KernelSourceError
+        The call failed.
+    """
+    if result[0]:
+        raise KernelSourceError(f"the compiler refuses a call: {result[0].name}")
+    return result[1] if len(result) > 1 else None
 
 
 def compiler_release() -> str:
@@ -83,7 +101,7 @@ def user_cache() -> KernelCache:
 
 def cache_key(source: str, architecture: str) -> str:
     """Return the cache key of a program."""
-    return key_of(source, f"{architecture} {sorted(_OPTIONS.items())}")
+    return key_of(source, f"{architecture} {_OPTIONS}")
 
 
 def cubin_of(variant: Variant, architecture: str) -> bytes:

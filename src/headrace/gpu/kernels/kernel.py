@@ -9,7 +9,7 @@ compiled (bench/results/h200/2026-11-21-limits.md).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -228,16 +228,51 @@ def _driver_in_words() -> str:
 
 def _loaded(variant: Variant, entry: str, architecture: str) -> Any:
     """Return the driver's handle of a kernel. A library is loaded once for all devices of an architecture."""
-    functions = driver()
+    library = _library(variant, architecture)
+    status, handle = driver().cuLibraryGetKernel(library, entry.encode())
+    if status:
+        raise KernelSourceError(f"{variant} has no kernel {entry!r}")
+    return handle
+
+
+def _library(variant: Variant, architecture: str) -> Any:
     library = _libraries.get((variant, architecture))
     if library is None:
         code = cubin_of(variant, architecture)
         try:
-            library = checked(functions.cuLibraryLoadData(code, [], [], 0, [], [], 0))
+            library = checked(driver().cuLibraryLoadData(code, [], [], 0, [], [], 0))
         except GpuError as error:
             raise GpuError(f"{variant}, compiled for {architecture}, is rejected by {_driver_in_words()}: {error}") from error
         library = _libraries.setdefault((variant, architecture), library)
-    status, handle = functions.cuLibraryGetKernel(library, entry.encode())
-    if status:
-        raise KernelSourceError(f"{variant} has no kernel {entry!r}")
-    return handle
+    return library
+
+
+class NeededProgram(NamedTuple):
+    """A program that kernels of a call are in: its file, and a value of each macro."""
+
+    file: str
+    defines: Mapping[str, Value]
+
+
+def load_programs(programs: Iterable[NeededProgram], gpu: Gpu) -> None:
+    """Load programs in parallel threads: one that must be compiled takes seconds.
+
+    Raises
+    ------
+    OptionError, MissingDependencyError, GpuError
+        As `kernel`.
+    """
+    variants = dict.fromkeys(Variant.of(*program) for program in programs)
+    missing = [variant for variant in variants if (variant, gpu.architecture) not in _libraries]
+    if len(missing) < 2:  # the first launch loads it
+        return
+
+    from concurrent.futures import ThreadPoolExecutor  # here, because later reads do not need it
+
+    def load(variant: Variant) -> None:
+        with gpu.current():
+            _library(variant, gpu.architecture)
+
+    with ThreadPoolExecutor(len(missing)) as pool:
+        for _ in pool.map(load, missing):
+            pass

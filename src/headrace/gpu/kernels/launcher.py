@@ -20,7 +20,7 @@ from headrace.core.transfers import Crossings
 from headrace.gpu.device.device import Gpu, GpuError, check_status, is_lasting
 from headrace.gpu.device.driver_calls import card_calls
 from headrace.gpu.device.event import Event
-from headrace.gpu.kernels.kernel import Kernel, LaunchMode, Prepared, kernel, launch_all
+from headrace.gpu.kernels.kernel import Kernel, LaunchMode, Prepared, kernel, launch_all, load_programs
 from headrace.gpu.memory.pinned import give_ring, take_ring
 from headrace.gpu.memory.pool import PoolBuffer, device_pool
 from headrace.gpu.memory.slabs import DeviceBufferGroup, allocate_group
@@ -290,6 +290,8 @@ class GpuLauncher:
             The budget or the device has too little memory.
         """
         self._flush()
+        if not recording.is_compiled(self._card.index):
+            load_programs(recording.programs, self._card)
         native, names = recording.compiled(self._card.index, card_calls(), self._kernel)
         inputs = [*numbers, *[0 if buffer is None else buffer.address for buffer in buffers]]
         result = None
@@ -334,6 +336,10 @@ class GpuLauncher:
         self.waits += 1
         if not buffer.nbytes:
             return np.empty(0, np.uint8)
+        if buffer.nbytes > _SMALL_COPY_BYTES:  # into memory of earlier results, without page faults
+            copied: NDArray[np.uint8] = _native.new_bytes(buffer.nbytes)
+            self._staging.download_from(buffer.address, self._stream, copied, counted=self._crossings)
+            return copied
         found = self._staging.fetch(buffer.address, self._stream, buffer.nbytes, counted=self._crossings, by=self._copier)
         return np.frombuffer(found, np.uint8)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from headrace import _native
 from headrace.core.process_lock import process_lock
-from headrace.gpu.kernels.kernel import Kernel
+from headrace.gpu.kernels.kernel import Kernel, NeededProgram
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.gpu.kernels.trace_expressions import UNKNOWN, Expressions, Packed, Symbol
 
@@ -78,6 +78,15 @@ class Recording:
     def allocates(self) -> bool:
         """True if a run allocates buffers."""
         return bool(self.zeroed or self.others)
+
+    @property
+    def programs(self) -> list[NeededProgram]:
+        """The program of each launch."""
+        return [NeededProgram(step.entry.file, step.shape.defines) for step in self.steps if isinstance(step, Launched)]
+
+    def is_compiled(self, card: int) -> bool:
+        """Return whether the native form for a device exists."""
+        return card in self._compiled
 
     def compiled(self, card: int, calls: _native.CardCalls, kernel_of: KernelOf) -> tuple[_native.NativeTrace, list[str]]:
         """Return the native form for a device, and the names of the steps."""

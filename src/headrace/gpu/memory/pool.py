@@ -153,7 +153,8 @@ class DevicePool:
         properties.location.id = gpu.index
         with gpu.current():
             self._pool = checked(functions.cuMemPoolCreate(properties))
-        self._handle = int(self._pool)
+        self.handle = int(self._pool)
+        """The driver's handle."""
         keep = functions.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
         checked(functions.cuMemPoolSetAttribute(self._pool, keep, functions.cuuint64_t(2**64 - 1)))
 
@@ -201,7 +202,7 @@ class DevicePool:
         return PoolBuffer(address, nbytes, self.gpu, stream, budget)
 
     def _take(self, nbytes: int, stream: int, ones_and_zeros: tuple[int, int]) -> int:
-        wanted = self._handle, nbytes, stream, ones_and_zeros
+        wanted = self.handle, nbytes, stream, ones_and_zeros
         status, address = card_calls().take(*wanted)
         if status:
             self.gpu.synchronize()  # waits for pending releases of other streams

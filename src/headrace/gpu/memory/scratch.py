@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headrace.core.process_lock import process_lock
-from headrace.gpu.device.device import Gpu, checked, driver
+from headrace.gpu.device.device import Gpu, check_status, checked, driver
+from headrace.gpu.device.driver_calls import card_calls
 from headrace.gpu.device.event import Event
 from headrace.gpu.memory.pool import PoolBuffer, device_pool
 
@@ -60,18 +61,21 @@ class Scratch:
 
         A stream under graph capture gets a separate buffer that the graph clears: the graph may run several times at once.
         """
-        functions, card, stream = driver(), self._card, self._stream
-        with card.current():
-            if checked(functions.cuStreamIsCapturing(stream)) != functions.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE:
+        card, stream = self._card, self._stream
+        status, is_capturing, stream_id = card_calls().stream_state(stream, int(card.context))
+        check_status(status)
+        if is_capturing:
+            with card.current():
                 return zeroed(card, self._nbytes, stream), 1
-            self._key = key = card.index, int(checked(functions.cuStreamGetId(stream))), self._kind
-            with _lock:
-                entry = scratch_entries.get(key)
-                if entry is None or entry.buffer.nbytes < self._nbytes or entry.epoch == _LAST_EPOCH:
+        self._key = key = card.index, stream_id, self._kind
+        with _lock:
+            entry = scratch_entries.get(key)
+            if entry is None or entry.buffer.nbytes < self._nbytes or entry.epoch == _LAST_EPOCH:
+                with card.current():
                     entry = _make(card, key, self._nbytes, stream)
-                entry.epoch += 1
-                self._buffer = entry.buffer
-                return entry.buffer, entry.epoch
+            entry.epoch += 1
+            self._buffer = entry.buffer
+            return entry.buffer, entry.epoch
 
     def end(self) -> None:
         """Note that the launch was made.

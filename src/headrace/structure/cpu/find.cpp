@@ -182,6 +182,7 @@ void index_any(const Dialect& dialect, const u8* text, usize from, usize to, usi
     index.state = state;
     index.has_high_bytes |= high.any();
     index.has_quotes |= all_quotes != 0;
+    index.has_escapes |= dialect.escape >= 0;
 }
 
 Summary summarize(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to) {
@@ -199,15 +200,24 @@ bool may_meet_quotes(const Dialect& dialect, const TileIndex& index) {
     return near || !index.free_of_quotes;
 }
 
+template <class Escaping>
+void index_by_masks(const Dialect& dialect, const u8* text, usize from, usize to, usize limit, TileIndex& index) {
+    if (may_meet_quotes(dialect, index)) {
+        index_plain<Quotes::bytes, Escaping>(dialect, text, from, to, limit, index);
+    } else {
+        index_plain<Quotes::none, Escaping>(dialect, text, from, to, limit, index);
+    }
+}
+
 void index(const Dialect& dialect, const u8* text, usize from, usize to, usize limit, TileIndex& index) {
     if (!dialect.plain) {
         index_any(dialect, text, from, to, limit, index);
     } else if (index.marks != nullptr) {
-        index_plain<Quotes::marked>(dialect, text, from, to, limit, index);
-    } else if (may_meet_quotes(dialect, index)) {
-        index_plain<Quotes::bytes>(dialect, text, from, to, limit, index);
+        index_plain<Quotes::marked, NoEscapes>(dialect, text, from, to, limit, index);
+    } else if (dialect.escape < 0) {
+        index_by_masks<NoEscapes>(dialect, text, from, to, limit, index);
     } else {
-        index_plain<Quotes::none>(dialect, text, from, to, limit, index);
+        index_by_masks<Escapes>(dialect, text, from, to, limit, index);
     }
 }
 

@@ -40,6 +40,7 @@ struct TileIndex {
     QuoteLook look;
     const u64* marks;  // lenient, or null: a bit for each byte at which the text changes between outside and inside
     bool has_quotes;
+    bool has_escapes;
     bool has_high_bytes;  // bytes outside ASCII, in the range or in the block that follows it
 };
 

@@ -1,7 +1,7 @@
-// Reads plain dialects by masks of 64 bytes: separators and line ends are single bytes, and there are no escapes or
-// comments. A byte is inside quotes if the number of quotes up to it is odd, which a carry-less multiplication computes
-// for 64 bytes at once. A quote inside an unquoted field is text and is not counted.
-// Source: quote parity as in Langdale and Lemire, "Parsing gigabytes of JSON per second".
+// Reads plain dialects by masks of 64 bytes: separators and line ends are single bytes, and there are no comments. A
+// byte is inside quotes if the number of quotes up to it is odd, which a carry-less multiplication computes for 64
+// bytes at once. A quote inside an unquoted field is text and is not counted, and neither is any escaped byte. Source:
+// quote parity as in Langdale and Lemire, "Parsing gigabytes of JSON per second".
 #pragma once
 
 #include "core/cpu/simd.hpp"
@@ -9,11 +9,11 @@
 
 HR_BEGIN_NAMESPACE
 
-HR_FN u64 low_bits(usize n) { return n >= BLOCK ? ~u64{0} : (u64{1} << n) - 1; }
-
 // The states of a plain dialect's automaton, found by stepping it over the special bytes.
 struct PlainStates {
+    static constexpr u8 NONE = MAX_STATES;
     u8 start, unquoted, field_start, quoted, quote_end, carriage_return;
+    u8 escape, quoted_escape;  // after an escape outside quotes and inside; NONE without escapes
 
     explicit PlainStates(const Dialect& dialect) {
         const Automaton& a = dialect.automaton;
@@ -24,13 +24,47 @@ struct PlainStates {
         quoted = dialect.quote < 0 ? unquoted : after(start, static_cast<u8>(dialect.quote));
         quote_end = dialect.quote < 0 ? unquoted : after(quoted, static_cast<u8>(dialect.quote));
         carriage_return = dialect.universal_line_end ? after(unquoted, '\r') : start;
+        escape = dialect.escape < 0 ? NONE : after(unquoted, static_cast<u8>(dialect.escape));
+        quoted_escape = dialect.escape < 0 ? NONE : after(quoted, static_cast<u8>(dialect.escape));
+    }
+    bool is_escape(u8 state) const { return state == escape || state == quoted_escape; }
+};
+
+// Role of a byte: what the dialect says, or text (an escaped byte, or a malformed quote), or an escape.
+enum class Role { usual, text, escape };
+
+// Bytes of a block that escape the byte after them, and bytes that are escaped. `next` finds those of the next block.
+struct Escapes {
+    u64 escaping, escaped = 0;
+
+    Escapes(const PlainStates& states, u8 state) : escaping(u64{states.is_escape(state)} << 63) {}
+    void next(const Dialect& dialect, const Block& block, u64 valid) {
+        if (dialect.escape < 0) return;
+        const u64 carry = escaping >> 63;
+        escaping = find_escapes(block.equals(static_cast<u8>(dialect.escape)) & valid, carry);
+        escaped = escaping << 1 | carry;
+    }
+    // Return the role of byte `at` of the block. `text_quote`: it is a quote that is text.
+    Role role(usize at, bool text_quote) const {
+        if (escaping >> at & 1) return Role::escape;
+        return (escaped >> at & 1) != 0 || text_quote ? Role::text : Role::usual;
     }
 };
 
-// Return the state after a byte, from the byte and whether it is inside quotes. `text_quote`: it is a quote that is
-// text.
-HR_FN u8 plain_state(const Dialect& dialect, const PlainStates& states, u8 last, bool inside, bool text_quote) {
-    if (dialect.quote >= 0 && last == dialect.quote && !text_quote) return inside ? states.quoted : states.quote_end;
+// The same for dialects without escapes.
+struct NoEscapes {
+    static constexpr u64 escaping = 0, escaped = 0;
+
+    NoEscapes(const PlainStates&, u8) {}
+    void next(const Dialect&, const Block&, u64) {}
+    Role role(usize, bool text_quote) const { return text_quote ? Role::text : Role::usual; }
+};
+
+// Return the state after a byte, from the byte, whether it is inside quotes, and its role.
+HR_FN u8 plain_state(const Dialect& dialect, const PlainStates& states, u8 last, bool inside, Role role) {
+    if (role == Role::escape) return inside ? states.quoted_escape : states.escape;
+    if (role == Role::text) return inside ? states.quoted : states.unquoted;
+    if (dialect.quote >= 0 && last == dialect.quote) return inside ? states.quoted : states.quote_end;
     if (inside) return states.quoted;
     if (last == dialect.separator) return states.field_start;
     if (!dialect.universal_line_end) return last == dialect.line_end ? states.start : states.unquoted;
@@ -71,7 +105,7 @@ HR_FN bool summarize_lenient(const Dialect& dialect, const u8* text, usize n, co
                              bool& quotes) {
     constexpr u8 NEUTRAL = 0, OPENS = 1, CLOSES = 2;
     const PlainStates states(dialect);
-    const u8 outside = plain_state(dialect, states, text[n - 1], false, false);
+    const u8 outside = plain_state(dialect, states, text[n - 1], false, Role::usual);
     const Automaton& a = dialect.automaton;
     usize end = behind_last_quote(dialect, text, n);
     quotes = end != 0;
@@ -127,6 +161,7 @@ enum class Quotes { none, bytes, marked };
 //   starts   1 . . .  .  .  1     after & ~E
 //   blanks   . . . .  .  1  .     E & after, but a LF that completes CR LF is none
 //
+// `valid`: bytes of the range that are not escaped. `quotes`: those among them.
 // `strays`: malformed quotes, which open where no field begins, and bytes after a closing quote that are neither
 // delimiters nor quotes.
 template <Quotes Q>
@@ -210,17 +245,22 @@ HR_FN u64 bits_at(const u64* words, usize at) {
     return at % 64 == 0 ? low : low | words[at / 64 + 1] << (64 - at % 64);
 }
 
-template <Quotes Q>
+template <Quotes Q, class Escaping>
 HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize to, usize limit, TileIndex& index) {
     const PlainStates states(dialect);
     PlainCarry carry(dialect, states, index.state);
     u64 all_quotes = 0;
     usize behind_text_quote = from;  // position after the last quote that is text
+    Escaping escapes(states, index.state);
+    u64 all_escapes = 0;
     HighBytes high;
     u64 ends = index.end_count, starts = index.start_count, records = index.record_count;
     for (usize pos = from; pos < to; pos += BLOCK) {
         const Block block(text + pos);
-        const u64 valid = low_bits(to - pos);
+        const Escaping before_block = escapes;
+        escapes.next(dialect, block, low_bits(to - pos));
+        all_escapes |= escapes.escaping;
+        const u64 valid = low_bits(to - pos) & ~escapes.escaped;
         u64 quotes = 0;
         if constexpr (Q != Quotes::none) {
             quotes = valid &
@@ -231,8 +271,9 @@ HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize
         all_quotes |= quotes;
         if (Q == Quotes::bytes && masks.strays != 0) {
             const bool text_quote = behind_text_quote == pos;
+            const Role role = before_block.role(BLOCK - 1, text_quote);
             const u8 state =
-                pos == from ? index.state : plain_state(dialect, states, text[pos - 1], inside_before != 0, text_quote);
+                pos == from ? index.state : plain_state(dialect, states, text[pos - 1], inside_before != 0, role);
             const PlainCarry before(dialect, states, state);
             const TextMasks found = find_masks_of_text(dialect, text + pos, valid, before, quotes);
             masks = found.masks;
@@ -255,27 +296,34 @@ HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize
     index.start_count = starts;
     index.record_count = records;
     index.has_quotes |= all_quotes != 0 || Q == Quotes::marked;
+    index.has_escapes |= all_escapes != 0;
     index.has_high_bytes |= high.any();
     if (to == from) return;
-    index.state = plain_state(dialect, states, text[to - 1], carry.inside != 0, behind_text_quote == to);
+    const Role role = escapes.role((to - from - 1) % BLOCK, behind_text_quote == to);
+    index.state = plain_state(dialect, states, text[to - 1], carry.inside != 0, role);
 }
 
 // Return the state after n bytes that begin in `state`.
 HR_FN u8 run_plain(const Dialect& dialect, const u8* text, usize n, u8 state) {
     const PlainStates states(dialect);
+    Escapes escapes(states, state);
     for (usize pos = 0; pos < n; pos += BLOCK) {
         const Block block(text + pos);
         const usize size = n - pos < BLOCK ? n - pos : BLOCK;
         const u8 last = text[pos + size - 1];
-        const u64 all = block.equals(static_cast<u8>(dialect.quote)) & low_bits(size);
+        escapes.next(dialect, block, low_bits(size));
+        const u64 valid = low_bits(size) & ~escapes.escaped;
+        const u64 all = block.equals(static_cast<u8>(dialect.quote)) & valid;
         if (all == 0) {
-            state = plain_state(dialect, states, last, dialect.automaton.is_quoted(state), false);
+            const Role role = escapes.role(size - 1, false);
+            state = plain_state(dialect, states, last, dialect.automaton.is_quoted(state), role);
             continue;
         }
         const PlainCarry before(dialect, states, state);
-        const TextMasks found = find_masks_of_text(dialect, text + pos, low_bits(size), before, all);
+        const TextMasks found = find_masks_of_text(dialect, text + pos, valid, before, all);
         const bool text_quote = ((all & ~found.quotes) >> (size - 1) & 1) != 0;
-        state = plain_state(dialect, states, last, found.carry.inside != 0, text_quote);
+        const Role role = escapes.role(size - 1, text_quote);
+        state = plain_state(dialect, states, last, found.carry.inside != 0, role);
     }
     return state;
 }
@@ -297,7 +345,8 @@ HR_FN BothSides run_both_sides(const Dialect& dialect, const u8* text, usize n) 
         // An ordinary byte precedes the part, so the state there is one of two.
         usize from = n - bytes;
         const auto is_ordinary = [&](u8 byte) {
-            return byte != dialect.quote && plain_state(dialect, states, byte, false, false) == states.unquoted;
+            return byte != dialect.quote && byte != dialect.escape &&
+                   plain_state(dialect, states, byte, false, Role::usual) == states.unquoted;
         };
         while (from < n && !is_ordinary(text[from - 1])) ++from;
         const u8 after = run_plain(dialect, text + from, n - from, states.unquoted);
@@ -309,13 +358,16 @@ HR_FN BothSides run_both_sides(const Dialect& dialect, const u8* text, usize n) 
 // Return the state after n bytes from a state that `summarize_plain` left open.
 HR_FN u8 settle_plain(const Dialect& dialect, const u8* text, usize n, u8 state) {
     const BothSides after = run_both_sides(dialect, text, n);
-    return after.from_outside == after.from_inside ? after.from_outside : run_plain(dialect, text, n, state);
+    const bool decides = after.from_outside == after.from_inside && !PlainStates(dialect).is_escape(state);
+    return decides ? after.from_outside : run_plain(dialect, text, n, state);
 }
 
 // Compute the state map of a tile by the parity of its quotes. Quotes that are misplaced from one side suggest that the
 // tile begins on the other. So the map is left open (`unresolved`) for the states on the misplaced side only. If there
-// are misplaced quotes from both sides, some are text, and the tile is run from both sides.
-HR_FN Summary summarize_plain(const Dialect& dialect, const u8* text, usize n, u8* to) {
+// are misplaced quotes from both sides, some are text, and the tile is run from both sides. The byte before the tile is
+// no escape, so the map is wrong for the states after one.
+template <class Escaping>
+HR_FN Summary summarize_unescaped(const Dialect& dialect, const u8* text, usize n, u8* to) {
     const Automaton& a = dialect.automaton;
     const PlainStates states(dialect);
     Summary found{};
@@ -323,19 +375,22 @@ HR_FN Summary summarize_plain(const Dialect& dialect, const u8* text, usize n, u
     const bool quoting = dialect.quote >= 0;
     const u8 quote = static_cast<u8>(dialect.quote);
     const ByteSet may_precede = bytes_before_quotes(dialect);
+    Escaping escapes(states, states.start);
     const auto add = [&](usize pos, u64 valid) {
         const Block block(text + pos);
-        const u64 quotes = block.equals(quote) & valid;
+        const bool after_escaped = escapes.escaped >> 63;
+        escapes.next(dialect, block, valid);
+        const u64 quotes = block.equals(quote) & valid & ~escapes.escaped;
         if (quotes == 0) return;
-        u64 misplaced = quotes & ~(may_precede.in(block) << 1);
-        if (misplaced & 1 && (pos == 0 || may_open_behind(dialect, text[pos - 1]))) --misplaced;
+        u64 misplaced = quotes & ~((may_precede.in(block) & ~escapes.escaped) << 1);
+        if (misplaced & 1 && (pos == 0 || (!after_escaped && may_open_behind(dialect, text[pos - 1])))) --misplaced;
         const u64 within = prefix_xor(quotes) ^ inside;
         misplaced_outside |= misplaced & within;
         misplaced_inside |= misplaced & ~within;
         inside = static_cast<u64>(static_cast<i64>(within) >> 63);
         all_quotes |= quotes;
     };
-    if (quoting) {
+    if (quoting || dialect.escape >= 0) {
         usize pos = 0;
         for (; pos + BLOCK <= n; pos += BLOCK) add(pos, ~u64{0});
         if (pos < n) add(pos, low_bits(n - pos));
@@ -343,8 +398,9 @@ HR_FN Summary summarize_plain(const Dialect& dialect, const u8* text, usize n, u
     found.has_quotes = all_quotes != 0;
     const bool odd = inside != 0, begins = quoting && text[0] == quote;
     const bool both = misplaced_outside != 0 && misplaced_inside != 0;
-    const BothSides by_parity = {plain_state(dialect, states, text[n - 1], odd, false),
-                                 plain_state(dialect, states, text[n - 1], !odd, false)};
+    const Role role = escapes.role((n - 1) % BLOCK, false);
+    const BothSides by_parity = {plain_state(dialect, states, text[n - 1], odd, role),
+                                 plain_state(dialect, states, text[n - 1], !odd, role)};
     const BothSides after = both ? run_both_sides(dialect, text, n) : by_parity;
     for (u8 s = 0; s < a.states; ++s) {
         const bool quoted = a.is_quoted(s);
@@ -353,6 +409,39 @@ HR_FN Summary summarize_plain(const Dialect& dialect, const u8* text, usize n, u
         const bool is_text = begins && !quoted && !a.is_quoted(a.next[a.class_of[quote]][s]);
         const bool misplaced = (quoted ? misplaced_inside : misplaced_outside) != 0;
         if (is_text || (misplaced && !both)) found.unresolved |= u64{1} << s;
+    }
+    return found;
+}
+
+// Compute the state map of a tile. With escapes, the automaton steps from every state over the first bytes, until no
+// state is one after an escape. One or two bytes are enough, unless the tile begins with a run of escapes.
+HR_FN Summary summarize_plain(const Dialect& dialect, const u8* text, usize n, u8* to) {
+    if (dialect.escape < 0) return summarize_unescaped<NoEscapes>(dialect, text, n, to);
+    const Automaton& a = dialect.automaton;
+    const PlainStates states(dialect);
+    u8 begun[MAX_STATES], rest[MAX_STATES];  // the states after the first bytes, and the map of the other bytes
+    for (u32 s = 0; s < a.states; ++s) begun[s] = static_cast<u8>(s);
+    bool has_quotes = false, is_open = true;
+    usize first = 0;
+    for (; is_open && first < n; ++first) {
+        has_quotes |= text[first] == dialect.quote;
+        is_open = false;
+        for (u32 s = 0; s < a.states; ++s) {
+            begun[s] = a.next[a.class_of[text[first]]][begun[s]];
+            is_open |= states.is_escape(begun[s]);
+        }
+    }
+    if (first == n) {
+        for (u32 s = 0; s < a.states; ++s) to[s] = begun[s];
+        return {true, 0};
+    }
+    Summary found = summarize_unescaped<Escapes>(dialect, text + first, n - first, rest);
+    const u64 unresolved = found.unresolved;
+    found.has_quotes |= has_quotes;
+    found.unresolved = 0;
+    for (u32 s = 0; s < a.states; ++s) {
+        to[s] = rest[begun[s]];
+        found.unresolved |= (unresolved >> begun[s] & 1) << s;
     }
     return found;
 }

@@ -204,6 +204,7 @@ void TileReader::present(std::uint64_t number) {
     }
     tile_.blank_lines = index_.blank_lines;
     tile_.has_quotes = index_.has_quotes;
+    tile_.has_escapes = index_.has_escapes;
     tile_.has_strays = index_.stray_count != 0 || tile_.unfinished;
     tile_.has_high_bytes = index_.has_high_bytes;
 }

@@ -30,6 +30,7 @@ struct Tile {
     u64 blank_lines = 0;
     u8 entry_state = 0;
     bool has_quotes = false;
+    bool has_escapes = false;
     bool has_strays = false;
     bool has_high_bytes = false;
     bool is_cut = false;          // the input ends before the last record's line end

@@ -1,6 +1,6 @@
-"""Packs a dialect into the tables that the search kernels read, and declares the structs that they write.
+"""Packs a dialect into the tables that the search kernels read, and names the structs that they write.
 
-The dtypes mirror structure/gpu/tile_start.hpp, tile_summary.hpp, dfa_tables.hpp and lenient_quotes.cu byte for byte.
+`DFA_TABLES` and `WIDE_TABLES` mirror dfa_tables.hpp byte for byte.
 """
 
 from __future__ import annotations
@@ -11,60 +11,15 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from headrace.core.identity_cache import IdentityCache
+from headrace.core.layouts.layout import layout
 from headrace.structure.automaton import Emit
-from headrace.structure.dialect import Dialect
+from headrace.structure.dialect import MAX_SEP_BYTES, Dialect
 
-TILE_START = np.dtype(
-    [
-        ("record", "u8"),
-        ("record_begin", "u8"),
-        ("field_begin", "u8"),
-        ("column", "u4"),
-        ("state", "u1"),
-        ("open", "u1"),
-        ("reserved", "u1", 2),
-    ]
-)
-TOTALS = np.dtype(
-    [
-        ("records", "u8"),
-        ("fields", "u8"),
-        ("blank_lines", "u8"),
-        ("comments", "u8"),
-        ("bytes", "u8"),
-        ("flags", "u4"),
-        ("reserved", "u4"),
-    ]
-)
-PLAIN_DIALECT = np.dtype(
-    [("separator", "u1"), ("line_end", "u1"), ("quote", "u1"), ("flags", "u1"), ("watched", "u1", 3), ("other", "u1")]
-)
-TILE_SUMMARY = np.dtype(
-    [
-        ("record_begin", "u8"),
-        ("field_begin", "u8"),
-        ("column", "u4"),
-        ("records", "u4"),
-        ("separators", "u4"),
-        ("blanks", "u4"),
-        ("comments", "u4"),
-        ("flags", "u4"),
-    ]
-)
-LENIENT_DIALECT = np.dtype(
-    [
-        ("separator", "S8"),
-        ("line_end", "S8"),
-        ("separator_length", "u1"),
-        ("line_end_length", "u1"),
-        ("universal", "?"),
-        ("skips_spaces", "?"),
-        ("quote", "u1"),
-        ("has_escape", "?"),
-        ("escape", "u1"),
-        ("doubles", "?"),
-    ]
-)
+TILE_START, TILE_SUMMARY = layout("TileStart").dtype, layout("TileSummary").dtype
+FIND_TOTALS = layout("FindTotals")
+TOTALS = FIND_TOTALS.dtype
+PLAIN_DIALECT, LENIENT_DIALECT = layout("PlainDialect"), layout("LenientDialect")
 MAX_STATES = (8, 16)
 _OF_STATES = [
     ("idle", "u8"),
@@ -157,7 +112,7 @@ def plain_dialect(dialect: Dialect, *, quoted: bool, declines: bool = False) -> 
         return None
     used = {*dialect.sep, *line_end, *b"\r\n", *(dialect.quote_char or b""), *watched}
     other = next(byte for byte in range(128) if byte not in used)
-    result: NDArray[np.void] = np.zeros(1, PLAIN_DIALECT)
+    result: NDArray[np.void] = np.zeros(1, PLAIN_DIALECT.dtype)
     result["separator"], result["line_end"], result["other"] = dialect.sep[0], line_end[0], other
     result["quote"] = dialect.quote_char[0] if dialect.quote_char else dialect.sep[0]
     result["watched"] = list((watched * 3 or bytes([other] * 3))[:3]) if len(watched) < 3 else list(watched)
@@ -201,13 +156,23 @@ def dfa_tables(dialect: Dialect) -> np.void:
     return table
 
 
+def known_dfa_tables(dialect: Dialect) -> np.void:
+    """Return `dfa_tables`, which take milliseconds to compute, from a cache."""
+    return _known_tables.get_or_create(lambda: dfa_tables(dialect), dialect)
+
+
+_known_tables: IdentityCache[np.void] = IdentityCache()
+
+
 def lenient_dialect(dialect: Dialect) -> np.void:
     """Return the dialect's delimiters and quotes as LENIENT_DIALECT, for lenient_quotes.cu."""
-    result: NDArray[np.void] = np.zeros(1, LENIENT_DIALECT)
+    result: NDArray[np.void] = np.zeros(1, LENIENT_DIALECT.dtype)
     line_end = dialect.lineterminator or b"\n"
-    lengths = (dialect.sep, line_end, len(dialect.sep), len(line_end), dialect.lineterminator is None, dialect.skip_initial_space)
-    escape = dialect.escape_char or b"\0"
-    result[0] = (*lengths, (dialect.quote_char or b"\0")[0], dialect.escape_char is not None, escape[0], dialect.double_quote)
+    delimiters = [list(text.ljust(MAX_SEP_BYTES, b"\0")) for text in (dialect.sep, line_end)]
+    flags = dialect.lineterminator is None, dialect.skip_initial_space
+    quote, escape = dialect.quote_char or b"\0", dialect.escape_char or b"\0"
+    has_escape = dialect.escape_char is not None
+    result[0] = (*delimiters, len(dialect.sep), len(line_end), *flags, quote[0], has_escape, escape[0], dialect.double_quote)
     row: np.void = result[0]
     return row
 

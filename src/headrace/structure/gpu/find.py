@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,15 @@ from headrace.core.identity_cache import IdentityCache
 from headrace.gpu.kernels.launcher import BufferGroup, DeviceBuffer, Launcher
 from headrace.gpu.kernels.trace import Recorder, Recording
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu.dialect_tables import TOTALS, FindFlag, Plain, dfa_tables, lenient_dialect, plain_dialect
+from headrace.structure.gpu.dialect_tables import (
+    FIND_TOTALS,
+    TOTALS,
+    FindFlag,
+    Plain,
+    known_dfa_tables,
+    lenient_dialect,
+    plain_dialect,
+)
 from headrace.structure.gpu.launches import (
     NO_EXTRA,
     TOTALS_BYTES,
@@ -48,10 +55,9 @@ from headrace.structure.gpu.launches import (
 
 _COUNTS = TOTALS.names or ()
 _FLAGS = _COUNTS.index("flags")
-_UNPACKED = Struct("=5QII")
+_UNPACKED = FIND_TOTALS.packer()
 """The layout of TOTALS; unpacking it takes a third of the time that NumPy takes."""
 _REDO = int(FindFlag.REDO)
-assert _UNPACKED.size == TOTALS_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +210,7 @@ _structure = fast_constructor(TileStructure)
 
 def _variants(dialect: Dialect, only_dfa: bool, has_quotes: bool) -> Variants:
     """Return the variants to enqueue, in order, each with its tables. The last one reads every text of the dialect."""
-    dfa = dfa_tables(dialect)
+    dfa = known_dfa_tables(dialect)
     if only_dfa:
         return [("dfa", dfa)]
     unquoted, quoted = plain_dialect(dialect, quoted=False), plain_dialect(dialect, quoted=True)

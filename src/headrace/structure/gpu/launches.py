@@ -13,15 +13,15 @@ import numpy as np
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
 from headrace.gpu.kernels.trace_expressions import least, most, packed
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu.dialect_tables import MAX_STATES, TILE_START, TILE_SUMMARY, TOTALS
+from headrace.structure.gpu.dialect_tables import LENIENT_DIALECT, MAX_STATES, PLAIN_DIALECT, TILE_START, TILE_SUMMARY, TOTALS
 
-_SUMMARIZE_PLAIN = Entry("structure/gpu/summarize_plain.cu", "summarize_plain", "PQ8sPPPI")
+_SUMMARIZE_PLAIN = Entry("structure/gpu/summarize_plain.cu", "summarize_plain", f"PQ{PLAIN_DIALECT.argument}PPPI")
 _MAP_TILES = Entry("structure/gpu/summarize_dfa.cu", "map_tiles", "PQPPPPP")
 _SUMMARIZE_DFA = Entry("structure/gpu/summarize_dfa.cu", "summarize_dfa", "PQPPPPPPP")
 _CHAIN_MAPS = Entry("structure/gpu/summarize_dfa.cu", "chain_maps", "PIPP")
 _START_CHUNKS = Entry("structure/gpu/summarize_dfa.cu", "start_chunks", "PQPPPPP")
-_FIND_RUNS = Entry("structure/gpu/lenient_quotes.cu", "find_runs", "PQ24sPP")
-_MARK_QUOTES = Entry("structure/gpu/lenient_quotes.cu", "mark_quotes", "PQ24sPPP")
+_FIND_RUNS = Entry("structure/gpu/lenient_quotes.cu", "find_runs", f"PQ{LENIENT_DIALECT.argument}PP")
+_MARK_QUOTES = Entry("structure/gpu/lenient_quotes.cu", "mark_quotes", f"PQ{LENIENT_DIALECT.argument}PPP")
 _FALLBACK_BLOCKS = 2048
 """Blocks of a fallback variant: enough to fill any GPU, and cheap when the variant is not needed and they return at once."""
 _THREAD_BYTES = 64

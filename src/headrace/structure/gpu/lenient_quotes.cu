@@ -24,19 +24,6 @@ constexpr u32 look_behind = 64;  // QuoteRuns::LOOK_BEHIND
 
 enum Decides : u8 { neutral, opens, may_close };
 
-// The dialect's delimiters and quotes; structure/gpu/dialect_tables.py packs this struct.
-struct LenientDialect {
-    u8 separator[8];
-    u8 line_end[8];
-    u8 separator_length, line_end_length;
-    u8 universal;
-    u8 skips_spaces;
-    u8 quote;
-    u8 has_escape, escape;
-    u8 doubles;  // two quotes inside quotes mean one
-};
-static_assert(sizeof(LenientDialect) == 24);
-
 // The text, and the rules that classify its runs of quotes. The same rules as QuoteRuns in structure/cpu/lenient.cpp.
 struct LookedAt {
     const u8* text;

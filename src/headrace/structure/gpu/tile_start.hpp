@@ -1,6 +1,5 @@
 // Start state of each tile: the result of the structure search on a GPU (summarize_plain.cu, summarize_dfa.cu,
-// scan_summaries.cu) and the input of the conversion. Also the dialects that byte masks can read.
-// structure/gpu/dialect_tables.py declares the same structs for Python.
+// scan_summaries.cu) and the input of the conversion. Also the dialects that its kernels read.
 //
 // A tile owns its bytes and the fields that end in it. Tile 0 starts at the 16-byte boundary at or before the text's
 // first byte, so all other tiles start at a boundary and load whole vectors. Tile k is the bytes from tile_begin(k) up
@@ -75,6 +74,19 @@ struct PlainDialect {
     u8 other;       // an ordinary byte, used as padding where a tile has no text
 };
 static_assert(sizeof(PlainDialect) == 8);
+
+// Delimiters and quotes of a dialect with lenient quotes (lenient_quotes.cu).
+struct LenientDialect {
+    u8 separator[8];
+    u8 line_end[8];
+    u8 separator_length, line_end_length;
+    u8 universal;
+    u8 skips_spaces;
+    u8 quote;
+    u8 has_escape, escape;
+    u8 doubles;  // two quotes inside quotes mean one
+};
+static_assert(sizeof(LenientDialect) == 24);
 
 // `skew`: the text's address modulo 16.
 HR_FN u64 tile_begin(u64 tile, u32 tile_bytes, u32 skew) { return tile == 0 ? 0 : tile * tile_bytes - skew; }

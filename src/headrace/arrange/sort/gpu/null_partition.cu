@@ -4,6 +4,7 @@
 //
 // Bytes moved per row: its bits to count them, and again to place it; 2 w for a key of w bytes, r for a row number of
 // r bytes.
+#include "arrange/sort/gpu/null_partition.hpp"
 #include "gpu/block/block.cuh"
 
 using namespace headrace;
@@ -13,16 +14,6 @@ constexpr u32 warps = threads / tile::lanes;
 constexpr u32 word_rows = 32;
 constexpr u32 tile_rows = threads * word_rows;
 constexpr u32 classes = 3;
-
-struct ClassedRows {
-    const u8* validity;  // null: no row is null
-    const u8* truths;    // of bools; null: valid rows are one class
-    u64 first;           // bit of row 0
-    u64 count;
-    u64 chunk;  // rows of a block, a multiple of a tile
-    u32 nulls_first;
-    u32 descending;  // true before false
-};
 
 // Counts of a block's chunk. Rows of neither class are in the third.
 struct ChunkCounts {
@@ -123,16 +114,6 @@ static __device__ __forceinline__ ClassSums sums_of(const ChunkCounts* counts, u
     return sums;
 }
 
-// Outputs of the partition.
-struct Split {
-    const void* keys;  // null if they do not move, as with bools
-    void* packed;      // output for the keys of valid rows
-    void* places;      // null, or output for row numbers, the first `limit` of them
-    u64 limit;
-    u32 width;        // of a key
-    u32 place_width;  // 4 or 8
-};
-
 // 32 rows, and the number of preceding rows of their tile in the first class (lower half) and the second.
 struct ClassWord {
     Classes own;
@@ -160,7 +141,7 @@ static __device__ __forceinline__ u64 place_of(const ClassWord& word, u32 k, u32
 
 // `nulls`: the class that is null. Packed keys begin at the first row that is valid.
 struct Goal {
-    Split split;
+    ClassSplit split;
     u64 front;
     u32 nulls;
 
@@ -222,7 +203,7 @@ static __device__ __forceinline__ void split_chunk(const ClassedRows& rows, cons
 }
 
 extern "C" __global__ void __launch_bounds__(threads)
-    split_classes(ClassedRows rows, const ChunkCounts* counts, u32 chunks, Split split) {
+    split_classes(ClassedRows rows, const ChunkCounts* counts, u32 chunks, ClassSplit split) {
     const ClassSums sums = sums_of(counts, chunks);
     const u64 first = sums.all[0], both = first + sums.all[1];
     const u64 third = blockIdx.x * rows.chunk - sums.before[0] - sums.before[1];

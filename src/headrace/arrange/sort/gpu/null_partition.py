@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from functools import cached_property
 from typing import Any
 
@@ -12,12 +11,15 @@ from numpy.typing import NDArray
 from headrace.arrange.gather.moved_items import MovedItems, RowNumbers
 from headrace.arrange.sort.gpu.row_tuning import NullPartitionTuning
 from headrace.columns.column import Column
+from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
 _FILE = "arrange/sort/gpu/null_partition.cu"
-_COUNT = Entry(_FILE, "count_classes", "48sP")
-_SPLIT = Entry(_FILE, "split_classes", "48sPI40s")
-_PUT = Entry(_FILE, "put_classes", "48sPIPQI")
+_ROWS, _SPLIT_TASK = layout("ClassedRows"), layout("ClassSplit")
+_PACKED_ROWS, _PACKED_SPLIT = _ROWS.packer(), _SPLIT_TASK.packer()
+_COUNT = Entry(_FILE, "count_classes", f"{_ROWS.argument}P")
+_SPLIT = Entry(_FILE, "split_classes", f"{_ROWS.argument}PI{_SPLIT_TASK.argument}")
+_PUT = Entry(_FILE, "put_classes", f"{_ROWS.argument}PIPQI")
 _WORD_ROWS = 32
 _COUNTS = 3
 """64-bit words of a ``ChunkCounts``."""
@@ -57,7 +59,7 @@ class RowClasses:
         parts: Any = column  # its buffers are in device memory
         validity = 0 if parts.validity is None else parts.validity.address
         truths = parts.values.address if column.type.name == "bool" else 0
-        self._rows = struct.pack("<5Q2I", validity, truths, column.offset, column.length, chunk, nulls_first, descending)
+        self._rows = _PACKED_ROWS.pack(validity, truths, column.offset, column.length, chunk, nulls_first, descending)
 
     @cached_property
     def _counts(self) -> DeviceBuffer:
@@ -98,7 +100,7 @@ class RowClasses:
         source, target, width = (0, 0, 1) if keys is None else (keys.source.address, keys.target.address, keys.width)
         numbers, number_width = (0, 0) if places is None else (places.buffer.address, places.width)
         wanted = self._column.length if limit is None else limit
-        split = struct.pack("<4Q2I", source, target, numbers, wanted, width, number_width)
+        split = _PACKED_SPLIT.pack(source, target, numbers, wanted, width, number_width)
         self._launch(_SPLIT, self._chunks, self._counts, self._chunks, split)
 
     def bits(self, count: int, *, of_truths: bool) -> DeviceBuffer:

@@ -43,8 +43,8 @@ struct ColumnJob {
 
 struct ColumnCounts {
     usize nulls;
-    usize string_bytes;
-    usize replaced;  // strings in which invalid UTF-8 was replaced
+    usize string_bytes = 0;
+    usize replaced = 0;  // strings in which invalid UTF-8 was replaced
 };
 
 // U+FFFD has three bytes and may replace a single invalid one.

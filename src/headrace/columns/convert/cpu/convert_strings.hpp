@@ -10,7 +10,6 @@
 HR_BEGIN_NAMESPACE
 
 HR_FN bool has_text(const ColumnType& type) { return type.id == TypeId::string || type.id == TypeId::large_string; }
-HR_FN bool has_bytes(const ColumnType& type) { return type.id == TypeId::binary || type.id == TypeId::large_binary; }
 
 // Validates the raw bytes of the field, so that a fault's position is exact. Bytes that unquoting removes are ASCII.
 HR_FN bool check_text(const TileRows& rows, const ColumnJob& job, usize row, const FieldBytes& field) {
@@ -44,8 +43,7 @@ ColumnCounts copy_strings(const TileRows& rows, const ColumnJob& job) {
             set_bit_if(true, job.nulls, row);
             ++nulls;
         } else {
-            out += Plain ? copy_until(field.text, field.size, out, [](const Block&) { return u64{0}; })
-                         : copy_text(*rows.dialect, field, out);
+            out += Plain ? copy_blocks(field.text, field.size, out) : copy_text(*rows.dialect, field, out);
         }
         job.string_ends[row] = static_cast<u32>(out - job.string_bytes);
     }
@@ -80,8 +78,7 @@ ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
                 size = put_mended<Plain>(rows, job, field, out);
                 ++replaced;
             } else {
-                size = Plain ? copy_until(field.text, field.size, out, [](const Block&) { return u64{0}; })
-                             : copy_text(*rows.dialect, field, out);
+                size = Plain ? copy_blocks(field.text, field.size, out) : copy_text(*rows.dialect, field, out);
             }
             const bool is_unlooked =
                 !Plain && (field.quoted ? rules.quoted_may_be_null : words && *field.text == rows.dialect->quote);

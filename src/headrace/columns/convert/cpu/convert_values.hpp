@@ -117,6 +117,13 @@ HR_FN u8 reserved_words(const ColumnJob& job) {
     return reserved;
 }
 
+// Returns the function that stores the value of a row of the tile.
+template <class T>
+HR_FN auto store_to(const ColumnJob& job) {
+    T* const values = static_cast<T*>(job.values) + job.row_base;
+    return [values](usize row, T value) { values[row] = value; };
+}
+
 // Converts a column of fixed width, 64 rows at a time. A shape has `fast`, `rule` and, with AVX-512, `eight`
 // (shapes.hpp).
 template <class T, class Shape, class Store>
@@ -138,6 +145,7 @@ HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Sha
     };
     usize nulls = 0;
     u64 absent = 0;
+    [[maybe_unused]] usize lanes_from = 0;  // after a block that lanes decline, some are not tried
     for (usize base = 0; base < rows.rows; base += BLOCK_ROWS) {
         const usize count = rows.rows - base < BLOCK_ROWS ? rows.rows - base : BLOCK_ROWS;
         const u64 all = ~u64{0} >> (BLOCK_ROWS - count);
@@ -148,7 +156,11 @@ HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Sha
 #if defined(HR_ISA_AVX512)
         if constexpr (requires { shape.eight(rows, LaneFields{}, static_cast<T*>(nullptr)); }) {
             T* const values = static_cast<T*>(job.values) + job.row_base + base;
-            if (reserved == 0) unread &= ~convert_lanes(rows, fields, base, count, shape, values);
+            if (reserved == 0 && base >= lanes_from) {
+                const u64 converted = convert_lanes(rows, fields, base, count, shape, values);
+                unread &= ~converted;
+                if (converted == 0) lanes_from = base + 8 * BLOCK_ROWS;
+            }
         }
 #endif
         if (plain && reserved == 0 && unread == ~u64{0})

@@ -67,67 +67,70 @@ HR_HOT FieldBytes strip(const Dialect& dialect, const u8* p, usize n) {
     return {p + 1, n - 2, true};
 }
 
-// Copies text up to the next byte that `marks` finds, 64 bytes at a time. Both buffers have 64 more bytes. Returns the
-// offset of that byte, or n.
-template <class Marks>
-HR_HOT usize copy_until(const u8* p, usize n, u8* to, Marks marks) {
-    for (usize pos = 0; pos < n; pos += BLOCK) {
-        const u64 found = marks(Block(p + pos));
-        __builtin_memcpy(to + pos, p + pos, BLOCK);
-        if (found != 0) {
-            const usize at = pos + static_cast<usize>(trailing_zeros(found));
-            return at < n ? at : n;
-        }
-    }
+// Copies text 64 bytes at a time, and returns its size. Both buffers have 64 more bytes.
+HR_HOT usize copy_blocks(const u8* p, usize n, u8* to) {
+    for (usize pos = 0; pos < n; pos += BLOCK) __builtin_memcpy(to + pos, p + pos, BLOCK);
     return n;
 }
 
+// Copies the first n bytes of a block except those that are marked, at most 64, and returns their number. Both buffers
+// have 64 more bytes.
+HR_HOT usize copy_except(const u8* p, usize n, u64 dropped, u8* to) {
 #if defined(HR_ISA_AVX512)
-
-// Copies text and replaces doubled quotes by one, 64 bytes at a time. Quotes come in pairs; the first of each pair is
-// dropped. Bytes `inside` a pair are those from its first quote up to its second.
-HR_FN usize copy_undoubled(const u8* p, usize n, u8 quote, u8* to) {
+    const u64 retained = low_bits(n) & ~dropped;
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(retained, _mm512_loadu_si512(p)));
+    return static_cast<usize>(count_ones(retained));
+#else
     u8* out = to;
-    u64 inside = 0;  // all ones if a pair extends over the block's end
-    for (usize pos = 0; pos < n; pos += BLOCK) {
-        const u64 valid = n - pos >= BLOCK ? ~u64{0} : (u64{1} << (n - pos)) - 1;
-        const __m512i bytes = _mm512_loadu_si512(p + pos);
-        const u64 quotes = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(static_cast<char>(quote))) & valid;
-        const u64 pairs = prefix_xor(quotes) ^ inside;
-        const u64 retained = valid & ~(quotes & pairs);
-        _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(retained, bytes));
-        out += count_ones(retained);
-        inside = static_cast<u64>(static_cast<i64>(pairs) >> 63);
+    usize at = 0;  // first byte that is not copied yet
+    for (; dropped != 0; dropped &= dropped - 1) {
+        const usize next = static_cast<usize>(trailing_zeros(dropped));
+        __builtin_memcpy(out, p + at, BLOCK);
+        out += next - at;
+        at = next + 1;
+    }
+    __builtin_memcpy(out, p + at, BLOCK);
+    return static_cast<usize>(out - to) + n - at;
+#endif
+}
+
+// Copies text of a dialect with lenient quotes and escapes, by bytes.
+[[gnu::noinline]] HR_FN usize copy_lenient(const Dialect& dialect, const FieldBytes& field, u8* to) {
+    const bool doubled = field.quoted && dialect.double_quote;
+    const u8* const end = field.text + field.size;
+    u8* out = to;
+    for (const u8* p = field.text; p < end; *out++ = *p++) {
+        const bool drops_quote = doubled && *p == dialect.quote && p[1] == *p;
+        if ((drops_quote || *p == dialect.escape) && end - p > 1) ++p;
     }
     return static_cast<usize>(out - to);
 }
 
-#endif
-
 // Copies text and removes escapes, and the first of two quotes inside quotes. Either way one byte is dropped, and the
-// byte after it is literal.
+// byte after it is literal. The last byte has none after it and is literal, as is a lenient quote that is not doubled.
 HR_HOT usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) {
-    const bool doubled = field.quoted && dialect.double_quote;
-#if defined(HR_ISA_AVX512)
-    if (doubled && dialect.escape < 0 && !dialect.lenient)
-        return copy_undoubled(field.text, field.size, static_cast<u8>(dialect.quote), to);
-#endif
-    const auto marks = [&](const Block& block) {
-        const u64 quotes = doubled ? block.equals(static_cast<u8>(dialect.quote)) : 0;
-        return quotes | (dialect.escape >= 0 ? block.equals(static_cast<u8>(dialect.escape)) : 0);
-    };
-    const u8* p = field.text;
-    const u8* const end = p + field.size;
+    const bool doubled = field.quoted && dialect.double_quote, escapes = dialect.escape >= 0;
+    if (!doubled && !escapes) return copy_blocks(field.text, field.size, to);
+    if (dialect.lenient && escapes) return copy_lenient(dialect, field, to);
     u8* out = to;
-    while (p < end) {
-        const usize copied = copy_until(p, static_cast<usize>(end - p), out, marks);
-        p += copied;
-        out += copied;
-        if (p == end) break;
-        // The last byte has none after it and is literal, as is a lenient quote that is not doubled.
-        const bool single = dialect.lenient && *p == dialect.quote && p + 1 < end && p[1] != *p;
-        if (end - p > 1 && !single) ++p;
-        *out++ = *p++;
+    u64 found = 0;
+    for (usize pos = 0; pos < field.size; pos += BLOCK) {
+        const u8* const p = field.text + pos;
+        const Block block(p);
+        const usize left = field.size - pos;
+        u64 marks = doubled ? block.equals(static_cast<u8>(dialect.quote)) : 0;
+        if (escapes) marks |= block.equals(static_cast<u8>(dialect.escape));
+        marks &= low_bits(left);
+        if ((marks | found >> 63) == 0) {
+            __builtin_memcpy(out, p, BLOCK);
+            out += left < BLOCK ? left : BLOCK;
+            found = 0;
+            continue;
+        }
+        found = find_escapes(marks, found >> 63);
+        u64 dropped = left <= BLOCK ? found & ~(u64{1} << (left - 1)) : found;
+        if (dialect.lenient) dropped &= marks >> 1 | u64{p[BLOCK] == dialect.quote} << 63;
+        out += copy_except(p, left < BLOCK ? left : BLOCK, dropped, out);
     }
     return static_cast<usize>(out - to);
 }

@@ -10,6 +10,7 @@
 
 #include "columns/convert/cpu/short_digits.hpp"
 #include "columns/rules/numbers/parse_decimal.hpp"
+#include "columns/rules/numbers/parse_int.hpp"
 #include "core/cpu/simd.hpp"
 
 HR_BEGIN_NAMESPACE
@@ -123,6 +124,24 @@ HR_HOT bool sixteen_digits(const u8* p, u64& value) {
     return _mm_movemask_epi8(is_digit) == 0xFFFF;
 }
 
+// Reads up to 16 hexadecimal digits. They are moved to the vector's right end, with zeros before them, and merged to
+// bytes.
+HR_HOT bool fast_hex_digits(const u8* p, usize n, u64& value) {
+    if (n - 1 >= 16) return false;
+    const __m128i text = _mm_shuffle_epi8(load_16(p), load_16(INDICES + 16 + n));
+    const __m128i lower = _mm_sub_epi8(_mm_or_si128(text, _mm_set1_epi8(0x20)), _mm_set1_epi8('a'));
+    const __m128i digit = _mm_sub_epi8(text, _mm_set1_epi8('0'));
+    const __m128i is_letter = _mm_cmpeq_epi8(_mm_min_epu8(lower, _mm_set1_epi8(5)), lower);
+    const __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(digit, _mm_set1_epi8(9)), digit);
+    const u32 found = static_cast<u32>(_mm_movemask_epi8(_mm_or_si128(is_letter, is_digit)));
+    if (found != (0xFFFFu << (16 - n) & 0xFFFF)) return false;
+    const __m128i low_half = _mm_and_si128(text, _mm_set1_epi8(0xF));  // of a letter 1..6
+    const __m128i values = _mm_add_epi8(low_half, _mm_and_si128(is_letter, _mm_set1_epi8(9)));
+    const __m128i bytes = _mm_maddubs_epi16(values, _mm_set1_epi16(1 << 8 | 16));
+    value = __builtin_bswap64(static_cast<u64>(_mm_cvtsi128_si64(_mm_packus_epi16(bytes, bytes))));
+    return true;
+}
+
 // Reads the digits in p[0, 32) likewise, as two numbers: the last 16 digits and those before them.
 HR_HOT DigitHalves read_32_digits(const u8* p, DigitSpan span) {
     const __m256i digit = load_32(INDICES + span.count);
@@ -202,6 +221,8 @@ HR_HOT bool sixteen_digits(const u8* p, u64& value) {
     value = head * 100'000'000 + tail;
     return true;
 }
+
+HR_HOT bool fast_hex_digits(const u8* p, usize n, u64& value) { return parse_hex_magnitude(p, n, value) == Parse::ok; }
 
 HR_FN bool scan_number(NumberText, ScannedNumber&) {
     return false;  // the rule's scan reads eight digits at a time

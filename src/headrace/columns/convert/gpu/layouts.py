@@ -39,7 +39,7 @@ EMPTY = 0
 _DFA_TASK = layout("DfaTask").dtype
 _RULES = layout("FieldRules").dtype
 _ZONE_BYTES = layout("Zone").size
-_TYPE_IDS = {name: number for number, (name, _) in enumerate(_native.type_list())}
+_TYPE_IDS = {name: number for number, (name, *_) in enumerate(_native.type_list())}
 _HEX_KINDS = (15, 16)
 _EIGHT_DIGITS = 99_999_999
 

@@ -4,6 +4,7 @@
 //
 // Bytes moved: the text once, the parts with faults once more, 16 bytes a part.
 #include "gpu/block/block.cuh"
+#include "gpu/block/partition_point.cuh"
 #include "structure/gpu/tile_text.cuh"
 
 using namespace headrace;
@@ -50,28 +51,29 @@ extern "C" __global__ void __launch_bounds__(threads) count_lines(const u8* text
     if (threadIdx.x == 0) sums[blockIdx.x] = count;
 }
 
-// Returns the index of the first of ascending positions that is not below `limit`.
-HR_FN u64 first_from(const u64* positions, u64 count, i64 limit) {
-    u64 low = 0, high = count;
-    while (low < high) {
-        const u64 middle = (low + high) / 2;
-        if (static_cast<i64>(positions[middle]) < limit) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+// Ascending positions. They count from byte `origin` of the text.
+struct Positions {
+    const u64* of;
+    u64 count, origin;
+
+    HR_MEMBER u64 operator[](u64 i) const { return of[i] + origin; }
+};
+
+// Returns the index of the first position that is not below `limit`.
+HR_FN u64 first_from(const Positions& positions, i64 limit) {
+    return tile::partition_point(0, positions.count, [&](u64 i) { return static_cast<i64>(positions[i]) < limit; });
 }
 
-// Writes the line of positions[i], from 1, to lines[i]. Positions ascend. `sums`: number of line ends before each part.
+// Writes the line of each position, from 1, to lines[i]. `sums`: number of line ends before each part.
 extern "C" __global__ void __launch_bounds__(threads)
-    number_lines(const u8* text, u64 size, const u64* sums, const u64* positions, u64 count, u64* lines) {
+    number_lines(const u8* text, u64 size, const u64* sums, const u64* positions_of, u64 count, u64 origin,
+                 u64* lines) {
+    const Positions positions = {positions_of, count, origin};
     __shared__ u64 range[2];
     __shared__ u16 ends[threads * vectors];
     __shared__ u32 before[threads], totals[threads / tile::lanes];
     const i64 begin = part_begin(text);
-    if (threadIdx.x < 2) range[threadIdx.x] = first_from(positions, count, begin + i64{threadIdx.x} * part_bytes);
+    if (threadIdx.x < 2) range[threadIdx.x] = first_from(positions, begin + i64{threadIdx.x} * part_bytes);
     __syncthreads();
     const u64 first = range[0], last = range[1];
     if (first == last) return;

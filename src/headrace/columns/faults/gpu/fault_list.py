@@ -1,8 +1,9 @@
 """Collects the faults that the conversion kernels list, and applies the outcomes of the plan to records.
 
 The result equals the native loader's. A kernel lists as many faults as the list has room for, and counts all of them. The
-rejected records are known when the list is complete. Faults of fields in rejected records are ignored. Texts and line numbers
-are determined last, and only for the faults that are shown.
+rejected records are known when the list is complete. Faults of fields in rejected records are ignored. Lists are sorted by
+record on all cores (sort_faults.cpp). Kernels gather the texts of faulty records and number their lines. The native code
+reads these records again, many at a time, and builds the table of rejects.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.buffers.source_positions import source_positions
 from headrace.columns.column import Column
 from headrace.columns.convert.gpu.column_group import ColumnGroupBuffers
-from headrace.columns.convert.gpu.layouts import FAULT, FAULT_COLLECTED, FAULT_DEFERRED, NO_FIELD, FaultListing
-from headrace.columns.faults.gpu.count_lines import lines_on_gpu
-from headrace.columns.faults.gpu.gather_records import NO_PREFIXES, record_prefixes
+from headrace.columns.convert.gpu.layouts import FAULT, FAULT_COLLECTED, FAULT_DEFERRED, FaultListing
+from headrace.columns.faults.gpu.gather_records import LocatedRecords, RecordTexts
 from headrace.columns.faults.gpu.remove_rows import remove_rows
-from headrace.columns.faults.gpu.resolve import NO_FAULTS, FieldsOnHost, See
+from headrace.columns.faults.gpu.resolve import NO_TEXTS, FieldsOnHost, See
+from headrace.columns.faults.gpu.sorted_faults import NO_FAULTS, SortedFaults, is_first, kind_bit, merged, sort_faults
 from headrace.columns.faults.rejects import FAULT_KINDS, no_rejects, parse_error, rejects_of
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.native_dialect import native_dialect
@@ -35,9 +36,13 @@ from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
 MAX_FAULTS = 4096
+"""Capacity of a short text's first list. Those of longer texts hold one fault for each 256 to 2,048 bytes."""
+_LONGER_TEXTS = ((48 << 20, 64), (8 << 20, 8))
+"""Bytes of a text, and the factor for the first list of such a text or a longer one."""
 _RAISES_DEFERRED = 1 << 31
 _ENCODING = FAULT_KINDS.index("encoding")
 _NEVER = 2**64 - 1
+_ALL_KINDS = (1 << len(FAULT_KINDS)) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +56,18 @@ class _Policies:
     keeps
         Whether the record remains a row.
     order
-        Rank among several faults of one record: the lowest counts.
+        Rank of each kind among several faults of one record: the lowest counts.
+    raised_mask, retained_mask
+        The same as bits of kinds.
     listing
         The listing of a first conversion.
     """
 
     raises: NDArray[np.bool_]
     keeps: NDArray[np.bool_]
-    order: NDArray[np.int64]
+    order: list[int]
+    raised_mask: int
+    retained_mask: int
     listing: FaultListing
 
 
@@ -71,8 +80,10 @@ def _policies(rows: RowRules, on_error: str, lenient: bool, capacity: int, repla
         bits &= ~(_RAISES_DEFERRED | 1 << _ENCODING)
     keeps = np.array([outcome == "keep" for outcome in outcomes])
     # Malformed quotes rank before wrong numbers of fields. Lenient quotes leave the record as it is, so they rank last.
-    order = np.array([9, 9, 9, 3 if lenient else 1, 0, 2, 2])
-    return _Policies(raises, keeps, order, FaultListing(capacity=capacity, raise_mask=bits))
+    order = [9, 9, 9, 3 if lenient else 1, 0, 2, 2]
+    masks = [sum(1 << kind for kind in np.flatnonzero(flags).tolist()) for flags in (raises, keeps)]
+    retained = masks[1] | kind_bit(FAULT_COLLECTED) | kind_bit(FAULT_DEFERRED)
+    return _Policies(raises, keeps, order, masks[0], retained, FaultListing(capacity=capacity, raise_mask=bits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +157,12 @@ class FaultList:
         Byte of the source that the kernels count from.
     see
         Receives kinds of fields that the kernels left to the host.
+    capacity
+        Faults that the first list holds.
     """
+
+    located: LocatedRecords
+    """The records of the text, set before the first fault is taken."""
 
     def __init__(
         self,
@@ -158,19 +174,22 @@ class FaultList:
         *,
         begin: int,
         see: See,
+        capacity: int,
     ) -> None:
         self._launcher, self._text, self._plan, self._begin = launcher, text, plan, begin
         self._source, self._dialect = source.native, native_dialect(dialect)
         self._see = see
-        self._is_far, self._decoded = source.is_in_gpu_memory, source.decoded
+        self._decoded = source.decoded
         values = plan.values
-        self._policies = _policies(plan.rows, values.on_error, dialect.lenient_quotes, MAX_FAULTS, values.replace_invalid)
+        self._policies = _policies(plan.rows, values.on_error, dialect.lenient_quotes, capacity, values.replace_invalid)
         self._raises, self._keeps, self._order = self._policies.raises, self._policies.keeps, self._policies.order
-        self._capacity, self._count = MAX_FAULTS, 0
+        self._capacity, self._count = capacity, 0
         self._last_record = _NEVER  # faults of later records are not listed
         self._knows_records = self._is_unbounded = False
         self._of_records = self._collected = NO_FAULTS
-        self._of_columns: dict[int, NDArray[np.void]] = {}
+        self._of_fields = NO_FAULTS  # each list is sorted by record
+        self._kinds = 0  # a bit for each kind of the listed faults
+        self._has_listed = False
         self._rejected = _NO_RECORDS
         self._rejected_buffer: DeviceBuffer | None = None
         self._filled = 0
@@ -195,8 +214,7 @@ class FaultList:
     @property
     def is_clean(self) -> bool:
         """True if neither a fault nor a field that may become one was found."""
-        has_any = bool(self._of_columns) or self._of_records is not NO_FAULTS or self._collected is not NO_FAULTS
-        return not has_any and self._last_record == _NEVER and self._capacity == self._policies.listing.capacity
+        return not self._has_listed and self._last_record == _NEVER and self._capacity == self._policies.listing.capacity
 
     @property
     def buffer_bytes(self) -> int:
@@ -217,23 +235,21 @@ class FaultList:
             record.
         """
         count, filled, raised = conversion.totals.tolist()
-        self._length = self._text.nbytes // max(conversion.columns.rows, 1)
         if count > self._capacity:
             self._extend(count, raised)
             return False
-        faults = (
-            self._launcher.fetch(BufferSlice(conversion.faults, 0, count * FAULT.itemsize)).view(FAULT) if count else NO_FAULTS
-        )
+        self._has_listed |= count != 0
+        listed = self._sorted(conversion.faults, count, conversion.columns.rows)
         if not self._knows_records:
-            self._take_records(faults[faults["column"] == NO_FIELD], filled)
+            self._take_records(listed, filled)
         if self._rejected_buffer is None and len(self._rejected) and np.isin(conversion.seen, self._rejected).any():
             self._rejected_buffer = self._launcher.put(self._rejected)
             return False
-        of_fields = faults[faults["column"] != NO_FIELD]
-        of_fields = self._resolved(of_fields[~np.isin(of_fields["record"], self._rejected)], conversion)
-        for column in conversion.separate:
-            self._of_columns[column.position] = of_fields[of_fields["column"] == column.position]
-        if self._last_record == _NEVER or self._first_raised() is not None:
+        of_fields = self._resolved(listed, conversion)
+        replaced = [column.position for column in conversion.separate]
+        others = self._of_fields[~np.isin(self._of_fields["column"], replaced)]
+        self._of_fields = merged(others, of_fields)
+        if self._last_record == _NEVER or self._first_raised(self._listed()) is not None:
             return True
         # The fault that seemed to raise does not: list all faults.
         self._last_record, self._capacity, self._is_unbounded = _NEVER, self._count, True
@@ -243,7 +259,7 @@ class FaultList:
     @property
     def _fields(self) -> FieldsOnHost:
         """Created for each use: a stored object would refer to this one, and the cycle would keep the text alive."""
-        return FieldsOnHost(self._source, self._dialect, self._plan, begin=self._begin, see=self._see, prefixes=self._prefixes)
+        return FieldsOnHost(self._source, self._dialect, self._plan, begin=self._begin, see=self._see, texts=self._texts)
 
     def _extend(self, count: int, raised: int) -> None:
         """Prepare the next list after one that was too small; `raised`: complement of the first raising record, or 0."""
@@ -252,42 +268,59 @@ class FaultList:
         else:
             self._capacity = count
 
-    def _take_records(self, faults: NDArray[np.void], filled: int) -> None:
+    def _take_records(self, listed: SortedFaults, filled: int) -> None:
         """Take the faults of whole records: one for each record."""
-        is_collected = faults["kind"] == FAULT_COLLECTED
-        collected, faults = faults[is_collected], faults[~is_collected]
-        order = self._order[faults["kind"]]
-        faults = faults[np.lexsort((faults["at"], order, faults["record"]))]
-        self._of_records = faults[np.unique(faults["record"], return_index=True)[1]]
-        self._rejected = np.ascontiguousarray(self._of_records["record"][~self._keeps[self._of_records["kind"]]])
-        self._collected = collected[~np.isin(collected["record"], self._rejected)]
+        faults, kinds = listed.of_records, listed.record_kinds
+        self._collected, self._rejected = NO_FAULTS, _NO_RECORDS
+        if kinds & kind_bit(FAULT_COLLECTED):
+            is_collected = faults["kind"] == FAULT_COLLECTED
+            self._collected, faults = faults[is_collected], faults[~is_collected]
+        self._of_records = faults[is_first(faults["record"])] if listed.has_repeats else faults
+        if kinds & ~self._policies.retained_mask:
+            self._rejected = np.ascontiguousarray(self._of_records["record"][~self._keeps[self._of_records["kind"]]])
+            self._collected = self._collected[~np.isin(self._collected["record"], self._rejected)]
         self._filled, self._knows_records = filled, True
 
-    def _resolved(self, faults: NDArray[np.void], conversion: Conversion) -> NDArray[np.void]:
-        """Return the faults, with the fields resolved that the kernels left to the host."""
+    def _sorted(self, listed: DeviceBuffer, count: int, records: int) -> SortedFaults:
+        """Return the first `count` faults of a list by record."""
+        faults = self._launcher.fetch(BufferSlice(listed, 0, count * FAULT.itemsize)) if count else NO_FAULTS.view(np.uint8)
+        result = sort_faults(faults, self._order, records, self._plan.threads)
+        self._kinds |= result.record_kinds | result.field_kinds
+        return result
+
+    def _resolved(self, listed: SortedFaults, conversion: Conversion) -> NDArray[np.void]:
+        """Return the faults of fields, with the fields resolved that the kernels left to the host."""
+        faults = listed.of_fields
+        if len(faults) and len(self._rejected):
+            faults = faults[~np.isin(faults["record"], self._rejected)]
+        mends = self._plan.values.replace_invalid  # then invalid UTF-8 is not a fault, but a text to mend
+        if not listed.field_kinds & (kind_bit(FAULT_DEFERRED) | kind_bit(_ENCODING) * mends):
+            return faults
         is_deferred = faults["kind"] == FAULT_DEFERRED
-        if self._plan.values.replace_invalid:
-            is_deferred |= faults["kind"] == _ENCODING  # not a fault, but a text to mend
+        if mends:
+            is_deferred |= faults["kind"] == _ENCODING
         if not is_deferred.any():
             return faults
         resolved = self._fields.resolve(
             self._launcher, conversion.separate, conversion.table, conversion.columns.rows, faults[is_deferred]
         )
-        return np.concatenate([faults[~is_deferred], resolved])
+        self._kinds |= _ALL_KINDS
+        return merged(faults[~is_deferred], resolved)
 
     def _listed(self) -> NDArray[np.void]:
         """Return all faults, by record."""
-        listed = np.concatenate([self._of_records, *self._of_columns.values()])
-        return listed[np.argsort(listed["record"], kind="stable")]
+        return merged(self._of_records, self._of_fields)
 
-    def _first_raised(self) -> int | None:
-        listed = self._listed()
-        records = listed["record"][self._raises[listed["kind"]]]
-        return int(records[0]) if len(records) else None
+    def _first_raised(self, listed: NDArray[np.void]) -> int | None:
+        if not self._kinds & self._policies.raised_mask:
+            return None
+        is_raised = self._raises[listed["kind"]]
+        return int(listed["record"][np.argmax(is_raised)]) if is_raised.any() else None
 
     def collect(self, column: ColumnBuffers, records: int) -> None:
         """Make the column of the text after the last column of long records, after all conversions."""
-        self._of_columns[column.position] = self._fields.collect(self._launcher, column, records, self._collected)
+        faults = self._fields.collect(self._launcher, column, records, self._collected)
+        self._of_fields, self._kinds = merged(self._of_fields, faults), self._kinds | _ALL_KINDS
 
     def finish(self, columns: Sequence[ColumnBuffers], counts: dict[str, int], others: Sequence[ColumnBuffers] = ()) -> None:
         """Raise an error, or remove the rejected rows and count.
@@ -306,14 +339,17 @@ class FaultList:
         ParseError
             The outcome of a fault is ``"raise"``.
         """
-        first = self._first_raised()
         listed = self._listed()
+        first = self._first_raised(listed)
         self._types: list[DataType | None] = [None] * len(self._plan.columns)
         for column in columns:
             self._types[column.position] = column.stored_type
         if first is not None:
-            raise parse_error(self._table(listed[listed["record"] == first], raises=True).rejects)
-        rejected = np.unique(listed["record"][~self._keeps[listed["kind"]]])
+            raise parse_error(self._table(listed[listed["record"] == first]).rejects)
+        rejected = _NO_RECORDS
+        if self._kinds & ~self._policies.retained_mask:
+            rejected = listed["record"][~self._keeps[listed["kind"]]]
+            rejected = rejected[is_first(rejected)]
         if len(rejected):
             remove_rows(self._launcher, [*columns, *others], counts["records"], rejected)
         self.rejected_records = rejected
@@ -321,45 +357,37 @@ class FaultList:
         counts["rows"] = counts["records"] - len(rejected)
         for column in columns:
             self._types[column.position] = column.stored_type
-        table = self._table(listed, raises=False)
+        table = self._table(listed)
         self.rejects = table.rejects
         counts["faults"] = table.faults
         counts["filled"] = self._filled - table.rejected_short
 
-    def _prefixes(self, listed: NDArray[np.void]) -> tuple[bytes, int]:
-        if not self._is_far or not len(listed):
-            return NO_PREFIXES
-        begins = np.unique(listed["record_begin"]) + np.uint64(self._begin)
-        return record_prefixes(self._launcher, self._text, begins, self._length)
+    def _texts(self, listed: NDArray[np.void]) -> RecordTexts:
+        """Return the texts of the records of faults, which are sorted by record."""
+        if not len(listed):
+            return NO_TEXTS
+        begins = np.ascontiguousarray(listed["record_begin"])
+        return self.located.texts(self._launcher, begins[is_first(begins)])
 
-    def _lines(self, begins: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Return the lines of ascending positions. For a part of a text the host counts them: it has the preceding bytes."""
-        part = self._plan.part
-        if part is None:
-            return lines_on_gpu(self._launcher, self._text, begins)
-        source = self._source
+    def _lines_of_part(self, listed: NDArray[np.void]) -> NDArray[np.uint64]:
+        """Return the lines of the records of faults. For a part of a text the host counts them: it has the preceding bytes."""
+        part, source = self._plan.part, self._source
+        assert part is not None
+        begins = listed["record_begin"]
+        begins = begins[is_first(begins)] + np.uint64(self._begin)
         if self._decoded is not None:
             source, begins = self._decoded.source, self._decoded.origins(begins)
-        with native_errors():
-            numbers = _native.line_numbers(source, begins.tolist(), self._plan.threads, part.line_begin)
+        numbers = _native.line_numbers(source, begins.tolist(), self._plan.threads, part.line_begin)
         return np.array(numbers, np.uint64) + np.uint64(part.lines)
 
-    def _table(self, listed: NDArray[np.void], *, raises: bool) -> _RejectsTable:
-        """Return the table of rejects.
-
-        Parameters
-        ----------
-        listed
-            The faults.
-        raises
-            Whether they are those of the first record with a fault that raises. The table then has that fault alone.
-        """
-        begins = listed["record_begin"] + np.uint64(self._begin)
-        lines = self._lines(begins[:1] if raises else begins)
+    def _table(self, listed: NDArray[np.void]) -> _RejectsTable:
+        """Return the table of rejects of listed faults. If some fault raises, the table has the first such fault alone."""
         given = (self._source, self._dialect, self._plan, self._begin, self._types)
         with native_errors():
-            prefixes = self._prefixes(listed)
-            columns, rows, faults, rejected_short = _native.rejects(*given, listed.tobytes(), prefixes, lines.tobytes())
+            texts = self._texts(listed)
+            if self._plan.part is not None:
+                texts = texts._replace(lines=self._lines_of_part(listed))
+            columns, rows, faults, rejected_short = _native.rejects(*given, listed.view(np.uint8), texts)
         table = dict(rejects_of(dict(columns), rows))
         if self._decoded is not None:
             for name in ("line_byte", "byte"):
@@ -367,6 +395,6 @@ class FaultList:
         return _RejectsTable(table, faults, rejected_short)
 
 
-def first_faults_bytes() -> int:
-    """Return the bytes of a first conversion's list."""
-    return int(MAX_FAULTS * FAULT.itemsize)
+def first_capacity(nbytes: int) -> int:
+    """Return the number of faults that the first list of a text holds. There are few such numbers."""
+    return MAX_FAULTS * next((factor for size, factor in _LONGER_TEXTS if nbytes >= size), 1)

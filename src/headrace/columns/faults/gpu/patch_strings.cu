@@ -3,6 +3,7 @@
 //
 // Bytes moved: the column once in and once out; a search of the list for each row and each 16 bytes.
 #include "columns/faults/gpu/patch_task.hpp"
+#include "gpu/block/partition_point.cuh"
 #include "gpu/block/warp.cuh"
 
 using namespace headrace;
@@ -13,21 +14,6 @@ constexpr u32 piece_bytes = 16;
 HR_FN u64 offset_at(const PatchTask& task, u64 row) {
     return task.width == 8 ? reinterpret_cast<const u64*>(task.offsets)[row]
                            : reinterpret_cast<const u32*>(task.offsets)[row];
-}
-
-// Returns the number of listed rows for which `is_before` holds. These are the first ones.
-template <class IsBefore>
-HR_FN u64 count_before(u64 count, IsBefore is_before) {
-    u64 low = 0, high = count;
-    while (low < high) {
-        const u64 middle = (low + high) / 2;
-        if (is_before(middle)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
 }
 
 // Writes the growth of the k-th row's text to shifts[k]. A scan then turns these into the distances of PatchTask.
@@ -42,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(threads) size_patches(const __grid_
 extern "C" __global__ void __launch_bounds__(threads) shift_offsets(const __grid_constant__ PatchTask task) {
     const u64 step = u64{gridDim.x} * threads;
     for (u64 row = u64{blockIdx.x} * threads + threadIdx.x; row <= task.length; row += step) {
-        const u64 k = count_before(task.count, [&](u64 i) { return task.rows[i] < row; });
+        const u64 k = tile::partition_point(0, task.count, [&](u64 i) { return task.rows[i] < row; });
         const u64 offset = offset_at(task, row) + task.shifts[k];
         if (task.width_to == 8) {
             reinterpret_cast<u64*>(task.offsets_to)[row] = offset;
@@ -56,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(threads) shift_offsets(const __grid
 extern "C" __global__ void __launch_bounds__(threads) shift_bytes(const __grid_constant__ PatchTask task) {
     const u64 total = offset_at(task, task.length), step = u64{gridDim.x} * threads * piece_bytes;
     for (u64 begin = (u64{blockIdx.x} * threads + threadIdx.x) * piece_bytes; begin < total; begin += step) {
-        u64 k = count_before(task.count, [&](u64 i) { return offset_at(task, task.rows[i] + 1) <= begin; });
+        u64 k = tile::partition_point(0, task.count, [&](u64 i) { return offset_at(task, task.rows[i] + 1) <= begin; });
         const u64 end = min(begin + piece_bytes, total);
         for (u64 at = begin; at < end; ++at) {
             while (k < task.count && offset_at(task, task.rows[k] + 1) <= at) ++k;

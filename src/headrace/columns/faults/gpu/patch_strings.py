@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 
 from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
+from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import BufferSlice, Entry, Launcher, Shape
 
-_WORDS = ("rows", "count", "ends", "texts", "shifts", "offsets", "offsets_to", "bytes", "bytes_to", "validity", "length")
-PATCH_TASK = np.dtype([*((name, "u8") for name in _WORDS), ("width", "u4"), ("width_to", "u4")])
-"""The struct PatchTask of patch_task.hpp, byte for byte."""
-
+_TASK = layout("PatchTask")
 _SIZE, _OFFSETS, _BYTES, _TEXTS = (
-    Entry("columns/faults/gpu/patch_strings.cu", name, "96s")
+    Entry("columns/faults/gpu/patch_strings.cu", name, _TASK.argument)
     for name in ("size_patches", "shift_offsets", "shift_bytes", "store_patches")
 )
 _THREADS = 256
@@ -48,7 +46,7 @@ def patch_strings(
     old = dict(column.buffers)
     listed, shifts = launcher.put(rows), launcher.allocate((len(rows) + 1) * 8)
     ends_buffer, bytes_buffer = launcher.put(ends), launcher.put(np.frombuffer(b"".join(texts), np.uint8))
-    task: NDArray[np.void] = np.zeros(1, PATCH_TASK)
+    task: NDArray[np.void] = np.zeros(1, _TASK.dtype)
     task[0] = (
         *(listed.address, len(rows), ends_buffer.address, bytes_buffer.address, shifts.address, old["offsets"].address, 0),
         *(old["values"].address, 0, old["validity"].address, length, column.stored_type.bits // 8, 0),

@@ -1,5 +1,5 @@
-// Declares the arguments of the kernels that replace texts in a string column (patch_strings.cu). patch_strings.py
-// packs the same struct. Pointers are to device memory.
+// Declares the arguments of the kernels that replace texts in a string column (patch_strings.cu). Pointers are to
+// device memory.
 #pragma once
 
 #include "core/cpu/portable.hpp"
@@ -23,6 +23,5 @@ struct PatchTask {
     u32 width;      // bytes of an offset
     u32 width_to;
 };
-static_assert(sizeof(PatchTask) == 96);
 
 HR_END_NAMESPACE

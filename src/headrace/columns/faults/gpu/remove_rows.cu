@@ -5,6 +5,7 @@
 //
 // Bytes moved: the columns once in and once out; a search of the list for each block of 2,048 rows or 4 KiB of strings.
 #include "columns/faults/gpu/remove_task.hpp"
+#include "gpu/block/partition_point.cuh"
 #include "gpu/block/warp.cuh"
 
 using namespace headrace;
@@ -28,15 +29,7 @@ HR_FN u64 bytes_before(const RemovalTask& task, u32 string, u64 k) {
 // row after the removal of those before it. The first `low` are known to precede `at`; those from `high` on do not.
 template <class Place>
 HR_FN u64 removed_before(u64 low, u64 high, u64 at, Place place) {
-    while (low < high) {
-        const u64 middle = (low + high) / 2;
-        if (place(middle) <= at) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return tile::partition_point(low, high, [&](u64 k) { return place(k) <= at; });
 }
 
 // Writes the string bytes of the k-th removed row to sizes[k * strings + string].

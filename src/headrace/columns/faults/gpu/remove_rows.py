@@ -10,30 +10,14 @@ from numpy.typing import NDArray
 from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers, string_columns, strings_first
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
 from headrace.columns.types import has_offsets
+from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
-REMOVAL_COLUMN = np.dtype(
-    [
-        ("from", "u8"),
-        ("to", "u8"),
-        ("validity", "u8"),
-        ("validity_to", "u8"),
-        ("bytes", "u8"),
-        ("bytes_to", "u8"),
-        ("width", "u4"),
-        ("width_to", "u4"),
-        ("string", "u4"),
-        ("reserved", "u4"),
-    ]
-)
-_WORDS = ("removed", "removed_count", "rows", "removed_bytes", "totals")
-REMOVAL_TASK = np.dtype([*((name, "u8") for name in _WORDS), ("strings", "u4"), ("keeps_rows", "u4")])
-STORED_VALUE = np.dtype([("row", "u8"), ("low", "u8"), ("high", "u8"), ("column", "u4"), ("is_null", "u4")])
-"""The structs RemovalColumn, RemovalTask and StoredValue of columns/faults/gpu/remove_task.hpp, byte for byte."""
-
-_SIZE = Entry("columns/faults/gpu/remove_rows.cu", "size_removed", "PP48s")
-_ROWS = Entry("columns/faults/gpu/remove_rows.cu", "remove_rows", "PP48s")
-_BYTES = Entry("columns/faults/gpu/remove_rows.cu", "remove_bytes", "P48s")
+_TASK = layout("RemovalTask")
+REMOVAL_COLUMN, STORED_VALUE = layout("RemovalColumn").dtype, layout("StoredValue").dtype
+_SIZE = Entry("columns/faults/gpu/remove_rows.cu", "size_removed", f"PP{_TASK.argument}")
+_ROWS = Entry("columns/faults/gpu/remove_rows.cu", "remove_rows", f"PP{_TASK.argument}")
+_BYTES = Entry("columns/faults/gpu/remove_rows.cu", "remove_bytes", f"P{_TASK.argument}")
 _STORE = Entry("columns/faults/gpu/store_values.cu", "store_values", "PPQ")
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
@@ -110,7 +94,7 @@ class _Removal:
         self._removed_bytes, self._totals = launcher.allocate(count * strings * 8), launcher.allocate(strings * 8)
         self._removed, self._removed_count = removed, count  # the buffer must live until all kernels are launched
         self._table: NDArray[np.void] = np.zeros(len(columns), REMOVAL_COLUMN)
-        task: NDArray[np.void] = np.zeros(1, REMOVAL_TASK)
+        task: NDArray[np.void] = np.zeros(1, _TASK.dtype)
         task[0] = (removed.address, count, rows, self._removed_bytes.address, self._totals.address, strings, keeps_rows)
         self._task = task.tobytes()
 

@@ -1,5 +1,5 @@
 // Declares the arguments of the kernels that remove rows from columns (remove_rows.cu) and store single values
-// (store_values.cu). remove_rows.py packs the same structs. Pointers are to device memory.
+// (store_values.cu). Pointers are to device memory.
 #pragma once
 
 #include "core/cpu/portable.hpp"
@@ -20,7 +20,6 @@ struct RemovalColumn {
     u32 string;    // index among the string columns, which come first; or NO_STRING
     u32 reserved;
 };
-static_assert(sizeof(RemovalColumn) == 64);
 constexpr u32 NO_STRING = ~u32{0};
 
 // Arguments that all columns share. Row r of the result is row r + k, where k removed rows precede it. With
@@ -34,7 +33,6 @@ struct RemovalTask {
     u32 strings;               // number of string columns
     u32 keeps_rows;
 };
-static_assert(sizeof(RemovalTask) == 48);
 
 // A value that the conversion left to the host, or a null.
 struct StoredValue {
@@ -43,6 +41,5 @@ struct StoredValue {
     u32 column;     // index in the table
     u32 is_null;
 };
-static_assert(sizeof(StoredValue) == 32);
 
 HR_END_NAMESPACE

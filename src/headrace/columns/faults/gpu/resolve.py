@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from headrace import _native
 from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.convert.gpu.layouts import EMPTY, FAULT, FAULT_DEFERRED
+from headrace.columns.faults.gpu.gather_records import RecordTexts
 from headrace.columns.faults.gpu.patch_strings import patch_strings
 from headrace.columns.faults.gpu.remove_rows import STORED_VALUE, remove_texts, store_values
 from headrace.columns.plan.load_plan import LoadPlan
@@ -24,10 +25,11 @@ from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
 _NULL, _VALUE, _FAULT = 0, 1, 2
 """ResolvedField::Kind of columns/faults/resolve.hpp."""
 _MAX_STRING_BYTES = 0x7FFFFFFF
-NO_FAULTS: NDArray[np.void] = np.zeros(0, FAULT)
 
-Prefixes = Callable[[NDArray[np.void]], tuple[bytes, int]]
-"""Returns the first bytes of the records of faults, which are sorted by record; see `record_prefixes`."""
+NO_TEXTS = RecordTexts(np.zeros(0, np.uint8), np.zeros(0, np.uint64), np.zeros(0, np.uint64))
+
+Texts = Callable[[NDArray[np.void]], RecordTexts]
+"""Returns the texts of the records of faults, which are sorted by record."""
 See = Callable[[int, int, int, int], None]
 """Receives a field of a kind that its column's guess does not cover: column, kind, record from 0, byte of the source."""
 
@@ -43,15 +45,15 @@ class FieldsOnHost:
         Byte of the source that positions in faults count from.
     see
         Receives kinds of fields.
-    prefixes
-        Returns the first bytes of records.
+    texts
+        Returns the texts of records.
     """
 
     def __init__(
-        self, source: _native.Source, dialect: _native.Dialect, plan: LoadPlan, *, begin: int, see: See, prefixes: Prefixes
+        self, source: _native.Source, dialect: _native.Dialect, plan: LoadPlan, *, begin: int, see: See, texts: Texts
     ) -> None:
         self._source, self._dialect, self._plan = source, dialect, plan
-        self._begin, self._see, self._prefixes = begin, see, prefixes
+        self._begin, self._see, self._texts = begin, see, texts
 
     def resolve(
         self, launcher: Launcher, columns: Sequence[ColumnBuffers], table: DeviceBuffer, rows: int, deferred: NDArray[np.void]
@@ -67,13 +69,14 @@ class FieldsOnHost:
         rows
             Number of rows.
         deferred
-            The fields, as the kernels listed them.
+            The fields, as the kernels listed them, sorted by record and column.
         """
         numbers = {column.position: number for number, column in enumerate(columns)}
         values: list[tuple[int, ...]] = []
         faults = []
         mended: dict[int, list[tuple[int, bytes]]] = {}
-        deferred = deferred[np.unique(deferred[["record", "column"]], return_index=True)[1]]
+        records, positions = deferred["record"], deferred["column"]
+        deferred = deferred[np.append(True, (records[1:] != records[:-1]) | (positions[1:] != positions[:-1]))]
         for fault, (outcome, kind, at, low, high, text, is_mended) in zip(deferred, self._native(columns, deferred), strict=True):
             record, position = int(fault["record"]), int(fault["column"])
             number = numbers[position]
@@ -118,9 +121,9 @@ class FieldsOnHost:
         rows
             Number of rows.
         collected
-            The long records, as the kernels listed them.
+            The long records, as the kernels listed them, sorted by record.
         """
-        collected = np.sort(collected, order="record")
+        collected = collected.copy()
         collected["column"] = column.position
         sizes: NDArray[np.int64] = np.zeros(rows + 1, np.int64)
         valid: NDArray[np.bool_] = np.zeros(rows, np.bool_)
@@ -161,4 +164,4 @@ class FieldsOnHost:
             types[column.position], guesses[column.position] = column.stored_type, column.guess
         with native_errors():
             load = (self._source, self._dialect, self._plan, self._begin, types, guesses)
-            return _native.resolve_fields(*load, fields.tobytes(), self._prefixes(fields))
+            return _native.resolve_fields(*load, np.ascontiguousarray(fields).view(np.uint8), self._texts(fields))

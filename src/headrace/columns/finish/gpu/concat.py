@@ -12,14 +12,11 @@ from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.column import Column
 from headrace.columns.finish.gpu.finish import shrink as shrink_columns
 from headrace.columns.types import DataType, has_offsets
+from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import BufferSlice, Entry, Launcher, Shape
 
-_WORDS = ("values", "offsets", "validity", "rows", "to", "to_bytes", "bytes")
-JOINED_PART = np.dtype([*((name, "u8") for name in _WORDS), ("width", "u4"), ("is_rows", "u4")])
-JOINED_COLUMN = np.dtype([("values", "u8"), ("offsets", "u8"), ("validity", "u8"), ("width", "u4"), ("strings", "u4")])
-"""The structs of columns/finish/gpu/concat_task.hpp, byte for byte."""
-
-_JOIN = Entry("columns/finish/gpu/concat.cu", "join_parts", "P32s")
+_PART, _COLUMN = layout("JoinedPart"), layout("JoinedColumn")
+_JOIN = Entry("columns/finish/gpu/concat.cu", "join_parts", f"P{_COLUMN.argument}")
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
 _MAX_BLOCKS = 4096
@@ -38,7 +35,7 @@ def concat_on_gpu(
     rows = sum(part if isinstance(part, int) else part.length for part in parts)
     nulls = sum(part if isinstance(part, int) else part.null_count for part in parts)
     strings = has_offsets(kind)
-    table: NDArray[np.void] = np.zeros(len(parts), JOINED_PART)
+    table: NDArray[np.void] = np.zeros(len(parts), _PART.dtype)
     to = to_bytes = 0
     for entry, part in zip(table, parts, strict=True):
         entry["to"], entry["to_bytes"] = to, to_bytes
@@ -56,7 +53,7 @@ def concat_on_gpu(
         result.buffers["values"] = launcher.allocate(to_bytes)
     elif kind.bits != 1:
         launcher.fill(result.buffers["values"], 0)  # parts of nulls do not write values
-    column: NDArray[np.void] = np.zeros(1, JOINED_COLUMN)
+    column: NDArray[np.void] = np.zeros(1, _COLUMN.dtype)
     offsets = result.buffers["offsets"].address if strings else 0
     values, validity = (
         result.buffers["values"].address if result.buffers["values"].nbytes else 0,

@@ -1,5 +1,4 @@
-// Declares the arguments of the kernels that concatenate columns (concat.cu). concat.py packs the same structs.
-// Pointers are to device memory.
+// Declares the arguments of the kernels that concatenate columns (concat.cu). Pointers are to device memory.
 #pragma once
 
 #include "core/cpu/portable.hpp"
@@ -18,7 +17,6 @@ struct JoinedPart {
     u32 width;     // bytes of an offset
     u32 is_rows;
 };
-static_assert(sizeof(JoinedPart) == 64);
 
 // The result. Values and validity are zero before the launch.
 struct JoinedColumn {
@@ -28,6 +26,5 @@ struct JoinedColumn {
     u32 width;  // bytes of a value, or of an offset; 0: bits
     u32 strings;
 };
-static_assert(sizeof(JoinedColumn) == 32);
 
 HR_END_NAMESPACE

@@ -13,15 +13,13 @@ from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.finish.concat import locate
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
+from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import TILE_START
 
-_WORDS = ("from", "to", "validity", "misfits")
-SHRUNK_COLUMN = np.dtype([*((name, "u8") for name in _WORDS), ("is_real", "u4"), ("width_to", "u4")])
-"""The struct of columns/finish/gpu/finish_task.hpp, byte for byte."""
-
+_SHRUNK_COLUMN = layout("ShrunkColumn").dtype
 _MISFITS = Entry("columns/finish/gpu/finish.cu", "find_misfits", "PQ")
 _NARROW = Entry("columns/finish/gpu/finish.cu", "narrow_values", "PQ")
 _NUMBER = Entry("columns/finish/gpu/finish.cu", "number_rows", "PQq")
@@ -64,7 +62,7 @@ def shrink(launcher: Launcher, columns: Sequence[ColumnBuffers], rows: int) -> d
         return {}
     count = len(_INTEGERS)
     misfits = launcher.allocate(len(wide) * count * 8, fill=0xFF)
-    table: NDArray[np.void] = np.zeros(len(wide), SHRUNK_COLUMN)
+    table: NDArray[np.void] = np.zeros(len(wide), _SHRUNK_COLUMN)
     for number, (row, column) in enumerate(zip(table, wide, strict=True)):
         row["from"], row["validity"] = column.buffers["values"].address, column.buffers["validity"].address
         row["misfits"] = misfits.address + number * count * 8

@@ -1,5 +1,4 @@
-// Declares the arguments of the kernels that finish columns (finish.cu). finish.py packs the same structs. Pointers are
-// to device memory.
+// Declares the arguments of the kernels that finish columns (finish.cu). Pointers are to device memory.
 #pragma once
 
 #include "core/cpu/portable.hpp"
@@ -19,6 +18,5 @@ struct ShrunkColumn {
     u32 is_real;
     u32 width_to;  // bytes of a value
 };
-static_assert(sizeof(ShrunkColumn) == 40);
 
 HR_END_NAMESPACE

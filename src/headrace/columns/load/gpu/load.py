@@ -20,6 +20,7 @@ from headrace.columns.buffers.load_result import CutRecordError, Loaded
 from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers, gpu_plan_of
 from headrace.columns.convert.gpu.fast.launches import MeasuredStrings, strings_of_search
 from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning, with_dfa
+from headrace.columns.faults.gpu.gather_records import LocatedRecords
 from headrace.columns.load.gpu.arguments import argument_bytes, argument_template
 from headrace.columns.load.gpu.data_start import find_data
 from headrace.columns.load.gpu.estimate import SizeEstimate, covers, estimate_sizes, is_mispredicted
@@ -88,7 +89,7 @@ def load_on_gpu(target: GpuTarget, source: OpenSource, dialect: Dialect, plan: L
 
 def _load(target: GpuTarget, source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun) -> Loaded:
     gpu_plan = gpu_plan_of(plan)
-    setup = load_setup(gpu_plan, dialect, plan, target.tuning)
+    setup = load_setup(gpu_plan, dialect, plan, target.tuning, target.text.nbytes)
     begin, counts = find_data(source, setup.native, plan)
     request = _request(target, source, dialect, plan, gpu_plan, setup, begin, run)
     return _Load(request, LoadResultBuilder(request, counts)).run()
@@ -115,6 +116,7 @@ class _Load:
         self._dialect, self._plan, self._source = request.dialect, plan, source
         self._gpu_plan, self._setup, self._result = request.gpu_plan, request.setup, result
         self._begin, self._size = begin, min(plan.end, source.size) - begin
+        self._whole = target.text if plan.part is None else None
         self._text = BufferSlice(target.text, begin, self._size)
         self._target = _target(target.launcher, self._text, target.tuning)
         self._rows = 0
@@ -242,6 +244,9 @@ class _Load:
             raise _MisreadError
         if self._plan.part is not None and self._plan.part.is_more and counts["flags"] & _UNENDED:
             raise CutRecordError
+        dfa = self._structure.dfa
+        marks = dfa.marks if dfa is not None and self._variant == "dfa" else None
+        self._result.located = LocatedRecords(self._whole, self._begin, self._text, self._dialect, marks)
         total = self._result.counts
         self._rows = total["records"] = counts["records"]
         total["blank"] += counts["blank_lines"]

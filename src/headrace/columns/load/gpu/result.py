@@ -16,6 +16,7 @@ from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBu
 from headrace.columns.convert.gpu.layouts import SIGHTINGS, TOTALS_WORDS
 from headrace.columns.convert.gpu.target import GpuTarget
 from headrace.columns.faults.gpu.fault_list import Conversion, FaultList
+from headrace.columns.faults.gpu.gather_records import LocatedRecords
 from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.finish.gpu.finish import LocatedText, locate_on_gpu, number_rows, shrink
 from headrace.columns.infer.infer_gpu import Inference
@@ -90,6 +91,8 @@ class LoadResultBuilder:
 
     entries: DeviceBuffer
     """Start states of the text's tiles, set after the search."""
+    located: LocatedRecords | None = None
+    """The records of the text, set after the wait for the search."""
 
     def __init__(self, request: LoadRequest, counts: dict[str, int]) -> None:
         self._request, self.counts = request, counts
@@ -108,7 +111,8 @@ class LoadResultBuilder:
         """The faults. Created only if there is one or the caller needs the object: most texts have none."""
         request = self._request
         text = self._launcher, request.target.text, request.source, request.dialect
-        result = FaultList(*text, request.plan, begin=request.begin, see=self.inference.see_field)
+        see, capacity = self.inference.see_field, request.setup.fault_capacity
+        result = FaultList(*text, request.plan, begin=request.begin, see=see, capacity=capacity)
         if self._filled is not None:
             result.take_clean(self._filled)
         return result
@@ -148,6 +152,8 @@ class LoadResultBuilder:
                 return True
         first_seen = fetched[counts:].view(np.uint64).reshape(-1, 2, SIGHTINGS)
         if not is_clean:
+            assert self.located is not None
+            self.faults.located = self.located
             totals, records = words[:TOTALS_WORDS], first_seen[:, 1]
             if not self.faults.take(Conversion(columns, launched.table, launched.faults, totals, records)):
                 return False

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.convert.gpu.column_group import GIVEN, GpuPlan
 from headrace.columns.convert.gpu.fast.launches import measuring
+from headrace.columns.convert.gpu.layouts import FAULT
 from headrace.columns.convert.gpu.string_offsets import scan_memory_bytes
 from headrace.columns.convert.gpu.target import GpuTuning
-from headrace.columns.faults.gpu.fault_list import first_faults_bytes
+from headrace.columns.faults.gpu.fault_list import first_capacity
 from headrace.columns.load.gpu.arguments import argument_bytes
 from headrace.columns.load.gpu.launches import ResultLayout, SpeculativeConversion
 from headrace.columns.plan.load_plan import LoadPlan
@@ -29,11 +30,11 @@ class LoadSetup:
     ----------
     gpu_plan, dialect, plan, tuning
         The plan on a GPU, the dialect, the plan, and the launch parameters.
-    faults
-        Bytes of the first list of faults.
+    capacity
+        Faults that the first list holds.
     """
 
-    def __init__(self, gpu_plan: GpuPlan, dialect: Dialect, plan: LoadPlan, tuning: GpuTuning, faults: int) -> None:
+    def __init__(self, gpu_plan: GpuPlan, dialect: Dialect, plan: LoadPlan, tuning: GpuTuning, capacity: int) -> None:
         wanted, infers = gpu_plan.wanted, bool(gpu_plan.inferred)
         self.native = native_dialect(dialect)
         self.collects = plan.rows.collect_long and len(plan.columns) - 1 in wanted
@@ -51,7 +52,8 @@ class LoadSetup:
         # longer one later.
         self._strings = count if infers else gpu_plan.typed_strings
         self._max_tiles = SMALL_BYTES // 8 // max(count, 1) if infers else _NO_LIMIT
-        self._others = argument_bytes(gpu_plan, count), faults
+        self.fault_capacity = capacity
+        self._others = argument_bytes(gpu_plan, count), capacity * FAULT.itemsize
 
     def has_sums(self, tiles: int) -> bool:
         """Return whether the string bytes of each tile are allocated with the search."""
@@ -79,9 +81,9 @@ class LoadSetup:
 known_setups: IdentityCache[LoadSetup] = IdentityCache()
 
 
-def load_setup(gpu_plan: GpuPlan, dialect: Dialect, plan: LoadPlan, tuning: GpuTuning) -> LoadSetup:
-    """Return the setup of a plan, which `gpu_plan` was made from."""
-    faults = first_faults_bytes()
+def load_setup(gpu_plan: GpuPlan, dialect: Dialect, plan: LoadPlan, tuning: GpuTuning, nbytes: int) -> LoadSetup:
+    """Return the setup of a plan, which `gpu_plan` was made from, for texts of about `nbytes`."""
+    capacity = first_capacity(nbytes)
     return known_setups.get_or_create(
-        lambda: LoadSetup(gpu_plan, dialect, plan, tuning, faults), gpu_plan, dialect, tuning, key=faults
+        lambda: LoadSetup(gpu_plan, dialect, plan, tuning, capacity), gpu_plan, dialect, tuning, key=capacity
     )

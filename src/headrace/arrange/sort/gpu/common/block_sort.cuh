@@ -43,12 +43,6 @@ static __device__ __forceinline__ void set_half(u32 (&halves)[items / 2], u32 j,
     halves[j / 2] = j % 2 == 0 ? value : halves[j / 2] | value << 16;
 }
 
-// Sets one 16-bit half and keeps the other.
-static __device__ __forceinline__ void replace_half(u32 (&halves)[items / 2], u32 j, u32 value) {
-    const u32 shift = j % 2 * 16;
-    halves[j / 2] = (halves[j / 2] & ~(0xFFFFu << shift)) | value << shift;
-}
-
 // Counts digits as count_digits of split_tile.cuh does, for the rows that have keys. Missing keys count as the last
 // digit.
 static __device__ __forceinline__ DigitRun count_part(const Key (&key)[items], const SplitWork& work, u32 count,

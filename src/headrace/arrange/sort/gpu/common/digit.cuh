@@ -52,12 +52,6 @@ struct SortDigit {
 
 namespace headrace {
 
-// Returns the sort's rule, or the rule that changes nothing.
-static __device__ __forceinline__ KeyRule<Key> rule_or_none(const KeyRule<Key>& rule, bool is_wanted) {
-    const KeyRule<Key> none = {};
-    return is_wanted ? rule : none;
-}
-
 constexpr u32 key_bits = 8 * sizeof(Key);
 constexpr u32 key_digits = (key_bits + bits - 1) / bits;
 

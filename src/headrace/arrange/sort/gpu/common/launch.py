@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headrace.arrange.sort.gpu.common.key_type import THREADS
+from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
 MAX_COLUMNS = 8
-"""Columns that move with the keys; equal to `max_moved_columns` of device_plan.cuh."""
+"""Columns that move with the keys; equal to `max_moved_columns` of sort_task.hpp."""
 MAX_U32_ROWS = 1 << 32
 """Largest number of rows whose row numbers fit 4 bytes."""
 RESIDENT_THREADS = 2048
 """Maximum number of threads that are resident on one multiprocessor."""
 _BLOCKS_PER_MULTIPROCESSOR = 8
+ARRAYS = layout("SortArrays").argument
+"""A ``SortArrays`` in a kernel's signature."""
+_MOVED_COLUMN, _SORT_ARRAYS = layout("MovedColumn").packer(), layout("SortArrays").packer()
 
 _GATHER = Entry("arrange/sort/gpu/common/gather.cu", "sort_gather", "PIQPPI")
 _CONVERT_ROWS = Entry("arrange/sort/gpu/common/gather.cu", "convert_rows", "PIQPI")
@@ -47,9 +50,9 @@ class MovedColumn:
 
     @property
     def packed(self) -> bytes:
-        """Return the bytes of a ``MovedColumn`` of device_plan.cuh."""
+        """Return the bytes of a ``MovedColumn`` of sort_task.hpp."""
         addresses = (0 if buffer is None else buffer.address for buffer in (self.source, self.target, self.between))
-        return struct.pack("<3Q2I", *addresses, self.width, 0)
+        return _MOVED_COLUMN.pack(*addresses, self.width, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +69,9 @@ class SortArrays:
 
     @property
     def packed(self) -> bytes:
-        """Return the bytes of a ``SortArrays`` of device_plan.cuh."""
-        keys, columns = self.keys.packed, [column.packed for column in self.columns]
-        empty = bytes(len(keys)) * (MAX_COLUMNS - len(columns))
-        return keys + b"".join(columns) + empty + struct.pack("<2I", len(columns), 0)
+        """Return the bytes of a ``SortArrays`` of sort_task.hpp."""
+        columns = b"".join(column.packed for column in self.columns)
+        return _SORT_ARRAYS.pack(self.keys.packed, columns, len(self.columns), 0)
 
 
 def row_bytes(count: int) -> int:

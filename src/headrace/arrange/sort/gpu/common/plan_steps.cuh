@@ -7,14 +7,6 @@ namespace headrace {
 
 static_assert(key_digits <= max_passes);
 
-struct PlanInputs {
-    u64 count;
-    u32 in_place;       // then the number of passes must be even
-    u32 parts;          // whether MSD may be chosen: 0 never, 1 if it is cheaper, 2 always
-    u32 max_leaf_keys;  // maximum number of keys that one block sorts
-    u32 value_bytes;    // bytes of values that move with each key
-};
-
 // Costs of a key without values in picoseconds, measured on an H200 with 2^27 to 2^29 keys (docs/decisions/0023).
 //
 // | prefixes, digits, again  count its 16-bit prefix, all its digits, or one digit in its bucket

@@ -6,6 +6,7 @@
 #include "arrange/sort/gpu/heavy_hitters/sample.cuh"
 #include "arrange/sort/gpu/lsd/order_check.cuh"
 #include "gpu/block/dependent_launch.cuh"
+#include "gpu/block/partition_point.cuh"
 
 using namespace headrace;
 
@@ -147,16 +148,7 @@ struct MergeRuns {
 };
 
 static __device__ __forceinline__ u64 lights_below(const Key* sorted, u64 remainder, const Input& input, Key code) {
-    u64 low = 0, high = remainder;
-    while (low < high) {
-        const u64 middle = (low + high) / 2;
-        if (input.code(sorted[middle]) < code) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return tile::partition_point(0, remainder, [&](u64 i) { return input.code(sorted[i]) < code; });
 }
 
 // Finds all runs. All threads call it; it contains barriers.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from headrace.arrange.sort.gpu.common.key_type import KeyType
-from headrace.arrange.sort.gpu.common.launch import SortArrays, SortContext
+from headrace.arrange.sort.gpu.common.launch import ARRAYS, SortArrays, SortContext
 from headrace.arrange.sort.gpu.heavy_hitters.tuning import HeavyHitterTuning
 from headrace.arrange.sort.gpu.lsd.lsd import PORTION, DevicePlan, PlanInputs, tile_shape
 from headrace.arrange.sort.gpu.lsd.tuning import TileTuning
@@ -95,7 +95,9 @@ class HeavyHitters:
         portion = PORTION.pack(0, context.count, 0, 0, buffers.states.address, _EPOCH, 1)
         shape = tile_shape(buffers.tile, context, keys, self._tuning.class_bits, context.count)
         args = (plan.plan, buffers.table, keys.rule, self._packed, portion)
-        context.launcher.launch(_entry("extract_stable", "extract_stable", f"PP{len(keys.rule)}s296s48s"), shape, args)
+        context.launcher.launch(
+            _entry("extract_stable", "extract_stable", f"PP{len(keys.rule)}s{ARRAYS}{PORTION.size}s"), shape, args
+        )
 
     def merge(self, plan: DevicePlan, *, writes_keys: bool) -> None:
         """Merge heavy hitters and the sorted remainder into the target. It follows the last pass."""
@@ -103,7 +105,7 @@ class HeavyHitters:
         blocks = context.blocks(context.count, 8 * tuning.threads)
         shape = Shape(tuning.defines(keys, plan.bits), blocks, tuning.threads)
         args = (keys.rule, self._packed, context.count, int(writes_keys), self._buffers.table, plan.plan)
-        context.launcher.launch(_entry("extract_keys", "merge_heavy", f"{len(keys.rule)}s296sQIPP"), shape, args)
+        context.launcher.launch(_entry("extract_keys", "merge_heavy", f"{len(keys.rule)}s{ARRAYS}QIPP"), shape, args)
 
 
 @lru_cache(32)

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 
 from headrace.arrange.sort.gpu.common.key_type import THREADS, KeyType
-from headrace.arrange.sort.gpu.common.launch import RESIDENT_THREADS, SortArrays, SortContext
+from headrace.arrange.sort.gpu.common.launch import ARRAYS, RESIDENT_THREADS, SortArrays, SortContext
 from headrace.arrange.sort.gpu.lsd.tuning import LsdTuning, PrefixHistogramTuning, TileTuning, needs_u64_positions
+from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.kernel import LaunchMode
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 
-REMAINDER_OFFSET = 16 + 16 * 16 + 8
-PLAN_BYTES = REMAINDER_OFFSET + 8
-"""Size of a ``DevicePlan`` of device_plan.cuh, and the offset of its field `remainder`."""
-_DISORDER_BYTES = 8
-PORTION = struct.Struct("<5Q2I")
-"""A ``Portion`` of pass_tile.cuh: begin, count, digit starts, the next portion's starts, states; epoch, writes_keys."""
-_COPY_OR_REVERSE = Entry("arrange/sort/gpu/lsd/copy_or_reverse.cu", "copy_or_reverse", "P296sQI", mode=LaunchMode.EARLY)
+_PLAN = layout("DevicePlan")
+REMAINDER_OFFSET = _PLAN.offset("remainder")
+PLAN_BYTES = _PLAN.size
+_DISORDER_BYTES = layout("Disorder").size
+_PORTION = layout("Portion")
+PORTION = _PORTION.packer()
+"""A ``Portion``: begin, count, digit starts, the next portion's starts, states; epoch, writes_keys."""
+_INPUTS = layout("PlanInputs")
+_PACKED_INPUTS = _INPUTS.packer()
+_PLAN_ARGUMENTS = f"PP{_INPUTS.argument}PP"
+_COPY_OR_REVERSE = Entry("arrange/sort/gpu/lsd/copy_or_reverse.cu", "copy_or_reverse", f"P{ARRAYS}QI", mode=LaunchMode.EARLY)
 _NO_DEFINES: dict[str, int] = {}
 _MANY_KEYS, _MANY_KEYS_THREADS = 1 << 20, 1024
 """Number of keys from which `copy_or_reverse` has blocks of 1,024 threads: fewer blocks end sooner if there is nothing to do."""
@@ -58,8 +62,8 @@ class PlanInputs:
     value_bytes: int = 0
 
     def packed(self, count: int) -> bytes:
-        """Return the bytes of a ``PlanInputs`` of plan_steps.cuh."""
-        return struct.pack("<Q4I", count, self.in_place, self.msd, self.max_block_keys, self.value_bytes)
+        """Return the bytes of a ``PlanInputs`` of sort_task.hpp."""
+        return _PACKED_INPUTS.pack(count, self.in_place, self.msd, self.max_block_keys, self.value_bytes)
 
 
 class DevicePlan:
@@ -127,7 +131,7 @@ class DevicePlan:
             (source, context.count, keys.rule, counts, self._differ, self.plan),
         )
         launch(
-            _prefix_entry("plan_by_prefixes", "PP24sPP"),
+            _prefix_entry("plan_by_prefixes", _PLAN_ARGUMENTS),
             Shape(defines, 1, sizes.threads),
             (counts, self._differ, inputs, self.totals, self.plan),
         )
@@ -227,7 +231,7 @@ def _counter_bytes(counters: int, threads: int) -> int:
     return min(1 << max_replicas.bit_length() - 1, 32) * counters * 4
 
 
-_CHOOSE_PLAN = Entry("arrange/sort/gpu/lsd/digit_histogram.cu", "choose_plan", "PP24sPP", mode=LaunchMode.EARLY)
+_CHOOSE_PLAN = Entry("arrange/sort/gpu/lsd/digit_histogram.cu", "choose_plan", _PLAN_ARGUMENTS, mode=LaunchMode.EARLY)
 
 
 @lru_cache(8)
@@ -242,4 +246,4 @@ def _prefix_entry(name: str, signature: str) -> Entry:
 
 @lru_cache(16)
 def _pass_entry(name: str, rule: int) -> Entry:
-    return Entry("arrange/sort/gpu/lsd/onesweep_pass.cu", name, f"PI{rule}s296s48s", mode=LaunchMode.EARLY)
+    return Entry("arrange/sort/gpu/lsd/onesweep_pass.cu", name, f"PI{rule}s{ARRAYS}{_PORTION.argument}", mode=LaunchMode.EARLY)

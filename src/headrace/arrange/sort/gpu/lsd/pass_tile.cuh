@@ -7,17 +7,6 @@
 
 namespace headrace {
 
-// Keys of one launch: a portion of all, since look-back counts below 2^31.
-struct Portion {
-    u64 begin;
-    u64 count;
-    u64* starts;       // first positions of this portion's keys, for each digit and value
-    u64* next_starts;  // those of the next portion; null in the last one
-    void* memory;      // tile::Counters, and a state for each tile and digit value; no state has had this `epoch`
-    u32 epoch;
-    u32 writes_keys;  // also in the last pass
-};
-
 struct Pass {
     const SplitWork& work;
     const Portion& portion;

@@ -8,7 +8,7 @@
 //
 // Bytes moved: 8 a bucket and digit, and the records.
 #pragma once
-#include "arrange/sort/gpu/msd/buckets.cuh"
+#include "arrange/sort/gpu/msd/buckets.hpp"
 #include "gpu/block/block.cuh"
 
 namespace headrace {

@@ -7,7 +7,7 @@
 // A counter has 16 bits. Bins of the lower half of all values are the low halves of words, those of the upper half
 // the high halves. So one addition scans two bins; the begin of the upper bins is added at the end.
 #pragma once
-#include "arrange/sort/gpu/msd/buckets.cuh"
+#include "arrange/sort/gpu/msd/buckets.hpp"
 #include "arrange/sort/sort_key.hpp"
 #include "gpu/block/block.cuh"
 #include "gpu/block/memory_access.cuh"

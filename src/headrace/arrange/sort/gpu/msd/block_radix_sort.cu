@@ -3,7 +3,7 @@
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v, whatever the number of digits.
 #include "arrange/sort/gpu/common/block_sort.cuh"
-#include "arrange/sort/gpu/msd/buckets.cuh"
+#include "arrange/sort/gpu/msd/buckets.hpp"
 #include "gpu/block/dependent_launch.cuh"
 
 using namespace headrace;

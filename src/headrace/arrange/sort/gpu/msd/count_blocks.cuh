@@ -7,7 +7,7 @@
 // Bytes moved per key of width w: w, and for each block 4 a digit if its counts are kept for scatter.cu.
 #pragma once
 #include "arrange/sort/gpu/common/digit.cuh"
-#include "arrange/sort/gpu/msd/buckets.cuh"
+#include "arrange/sort/gpu/msd/buckets.hpp"
 
 namespace headrace {
 

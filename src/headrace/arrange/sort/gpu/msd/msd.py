@@ -11,19 +11,22 @@ from dataclasses import replace
 from functools import lru_cache
 
 from headrace.arrange.sort.gpu.common.key_type import KeyType
-from headrace.arrange.sort.gpu.common.launch import RESIDENT_THREADS, SortArrays, SortContext
+from headrace.arrange.sort.gpu.common.launch import ARRAYS, RESIDENT_THREADS, SortArrays, SortContext
 from headrace.arrange.sort.gpu.lsd.lsd import DevicePlan
-from headrace.arrange.sort.gpu.msd.local_sorts import bin_sort_entry, block_radix_sort_entry, local_sort_shape
+from headrace.arrange.sort.gpu.msd.local_sorts import LEAF_LIST, bin_sort_entry, block_radix_sort_entry, local_sort_shape
 from headrace.arrange.sort.gpu.msd.local_tuning import BinSortTuning
 from headrace.arrange.sort.gpu.msd.tuning import BUCKET_BYTES, RECORD_BYTES, HybridOptions, ListBounds, MsdTuning
+from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.kernel import LaunchMode
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 
 MAX_KEYS = (1 << 32) - 1
 """Maximum number of keys: positions have 32 bits."""
 MAX_CLASSES, LISTS = 6, 3
-"""Maximum number of size classes of leaf buckets, and of lists with two classes each; as in buckets.cuh."""
-_COUNTS_BYTES = 32
+"""Maximum number of size classes of leaf buckets, and of lists with two classes each; as in buckets.hpp."""
+_LISTS = layout("Lists").argument
+_PACKED_LISTS = layout("Lists").packer()
+_COUNTS_BYTES = layout("ListLengths").size
 _LEFTOVER = MAX_CLASSES - 1
 """Class whose counter holds the number of buckets that bin_sort.cu declined."""
 _BEGIN_BLOCKS = 64
@@ -108,7 +111,7 @@ class MsdSort:
             self._sort_leftovers(packed, writes=(bool(columns), writes_keys))
 
     def _lists(self, plan: DevicePlan) -> bytes:
-        """Return the bytes of a ``Lists`` of buckets.cuh."""
+        """Return the bytes of a ``Lists`` of buckets.hpp."""
         tuning, options, bounds = self._tuning, self._options, self._bounds
         odd = self._cursors[1] if len(self._cursors) > 1 else None
         cursors = self._cursors[0], odd, self._block_counts, plan.prefix_counts
@@ -120,7 +123,7 @@ class MsdSort:
         class_keys = [local.keys if options.by_size else 0 for local in tuning.local] + [0] * (MAX_CLASSES - len(tuning.local))
         flags = int(options.reduces), int(options.looks_ahead)
         sizes = *lengths, *class_keys, len(tuning.local), tuning.scatter.keys, tuning.max_leaf_keys, below, *flags
-        return struct.pack("<13Q15I4x", *addresses, *sizes)
+        return _PACKED_LISTS.pack(*addresses, *sizes)
 
     def _begin(self, lists: bytes) -> None:
         self._context.launcher.launch(_BEGIN, self._begin_shape, (lists, self._context.count))
@@ -206,7 +209,7 @@ class MsdSort:
         local, number = self._tuning.local[size_class], size_class // 2
         leaves, length = self._leaves[number], self._bounds.leaves(number)
         first, stride = (length - 1, -1) if size_class % 2 else (0, 1)
-        packed_list = struct.pack("<2Q2q4I", leaves.address, self._length_address(size_class), first, stride, 0, 0, 0, 0)
+        packed_list = LEAF_LIST.pack(leaves.address, self._length_address(size_class), first, stride, b"")
         args = (packed_list, self._keys.rule, arrays, int(writes_keys))
         uses_bins = isinstance(local, BinSortTuning)
         resident = local.blocks if uses_bins else max(1, RESIDENT_THREADS // local.threads)
@@ -223,7 +226,7 @@ class MsdSort:
         has_values, writes_keys = writes
         local, leftovers = self._tuning.leftover, self._leftovers
         assert local is not None and leftovers is not None
-        packed_list = struct.pack("<2Q2q4I", leftovers.address, self._length_address(_LEFTOVER), 0, 1, 0, 0, 0, 0)
+        packed_list = LEAF_LIST.pack(leftovers.address, self._length_address(_LEFTOVER), 0, 1, b"")
         blocks = self._grid(self._bounds.leaves(0), max(1, RESIDENT_THREADS // local.threads))
         args = (packed_list, self._keys.rule, arrays, int(writes_keys))
         shape = local_sort_shape(local, self._keys, blocks, has_values=has_values)
@@ -233,10 +236,10 @@ class MsdSort:
         self._context.launcher.launch(_entry(name, len(self._keys.rule)), shape, args)
 
 
-_BEGIN = Entry("arrange/sort/gpu/msd/assign.cu", "msd_begin", "168sI", mode=LaunchMode.EARLY)
-_BEGIN_AND_ASSIGN = Entry("arrange/sort/gpu/msd/assign.cu", "msd_begin_and_assign", "168sIPI", mode=LaunchMode.EARLY)
-_CLEAR = Entry("arrange/sort/gpu/msd/assign.cu", "msd_clear_cursors", "168sI", mode=LaunchMode.EARLY)
-_ASSIGN = Entry("arrange/sort/gpu/msd/assign.cu", "msd_assign", "168sII", mode=LaunchMode.EARLY)
+_BEGIN = Entry("arrange/sort/gpu/msd/assign.cu", "msd_begin", f"{_LISTS}I", mode=LaunchMode.EARLY)
+_BEGIN_AND_ASSIGN = Entry("arrange/sort/gpu/msd/assign.cu", "msd_begin_and_assign", f"{_LISTS}IPI", mode=LaunchMode.EARLY)
+_CLEAR = Entry("arrange/sort/gpu/msd/assign.cu", "msd_clear_cursors", f"{_LISTS}I", mode=LaunchMode.EARLY)
+_ASSIGN = Entry("arrange/sort/gpu/msd/assign.cu", "msd_assign", f"{_LISTS}II", mode=LaunchMode.EARLY)
 
 
 @lru_cache(8)
@@ -246,21 +249,21 @@ def _bits(bits: int) -> dict[str, int]:
 
 @lru_cache(16)
 def _entry(name: str, rule: int) -> Entry:
-    return Entry(f"arrange/sort/gpu/msd/{name}.cu", name, f"168sI{rule}s296s", mode=LaunchMode.EARLY)
+    return Entry(f"arrange/sort/gpu/msd/{name}.cu", name, f"{_LISTS}I{rule}s{ARRAYS}", mode=LaunchMode.EARLY)
 
 
 @lru_cache(8)
 def _scatter_stable_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/gpu/msd/scatter_stable.cu", "scatter_stable", f"168sI{rule}s296sP", mode=LaunchMode.EARLY)
+    return Entry("arrange/sort/gpu/msd/scatter_stable.cu", "scatter_stable", f"{_LISTS}I{rule}s{ARRAYS}P", mode=LaunchMode.EARLY)
 
 
 @lru_cache(8)
 def _tail_entry(rule: int) -> Entry:
-    signature = f"168sI{rule}s296sPP24s"
+    signature = f"{_LISTS}I{rule}s{ARRAYS}PP24s"
     return Entry("arrange/sort/gpu/msd/scatter_stable.cu", "tail_passes", signature, mode=LaunchMode.COOPERATIVE)
 
 
 @lru_cache(8)
 def _tail_keys_entry(rule: int) -> Entry:
-    signature = f"168sI{rule}s296sP"
+    signature = f"{_LISTS}I{rule}s{ARRAYS}P"
     return Entry("arrange/sort/gpu/msd/scatter_reserve.cu", "tail_passes_keys", signature, mode=LaunchMode.COOPERATIVE)

@@ -9,7 +9,7 @@
 #include "arrange/sort/gpu/common/digit.cuh"
 #define HR_PLACES by_look_back
 #include "arrange/sort/gpu/common/arrays.cuh"
-#include "arrange/sort/gpu/msd/buckets.cuh"
+#include "arrange/sort/gpu/msd/buckets.hpp"
 #include "gpu/block/dependent_launch.cuh"
 
 using namespace headrace;

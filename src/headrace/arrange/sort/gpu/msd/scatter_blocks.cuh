@@ -6,7 +6,7 @@
 // Bytes moved per key of width w: 2 w.
 #pragma once
 #include "arrange/sort/gpu/common/digit.cuh"
-#include "arrange/sort/gpu/msd/buckets.cuh"
+#include "arrange/sort/gpu/msd/buckets.hpp"
 // After the digit that it uses.
 #include "arrange/multisplit/gpu/reserve_tile.cuh"
 #include "gpu/block/byte_masks.cuh"

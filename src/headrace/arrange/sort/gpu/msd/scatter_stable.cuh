@@ -6,7 +6,7 @@
 #pragma once
 #include "arrange/sort/gpu/common/arrays.cuh"
 #include "arrange/sort/gpu/common/digit.cuh"
-#include "arrange/sort/gpu/msd/buckets.cuh"
+#include "arrange/sort/gpu/msd/buckets.hpp"
 
 namespace headrace {
 

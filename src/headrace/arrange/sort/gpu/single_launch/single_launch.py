@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from headrace.arrange.sort.gpu.common.key_type import KeyType
-from headrace.arrange.sort.gpu.common.launch import SortArrays
+from headrace.arrange.sort.gpu.common.launch import ARRAYS, SortArrays
 from headrace.arrange.sort.gpu.single_launch.tuning import CooperativeTuning, RankSortTuning
 from headrace.gpu.kernels.kernel import LaunchMode
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
@@ -60,11 +60,11 @@ def cooperative_sort(
 
 @lru_cache(8)
 def _cooperative_entry(rule: int) -> Entry:
-    name, signature = "cooperative_sort", f"I{rule}s296sI32s"
+    name, signature = "cooperative_sort", f"I{rule}s{ARRAYS}I32s"
     return Entry("arrange/sort/gpu/single_launch/cooperative_sort.cu", name, signature, mode=LaunchMode.COOPERATIVE)
 
 
 @lru_cache(16)
 def _rank_entry(rule: int, in_place: bool) -> Entry:
     mode = LaunchMode.COOPERATIVE if in_place else LaunchMode.ORDERED
-    return Entry("arrange/sort/gpu/single_launch/rank_sort.cu", "rank_sort", f"I{rule}s296sIP", mode=mode)
+    return Entry("arrange/sort/gpu/single_launch/rank_sort.cu", "rank_sort", f"I{rule}s{ARRAYS}IP", mode=mode)

@@ -16,7 +16,7 @@ from headrace.structure.gpu.dialect_tables import PLAIN_DIALECT, plain_dialect
 from headrace.structure.gpu.find import TileStructure
 from headrace.structure.gpu.launches import FusedSummary
 
-_TASK, _DIALECT, _MEASURED = ROW_TASK.argument, f"{PLAIN_DIALECT.itemsize}s", MEASURED_COLUMNS.argument
+_TASK, _DIALECT, _MEASURED = ROW_TASK.argument, PLAIN_DIALECT.argument, MEASURED_COLUMNS.argument
 SUMMARIZE_ROWS = Entry("columns/convert/gpu/fast/measure_rows.cu", "summarize_rows", f"P{_DIALECT}PPPPP{_TASK}{_MEASURED}")
 MEASURE_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "measure_rows", f"PPPPPPP{_TASK}")
 CONVERT_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "convert_rows", f"PPPPPPPPP{_TASK}")

@@ -5,9 +5,10 @@
 // A bucket with more keys than a block sorts is split by its next digit. A sub-bucket that fits becomes a leaf
 // bucket, merged with small neighbours of the same bucket. One block finishes it, whatever digits are left.
 #pragma once
-#include "arrange/sort/gpu/common/device_plan.cuh"
 
-namespace headrace {
+#include "arrange/sort/gpu/common/sort_task.hpp"
+
+HR_BEGIN_NAMESPACE
 
 // Keys of one block, all in one bucket.
 struct KeyBlock {
@@ -31,22 +32,20 @@ struct Leaf {
     u32 digits;  // a byte each: bits, shift, first, last
     u32 places;
 
-    static __device__ __forceinline__ u32 packed(u32 bits, u32 shift, u32 first, u32 last) {
+    HR_MEMBER static u32 packed(u32 bits, u32 shift, u32 first, u32 last) {
         return bits | shift << 8 | first << 16 | last << 24;
     }
     // Packs the buffer. Keys that remain after heavy hitters were extracted end where they began, in `between`.
-    static __device__ __forceinline__ u32 packed(BufferRole from, bool are_light) {
+    HR_MEMBER static u32 packed(BufferRole from, bool are_light) {
         return static_cast<u32>(from) | (are_light ? 1u << 8 : 0u);
     }
-    __device__ __forceinline__ BufferRole from() const { return static_cast<BufferRole>(places & 0xFF); }
-    __device__ __forceinline__ BufferRole to() const {
-        return places >> 8 == 0 ? BufferRole::target : BufferRole::between;
-    }
-    __device__ __forceinline__ bool are_light() const { return places >> 8 != 0; }
-    __device__ __forceinline__ u32 bits() const { return digits & 0xFF; }
-    __device__ __forceinline__ u32 shift() const { return digits >> 8 & 0xFF; }  // bits below the digit
-    __device__ __forceinline__ u32 first() const { return digits >> 16 & 0xFF; }
-    __device__ __forceinline__ u32 span() const { return (digits >> 24) - first() + 1; }
+    HR_MEMBER BufferRole from() const { return static_cast<BufferRole>(places & 0xFF); }
+    HR_MEMBER BufferRole to() const { return places >> 8 == 0 ? BufferRole::target : BufferRole::between; }
+    HR_MEMBER bool are_light() const { return places >> 8 != 0; }
+    HR_MEMBER u32 bits() const { return digits & 0xFF; }
+    HR_MEMBER u32 shift() const { return digits >> 8 & 0xFF; }  // bits below the digit
+    HR_MEMBER u32 first() const { return digits >> 16 & 0xFF; }
+    HR_MEMBER u32 span() const { return (digits >> 24) - first() + 1; }
 };
 
 // Leaf buckets at `first`, first + `stride`, ... of a list with *number of them. Without a list, `only` is the one.
@@ -91,21 +90,17 @@ struct Lists {
     u32 looks_ahead;    // whether a thread reserves up to three places at once if a block's keys are skewed
 };
 
-static __device__ __forceinline__ KeyBlock* blocks_of(const Lists& lists, u32 step) {
-    return step % 2 == 0 ? lists.blocks : lists.odd_blocks;
-}
-static __device__ __forceinline__ Bucket* buckets_of(const Lists& lists, u32 step) {
-    return step % 2 == 0 ? lists.buckets : lists.odd_buckets;
-}
+HR_FN KeyBlock* blocks_of(const Lists& lists, u32 step) { return step % 2 == 0 ? lists.blocks : lists.odd_blocks; }
+HR_FN Bucket* buckets_of(const Lists& lists, u32 step) { return step % 2 == 0 ? lists.buckets : lists.odd_buckets; }
 
-static __device__ __forceinline__ u32* cursors_of(const Lists& lists, u32 step) {
+HR_FN u32* cursors_of(const Lists& lists, u32 step) {
     return step % 2 == 0 || lists.odd_cursors == nullptr ? lists.cursors : lists.odd_cursors;
 }
 
 // Returns leaf bucket `i` of a size class.
-static __device__ __forceinline__ Leaf* leaf_of(const Lists& lists, u32 size_class, u32 i) {
+HR_FN Leaf* leaf_of(const Lists& lists, u32 size_class, u32 i) {
     const u32 list = size_class / 2;
     return lists.leaves[list] + (size_class % 2 == 0 ? i : lists.max_parts[list] - 1 - i);
 }
 
-}  // namespace headrace
+HR_END_NAMESPACE

@@ -1,0 +1,81 @@
+// Declares the arguments of the sort kernels that the host packs, and the plan that kernels share.
+#pragma once
+
+#include "core/cpu/portable.hpp"
+
+HR_BEGIN_NAMESPACE
+
+constexpr u32 max_passes = 16;
+
+enum class SortMethod : u32 { undecided, copy, reverse, lsd, msd };
+
+struct Disorder {
+    u32 falls;  // whether a key precedes a lower one
+    u32 rises;  // whether a key precedes a higher one, or an equal one if their order matters
+};
+
+// The buffer that keys and columns are in.
+enum class BufferRole : u32 { source, target, between };
+
+struct PassStep {
+    u32 digit;  // 0 is the lowest
+    BufferRole from, to;
+    u32 unused;
+};
+
+struct DevicePlan {
+    SortMethod method;
+    u32 steps;
+    u32 counts_prefixes;  // whether 16-bit prefixes are counted first
+    // whether the plan was made from prefix counts, which then give the size of each bucket of two digits
+    u32 has_prefixes;
+    PassStep step[max_passes];
+    float crowding;  // of a sample; see plan_steps.cuh
+    u32 heavy;       // number of heavy hitters whose keys are extracted (heavy_hitters.cuh)
+    u32 remainder;   // number of other keys, which are sorted from `between` to `between`
+    u32 repeats;     // whether the other keys repeat values so often that buckets would hold equal keys
+};
+
+// Buffers of the keys, or of a column that moves with them. Without `source`, items are row numbers.
+struct MovedColumn {
+    const void* source;
+    void* target;
+    void* between;
+    u32 width;
+    u32 unused;
+
+    HR_MEMBER const void* from(BufferRole role) const { return role == BufferRole::source ? source : to(role); }
+    HR_MEMBER void* to(BufferRole role) const { return role == BufferRole::target ? target : between; }
+};
+
+constexpr u32 max_moved_columns = 8;
+
+// Keys, and the columns that move with them.
+struct SortArrays {
+    MovedColumn keys;
+    MovedColumn column[max_moved_columns];
+    u32 columns;
+    u32 unused;
+};
+
+// Facts about a sort that its plan depends on, besides the counts of digits.
+struct PlanInputs {
+    u64 count;
+    u32 in_place;       // then the number of passes must be even
+    u32 parts;          // whether MSD may be chosen: 0 never, 1 if it is cheaper, 2 always
+    u32 max_leaf_keys;  // maximum number of keys that one block sorts
+    u32 value_bytes;    // bytes of values that move with each key
+};
+
+// Keys of one launch: a portion of all, since look-back counts below 2^31.
+struct Portion {
+    u64 begin;
+    u64 count;
+    u64* starts;       // first positions of this portion's keys, for each digit and value
+    u64* next_starts;  // those of the next portion; null in the last one
+    void* memory;      // tile::Counters, and a state for each tile and digit value; no state has had this `epoch`
+    u32 epoch;
+    u32 writes_keys;  // also in the last pass
+};
+
+HR_END_NAMESPACE
