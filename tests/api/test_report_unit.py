@@ -78,3 +78,11 @@ def test_report_cannot_be_changed():
 def test_the_total_of_what_was_skipped_counts_each_kind_once():
     kinds = ("header", "blank", "comment", "preamble", "rows", "footer")
     assert Skipped(**{kind: 1 << place for place, kind in enumerate(kinds)}).total == 0b111111
+
+
+def test_a_word_that_makes_a_column_text_is_named() -> None:
+    text = b"n,s\n1,x\nNA,NA\n3,y\n"
+    lines = str(headrace.read_csv(text).report).splitlines()
+    assert "  n: string (text because of record 2: 'NA'; pass null_values=['', 'NA'] if it means null; 0 null)" in lines
+    assert "  s: string (record 1: 'x'; 0 null)" in lines
+    assert str(headrace.read_csv(text, null_values=["", "NA"]).schema["n"]) == "int64"

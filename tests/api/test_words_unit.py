@@ -105,8 +105,6 @@ TRANSLATED = [
     ("quoting", csv.QUOTE_ALL, {}),
     ("quoting", csv.QUOTE_MINIMAL, {}),
     ("quoting", csv.QUOTE_NONE, {"quote_char": None}),
-    ("rejects_limit", 0, {}),
-    ("rejects_limit", 7, {"max_rejects": 7}),
     ("store_rejects", True, {"on_error": "reject"}),
     ("strict_mode", False, {"lenient_quotes": True}),
     ("timestamp_format", "%Y", {"date_format": "%Y"}),
@@ -230,6 +228,8 @@ def test_words_that_belong_together() -> None:
     assert resolved(hive_types={"y": "int"}, dtype={"a": "str"}) == {"dtypes": {"a": "str", "y": "int"}}
     assert resolved(new_columns=["p"], has_header=False) == {"names": ["p"], "header": False}
     assert resolved(quote="'", escape="'") == {"quote_char": "'"}
+    assert resolved(rejects_limit=0) == {}
+    assert resolved(rejects_limit=7) == {"max_rejects": 7}
 
 
 def test_notes_are_in_every_report() -> None:

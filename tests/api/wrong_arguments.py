@@ -10,6 +10,7 @@ import io
 import os
 import re
 import signal
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -18,6 +19,8 @@ from typing import Any
 import headrace
 from headrace import Context
 
+FOLDER = tempfile.TemporaryDirectory()
+"""Files that calls write, until the process ends."""
 TEXT = b"a,b,c\n1,x,2.5\n2,y,3.5\n,,\n"
 
 
@@ -354,8 +357,8 @@ def library_calls() -> list[Call]:
     return [
         of_method("Table.to_arrow", table, {}),
         of_method("Table.to_pandas", table, {}),
-        of_method("Table.write_parquet", table, {"path": "t.parquet"}),
-        of_method("Scan.write_parquet", lambda: headrace.scan_csv(TEXT), {"path": "t.parquet"}),
+        of_method("Table.write_parquet", table, {"path": f"{FOLDER.name}/t.parquet"}),
+        of_method("Scan.write_parquet", lambda: headrace.scan_csv(TEXT), {"path": f"{FOLDER.name}/t.parquet"}),
         Call("Table.from_arrow", headrace.Table.from_arrow, lambda: {"data": table()}),
         of_method("Table.to_duckdb", table, {}),
         of_method("Scan.to_duckdb", lambda: headrace.scan_csv(TEXT), {}),

@@ -75,7 +75,7 @@ def test_an_empty_file_is_a_data_fault(tmp_path: Path, capsys: pytest.CaptureFix
         (["head", "{in}", "--date-format", "%Q"], "unknown directive of --date-format '%Q'"),
         (["head", "{in}", "--decimal", "ab"], "--decimal must be one ASCII character"),
         (["head", "{in}", "--encoding", "klingon"], "unknown encoding 'klingon'; valid: utf-8"),
-        (["head", "{in}", "--compression", "zip"], "invalid choice: 'zip' (choose from"),
+        (["head", "{in}", "--compression", "rar"], "invalid choice: 'rar' (choose from"),
         (["head", "{in}", "--columns", "c"], "unknown column in columns 'c'; valid: a, b"),
         (["count", "-", "-"], "- is given twice; standard input can be read once"),
         (["completion", "tcsh"], "invalid choice: 'tcsh'"),

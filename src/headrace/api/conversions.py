@@ -118,6 +118,7 @@ class Conversions:
             None: integers with nulls become floats, timestamps ``datetime64``. ``"numpy_nullable"``: integers, floats, bools and
             strings have the types of pandas with nulls, such as ``Int64``. ``"pyarrow"``: all columns keep their Arrow type.
         """
+        needed("numpy", "pandas", "to_pandas()")  # without it pandas raises an error of its own
         pandas = needed("pandas", "pandas", "to_pandas()")
         mapper = None if dtype_backend is None else pandas_types(pandas, dtype_backend)
         frame: pd.DataFrame = self.to_arrow().to_pandas(types_mapper=mapper)

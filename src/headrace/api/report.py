@@ -85,13 +85,22 @@ class ColumnReport:
         """The first integer that a float64 column rounds; None if there is none."""
         return None if self.evidence is None else self.evidence.rounded
 
+    def _reason(self, evidence: Evidence) -> str:
+        """Return the field that decided the type; for a word such as NA also the option that makes it null."""
+        from headrace.columns.infer.sniff import NULL_WORDS  # not needed before a report is printed
+
+        if not self.type.is_string or evidence.text not in NULL_WORDS:
+            return str(evidence)
+        word = evidence.text.decode()
+        return f"text because of {evidence}; pass null_values=['', {word!r}] if it means null"
+
     def __str__(self) -> str:
         if not self.inferred:
             why = "given"
         elif self.evidence is None:
             why = "no value"
         else:
-            why = str(self.evidence)
+            why = self._reason(self.evidence)
         name = self.name if self.name.isprintable() else repr(self.name)
         rounded = "" if self.rounded is None else f"; integers are rounded from {self.rounded} on"
         return f"{name}: {self.type} ({why}; {self.nulls:_} null{rounded})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 
 DICTIONARY = "dictionary[int32, string]"
@@ -74,6 +75,19 @@ TYPE_ALIASES = {
     "bytes_": "binary",
 }
 """Names in lower case, and the types that they stand for."""
+
+TYPE_OF_CLASS: dict[type, str] = {
+    bool: "bool",
+    int: "int64",
+    float: "float64",
+    str: "string",
+    datetime.date: "date32",
+    datetime.datetime: "timestamp[us]",
+    datetime.time: "time64[us]",
+    datetime.timedelta: "duration[us]",
+    bytes: "binary",
+}
+"""Types that Python's classes stand for."""
 
 _SIZED_TEXT = re.compile(r"(?i:varchar|char|character varying)\s*\(\s*\d+\s*\)|[<>=|]?U\d*")
 """Texts of a greatest length, in SQL and in NumPy. Arrow has no such type."""

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 from dataclasses import dataclass
 
 from headrace.columns.traits import TRAITS, UNITS
-from headrace.columns.type_aliases import DICTIONARY, TYPE_ALIASES, usual_name
+from headrace.columns.type_aliases import DICTIONARY, TYPE_ALIASES, TYPE_OF_CLASS, usual_name
 from headrace.columns.zone import zone_named
 from headrace.core.errors import OptionError, shown
 
@@ -20,18 +19,6 @@ _EXAMPLE_DECIMAL = "decimal128(38, 9)"
 
 ENCODED = ("string_view", "dictionary")
 """Types that are encoded from a loaded column of strings. The native loader does not have them."""
-
-_CLASSES: dict[type, str] = {
-    bool: "bool",
-    int: "int64",
-    float: "float64",
-    str: "string",
-    datetime.date: "date32",
-    datetime.datetime: "timestamp[us]",
-    datetime.time: "time64[us]",
-    datetime.timedelta: "duration[us]",
-    bytes: "binary",
-}
 
 _TIMESTAMP = re.compile(
     r"(?:timestamp|datetime64|datetime)[\[(](?:time_unit=)?'?(s|ms|us|ns)'?"
@@ -235,7 +222,7 @@ def parse_type(value: object) -> DataType:
     """
     if isinstance(value, DataType):
         return value
-    text = _CLASSES.get(value, "") if isinstance(value, type) else ""
+    text = TYPE_OF_CLASS.get(value, "") if isinstance(value, type) else ""
     text = text or _text_of(value)
     text = usual_name(text)
     key = text.lower()

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from headrace.structure.state_map import RangeStart, StateMap, range_starts, summarize
+
 __all__ = ["RangeStart", "StateMap", "range_starts", "summarize"]  # imported on first use
 
 

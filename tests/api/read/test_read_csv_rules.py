@@ -187,7 +187,7 @@ def test_aliases_mean_the_same(alias: str) -> None:
         "columns": [0], "skip_rows": 1, "skip_rows_after_header": 1, "n_rows": 1, "skip_footer": 1,
         "include_file_paths": "path",
         "decimal": ",", "thousands": "_", "date_format": "%d/%m/%Y",
-        "skip_blank_lines": False, "quoted_null": True, "threads": 1, "chunk_bytes": 1,
+        "skip_blank_lines": False, "quoted_null": True, "threads": 1, "chunk_bytes": 1, "max_rejects": 1,
     }  # fmt: skip
     own = ALIASES[alias]
     data = b"a\n1\n 2\n#3\n"

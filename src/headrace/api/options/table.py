@@ -426,6 +426,7 @@ OPTIONS = (
         parse=or_none(parsers.count),
         group="work",
         help="greatest number of faults that rejects lists, in each file or batch; all are counted",
+        aliases=("rejects_limit",),
         flags=(Flag("--max-rejects", "integer", metavar="N", default="all"),),
     ),
     Option(

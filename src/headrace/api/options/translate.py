@@ -63,7 +63,9 @@ def _meanings(values: dict[str, object], words: Mapping[str, object], notes: lis
         name = next((name for name in call.words if name not in ALIASES and name not in DEFAULTS), next(iter(call.words)))
         value = call.words.pop(name)
         if name in ALIASES or name in DEFAULTS:
-            own = ALIASES.get(name, name)
+            own, word = ALIASES.get(name, name), WORD_OF.get(name)
+            if word is not None and word.convert is not None:
+                value = word.convert(value)
             if value is not None or DEFAULTS[own] is None or own in _MEANS_NONE:
                 yield Meaning(name, own, value)
             continue

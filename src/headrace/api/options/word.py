@@ -48,6 +48,8 @@ class Word:
         Values of a refused word that ask for nothing, such as its default.
     translate
         Function that translates the value; None for the other kinds.
+    convert
+        Function of an alias's value that returns the option's value; None if they are the same.
     note
         Reason for the report why a value that stands for no option changes nothing; empty for no note.
     """
@@ -59,11 +61,12 @@ class Word:
     unless: tuple[object, ...] = ()
     translate: Translation | None = None
     note: str = ""
+    convert: Callable[[object], object] | None = None
 
 
-def option(name: str, *readers: Reader, meaning: str = "") -> Word:
+def option(name: str, *readers: Reader, meaning: str = "", convert: Callable[[object], object] | None = None) -> Word:
     """Return the row of an option or of one of its aliases; `meaning` says what differs."""
-    return Word(name, readers, meaning)
+    return Word(name, readers, meaning, convert=convert)
 
 
 def source(name: str, *readers: Reader) -> Word:

@@ -124,9 +124,9 @@ def infer_schema_length(name: str, value: object, _: ForeignCall) -> Options:
     return {"infer_schema": False} if is_zero else _NOTHING
 
 
-def rejects_limit(name: str, value: object, _: ForeignCall) -> Options:
-    """Translate DuckDB's number of rejects; 0 is no limit."""
-    return {"max_rejects": value or None} if value is None or integer(name, value, "an integer from 0 on", 0) >= 0 else _NOTHING
+def zero_is_none(value: object) -> object:
+    """Return None for 0, which means no limit in DuckDB."""
+    return None if value == 0 and type(value) is int else value
 
 
 def new_columns(name: str, value: object, call: ForeignCall) -> Options:

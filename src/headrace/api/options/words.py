@@ -204,7 +204,7 @@ WORDS: tuple[Word, ...] = (
         "ignore_errors", "polars", "duckdb", use="pass on_error='null' (as Polars does) or on_error='reject' (as DuckDB does)"
     ),
     translated("store_rejects", "duckdb", by=by.store_rejects, meaning="`True` is `on_error='reject'`"),
-    translated("rejects_limit", "duckdb", by=by.rejects_limit, meaning="`max_rejects`; `0` is no limit"),
+    option("rejects_limit", "duckdb", meaning="`0` is no limit", convert=by.zero_is_none),
     ignored("rejects_table", "duckdb", why="table.rejects has the faults"),
     ignored("rejects_scan", "duckdb", why="table.report has the account of the read"),
     ignored("rejects_line_size_limit", "duckdb", why="table.rejects has records of any length"),

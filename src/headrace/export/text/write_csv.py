@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, overload, runtime_checkable
 
 from headrace import _native
 from headrace.core.context import Context
@@ -33,6 +33,40 @@ class Writable(Protocol):
         """Write bytes; return the number written, or None for all."""
 
 
+@overload
+def write_csv(
+    table: ArrowStream,
+    path_or_file: None = None,
+    *,
+    sep: str | bytes = ...,
+    header: bool = ...,
+    quote_char: str | bytes | None = ...,
+    quoting: Literal["minimal", "all", "none"] = ...,
+    null: str | bytes = ...,
+    line_end: str | bytes = ...,
+    comment: str | bytes | None = ...,
+    compression: Literal["infer", "gzip", "zstd", "bz2", "xz"] | None = ...,
+    context: Context | None = ...,
+    threads: int | None = ...,
+    **aliases: object,
+) -> bytes: ...
+@overload
+def write_csv(
+    table: ArrowStream,
+    path_or_file: str | os.PathLike[str] | Writable,
+    *,
+    sep: str | bytes = ...,
+    header: bool = ...,
+    quote_char: str | bytes | None = ...,
+    quoting: Literal["minimal", "all", "none"] = ...,
+    null: str | bytes = ...,
+    line_end: str | bytes = ...,
+    comment: str | bytes | None = ...,
+    compression: Literal["infer", "gzip", "zstd", "bz2", "xz"] | None = ...,
+    context: Context | None = ...,
+    threads: int | None = ...,
+    **aliases: object,
+) -> None: ...
 def write_csv(
     table: ArrowStream,
     path_or_file: str | os.PathLike[str] | Writable | None = None,

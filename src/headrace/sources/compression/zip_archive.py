@@ -86,13 +86,13 @@ class ZipArchive:
     def _begin(self) -> bool:
         """Read the header; return False if it is not complete."""
         header = self._waiting
+        if header[: len(ZIP_MARK)] != ZIP_MARK[: len(header)]:
+            raise ValueError("it is no zip archive")
         if len(header) < _HEADER.size:
             return False
-        mark, flags, method, packed_size, _, name, extra = _HEADER.unpack_from(header)
+        _, flags, method, packed_size, _, name, extra = _HEADER.unpack_from(header)
         if len(header) < _HEADER.size + name + extra:
             return False
-        if mark != ZIP_MARK:
-            raise ValueError("it is no zip archive")
         if flags & _ENCRYPTED:
             raise ValueError("the zip archive is encrypted; unpack it first")
         if method not in (_STORED, _DEFLATED) or (method == _STORED and flags & _DESCRIPTOR):
