@@ -50,7 +50,7 @@ inline constexpr ColumnType TYPES[] = {
 constexpr bool has_line(TypeId id) {
     return std::any_of(std::begin(TYPES), std::end(TYPES), [&](const ColumnType& type) { return type.id == id; });
 }
-#define HR_TYPE(id, name, bits) static_assert(has_line(TypeId::id), "a type without a line in TYPES");
+#define HR_TYPE(id, ...) static_assert(has_line(TypeId::id), "a type without a line in TYPES");
 #include "core/types.def"
 #undef HR_TYPE
 

@@ -115,13 +115,14 @@ private:
     std::optional<Address> before_;
 };
 
-// Returns the driver's status, whether a stream of a context is captured into a graph, and the stream's id.
+// Returns the driver's status, whether a stream of a context is captured into a graph, and the stream's id. A captured
+// stream may not be asked for its id, which is then 0.
 std::tuple<int, bool, u64> stream_state(const CardCalls& calls, Address stream, Address context) {
     const ContextSwitch switched(calls, context);
     int status = switched.status, capturing = 0;
     u64 id = 0;
     if (status == 0) status = calls.is_capturing(pointer_to<void*>(stream), &capturing);
-    if (status == 0) status = calls.stream_id(pointer_to<void*>(stream), &id);
+    if (status == 0 && capturing == 0) status = calls.stream_id(pointer_to<void*>(stream), &id);
     return {status, capturing != 0, id};
 }
 

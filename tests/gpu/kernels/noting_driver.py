@@ -8,6 +8,8 @@ from headrace import _native
 from headrace.gpu.device.driver_calls import address_of
 
 _WORD, _NUMBER = ctypes.c_uint64, ctypes.c_uint32
+CAPTURE_UNSUPPORTED = 900
+"""The driver's answer to a call that a stream under capture does not allow."""
 
 
 class NotingDriver:
@@ -15,12 +17,13 @@ class NotingDriver:
 
     `sizes`: of the bytes of each argument, to be noted with the launch. `status`: the answer to every call; `answers`: to the
     next launches; `failing`: what of the others fails. `context`: the current one. `memory`: where what is taken lies.
-    `attributes`: words of each, of launches that have some.
+    `attributes`: words of each, of launches that have some. `is_capturing`: every stream is captured into a graph.
     """
 
     def __init__(self, sizes: tuple[int, ...] = ()) -> None:
         self.sizes, self.status = sizes, 0
         self.context, self.memory, self.failing = 7, 4096, ""
+        self.is_capturing = False
         self.answers: list[int] = []
         self.launched: list[tuple[int, tuple[int, ...], int, int]] = []
         self.arguments: list[list[bytes]] = []
@@ -41,8 +44,8 @@ class NotingDriver:
             ctypes.CFUNCTYPE(ctypes.c_int, _WORD)(self._make_current),
             ctypes.CFUNCTYPE(ctypes.c_int, *[_WORD] * 4)(self._launch_with),
             ctypes.CFUNCTYPE(ctypes.c_int, _WORD)(lambda event: self._note("query", event)),
-            ctypes.CFUNCTYPE(ctypes.c_int, _WORD, _WORD)(lambda stream, capturing: self._note("is capturing", stream)),
-            ctypes.CFUNCTYPE(ctypes.c_int, _WORD, _WORD)(lambda stream, number: self._note("stream id", stream)),
+            ctypes.CFUNCTYPE(ctypes.c_int, _WORD, _WORD)(self._find_capture),
+            ctypes.CFUNCTYPE(ctypes.c_int, _WORD, _WORD)(self._find_stream_id),
         ]
 
     @property
@@ -57,6 +60,14 @@ class NotingDriver:
     def _take(self, made: int, nbytes: int, pool: int, stream: int) -> int:
         _WORD.from_address(made).value = self.memory
         return self._note("take", nbytes, pool, stream)
+
+    def _find_capture(self, stream: int, is_capturing: int) -> int:
+        ctypes.c_int.from_address(is_capturing).value = self.is_capturing
+        return self._note("is capturing", stream)
+
+    def _find_stream_id(self, stream: int, number: int) -> int:
+        _WORD.from_address(number).value = 100 + stream
+        return CAPTURE_UNSUPPORTED if self.is_capturing else self._note("stream id", stream)
 
     def _current(self, context: int) -> int:
         _WORD.from_address(context).value = self.context

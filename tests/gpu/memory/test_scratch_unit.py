@@ -9,6 +9,7 @@ import pytest
 
 from headrace.gpu.memory import scratch as module
 from headrace.gpu.memory.scratch import Scratch
+from tests.gpu.kernels.noting_driver import NotingDriver
 
 
 class Buffer:
@@ -57,3 +58,21 @@ def test_memory_that_grows_while_a_launch_is_prepared_is_used_until_after_that_l
 def test_sizes_of_states_do_not_mix(told):
     with Scratch(CARD, SMALL, 9, 8) as (eight, _), Scratch(CARD, SMALL, 9, 16) as (sixteen, _):
         assert eight is not sixteen
+
+
+def test_a_captured_stream_is_not_asked_for_its_id():
+    driver = NotingDriver()
+    assert driver.calls.stream_state(9, driver.context) == (0, False, 109)
+    driver.is_capturing = True
+    assert driver.calls.stream_state(9, driver.context) == (0, True, 0)
+
+
+def test_a_launch_in_a_graph_has_memory_of_its_own(told, monkeypatch):
+    with Scratch(CARD, SMALL, 9, 8) as (shared, _):
+        pass
+    driver = NotingDriver()
+    driver.is_capturing = True
+    monkeypatch.setattr(module, "card_calls", lambda: driver.calls)
+    with Scratch(CARD, SMALL, 9, 8) as (captured, epoch):
+        assert captured is not shared
+        assert epoch == 1
