@@ -1,4 +1,6 @@
-"""Law: a test file imports no other test file, and no test replaces a private name.
+"""Law: a test file has a name of its own and imports no other test file, and no test replaces a private name.
+
+pytest imports test files by their names alone, so two of one name end a run of the whole suite.
 
 Code that several test files share lies in a module ``*_cases.py``, so that each test file can be read, moved and left out alone.
 Where a test needs another value, the module under test has a parameter or a name without an underscore for it.
@@ -18,7 +20,10 @@ EXCEPTIONS: frozenset[tuple[str, str]] = frozenset()
 
 def check(root: Path) -> list[Finding]:
     found, unused = [], set(EXCEPTIONS)
+    named: dict[str, Path] = {}
     for path in files(root, ".py", under="tests"):
+        if path.name.startswith("test_") and named.setdefault(path.name, path) != path:
+            found.append(Finding(name_of(path, root), 0, f"has the name of {name_of(named[path.name], root)}: choose another"))
         tree = ast.parse(path.read_text(encoding="utf-8"))
         found += [
             Finding(name_of(path, root), line, f"imports {module}: move what both need to a module *_cases.py")

@@ -320,3 +320,10 @@ def test_an_imported_test_file_is_found(write, tmp_path, line):
 def test_a_replaced_private_name_is_found(write, tmp_path, line, count):
     write("tests/columns/test_other.py", f"{line}\n")
     assert len(test_files.check(tmp_path)) == count
+
+
+def test_two_test_files_of_one_name(write, tmp_path):
+    for folder in ("api", "cli"):
+        write(f"tests/{folder}/test_words.py", "def test_words():\n    pass\n")
+        write(f"tests/{folder}/word_cases.py", "WORDS = ()\n")
+    assert places(test_files, tmp_path) == [("tests/cli/test_words.py", 0)]
