@@ -118,6 +118,7 @@ private:
 // Returns the driver's status, whether a stream of a context is captured into a graph, and the stream's id. A captured
 // stream may not be asked for its id, which is then 0.
 std::tuple<int, bool, u64> stream_state(const CardCalls& calls, Address stream, Address context) {
+    const GilRelease release;
     const ContextSwitch switched(calls, context);
     int status = switched.status, capturing = 0;
     u64 id = 0;

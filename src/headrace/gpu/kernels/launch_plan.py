@@ -1,8 +1,8 @@
 """Replays the launches of a call with other addresses, by one native call.
 
 The sizes of the call are part of its key. From the second call on, the launching code runs on a recorder instead of the device,
-twice, with other addresses for each buffer. What differs between the two records is an address, and the difference names its
-buffer. So the launching code needs no second form: it may add to addresses, compare them and pack them into structures.
+twice, with other addresses for each buffer. A word that differs between the two records is an address, and the difference names
+its buffer. So the launching code needs no second form: it may add to addresses, compare them and pack them into structures.
 
 Scratch buffers of a recorded call become slices of one allocation, which a replay makes, clears and frees.
 """

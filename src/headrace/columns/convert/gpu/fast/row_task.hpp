@@ -56,7 +56,7 @@ struct RowTask {
 };
 static_assert(sizeof(RowTask) == 48);
 
-// What the general path converts in a tile, as bits of its mark.
+// Bits of a tile's mark, which select the columns that the general path converts.
 enum RowMark : u32 {
     ROW_MARK_ALL = 1,    // the fast path declined the tile
     ROW_MARK_KINDS = 2,  // columns of kind `empty` have values
