@@ -28,6 +28,7 @@ from headrace.core.errors import (
     UnknownColumnError,
     UnsupportedDeviceError,
 )
+from headrace.core.fork import delay_forks_during_imports
 from headrace.structure.dialect import Dialect
 
 if TYPE_CHECKING:
@@ -117,6 +118,8 @@ __all__ = [
     "top_k",
     "write_csv",
 ]
+
+delay_forks_during_imports()
 
 
 def __getattr__(name: str) -> object:

@@ -1,4 +1,4 @@
-"""Provides sequences and mappings whose items are built on first access.
+"""Provides sequences, mappings and attributes that are built on first access.
 
 A read has a column and a report for each column of its table. There may be thousands, and callers access few of them.
 """
@@ -6,9 +6,10 @@ A read has a column and a report for each column of its table. There may be thou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
 ItemT_co = TypeVar("ItemT_co", covariant=True)
+ValueT_co = TypeVar("ValueT_co", covariant=True)
 
 _UNMADE: Any = object()
 
@@ -107,3 +108,31 @@ class LazyMapping(Mapping[str, ItemT_co]):
 
     def __repr__(self) -> str:
         return repr(dict(self))
+
+
+class LazyAttribute(Generic[ValueT_co]):
+    """Decorates a method: its value is computed on first access and then is an attribute of the object.
+
+    It works as ``functools.cached_property``, which before Python 3.12 holds one lock for all objects of a class. Two
+    threads that access the attribute at once may both compute it.
+
+    Parameters
+    ----------
+    compute
+        The method.
+    """
+
+    def __init__(self, compute: Callable[[Any], ValueT_co]) -> None:
+        self._compute = compute
+        self._name = compute.__name__
+        self.__doc__ = compute.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> LazyAttribute[ValueT_co]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> ValueT_co: ...
+    def __get__(self, instance: object, owner: type) -> Any:
+        if instance is None:
+            return self
+        value = instance.__dict__[self._name] = self._compute(instance)
+        return value

@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 
 from headrace.columns.column import Column
 from headrace.columns.infer.sniff import NULL_WORDS, RankedDialect, is_typed
 from headrace.columns.infer.sniff_table import TableBegin
+from headrace.core.lazy import LazyAttribute
 from headrace.structure.dialect import Dialect
 from headrace.structure.layout import agreement_of
 from headrace.structure.sample import Sample, line_end_pattern
@@ -55,7 +55,7 @@ class Witness:
     fault: str
     may_repair: bool
 
-    @cached_property
+    @LazyAttribute
     def _line_begins(self) -> list[int]:
         pattern = line_end_pattern(self.ranked[0].dialect.lineterminator)
         return [0, *(end.end() for end in pattern.finditer(self.sample.text))]
@@ -79,7 +79,7 @@ class Witness:
         begins = [*self._line_begins[index : index + 2], len(self.sample.text)]
         return _shown(self.sample.text[begins[0] : min(begins[1], begins[0] + 4 * _SHOWN)].rstrip(b"\r\n"))
 
-    @cached_property
+    @LazyAttribute
     def _windows(self) -> list[tuple[float, bool]]:
         best = self.ranked[0]
         last = len(self.sample.windows) - 1

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from functools import cache, cached_property
+from functools import cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from headrace import _native
 from headrace.core.errors import OptionError
+from headrace.core.lazy import LazyAttribute
 from headrace.core.transfers import Crossings
 from headrace.sources.kinds.ranges import RangeReader, RangeSource
 
@@ -78,7 +79,7 @@ class GpuReader(RangeReader):
         """Bytes of the text."""
         return self._text.nbytes
 
-    @cached_property
+    @LazyAttribute
     def native(self) -> _native.Source:
         """The text for native readers; see `host_view`."""
         return host_view(self._text, self._crossings)

@@ -10,12 +10,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING
 
 from headrace import _native
 from headrace.core.errors import SourceError
+from headrace.core.lazy import LazyAttribute
 from headrace.core.transfers import Crossings
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class RangeReader(ABC):
         """
         return None
 
-    @cached_property
+    @LazyAttribute
     def native(self) -> _native.Source:
         """The source for native readers, which call `read_ranges` with the GIL."""
         slots = BoundedSemaphore(self.max_in_flight)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np  # a dependency of cuda-core
@@ -12,6 +11,7 @@ from headrace.arrange.gather.moved_items import MovedItems, RowNumbers
 from headrace.arrange.sort.gpu.row_tuning import NullPartitionTuning
 from headrace.columns.column import Column
 from headrace.core.layouts.layout import layout
+from headrace.core.lazy import LazyAttribute
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
 _FILE = "arrange/sort/gpu/null_partition.cu"
@@ -61,18 +61,18 @@ class RowClasses:
         truths = parts.values.address if column.type.name == "bool" else 0
         self._rows = _PACKED_ROWS.pack(validity, truths, column.offset, column.length, chunk, nulls_first, descending)
 
-    @cached_property
+    @LazyAttribute
     def _counts(self) -> DeviceBuffer:
         counts = self.launcher.allocate(self._chunks * _COUNTS * 8)
         self._launch(_COUNT, self._chunks, counts)
         return counts
 
-    @cached_property
+    @LazyAttribute
     def _fetched(self) -> NDArray[np.uint64]:
         """Return for each chunk its rows of the first and second class, and whether a row precedes one of an earlier class."""
         return self.launcher.fetch(self._counts).view(np.uint64).reshape(-1, _COUNTS)
 
-    @cached_property
+    @LazyAttribute
     def nulls(self) -> int:
         """Return the number of null rows. If the column does not know it, the host waits for the kernel's count."""
         if self._column.null_count >= 0:
