@@ -33,8 +33,8 @@ from headrace.testing.fibers.launcher import FiberLauncher
 
 KINDS = ("uniform", "0.25-uniform", "binomial", "constant")
 STAGES = {
-    "split_count": "pre-scan", "count_warps": "pre-scan", "label": "labelling", "split_bases": "scan", "split": "post-scan",
-    "split_warps": "post-scan",
+    "split_count": "pre-scan", "count_warps": "pre-scan", "label_BitsOf": "labelling",
+    "label_AnyOf": "labelling", "label_BetweenOf": "labelling", "label_Computed": "labelling", "split_bases": "scan", "split": "post-scan", "split_warps": "post-scan",
 }  # fmt: skip
 """Stages of the dissertation's table 3.4, by kernel."""
 Work = Callable[[], Any]
