@@ -92,10 +92,9 @@ void hash_rows_at(const RowsColumn& column, u64 count, std::uintptr_t hashes, bo
 void filter_rows_at(const std::tuple<nb::bytes, nb::bytes, nb::bytes, u32>& program, u64 rows,
                     const nb::callable& allocate, unsigned threads, std::string_view isa) {
     const auto& [steps, columns, constants, depth] = program;
-    const FilterProgram chosen{reinterpret_cast<const FilterStep*>(steps.c_str()),
-                               reinterpret_cast<const FilterColumn*>(columns.c_str()),
-                               reinterpret_cast<const u8*>(constants.c_str()),
-                               static_cast<u32>(steps.size() / sizeof(FilterStep)), depth};
+    const FilterProgram chosen{
+        reinterpret_cast<const FilterStep*>(steps.c_str()), reinterpret_cast<const FilterColumn*>(columns.c_str()),
+        reinterpret_cast<const u8*>(constants.c_str()), static_cast<u32>(steps.size() / sizeof(FilterStep)), depth};
     const Isa with = choose_isa(isa);
     const LongCall call;
     const auto address = [&](u64 count) {

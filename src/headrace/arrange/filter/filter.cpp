@@ -39,7 +39,8 @@ struct Slot {
     template <class Value>
     Value at(u64 i) const {
         Value found;
-        const void* const from = values == nullptr ? &number : static_cast<const void*>(static_cast<const Value*>(values) + i);
+        const void* const from =
+            values == nullptr ? &number : static_cast<const void*>(static_cast<const Value*>(values) + i);
         std::memcpy(&found, from, sizeof(Value));
         return found;
     }
@@ -219,9 +220,8 @@ private:
         } else if (step.domain == FilterDomain::text) {
             compare_texts(step, left, right);
         } else if (step.domain == FilterDomain::i128) {
-            set_truths(left, count, [&](u64 i) {
-                return holds(comparison, order_of(left.at<Int128>(i), right.at<Int128>(i)));
-            });
+            set_truths(left, count,
+                       [&](u64 i) { return holds(comparison, order_of(left.at<Int128>(i), right.at<Int128>(i))); });
         } else {
             compute(step, left, right);
         }
@@ -321,9 +321,8 @@ private:
 
     template <class Value>
     void find_values_among(const u8* sorted, u64 count) {
-        set_truths(top(), rows_.count, [&](u64 i) {
-            return is_among(reinterpret_cast<const Value*>(sorted), count, top().at<Value>(i));
-        });
+        set_truths(top(), rows_.count,
+                   [&](u64 i) { return is_among(reinterpret_cast<const Value*>(sorted), count, top().at<Value>(i)); });
     }
 
     const FilterProgram& program_;

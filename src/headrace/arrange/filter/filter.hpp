@@ -16,11 +16,11 @@ enum class FilterDomain : u32 { i64, u64, f32, f64, i128, text, truth };
 
 // Numbered as _OPERATIONS in arrange/filter/program.py.
 enum class FilterOperation : u32 {
-    column,    // a: index of the column
-    number,    // a, b: lower and upper word; of a text its place in the constants and its size
-    convert,   // from domain a; b: factor of the conversion to i128
-    compute,   // a: ExpressionOperation
-    compare,   // a: ExpressionOperation
+    column,   // a: index of the column
+    number,   // a, b: lower and upper word; of a text its place in the constants and its size
+    convert,  // from domain a; b: factor of the conversion to i128
+    compute,  // a: ExpressionOperation
+    compare,  // a: ExpressionOperation
     conjoin,
     disjoin,
     differ,
