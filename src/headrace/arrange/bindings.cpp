@@ -89,8 +89,8 @@ void hash_rows_at(const RowsColumn& column, u64 count, std::uintptr_t hashes, bo
 }
 
 // `program`: bytes of FilterStep; `columns`: bytes of FilterColumn; `allocate`: as for select.
-void filter_rows_at(const std::tuple<nb::bytes, nb::bytes, nb::bytes, u32>& program, u64 rows,
-                    const nb::callable& allocate, unsigned threads, std::string_view isa) {
+u64 filter_rows_at(const std::tuple<nb::bytes, nb::bytes, nb::bytes, u32>& program, u64 rows,
+                   const nb::callable& allocate, unsigned threads, std::string_view isa) {
     const auto& [steps, columns, constants, depth] = program;
     const FilterProgram chosen{
         reinterpret_cast<const FilterStep*>(steps.c_str()), reinterpret_cast<const FilterColumn*>(columns.c_str()),
@@ -100,7 +100,7 @@ void filter_rows_at(const std::tuple<nb::bytes, nb::bytes, nb::bytes, u32>& prog
     const auto address = [&](u64 count) {
         return with_gil([&] { return reinterpret_cast<u64*>(nb::cast<std::uintptr_t>(allocate(count))); });
     };
-    filter_rows(chosen, rows, address, with, threads);
+    return filter_rows(chosen, rows, address, with, threads);
 }
 
 // Address of the rows' numbers, and how many they are.

@@ -14,10 +14,10 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 import pytest
-from tests.arrange.filter.filter_cases import TYPES, random_condition, random_table
 
 import headrace
 from headrace import ColumnExpression, Context, Table, col
+from tests.arrange.filter.filter_cases import TYPES, random_condition, random_table
 
 EDGES = [0, 1, 7, 8, 9, 63, 64, 65, 1023, 1024, 1025]
 COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne}
@@ -33,7 +33,7 @@ LITERALS: dict[str, list[Any]] = {
     "instant": [NOON.replace(tzinfo=datetime.UTC)],
     "time": [datetime.time(12), datetime.time(12, 0, 0, 1)],
     "span": [datetime.timedelta(0), datetime.timedelta(microseconds=1500)],
-    **dict.fromkeys(("text", "large", "view", "word"), ["", "ab", "é", "a longer text than twelve", "zz"]),
+    **{key: ["", "ab", "é", "a longer text than twelve", "zz"] for key in ("text", "large", "view", "word")},
     "bytes": [b"", b"ab", "é".encode()],
 }
 LITERALS = {name: found for name, found in LITERALS.items() if name in TYPES}

@@ -21,11 +21,15 @@ CONDITIONS = {
     "integers": (col("i8") * 3 - col("i32") > 2) & (col("u16") <= 5.5) | (col("u64") < col("i64")) & (7 - col("i16") % 3 == 5),
     "unsigned": (col("u64") // 2 * 3 + 1 >= col("u64")) | (col("u8") < col("u32")) & (col("u64") > 2**63),
     "floats": (col("f32") / 2 < col("f64")) | (col("i16") + 0.5 == 3.5) | (col("f32") * col("f32") - 1 > 3),
-    "lists": col("i64").is_in([1, 2, 2**63 - 1]) | col("f32").is_in([0.5, 3]) | col("f64").is_in([0.1]) | col("u64").is_in([3, 9]),
+    "lists": col("i64").is_in([1, 2, 2**63 - 1])
+    | col("f32").is_in([0.5, 3])
+    | col("f64").is_in([0.1])
+    | col("u64").is_in([3, 9]),
     "times": (col("date") <= col("moment")) & (col("second") != col("moment")) | (col("time") > "12:00") | col("span").is_null(),
     "decimals": (col("price") > col("i64")) | (col("price") == 0) | ~(col("bool") ^ (col("price") <= Decimal("1.05"))),
     "texts": (col("text") < col("view")) & col("word").is_in(["", "ab", "é"]) | (col("large") >= "abc") | (col("bytes") == b"b"),
-    "parts": col("text").str.contains("b") ^ col("view").str.starts_with("a longer text than twelve b") | col("word").str.ends_with(""),
+    "parts": col("text").str.contains("b") ^ col("view").str.starts_with("a longer text than twelve b")
+    | col("word").str.ends_with(""),
     "nulls": (col("nothing") > 3) | ~col("bool") | col("nothing").is_null() & col("i8").is_not_null(),
     "none": col("i8") > 1000,
     "all": col("nothing").is_null(),

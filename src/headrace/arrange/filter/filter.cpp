@@ -108,8 +108,25 @@ void read_values(const FilterColumn& column, Rows rows, Slot& to) {
     }
 }
 
+// Reads texts that lie one after the other. A null has the text between its offsets.
+template <class Offset>
+void read_adjacent_texts(const FilterColumn& column, Rows rows, TextPart* texts) {
+    const Offset* const offsets = static_cast<const Offset*>(column.offsets) + column.first + rows.begin;
+    const auto* const bytes = static_cast<const u8*>(column.values);
+    u64 begin = item_at_any(offsets);
+    for (u64 i = 0; i < rows.count; ++i) {
+        const u64 end = item_at_any(offsets + i + 1);
+        texts[i] = {bytes + begin, end - begin};
+        begin = end;
+    }
+}
+
 void read_texts(const FilterColumn& column, Rows rows, Slot& to) {
     auto* const texts = to.results<TextPart>();
+    if (column.kind == FilterKind::texts && column.codes == nullptr) {
+        if (column.width == 4) return read_adjacent_texts<u32>(column, rows, texts);
+        return read_adjacent_texts<u64>(column, rows, texts);
+    }
     for (u64 i = 0; i < rows.count; ++i) {
         texts[i] = to.valid[i] != 0 ? text_of(column, rows.begin + i) : TextPart{nullptr, 0};
     }
@@ -241,46 +258,67 @@ private:
         }
     }
 
-    void compare_texts(const FilterStep& step, Slot& left, const Slot& right) {
-        const auto comparison = static_cast<ExpressionOperation>(step.a);
-        const auto each = [&](auto function) {
+    // Writes function(text, other text) for each row.
+    template <class Function>
+    void each_text(Slot& left, const Slot& right, Function function) {
+        if (right.values == nullptr) {
+            const TextPart other = right.at<TextPart>(0);
+            set_truths(left, rows_.count, [&](u64 i) { return function(left.at<TextPart>(i), other); });
+        } else {
             set_truths(left, rows_.count, [&](u64 i) { return function(left.at<TextPart>(i), right.at<TextPart>(i)); });
-        };
-        const bool equals = comparison == ExpressionOperation::equal;
-        switch (step.operation) {
-            case FilterOperation::contains:
-                return each([](TextPart a, TextPart b) {
-                    return b.size == 0 || (a.size >= b.size && ::memmem(a.bytes, a.size, b.bytes, b.size) != nullptr);
-                });
-            case FilterOperation::starts:
-                return each([](TextPart a, TextPart b) { return view_of(a).starts_with(view_of(b)); });
-            case FilterOperation::ends:
-                return each([](TextPart a, TextPart b) { return view_of(a).ends_with(view_of(b)); });
-            default:
-                if (equals || comparison == ExpressionOperation::unequal) {
-                    return each([equals](TextPart a, TextPart b) { return are_equal(a, b) == equals; });
-                }
-                return each([&](TextPart a, TextPart b) { return holds(comparison, order_of_texts(a, b)); });
         }
     }
 
+    void compare_texts(const FilterStep& step, Slot& left, const Slot& right) {
+        const auto comparison = static_cast<ExpressionOperation>(step.a);
+        switch (step.operation) {
+            case FilterOperation::contains:
+                return each_text(left, right, [](TextPart a, TextPart b) {
+                    return b.size == 0 || (a.size >= b.size && ::memmem(a.bytes, a.size, b.bytes, b.size) != nullptr);
+                });
+            case FilterOperation::starts:
+                return each_text(left, right,
+                                 [](TextPart a, TextPart b) { return view_of(a).starts_with(view_of(b)); });
+            case FilterOperation::ends:
+                return each_text(left, right, [](TextPart a, TextPart b) { return view_of(a).ends_with(view_of(b)); });
+            default:
+                break;
+        }
+        if (comparison == ExpressionOperation::equal) return each_text(left, right, are_equal);
+        if (comparison == ExpressionOperation::unequal) {
+            return each_text(left, right, [](TextPart a, TextPart b) { return !are_equal(a, b); });
+        }
+        each_text(left, right, [&](TextPart a, TextPart b) { return holds(comparison, order_of_texts(a, b)); });
+    }
+
     void compute(const FilterStep& step, Slot& left, const Slot& right) {
-        if (step.domain == FilterDomain::i64) return compute_with<i64>(step, kernels_.of_i64, left, right);
-        if (step.domain == FilterDomain::u64) return compute_with<u64>(step, kernels_.of_u64, left, right);
-        if (step.domain == FilterDomain::f32) return compute_with<float>(step, kernels_.of_float, left, right);
-        compute_with<double>(step, kernels_.of_double, left, right);
+        const ExpressionKernels& by = kernels_;
+        if (step.domain == FilterDomain::i64) return compute_with<i64>(step, {by.of_i64, by.compare_i64}, left, right);
+        if (step.domain == FilterDomain::u64) return compute_with<u64>(step, {by.of_u64, by.compare_u64}, left, right);
+        if (step.domain == FilterDomain::f32) {
+            return compute_with<float>(step, {by.of_float, by.compare_float}, left, right);
+        }
+        compute_with<double>(step, {by.of_double, by.compare_double}, left, right);
     }
 
     template <class Value>
-    void compute_with(const FilterStep& step, ApplyOperation<Value> kernel, Slot& left, const Slot& right) {
-        kernel(static_cast<ExpressionOperation>(step.a), left.operand<Value>(), right.operand<Value>(),
-               left.results<Value>(), rows_.count);
+    struct Kernels {
+        ApplyOperation<Value> apply;
+        CompareValues<Value> compare;
+    };
+
+    template <class Value>
+    void compute_with(const FilterStep& step, Kernels<Value> kernels, Slot& left, const Slot& right) {
+        const auto operation = static_cast<ExpressionOperation>(step.a);
+        const Operand<Value> a = left.operand<Value>(), b = right.operand<Value>();
+        const u64 count = rows_.count;
         left.hold_values();
-        if (step.operation == FilterOperation::compute) return;
-        const Value* const found = left.results<Value>();
+        if (step.operation == FilterOperation::compute) {
+            return kernels.apply(operation, a, b, left.results<Value>(), count);
+        }
         u8 truths[block_rows];
-        for (u64 i = 0; i < rows_.count; ++i) truths[i] = left.valid[i] & static_cast<u8>(found[i] != 0);
-        std::memcpy(left.words, truths, rows_.count);
+        kernels.compare(operation, a, b, truths, count);
+        for (u64 i = 0; i < count; ++i) left.truths()[i] = truths[i] & left.valid[i];
     }
 
     void convert(const FilterStep& step) {
@@ -360,8 +398,8 @@ void number_rows(const u8* bits, Rows piece, u64* to) {
 
 }  // namespace
 
-void filter_rows(const FilterProgram& program, u64 rows, const std::function<u64*(u64)>& allocate, Isa isa,
-                 unsigned threads) {
+u64 filter_rows(const FilterProgram& program, u64 rows, const std::function<u64*(u64)>& allocate, Isa isa,
+                unsigned threads) {
     const ExpressionKernels& kernels = expression_kernels_for(isa)();
     const Pieces pieces(rows, sizeof(u32));
     std::vector<u8> bits(rows / 8 + 1);
@@ -373,11 +411,14 @@ void filter_rows(const FilterProgram& program, u64 rows, const std::function<u64
     };
     for_each_piece(pieces.number(), threads, begin, mark, [](Evaluation&) {});
     for (u64 piece = 0; piece < pieces.number(); ++piece) begins[piece + 1] += begins[piece];
-    u64* const numbers = allocate(begins.back());
+    const u64 kept = begins.back();
+    if (kept == rows) return kept;
+    u64* const numbers = allocate(kept);
     for_each_piece(pieces.number(), threads, [&](u64 piece) {
         const Rows part{pieces.begin(piece), pieces.size(piece)};
         number_rows(bits.data() + part.begin / 8, part, numbers + begins[piece]);
     });
+    return kept;
 }
 
 }  // namespace headrace

@@ -122,22 +122,16 @@ HR_FN Int128 scaled(u64 word, bool is_signed, u64 factor) {
     return negative ? negate(product) : product;
 }
 
-// Returns whether sorted values contain a value.
+// Returns whether sorted values contain a value, without a branch that depends on them.
 template <class Value>
 HR_FN bool is_among(const Value* sorted, u64 count, Value value) {
-    u64 begin = 0;
-    while (count > 0) {
+    if (count == 0) return false;
+    while (count > 1) {
         const u64 half = count / 2;
-        if (sorted[begin + half] < value) {
-            begin += half + 1;
-            count -= half + 1;
-        } else if (sorted[begin + half] == value) {
-            return true;
-        } else {
-            count = half;
-        }
+        sorted += sorted[half] <= value ? half : 0;
+        count -= half;
     }
-    return false;
+    return *sorted == value;
 }
 
 // Returns whether sorted texts contain a text. `places`: for each text, its place in the constants and its size.

@@ -43,13 +43,13 @@ def filter_columns(columns: Mapping[str, Column], expression: ColumnExpression, 
 
         return filter_on_gpu(columns, program, context)
     rows = kept_rows(columns, program, context)
-    if len(rows) == max(map(len, columns.values()), default=0):
+    if rows is None:
         return dict(columns)
     return {name: take_rows(column, rows, context.thread_count) for name, column in columns.items()}
 
 
 def kept_rows(columns: Mapping[str, Column], program: Program, context: Context) -> Any:
-    """Return the numbers of the rows for which a program is true, ascending, as an array of uint64."""
+    """Return the numbers of the rows for which a program is true, ascending, as an array of uint64; None for all rows."""
     held: list[Any] = []
     described = b"".join(_described(columns[name], held) for name in program.columns)
     length = len(next(iter(columns.values())))
@@ -60,7 +60,8 @@ def kept_rows(columns: Mapping[str, Column], program: Program, context: Context)
         return address_of(found[0])
 
     given = program.steps, described, program.constants, program.depth
-    _native.filter_rows(given, length, allocate, context.thread_count, context.isa)
+    if _native.filter_rows(given, length, allocate, context.thread_count, context.isa) == length:
+        return None
     return np.frombuffer(memoryview(found[0]), np.uint64)
 
 

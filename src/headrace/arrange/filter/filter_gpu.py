@@ -54,7 +54,8 @@ def filter_with(
     width = row_width(rows)
     depth = next(depth for depth in DEPTHS if program.depth <= depth)
     blocks = -(-rows // (threads * _TURNS))
-    shape = Shape({"HR_DEPTH": depth, "HR_ROW": f"u{8 * width}", "HR_THREADS": threads}, blocks, threads)
+    defines: dict[str, Any] = {"HR_DEPTH": depth, "HR_ROW": f"u{8 * width}", "HR_THREADS": threads}
+    shape = Shape(defines, blocks, threads)
     bits, counts = launcher.allocate(-(-rows // 32) * 4), launcher.allocate(8 * blocks)
     launcher.launch(_MARK, shape, (given, rows, bits, counts))
     begins: NDArray[np.uint64] = np.zeros(blocks + 1, np.uint64)
@@ -68,9 +69,7 @@ def filter_with(
     return Taker(launcher, numbers, kept, width).columns(columns)
 
 
-def _described(
-    launcher: Launcher, columns: Mapping[str, Column], program: Program
-) -> tuple[list[DeviceBuffer], DeviceBuffer]:
+def _described(launcher: Launcher, columns: Mapping[str, Column], program: Program) -> tuple[list[DeviceBuffer], DeviceBuffer]:
     """Return the columns of the program in device memory, with the buffers that they refer to, and its constants."""
     held: list[DeviceBuffer] = []
     found = b""

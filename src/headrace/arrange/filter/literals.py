@@ -62,7 +62,9 @@ class Quantity:
         hint = _HINTS.get(self.family, "")
         if self.family == "timestamp":
             hint = " with an offset, e.g. '2024-01-31T12:00+00:00'" if self.has_zone else " without an offset"
-        return OptionError(f"{shown(value)} is compared with a column of {self.name}; compare it with {_NOUNS[self.family]}{hint}")
+        return OptionError(
+            f"{shown(value)} is compared with a column of {self.name}; compare it with {_NOUNS[self.family]}{hint}"
+        )
 
 
 def quantity_of(family: str, unit: str | None, scale: int | None, has_zone: bool, name: str) -> Quantity:

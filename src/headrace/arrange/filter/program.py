@@ -278,7 +278,9 @@ def _literal_beside(literal: _Part, other: _Part, symbol: str) -> tuple[_Part, _
         low, high = _RANGES[other.domain]
         if not isinstance(literal.literal, float) and isinstance(value, Fraction) and value.denominator == 1:
             if not low <= value <= high:
-                raise OptionError(f"{symbol} of {other.quantity.name} takes integers from {low} to {high}, not {literal.literal!r}")
+                raise OptionError(
+                    f"{symbol} of {other.quantity.name} takes integers from {low} to {high}, not {literal.literal!r}"
+                )
             return _number(int(value), other), other
         other = other.converted("f64")
     return _number(_as_float(value), other), other
@@ -305,7 +307,9 @@ _COMPUTED: dict[str, Callable[[str, _Part, _Part], tuple[_Part, _Part]]] = {
 
 
 def _result(domain: str) -> Quantity:
-    return Quantity("float" if domain in _FLOATS else "integer", name={"f32": "float32", "f64": "float64"}.get(domain, "integers"))
+    return Quantity(
+        "float" if domain in _FLOATS else "integer", name={"f32": "float32", "f64": "float64"}.get(domain, "integers")
+    )
 
 
 def _step(operation: str, domain: str, a: int = 0, b: int = 0) -> bytes:
@@ -344,7 +348,11 @@ def _bounded(symbol: str, value: Fraction | float, low: int, high: int) -> tuple
 
     Examples
     --------
-    >>> _bounded("<", Fraction(5, 2), -128, 127), _bounded("==", Fraction(5, 2), -128, 127), _bounded("<", Fraction(300), -128, 127)
+    >>> (
+    ...     _bounded("<", Fraction(5, 2), -128, 127),
+    ...     _bounded("==", Fraction(5, 2), -128, 127),
+    ...     _bounded("<", Fraction(300), -128, 127),
+    ... )
     (('<=', 2), ('<', -128), ('>=', -128))
     """
     never, always = ("<", low), (">=", low)
@@ -365,9 +373,11 @@ def _bounded(symbol: str, value: Fraction | float, low: int, high: int) -> tuple
 
 def _text_of(part: _Part, value: Any) -> bytes:
     """Return a literal to be compared with texts or bytes."""
-    expected: type[str] | type[bytes] = str if part.family == "string" else bytes
+    expected: type[str | bytes] = str if part.family == "string" else bytes
     if not isinstance(value, expected):
-        raise OptionError(f"{shown(value)} is compared with a column of {part.quantity.name}; compare it with {expected.__name__}")
+        raise OptionError(
+            f"{shown(value)} is compared with a column of {part.quantity.name}; compare it with {expected.__name__}"
+        )
     return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else bytes(value)
 
 
@@ -389,6 +399,8 @@ def _in_common(left: _Part, right: _Part) -> tuple[_Part, _Part]:
     if exact and one.has_zone == other.has_zone and "string" not in families and "binary" not in families:
         per_unit = max(one.per_unit, other.per_unit)
         factors = [per_unit / quantity.per_unit for quantity in (one, other)]
-        if all(factor == 1 or (part.domain != "i128" and factor < 2**63) for factor, part in zip(factors, (left, right), strict=True)):
+        if all(
+            factor == 1 or (part.domain != "i128" and factor < 2**63) for factor, part in zip(factors, (left, right), strict=True)
+        ):
             return left.converted("i128", int(factors[0])), right.converted("i128", int(factors[1]))
     raise OptionError(f"values of {one.name} and {other.name} cannot be compared; read the columns as one type")

@@ -11,13 +11,14 @@ import numpy as np  # a dependency of cuda-core
 from headrace.arrange.bucket.functions import BucketFunction, rule_for
 from headrace.arrange.bucket.key_types import key_type
 from headrace.arrange.gather.moved_items import MovedItems
+from headrace.arrange.gather.take import is_all_null
 from headrace.arrange.gather.take_gpu import Taker, columns_launcher
 from headrace.arrange.histogram.histogram import on_host
 from headrace.arrange.multisplit.gpu.launches import Splitter
 from headrace.arrange.multisplit.gpu.planner import split
 from headrace.arrange.multisplit.gpu.strategy import Bucketing
 from headrace.arrange.multisplit.gpu.tuning import SplitTuning, tuning_of
-from headrace.arrange.partition_rows.rows import Parts, hashed_width, is_all_null, nulls_error
+from headrace.arrange.partition_rows.rows import Parts, hashed_width, nulls_error
 from headrace.arrange.partition_rows.tuning import HASH_THREADS
 from headrace.arrays.arrays import take
 from headrace.arrays.device_array import DeviceArray
