@@ -93,7 +93,7 @@ def test_many_threads_count_what_crosses_and_a_count_can_be_pickled() -> None:
 @pytest.mark.gpu
 def test_a_context_takes_an_input_to_the_gpu_and_counts_it() -> None:
     keys, context = np.arange(1000, dtype=np.uint32), Context(device="cuda")
-    for call in (headrace.scan, headrace.reduce, lambda x, context: headrace.histogram(x, 10, context=context)):
+    for call in (headrace.scan, headrace.reduce, lambda x, context: headrace.bucket_counts(x, 10, context=context)):
         result = call(keys, context=context)
         assert isinstance(result, headrace.DeviceArray)
         np.testing.assert_array_equal(result.to_numpy(), call(keys, context=None))

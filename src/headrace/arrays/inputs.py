@@ -300,3 +300,21 @@ def _mover(value: Any) -> Callable[..., Any]:
     library = sys.modules[library_of(value)]
     found: Callable[..., Any] = library.movedim if library_of(value) == "torch" else library.moveaxis
     return found
+
+
+def wider_type(first: Any, second: Any) -> str | None:
+    """Return the type that NumPy converts two arrays to before it compares them; None if they have one type, or no known one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> wider_type(np.zeros(1, np.int32), np.zeros(1, np.float32))
+    'float64'
+    """
+    names = type_of(first), type_of(second)
+    if names[0] == names[1]:
+        return None if names[0] != _BFLOAT16 else "float32"
+    if not all(name in TORCH_TYPES or name == _BFLOAT16 for name in names):
+        return None
+    np = needed_numpy("arrays of several types")
+    return str(np.result_type(*("float32" if name == _BFLOAT16 else name for name in names)).name)

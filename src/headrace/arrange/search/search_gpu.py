@@ -1,0 +1,23 @@
+"""Launches search.cu."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.arrange.search.tuning import KEY_TYPES, SEARCH_THREADS, TURNS
+from headrace.gpu.kernels.launcher import Entry, Launcher, Shape
+
+_FILE = "arrange/search/search.cu"
+_OPTIONS_BYTES = 8
+"""Size of a ``SearchOptions`` (search.hpp)."""
+_COUNT_AT = {"search_keys": 3, "mark_runs": 1, "measure_runs": 1}
+"""Parameter with the number of items, by kernel."""
+
+
+def launch_search(launcher: Launcher, name: str, width: int, args: tuple[Any, ...], *, threads: int = SEARCH_THREADS) -> None:
+    """Launch a kernel of search.cu for keys of a width in bytes; `args`: its parameters, 1 item or more."""
+    rule_bytes = 4 * width
+    signature = {"search_keys": f"PQPQ{rule_bytes}s{_OPTIONS_BYTES}sP", "mark_runs": f"PQ{rule_bytes}sP", "measure_runs": "PQQP"}
+    blocks = -(-args[_COUNT_AT[name]] // (threads * TURNS))
+    defines: dict[str, Any] = {"HR_KEY": KEY_TYPES[width], "HR_THREADS": threads}
+    launcher.launch(Entry(_FILE, name, signature[name]), Shape(defines, blocks, threads), args)
