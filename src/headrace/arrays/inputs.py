@@ -247,7 +247,7 @@ class Lines:
             rows = rows.bfloat16() if library == "torch" else rows.astype(self.source.dtype)
         shape = list(self.source.shape)
         del shape[self.axis]
-        return _mover(rows)(rows.reshape(*shape, rows.shape[-1]), -1, self.axis)
+        return axis_mover(rows)(rows.reshape(*shape, rows.shape[-1]), -1, self.axis)
 
 
 def array_and_lines(value: Any, axis: int | None, name: str = "array") -> tuple[Any, Lines | None]:
@@ -282,7 +282,7 @@ def array_and_lines(value: Any, axis: int | None, name: str = "array") -> tuple[
         return value, None
     if library_of(value) not in {"numpy", "cupy", "torch"} or count == 0:
         raise OptionError(f"{name} must have one dimension or more, of NumPy, CuPy or PyTorch, not {count}")
-    lines = _mover(value)(value, axis, -1)
+    lines = axis_mover(value)(value, axis, -1)
     rows = plain(lines.reshape(math.prod(lines.shape[:-1]), lines.shape[-1]), name)
     if library_of(rows) == "torch" and rows.device.type == "cpu":
         rows = rows.numpy()
@@ -295,7 +295,7 @@ def flattened(value: Any, name: str = "array") -> Any:
     return value if dimensions(value) == 1 else value.reshape(-1)
 
 
-def _mover(value: Any) -> Callable[..., Any]:
+def axis_mover(value: Any) -> Callable[..., Any]:
     """Return the function of an array's library that moves an axis."""
     library = sys.modules[library_of(value)]
     found: Callable[..., Any] = library.movedim if library_of(value) == "torch" else library.moveaxis
