@@ -73,7 +73,7 @@ def test_a_result_is_charged_before_it_is_made() -> None:
 def test_calls_keep_to_the_memory_limit() -> None:
     keys = np.arange(1000, dtype=np.uint32)
     context = Context(memory_limit=1000)
-    for call in (headrace.scan, headrace.histogram, select_all):
+    for call in (headrace.scan, headrace.bucket_counts, select_all):
         with pytest.raises(MemoryLimitError, match="memory limit of 1_000"):
             call(keys, context=context)
     assert headrace.reduce(keys, context=context).tolist() == [499500]

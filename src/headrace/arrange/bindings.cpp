@@ -232,7 +232,8 @@ template <class Sort>
 void sort_each_row(const ItemsOf& keys, unsigned threads, const Sort& sort) {
     std::optional<GilRelease> release;
     if (keys.rows() * keys.count() > locked_up_to) release.emplace();
-    const unsigned parts = static_cast<unsigned>(std::clamp<u64>(keys.rows() * keys.count() / locked_up_to, 1, threads));
+    const unsigned parts =
+        static_cast<unsigned>(std::clamp<u64>(keys.rows() * keys.count() / locked_up_to, 1, threads));
     run_parallel(keys.rows() == 1 ? 1 : parts, [&](unsigned part) {
         for (u64 row = keys.rows() * part / parts; row < keys.rows() * (part + 1) / parts; ++row) sort(row);
     });

@@ -9,7 +9,6 @@ import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from headrace.arrays.arrays import TORCH_TYPES, needed_numpy
@@ -134,15 +133,10 @@ def named_type(dtype: Any, name: str = "dtype") -> str:
     >>> [named_type(each) for each in ("int64", "i8", np.int32, float, np.dtype(">f4"))]
     ['int64', 'int64', 'int32', 'float64', 'float32']
     """
-    found = _named_type(dtype) if isinstance(dtype, (str, type)) else _spelled(dtype)
+    found = _spelled(dtype)
     if found is None:
         raise OptionError.wrong(name, "a type of numbers such as 'int64' or numpy.float32", dtype)
     return found
-
-
-@lru_cache(256)
-def _named_type(dtype: Any) -> str | None:
-    return _spelled(dtype)
 
 
 _ARROW_NAMES = {"double": "float64", "float": "float64", "halffloat": "float16", "int": "int64", "boolean": "bool"}
@@ -183,7 +177,7 @@ def converted(value: Any, dtype: str, name: str = "array") -> Any:
 
 
 def dimensions(value: Any) -> int:
-    """Return the number of dimensions of an array; 1 for arrays that do not tell."""
+    """Return the number of dimensions of an array; 1 for arrays without that attribute."""
     found = getattr(value, "ndim", None)
     return found if isinstance(found, int) else 1
 
@@ -197,8 +191,8 @@ def checked_axis(axis: Any, count: int, name: str = "array") -> int:
         The array has no such axis.
     """
     if not isinstance(axis, int) or isinstance(axis, bool) or not -count <= axis < count:
-        dimensions_text = "1 dimension" if count == 1 else f"{count} dimensions"
-        raise OptionError(f"axis must be an integer from {-count} to {count - 1}, as {name} has {dimensions_text}, not {shown(axis)}")
+        shape = "1 dimension" if count == 1 else f"{count} dimensions"
+        raise OptionError(f"axis must be an integer from {-count} to {count - 1}, as {name} has {shape}, not {shown(axis)}")
     return axis % count
 
 

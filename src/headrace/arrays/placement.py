@@ -47,7 +47,10 @@ def placed(value: Any, name: str, context: Context, budget: Budget | None = None
     OptionError
         As in `take`, or the array is on another GPU than the context's.
     """
-    source, wanted = take(plain(value, name), name), context.device
+    given = plain(value, name)
+    source, wanted = take(given, name), context.device
+    if given is not value and budget is not None:
+        budget.charge(source.nbytes)
     if wanted.kind == "cpu" or source.device == wanted:
         return source
     if source.device.kind != "cpu":

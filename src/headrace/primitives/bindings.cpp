@@ -67,7 +67,8 @@ void bind_primitives(nb::module_& m) {
     m.def("sum_widened", &sum_widened_at, "item"_a, "source"_a, "target"_a, "count"_a, "threads"_a, "isa"_a = "");
     m.def("reduce", &reduce_at, "join"_a, "item"_a, "source"_a, "target"_a, "count"_a, "threads"_a, "isa"_a = "");
     m.def("float_sum", &float_sum_at);
-    m.def("float_scan", &float_scan_at, "item"_a, "source"_a, "target"_a, "count"_a, "shift"_a, "length"_a, "threads"_a);
+    m.def("float_scan", &float_scan_at, "item"_a, "source"_a, "target"_a, "count"_a, "shift"_a, "length"_a,
+          "threads"_a);
     m.def("select", &select_at, "items"_a, "flags"_a, "count"_a, "width"_a, "allocate"_a, "threads"_a, "isa"_a = "");
 }
 

@@ -10,9 +10,7 @@ using namespace headrace;
 using Item = HR_ITEM;
 constexpr u32 threads = HR_THREADS;
 
-static __device__ __forceinline__ u64 group_of_thread() {
-    return static_cast<u64>(blockIdx.x) * threads + threadIdx.x;
-}
+static __device__ __forceinline__ u64 group_of_thread() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
 
 extern "C" __global__ void __launch_bounds__(threads) sum_groups(const Item* in, u64 count, Item* sums) {
     const u64 group = group_of_thread();

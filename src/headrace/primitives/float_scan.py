@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 from headrace.arrays.arrays import Array
 from headrace.arrays.placement import in_stream_of
 from headrace.core.context import Context
@@ -33,7 +36,8 @@ def scan_floats_on_gpu(source: Array, result: Array, item: str, shift: int, cont
     """
     card = gpu(source.device)
     with card.current(), in_stream_of(source, result):
-        scan_on(GpuLauncher(card, stream=source.stream, crossings=context.crossings), item, source, result, (shift, result.length))
+        launcher = GpuLauncher(card, stream=source.stream, budget=context.new_budget(), crossings=context.crossings)
+        scan_on(launcher, item, source, result, (shift, result.length))
 
 
 def scan_on(launcher: Launcher, item: str, source: DeviceBuffer, target: DeviceBuffer, shifted: tuple[int, int]) -> None:
@@ -54,4 +58,9 @@ def scan_on(launcher: Launcher, item: str, source: DeviceBuffer, target: DeviceB
 
 def _shape(item: str, groups: int) -> Shape:
     threads = FLOAT_SCAN["HR_THREADS"]
-    return Shape({"HR_ITEM": item, **FLOAT_SCAN}, -(-groups // threads), threads)  # type: ignore[dict-item]
+    return Shape(_known_defines(item), -(-groups // threads), threads)
+
+
+@cache
+def _known_defines(item: str) -> dict[str, Any]:
+    return {"HR_ITEM": item, **FLOAT_SCAN}

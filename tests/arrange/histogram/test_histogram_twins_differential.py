@@ -43,7 +43,9 @@ def test_even(dtype: str, bins: int, kind: str) -> None:
             for isa in ISAS:
                 for threads in (1, 2, 3, 7) if count > 2 * PIECE else (1,):
                     context = headrace.Context(threads=threads, isa=isa)
-                    np.testing.assert_array_equal(headrace.bucket_counts(keys, bins, range=(low, high), context=context), expected)
+                    np.testing.assert_array_equal(
+                        headrace.bucket_counts(keys, bins, range=(low, high), context=context), expected
+                    )
 
 
 @pytest.mark.parametrize("isa", ISAS)

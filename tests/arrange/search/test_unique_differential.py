@@ -83,7 +83,7 @@ def test_bincount(dtype: str, threads: int) -> None:
             keys = np.random.default_rng(count).integers(0, most, count).astype(dtype)
             weights = np.random.default_rng(limit).standard_normal(count)
             check(headrace.bincount(keys, context=context), np.bincount(keys.astype("i8")))
-            check(headrace.bincount(keys, weights, 7, context=context), np.bincount(keys.astype("i8"), weights, 7))
+            check(headrace.bincount(keys, weights, 7, context=context), np.bincount(keys.astype("i8"), weights, 7).astype(float))
 
 
 def test_bincount_of_other_forms() -> None:

@@ -68,14 +68,16 @@ def take(items: Any, rows: Any, *, axis: int = 0, context: Context | None = None
     count = dimensions(items)
     axis = checked_axis(axis, count, "items")
     if axis == 0 and count < 3:
-        return _taken(items, rows, context or Context())
+        return _gathered(items, rows, context or Context())
     move = axis_mover(items)
     moved = move(items, axis, 0)
-    found = _taken(plain(moved.reshape(len(moved), -1), "items"), rows, context or Context())
+    if 0 in moved.shape[1:]:
+        return move(moved[rows], 0, axis)  # items of no bytes
+    found = _gathered(plain(moved.reshape(len(moved), -1), "items"), rows, context or Context())
     return move(found.reshape(len(found), *moved.shape[1:]), 0, axis)
 
 
-def _taken(items: Any, rows: Any, context: Context) -> Any:
+def _gathered(items: Any, rows: Any, context: Context) -> Any:
     """Gather items of an array of one dimension, or rows of one of two."""
     budget = context.new_budget()
     source, restored = placed_items(plain(items, "items"), "items", context, budget)

@@ -55,11 +55,11 @@ def take_on_gpu(source: Array, places: Array, result: Array, context: Context, b
         taker.items(source, source.width, result)
 
 
-def number_rows_on_gpu(result: Array, context: Context) -> None:
+def number_rows_on_gpu(result: Array, context: Context, budget: Budget) -> None:
     """Write the numbers 0, 1, 2, ... into an array of integers of 4 or 8 bytes."""
     card = gpu(result.device)
     with card.current():
-        launcher = GpuLauncher(card, stream=result.stream, crossings=context.crossings)
+        launcher = GpuLauncher(card, stream=result.stream, budget=budget, crossings=context.crossings)
         Taker(launcher, result, result.length, result.width).number()
 
 

@@ -47,7 +47,9 @@ def bucket_counts(
     bucket: Expression | None = None,
     context: Context | None = None,
 ) -> Any:
-    """Count the keys of each bucket: `histogram` with exact, half-open buckets. Keys outside of all buckets, and NaN, are not counted.
+    """Count the keys of each bucket. Keys outside of all buckets, and NaN, are not counted.
+
+    Buckets are half-open, and those of integers are exact. `histogram` has the bins of NumPy.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ void sum_weights_at(const IntegersAt& integers, std::uintptr_t weights, std::uin
 }  // namespace
 
 void bind_search(nb::module_& m) {
-    m.def("search_keys", &search_keys_at, "sorted"_a, "keys"_a, "rule"_a, "options"_a, "positions"_a, "threads"_a);
+    m.def("search_keys", &search_keys_at, "sorted_keys"_a, "keys"_a, "rule"_a, "options"_a, "positions"_a, "threads"_a);
     m.def("mark_runs", &mark_runs_at, "keys"_a, "rule"_a, "marks"_a, "threads"_a);
     m.def("count_integers", &count_integers_at, "integers"_a, "counts"_a, "threads"_a);
     m.def("sum_weights", &sum_weights_at, "integers"_a, "weights"_a, "sums"_a);

@@ -181,7 +181,7 @@ def _counts(source: Array, splitters: Any, edges: Any, context: Context) -> Any:
 
     is_float = source.typestr[1] == "f"
     if splitters[0] == splitters[-1]:
-        counts = np.zeros(len(edges) - 1, np.int64)
+        counts: Any = np.zeros(len(edges) - 1, np.int64)
     elif not is_float and splitters[-1] > np.iinfo(source.typestr).max:
         # The end is no key. The last bin with keys counts all keys that are not before it.
         low, end = int(np.iinfo(source.typestr).min), splitters[-1]
@@ -206,8 +206,7 @@ def _between(source: Array, edges: Any, context: Context) -> Any:
     padded = list(edges) if isinstance(edges, list) else edges.tolist()
     short = len(padded) == 2
     found = bucket_counts(source.owner, splitters=[padded[0], *padded] if short else padded, context=context)
-    counts = placed(found, "counts", Context())
-    host = _on_host(counts, context)
+    host = _on_host(placed(found, "counts", Context()), context)
     return host[1:] if short else host
 
 

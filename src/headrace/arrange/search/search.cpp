@@ -12,8 +12,8 @@ namespace {
 // Searches that run side by side, so that their cache misses overlap.
 constexpr u64 lanes = 16;
 
-// Number of counters up to which each thread has counters of its own.
-constexpr u64 own_counters = u64{1} << 15;
+// Number of counters up to which each thread has private ones.
+constexpr u64 max_private_counters = u64{1} << 15;
 
 template <class Bits>
 KeyRule<Bits> rule_of(const SortedKeys& keys) {
@@ -111,7 +111,7 @@ void mark_runs(const SortedKeys& keys, u8* marks, unsigned threads) {
 void count_integers(const SmallIntegers& integers, i64* counts, unsigned threads) {
     std::fill_n(counts, integers.limit, 0);
     with_width(integers.width, [&]<class Bits>(Bits) {
-        if (integers.limit <= own_counters) {
+        if (integers.limit <= max_private_counters) {
             count_apart<Bits>(integers, counts, threads);
         } else if (threads > 1) {
             count_shared<Bits>(integers, counts, threads);

@@ -24,8 +24,8 @@ HR_FN bool is_before(Bits found, Bits wanted, u32 after_equal) {
     return found < wanted || (after_equal != 0 && found == wanted);
 }
 
-// One halving of the search: `length` > 1 candidates begin at `low`. Returns where the remaining `length` - `length` / 2
-// candidates begin. Each search in the same keys has the same halvings, so several searches can run side by side.
+// One halving of the search: `length` > 1 candidates begin at `low`. Returns where the remaining `length` - `length` /
+// 2 candidates begin. Each search in the same keys has the same halvings, so several searches can run side by side.
 template <class Bits>
 HR_FN u64 halve(const Bits* sorted, u64 low, u64 length, Bits wanted, const KeyRule<Bits>& rule, u32 after_equal) {
     const u64 half = length / 2;

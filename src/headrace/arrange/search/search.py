@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
+from typing import Any, NamedTuple
 
 from headrace import _native
 from headrace.arrange.sort.key_order import KeyOrder
@@ -14,9 +14,7 @@ from headrace.core.context import Context
 from headrace.gpu.device.device import gpu
 
 
-def positions_of(
-    sorted_keys: Array, keys: Array, options: tuple[bool, bool], context: Context, budget: Budget
-) -> Array:
+def positions_of(sorted_keys: Array, keys: Array, options: tuple[bool, bool], context: Context, budget: Budget) -> Array:
     """Return the position of each key in sorted keys of the same type and device.
 
     Parameters
@@ -36,7 +34,7 @@ def positions_of(
         return result
     if keys.length:
         args = (sorted_keys, sorted_keys.length, keys, keys.length, rule, struct.pack("<2I", *options), result)
-        _launch("search_keys", keys, args, (sorted_keys, keys, result), context)
+        _launch(_Launch("search_keys", keys, args, (sorted_keys, result)), context, budget)
     return result
 
 
@@ -47,7 +45,7 @@ def marks_of(keys: Array, context: Context, budget: Budget) -> Array:
     if keys.device.kind == "cpu":
         _native.mark_runs((keys.address, keys.length), rule, result.address, context.thread_count)
     elif keys.length:
-        _launch("mark_runs", keys, (keys, keys.length, rule, result), (keys, result), context)
+        _launch(_Launch("mark_runs", keys, (keys, keys.length, rule, result), (result,)), context, budget)
     return result
 
 
@@ -59,7 +57,7 @@ def lengths_of(begins: Array, end: int, context: Context, budget: Budget) -> Arr
 
         result.as_numpy()[:] = np.diff(begins.as_numpy(), append=end)
     elif begins.length:
-        _launch("measure_runs", begins, (begins, begins.length, end, result), (begins, result), context)
+        _launch(_Launch("measure_runs", begins, (begins, begins.length, end, result), (result,)), context, budget)
     return result
 
 
@@ -73,14 +71,25 @@ def numbers_like(source: Array, count: int, context: Context, budget: Budget) ->
     elif count:
         from headrace.arrange.gather.take_gpu import number_rows_on_gpu  # needs cuda-core
 
-        number_rows_on_gpu(result, context)
+        number_rows_on_gpu(result, context, budget)
     return result
 
 
-def _launch(name: str, keys: Array, args: tuple[Any, ...], arrays: tuple[Array, ...], context: Context) -> None:
+class _Launch(NamedTuple):
+    """A kernel of search.cu, the array in whose stream it runs, its arguments, and the other arrays that it accesses."""
+
+    name: str
+    keys: Array
+    args: tuple[Any, ...]
+    others: tuple[Array, ...]
+
+
+def _launch(request: _Launch, context: Context, budget: Budget) -> None:
     from headrace.arrange.search.search_gpu import launch_search  # needs cuda-core
     from headrace.gpu.kernels.launcher import GpuLauncher
 
+    keys = request.keys
     card = gpu(keys.device)
-    with card.current(), in_stream_of(arrays[-1], *arrays[:-1]):
-        launch_search(GpuLauncher(card, stream=arrays[-1].stream, crossings=context.crossings), name, keys.width, args)
+    with card.current(), in_stream_of(keys, *request.others):
+        launcher = GpuLauncher(card, stream=keys.stream, budget=budget, crossings=context.crossings)
+        launch_search(launcher, request.name, keys.width, request.args)

@@ -14,7 +14,13 @@ from headrace.core.options import choice, flag
 
 
 def searchsorted(
-    sorted_keys: Any, keys: Any, side: str = "left", sorter: Any = None, *, right: bool | None = None, context: Context | None = None
+    sorted_keys: Any,
+    keys: Any,
+    side: str = "left",
+    sorter: Any = None,
+    *,
+    right: bool | None = None,
+    context: Context | None = None,
 ) -> Any:
     """Return the positions at which keys can be inserted into sorted keys so that these stay sorted.
 

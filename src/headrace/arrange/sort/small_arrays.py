@@ -34,9 +34,7 @@ def argsorted_few(keys: Any, *, descending: bool, total_order: bool) -> Any:
     return places if _native.order_few(keys, places, rule) else None
 
 
-def sorted_rows(
-    lines: Lines, sort: Callable[[Any], Any], descending: bool, total_order: bool, context: Context | None
-) -> Any:
+def sorted_rows(lines: Lines, sort: Callable[[Any], Any], descending: bool, total_order: bool, context: Context | None) -> Any:
     """Return a matrix with sorted rows. Short rows of the host are sorted by one native call, others by calls of `sort`."""
     rule = _rule_of_rows(lines, descending, total_order, context)
     if rule is None:

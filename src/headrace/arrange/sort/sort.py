@@ -135,7 +135,7 @@ def sort(
     keys, lines = array_and_lines(keys, axis, "keys")
     if lines is not None:
         no_out(out)
-        options = {"descending": descending, "total_order": total_order, "strategy": strategy, "context": context}
+        options: dict[str, Any] = {"descending": descending, "total_order": total_order, "strategy": strategy, "context": context}
         return lines.restored(sorted_rows(lines, lambda row: sort(row, **options), descending, total_order, context))
     context, budget, source, order = begin(keys, descending, total_order, strategy, context)
     target = target_of(source, source.length, source.typestr, out, budget)
@@ -209,7 +209,13 @@ def argsort(
     keys, lines = array_and_lines(keys, axis, "keys")
     if lines is not None:
         no_out(out)
-        how = {"descending": descending, "total_order": total_order, "stable": stable, "strategy": strategy, "context": context}
+        how: dict[str, Any] = {
+            "descending": descending,
+            "total_order": total_order,
+            "stable": stable,
+            "strategy": strategy,
+            "context": context,
+        }
         found = argsorted_rows(lines, lambda row: argsort(row, **how), descending, total_order, context)
         return converted(lines.restored(found, keeps_type=False), dtype)
     context, budget, source, order = begin(keys, descending, total_order, strategy, context)
@@ -378,7 +384,7 @@ def top_k(
         return TopK(*top_of_column(keys, k, KeysOptions(largest, total_order, "last"), strategy, context))
     keys, lines = array_and_lines(keys, axis, "keys")
     if lines is not None:
-        how = {"largest": largest, "total_order": total_order, "strategy": strategy, "context": context}
+        how: dict[str, Any] = {"largest": largest, "total_order": total_order, "strategy": strategy, "context": context}
         indices = lines.each(lambda row: top_k(row, k, **how).indices)
         return TopK(lines.restored(lines.gathered(indices)), lines.restored(indices, keeps_type=False))
     context, budget, source, order = begin(keys, largest, total_order, strategy, context)

@@ -1,5 +1,5 @@
-// Computes running sums of floats on the CPU: the counterpart of primitives/float_scan.cu. Bytes moved per item of width
-// w: 3 w.
+// Computes running sums of floats on the CPU: the counterpart of primitives/float_scan.cu. Bytes moved per item of
+// width w: 3 w.
 #include "primitives/float_scan.hpp"
 
 #include <stdexcept>
