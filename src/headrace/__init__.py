@@ -43,11 +43,13 @@ if TYPE_CHECKING:
     from headrace.arrange.multisplit.multisplit import multisplit
     from headrace.arrange.sort.sort import argsort, is_sorted, sort, sort_pairs, top_k
     from headrace.arrays.device_array import DeviceArray
+    from headrace.core.expressions.column_expression import ColumnExpression, col
     from headrace.core.expressions.expression import Expression, key
     from headrace.primitives.scan import reduce, scan
     from headrace.primitives.select import select
 
 _LAZY = {
+    "ColumnExpression": "headrace.core.expressions.column_expression",
     "DeviceArray": "headrace.arrays.device_array",
     "Expression": "headrace.core.expressions.expression",
     "Position": "headrace.api.report",
@@ -56,6 +58,7 @@ _LAZY = {
     "Sniffed": "headrace.api.sniffed",
     "argsort": "headrace.arrange.sort.sort",
     "buckets": "headrace.arrange.bucket.functions",
+    "col": "headrace.core.expressions.column_expression",
     "histogram": "headrace.arrange.histogram.histogram",
     "is_sorted": "headrace.arrange.sort.sort",
     "key": "headrace.core.expressions.expression",
@@ -76,6 +79,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Column",
+    "ColumnExpression",
     "Context",
     "DataType",
     "Device",
@@ -102,6 +106,7 @@ __all__ = [
     "argsort",
     "buckets",
     "clear_caches",
+    "col",
     "histogram",
     "is_sorted",
     "key",
