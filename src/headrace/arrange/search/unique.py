@@ -68,8 +68,8 @@ def unique(
     Returns
     -------
     array or tuple of arrays
-        The distinct items. If index, inverse or counts are asked for, a tuple with them after the items, as in NumPy. -0 and 0
-        are one item, -0 if it is among them.
+        The distinct items; a tuple with index, inverse and counts after them, if these are asked for. -0 and 0 are one item,
+        and -0 stands for both.
 
     Raises
     ------
