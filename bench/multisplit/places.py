@@ -32,9 +32,10 @@ from headrace.gpu.kernels.launcher import Entry, Launcher, Shape
 from headrace.testing.fibers.launcher import FiberLauncher
 
 KINDS = ("uniform", "0.25-uniform", "binomial", "constant")
+_RULES = ("BitsOf", "AnyOf", "BetweenOf", "Computed")
 STAGES = {
-    "split_count": "pre-scan", "count_warps": "pre-scan", "label": "labelling", "split_bases": "scan", "split": "post-scan",
-    "split_warps": "post-scan",
+    "split_count": "pre-scan", "count_warps": "pre-scan", "split_bases": "scan", "split": "post-scan",
+    "split_warps": "post-scan", **{f"label_{rule}": "labelling" for rule in _RULES},
 }  # fmt: skip
 """Stages of the dissertation's table 3.4, by kernel."""
 Work = Callable[[], Any]

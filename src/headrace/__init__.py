@@ -48,12 +48,14 @@ if TYPE_CHECKING:
     from headrace.arrange.search.unique import unique
     from headrace.arrange.sort.sort import argsort, is_sorted, sort, sort_pairs, top_k
     from headrace.arrays.device_array import DeviceArray
+    from headrace.core.expressions.column_expression import ColumnExpression, col
     from headrace.core.expressions.expression import Expression, key
     from headrace.primitives.cumulative import cumsum, cumulative_sum
     from headrace.primitives.scan import reduce, scan
     from headrace.primitives.select import select
 
 _LAZY = {
+    "ColumnExpression": "headrace.core.expressions.column_expression",
     "DeviceArray": "headrace.arrays.device_array",
     "Expression": "headrace.core.expressions.expression",
     "Position": "headrace.api.report",
@@ -64,6 +66,7 @@ _LAZY = {
     "bincount": "headrace.arrange.search.bincount",
     "bucket_counts": "headrace.arrange.histogram.histogram",
     "buckets": "headrace.arrange.bucket.functions",
+    "col": "headrace.core.expressions.column_expression",
     "cumsum": "headrace.primitives.cumulative",
     "cumulative_sum": "headrace.primitives.cumulative",
     "digitize": "headrace.arrange.search.searchsorted",
@@ -90,6 +93,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Column",
+    "ColumnExpression",
     "Context",
     "DataType",
     "Device",
@@ -118,6 +122,7 @@ __all__ = [
     "bucket_counts",
     "buckets",
     "clear_caches",
+    "col",
     "cumsum",
     "cumulative_sum",
     "digitize",

@@ -22,6 +22,7 @@ from headrace.gpu.device.device import LARGE_BLOCKS, Gpu, checked, driver, gpu
 from headrace.gpu.kernels.kernel import kernel
 from headrace.gpu.memory.pool import device_pool
 
+_FILE = "arrange/histogram/histogram.cu"
 _CELLS = 4096
 _MAX_SHARED_EDGES = 2048
 """Maximum number of buckets whose edges a block keeps in shared memory."""
@@ -207,17 +208,17 @@ def launcher(
     args: tuple[Any, ...]
     held: tuple[Any, ...] = ()
     if isinstance(how, bytes):
-        found = kernel("arrange/histogram/histogram.cu", entry, f"PqPII{len(how)}s", defines, card)
+        found = kernel(_FILE, entry, f"PqPII{len(how)}s", defines, card)
         args = (source.address, source.length, result.address, result.length, plan.factor, how)
     else:
         cells = how.cells(plan.cells)
         edges = DeviceArray.from_host(how.wide, card, stream=stream, counted=context.crossings, budget=budget)
         words = device_pool(card).take((plan.cells + 1) * 4, stream, budget)
-        prepare = kernel("arrange/histogram/histogram_between.cu", "histogram_cells", f"{len(cells)}sPP", defines, card)
+        prepare = kernel(_FILE, "histogram_cells", f"{len(cells)}sPP", defines, card)
         prepare.launch(plan.cells // THREADS + 1, THREADS, (cells, edges.address, words.address), stream=stream)
         edges_flag = () if plan.packed else (int(plan.edges_in_shared),)
         letters = f"PqPI{'I' * len(edges_flag)}{len(cells)}sPP"
-        found = kernel("arrange/histogram/histogram_between.cu", f"{entry}_between", letters, defines, card)
+        found = kernel(_FILE, f"{entry}_between", letters, defines, card)
         args = (source.address, source.length, result.address, plan.factor, *edges_flag, cells, words.address, edges.address)
         held = edges, words
 
