@@ -243,15 +243,17 @@ private:
 // Number of keys up to which releasing and reacquiring Python's lock costs more than the sort.
 constexpr u64 locked_up_to = 1024;
 
-// Calls sort(row number) for each row, on `threads` threads. Python's lock is released if there are many keys.
+// Calls sort(row number, scratch memory of a thread) for each row, on `threads` threads. Python's lock is released if
+// there are many keys.
 template <class Sort>
-void sort_each_row(const ItemsOf& keys, unsigned threads, const Sort& sort) {
+void sort_each_row(const ItemsOf& keys, u64 scratch_bytes, unsigned threads, const Sort& sort) {
+    const u64 rows = keys.rows(), all = rows * keys.count();
     std::optional<GilRelease> release;
-    if (keys.rows() * keys.count() > locked_up_to) release.emplace();
-    const unsigned parts =
-        static_cast<unsigned>(std::clamp<u64>(keys.rows() * keys.count() / locked_up_to, 1, threads));
-    run_parallel(keys.rows() == 1 ? 1 : parts, [&](unsigned part) {
-        for (u64 row = keys.rows() * part / parts; row < keys.rows() * (part + 1) / parts; ++row) sort(row);
+    if (all > locked_up_to) release.emplace();
+    const unsigned parts = rows == 1 ? 1 : static_cast<unsigned>(std::clamp<u64>(all / locked_up_to, 1, threads));
+    run_parallel(parts, [&](unsigned part) {
+        const Spare scratch(scratch_bytes);
+        for (u64 row = rows * part / parts; row < rows * (part + 1) / parts; ++row) sort(row, scratch.words());
     });
 }
 
@@ -261,11 +263,10 @@ bool sort_few(nb::handle array, const nb::bytes& rule, unsigned threads) {
     if (!keys.are_there()) return false;
     const SortedKeys first = keys.by(0, rule);
     const SortWith how{choose_isa(""), 1};
-    sort_each_row(keys, threads, [&](u64 row) {
+    sort_each_row(keys, spare_for(first.width, first.count, how), threads, [&](u64 row, u64* scratch) {
         SortedKeys by = first;
         by.keys = keys.row(row);
-        const Spare spare(spare_for(by.width, by.count, how));
-        sort_keys(by, keys.row(row), spare.words(), how);
+        sort_keys(by, keys.row(row), scratch, how);
     });
     return true;
 }
@@ -277,12 +278,14 @@ bool order_few(nb::handle array, nb::handle places, const nb::bytes& rule, unsig
     if (target.count() != keys.count() || target.rows() != keys.rows()) return false;
     const SortedKeys first = keys.by(0, rule);
     const SortWith how{choose_isa(""), 1};
-    sort_each_row(keys, threads, [&](u64 row) {
+    // The order begins at a multiple of a cache line, as does the memory after it.
+    const u64 order_words = (first.count + 7) / 8 * 8;
+    const u64 scratch_bytes = order_words * sizeof(u64) + spare_for(sizeof(u64), first.count, how);
+    sort_each_row(keys, scratch_bytes, threads, [&](u64 row, u64* scratch) {
         SortedKeys by = first;
         by.keys = keys.row(row);
-        const Spare order(by.count * sizeof(u64)), spare(spare_for(sizeof(u64), by.count, how));
-        const unsigned index_bits = sort_order(by, order.words(), spare.words(), how);
-        take_in_order(order.words(), index_bits, by.count, {nullptr, target.row(row), sizeof(u64)}, 1);
+        const unsigned index_bits = sort_order(by, scratch, scratch + order_words, how);
+        take_in_order(scratch, index_bits, by.count, {nullptr, target.row(row), sizeof(u64)}, 1);
     });
     return true;
 }

@@ -149,7 +149,7 @@ def _spelled(dtype: Any) -> str | None:
     if text in TORCH_TYPES or text == _BFLOAT16:
         return text
     numpy = sys.modules.get("numpy")
-    if numpy is None:
+    if numpy is None or dtype is None:
         return None
     try:
         found = str(numpy.dtype(dtype).name)

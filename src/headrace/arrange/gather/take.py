@@ -87,11 +87,12 @@ def _gathered(items: Any, rows: Any, context: Context) -> Any:
         raise OptionError(f"rows are of type {places.typestr!r}; row numbers are integers")
     result = new_like(replace(source, length=places.length), budget)
     if source.device.kind == "cpu":
-        numbers = places.as_numpy()
-        if places.typestr[1] == "i" and places.length and numbers.min() < 0:
-            numbers = numbers + (numbers < 0) * np.int64(source.length)
-        numbers = numbers.astype(np.uint64, copy=False)  # negative numbers become numbers out of range
-        check_outside(int(np.count_nonzero(numbers >= source.length)), source.length)
+        given = places.as_numpy()
+        # Negative numbers become numbers out of range.
+        numbers = given.view(np.uint64) if places.width == 8 else given.astype(np.uint64)
+        if places.length and numbers.max() >= source.length:
+            numbers = (given + (given < 0) * np.int64(source.length)).astype(np.uint64)
+            check_outside(int(np.count_nonzero(numbers >= source.length)), source.length)
         at = numbers.__array_interface__["data"][0], len(numbers)
         _native.take_items(at, source.address, result.address, source.width, context.thread_count)
     else:

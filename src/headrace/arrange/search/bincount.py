@@ -71,10 +71,12 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, context: Contex
     count = max(minlength, _largest(source, context) + 1)
     if weights is not None:
         return _weighted(source, weights, count, context)
+    if 2 <= count <= min(MAX_BUCKETS, 1 << (8 * source.width - (source.typestr[1] == "i"))):
+        return bucket_counts(source.owner, count, range=(0, count), context=context)
     if source.device.kind != "cpu":
         return _on_gpu(source, count, context)
     result = empty_like(source, count, "<i8", budget)
-    _native.count_integers((source.address, source.length, source.width, count), result.address, context.thread_count)
+    _native.count_integers((source.address, source.length, source.width, count), result.address)
     return result.owner
 
 
@@ -84,7 +86,8 @@ def _largest(source: Array, context: Context) -> int:
         return -1
     if source.device.kind == "cpu":
         items = source.as_numpy()
-        low, high = int(items.min()), int(items.max())
+        high = int(items.view(f"u{source.width}").max())  # negative integers are the largest ones
+        low = int(items.min()) if high >> (8 * source.width - 1) else 0
     else:
         low, high = (int(_on_host(reduce(source.owner, operator, context=context))) for operator in ("min", "max"))
     if low < 0:
@@ -99,11 +102,7 @@ def _on_host(found: Any) -> Any:
 
 
 def _on_gpu(source: Array, count: int, context: Context) -> Any:
-    """Count by a histogram, or for more bins than it has by the positions of all integers among the sorted ones."""
-    if 2 <= count <= MAX_BUCKETS:
-        shortest = min(count, 1 << (8 * source.width - (source.typestr[1] == "i")))
-        if shortest == count:
-            return bucket_counts(source.owner, count, range=(0, count), context=context)
+    """Count by the positions of all integers among the sorted ones."""
     budget = context.new_budget()
     ascending = placed(sort(source.owner, context=context), "x", context, budget)
     numbers = numbers_like(source, count, context, budget)

@@ -43,13 +43,13 @@ SmallIntegers integers_at(const IntegersAt& integers) {
     return {reinterpret_cast<const void*>(items), count, width, limit};
 }
 
-void count_integers_at(const IntegersAt& integers, std::uintptr_t counts, unsigned threads) {
-    const LongCall call;
-    count_integers(integers_at(integers), reinterpret_cast<i64*>(counts), threads);
+void count_integers_at(const IntegersAt& integers, std::uintptr_t counts) {
+    const GilRelease release;
+    count_integers(integers_at(integers), reinterpret_cast<i64*>(counts));
 }
 
 void sum_weights_at(const IntegersAt& integers, std::uintptr_t weights, std::uintptr_t sums) {
-    const LongCall call;
+    const GilRelease release;
     sum_weights(integers_at(integers), reinterpret_cast<const double*>(weights), reinterpret_cast<double*>(sums));
 }
 
@@ -58,7 +58,7 @@ void sum_weights_at(const IntegersAt& integers, std::uintptr_t weights, std::uin
 void bind_search(nb::module_& m) {
     m.def("search_keys", &search_keys_at, "sorted_keys"_a, "keys"_a, "rule"_a, "options"_a, "positions"_a, "threads"_a);
     m.def("mark_runs", &mark_runs_at, "keys"_a, "rule"_a, "marks"_a, "threads"_a);
-    m.def("count_integers", &count_integers_at, "integers"_a, "counts"_a, "threads"_a);
+    m.def("count_integers", &count_integers_at, "integers"_a, "counts"_a);
     m.def("sum_weights", &sum_weights_at, "integers"_a, "weights"_a, "sums"_a);
 }
 

@@ -26,8 +26,8 @@ HR_FN bool is_before(Bits found, Bits wanted, u32 after_equal) {
 
 // One halving of the search: `length` > 1 candidates begin at `low`. Returns where the remaining `length` - `length` /
 // 2 candidates begin. Each search in the same keys has the same halvings, so several searches can run side by side.
-template <class Bits>
-HR_FN u64 halve(const Bits* sorted, u64 low, u64 length, Bits wanted, const KeyRule<Bits>& rule, u32 after_equal) {
+template <class Bits, class Rule>
+HR_FN u64 halve(const Bits* sorted, u64 low, u64 length, Bits wanted, const Rule& rule, u32 after_equal) {
     const u64 half = length / 2;
     return low + (is_before(rule.equal_code(sorted[low + half - 1]), wanted, after_equal) ? half : 0);
 }

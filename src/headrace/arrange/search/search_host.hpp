@@ -23,10 +23,10 @@ struct SmallIntegers {
     u64 limit;
 };
 
-// Counts the occurrences of each integer below `limit`.
-void count_integers(const SmallIntegers& integers, i64* counts, unsigned threads);
+// Counts the occurrences of each integer below `limit`, on one thread: counters that threads share take longer.
+void count_integers(const SmallIntegers& integers, i64* counts);
 
-// Sums the weights of each integer below `limit`, in the order of the items. The order makes it the work of one thread.
+// Sums the weights of each integer below `limit`, in the order of the items, on one thread.
 void sum_weights(const SmallIntegers& integers, const double* weights, double* sums);
 
 }  // namespace headrace

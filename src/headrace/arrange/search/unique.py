@@ -51,7 +51,7 @@ def unique(
     Parameters
     ----------
     items
-        Array of any shape, a list or a Series, of the types of `headrace.sort`. The work runs on its device.
+        Array of any shape, a list or a Series. The types are those of `headrace.sort`. The work runs on its device.
     return_index
         Whether to return the index of the first occurrence of each.
     return_inverse
@@ -68,8 +68,8 @@ def unique(
     Returns
     -------
     array or tuple of arrays
-        The distinct items. If index, inverse or counts are asked for, a tuple with them after the items, as in NumPy. -0 and 0
-        are one item, -0 if it is among them.
+        The distinct items, or a tuple with index, inverse and counts after them. Of -0 and 0 only the first is an item, in the
+        order of `headrace.sort`.
 
     Raises
     ------
