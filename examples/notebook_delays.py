@@ -34,5 +34,5 @@ for hour, delay, count in by_hour.sort("dep_delay", descending=True).head(3).ite
 # %%
 known = table.to_polars()["dep_delay"].drop_nulls().to_numpy()
 edges = [-60, 0, 30, 60, 120, 1000]
-for low, high, count in zip(edges, edges[1:], headrace.histogram(known, splitters=edges).tolist(), strict=False):
+for low, high, count in zip(edges, edges[1:], headrace.bucket_counts(known, splitters=edges).tolist(), strict=False):
     print(f"{low:>4} to {high:<4} {count:>5}")
