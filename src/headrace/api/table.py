@@ -12,7 +12,7 @@ from headrace.columns.column import Column
 from headrace.columns.placement import moved_all
 from headrace.columns.schema import is_name
 from headrace.columns.types import DataType
-from headrace.core.context import Context
+from headrace.core.context import Context, context_of
 from headrace.core.device import Device
 from headrace.core.errors import OptionError, OutOfRangeError, UnknownColumnError, shown
 from headrace.core.lazy import LazyMapping
