@@ -235,7 +235,7 @@ class Card:
         if not same or not (digits[1:] >= digits[:-1]).all() or not torch.equal(offsets.diff(), counts):
             raise RuntimeError("partition: wrong")
         ms = self._median_ms(work, 9, busy=3_000_000)
-        counting = self._median_ms(partial(headrace.histogram, keys.view(given), 256), 9, busy=3_000_000)
+        counting = self._median_ms(partial(headrace.bucket_counts, keys.view(given), 256), 9, busy=3_000_000)
         return count / (ms - counting) / 1e6, count / ms / 1e6
 
     def check(self, split: Split, keys: Any, values: Any, low: int, m: int) -> None:

@@ -66,6 +66,7 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.gpu.kernels.compile.user_cache": "the folder of compiled kernels",
         "headrace.gpu.kernels.kernel.*": "loaded kernels, which launches may be using",
         "headrace.gpu.kernels.source.programs_in": "the package's own list of programs",
+        "headrace.primitives.float_scan._known_defines": "compile-time constants of the package's own kernels",
         "headrace.primitives.scan._scan_kernel": "loaded kernels, which launches may be using",
         "headrace.arrays.placement._cupy": "a module",
         "headrace.gpu.memory.*": "memory pools of a GPU, and pinned memory; they release what they do not use",

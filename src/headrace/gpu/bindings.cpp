@@ -269,14 +269,12 @@ public:
     PackedLaunch(const KernelCall& call, nb::handle grid, nb::handle block, unsigned shared, nb::handle arguments)
         : call_(call), shape_{extent_of(grid), extent_of(block), shared}, memory_(call.bytes_) {
         const std::vector<KernelParameter>& parameters = call.parameters_;
-        const nb::object several = nb::steal(PySequence_Fast(arguments.ptr(), "arguments are a list or a tuple"));
-        if (!several.is_valid()) nb::raise_python_error();
-        const auto count = static_cast<usize>(PySequence_Fast_GET_SIZE(several.ptr()));
+        const nb::tuple values(arguments);
+        const usize count = values.size();
         if (count != parameters.size())
             throw std::invalid_argument("a kernel of " + std::to_string(parameters.size()) + " parameters got " +
                                         std::to_string(count) + " arguments");
         places_.reserve(count);
-        PyObject** const values = PySequence_Fast_ITEMS(several.ptr());
         for (usize i = 0; i < count; ++i) {
             std::byte* const place = memory_.data() + parameters[i].offset;
             store_argument(place, parameters[i], values[i]);

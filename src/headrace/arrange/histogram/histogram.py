@@ -38,7 +38,7 @@ _ALONE_BYTES = 128 << 10
 """Maximum size of keys that a single block counts. It writes the result, so the counts need not be cleared first."""
 
 
-def histogram(
+def bucket_counts(
     keys: Any,
     bins: int = 256,
     *,
@@ -48,6 +48,8 @@ def histogram(
     context: Context | None = None,
 ) -> Any:
     """Count the keys of each bucket. Keys outside of all buckets, and NaN, are not counted.
+
+    Buckets are half-open, and those of integers are exact. `histogram` has the bins of NumPy.
 
     Parameters
     ----------
@@ -85,15 +87,15 @@ def histogram(
     --------
     >>> import numpy as np
     >>> keys = np.array([1, 2, 2, 7, 9], np.uint32)
-    >>> histogram(keys, 4, range=(0, 8))
+    >>> bucket_counts(keys, 4, range=(0, 8))
     array([1, 2, 0, 1])
-    >>> histogram(keys, splitters=[0, 2, 7, 100])
+    >>> bucket_counts(keys, splitters=[0, 2, 7, 100])
     array([1, 2, 2])
     >>> from headrace.core.expressions.expression import key
-    >>> histogram(keys, 3, bucket=key % 3)
+    >>> bucket_counts(keys, 3, bucket=key % 3)
     array([1, 2, 2])
     """
-    np = needed_numpy("histogram()")
+    np = needed_numpy("bucket_counts()")
     context = context_of(context)
     budget = context.new_budget()
     source = placed(keys, "keys", context, budget)
