@@ -244,6 +244,8 @@ class Scan(ArrowWrites):
         else:
             from headrace.export.files import write_table  # not needed to read
 
+            if not isinstance(target, str | os.PathLike):
+                raise OptionError.wrong("target", "a path or a function of a table", target)
             write_table(self, target)
         return self.report
 

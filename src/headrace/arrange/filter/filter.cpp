@@ -17,7 +17,7 @@ namespace {
 constexpr u64 block_rows = 1024;
 
 // A value of the stack for each row of a block. Truths are bytes, 0 where a row is null.
-struct Slot {
+struct StackSlot {
     alignas(64) u8 words[16 * block_rows];
     alignas(64) u8 valid[block_rows];  // 1 or 0
     const void* values;                // `words`, or memory of a column; null for a constant
@@ -46,7 +46,7 @@ struct Slot {
     }
 };
 
-struct Rows {
+struct RowBlock {
     u64 begin;
     u64 count;
 };
@@ -77,7 +77,7 @@ void expand_bits(const u8* bits, u64 first, u64 count, u8* to) {
 }
 
 template <class Item, class Value>
-void widen(const FilterColumn& column, Rows rows, Slot& to) {
+void widen(const FilterColumn& column, RowBlock rows, StackSlot& to) {
     if constexpr (sizeof(Item) == sizeof(Value)) {
         to.values = static_cast<const Item*>(column.values) + column.first + rows.begin;
     } else {
@@ -86,7 +86,7 @@ void widen(const FilterColumn& column, Rows rows, Slot& to) {
     }
 }
 
-void read_values(const FilterColumn& column, Rows rows, Slot& to) {
+void read_values(const FilterColumn& column, RowBlock rows, StackSlot& to) {
     switch (column.kind) {
         case FilterKind::integers:
             if (column.width == 1) return widen<i8, i64>(column, rows, to);
@@ -110,7 +110,7 @@ void read_values(const FilterColumn& column, Rows rows, Slot& to) {
 
 // Reads texts that lie one after the other. A null has the text between its offsets.
 template <class Offset>
-void read_adjacent_texts(const FilterColumn& column, Rows rows, TextPart* texts) {
+void read_adjacent_texts(const FilterColumn& column, RowBlock rows, TextRef* texts) {
     const Offset* const offsets = static_cast<const Offset*>(column.offsets) + column.first + rows.begin;
     const auto* const bytes = static_cast<const u8*>(column.values);
     u64 begin = item_at_any(offsets);
@@ -121,18 +121,18 @@ void read_adjacent_texts(const FilterColumn& column, Rows rows, TextPart* texts)
     }
 }
 
-void read_texts(const FilterColumn& column, Rows rows, Slot& to) {
-    auto* const texts = to.results<TextPart>();
+void read_texts(const FilterColumn& column, RowBlock rows, StackSlot& to) {
+    auto* const texts = to.results<TextRef>();
     if (column.kind == FilterKind::texts && column.codes == nullptr) {
         if (column.width == 4) return read_adjacent_texts<u32>(column, rows, texts);
         return read_adjacent_texts<u64>(column, rows, texts);
     }
     for (u64 i = 0; i < rows.count; ++i) {
-        texts[i] = to.valid[i] != 0 ? text_of(column, rows.begin + i) : TextPart{nullptr, 0};
+        texts[i] = to.valid[i] != 0 ? text_of(column, rows.begin + i) : TextRef{nullptr, 0};
     }
 }
 
-void read_column(const FilterColumn& column, Rows rows, Slot& to) {
+void read_column(const FilterColumn& column, RowBlock rows, StackSlot& to) {
     to.hold_values();
     if (column.kind == FilterKind::nulls) {
         std::memset(to.valid, 0, rows.count);
@@ -154,35 +154,35 @@ void read_column(const FilterColumn& column, Rows rows, Slot& to) {
     }
 }
 
-std::string_view view_of(TextPart text) { return {reinterpret_cast<const char*>(text.bytes), text.size}; }
+std::string_view view_of(TextRef text) { return {reinterpret_cast<const char*>(text.bytes), text.size}; }
 
-int order_of_texts(TextPart a, TextPart b) {
+int order_of_texts(TextRef a, TextRef b) {
     const u64 size = std::min(a.size, b.size);
     const int order = size == 0 ? 0 : std::memcmp(a.bytes, b.bytes, size);
     if (order != 0) return order < 0 ? -1 : 1;
     return a.size == b.size ? 0 : a.size < b.size ? -1 : 1;
 }
 
-bool are_equal(TextPart a, TextPart b) {
+bool are_equal(TextRef a, TextRef b) {
     return a.size == b.size && (a.size == 0 || std::memcmp(a.bytes, b.bytes, a.size) == 0);
 }
 
 // Writes a function's truth for each row; a row that is null is false.
 template <class Function>
-void set_truths(Slot& to, u64 count, Function function) {
+void set_truths(StackSlot& to, u64 count, Function function) {
     u8 found[block_rows];
     for (u64 i = 0; i < count; ++i) found[i] = to.valid[i] != 0 && function(i);
     to.hold_values();
     std::memcpy(to.truths(), found, count);
 }
 
-class Evaluation {
+class FilterEvaluation {
 public:
-    Evaluation(const FilterProgram& program, const ExpressionKernels& kernels)
+    FilterEvaluation(const FilterProgram& program, const ExpressionKernels& kernels)
         : program_(program), kernels_(kernels), stack_(program.depth) {}
 
     // Returns the condition of each row of a block, 1 or 0.
-    const u8* truths(Rows rows) {
+    const u8* truths(RowBlock rows) {
         rows_ = rows;
         size_ = 0;
         for (u32 i = 0; i < program_.step_count; ++i) run(program_.steps[i]);
@@ -190,7 +190,7 @@ public:
     }
 
 private:
-    Slot& top() { return stack_[size_ - 1]; }
+    StackSlot& top() { return stack_[size_ - 1]; }
 
     void run(const FilterStep& step) {
         switch (step.operation) {
@@ -211,21 +211,21 @@ private:
             case FilterOperation::is_in:
                 return find_among(step);
             default: {
-                const Slot& right = stack_[--size_];
+                const StackSlot& right = stack_[--size_];
                 return apply(step, top(), right);
             }
         }
     }
 
     void push_number(const FilterStep& step) {
-        Slot& to = stack_[size_++];
+        StackSlot& to = stack_[size_++];
         to.values = nullptr;
         to.number = {step.a, step.b};
         if (step.domain == FilterDomain::text) to.number.low += reinterpret_cast<u64>(program_.constants);
         std::memset(to.valid, 1, rows_.count);
     }
 
-    void apply(const FilterStep& step, Slot& left, const Slot& right) {
+    void apply(const FilterStep& step, StackSlot& left, const StackSlot& right) {
         const u64 count = rows_.count;
         if (step.operation == FilterOperation::conjoin || step.operation == FilterOperation::disjoin) {
             return join(step.operation, left, right);
@@ -244,7 +244,7 @@ private:
         }
     }
 
-    void join(FilterOperation operation, Slot& left, const Slot& right) {
+    void join(FilterOperation operation, StackSlot& left, const StackSlot& right) {
         u8* const a = left.truths();
         const u8* const b = right.words;
         const u8 is_or = operation == FilterOperation::disjoin;
@@ -260,38 +260,37 @@ private:
 
     // Writes function(text, other text) for each row.
     template <class Function>
-    void each_text(Slot& left, const Slot& right, Function function) {
+    void each_text(StackSlot& left, const StackSlot& right, Function function) {
         if (right.values == nullptr) {
-            const TextPart other = right.at<TextPart>(0);
-            set_truths(left, rows_.count, [&](u64 i) { return function(left.at<TextPart>(i), other); });
+            const TextRef other = right.at<TextRef>(0);
+            set_truths(left, rows_.count, [&](u64 i) { return function(left.at<TextRef>(i), other); });
         } else {
-            set_truths(left, rows_.count, [&](u64 i) { return function(left.at<TextPart>(i), right.at<TextPart>(i)); });
+            set_truths(left, rows_.count, [&](u64 i) { return function(left.at<TextRef>(i), right.at<TextRef>(i)); });
         }
     }
 
-    void compare_texts(const FilterStep& step, Slot& left, const Slot& right) {
+    void compare_texts(const FilterStep& step, StackSlot& left, const StackSlot& right) {
         const auto comparison = static_cast<ExpressionOperation>(step.a);
         switch (step.operation) {
             case FilterOperation::contains:
-                return each_text(left, right, [](TextPart a, TextPart b) {
+                return each_text(left, right, [](TextRef a, TextRef b) {
                     return b.size == 0 || (a.size >= b.size && ::memmem(a.bytes, a.size, b.bytes, b.size) != nullptr);
                 });
             case FilterOperation::starts:
-                return each_text(left, right,
-                                 [](TextPart a, TextPart b) { return view_of(a).starts_with(view_of(b)); });
+                return each_text(left, right, [](TextRef a, TextRef b) { return view_of(a).starts_with(view_of(b)); });
             case FilterOperation::ends:
-                return each_text(left, right, [](TextPart a, TextPart b) { return view_of(a).ends_with(view_of(b)); });
+                return each_text(left, right, [](TextRef a, TextRef b) { return view_of(a).ends_with(view_of(b)); });
             default:
                 break;
         }
         if (comparison == ExpressionOperation::equal) return each_text(left, right, are_equal);
         if (comparison == ExpressionOperation::unequal) {
-            return each_text(left, right, [](TextPart a, TextPart b) { return !are_equal(a, b); });
+            return each_text(left, right, [](TextRef a, TextRef b) { return !are_equal(a, b); });
         }
-        each_text(left, right, [&](TextPart a, TextPart b) { return holds(comparison, order_of_texts(a, b)); });
+        each_text(left, right, [&](TextRef a, TextRef b) { return holds(comparison, order_of_texts(a, b)); });
     }
 
-    void compute(const FilterStep& step, Slot& left, const Slot& right) {
+    void compute(const FilterStep& step, StackSlot& left, const StackSlot& right) {
         const ExpressionKernels& by = kernels_;
         if (step.domain == FilterDomain::i64) return compute_with<i64>(step, {by.of_i64, by.compare_i64}, left, right);
         if (step.domain == FilterDomain::u64) return compute_with<u64>(step, {by.of_u64, by.compare_u64}, left, right);
@@ -308,7 +307,7 @@ private:
     };
 
     template <class Value>
-    void compute_with(const FilterStep& step, Kernels<Value> kernels, Slot& left, const Slot& right) {
+    void compute_with(const FilterStep& step, Kernels<Value> kernels, StackSlot& left, const StackSlot& right) {
         const auto operation = static_cast<ExpressionOperation>(step.a);
         const Operand<Value> a = left.operand<Value>(), b = right.operand<Value>();
         const u64 count = rows_.count;
@@ -322,7 +321,7 @@ private:
     }
 
     void convert(const FilterStep& step) {
-        Slot& slot = top();
+        StackSlot& slot = top();
         const auto from = static_cast<FilterDomain>(step.a);
         const u64 count = rows_.count;
         if (step.domain == FilterDomain::i128) {
@@ -344,7 +343,7 @@ private:
         if (step.domain == FilterDomain::text) {
             set_truths(top(), rows_.count, [&](u64 i) {
                 return is_text_among(reinterpret_cast<const u64*>(sorted), step.b, program_.constants,
-                                     top().at<TextPart>(i), order_of_texts);
+                                     top().at<TextRef>(i), order_of_texts);
             });
         } else if (step.domain == FilterDomain::i64) {
             find_values_among<i64>(sorted, step.b);
@@ -365,14 +364,14 @@ private:
 
     const FilterProgram& program_;
     const ExpressionKernels& kernels_;
-    std::vector<Slot> stack_;
-    Rows rows_{0, 0};
+    std::vector<StackSlot> stack_;
+    RowBlock rows_{0, 0};
     u32 size_ = 0;
 };
 
-// Writes a bit per row of a piece, and returns the number of rows that are kept.
-u64 mark_rows(Evaluation& evaluation, Rows piece, u8* bits) {
-    u64 kept = 0;
+// Writes a bit per row of a piece, and returns the number of rows that are selected.
+u64 mark_rows(FilterEvaluation& evaluation, RowBlock piece, u8* bits) {
+    u64 selected = 0;
     for (u64 at = 0; at < piece.count; at += block_rows) {
         const u64 count = std::min(block_rows, piece.count - at);
         const u8* const truths = evaluation.truths({piece.begin + at, count});
@@ -383,12 +382,12 @@ u64 mark_rows(Evaluation& evaluation, Rows piece, u8* bits) {
             for (u64 k = i; k < count; ++k) last |= u32{truths[k]} << (k - i);
             bits[(at + i) / 8] = static_cast<u8>(last);
         }
-        for (u64 k = 0; k < count; ++k) kept += truths[k];
+        for (u64 k = 0; k < count; ++k) selected += truths[k];
     }
-    return kept;
+    return selected;
 }
 
-void number_rows(const u8* bits, Rows piece, u64* to) {
+void number_rows(const u8* bits, RowBlock piece, u64* to) {
     for (u64 at = 0; at < piece.count; at += 64) {
         u64 word = 0;
         std::memcpy(&word, bits + at / 8, std::min<u64>(8, (piece.count - at + 7) / 8));
@@ -404,21 +403,21 @@ u64 filter_rows(const FilterProgram& program, u64 rows, const std::function<u64*
     const Pieces pieces(rows, sizeof(u32));
     std::vector<u8> bits(rows / 8 + 1);
     std::vector<u64> begins(pieces.number() + 1);
-    const auto begin = [&] { return Evaluation(program, kernels); };
-    const auto mark = [&](Evaluation& evaluation, u64 piece) {
-        const Rows part{pieces.begin(piece), pieces.size(piece)};
+    const auto begin = [&] { return FilterEvaluation(program, kernels); };
+    const auto mark = [&](FilterEvaluation& evaluation, u64 piece) {
+        const RowBlock part{pieces.begin(piece), pieces.size(piece)};
         begins[piece + 1] = mark_rows(evaluation, part, bits.data() + part.begin / 8);
     };
-    for_each_piece(pieces.number(), threads, begin, mark, [](Evaluation&) {});
+    for_each_piece(pieces.number(), threads, begin, mark, [](FilterEvaluation&) {});
     for (u64 piece = 0; piece < pieces.number(); ++piece) begins[piece + 1] += begins[piece];
-    const u64 kept = begins.back();
-    if (kept == rows) return kept;
-    u64* const numbers = allocate(kept);
+    const u64 selected = begins.back();
+    if (selected == rows) return selected;
+    u64* const numbers = allocate(selected);
     for_each_piece(pieces.number(), threads, [&](u64 piece) {
-        const Rows part{pieces.begin(piece), pieces.size(piece)};
+        const RowBlock part{pieces.begin(piece), pieces.size(piece)};
         number_rows(bits.data() + part.begin / 8, part, numbers + begins[piece]);
     });
-    return kept;
+    return selected;
 }
 
 }  // namespace headrace

@@ -1,7 +1,7 @@
 // Evaluates conditions on rows: the GPU counterpart of arrange/filter/filter.cpp. A thread runs the program of
-// filter.hpp for a row, on a stack of its own; all threads of a warp take the same step, so they do not diverge.
+// filter.hpp for a row, on a stack of its own. All threads of a warp take the same step, so they do not diverge.
 //
-// Bytes moved per row: the values of the program's columns and a bit, then 8 per row that is kept.
+// Bytes moved per row: the values of the program's columns and a bit, then 8 per row that is selected.
 #include "arrange/bucket/rules.hpp"
 #include "arrange/filter/filter.hpp"
 #include "gpu/block/block.cuh"
@@ -24,7 +24,7 @@ struct StackValue {
     bool valid;
 };
 
-static __device__ __forceinline__ int order_of_texts(TextPart a, TextPart b) {
+static __device__ __forceinline__ int order_of_texts(TextRef a, TextRef b) {
     const u64 size = a.size < b.size ? a.size : b.size;
     for (u64 i = 0; i < size; ++i) {
         if (a.bytes[i] != b.bytes[i]) return a.bytes[i] < b.bytes[i] ? -1 : 1;
@@ -32,14 +32,14 @@ static __device__ __forceinline__ int order_of_texts(TextPart a, TextPart b) {
     return a.size == b.size ? 0 : a.size < b.size ? -1 : 1;
 }
 
-static __device__ __forceinline__ bool matches_at(TextPart text, u64 at, TextPart part) {
+static __device__ __forceinline__ bool matches_at(TextRef text, u64 at, TextRef part) {
     for (u64 i = 0; i < part.size; ++i) {
         if (text.bytes[at + i] != part.bytes[i]) return false;
     }
     return true;
 }
 
-static __device__ __noinline__ bool has_part(FilterOperation operation, TextPart text, TextPart part) {
+static __device__ __noinline__ bool has_part(FilterOperation operation, TextRef text, TextRef part) {
     if (part.size > text.size) return false;
     const u64 last = text.size - part.size;
     if (operation == FilterOperation::starts) return matches_at(text, 0, part);
@@ -77,7 +77,7 @@ static __device__ __noinline__ StackValue read_column(const FilterColumn& column
             break;
         }
         default: {
-            const TextPart text = text_of(column, row);
+            const TextRef text = text_of(column, row);
             found.low = reinterpret_cast<u64>(text.bytes);
             found.high = text.size;
         }
@@ -85,7 +85,7 @@ static __device__ __noinline__ StackValue read_column(const FilterColumn& column
     return found;
 }
 
-static __device__ __forceinline__ TextPart text_in(const StackValue& value) {
+static __device__ __forceinline__ TextRef text_in(const StackValue& value) {
     return {reinterpret_cast<const u8*>(value.low), value.high};
 }
 
@@ -173,7 +173,7 @@ static __device__ __forceinline__ bool is_value_among(const u8* sorted, u64 coun
 static __device__ __noinline__ bool is_listed(const FilterStep& step, const u8* constants, const StackValue& value) {
     const u8* const sorted = constants + step.a;
     if (step.domain == FilterDomain::text) {
-        const auto order = [](TextPart a, TextPart b) { return order_of_texts(a, b); };
+        const auto order = [](TextRef a, TextRef b) { return order_of_texts(a, b); };
         return is_text_among(reinterpret_cast<const u64*>(sorted), step.b, constants, text_in(value), order);
     }
     if (step.domain == FilterDomain::i64) return is_value_among<i64>(sorted, step.b, value.low);
@@ -218,7 +218,7 @@ static __device__ __forceinline__ void apply(const FilterStep& step, StackValue&
     left.valid = both;
 }
 
-static __device__ __forceinline__ bool is_kept(const FilterProgram& program, u64 row) {
+static __device__ __forceinline__ bool is_selected(const FilterProgram& program, u64 row) {
     StackValue stack[HR_DEPTH];
     u32 size = 0;
     for (u32 i = 0; i < program.step_count; ++i) {
@@ -252,25 +252,25 @@ static __device__ __forceinline__ bool is_kept(const FilterProgram& program, u64
     return stack[0].low != 0;
 }
 
-// Writes a bit per row, and counts[block]: the rows of a block that are kept.
+// Writes a bit per row, and counts[block]: the rows of a block that are selected.
 extern "C" __global__ void __launch_bounds__(threads)
     mark_rows(FilterProgram program, u64 rows, u32* bits, u64* counts) {
     __shared__ u64 parts[threads / tile::lanes];
-    u64 kept = 0;
+    u64 selected = 0;
     for (u32 turn = 0; turn < turns; ++turn) {
         const u64 row = row_of_turn(turn);
-        const bool is_true = row < rows && is_kept(program, row);
+        const bool is_true = row < rows && is_selected(program, row);
         const u32 word = __ballot_sync(tile::all_lanes, is_true);
         if (row < rows && tile::lane() == 0) bits[row / tile::lanes] = word;
-        kept += is_true ? 1 : 0;
+        selected += is_true ? 1 : 0;
     }
-    kept = tile::reduce_block<Sum<u64>, threads>(kept, parts);
-    if (threadIdx.x == 0) counts[blockIdx.x] = kept;
+    selected = tile::reduce_block<Sum<u64>, threads>(selected, parts);
+    if (threadIdx.x == 0) counts[blockIdx.x] = selected;
 }
 
-// Writes the numbers of the rows that are kept. begins[block]: place of a block's first number.
+// Writes the numbers of the rows that are selected. begins[block]: place of a block's first number.
 extern "C" __global__ void __launch_bounds__(threads)
-    number_kept_rows(const u32* bits, u64 rows, const u64* begins, HR_ROW* numbers) {
+    number_selected_rows(const u32* bits, u64 rows, const u64* begins, HR_ROW* numbers) {
     __shared__ u32 words[block_words];
     const u64 first_word = static_cast<u64>(blockIdx.x) * block_words;
     const u64 all_words = (rows + tile::lanes - 1) / tile::lanes;

@@ -2,7 +2,7 @@
 //
 // A condition such as (col("price") > 3) & col("city").is_null() is a program for a stack machine: column 0, number 3,
 // compare more, column 1, is_null, conjoin. A value is null or valid. A result is null if an operand is null, except
-// for & and |: false & null is false, true | null is true. A row is kept if the condition is true.
+// for & and |: false & null is false, true | null is true. A row is selected if the condition is true.
 #pragma once
 #include "arrange/gather/take.hpp"
 #include "columns/rules/numbers/int128.hpp"
@@ -63,20 +63,20 @@ struct FilterProgram {
     u32 depth;  // maximum depth of the stack
 };
 
-struct TextPart {
+struct TextRef {
     const u8* bytes;
     u64 size;
 };
-static_assert(sizeof(TextPart) == 16);
+static_assert(sizeof(TextRef) == 16);
 
 HR_FN bool is_valid(const FilterColumn& column, u64 row) {
     if (column.kind == FilterKind::nulls) return false;
     return column.validity == nullptr || bit_at(column.validity, column.first + row);
 }
 
-// Returns the text of a valid row. A view begins with a size of 4 bytes; a short view then has its text, a long one a
-// prefix, the number of a buffer and an offset in it.
-HR_FN TextPart text_of(const FilterColumn& column, u64 row) {
+// Returns the text of a valid row. A view begins with a size of 4 bytes. A short view then has its text, and a long one
+// a prefix, the number of a buffer and an offset in it.
+HR_FN TextRef text_of(const FilterColumn& column, u64 row) {
     const u64 text = column.codes == nullptr ? column.first + row
                                              : column.first_text + item_at_any(column.codes + column.first + row);
     if (column.kind == FilterKind::views) {
@@ -136,11 +136,11 @@ HR_FN bool is_among(const Value* sorted, u64 count, Value value) {
 
 // Returns whether sorted texts contain a text. `places`: for each text, its place in the constants and its size.
 template <class Order>
-HR_FN bool is_text_among(const u64* places, u64 count, const u8* constants, TextPart text, Order order) {
+HR_FN bool is_text_among(const u64* places, u64 count, const u8* constants, TextRef text, Order order) {
     u64 begin = 0;
     while (count > 0) {
         const u64 half = count / 2, at = 2 * (begin + half);
-        const int found = order(TextPart{constants + places[at], places[at + 1]}, text);
+        const int found = order(TextRef{constants + places[at], places[at + 1]}, text);
         if (found == 0) return true;
         if (found < 0) {
             begin += half + 1;

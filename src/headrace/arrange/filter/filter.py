@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headrace import _native
-from headrace.arrange.filter.program import Program, compiled
+from headrace.arrange.filter.program import CompiledFilter, compiled
 from headrace.arrange.gather.take import address_of, is_all_null, take_rows
 from headrace.columns.column import Column
 from headrace.columns.placement import one_device
@@ -42,13 +42,13 @@ def filter_columns(columns: Mapping[str, Column], expression: ColumnExpression, 
         from headrace.arrange.filter.filter_gpu import filter_on_gpu  # needs cuda-core
 
         return filter_on_gpu(columns, program, context)
-    rows = kept_rows(columns, program, context)
+    rows = selected_rows(columns, program, context)
     if rows is None:
         return dict(columns)
     return {name: take_rows(column, rows, context.thread_count) for name, column in columns.items()}
 
 
-def kept_rows(columns: Mapping[str, Column], program: Program, context: Context) -> Any:
+def selected_rows(columns: Mapping[str, Column], program: CompiledFilter, context: Context) -> Any:
     """Return the numbers of the rows for which a program is true, ascending, as an array of uint64; None for all rows."""
     held: list[Any] = []
     described = b"".join(_described(columns[name], held) for name in program.columns)

@@ -10,7 +10,7 @@ import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
 from headrace.arrange.filter.filter import pack_column
-from headrace.arrange.filter.program import Program
+from headrace.arrange.filter.program import CompiledFilter
 from headrace.arrange.filter.tuning import DEPTHS, FILTER_THREADS
 from headrace.arrange.gather.take_gpu import Taker, columns_launcher, row_width
 from headrace.columns.column import Column
@@ -22,19 +22,19 @@ _PROGRAM_BYTES = 32
 _STEP_BYTES = 24
 """Size of a ``FilterStep``."""
 _MARK = Entry("arrange/filter/filter.cu", "mark_rows", f"{_PROGRAM_BYTES}sQPP")
-_NUMBER = Entry("arrange/filter/filter.cu", "number_kept_rows", "PQPP")
+_NUMBER = Entry("arrange/filter/filter.cu", "number_selected_rows", "PQPP")
 _TURNS = 8
 """Rows per thread (filter.cu)."""
 
 
-def filter_on_gpu(columns: Mapping[str, Column], program: Program, context: Context) -> dict[str, Column]:
+def filter_on_gpu(columns: Mapping[str, Column], program: CompiledFilter, context: Context) -> dict[str, Column]:
     """Filter columns on a GPU, as `headrace.arrange.filter.filter.filter_columns`."""
     with columns_launcher(columns, context) as (launcher, _):
         return filter_with(launcher, columns, program)
 
 
 def filter_with(
-    launcher: Launcher, columns: Mapping[str, Column], program: Program, *, threads: int = FILTER_THREADS
+    launcher: Launcher, columns: Mapping[str, Column], program: CompiledFilter, *, threads: int = FILTER_THREADS
 ) -> dict[str, Column]:
     """Return the rows for which a program is true. The host waits for their number, and for the bytes of texts.
 
@@ -60,16 +60,18 @@ def filter_with(
     launcher.launch(_MARK, shape, (given, rows, bits, counts))
     begins: NDArray[np.uint64] = np.zeros(blocks + 1, np.uint64)
     np.cumsum(launcher.fetch(counts).view(np.uint64), out=begins[1:])
-    kept = int(begins[-1])
-    if kept == rows:
+    selected = int(begins[-1])
+    if selected == rows:
         return dict(columns)
-    numbers = launcher.allocate(kept * width)
-    if kept:
+    numbers = launcher.allocate(selected * width)
+    if selected:
         launcher.launch(_NUMBER, shape, (bits, rows, launcher.put(begins[:-1]), numbers))
-    return Taker(launcher, numbers, kept, width).columns(columns)
+    return Taker(launcher, numbers, selected, width).columns(columns)
 
 
-def _described(launcher: Launcher, columns: Mapping[str, Column], program: Program) -> tuple[list[DeviceBuffer], DeviceBuffer]:
+def _described(
+    launcher: Launcher, columns: Mapping[str, Column], program: CompiledFilter
+) -> tuple[list[DeviceBuffer], DeviceBuffer]:
     """Return the columns of the program in device memory, with the buffers that they refer to, and its constants."""
     held: list[DeviceBuffer] = []
     found = b""

@@ -30,7 +30,7 @@ _TEXT_CONDITIONS = ("contains", "starts_with", "ends_with")
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class CompiledFilter:
     """A program, the names of its columns, its constants, and the maximum depth of its stack."""
 
     steps: bytes
@@ -86,7 +86,7 @@ class _Part:
 _TRUTH = Quantity("bool", name="bool")
 
 
-def compiled(expression: ColumnExpression, schema: Mapping[str, DataType]) -> Program:
+def compiled(expression: ColumnExpression, schema: Mapping[str, DataType]) -> CompiledFilter:
     """Return the program of a condition on columns of these types.
 
     Raises
@@ -104,7 +104,7 @@ def compiled(expression: ColumnExpression, schema: Mapping[str, DataType]) -> Pr
             raise UnknownColumnError.unknown("column", name, schema)
     compiler = _Compiler(schema, names)
     found = compiler.truth(compiler.part(expression), "the filter")
-    return Program(found.steps, names, bytes(compiler.constants), found.depth)
+    return CompiledFilter(found.steps, names, bytes(compiler.constants), found.depth)
 
 
 @dataclass(slots=True)

@@ -23,11 +23,12 @@ class ColumnExpression(Operators):
     ``false & null`` is false, ``true | null`` is true, others with a null are null. A filter keeps the rows whose condition is
     true.
 
-    Numbers are compared by value: an integer column with 2.5 or 2 ** 70 exactly, a decimal column with the digits of a literal, a
-    timestamp with a finer one. A literal that is compared with floats is rounded to their type. NaN is equal to nothing, itself
-    included. Integer arithmetic wraps at 64 bits; integers and floats together are float64. ``/`` is float division; ``//`` and
-    ``%`` take a positive integer literal and round down, as in Python. Texts are compared by their bytes in UTF-8, which is the
-    order of code points.
+    Numbers are compared by value: an integer column with 2.5 or 2 ** 70 exactly, a decimal column with the digits of a literal.
+    Timestamps are compared with finer literals exactly. A literal that is compared with floats is rounded to their type. NaN is
+    equal to nothing, itself included.
+
+    Integer arithmetic wraps at 64 bits; integers and floats together are float64. ``/`` is float division. ``//`` and ``%`` take
+    a positive integer literal and round down, as in Python. Texts are compared by their bytes in UTF-8, the order of code points.
 
     Dates and times are compared with `datetime` objects or ISO texts such as ``"2024-01-31"``. A timestamp with a time zone needs
     a literal with an offset.
