@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart
@@ -21,6 +20,7 @@ from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.types import parse_type
+from headrace.core.dataclass import dataclass
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.sources.open import SourceLike

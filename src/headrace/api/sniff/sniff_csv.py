@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -14,6 +13,7 @@ from headrace.api.options.table import DEFAULTS
 from headrace.api.sniff.propose import Wishes, propose
 from headrace.api.sniffed import OPTIONS, POLICIES, Sniffed
 from headrace.core.context import Context, context_of
+from headrace.core.dataclass import replace
 from headrace.core.errors import EmptyInputError, OptionError, shown
 from headrace.core.options import flag, positive
 from headrace.sources.compression.formats import CompressionName

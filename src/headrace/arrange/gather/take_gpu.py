@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ from headrace.arrays.placement import in_stream_of
 from headrace.columns.column import Column
 from headrace.core.budget import Budget
 from headrace.core.context import Context
+from headrace.core.dataclass import replace
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, GpuLauncher, Launcher, Shape
 
