@@ -14,7 +14,13 @@ from typing import NamedTuple
 
 from checks.tree import Finding
 
-TABLE = "src/headrace/api/options/table.py"
+TABLES = {
+    "files": "src/headrace/api/options/file_options.py",
+    "text": "src/headrace/api/options/text_options.py",
+    "columns": "src/headrace/api/options/column_options.py",
+    "work": "src/headrace/api/options/work_options.py",
+}
+"""The file of each group of options."""
 TYPES = "src/headrace/api/options/keywords.py"
 READ = "src/headrace/api/read/read_csv.py"
 PAGE = "docs/options.md"
@@ -37,9 +43,9 @@ class Row(NamedTuple):
 
 
 def check(root: Path) -> list[Finding]:
-    if not (root / TABLE).is_file():
-        return []
     rows = rows_of(root)
+    if not rows:
+        return []
     found = list(_names(rows))
     if (root / READ).is_file():
         found += _signature(rows, root)
@@ -51,13 +57,12 @@ def check(root: Path) -> list[Finding]:
 
 
 def rows_of(root: Path) -> list[Row]:
-    """Return the rows of the table of options."""
-    tree = ast.parse((root / TABLE).read_text(encoding="utf-8"))
+    """Return the rows of the tables of options."""
     return [
-        _row(call)
-        for node in tree.body
-        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["OPTIONS"]
-        for call in ast.walk(node.value)
+        _row(call, group)
+        for group, table in TABLES.items()
+        if (root / table).is_file()
+        for call in ast.walk(ast.parse((root / table).read_text(encoding="utf-8")))
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "Option"
     ]
 
@@ -67,7 +72,7 @@ def with_table(page: str, rows: list[Row]) -> str:
     return _BLOCK.sub(lambda _: _table(rows), page)
 
 
-def _row(call: ast.Call) -> Row:
+def _row(call: ast.Call, group: str) -> Row:
     values = {keyword.arg: keyword.value for keyword in call.keywords}
     flags = [
         ast.literal_eval(flag.args[0])
@@ -78,7 +83,7 @@ def _row(call: ast.Call) -> Row:
         line=call.lineno,
         name=ast.literal_eval(call.args[0]),
         default=ast.unparse(values["default"]),
-        group=ast.literal_eval(values["group"]),
+        group=group,
         help=ast.literal_eval(values["help"]),
         aliases=ast.literal_eval(values["aliases"]) if "aliases" in values else (),
         flags=tuple(flags),
@@ -91,10 +96,8 @@ def _names(rows: list[Row]) -> Iterator[Finding]:
     for row in rows:
         for name in (row.name, *row.aliases, *row.flags):
             if name in seen:
-                yield Finding(TABLE, row.line, f"{name} occurs twice")
+                yield Finding(TABLES[row.group], row.line, f"{name} occurs twice")
             seen.add(name)
-        if row.group not in _TITLES:
-            yield Finding(TABLE, row.line, f"{row.name}: there is no group {row.group!r}")
 
 
 def _signature(rows: list[Row], root: Path) -> Iterator[Finding]:
@@ -108,18 +111,18 @@ def _signature(rows: list[Row], root: Path) -> Iterator[Finding]:
     passed = _passed(function)
     for row in rows:
         if row.name not in parameters:
-            yield Finding(TABLE, row.line, f"read_csv has no parameter {row.name}")
+            yield Finding(TABLES[row.group], row.line, f"read_csv has no parameter {row.name}")
             continue
         parameter, default = parameters[row.name]
         if default is None or ast.unparse(default) != row.default:
             shown = "none" if default is None else ast.unparse(default)
-            yield Finding(READ, parameter.lineno, f"{row.name}: the default is {shown}, but {row.default} in {TABLE}")
+            yield Finding(READ, parameter.lineno, f"{row.name}: the default is {shown}, but {row.default} in {TABLES[row.group]}")
         if types.get(row.name) != (parameter.annotation and ast.unparse(parameter.annotation)):
             yield Finding(READ, parameter.lineno, f"{row.name}: the type is another one in {TYPES}")
         if passed.get(row.name) != row.name:
             yield Finding(READ, parameter.lineno, f"{row.name}: read_csv does not pass it on as it is")
     for name in set(parameters) - {row.name for row in rows}:
-        yield Finding(READ, parameters[name][0].lineno, f"{name}: has no row in {TABLE}")
+        yield Finding(READ, parameters[name][0].lineno, f"{name}: has no row in the tables of options")
     if documented != list(parameters):
         wrong = sorted(set(documented) ^ set(parameters)) or ["their order"]
         yield Finding(READ, function.lineno, f"the docstring and the parameters differ in {', '.join(wrong)}")

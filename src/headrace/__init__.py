@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         UnknownColumnError,
         UnsupportedDeviceError,
     )
+    from headrace.core.expressions.column_expression import ColumnExpression, col
     from headrace.core.expressions.expression import Expression, key
     from headrace.primitives.scan import reduce, scan
     from headrace.primitives.select import select
@@ -52,6 +53,7 @@ _MODULES = {
     "Context": "headrace.core.context",
     "DataType": "headrace.columns.types",
     "Device": "headrace.core.device",
+    "ColumnExpression": "headrace.core.expressions.column_expression",
     "DeviceArray": "headrace.arrays.device_array",
     "Dialect": "headrace.structure.dialect",
     "EmptyInputError": "headrace.core.errors",
@@ -74,6 +76,7 @@ _MODULES = {
     "argsort": "headrace.arrange.sort.sort",
     "buckets": "headrace.arrange.bucket.functions",
     "clear_caches": "headrace.core.caches",
+    "col": "headrace.core.expressions.column_expression",
     "histogram": "headrace.arrange.histogram.histogram",
     "is_sorted": "headrace.arrange.sort.sort",
     "key": "headrace.core.expressions.expression",
@@ -96,6 +99,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Column",
+    "ColumnExpression",
     "Context",
     "DataType",
     "Device",
@@ -122,6 +126,7 @@ __all__ = [
     "argsort",
     "buckets",
     "clear_caches",
+    "col",
     "histogram",
     "is_sorted",
     "key",

@@ -12,7 +12,11 @@ import pytest
 import headrace
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/guide.md", "docs/coming-from.md")
+PAGES = (
+    "README.md",
+    "docs/coming-from.md",
+    *(str(page.relative_to(ROOT)) for page in sorted((ROOT / "docs" / "guide").glob("*.md"))),
+)
 BLOCK = re.compile(r"^```python[ \t]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SETTINGS = """\
 [mypy]

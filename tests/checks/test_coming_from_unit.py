@@ -17,14 +17,18 @@ WORDS = (
     translated("all_varchar", "duckdb", by=by.all_varchar, meaning="`infer_schema=False`"),
 )
 """
-OPTIONS = """\
-OPTIONS = (Option("sep", default=",", parse=text, group="text", help="separator", aliases=("delimiter",)),)
+TEXT = """\
+TEXT_OPTIONS = (Option("sep", default=",", parse=text, help="separator", aliases=("delimiter",)),)
 """
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    files = {coming_from.TABLE: TABLE, options.TABLE: OPTIONS, coming_from.PAGE: "<!-- words -->\n<!-- end of words -->\n"}
+    files = {
+        coming_from.TABLE: TABLE,
+        options.TABLES["text"]: TEXT,
+        coming_from.PAGE: "<!-- words -->\n<!-- end of words -->\n",
+    }
     for name, text in files.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)

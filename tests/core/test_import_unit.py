@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+
 from headrace.core.dataclass import dataclass, field, fields, replace
 
 _FIRST_READ = "import headrace; headrace.read_csv(b'a,b\\n' + b'1,x\\n' * 256, threads=1)"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 from headrace.api.conversions import ArrowWrites, Conversions
+from headrace.api.partitions import Partitions, existing_name
 from headrace.columns.column import Column
 from headrace.columns.placement import moved_all
 from headrace.columns.schema import is_name
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     import numpy as np
 
     from headrace.api.report import Report
-    from headrace.arrange.bucket.functions import BucketFunction
+    from headrace.core.expressions.column_expression import ColumnExpression
 
 
-class Table(Conversions, ArrowWrites):
+class Table(Conversions, ArrowWrites, Partitions):
     """An immutable table: columns by name, in order.
 
     Parameters
@@ -210,7 +210,7 @@ class Table(Conversions, ArrowWrites):
         """
         if isinstance(names, Mapping):
             for old in names:
-                _name_of("names", old, self._columns)
+                existing_name("names", old, self._columns)
             new = [names.get(name, name) for name in self._names]
         elif callable(names) and not isinstance(names, type):
             new = [names(name) for name in self._names]
@@ -221,6 +221,37 @@ class Table(Conversions, ArrowWrites):
         if len(set(new)) < len(new):
             raise OptionError(f"names gives two columns the same name: {shown(new)}")
         return Table(dict(zip(new, self._columns.values(), strict=True)))
+
+    def filter(self, expression: ColumnExpression, *, context: Context | None = None) -> Table:
+        """Return the rows for which a condition is true, in their order. Rows where it is null are left out. Needs NumPy.
+
+        The work runs on the device of the table. If all rows are kept, the result shares this table's memory.
+
+        Parameters
+        ----------
+        expression
+            A condition on columns, such as ``headrace.col("price") > 3``; see `headrace.ColumnExpression` for the rules.
+        context
+            Number of threads and instruction set. None for the defaults.
+
+        Raises
+        ------
+        UnknownColumnError
+            The expression names a column that the table does not have. The error is a `KeyError` too.
+        OptionError
+            An operator does not take such values, or the columns are on several devices.
+
+        Examples
+        --------
+        >>> import headrace
+        >>> from headrace import col
+        >>> table = headrace.read_csv(b"city,founded\\nRome,-753\\nOslo,1048\\nParis,\\n")
+        >>> table.filter((col("founded") > 0) | col("city").str.starts_with("Pa"))["city"].to_pylist()
+        ['Oslo', 'Paris']
+        """
+        from headrace.arrange.filter.filter import filter_columns  # not needed to read
+
+        return Table(filter_columns(self._columns, expression, context_of(context)))
 
     def head(self, n: int = 5) -> Table:
         """Return the first `n` rows; for a negative `n` all rows but the last ``-n``."""
@@ -287,89 +318,6 @@ class Table(Conversions, ArrowWrites):
         """Return the Arrow C schema of a struct of the columns."""
         return schema_capsule(self._columns)
 
-    def partition(
-        self, by: str, buckets: BucketFunction, *, context: Context | None = None
-    ) -> tuple[Table, np.ndarray[Any, Any]]:
-        """Return the rows grouped by the bucket of one column's value. Rows of a bucket keep their order. Needs NumPy.
-
-        The work runs on the device of the table. From a GPU only the offsets are copied to the host.
-
-        Parameters
-        ----------
-        by
-            Name of a column of integers or floats without nulls.
-        buckets
-            A bucket function of `headrace.buckets`, such as ``buckets.splitters([0, 10, 100])``.
-        context
-            Number of threads and memory limit. None for the defaults.
-
-        Returns
-        -------
-        tuple
-            The table, and int64 offsets: bucket `i` has the rows ``offsets[i]`` up to, and without, ``offsets[i + 1]``.
-
-        Raises
-        ------
-        UnknownColumnError
-            There is no such column. The error is a `KeyError` too.
-        OptionError
-            The column holds other values, some values are in no bucket, or the columns are on several devices.
-        """
-        from headrace.arrange.partition_rows.rows import partition_rows  # not needed to read
-
-        _name_of("by", by, self._columns)
-        columns, offsets = partition_rows(self._columns, by, buckets, context_of(context))
-        return Table(columns), offsets
-
-    def partition_by_hash(
-        self, columns: str | Sequence[str], n: int, *, context: Context | None = None
-    ) -> tuple[Table, np.ndarray[Any, Any]]:
-        """Return the rows grouped into `n` buckets by a hash of some columns. Rows that are equal there share a bucket.
-
-        Needs NumPy. The hash depends only on the values. Tables of the same types that are partitioned by the same columns can
-        therefore be joined bucket by bucket, on any machine. Nulls are equal to each other, as are -0.0 and 0.0, all NaN, and
-        equal texts of any string type.
-
-        Parameters
-        ----------
-        columns
-            Name of a column, or several.
-        n
-            Number of buckets.
-        context
-            Number of threads and memory limit. None for the defaults.
-
-        Returns
-        -------
-        tuple
-            As for `partition`.
-
-        Raises
-        ------
-        UnknownColumnError
-            There is no such column. The error is a `KeyError` too.
-        OptionError
-            `n` is not a valid number of buckets, or the columns are on several devices.
-
-        Examples
-        --------
-        >>> import headrace
-        >>> table = headrace.read_csv(b"city,n\\nRome,1\\nOslo,2\\nRome,3\\n")
-        >>> parted, offsets = table.partition_by_hash("city", 4)
-        >>> sorted(parted["city"].to_pylist()), int(offsets[-1])
-        (['Oslo', 'Rome', 'Rome'], 3)
-        """
-        from headrace.arrange.partition_rows.rows import partition_rows_by_hash  # not needed to read
-
-        several = [columns] if isinstance(columns, str) else columns
-        if isinstance(several, bytes | bytearray | Mapping) or not isinstance(several, Sequence | AbstractSet):
-            raise OptionError.wrong("columns", "the name of a column or several", columns)
-        by = [_name_of("columns", name, self._columns) for name in several]
-        if not by:
-            raise OptionError("columns is empty; name one column or several")
-        found, offsets = partition_rows_by_hash(self._columns, by, n, context_of(context))
-        return Table(found), offsets
-
     def __repr__(self) -> str:
         from headrace.columns.picture import table_picture  # not needed to read
 
@@ -385,7 +333,7 @@ class Table(Conversions, ArrowWrites):
         """Return the name of a column that is given by name or position."""
         position = index_of(key)
         if position is None:
-            return _name_of("columns", key, self._columns)
+            return existing_name("columns", key, self._columns)
         if not -self.num_columns <= position < self.num_columns:
             raise OutOfRangeError(f"columns has {shown(position)}, and the table has {self.num_columns} columns")
         return self._names[position]
@@ -401,13 +349,6 @@ def _flat(columns: tuple[object, ...]) -> list[object]:
 
 def _row_count(n: object) -> int:
     return integer("n", n, "an integer", -MOST, MOST)
-
-
-def _name_of(option: str, name: object, columns: Mapping[str, Column]) -> str:
-    """Return the name in an option, or raise if there is no such column."""
-    if not isinstance(name, str) or name not in columns:
-        raise UnknownColumnError.unknown(f"column in {option}", name, columns)
-    return name
 
 
 def _check_columns(columns: object) -> None:

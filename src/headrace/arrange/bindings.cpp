@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "arrange/filter/filter_host.hpp"
 #include "arrange/gather/take_host.hpp"
 #include "arrange/histogram/histogram.hpp"
 #include "arrange/multisplit/cpu/multisplit.hpp"
@@ -85,6 +86,21 @@ void hash_rows_at(const RowsColumn& column, u64 count, std::uintptr_t hashes, bo
                               is_float};
     const LongCall call;
     (alone ? hash_words : hash_rows)(hashed, count, reinterpret_cast<u64*>(hashes), threads);
+}
+
+// `program`: bytes of FilterStep; `columns`: bytes of FilterColumn; `allocate`: as for select.
+u64 filter_rows_at(const std::tuple<nb::bytes, nb::bytes, nb::bytes, u32>& program, u64 rows,
+                   const nb::callable& allocate, unsigned threads, std::string_view isa) {
+    const auto& [steps, columns, constants, depth] = program;
+    const FilterProgram chosen{
+        reinterpret_cast<const FilterStep*>(steps.c_str()), reinterpret_cast<const FilterColumn*>(columns.c_str()),
+        reinterpret_cast<const u8*>(constants.c_str()), static_cast<u32>(steps.size() / sizeof(FilterStep)), depth};
+    const Isa with = choose_isa(isa);
+    const LongCall call;
+    const auto address = [&](u64 count) {
+        return with_gil([&] { return reinterpret_cast<u64*>(nb::cast<std::uintptr_t>(allocate(count))); });
+    };
+    return filter_rows(chosen, rows, address, with, threads);
 }
 
 // Address of the rows' numbers, and how many they are.
@@ -256,6 +272,7 @@ void bind_arrange(nb::module_& m) {
     m.def("multisplit", &multisplit_at, "rule"_a, "keys"_a, "count"_a, "columns"_a, "starts"_a, "threads"_a,
           "isa"_a = "");
     m.def("hash_rows", &hash_rows_at, "column"_a, "count"_a, "hashes"_a, "alone"_a, "threads"_a);
+    m.def("filter_rows", &filter_rows_at, "program"_a, "rows"_a, "allocate"_a, "threads"_a, "isa"_a = "");
     m.def("take_items", &take_items_at, "rows"_a, "source"_a, "target"_a, "width"_a, "threads"_a);
     m.def("take_bits", &take_bits_at, "rows"_a, "bits"_a, "first"_a, "target"_a, "threads"_a);
     m.def("place_texts", &place_texts_at, "rows"_a, "texts"_a, "offsets"_a, "threads"_a);

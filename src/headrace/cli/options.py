@@ -13,7 +13,7 @@ from typing import Any
 
 from headrace import Table, read_csv
 from headrace.api.options.option import Flag, Option
-from headrace.api.options.table import OPTIONS
+from headrace.api.options.table import GROUPS, OPTIONS
 from headrace.cli import values
 from headrace.cli.progress import progress_bar
 from headrace.core.errors import OptionError, SourceError
@@ -56,9 +56,10 @@ def add_options(
     """
     parameters = inspect.signature(function).parameters
     added = {name: parser.add_argument_group(_TITLES[name]) for name in groups}
-    for option in OPTIONS:
-        if option.group in added and option.name in parameters and option.name not in without:
-            add_option(added[option.group], option, defaults)
+    for name, group in added.items():
+        for option in GROUPS[name]:
+            if option.name in parameters and option.name not in without:
+                add_option(group, option, defaults)
     return added
 
 

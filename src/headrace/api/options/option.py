@@ -46,8 +46,6 @@ class Option:
     parse
         Function that checks a value. It takes the option's name and the value, and returns the value that the groups of
         `CsvOptions` hold. It raises `OptionError` for a value that the option does not take.
-    group
-        Part of the command's help and of docs/options.md: ``"files"``, ``"text"``, ``"columns"`` or ``"work"``.
     help
         Meaning of the option, in one line.
     aliases
@@ -61,7 +59,6 @@ class Option:
     name: str
     default: object
     parse: Callable[[str, Any], Any]
-    group: str
     help: str
     aliases: tuple[str, ...] = ()
     flags: tuple[Flag, ...] = ()

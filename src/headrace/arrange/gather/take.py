@@ -119,6 +119,11 @@ def take_rows(column: Column, rows: Any, threads: int = 1) -> Column:
     return replace(result, values=values)
 
 
+def is_all_null(column: Column) -> bool:
+    """Return whether every row is null; this holds for a column with an empty dictionary."""
+    return column.type.name == "null" or (column.dictionary is not None and not len(column.dictionary))
+
+
 def too_long(nbytes: int) -> OptionError:
     """Return the error for texts with more bytes than their offsets can represent."""
     return OptionError(f"texts of {nbytes:_} bytes are too long for offsets of 4 bytes; read them as large_string")

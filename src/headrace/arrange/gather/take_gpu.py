@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -19,7 +20,8 @@ from headrace.columns.column import Column
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.dataclass import replace
-from headrace.gpu.device.device import gpu
+from headrace.gpu.device.device import Gpu, gpu
+from headrace.gpu.device.event import Event
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, GpuLauncher, Launcher, Shape
 
 _FILE = "arrange/gather/take.cu"
@@ -214,6 +216,25 @@ class Taker:
     def _launch(self, entry: Entry, *args: Any) -> None:
         if self._blocks:
             self.launcher.launch(entry, Shape(self._defines, self._blocks, self._threads), args)
+
+
+@contextmanager
+def columns_launcher(columns: Mapping[str, Column], context: Context) -> Iterator[tuple[GpuLauncher, Gpu]]:
+    """Yield a launcher for the stream of the first column, ordered after the work that fills the other columns, and its GPU."""
+    buffers: list[Any] = [buffer for column in columns.values() for buffer in _buffers(column)]
+    card = gpu(buffers[0].device)
+    stream = buffers[0].stream
+    for other in {buffer.stream for buffer in buffers} - {stream}:
+        Event(card).record(other).hold(stream)
+    with card.current():
+        yield GpuLauncher(card, stream=stream, budget=context.new_budget(), crossings=context.crossings), card
+    for buffer in buffers:
+        buffer.used_by(stream)
+
+
+def _buffers(column: Column) -> list[Any]:
+    own = [buffer for buffer in (column.values, column.validity, column.offsets, *column.data) if buffer is not None]
+    return own if column.dictionary is None else [*own, *_buffers(column.dictionary)]
 
 
 def row_width(count: int) -> int:
