@@ -90,7 +90,7 @@ class ColumnReport:
 
     def _reason(self, evidence: Evidence) -> str:
         """Return the field that decided the type; for a word such as NA also the option that makes it null."""
-        from headrace.columns.infer.sniff import NULL_WORDS  # not needed before a report is printed
+        from headrace.columns.plan.value_forms import NULL_WORDS  # not needed before a report is printed
 
         if not self.type.is_string or evidence.text not in NULL_WORDS:
             return str(evidence)

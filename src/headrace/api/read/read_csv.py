@@ -152,7 +152,8 @@ def read_csv(
         Texts that mean null, for all columns, or as a mapping for some columns by name or position. A number means its text, so
         -999 means "-999" and not "-999.0". In columns that the mapping leaves out, the empty text means null. Quoted fields are
         never null, unless `quoted_null` is set. In columns other than strings an empty field is null whatever texts are given;
-        with ``null_values=()`` no field is null. None is the default.
+        with ``null_values=()`` no field is null. None is the default. ``"auto"``: the empty text, and in columns that are not
+        text also words such as ``NA``, ``null``, ``NaN``, ``-`` and ``?``. A column of text keeps these words.
     quoted_null
         Whether a quoted field may be null.
     true_values

@@ -235,7 +235,7 @@ def sniff_rest(
         sniffed = propose(source, wishes, context=options.context)
     except EmptyInputError:
         return None, options
-    found = {name: value for name, value in sniffed.options.items() if name not in known}
+    found = {name: value for name, value in sniffed.options.items() if name not in known and values[name] == DEFAULTS[name]}
     with_found = parse_options({**values, **found}, options.notes)
     if "header" in found:
         with_found = replace(with_found, schema=replace(with_found.schema, reason=sniffed.header_reason))

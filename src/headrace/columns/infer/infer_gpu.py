@@ -137,8 +137,8 @@ class Inference:
             before = converted[position]
             if before == AS_TEXT:
                 continue
-            if now == before == EMPTY and self._plan.forms.of(position).empty_is_text:
-                again[position] = AS_TEXT  # the column has no value: it is text, and its empty fields are values
+            if now == before == EMPTY and self._plan.forms.of(position).null_words:
+                again[position] = AS_TEXT  # the column has no value: it is text, and its null words are values
             elif now != before and (before == EMPTY or kind_type(now) != kind_type(before)):
                 again[position] = now
         return again

@@ -40,11 +40,6 @@ _LOOKS_LIKE_A_TABLE = 0.5
 _TORN = 0.1
 _LIST = 0.6
 
-NULL_WORDS = frozenset(
-    [b"NA", b"N/A", b"n/a", b"na", b"NULL", b"null", b"Null", b"None", b"none", b"nan", b"NaN", b"\\N", b"-", b"?", b"."]
-)
-"""Words that often mean null."""
-
 # Values by their appearance; a column type for them need not exist.
 _VALUE = re.compile(
     rb"""(?x:
