@@ -57,6 +57,14 @@ def take_on_gpu(source: Array, places: Array, result: Array, context: Context, b
         taker.items(source, source.width, result)
 
 
+def number_rows_on_gpu(result: Array, context: Context, budget: Budget) -> None:
+    """Write the numbers 0, 1, 2, ... into an array of integers of 4 or 8 bytes."""
+    card = gpu(result.device)
+    with card.current():
+        launcher = GpuLauncher(card, stream=result.stream, budget=budget, crossings=context.crossings)
+        Taker(launcher, result, result.length, result.width).number()
+
+
 class Texts(NamedTuple):
     """Texts in device memory: offsets of `width` bytes, of which the one of row 0 is number `first`, and bytes."""
 
@@ -98,8 +106,12 @@ class Taker:
         """Return a taker of the row numbers 0 to `count` - 1, which a kernel writes."""
         width = row_width(count)
         taker = cls(launcher, launcher.allocate(count * width), count, width, threads=threads)
-        taker._launch(_NUMBER, taker.rows, count)
+        taker.number()
         return taker
+
+    def number(self) -> None:
+        """Write the row numbers 0, 1, 2, ..."""
+        self._launch(_NUMBER, self.rows, self.count)
 
     def check(self, limit: int, there: int) -> None:
         """Wait for a check that all row numbers are below `limit`.

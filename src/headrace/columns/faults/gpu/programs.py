@@ -19,14 +19,6 @@ PROGRAMS: Programs = (
         },
     ),
     (
-        "size_records.cu",
-        {
-            "HR_THREADS": [256],
-            "HR_STATES": [8, 16, 64],
-            "HR_MAX_BYTES": [16384],
-        },
-    ),
-    (
         "remove_rows.cu",
         {
             "HR_THREADS": [256],
