@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.header import HeaderDecision
 from headrace.columns.types import DataType
+from headrace.core.dataclass import dataclass, field, fields
 from headrace.core.options import integer
 from headrace.core.transfers import Crossings
 
@@ -90,7 +90,7 @@ class ColumnReport:
 
     def _reason(self, evidence: Evidence) -> str:
         """Return the field that decided the type; for a word such as NA also the option that makes it null."""
-        from headrace.columns.infer.sniff import NULL_WORDS  # not needed before a report is printed
+        from headrace.columns.plan.value_forms import NULL_WORDS  # not needed before a report is printed
 
         if not self.type.is_string or evidence.text not in NULL_WORDS:
             return str(evidence)

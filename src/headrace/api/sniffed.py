@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from headrace.core.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +34,8 @@ class Sniffed:
     skipped
         Lines of the sample that `skip_rows`, `comment` and `skip_footer` leave out: number from 1, and text.
     null_values
-        Words that seem to mean null, because a column is text only for their sake. They are not in `options`, because they would
-        apply to all columns.
+        Words that seem to mean null, because a column is text only for their sake. If there are any, `options` has
+        ``null_values="auto"``.
     agreement
         Share, 0 to 1, of the sample's records that have the usual number of fields and well-formed quotes. The smaller one of
         that of the beginning and that of the windows.
@@ -74,8 +75,9 @@ class Sniffed:
 
     @property
     def options(self) -> dict[str, object]:
-        """Keywords for `read_csv`; policies only if the sample needs them."""
+        """Keywords for `read_csv`; policies and ``null_values="auto"`` only if the sample needs them."""
         values = {name: getattr(self, name) for name in (*OPTIONS, *POLICIES)}
+        values["null_values"] = "auto" if self.null_values else ()
         return {name: value for name, value in values.items() if name in OPTIONS or value}
 
     def __str__(self) -> str:

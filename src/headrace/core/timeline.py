@@ -8,8 +8,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
+
+from headrace.core.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from headrace import _native
 from headrace.core.context import Context
+from headrace.core.dataclass import dataclass
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find import DEFAULT_TILE_BYTES
@@ -62,7 +61,7 @@ def plan_of(span: ByteSpan, context: Context, tile_bytes: int, last: int = 0) ->
 def survey(
     source: OpenSource,
     dialect: Dialect,
-    span: ByteSpan = ByteSpan(),  # immutable
+    span: ByteSpan = ByteSpan(),  # noqa: B008  # immutable
     *,
     context: Context | None = None,
     last: int = 0,

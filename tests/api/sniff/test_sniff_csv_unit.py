@@ -59,7 +59,7 @@ def test_words_that_seem_to_mean_null():
     sniffed = headrace.sniff_csv(b"a,b\n1,x\nNA,NA\n3,y\n")
     assert sniffed.null_values == ("NA",)
     assert any(line.startswith("'a' is text only because of 'NA'") for line in sniffed.evidence)
-    assert "null_values" not in sniffed.options
+    assert sniffed.options["null_values"] == "auto"
 
 
 def test_equals_are_told():

@@ -11,7 +11,7 @@ from tests.columns.load.load_gpu_cases import check
 
 pytestmark = pytest.mark.fibers
 
-NULLS: list[Any] = [["NA"], ["NA", ""], [], {"a": ["NA"], "c": []}, {"b": "x", "d": ["", "-"]}]
+NULLS: list[Any] = ["auto", ["NA"], ["NA", ""], [], {"a": ["NA"], "c": []}, {"b": "x", "d": ["", "-"]}]
 FIELDS = {
     "a": ["1", "22", "-3", "", "", "NA"],
     "b": ["0.5", "1", "", "NA", "x"],
@@ -40,6 +40,7 @@ def test_empty_fields_and_texts_that_mean_null(seed: int, nulls: Any) -> None:
 def test_columns_without_a_value(texts: str) -> None:
     data = "a,b\n" + "".join(f"{text},1\n" for text in texts.split(",") * 30)
     check(data.encode(), null_values=["NA"])
+    check(data.encode(), null_values="auto")
 
 
 @pytest.mark.parametrize(

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 from headrace import _native
+from headrace.api.options.keywords import AUTO
 from headrace.api.options.table import DEFAULTS, OPTIONS
 from headrace.columns.date_format import date_options
 from headrace.columns.header import FieldKinds
 from headrace.columns.plan.load_plan import ValueOptions
 from headrace.columns.plan.load_run import Progress
 from headrace.columns.plan.row_policy import RowOptions
-from headrace.columns.plan.value_forms import FormOptions
+from headrace.columns.plan.value_forms import NULL_WORDS, FormOptions
 from headrace.columns.records.data_range import DataRangeOptions
 from headrace.columns.schema import SchemaOptions
 from headrace.columns.types import DataType
 from headrace.core.context import Context, context_of
+from headrace.core.dataclass import dataclass, fields, replace
 from headrace.core.device import Device
 from headrace.core.errors import OptionError, shown
 from headrace.core.fast_constructor import fast_constructor
@@ -128,6 +129,8 @@ def parse_options(values: Keywords, notes: tuple[str, ...] = ()) -> CsvOptions:
     key = frozen(changed, _PLAIN)
     parsed = _parse(values, context) if key is None else _parse_cached(key, values, context)
     source, used = parsed.source, parsed.context
+    if parsed.values.forms.null_words and _NULL_NOTE not in notes:
+        notes = (*notes, _NULL_NOTE)
     return _csv_options(
         source=_source_options(
             compression=source.compression,
@@ -155,6 +158,7 @@ def parse_options(values: Keywords, notes: tuple[str, ...] = ()) -> CsvOptions:
 _csv_options, _source_options, _context = fast_constructor(CsvOptions), fast_constructor(SourceOptions), fast_constructor(Context)
 _DEFAULT_CONTEXT = Context()
 _PARSERS = {option.name: option.parse for option in OPTIONS}
+_NULL_NOTE = "null_values='auto': words such as NA and null are null in columns that are not text"
 _OF_ONE_CALL = "context", "progress"
 """Options that are no part of the cache's key."""
 
@@ -256,13 +260,14 @@ def _check_bytes(parsed: Parsed, encoding: TextEncoding) -> None:
 
 def _schema_options(parsed: Parsed, values: ValueOptions) -> SchemaOptions:
     has_indexes = isinstance(parsed["header"], tuple)
-    nulls = {b"", *values.forms.null_texts, *(text for texts in values.forms.null_texts_of.values() for text in texts)}
+    forms = values.forms
+    nulls = {b"", *forms.null_texts, *forms.null_words, *(text for texts in forms.null_texts_of.values() for text in texts)}
     words = frozenset((*values.true_words, *values.false_words))
     return _group(
         SchemaOptions,
         parsed,
         header=True if has_indexes else parsed["header"],
-        kinds=FieldKinds(values.marks, values.forms.dates.any_of_them, words, frozenset(nulls)),
+        kinds=FieldKinds(values.marks, forms.dates.any_of_them, words, frozenset(nulls)),
         replace_invalid=values.replace_invalid,
     )
 
@@ -289,11 +294,16 @@ def _value_options(parsed: Parsed, encoding: TextEncoding) -> ValueOptions:
     if decimal == thousands:
         raise OptionError(f"decimal and thousands are both {chr(decimal)!r}")
     nulls, dates = parsed["null_values"], date_options(parsed["date_format"], parsed["dayfirst"])
-    by_column = isinstance(nulls, dict)
+    if nulls == AUTO:
+        forms = FormOptions(null_words=tuple(word for word in NULL_WORDS if word not in (*true_words, *false_words)), dates=dates)
+    elif isinstance(nulls, dict):
+        forms = FormOptions(null_texts_of=nulls, dates=dates)
+    else:
+        forms = FormOptions(null_texts=nulls, dates=dates)
     return _group(
         ValueOptions,
         parsed,
-        forms=FormOptions(null_texts_of=nulls, dates=dates) if by_column else FormOptions(null_texts=nulls, dates=dates),
+        forms=forms,
         true_words=true_words,
         false_words=false_words,
         text_type=FORMS[parsed["strings"]],

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any
 
+from headrace.api.options.keywords import AUTO
 from headrace.columns.plan.load_run import Progress
 from headrace.columns.records.data_range import header_indexes
 from headrace.columns.schema import is_name
@@ -168,8 +169,13 @@ def number_mark(name: str, value: object) -> int:
     return ord(text)
 
 
-def null_texts(name: str, value: object) -> tuple[bytes, ...] | dict[object, tuple[bytes, ...]]:
-    """Parse the texts that mean null: for all columns, or by column. Numbers are taken as Python writes them."""
+def null_texts(name: str, value: object) -> str | tuple[bytes, ...] | dict[object, tuple[bytes, ...]]:
+    """Parse the texts that mean null: for all columns, or by column. Numbers are taken as Python writes them.
+
+    ``"auto"`` remains as it is.
+    """
+    if isinstance(value, str) and value == AUTO:
+        return AUTO
     if isinstance(value, Mapping):
         return {column: texts(f"{name} of column {shown(column)}", _written(own)) for column, own in value.items()}
     return texts(name, _written(value))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -27,6 +26,7 @@ from headrace.columns.plan.load_run import Progress
 from headrace.columns.plan.row_policy import LongRecords, ShortRecords
 from headrace.columns.schema import DTypesLike, SchemaLike
 from headrace.core.context import Context
+from headrace.core.dataclass import replace
 from headrace.core.device import Device
 from headrace.encode.texts import StringForm
 from headrace.sources.find_files import list_sources
@@ -152,7 +152,8 @@ def read_csv(
         Texts that mean null, for all columns, or as a mapping for some columns by name or position. A number means its text, so
         -999 means "-999" and not "-999.0". In columns that the mapping leaves out, the empty text means null. Quoted fields are
         never null, unless `quoted_null` is set. In columns other than strings an empty field is null whatever texts are given;
-        with ``null_values=()`` no field is null. None is the default.
+        with ``null_values=()`` no field is null. None is the default. ``"auto"``: the empty text, and in columns that are not
+        text also words such as ``NA``, ``null``, ``NaN``, ``-`` and ``?``. A column of text keeps these words.
     quoted_null
         Whether a quoted field may be null.
     true_values

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
@@ -15,6 +14,7 @@ from headrace.api.options.table import DEFAULTS
 from headrace.api.sniff.propose import Wishes, propose
 from headrace.api.sniffed import OPTIONS, POLICIES, Sniffed
 from headrace.core.context import Context, context_of
+from headrace.core.dataclass import fields, replace
 from headrace.core.errors import EmptyInputError, OptionError, shown
 from headrace.core.options import flag, positive
 from headrace.sources.find_files import list_sources
@@ -208,7 +208,7 @@ def sniff_rest(
         sniffed = propose(source, wishes, context=options.context)
     except EmptyInputError:
         return None, options
-    found = {name: value for name, value in sniffed.options.items() if name not in known}
+    found = {name: value for name, value in sniffed.options.items() if name not in known and values[name] == DEFAULTS[name]}
     with_found = parse_options({**values, **found}, options.notes)
     if "header" in found:
         with_found = replace(with_found, schema=replace(with_found.schema, reason=sniffed.header_reason))

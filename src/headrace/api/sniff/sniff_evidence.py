@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 
 from headrace.columns.column import Column
-from headrace.columns.infer.sniff import NULL_WORDS, RankedDialect, is_typed
+from headrace.columns.infer.sniff import RankedDialect, is_typed
 from headrace.columns.infer.sniff_table import TableBegin
+from headrace.columns.plan.value_forms import NULL_WORDS
+from headrace.core.dataclass import dataclass
 from headrace.core.lazy import LazyAttribute
 from headrace.structure.dialect import Dialect
 from headrace.structure.layout import agreement_of
@@ -199,7 +200,7 @@ def null_words(column: Column) -> tuple[str, ...]:
 def null_evidence(found: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """Yield a line for each column that only such words make text."""
     for name, words in islice(found.items(), _LINES_SHOWN):
-        yield f"{name!r} is text only because of {', '.join(map(repr, words))}; see null_values"
+        yield f"{name!r} is text only because of {', '.join(map(repr, words))}; null_values='auto' makes them null"
 
 
 def _counted(count: int, what: str) -> str:

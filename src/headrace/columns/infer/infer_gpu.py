@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,6 +14,7 @@ from headrace.columns.convert.gpu.layouts import EMPTY, SIGHTINGS
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.native_dialect import native_dialect
 from headrace.columns.plan.native_errors import native_errors
+from headrace.core.dataclass import replace
 from headrace.core.lazy import LazySequence
 from headrace.sources.open import OpenSource
 from headrace.structure.automaton import Emit
@@ -137,8 +137,8 @@ class Inference:
             before = converted[position]
             if before == AS_TEXT:
                 continue
-            if now == before == EMPTY and self._plan.forms.of(position).empty_is_text:
-                again[position] = AS_TEXT  # the column has no value: it is text, and its empty fields are values
+            if now == before == EMPTY and self._plan.forms.of(position).null_words:
+                again[position] = AS_TEXT  # the column has no value: it is text, and its null words are values
             elif now != before and (before == EMPTY or kind_type(now) != kind_type(before)):
                 again[position] = now
         return again

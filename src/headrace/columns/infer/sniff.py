@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from headrace import _native
 from headrace.columns.date_format import DateForms
 from headrace.columns.infer.sniff_whole import is_whole, tearing_forms, torn_fields
+from headrace.core.dataclass import dataclass, replace
 from headrace.structure.candidates import Fixed, candidates, variants
 from headrace.structure.dialect import Dialect
 from headrace.structure.layout import WEAK_SEPARATORS, Regularity, SampleLayout, lay_out, regularity
@@ -39,11 +39,6 @@ _LOOKS_LIKE_VALUES = 0.95
 _LOOKS_LIKE_A_TABLE = 0.5
 _TORN = 0.1
 _LIST = 0.6
-
-NULL_WORDS = frozenset(
-    [b"NA", b"N/A", b"n/a", b"na", b"NULL", b"null", b"Null", b"None", b"none", b"nan", b"NaN", b"\\N", b"-", b"?", b"."]
-)
-"""Words that often mean null."""
 
 # Values by their appearance; a column type for them need not exist.
 _VALUE = re.compile(

@@ -13,10 +13,10 @@ two records. Each rule asks `find_header` whether a record holds names, and need
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
-from headrace.columns.infer.sniff import NULL_WORDS, is_clean, is_value
+from headrace.columns.infer.sniff import is_clean, is_value
 from headrace.columns.infer.sniff_header import find_header, plain_fields
+from headrace.columns.plan.value_forms import NULL_WORDS
+from headrace.core.dataclass import dataclass, replace
 from headrace.structure.layout import Regularity, SampleLayout
 from headrace.structure.sample import LINE_END
 
@@ -174,7 +174,7 @@ def _join_names(layout: SampleLayout, first: int) -> str:
         return ""
     if 2 <= len(upper) < len(everywhere) == len(lower):
         return "the second record has a name over values in each place, and the first groups them"
-    if upper == everywhere and lower <= columns and not NULL_WORDS & set(_fields(layout, first + 1)):
+    if upper == everywhere and lower <= columns and not set(NULL_WORDS) & set(_fields(layout, first + 1)):
         return "the second record is text over values, as units are, below a record of names"
     return ""
 

@@ -148,7 +148,8 @@ inline void plan_forms(nanobind::handle given, LoadPlan& result) {
     const nanobind::object forms = given.attr("forms");
     result.forms.clear();
     for (const nanobind::handle own : forms.attr("several")) {
-        result.forms.push_back({texts(own.attr("null_texts")), date_formats(own.attr("dates"))});
+        result.forms.push_back(
+            {texts(own.attr("null_texts")), texts(own.attr("null_words")), date_formats(own.attr("dates"))});
     }
     for (const auto [position, number] : nanobind::cast<nanobind::dict>(forms.attr("of_columns"))) {
         result.columns[nanobind::cast<usize>(position)].forms = nanobind::cast<usize>(number);

@@ -139,10 +139,11 @@ private:
 
     PassResults results() { return {ledger_, faults_, result_}; }
 
-    // Return whether a column has only empty fields up to here, which make it a text column unless values are found.
+    // Return whether a column has only null fields up to here, which make it a text column unless values are found.
     bool is_empty_text(usize column) const {
         const Guess& guess = guesses_[column];
-        return guess.inferred && guess.kind == Kind::empty && plan_.forms[plan_.columns[column].forms].empty_is_text();
+        return guess.inferred && guess.kind == Kind::empty &&
+               !plan_.forms[plan_.columns[column].forms].null_words.empty();
     }
 
     // Add the kinds to those of the other files.

@@ -38,20 +38,36 @@ PlanRules::PlanRules(const LoadPlan& plan) : plan_(plan) {
         for (const std::string& text : *words) shared_.words_look_like_values |= looks_like_value(text, plan.marks);
     }
     for (const ValueForms& forms : plan.forms) {
-        const FieldRules of_text = with(forms);
-        FieldRules of_values = of_text;
-        if (forms.empty_is_text()) {
-            of_values.nulls = keep(forms.null_texts, true);
-            of_values.empty_is_null = true;
-        }
-        add(of_values, forms.null_texts);
-        add(of_text, forms.null_texts);
+        std::vector<std::string>& of_values = value_nulls_.emplace_back(forms.null_texts);
+        of_values.insert(of_values.end(), forms.null_words.begin(), forms.null_words.end());
+        add(forms, of_values);
+        add(forms, forms.null_texts);
     }
     raw_.usual_forms = true;
     raw_.words = build_word_table({}, slots_.emplace_back());
 }
 
-void PlanRules::add(FieldRules rules, const std::vector<std::string>& nulls) {
+void PlanRules::add(const ValueForms& forms, const std::vector<std::string>& nulls) {
+    const DateFormatSet& set = forms.dates;
+    std::vector<DateFormat>& formats = formats_.emplace_back();
+    for (usize i = 0; i < set.programs.size(); ++i) {
+        const std::string& steps = set.programs[i];
+        formats.push_back(
+            {reinterpret_cast<const DateStep*>(steps.data()), steps.size() / sizeof(DateStep), set.may_be_number[i]});
+    }
+    FieldRules rules = shared_;
+    rules.dates = {formats.data(), formats.size(), set.iso_first, set.before_numbers};
+    rules.usual_forms = are_usual(rules.marks) && set.iso_first && formats.empty();
+    rules.nulls = keep(nulls);
+    for (const std::string& text : nulls) {
+        rules.empty_is_null |= text.empty();
+        const bool is_word = contains(plan_.true_words, text) || contains(plan_.false_words, text);
+        const bool is_value = looks_like_value(text, plan_.marks) || is_date(text, rules.dates);
+        rules.nulls_look_like_values |= is_value || is_word;
+    }
+    for (const auto* words : {&plan_.true_words, &plan_.false_words}) {
+        for (const std::string& text : *words) rules.words_look_like_values |= is_date(text, rules.dates);
+    }
     rules.words = build_word_table({{nulls, NULL_WORD}, {plan_.true_words, TRUE_WORD}, {plan_.false_words, FALSE_WORD}},
                                    slots_.emplace_back());
     if (rules.empty_is_null) {
@@ -68,35 +84,10 @@ void PlanRules::add(FieldRules rules, const std::vector<std::string>& nulls) {
     rules_.push_back(rules);
 }
 
-WordList PlanRules::keep(const std::vector<std::string>& texts, bool with_empty) {
+WordList PlanRules::keep(const std::vector<std::string>& texts) {
     std::vector<Word>& words = words_.emplace_back();
-    if (with_empty) words.push_back({reinterpret_cast<const u8*>(""), 0});
     for (const std::string& text : texts) words.push_back({reinterpret_cast<const u8*>(text.data()), text.size()});
     return {words.data(), words.size()};
-}
-
-FieldRules PlanRules::with(const ValueForms& forms) {
-    const DateFormatSet& set = forms.dates;
-    std::vector<DateFormat>& formats = formats_.emplace_back();
-    for (usize i = 0; i < set.programs.size(); ++i) {
-        const std::string& steps = set.programs[i];
-        formats.push_back(
-            {reinterpret_cast<const DateStep*>(steps.data()), steps.size() / sizeof(DateStep), set.may_be_number[i]});
-    }
-    FieldRules rules = shared_;
-    rules.dates = {formats.data(), formats.size(), set.iso_first, set.before_numbers};
-    rules.usual_forms = are_usual(rules.marks) && set.iso_first && formats.empty();
-    rules.nulls = keep(forms.null_texts);
-    for (const std::string& text : forms.null_texts) {
-        rules.empty_is_null |= text.empty();
-        const bool is_word = contains(plan_.true_words, text) || contains(plan_.false_words, text);
-        const bool is_value = looks_like_value(text, plan_.marks) || is_date(text, rules.dates);
-        rules.nulls_look_like_values |= is_value || is_word;
-    }
-    for (const auto* words : {&plan_.true_words, &plan_.false_words}) {
-        for (const std::string& text : *words) rules.words_look_like_values |= is_date(text, rules.dates);
-    }
-    return rules;
 }
 
 }  // namespace headrace

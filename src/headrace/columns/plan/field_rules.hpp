@@ -22,14 +22,14 @@ public:
     const FieldRules& of_raw() const { return raw_; }  // for collected bytes: no text is null
 
 private:
-    FieldRules with(const ValueForms& forms);
-    void add(FieldRules rules, const std::vector<std::string>& nulls);
-    WordList keep(const std::vector<std::string>& texts, bool with_empty = false);
+    void add(const ValueForms& forms, const std::vector<std::string>& nulls);
+    WordList keep(const std::vector<std::string>& texts);
 
     const LoadPlan& plan_;
     FieldRules shared_{};
     FieldRules raw_{};
     std::vector<FieldRules> rules_;
+    std::vector<std::vector<std::string>> value_nulls_;  // null texts of columns of values; words_ point to them
     std::vector<std::vector<DateFormat>> formats_;
     std::vector<std::vector<Word>> words_;
     std::vector<std::vector<WordSlot>> slots_;

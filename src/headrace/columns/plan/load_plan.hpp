@@ -33,14 +33,9 @@ struct DateFormatSet {
 
 // The meaning of texts in some columns: which are null, and how dates and times are written.
 struct ValueForms {
-    // In columns that are not text an empty field is null too, unless this list is empty.
     std::vector<std::string> null_texts;
+    std::vector<std::string> null_words;  // null in columns of values only; they are values in columns of text
     DateFormatSet dates;
-
-    // Return whether an empty field is null in columns of values, but not in columns of text.
-    bool empty_is_text() const {
-        return !null_texts.empty() && std::find(null_texts.begin(), null_texts.end(), "") == null_texts.end();
-    }
 };
 
 struct ZoneTable {

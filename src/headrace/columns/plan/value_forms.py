@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from headrace.columns.date_format import DateForms, DateOptions
 from headrace.columns.schema import positions_of
+from headrace.core.dataclass import dataclass, field, replace
 from headrace.core.errors import OptionError
 
 OwnT = TypeVar("OwnT")
 
 _EMPTY_IS_NULL = (b"",)
 
+NULL_WORDS = (
+    *(b"NA", b"N/A", b"n/a", b"na", b"#N/A", b"<NA>", b"NULL", b"null", b"Null", b"None", b"none", b"nan", b"NaN"),
+    *(b"\\N", b"-", b"--", b"?", b"."),
+)
+"""Words that often mean null."""
+
 
 @dataclass(frozen=True, slots=True)
 class ValueForms:
-    """Null texts and date formats of a column."""
+    """Null texts and date formats of a column.
+
+    Parameters
+    ----------
+    null_texts
+        Texts that are null in a column of text.
+    null_words
+        Texts that are null in a column of values only. The empty text is one of these if there are other null texts.
+    dates
+        Date formats.
+    """
 
     null_texts: tuple[bytes, ...] = _EMPTY_IS_NULL
+    null_words: tuple[bytes, ...] = ()
     dates: DateForms = field(default_factory=DateForms)
-
-    @property
-    def empty_is_text(self) -> bool:
-        """True if an empty field is null in columns of values, but not in columns of text."""
-        return bool(self.null_texts) and b"" not in self.null_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +76,7 @@ class FormOptions:
     """Null texts and date formats as options: for all columns, and for some by name or position."""
 
     null_texts: tuple[bytes, ...] = _EMPTY_IS_NULL
+    null_words: tuple[bytes, ...] = ()
     null_texts_of: Mapping[str | int, tuple[bytes, ...]] = field(default_factory=dict)
     dates: DateOptions = field(default_factory=DateOptions)
 
@@ -86,12 +99,17 @@ class FormOptions:
         """
         nulls = _by_position("null_values", self.null_texts_of, names)
         dates = _by_position("date_format", self.dates.of_columns, names)
-        several = {ValueForms(self.null_texts, self.dates.shared): 0}
+        several = {self._forms(self.null_texts, self.dates.shared): 0}
         chosen: dict[int, int] = {}
         for position in sorted({*nulls, *dates}):
-            own = ValueForms(nulls.get(position, self.null_texts), dates.get(position, self.dates.shared))
+            own = self._forms(nulls.get(position, self.null_texts), dates.get(position, self.dates.shared))
             chosen[position] = several.setdefault(own, len(several))
         return PlannedForms(tuple(several), chosen)
+
+    def _forms(self, null_texts: tuple[bytes, ...], dates: DateForms) -> ValueForms:
+        """Return the forms of a column. In columns of values an empty field is null too, unless no text is null."""
+        empty = _EMPTY_IS_NULL if null_texts and b"" not in null_texts else ()
+        return ValueForms(null_texts, (*empty, *self.null_words), dates)
 
 
 def _by_position(option: str, given: Mapping[str | int, OwnT], names: tuple[str, ...]) -> dict[int, OwnT]:

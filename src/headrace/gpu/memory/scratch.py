@@ -6,8 +6,7 @@ the launch's epoch, a number that this memory has not seen before. A short array
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from headrace.core.dataclass import dataclass
 from headrace.core.process_lock import process_lock
 from headrace.gpu.device.device import Gpu, check_status, checked, driver
 from headrace.gpu.device.driver_calls import card_calls

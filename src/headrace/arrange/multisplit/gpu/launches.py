@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -23,6 +22,7 @@ from headrace.arrange.multisplit.gpu.tuning import (
     rule_defines,
     split_defines,
 )
+from headrace.core.dataclass import dataclass
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
 MAX_COLUMNS = 8

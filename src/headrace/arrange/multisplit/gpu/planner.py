@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np  # a dependency of cuda-core
@@ -24,6 +23,7 @@ from headrace.arrays.arrays import Array
 from headrace.arrays.placement import empty_like, in_stream_of
 from headrace.core.budget import Budget
 from headrace.core.context import Context
+from headrace.core.dataclass import replace
 from headrace.core.errors import OptionError
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launch_plan import PlanRecorder, RecordedBuffer, replayed

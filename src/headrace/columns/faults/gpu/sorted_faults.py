@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from headrace import _native
 from headrace.columns.convert.gpu.layouts import FAULT, NO_FIELD
+from headrace.core.dataclass import dataclass
 
 NO_FAULTS: NDArray[np.void] = np.zeros(0, FAULT)
 
