@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from headrace.api.optional import duckdb_connection, needed, pandas_types
 from headrace.columns.column import Column
 from headrace.columns.placement import moved_all
-from headrace.core.dataclass import dataclass
 from headrace.core.device import Device
 from headrace.core.options import flag
 from headrace.encode.texts import as_plain

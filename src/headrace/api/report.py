@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.header import HeaderDecision
 from headrace.columns.types import DataType
-from headrace.core.dataclass import dataclass, field, fields
 from headrace.core.options import integer
 from headrace.core.transfers import Crossings
 

@@ -7,11 +7,11 @@ uses. It runs after the work that made the array and before the library's next w
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any
 
 from headrace.arrays.device_array import DeviceArray
-from headrace.core.dataclass import dataclass, field
 from headrace.core.device import Device
 from headrace.core.errors import MissingDependencyError, OptionError, UnsupportedDeviceError
 from headrace.core.fast_constructor import fast_constructor

@@ -11,9 +11,9 @@ import ctypes
 import itertools
 from collections.abc import Sequence
 from ctypes import POINTER, Structure, byref, c_char_p, c_int32, c_int64, c_void_p
+from dataclasses import dataclass, field
 from typing import Any
 
-from headrace.core.dataclass import dataclass, field
 from headrace.core.device import Device
 
 _DEVICE_TYPES = {"cpu": 1, "cuda": 2}

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from headrace.arrays.arrays import TORCH_TYPES, needed_numpy
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import OptionError, shown
 
 _BFLOAT16 = "bfloat16"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from struct import Struct
 from typing import TYPE_CHECKING, Any, overload
@@ -13,7 +14,6 @@ from headrace.columns.traits import FAMILIES, TRAITS, UNITS
 from headrace.columns.types import DataType, has_offsets
 from headrace.columns.zone import zone_named
 from headrace.core.buffer import Buffer, copy_of
-from headrace.core.dataclass import dataclass, replace
 from headrace.core.errors import OptionError, OutOfRangeError, shown
 from headrace.core.fast_constructor import fast_constructor
 from headrace.core.options import index_of, instance, integer

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from headrace.core.dataclass import dataclass, field
 from headrace.core.errors import OptionError, shown
 
 DateFormatLike = str | Sequence[str] | Mapping[str | int, str | Sequence[str]] | None

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 
 from headrace import _native
 from headrace.columns.date_format import DateForms
 from headrace.columns.native_columns import type_named
 from headrace.columns.traits import FAMILIES, TRAITS
-from headrace.core.dataclass import dataclass, field
 
 RECORDS_BELOW, RECORDS_BELOW_VALUES = 100, 20
 """Number of records below the first one that are compared with it. The second number applies if the first record has only values,

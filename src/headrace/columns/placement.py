@@ -6,12 +6,12 @@ GPU libraries are imported only when a column is on a GPU or is moved to one.
 from __future__ import annotations
 
 from array import array
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from headrace.columns.row_slice import RowParts, part_of_host, sliced_parts
 from headrace.core.buffer import copy_of, empty_buffer
 from headrace.core.context import Context, context_of
-from headrace.core.dataclass import replace
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.core.transfers import Crossings

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from headrace.core.dataclass import dataclass
 
 if TYPE_CHECKING:
     from headrace.columns.column import Column

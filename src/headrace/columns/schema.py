@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
 
 from headrace.columns.header import FieldKinds, HeaderDecision, decide_header
 from headrace.columns.types import DataType, parse_type
-from headrace.core.dataclass import dataclass, field
 from headrace.core.errors import EmptyInputError, OptionError, UnknownColumnError, shown
 from headrace.core.identity_cache import IdentityCache
 from headrace.core.options import index_of

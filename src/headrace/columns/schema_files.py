@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from headrace.columns.header import HeaderDecision
 from headrace.columns.schema import (
@@ -17,7 +18,6 @@ from headrace.columns.schema import (
     widen_names,
 )
 from headrace.columns.types import DataType, parse_type
-from headrace.core.dataclass import dataclass, replace
 from headrace.core.errors import EmptyInputError, OptionError
 
 

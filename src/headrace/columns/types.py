@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from headrace.columns.traits import TRAITS, UNITS
 from headrace.columns.type_aliases import DICTIONARY, TYPE_ALIASES, TYPE_OF_CLASS, usual_name
 from headrace.columns.zone import zone_named
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import OptionError, shown
 
 _MAX_PRECISION = 38

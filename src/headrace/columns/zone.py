@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import OptionError
 
 _FIXED = re.compile(r"([+-])([01]\d|2[0-3]):?([0-5]\d)")

@@ -5,9 +5,10 @@ There is no other global state that an answer depends on. Module-level caches ar
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from headrace import _native
 from headrace.core.budget import Budget
-from headrace.core.dataclass import dataclass, field
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.core.fast_constructor import fast_constructor

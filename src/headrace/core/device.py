@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import OptionError, shown
 from headrace.core.options import index_of
 

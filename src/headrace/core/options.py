@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from io import IOBase
 from operator import index
 from typing import TypeVar
 
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import OptionError, shown
 
 ValueT = TypeVar("ValueT")

@@ -8,9 +8,8 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
-
-from headrace.core.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

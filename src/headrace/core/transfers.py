@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from headrace.core.dataclass import dataclass, field
+from dataclasses import dataclass, field
+
 from headrace.core.process_lock import process_lock
 
 _counting = process_lock()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from headrace import _native
 from headrace.columns.column import MAX_VIEW_BYTES, Column, column_of_texts
 from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import ENCODED, DataType
-from headrace.core.dataclass import replace
 
 StringForm = Literal["plain", "view", "dictionary"]
 FORMS: dict[StringForm, DataType | None] = {"plain": None, "view": DataType("string_view"), "dictionary": DataType("dictionary")}

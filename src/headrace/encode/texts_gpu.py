@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 from headrace.columns.column import MAX_VIEW_BYTES, Column, new_column
 from headrace.columns.native_columns import type_named
 from headrace.columns.types import DataType
-from headrace.core.dataclass import dataclass, replace
 from headrace.core.errors import HeadraceError
 from headrace.core.layouts.layout import layout
 from headrace.encode.texts import wanted_form

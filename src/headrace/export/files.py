@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import MissingDependencyError, OptionError, shown
 from headrace.export.target.atomic_file import final_path, moved_when_whole
 from headrace.export.target.compression import COMPRESSED

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import Any
 
 from headrace.arrays.inputs import as_array, converted, named_type, type_of
-from headrace.core.dataclass import dataclass
 
 _WIDE = {"bool": "int64", "int8": "int64", "int16": "int64", "uint8": "uint64", "uint16": "uint64"}
 """Types of sums of short integers."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 from headrace.arrays.arrays import Array
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import OptionError
 from headrace.core.options import choice
 

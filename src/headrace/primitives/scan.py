@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -10,7 +11,6 @@ from headrace.arrays.arrays import Array
 from headrace.arrays.inputs import array_and_lines
 from headrace.arrays.placement import empty_like, in_stream_of, placed
 from headrace.core.context import Context, context_of
-from headrace.core.dataclass import dataclass, replace
 from headrace.core.errors import OptionError
 from headrace.core.options import flag
 from headrace.gpu.device.device import Gpu, gpu

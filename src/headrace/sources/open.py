@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from headrace import _native
-from headrace.core.dataclass import dataclass, field, replace
 from headrace.core.errors import SourceError
 from headrace.core.fast_constructor import fast_constructor
 from headrace.core.transfers import Crossings

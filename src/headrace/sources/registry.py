@@ -7,9 +7,9 @@ in `SOURCE_KINDS` before ``file``, whose row takes every text.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import OptionError
 from headrace.sources.kinds.file import file_source, is_path
 from headrace.sources.kinds.file_object import FileObject, UnopenedFile, is_readable, is_to_open

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import SourceError
 from headrace.sources.kinds.streams import StreamSource
 from headrace.sources.open import OpenSource, SourceLike, SourceOptions, open_source

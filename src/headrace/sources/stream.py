@@ -14,12 +14,12 @@ import ctypes
 import threading
 from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
 from headrace import _native
-from headrace.core.dataclass import dataclass, replace
 from headrace.sources.encoding.encoding import decode_as
 from headrace.sources.open import OpenSource
 from headrace.sources.read_ahead import ReadAhead

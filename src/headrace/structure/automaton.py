@@ -9,10 +9,9 @@ a prefix scan. The emit table is an addition: it says what a byte means in the s
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
 from enum import IntFlag
 from typing import Generic, NamedTuple, TypeVar
-
-from headrace.core.dataclass import dataclass
 
 StateT = TypeVar("StateT", bound=Hashable)
 

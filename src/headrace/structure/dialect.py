@@ -8,12 +8,12 @@ it is text.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import OptionError, shown
 from headrace.core.options import flag
 from headrace.structure.automaton import Automaton, Emit, Transition, reachable

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from headrace import _native
 from headrace.core.context import Context
-from headrace.core.dataclass import dataclass
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 

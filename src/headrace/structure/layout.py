@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
+from dataclasses import dataclass
 from itertools import accumulate, compress
 
 from headrace import _native
 from headrace.core.context import Context
-from headrace.core.dataclass import dataclass
 from headrace.sources.open import OpenSource
 from headrace.structure.candidates import RARE_SEPARATORS
 from headrace.structure.dialect import Dialect

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from headrace.core.dataclass import dataclass
 from headrace.core.options import positive
 from headrace.sources.open import OpenSource
 

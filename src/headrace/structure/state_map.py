@@ -24,10 +24,10 @@ their composition); the counts of records and lines are additions.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from headrace import _native
 from headrace.core.context import Context, context_of
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import OptionError
 from headrace.core.options import instance, positive
 from headrace.sources.open import OpenSource, SourceLike, SourceOptions, open_source

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from headrace import _native
 from headrace.core.context import Context
-from headrace.core.dataclass import dataclass
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.find import DEFAULT_TILE_BYTES
@@ -61,7 +62,7 @@ def plan_of(span: ByteSpan, context: Context, tile_bytes: int, last: int = 0) ->
 def survey(
     source: OpenSource,
     dialect: Dialect,
-    span: ByteSpan = ByteSpan(),  # noqa: B008  # immutable
+    span: ByteSpan = ByteSpan(),  # immutable
     *,
     context: Context | None = None,
     last: int = 0,

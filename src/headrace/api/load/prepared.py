@@ -5,13 +5,14 @@ The first of several such texts is examined; the others take its header, names a
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from headrace import _native
 from headrace.columns.plan.native_dialect import native_dialect
 from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.records.data_range import DataRange, DataRangeOptions, DataStart
 from headrace.columns.schema import PlannedColumns, SchemaOptions
 from headrace.core.context import Context
-from headrace.core.dataclass import dataclass, replace
 from headrace.core.fast_constructor import fast_constructor
 from headrace.core.identity_cache import IdentityCache
 from headrace.sources.open import OpenSource

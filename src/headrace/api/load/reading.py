@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -20,7 +21,6 @@ from headrace.columns.records.data_range import decide_header, find_data_range, 
 from headrace.columns.schema import PlannedColumns, explained_by, plan_columns
 from headrace.columns.types import ENCODED
 from headrace.columns.zone import LocalTimes
-from headrace.core.dataclass import replace
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.core.fast_constructor import fast_constructor

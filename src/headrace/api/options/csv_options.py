@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from copy import deepcopy
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 from headrace import _native
@@ -19,7 +20,6 @@ from headrace.columns.records.data_range import DataRangeOptions
 from headrace.columns.schema import SchemaOptions
 from headrace.columns.types import DataType
 from headrace.core.context import Context, context_of
-from headrace.core.dataclass import dataclass, fields, replace
 from headrace.core.device import Device
 from headrace.core.errors import OptionError, shown
 from headrace.core.fast_constructor import fast_constructor

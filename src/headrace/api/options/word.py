@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Literal
-
-from headrace.core.dataclass import dataclass
 
 Reader = Literal["pandas", "polars", "pyarrow", "duckdb", "cudf"]
 

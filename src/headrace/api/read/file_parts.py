@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from headrace.api.load.prepared import Prepared
@@ -17,7 +18,6 @@ from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.records.data_range import DataStart, find_data_start
 from headrace.columns.types import DataType
 from headrace.core.context import Context
-from headrace.core.dataclass import dataclass, field, fields
 from headrace.core.device import Device
 from headrace.core.errors import ParseError
 from headrace.sources.open import SourceLike, SourceOptions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from headrace.api.load.reading import load_plan, prepare
 from headrace.api.options.csv_options import CsvOptions, FilesOptions
@@ -14,7 +15,6 @@ from headrace.columns.plan.row_policy import RowOptions
 from headrace.columns.records.data_range import DataRangeOptions
 from headrace.columns.schema import FirstRecord, SchemaOptions
 from headrace.columns.types import DataType, parse_type
-from headrace.core.dataclass import replace
 from headrace.core.errors import OptionError, ParseError
 from headrace.sources.find_files import partitions
 from headrace.sources.open import SourceOptions, open_source

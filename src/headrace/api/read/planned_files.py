@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from headrace.api.load.prepared import Prepared
 from headrace.api.load.reading import load_plan
@@ -19,7 +20,6 @@ from headrace.columns.records.data_range import decide_header, find_data_range
 from headrace.columns.schema import PlannedColumns, explained_by
 from headrace.columns.schema_files import name_files, unite
 from headrace.columns.types import DataType
-from headrace.core.dataclass import replace
 from headrace.encode.texts import encoded
 from headrace.sources.open import OpenSource
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -26,7 +27,6 @@ from headrace.columns.plan.load_run import Progress
 from headrace.columns.plan.row_policy import LongRecords, ShortRecords
 from headrace.columns.schema import DTypesLike, SchemaLike
 from headrace.core.context import Context
-from headrace.core.dataclass import replace
 from headrace.core.device import Device
 from headrace.encode.texts import StringForm
 from headrace.sources.find_files import list_sources

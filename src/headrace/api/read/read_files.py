@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -26,7 +27,6 @@ from headrace.columns.column import Column
 from headrace.columns.finish.concat import locate
 from headrace.columns.plan.load_run import PROGRESS_SECONDS, LoadRun, Progress
 from headrace.columns.types import DataType, parse_type
-from headrace.core.dataclass import replace
 from headrace.core.errors import OptionError
 from headrace.sources.open import OpenSource, SourceLike
 from headrace.sources.reopen import KEPT_BYTES, SharedResources

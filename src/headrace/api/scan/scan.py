@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,7 +22,6 @@ from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType
-from headrace.core.dataclass import replace
 from headrace.core.errors import HeadraceError, OptionError
 from headrace.core.expressions.column_expression import ColumnExpression
 from headrace.core.options import instance, integer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
 
 from headrace.api.load.prepared import Prepared
@@ -14,7 +15,6 @@ from headrace.api.scan.scan_parts import ScanParts
 from headrace.api.scan.scan_types import ScanTypes
 from headrace.api.sniffed import Sniffed
 from headrace.columns.column import Column
-from headrace.core.dataclass import dataclass, field, fields, replace
 from headrace.core.fast_constructor import fast_constructor
 
 _COUNTS = ("records", "rows", "rejected", "leading", "blank", "comment", "filled")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart
@@ -20,7 +21,6 @@ from headrace.columns.buffers.load_result import CutRecordError, Loaded
 from headrace.columns.load.load import load
 from headrace.columns.plan.load_plan import LoadPlan, TextPart
 from headrace.columns.plan.load_run import PROGRESS_SECONDS, LoadRun, Progress
-from headrace.core.dataclass import dataclass, replace
 from headrace.core.errors import MemoryLimitError
 from headrace.sources.open import OpenSource
 from headrace.sources.stream import Window

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import Literal, Unpack
 
@@ -17,7 +18,6 @@ from headrace.api.scan.scan_parts import BatchCut
 from headrace.api.scan.scan_state import ScanRequest
 from headrace.api.sniff.sniff_csv import sniff_files
 from headrace.core.context import Context, context_of
-from headrace.core.dataclass import replace
 from headrace.core.device import Device, parse_device
 from headrace.core.errors import OptionError
 from headrace.core.options import choice, flag, integer, positive

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 
 from headrace.api.load.reading import wanted_device
 from headrace.api.options.csv_options import CsvOptions
@@ -31,7 +32,6 @@ from headrace.columns.plan.load_plan import LoadPlan, TextPart
 from headrace.columns.plan.load_run import LoadRun
 from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import DataType
-from headrace.core.dataclass import replace
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import BufferSlice, Launcher
 from headrace.sources.open import OpenSource

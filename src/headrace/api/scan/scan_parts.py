@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from headrace.api.load.prepared import Prepared
@@ -18,7 +19,6 @@ from headrace.columns.column import Column
 from headrace.columns.placement import moved_all
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType
-from headrace.core.dataclass import dataclass, field
 from headrace.core.timeline import NoTimeline, Timeline
 from headrace.sources.open import OpenSource
 from headrace.sources.stream import LineCount, TextStream

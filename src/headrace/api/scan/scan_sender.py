@@ -5,11 +5,11 @@ from __future__ import annotations
 import queue
 import threading
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Protocol
 
 from headrace.api.scan.scan_parts import MIN_PART_BYTES, BatchCut
 from headrace.columns.records.split_points import split_points
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import HeadraceError
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 from headrace.gpu.memory.pinned import HostText

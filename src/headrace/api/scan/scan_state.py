@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from headrace.api.options.csv_options import CsvOptions
@@ -22,7 +23,6 @@ from headrace.columns.column import Column
 from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.schema import plan_wanted
 from headrace.columns.types import parse_type
-from headrace.core.dataclass import dataclass, replace
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.sources.open import SourceLike

@@ -8,13 +8,13 @@ fits; a string column holds every value. Types and evidence are therefore exactl
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from headrace.api.read.file_parts import FilePart, same_type
 from headrace.api.read.planned_files import PlannedFiles
 from headrace.api.scan.scan_parts import ScanParts
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType
-from headrace.core.dataclass import dataclass, replace
 
 
 @dataclass(slots=True)

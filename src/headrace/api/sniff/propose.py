@@ -8,6 +8,7 @@ quotes or no quotes are proposed. This also holds if quotes are malformed only i
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from headrace.api.sniff.read_sample import Reading, read_sample
 from headrace.api.sniff.row_policies import row_policies
@@ -18,7 +19,6 @@ from headrace.columns.infer.sniff_table import TableBegin, find_footer, find_tab
 from headrace.columns.plan.row_policy import RowOptions
 from headrace.columns.records.data_range import DataRangeOptions
 from headrace.core.context import Context
-from headrace.core.dataclass import dataclass, field, replace
 from headrace.core.errors import EmptyInputError
 from headrace.sources.open import OpenSource
 from headrace.structure.candidates import Fixed

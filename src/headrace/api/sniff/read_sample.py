@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from headrace import _native
 from headrace.api.load.reading import load_plan, prepare, table_columns
@@ -14,7 +15,6 @@ from headrace.columns.plan.row_policy import RowOptions
 from headrace.columns.records.data_range import DataRangeOptions
 from headrace.columns.schema import SchemaOptions
 from headrace.core.context import Context
-from headrace.core.dataclass import dataclass, field
 from headrace.core.errors import EmptyInputError, ParseError
 from headrace.sources.open import OpenSource, SourceOptions
 from headrace.structure.dialect import Dialect

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,6 @@ from headrace.api.options.table import DEFAULTS
 from headrace.api.sniff.propose import Wishes, propose
 from headrace.api.sniffed import OPTIONS, POLICIES, Sniffed
 from headrace.core.context import Context, context_of
-from headrace.core.dataclass import fields, replace
 from headrace.core.errors import EmptyInputError, OptionError, shown
 from headrace.core.options import flag, positive
 from headrace.sources.find_files import list_sources

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 
 from headrace.columns.column import Column
 from headrace.columns.infer.sniff import RankedDialect, is_typed
 from headrace.columns.infer.sniff_table import TableBegin
 from headrace.columns.plan.value_forms import NULL_WORDS
-from headrace.core.dataclass import dataclass
 from headrace.core.lazy import LazyAttribute
 from headrace.structure.dialect import Dialect
 from headrace.structure.layout import agreement_of

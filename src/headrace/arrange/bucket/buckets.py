@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import struct
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import OptionError, shown
 from headrace.core.options import integer, number
 

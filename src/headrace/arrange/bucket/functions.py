@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from headrace.arrange.bucket.buckets import MAX_BUCKETS, Edges, between, between_wide
 from headrace.arrange.bucket.described import described
 from headrace.arrange.bucket.key_types import WIDE
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import OptionError, shown
 from headrace.core.expressions.expression import Expression
 from headrace.core.options import integer, number

@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from headrace.columns.traits import UNITS
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import OptionError, shown
 
 _DAY_SECONDS = 86_400

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from headrace.arrange.filter.literals import Quantity, plain, quantity_of
 from headrace.columns.traits import TRAITS
 from headrace.columns.types import DataType
-from headrace.core.dataclass import dataclass, field, replace
 from headrace.core.errors import OptionError, UnknownColumnError, shown
 from headrace.core.expressions.column_expression import ColumnExpression
 from headrace.core.expressions.expression_types import COMPARISONS, operation_number

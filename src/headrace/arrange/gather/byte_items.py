@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from headrace.arrays.arrays import Array
@@ -11,7 +12,6 @@ from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like, placed
 from headrace.core.budget import Budget
 from headrace.core.context import Context
-from headrace.core.dataclass import replace
 from headrace.core.errors import OptionError
 
 Restored = Callable[[Any], Any]

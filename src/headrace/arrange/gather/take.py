@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from headrace import _native
@@ -12,7 +13,6 @@ from headrace.arrays.placement import placed, same_device
 from headrace.columns.column import Column
 from headrace.core.buffer import Buffer, empty_buffer
 from headrace.core.context import Context
-from headrace.core.dataclass import replace
 from headrace.core.errors import MissingDependencyError, OptionError
 
 try:

@@ -6,6 +6,7 @@ import math
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -19,7 +20,6 @@ from headrace.arrays.placement import in_stream_of
 from headrace.columns.column import Column
 from headrace.core.budget import Budget
 from headrace.core.context import Context
-from headrace.core.dataclass import replace
 from headrace.gpu.device.device import Gpu, gpu
 from headrace.gpu.device.event import Event
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, GpuLauncher, Launcher, Shape

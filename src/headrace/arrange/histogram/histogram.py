@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -15,7 +16,6 @@ from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like, in_stream_of, placed, same_device
 from headrace.core.budget import Budget
 from headrace.core.context import Context, context_of
-from headrace.core.dataclass import dataclass, replace
 from headrace.core.errors import OptionError
 from headrace.core.expressions.expression import Expression
 from headrace.gpu.device.device import LARGE_BLOCKS, Gpu, checked, driver, gpu

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from headrace.arrange.sort.arguments import INDEX_TYPES, KeysOptions, check_places, check_strategy, checked_k, gpu_columns
@@ -12,7 +13,6 @@ from headrace.columns.column import Column
 from headrace.columns.traits import TRAITS
 from headrace.core.buffer import Buffer, copy_of, empty_buffer
 from headrace.core.context import context_of
-from headrace.core.dataclass import replace
 from headrace.core.device import Device
 from headrace.core.errors import MissingDependencyError, OptionError
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 from functools import lru_cache
 
 from headrace.arrays.arrays import width_of
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import OptionError
 
 KINDS = {"b": "unsigned", "u": "unsigned", "i": "signed", "f": "float", "M": "time", "m": "time"}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrays.arrays import Array
 from headrace.core.budget import Budget
 from headrace.core.context import Context
-from headrace.core.dataclass import dataclass
 from headrace.core.fast_constructor import fast_constructor
 
 STRATEGIES = ("hybrid", "digits")

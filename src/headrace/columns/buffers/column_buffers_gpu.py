@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from headrace.columns.column import Column, new_column
 from headrace.columns.native_columns import type_named
 from headrace.columns.types import DataType, has_offsets
-from headrace.core.dataclass import dataclass, field
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from headrace.columns.column import Column
 from headrace.core.buffer import Buffer, empty_buffer
-from headrace.core.dataclass import dataclass, replace
 from headrace.core.transfers import Crossings
 from headrace.gpu.device.event import Event
 from headrace.gpu.memory.pinned import CHUNKS, Copy, PinnedRing

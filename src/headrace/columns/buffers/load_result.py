@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
-from headrace.core.dataclass import dataclass, field
 from headrace.core.fast_constructor import fast_constructor
 
 

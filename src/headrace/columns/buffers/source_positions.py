@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.column import Column
 from headrace.core.buffer import copy_of
-from headrace.core.dataclass import replace
 from headrace.sources.encoding.decode_gpu import Decoded
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from headrace import _native
@@ -13,7 +14,6 @@ from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import DataType
 from headrace.core.context import Context
-from headrace.core.dataclass import dataclass
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from headrace import _native
 from headrace.columns.column import Column
@@ -12,7 +13,6 @@ from headrace.columns.plan.load_plan import ValueOptions
 from headrace.columns.records.data_range import DataStart
 from headrace.columns.schema import SchemaOptions
 from headrace.core.context import Context
-from headrace.core.dataclass import replace
 from headrace.sources.open import OpenSource
 
 

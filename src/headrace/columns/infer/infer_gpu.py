@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -14,7 +15,6 @@ from headrace.columns.convert.gpu.layouts import EMPTY, SIGHTINGS
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.native_dialect import native_dialect
 from headrace.columns.plan.native_errors import native_errors
-from headrace.core.dataclass import replace
 from headrace.core.lazy import LazySequence
 from headrace.sources.open import OpenSource
 from headrace.structure.automaton import Emit

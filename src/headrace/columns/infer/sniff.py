@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from headrace import _native
 from headrace.columns.date_format import DateForms
 from headrace.columns.infer.sniff_whole import is_whole, tearing_forms, torn_fields
-from headrace.core.dataclass import dataclass, replace
 from headrace.structure.candidates import Fixed, candidates, variants
 from headrace.structure.dialect import Dialect
 from headrace.structure.layout import WEAK_SEPARATORS, Regularity, SampleLayout, lay_out, regularity

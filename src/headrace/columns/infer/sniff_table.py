@@ -13,10 +13,11 @@ two records. Each rule asks `find_header` whether a record holds names, and need
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from headrace.columns.infer.sniff import is_clean, is_value
 from headrace.columns.infer.sniff_header import find_header, plain_fields
 from headrace.columns.plan.value_forms import NULL_WORDS
-from headrace.core.dataclass import dataclass, replace
 from headrace.structure.layout import Regularity, SampleLayout
 from headrace.structure.sample import LINE_END
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from headrace.columns.plan.row_policy import RowRules
 from headrace.columns.plan.value_forms import FormOptions, PlannedForms
 from headrace.columns.schema import FirstRecord
 from headrace.columns.types import DataType
 from headrace.columns.zone import LocalTimes, local_times
-from headrace.core.dataclass import dataclass, field
 from headrace.structure.find import DEFAULT_TILE_BYTES
 
 MAX_TILE_BYTES = 1 << 30

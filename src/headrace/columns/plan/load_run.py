@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from headrace import _native
-from headrace.core.dataclass import dataclass
 
 Progress = Callable[[int, int], object]
 """A function of two numbers: bytes processed, bytes in all."""

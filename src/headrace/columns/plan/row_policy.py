@@ -5,10 +5,10 @@ The rule for the outcome of a fault is native (row_policy.hpp); this module asks
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from headrace import _native
-from headrace.core.dataclass import dataclass
 
 ShortRecords = Literal["null", "error", "reject"]
 LongRecords = Literal["error", "truncate", "collect", "widen", "reject"]

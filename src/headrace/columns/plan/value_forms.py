@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from headrace.columns.date_format import DateForms, DateOptions
 from headrace.columns.schema import positions_of
-from headrace.core.dataclass import dataclass, field, replace
 from headrace.core.errors import OptionError
 
 OwnT = TypeVar("OwnT")

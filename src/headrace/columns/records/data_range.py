@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from headrace.columns.column import Column
 from headrace.columns.header import LOOK_BYTES, HeaderDecision
 from headrace.columns.records.first_records import first_records
 from headrace.columns.schema import FirstRecord, SchemaOptions, header_decision, records_to_compare
 from headrace.core.context import Context
-from headrace.core.dataclass import dataclass, replace
 from headrace.core.errors import EmptyInputError, OptionError
 from headrace.core.fast_constructor import fast_constructor
 from headrace.core.options import MOST, index_of

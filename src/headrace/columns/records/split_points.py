@@ -9,10 +9,10 @@ guess next, and finally a later end.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from headrace import _native
-from headrace.core.dataclass import dataclass, replace
 from headrace.sources.encoding.encoding import decode_as
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, Self, TypeAlias
 
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import OptionError, shown
 from headrace.core.expressions.operators import Operators, check_depth
 from headrace.core.options import choice

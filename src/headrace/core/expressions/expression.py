@@ -7,9 +7,9 @@ modulo 2 to the number of their bits, so both devices agree to the bit (expressi
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, Self
 
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import OptionError
 from headrace.core.expressions.expression_types import COMPARISONS, as_c, as_program, bucket_as_c, check
 from headrace.core.expressions.operators import Operators, check_depth

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 import struct
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import OptionError
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import MissingDependencyError
 from headrace.core.options import choice
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from headrace.core.context import context_of
-from headrace.core.dataclass import dataclass, replace
 from headrace.core.errors import OptionError, shown
 from headrace.core.options import Given, resolve_aliases
 from headrace.export.target.compression import OutputCompression, compression_of

@@ -6,9 +6,9 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import OptionError
 from headrace.gpu.device.device import ARCHITECTURES, compiler
 from headrace.gpu.kernels.cache import KernelCache

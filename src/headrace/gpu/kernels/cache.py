@@ -16,9 +16,8 @@ import secrets
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-
-from headrace.core.dataclass import dataclass
 
 PREBUILT = Path(__file__).parents[2] / "data" / "cubins"
 """Folder of the cubins that the package ships, if it ships any."""

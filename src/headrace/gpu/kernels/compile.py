@@ -7,10 +7,10 @@ the CPU's: ``--fmad=false``, fused operations only by name.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from headrace.core.dataclass import dataclass
 from headrace.gpu.device.device import compiler
 from headrace.gpu.kernels.cache import PREBUILT, KernelCache, key_of, user_folder
 from headrace.gpu.kernels.source import KernelSourceError, Variant, joined_source

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
-from headrace.core.dataclass import dataclass
 from headrace.gpu.device.device import Gpu, GpuError, check_status
 from headrace.gpu.device.driver_calls import card_calls
 from headrace.gpu.kernels.kernel import kernel

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np  # a dependency of cuda-core
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 
 from headrace import _native
 from headrace.core.budget import Budget
-from headrace.core.dataclass import dataclass
 from headrace.core.transfers import Crossings
 from headrace.gpu.device.device import Gpu, GpuError, check_status, is_lasting
 from headrace.gpu.device.driver_calls import card_calls

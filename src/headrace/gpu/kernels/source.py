@@ -11,11 +11,11 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import HeadraceError, OptionError
 
 PACKAGE = Path(__file__).parents[2]

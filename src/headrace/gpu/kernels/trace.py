@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
 from headrace import _native
-from headrace.core.dataclass import dataclass, field
 from headrace.core.process_lock import process_lock
 from headrace.gpu.kernels.kernel import Kernel, NeededProgram
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape

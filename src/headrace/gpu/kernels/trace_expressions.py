@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from headrace.core.dataclass import dataclass
 from headrace.gpu.kernels.arguments import signature_codes
 
 

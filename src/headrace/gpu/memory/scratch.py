@@ -6,7 +6,8 @@ the launch's epoch, a number that this memory has not seen before. A short array
 
 from __future__ import annotations
 
-from headrace.core.dataclass import dataclass
+from dataclasses import dataclass
+
 from headrace.core.process_lock import process_lock
 from headrace.gpu.device.device import Gpu, check_status, checked, driver
 from headrace.gpu.device.driver_calls import card_calls

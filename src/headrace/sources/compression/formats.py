@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any, Literal, Protocol
 
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import MissingDependencyError
 from headrace.sources.compression.zip_archive import ZIP_MARK, ZipArchive
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import codecs
 import re
 import sys
+from dataclasses import dataclass
 from functools import cache
 
 from headrace import _native
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import MemoryLimitError, OptionError
 
 _PIECE = 1 << 20

@@ -9,11 +9,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING
 
 from headrace import _native
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import SourceError
 from headrace.core.lazy import LazyAttribute
 from headrace.core.transfers import Crossings

@@ -21,12 +21,12 @@ texts are rare, so no further variant is enqueued: the caller searches again wit
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.core.dataclass import dataclass
 from headrace.core.fast_constructor import fast_constructor
 from headrace.core.identity_cache import IdentityCache
 from headrace.gpu.kernels.launcher import BufferGroup, DeviceBuffer, Launcher

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from headrace.core.dataclass import dataclass
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
 from headrace.gpu.kernels.trace_expressions import least, most, packed
 from headrace.structure.dialect import Dialect

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -22,7 +23,6 @@ from headrace.arrange.multisplit.gpu.tuning import (
     rule_defines,
     split_defines,
 )
-from headrace.core.dataclass import dataclass
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
 MAX_COLUMNS = 8

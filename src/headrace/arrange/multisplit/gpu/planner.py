@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np  # a dependency of cuda-core
@@ -23,7 +24,6 @@ from headrace.arrays.arrays import Array
 from headrace.arrays.placement import empty_like, in_stream_of
 from headrace.core.budget import Budget
 from headrace.core.context import Context
-from headrace.core.dataclass import replace
 from headrace.core.errors import OptionError
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launch_plan import PlanRecorder, RecordedBuffer, replayed

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
 
-from headrace.core.dataclass import dataclass, replace
 from headrace.gpu.device.device import LARGE_BLOCKS
 from headrace.gpu.kernels.source import ANY, Programs
 

@@ -6,6 +6,7 @@ This is the "iterative split" of Ashkiani's dissertation (2017, section 3.3), a 
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from functools import cache
 
 import numpy as np  # a dependency of cuda-core
@@ -13,7 +14,6 @@ import numpy as np  # a dependency of cuda-core
 from headrace.arrange.gather.moved_items import MovedItems
 from headrace.arrange.multisplit.gpu.launches import Pass, Splitter, bits_pass
 from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS
-from headrace.core.dataclass import replace
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.primitives.copy import COPY_THREADS, COPY_TILE, blocks_of
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from headrace.arrange.gather.moved_items import MovedItems, RowNumbers
@@ -24,7 +25,6 @@ from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like, placed, same_device
 from headrace.columns.column import Column
 from headrace.core.context import Context
-from headrace.core.dataclass import replace
 from headrace.core.errors import OptionError
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer
 

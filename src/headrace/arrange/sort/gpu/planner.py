@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from headrace.arrange.gather.moved_items import MovedItems, RowNumbers
 from headrace.arrange.sort.gpu.common.key_type import KeyType
@@ -19,7 +20,6 @@ from headrace.arrange.sort.gpu.single_launch.tuning import RankSortTuning, Singl
 from headrace.arrange.sort.gpu.top_k import TopKSearch, TopKTargets, is_in_order
 from headrace.arrange.sort.gpu.tuning import SortTuning
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.core.dataclass import dataclass, field, replace
 from headrace.core.errors import OptionError
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 

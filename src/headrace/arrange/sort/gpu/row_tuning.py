@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from headrace.arrange.sort.gpu.common.key_type import KeyType
-from headrace.core.dataclass import dataclass
 
 TOP_K_BITS = 8
 """Bits of a digit of the search for the k-th key."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 from headrace.arrange.gather.moved_items import MovedItems, RowNumbers
@@ -14,7 +15,6 @@ from headrace.arrays.arrays import Array
 from headrace.arrays.placement import in_stream_of
 from headrace.core.budget import Budget
 from headrace.core.context import Context
-from headrace.core.dataclass import dataclass, replace
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launch_plan import PlanRecorder, replayed
 from headrace.gpu.kernels.launcher import DeviceBuffer, GpuLauncher, Launcher

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np  # a dependency of cuda-core
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 from headrace.arrange.sort.gpu.common.key_type import KeyType
 from headrace.arrange.sort.gpu.common.launch import SortContext
 from headrace.arrange.sort.gpu.row_tuning import TOP_K_BITS, TopKTuning
-from headrace.core.dataclass import dataclass
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
 
 _STATE_BYTES = 32 + 8 * (1 << TOP_K_BITS)

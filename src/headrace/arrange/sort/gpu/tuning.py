@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from headrace.arrange.sort.gpu.heavy_hitters.tuning import HeavyHitterTuning
@@ -24,7 +25,6 @@ from headrace.arrange.sort.gpu.single_launch.tuning import (
     RankSortTuning,
     SingleLaunchTuning,
 )
-from headrace.core.dataclass import dataclass, field, replace
 from headrace.gpu.device.device import LARGE_BLOCKS
 
 

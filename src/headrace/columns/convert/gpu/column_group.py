@@ -7,6 +7,7 @@ A table may have thousands of columns while its text is small. So everything tha
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -29,7 +30,6 @@ from headrace.columns.convert.gpu.row_columns import RowColumns, row_columns
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType, has_offsets
-from headrace.core.dataclass import dataclass
 from headrace.core.fast_constructor import fast_constructor
 from headrace.core.identity_cache import IdentityCache
 from headrace.gpu.kernels.launcher import BufferGroup, Launcher

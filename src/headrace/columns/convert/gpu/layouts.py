@@ -7,6 +7,7 @@ columns, and launches the kernels. Nothing here waits for a device.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 
 import numpy as np
@@ -17,7 +18,6 @@ from headrace.columns.buffers.column_buffers_gpu import ColumnAddresses
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.traits import TRAITS, UNITS
 from headrace.columns.types import has_offsets
-from headrace.core.dataclass import dataclass
 from headrace.core.layouts.layout import layout
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import Plain

@@ -5,6 +5,7 @@ Not every table can be read that way: `row_columns` returns None for a column th
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 
 import numpy as np
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 
 from headrace.columns.convert.gpu.layouts import EMPTY, ConvertFamily, ConvertFlag
 from headrace.columns.convert.gpu.tuning import MAX_STRINGS
-from headrace.core.dataclass import dataclass
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.trace_expressions import packed
 from headrace.structure.gpu.launches import TEXT_SIZES

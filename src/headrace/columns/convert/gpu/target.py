@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from headrace.columns.convert.gpu.tuning import ConvertTuning, Program, RowTuning
-from headrace.core.dataclass import dataclass, field, replace
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 from headrace.structure.gpu.launches import SearchTuning
 

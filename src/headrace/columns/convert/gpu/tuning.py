@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import cache
-
-from headrace.core.dataclass import dataclass, replace
 
 MAX_STRINGS = 16
 """Columns of strings that the fast conversion reads at most (MAX_ROW_STRINGS of fast/row_task.hpp)."""

@@ -9,6 +9,7 @@ reads these records again, many at a time, and builds the table of rejects.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -30,7 +31,6 @@ from headrace.columns.plan.native_dialect import native_dialect
 from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.plan.row_policy import RowRules, fault_outcomes
 from headrace.columns.types import DataType
-from headrace.core.dataclass import dataclass
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect

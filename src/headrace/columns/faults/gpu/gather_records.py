@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,6 @@ from numpy.typing import NDArray
 
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
 from headrace.columns.faults.gpu.count_lines import number_lines
-from headrace.core.dataclass import dataclass
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import known_dfa_tables

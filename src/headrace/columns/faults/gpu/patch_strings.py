@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
-from headrace.core.dataclass import replace
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import BufferSlice, Entry, Launcher, Shape
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 
 from headrace import _native
 from headrace.columns.convert.gpu.layouts import FAULT, NO_FIELD
-from headrace.core.dataclass import dataclass
 
 NO_FAULTS: NDArray[np.void] = np.zeros(0, FAULT)
 

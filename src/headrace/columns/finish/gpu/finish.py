@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,6 @@ from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.finish.concat import locate
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
-from headrace.core.dataclass import dataclass, replace
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.sources.open import OpenSource

@@ -7,6 +7,7 @@ estimate. Everything except addresses depends on the plan alone, so it is packed
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,6 @@ from headrace import _native
 from headrace.columns.convert.gpu.column_group import ColumnGroup, GpuPlan
 from headrace.columns.convert.gpu.layouts import COLUMN
 from headrace.columns.convert.gpu.row_columns import RowColumns, max_row_bytes
-from headrace.core.dataclass import dataclass
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
 
 

@@ -6,12 +6,12 @@ Positions in results still refer to bytes of the source (columns/buffers/source_
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from headrace import _native
 from headrace.columns.convert.gpu.target import GpuTarget
 from headrace.columns.plan.load_plan import LoadPlan
-from headrace.core.dataclass import replace
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer
 from headrace.sources.encoding.decode_gpu import DECODE_SHAPE, DecodeShape, Encoded, decode_on_gpu
 from headrace.sources.open import OpenSource

@@ -7,10 +7,10 @@ it. A kernel checks on the device whether the buffers are large enough (columns/
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from headrace import _native
 from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers
-from headrace.core.dataclass import dataclass
 from headrace.core.errors import MemoryLimitError
 from headrace.core.fast_constructor import fast_constructor
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape

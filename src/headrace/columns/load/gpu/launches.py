@@ -5,6 +5,7 @@ Nothing here waits for the device.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 from headrace.columns.convert.gpu.column_group import ColumnGroup, gpu_plan_of
@@ -17,7 +18,6 @@ from headrace.columns.faults.gpu.fault_list import FaultList
 from headrace.columns.load.gpu.arguments import ArgumentBuffers, ArgumentTemplate, argument_template
 from headrace.columns.load.gpu.estimate import validate_estimate
 from headrace.columns.plan.load_plan import LoadPlan
-from headrace.core.dataclass import dataclass, replace
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.gpu.kernels.trace import Recorder, Recording
 from headrace.gpu.kernels.trace_expressions import least

@@ -10,6 +10,7 @@ The result equals the native loader's to the bit, faults included (columns/fault
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -35,7 +36,6 @@ from headrace.columns.load.gpu.result import LaunchedConversion, LoadRequest, Lo
 from headrace.columns.load.gpu.setup_cache import load_setup
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.load_run import NO_HANDLES, LoadRun
-from headrace.core.dataclass import replace
 from headrace.core.fast_constructor import fast_constructor
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer
 from headrace.sources.kinds.gpu_array import first_fetch_bytes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,7 +26,6 @@ from headrace.columns.load.gpu.setup_cache import LoadSetup
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.load_run import LoadRun
-from headrace.core.dataclass import dataclass, replace
 from headrace.core.fast_constructor import fast_constructor
 from headrace.gpu.kernels.launcher import DeviceBuffer
 from headrace.sources.open import OpenSource

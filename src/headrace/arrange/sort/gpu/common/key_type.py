@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from headrace.core.dataclass import dataclass
 from headrace.gpu.kernels.source import ANY
 
 THREADS = 256

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 from headrace.arrange.sort.gpu.common.key_type import KeyType
@@ -9,7 +10,6 @@ from headrace.arrange.sort.gpu.common.launch import ARRAYS, SortArrays, SortCont
 from headrace.arrange.sort.gpu.heavy_hitters.tuning import HeavyHitterTuning
 from headrace.arrange.sort.gpu.lsd.lsd import PORTION, DevicePlan, PlanInputs, tile_shape
 from headrace.arrange.sort.gpu.lsd.tuning import TileTuning
-from headrace.core.dataclass import dataclass
 from headrace.gpu.kernels.kernel import LaunchMode
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from headrace.arrange.sort.gpu.common.key_type import KeyType
-from headrace.core.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 
 from headrace.arrange.sort.gpu.common.key_type import THREADS, KeyType
 from headrace.arrange.sort.gpu.common.launch import ARRAYS, RESIDENT_THREADS, SortArrays, SortContext
 from headrace.arrange.sort.gpu.lsd.tuning import LsdTuning, PrefixHistogramTuning, TileTuning, needs_u64_positions
-from headrace.core.dataclass import dataclass
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.kernel import LaunchMode
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from headrace.arrange.multisplit.gpu.tuning import MAX_KEYS_U32
 from headrace.arrange.sort.gpu.common.key_type import KeyType
-from headrace.core.dataclass import dataclass, field, replace
 
 ANY_WIDTH = 1
 """`TileTuning.value_bytes` of a tile that moves columns of any number and width."""

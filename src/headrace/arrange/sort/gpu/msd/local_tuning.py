@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from headrace.arrange.sort.gpu.common.key_type import KeyType
 from headrace.arrange.sort.gpu.lsd.tuning import tile_bytes
-from headrace.core.dataclass import dataclass
 
 _STAGE_BYTES, _ROW_BYTES = 8, 2
 _LINE_KEYS = 32

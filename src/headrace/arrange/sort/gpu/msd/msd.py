@@ -7,6 +7,7 @@ buckets, which are small enough for one block.
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from functools import lru_cache
 
 from headrace.arrange.sort.gpu.common.key_type import KeyType
@@ -15,7 +16,6 @@ from headrace.arrange.sort.gpu.lsd.lsd import DevicePlan
 from headrace.arrange.sort.gpu.msd.local_sorts import LEAF_LIST, bin_sort_entry, block_radix_sort_entry, local_sort_shape
 from headrace.arrange.sort.gpu.msd.local_tuning import BinSortTuning
 from headrace.arrange.sort.gpu.msd.tuning import BUCKET_BYTES, RECORD_BYTES, HybridOptions, ListBounds, MsdTuning
-from headrace.core.dataclass import replace
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.kernel import LaunchMode
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from headrace.arrange.sort.gpu.common.key_type import KeyType, SortProgram, key_types, program_rows
 from headrace.arrange.sort.gpu.lsd import tuning as lsd_tuning
@@ -10,7 +11,6 @@ from headrace.arrange.sort.gpu.lsd.programs import BENCH_TILE_MACROS
 from headrace.arrange.sort.gpu.lsd.tuning import LsdTuning, TileTuning
 from headrace.arrange.sort.gpu.msd.local_tuning import BinSortTuning
 from headrace.arrange.sort.gpu.msd.tuning import TUNINGS, KeyMsdTuning, MsdTuning
-from headrace.core.dataclass import replace
 from headrace.gpu.kernels.source import Programs
 
 

@@ -6,13 +6,13 @@ The table here is the one source for launches and for the list of programs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from headrace.arrange.multisplit.gpu.tuning import bin_keys, bins_bytes
 from headrace.arrange.sort.gpu.common.key_type import KeyType
 from headrace.arrange.sort.gpu.lsd.tuning import ANY_WIDTH, LsdTuning, TileTuning
 from headrace.arrange.sort.gpu.msd.local_tuning import BinSortTuning, BlockSortTuning, LocalSortTuning
-from headrace.core.dataclass import dataclass, replace
 
 RECORD_BYTES, BUCKET_BYTES = 16, 8
 """Bytes of a block or a leaf bucket in a list, and of a bucket that is split further."""

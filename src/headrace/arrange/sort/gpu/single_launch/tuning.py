@@ -6,11 +6,11 @@ The table here is the one source for launches and for the list of programs.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from headrace.arrange.sort.gpu.common.key_type import KeyType
 from headrace.arrange.sort.gpu.lsd.tuning import tile_bytes
-from headrace.core.dataclass import dataclass
 
 _WARP_KEYS = 32
 

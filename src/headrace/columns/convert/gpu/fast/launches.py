@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from headrace.columns.convert.gpu.column_group import ColumnGroup
 from headrace.columns.convert.gpu.row_columns import MEASURED_COLUMNS, ROW_TASK, RowColumns, RowReading, RowsFlag
 from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning
 from headrace.columns.convert.gpu.tuning import Program, RowTuning, measure_program, row_program, summary_program
-from headrace.core.dataclass import dataclass
 from headrace.core.identity_cache import IdentityCache
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.structure.dialect import Dialect
