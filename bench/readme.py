@@ -17,11 +17,12 @@ from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-from bench.blocks import arrays, reads, shapes
+from bench.blocks import arrays, reads, shapes, summary
 from bench.blocks.results import MissingResultError, Results
 
 BLOCKS: dict[str, Callable[[Results], str]] = {
     "headline": reads.headline,
+    "summary": summary.summary,
     "shapes": shapes.shapes,
     "readers": reads.readers,
     "scans": reads.scans,

@@ -11,6 +11,7 @@ from checks import (
     caches,
     coming_from,
     docs_run,
+    error_pages,
     extras,
     features,
     figures,
@@ -50,6 +51,7 @@ STATIC = (
     features,
     figures,
     extras,
+    error_pages,
 )
 """Laws that are read off the files. To add one: a module, its name here, and a broken example in tests/checks/."""
 

@@ -22,7 +22,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "columns/convert": ("cpu", "gpu"),
     "columns/convert/gpu": (".", "fast", "general"),
     "export": ("arrow", "target", "text", "."),
-    "arrange": ("bucket", "histogram", "gather", "multisplit", "partition_rows", "sort"),
+    "arrange": ("bucket", "histogram", "gather", "filter", "multisplit", "partition_rows", "sort", "search"),
     "arrange/multisplit": ("cpu", "gpu", "paper", "."),
     "arrange/sort": (".", "cpu", "gpu"),
     "arrange/sort/gpu": ("common", "lsd", "msd", "single_launch", "heavy_hitters", "."),

@@ -13,7 +13,8 @@ from checks.tree import Finding
 
 COMMANDS = {"run": re.compile(r"pip install .*headrace demo"), "test": re.compile(r"pip install .*\bpytest\b")}
 
-_FENCED = re.compile(r"^```(?:sh|bash|shell|console)?[ \t]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(r"^```([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_SHELLS = {"", "sh", "bash", "shell", "console"}
 
 
 def command(text: str, which: str) -> str:
@@ -29,7 +30,8 @@ def command(text: str, which: str) -> str:
     >>> command("```sh\\n$ pip install '.[test]' && pytest\\n```\\n", "test")
     "pip install '.[test]' && pytest"
     """
-    lines: list[str] = [line.strip().removeprefix("$ ") for block in _FENCED.findall(text) for line in block.splitlines()]
+    blocks = [block for language, block in _FENCED.findall(text) if language.strip() in _SHELLS]
+    lines: list[str] = [line.strip().removeprefix("$ ") for block in blocks for line in block.splitlines()]
     found = list(dict.fromkeys(line for line in lines if COMMANDS[which].search(line)))
     if len(found) != 1:
         raise LookupError(f"one fenced line must match {COMMANDS[which].pattern!r}; found {found or 'none'}")

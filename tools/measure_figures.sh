@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the figures of README.md's section "Measured" on a machine with a GPU. Builds the package, runs the benchmarks one after
+# Measures the figures of docs/benchmarks.md on a machine with a GPU. Builds the package, runs the benchmarks one after
 # another, and prints their tables. After each benchmark it writes OUT/figures-PART.tar (NAME.md, NAME.json and NAME.log of each).
 # Part `gpu` takes 7 minutes, part `cpu` 7 minutes on 16 cores, and the build 1 to 2. Needs no network. The shapes of data take as
 # long again and are measured by name: `cpu OUT shapes`, `gpu OUT shapes_gpu`.

@@ -19,7 +19,7 @@ _READERS = ("readers", "readers-more")
 _SCAN, _BACK, _PINNED = "`scan_csv`", "`scan_csv`, back in host memory", "`scan_csv` of pinned memory"
 
 
-def _files(results: Results) -> list[tuple[Row, list[Row]]]:
+def files_read(results: Results) -> list[tuple[Row, list[Row]]]:
     """Return headrace's row and the peers' rows of each case and size, in the order of `FILES`, small files first."""
     found: dict[tuple[str, int], list[Row]] = {}
     for name in _measured(results):
@@ -41,7 +41,7 @@ def _measured(results: Results) -> list[str]:
     return [name for name in _READERS if name == _READERS[0] or results.has(name)]
 
 
-def _best(peers: list[Row], rate: str) -> tuple[float, str]:
+def best_of(peers: list[Row], rate: str) -> tuple[float, str]:
     """Return the highest rate and its reader."""
     row = max(peers, key=lambda peer: float(peer[rate]))
     return float(row[rate]), PEERS[row["contender"]]
@@ -51,7 +51,7 @@ def headline(results: Results) -> str:
     """Return a sentence with the ratios of first reads, then of later ones."""
     ranges = []
     for rate in ("first", "best"):
-        ratios = [ours[rate] / _best(peers, rate)[0] for ours, peers in _files(results)]
+        ratios = [ours[rate] / best_of(peers, rate)[0] for ours, peers in files_read(results)]
         ranges.append(f"{min(ratios):.1f} to {max(ratios):.1f}")
     cores = results.facts(results.path("readers"))["cores"]
     beside = f"times the rate of the best peer on the same {cores} cores"
@@ -61,10 +61,10 @@ def headline(results: Results) -> str:
 def readers(results: Results) -> str:
     """Return the table of first reads, later reads and memory, one row per file."""
     rows = []
-    for ours, peers in _files(results):
+    for ours, peers in files_read(results):
         cells = [f"{FILES[ours['case']]}, {ours['file_bytes'] / 1e9:.1f} GB"]
         for rate in ("first", "best"):
-            theirs, name = _best(peers, rate)
+            theirs, name = best_of(peers, rate)
             cells += [three(ours[rate]), f"{three(theirs)} ({name})", f"**{ratio(ours[rate], theirs)}**"]
         allowed = ours["file_bytes"] + 1.3 * ours["result"]
         rows.append([*cells, f"{ours['memory'] / allowed:.2f}"])

@@ -32,9 +32,10 @@ from headrace.gpu.kernels.launcher import Entry, Launcher, Shape
 from headrace.testing.fibers.launcher import FiberLauncher
 
 KINDS = ("uniform", "0.25-uniform", "binomial", "constant")
+_RULES = ("BitsOf", "AnyOf", "BetweenOf", "Computed")
 STAGES = {
-    "split_count": "pre-scan", "count_warps": "pre-scan", "label": "labelling", "split_bases": "scan", "split": "post-scan",
-    "split_warps": "post-scan",
+    "split_count": "pre-scan", "count_warps": "pre-scan", "split_bases": "scan", "split": "post-scan",
+    "split_warps": "post-scan", **{f"label_{rule}": "labelling" for rule in _RULES},
 }  # fmt: skip
 """Stages of the dissertation's table 3.4, by kernel."""
 Work = Callable[[], Any]
@@ -235,7 +236,7 @@ class Card:
         if not same or not (digits[1:] >= digits[:-1]).all() or not torch.equal(offsets.diff(), counts):
             raise RuntimeError("partition: wrong")
         ms = self._median_ms(work, 9, busy=3_000_000)
-        counting = self._median_ms(partial(headrace.histogram, keys.view(given), 256), 9, busy=3_000_000)
+        counting = self._median_ms(partial(headrace.bucket_counts, keys.view(given), 256), 9, busy=3_000_000)
         return count / (ms - counting) / 1e6, count / ms / 1e6
 
     def check(self, split: Split, keys: Any, values: Any, low: int, m: int) -> None:

@@ -30,7 +30,7 @@ import headrace
 from bench.machine import description
 from bench.tables import Page
 from headrace import _native
-from headrace.arrange.histogram.histogram import histogram
+from headrace.arrange.histogram.histogram import bucket_counts
 
 ITEMS = 1 << 26
 SLOW = 1 << 3
@@ -125,7 +125,7 @@ def _select(items: Any, share: float, out: Any, random: np.random.Generator) -> 
 
 
 def _count(name: str, keys: Any, plain: Run, **how: Any) -> Case:
-    return Case(name, len(keys), keys.nbytes, 0, lambda threads: histogram(keys, **how, context=_context(threads)), plain)
+    return Case(name, len(keys), keys.nbytes, 0, lambda threads: bucket_counts(keys, **how, context=_context(threads)), plain)
 
 
 def cases(items: int) -> list[Case]:

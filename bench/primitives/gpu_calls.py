@@ -33,7 +33,7 @@ def cases(count: int) -> Iterator[tuple[str, Call, Call]]:
     yield "argsort uint32", lambda: headrace.argsort(words), lambda: cp.argsort(words, kind="stable")
     yield "sort_pairs", lambda: headrace.sort_pairs(words, rows).values, lambda: rows[cp.argsort(words, kind="stable")]
     yield "scan", lambda: headrace.scan(words), lambda: cp.cumsum(words, dtype="u4")
-    yield "histogram", lambda: headrace.histogram(words), lambda: cp.bincount(words >> 24, minlength=256)
+    yield "histogram", lambda: headrace.bucket_counts(words), lambda: cp.bincount(words >> 24, minlength=256)
     modulo = buckets.modulo(256)
     yield (
         "multisplit",

@@ -185,9 +185,9 @@ def called_rates(keys: torch.Tensor, way: str, bins: int) -> Times:
     edges = edges_of(dtype.str[1:], bins)
     options: dict[str, Any] = {"bins": bins, **({"range": (0, 1024)} if dtype.kind == "f" else {})}
     options = options if way == "even" else {"splitters": edges}
-    if not torch.equal(headrace.histogram(given, **options), expected(keys, (way, bins), edges)):
+    if not torch.equal(headrace.bucket_counts(given, **options), expected(keys, (way, bins), edges)):
         raise RuntimeError(f"{way} {bins} {keys.dtype}: wrong")
-    return Times(kernel, count / call_ms(lambda: headrace.histogram(given, **options)) / 1e6)
+    return Times(kernel, count / call_ms(lambda: headrace.bucket_counts(given, **options)) / 1e6)
 
 
 def paper(cub: Cub) -> None:
@@ -226,7 +226,7 @@ def odd(keys: torch.Tensor, name: str) -> Callable[[], None]:
     info = None if name[0] == "f" else np.iinfo(name)
     limits = (0, 896) if info is None else (int(info.min), int(info.max) - (int(info.max) - int(info.min)) // 8)
     some = as_given(keys[: 1 << 20])
-    on_card, on_host = (headrace.histogram(k, 100, range=limits) for k in (some, some.cpu().numpy()))
+    on_card, on_host = (headrace.bucket_counts(k, 100, range=limits) for k in (some, some.cpu().numpy()))
     if not np.array_equal(on_card.cpu().numpy(), on_host):
         raise RuntimeError(f"{name}: wrong")
     result = torch.empty(100, dtype=torch.int64, device="cuda")
@@ -251,7 +251,7 @@ def small() -> None:
                 torch.cuda.synchronize()
                 began = time.perf_counter()
                 for _ in range(repeats):
-                    headrace.histogram(given, **options)
+                    headrace.bucket_counts(given, **options)
                 torch.cuda.synchronize()
                 took = (time.perf_counter() - began) / repeats
             row.append(took * 1e6)

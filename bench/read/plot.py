@@ -22,6 +22,8 @@ COLOURS = {
     "pandas_pyarrow": "#b9aed0",
 }
 LEFT, WIDTH, BAR, GAP, TOP = 150, 760, 15, 26, 34
+STYLE = "<style>text{fill:#24292f}@media(prefers-color-scheme:dark){text{fill:#e4e7ee}}</style>"
+"""Makes the text of a plot legible on a light and on a dark page; the ground is transparent."""
 
 
 def picture(results: dict[str, Any]) -> str:
@@ -51,7 +53,7 @@ def picture(results: dict[str, Any]) -> str:
     cores = results["machine"]["cores"]
     title = f"GB/s of text to typed columns, first read and best later one, {cores} cores, page cache warm (longer is better)"
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y}" font-family="sans-serif" font-size="11">'
-    ground = f'<rect width="100%" height="100%" fill="white"/><text x="10" y="18" font-size="13">{title}</text>'
+    ground = f'{STYLE}<text x="10" y="18" font-size="13">{title}</text>'
     return f"{head}{ground}{''.join(parts)}</svg>\n"
 
 

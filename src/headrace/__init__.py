@@ -39,15 +39,23 @@ if TYPE_CHECKING:
     from headrace.api.sniffed import Sniffed
     from headrace.api.write_csv import write_csv
     from headrace.arrange.bucket import functions as buckets
-    from headrace.arrange.histogram.histogram import histogram
+    from headrace.arrange.gather.take import take
+    from headrace.arrange.histogram.histogram import bucket_counts
     from headrace.arrange.multisplit.multisplit import multisplit
+    from headrace.arrange.search.bincount import bincount
+    from headrace.arrange.search.binning import histogram
+    from headrace.arrange.search.searchsorted import digitize, searchsorted
+    from headrace.arrange.search.unique import unique
     from headrace.arrange.sort.sort import argsort, is_sorted, sort, sort_pairs, top_k
     from headrace.arrays.device_array import DeviceArray
+    from headrace.core.expressions.column_expression import ColumnExpression, col
     from headrace.core.expressions.expression import Expression, key
+    from headrace.primitives.cumulative import cumsum, cumulative_sum
     from headrace.primitives.scan import reduce, scan
     from headrace.primitives.select import select
 
 _LAZY = {
+    "ColumnExpression": "headrace.core.expressions.column_expression",
     "DeviceArray": "headrace.arrays.device_array",
     "Expression": "headrace.core.expressions.expression",
     "Position": "headrace.api.report",
@@ -55,19 +63,28 @@ _LAZY = {
     "Scan": "headrace.api.scan.scan",
     "Sniffed": "headrace.api.sniffed",
     "argsort": "headrace.arrange.sort.sort",
+    "bincount": "headrace.arrange.search.bincount",
+    "bucket_counts": "headrace.arrange.histogram.histogram",
     "buckets": "headrace.arrange.bucket.functions",
-    "histogram": "headrace.arrange.histogram.histogram",
+    "col": "headrace.core.expressions.column_expression",
+    "cumsum": "headrace.primitives.cumulative",
+    "cumulative_sum": "headrace.primitives.cumulative",
+    "digitize": "headrace.arrange.search.searchsorted",
+    "histogram": "headrace.arrange.search.binning",
     "is_sorted": "headrace.arrange.sort.sort",
     "key": "headrace.core.expressions.expression",
     "multisplit": "headrace.arrange.multisplit.multisplit",
     "reduce": "headrace.primitives.scan",
     "scan": "headrace.primitives.scan",
     "scan_csv": "headrace.api.scan.scan_csv",
+    "searchsorted": "headrace.arrange.search.searchsorted",
     "select": "headrace.primitives.select",
     "sniff_csv": "headrace.api.sniff.sniff_csv",
     "sort": "headrace.arrange.sort.sort",
     "sort_pairs": "headrace.arrange.sort.sort",
+    "take": "headrace.arrange.gather.take",
     "top_k": "headrace.arrange.sort.sort",
+    "unique": "headrace.arrange.search.unique",
     "write_csv": "headrace.api.write_csv",
 }
 """Modules of the public names that are imported on first use."""
@@ -76,6 +93,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Column",
+    "ColumnExpression",
     "Context",
     "DataType",
     "Device",
@@ -100,8 +118,14 @@ __all__ = [
     "UnsupportedDeviceError",
     "__version__",
     "argsort",
+    "bincount",
+    "bucket_counts",
     "buckets",
     "clear_caches",
+    "col",
+    "cumsum",
+    "cumulative_sum",
+    "digitize",
     "histogram",
     "is_sorted",
     "key",
@@ -111,11 +135,14 @@ __all__ = [
     "release_unused_memory",
     "scan",
     "scan_csv",
+    "searchsorted",
     "select",
     "sniff_csv",
     "sort",
     "sort_pairs",
+    "take",
     "top_k",
+    "unique",
     "write_csv",
 ]
 

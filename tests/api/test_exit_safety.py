@@ -44,7 +44,7 @@ _CALLS = {
     "write_csv of Python batches": "headrace.write_csv(Batches())",
     "sort": "headrace.sort(keys)",
     "argsort": "headrace.argsort(keys)",
-    "histogram": "headrace.histogram(keys, bins=100)",
+    "histogram": "headrace.bucket_counts(keys, bins=100)",
     "sniff_csv": "headrace.sniff_csv(text)",
 }
 

@@ -73,7 +73,7 @@ def test_a_result_is_charged_before_it_is_made() -> None:
 def test_calls_keep_to_the_memory_limit() -> None:
     keys = np.arange(1000, dtype=np.uint32)
     context = Context(memory_limit=1000)
-    for call in (headrace.scan, headrace.histogram, select_all):
+    for call in (headrace.scan, headrace.bucket_counts, select_all):
         with pytest.raises(MemoryLimitError, match="memory limit of 1_000"):
             call(keys, context=context)
     assert headrace.reduce(keys, context=context).tolist() == [499500]
@@ -93,7 +93,7 @@ def test_many_threads_count_what_crosses_and_a_count_can_be_pickled() -> None:
 @pytest.mark.gpu
 def test_a_context_takes_an_input_to_the_gpu_and_counts_it() -> None:
     keys, context = np.arange(1000, dtype=np.uint32), Context(device="cuda")
-    for call in (headrace.scan, headrace.reduce, lambda x, context: headrace.histogram(x, 10, context=context)):
+    for call in (headrace.scan, headrace.reduce, lambda x, context: headrace.bucket_counts(x, 10, context=context)):
         result = call(keys, context=context)
         assert isinstance(result, headrace.DeviceArray)
         np.testing.assert_array_equal(result.to_numpy(), call(keys, context=None))

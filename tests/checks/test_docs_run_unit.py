@@ -54,3 +54,21 @@ def test_blocks_of_a_page_are_one_program_in_an_empty_folder(tmp_path):
 def test_other_blocks_are_left_alone(tmp_path, fence):
     (tmp_path / "README.md").write_text(f"{fence}\n1 / 0\n```\n")
     assert docs_run.check_pages(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("page", "complaint"),
+    [
+        ("```python\nprint(1 + 1)\n```\n\n```text\n2\n```\n", None),
+        ("```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n", "the block prints:\n2"),
+        ("```python\nprint(1 + 1)\n```\n\nA sentence.\n\n```text\n2\n```\n", "the block prints:\n2"),
+        ("```python\nx = 1\n```\n\n```text\n1\n```\n", "the page shows:\n1"),
+        ("```console\n$ echo one \\\n    two\none two\n$ true\n```\n", None),
+        ("```console\n$ echo one\ntwo\n```\n", "the block prints:\none"),
+        ("```console no-run\n$ echo one\ntwo\n```\n", None),
+    ],
+)
+def test_output_is_compared(tmp_path, page, complaint):
+    (tmp_path / "README.md").write_text(page)
+    found = docs_run.check_pages(tmp_path)
+    assert not found if complaint is None else complaint in found[0].message

@@ -71,8 +71,8 @@ def test_few_items(count):
         {"splitters": np.arange(0, 5000)},
         {"bins": 64, "bucket": headrace.key >> 26},
     ):
-        expected = headrace.histogram(keys, **how)
-        np.testing.assert_array_equal(headrace.histogram(on_gpu(keys), **how).to_numpy(), expected)
+        expected = headrace.bucket_counts(keys, **how)
+        np.testing.assert_array_equal(headrace.bucket_counts(on_gpu(keys), **how).to_numpy(), expected)
 
 
 def tile_edges(tile):
@@ -174,8 +174,8 @@ def test_histogram(dtype, kind):
         moved = on_gpu(keys)
         for bins in (2, 3, 32, 256, 2048, 10_000, 65536):
             if dtype[0] == "f" or bins <= high - low:
-                result = headrace.histogram(moved, bins, range=(low, high)).to_numpy()
-                np.testing.assert_array_equal(result, headrace.histogram(keys, bins, range=(low, high)))
+                result = headrace.bucket_counts(moved, bins, range=(low, high)).to_numpy()
+                np.testing.assert_array_equal(result, headrace.bucket_counts(keys, bins, range=(low, high)))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -185,8 +185,8 @@ def test_histogram_between(dtype, kind):
         edges = edges_of(dtype, buckets, kind)
         for count in SIZES:
             keys = np.concatenate([keys_of(dtype, "uniform", count, edges[0].item(), edges[-1].item()), edges])
-            result = headrace.histogram(on_gpu(keys), splitters=edges).to_numpy()
-            np.testing.assert_array_equal(result, headrace.histogram(keys, splitters=edges))
+            result = headrace.bucket_counts(on_gpu(keys), splitters=edges).to_numpy()
+            np.testing.assert_array_equal(result, headrace.bucket_counts(keys, splitters=edges))
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
@@ -196,18 +196,18 @@ def test_histogram_between_infinite_edges(dtype):
         given = np.array(edges, dtype)
         for count in SIZES:
             keys = np.concatenate([keys_of(dtype, "uniform", count, -10, 10), given, np.array([np.nan, -0.0], dtype)])
-            result = headrace.histogram(on_gpu(keys), splitters=given).to_numpy()
-            np.testing.assert_array_equal(result, headrace.histogram(keys, splitters=given))
+            result = headrace.bucket_counts(on_gpu(keys), splitters=given).to_numpy()
+            np.testing.assert_array_equal(result, headrace.bucket_counts(keys, splitters=given))
 
 
 def test_splitters_on_the_gpu():
     keys = np.random.default_rng(2).integers(0, 2**32, 100_003, dtype="u4")
     edges, context = np.sort(keys[:257]), headrace.Context()
-    result = headrace.histogram(on_gpu(keys), splitters=on_gpu(edges), context=context).to_numpy()
-    np.testing.assert_array_equal(result, headrace.histogram(keys, splitters=edges))
+    result = headrace.bucket_counts(on_gpu(keys), splitters=on_gpu(edges), context=context).to_numpy()
+    np.testing.assert_array_equal(result, headrace.bucket_counts(keys, splitters=edges))
     assert (context.crossings.to_host, context.crossings.to_gpu) == (edges.nbytes, edges.nbytes)
     with pytest.raises(headrace.OptionError, match="nothing is copied between devices unasked"):
-        headrace.histogram(keys, splitters=on_gpu(edges))
+        headrace.bucket_counts(keys, splitters=on_gpu(edges))
 
 
 def test_a_histogram_keeps_to_the_memory_limit_and_leaves_nothing():
@@ -216,13 +216,13 @@ def test_a_histogram_keeps_to_the_memory_limit_and_leaves_nothing():
     used = device_pool(gpu()).used
     for how in ({"bins": 5000}, {"splitters": edges}):
         with pytest.raises(headrace.MemoryLimitError):
-            headrace.histogram(keys, **how, context=headrace.Context(memory_limit=2000))
+            headrace.bucket_counts(keys, **how, context=headrace.Context(memory_limit=2000))
     assert device_pool(gpu()).used == used
-    assert headrace.histogram(keys, 10, context=headrace.Context(memory_limit=2000)).to_numpy().sum() == 1000
+    assert headrace.bucket_counts(keys, 10, context=headrace.Context(memory_limit=2000)).to_numpy().sum() == 1000
 
 
 def test_histogram_of_an_expression():
     keys = np.random.default_rng(1).integers(0, 2**32, 3_000_001, dtype="u4")
     for bins, bucket in ((256, headrace.key >> 24), (50_000, headrace.key * 2654435761 % 60_013)):
-        result = headrace.histogram(on_gpu(keys), bins, bucket=bucket).to_numpy()
-        np.testing.assert_array_equal(result, headrace.histogram(keys, bins, bucket=bucket))
+        result = headrace.bucket_counts(on_gpu(keys), bins, bucket=bucket).to_numpy()
+        np.testing.assert_array_equal(result, headrace.bucket_counts(keys, bins, bucket=bucket))

@@ -60,10 +60,12 @@ def test_of_nothing() -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: headrace.scan(np.zeros(3)), "items are floats, whose running sums depend on their grouping"),
-        (lambda: headrace.scan(np.zeros(3, "i2")), "of type '<i2'"),
+        (lambda: headrace.scan(np.zeros(3, "M8[s]")), "of type '<M8"),
+        (lambda: headrace.scan(np.zeros(3), dtype="word"), "dtype must be a type of numbers"),
+        (lambda: headrace.scan(np.zeros((2, 3)), axis=2), "axis must be an integer from -2 to 1"),
+        (lambda: headrace.cumulative_sum(np.zeros((2, 3))), "x has 2 dimensions; pass axis="),
         (lambda: headrace.scan(np.zeros(3, "i4"), "mean"), "unknown operator 'mean'"),
-        (lambda: headrace.scan([1, 2]), "items must be an array"),
+        (lambda: headrace.scan({1, 2}), "items must be an array"),
         (lambda: headrace.select(np.zeros(3), np.ones(2, bool)), "2 flags for 3 items"),
         (lambda: headrace.select(np.zeros(3), np.ones(3)), "mask must be of bools"),
     ],

@@ -14,7 +14,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from bench.blocks.results import three
-from bench.read.plot import COLOURS
+from bench.read.plot import COLOURS, STYLE
 from bench.read.shapes.figures import NAMES, best_peer, rank_of, worst_first
 from bench.tables import Row
 
@@ -31,7 +31,7 @@ def picture(rows: list[Row]) -> str:
         parts += _bars(row, y, scale)
         y += 2 * BAR + GAP
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y}" font-family="sans-serif" font-size="10">'
-    ground = f'<rect width="100%" height="100%" fill="white"/><text x="10" y="20" font-size="13">{escape(_title(rows[0]))}</text>'
+    ground = f'{STYLE}<text x="10" y="20" font-size="13">{escape(_title(rows[0]))}</text>'
     return f"{head}{ground}{''.join(parts)}</svg>\n"
 
 
@@ -62,7 +62,7 @@ def _bars(row: Row, y: int, scale: float) -> list[str]:
             f'<rect x="{LEFT}" y="{y + i * BAR}" width="{length * scale:.1f}" height="{BAR - 1}" fill="{_COLOURS[name]}"/>'
             for i, (name, length) in enumerate(lengths.items())
         ),
-        f'<line x1="{goal:.1f}" y1="{y - 1}" x2="{goal:.1f}" y2="{y + 2 * BAR}" stroke="#666"/>',
+        f'<line x1="{goal:.1f}" y1="{y - 1}" x2="{goal:.1f}" y2="{y + 2 * BAR}" stroke="#888"/>',
         f'<text x="{right:.1f}" y="{middle}">{said}</text>',
     ]
 

@@ -36,6 +36,8 @@ class Skipped:
         Data records after the header (``skip_rows_after_header``).
     footer
         Records at the end.
+    where
+        Data records for which the condition of `Scan.where` is not true.
     """
 
     header: int = 0
@@ -44,15 +46,16 @@ class Skipped:
     preamble: int = 0
     rows: int = 0
     footer: int = 0
+    where: int = 0
 
     @property
     def total(self) -> int:
         """Sum of all counts."""
-        return self.header + self.blank + self.comment + self.preamble + self.rows + self.footer
+        return self.header + self.blank + self.comment + self.preamble + self.rows + self.footer + self.where
 
     def __str__(self) -> str:
         """Return e.g. ``1 header, 3 blank, 0 comment, 2 rows``; the counts that options ask for only if they are not 0."""
-        optional = [f"{count:_} {name}" for name in ("preamble", "rows", "footer") if (count := getattr(self, name))]
+        optional = [f"{count:_} {name}" for name in ("preamble", "rows", "footer", "where") if (count := getattr(self, name))]
         return ", ".join([f"{self.header:_} header", f"{self.blank:_} blank", f"{self.comment:_} comment", *optional])
 
 

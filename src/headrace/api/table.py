@@ -12,7 +12,7 @@ from headrace.columns.column import Column
 from headrace.columns.placement import moved_all
 from headrace.columns.schema import is_name
 from headrace.columns.types import DataType
-from headrace.core.context import Context
+from headrace.core.context import Context, context_of
 from headrace.core.device import Device
 from headrace.core.errors import OptionError, OutOfRangeError, UnknownColumnError, shown
 from headrace.core.lazy import LazyMapping
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from headrace.api.report import Report
+    from headrace.core.expressions.column_expression import ColumnExpression
 
 
 class Table(Conversions, ArrowWrites, Partitions):
@@ -220,6 +221,37 @@ class Table(Conversions, ArrowWrites, Partitions):
         if len(set(new)) < len(new):
             raise OptionError(f"names gives two columns the same name: {shown(new)}")
         return Table(dict(zip(new, self._columns.values(), strict=True)))
+
+    def filter(self, expression: ColumnExpression, *, context: Context | None = None) -> Table:
+        """Return the rows for which a condition is true, in their order. Rows where it is null are left out. Needs NumPy.
+
+        The work runs on the device of the table. If all rows are kept, the result shares this table's memory.
+
+        Parameters
+        ----------
+        expression
+            A condition on columns, such as ``headrace.col("price") > 3``; see `headrace.ColumnExpression` for the rules.
+        context
+            Number of threads and instruction set. None for the defaults.
+
+        Raises
+        ------
+        UnknownColumnError
+            The expression names a column that the table does not have. The error is a `KeyError` too.
+        OptionError
+            An operator does not take such values, or the columns are on several devices.
+
+        Examples
+        --------
+        >>> import headrace
+        >>> from headrace import col
+        >>> table = headrace.read_csv(b"city,founded\\nRome,-753\\nOslo,1048\\nParis,\\n")
+        >>> table.filter((col("founded") > 0) | col("city").str.starts_with("Pa"))["city"].to_pylist()
+        ['Oslo', 'Paris']
+        """
+        from headrace.arrange.filter.filter import filter_columns  # not needed to read
+
+        return Table(filter_columns(self._columns, expression, context_of(context)))
 
     def head(self, n: int = 5) -> Table:
         """Return the first `n` rows; for a negative `n` all rows but the last ``-n``."""

@@ -5,9 +5,11 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
+#include "arrange/filter/filter_host.hpp"
 #include "arrange/gather/take_host.hpp"
 #include "arrange/histogram/histogram.hpp"
 #include "arrange/multisplit/cpu/multisplit.hpp"
@@ -16,6 +18,7 @@
 #include "arrange/sort/gpu/common/sort_task.hpp"
 #include "arrange/sort/gpu/msd/buckets.hpp"
 #include "arrange/sort/gpu/null_partition.hpp"
+#include "core/cpu/thread_pool.hpp"
 #include "core/layouts/layout.hpp"
 
 namespace nb = nanobind;
@@ -85,6 +88,21 @@ void hash_rows_at(const RowsColumn& column, u64 count, std::uintptr_t hashes, bo
                               is_float};
     const LongCall call;
     (alone ? hash_words : hash_rows)(hashed, count, reinterpret_cast<u64*>(hashes), threads);
+}
+
+// `program`: bytes of FilterStep; `columns`: bytes of FilterColumn; `allocate`: as for select.
+u64 filter_rows_at(const std::tuple<nb::bytes, nb::bytes, nb::bytes, u32>& program, u64 rows,
+                   const nb::callable& allocate, unsigned threads, std::string_view isa) {
+    const auto& [steps, columns, constants, depth] = program;
+    const FilterProgram chosen{
+        reinterpret_cast<const FilterStep*>(steps.c_str()), reinterpret_cast<const FilterColumn*>(columns.c_str()),
+        reinterpret_cast<const u8*>(constants.c_str()), static_cast<u32>(steps.size() / sizeof(FilterStep)), depth};
+    const Isa with = choose_isa(isa);
+    const LongCall call;
+    const auto address = [&](u64 count) {
+        return with_gil([&] { return reinterpret_cast<u64*>(nb::cast<std::uintptr_t>(allocate(count))); });
+    };
+    return filter_rows(chosen, rows, address, with, threads);
 }
 
 // Address of the rows' numbers, and how many they are.
@@ -170,7 +188,8 @@ void take_in_order_at(std::uintptr_t order, unsigned index_bits, u64 count,
     take_in_order(reinterpret_cast<const u64*>(order), index_bits, count, moved, threads);
 }
 
-// A one-dimensional contiguous array, by Python's buffer protocol, which takes half a microsecond.
+// A contiguous array of one dimension, or of two whose rows are sorted apart, by Python's buffer protocol, which takes
+// half a microsecond.
 class ItemsOf {
 public:
     ItemsOf(nb::handle array, int access) : held_(PyObject_GetBuffer(array.ptr(), &view_, access | PyBUF_ND) == 0) {
@@ -183,13 +202,18 @@ public:
     ItemsOf& operator=(const ItemsOf&) = delete;
 
     // Whether the array has that form, and each item is aligned.
-    bool are_there() const { return held_ && view_.ndim == 1 && address() % static_cast<u64>(view_.itemsize) == 0; }
-    u64 count() const { return static_cast<u64>(view_.shape[0]); }
-    void* data() const { return view_.buf; }
-    SortedKeys by(const nb::bytes& rule) const {
+    bool are_there() const {
+        return held_ && (view_.ndim == 1 || view_.ndim == 2) && address() % static_cast<u64>(view_.itemsize) == 0;
+    }
+    u64 rows() const { return view_.ndim == 1 ? 1 : static_cast<u64>(view_.shape[0]); }
+    u64 count() const { return static_cast<u64>(view_.shape[view_.ndim - 1]); }
+    u8* row(u64 number) const {
+        return static_cast<u8*>(view_.buf) + number * count() * static_cast<u64>(view_.itemsize);
+    }
+    SortedKeys by(u64 row_number, const nb::bytes& rule) const {
         const unsigned width = static_cast<unsigned>(view_.itemsize);
         if (rule.size() != 4 * width) throw std::invalid_argument("not a rule of keys of that width");
-        return {view_.buf, count(), width, rule.c_str()};
+        return {row(row_number), count(), width, rule.c_str()};
     }
 
 private:
@@ -219,30 +243,50 @@ private:
 // Number of keys up to which releasing and reacquiring Python's lock costs more than the sort.
 constexpr u64 locked_up_to = 1024;
 
-// Sorts keys in place on the calling thread. Returns false, having done nothing, if the array is not supported.
-bool sort_few(nb::handle array, const nb::bytes& rule) {
+// Calls sort(row number, scratch memory of a thread) for each row, on `threads` threads. Python's lock is released if
+// there are many keys.
+template <class Sort>
+void sort_each_row(const ItemsOf& keys, u64 scratch_bytes, unsigned threads, const Sort& sort) {
+    const u64 rows = keys.rows(), all = rows * keys.count();
+    std::optional<GilRelease> release;
+    if (all > locked_up_to) release.emplace();
+    const unsigned parts = rows == 1 ? 1 : static_cast<unsigned>(std::clamp<u64>(all / locked_up_to, 1, threads));
+    run_parallel(parts, [&](unsigned part) {
+        const Spare scratch(scratch_bytes);
+        for (u64 row = rows * part / parts; row < rows * (part + 1) / parts; ++row) sort(row, scratch.words());
+    });
+}
+
+// Sorts each row of keys in place. Returns false, having done nothing, if the array is not supported.
+bool sort_few(nb::handle array, const nb::bytes& rule, unsigned threads) {
     const ItemsOf keys(array, PyBUF_WRITABLE);
     if (!keys.are_there()) return false;
-    const SortedKeys by = keys.by(rule);
+    const SortedKeys first = keys.by(0, rule);
     const SortWith how{choose_isa(""), 1};
-    const Spare spare(spare_for(by.width, by.count, how));
-    std::optional<GilRelease> release;
-    if (by.count > locked_up_to) release.emplace();
-    sort_keys(by, keys.data(), spare.words(), how);
+    sort_each_row(keys, spare_for(first.width, first.count, how), threads, [&](u64 row, u64* scratch) {
+        SortedKeys by = first;
+        by.keys = keys.row(row);
+        sort_keys(by, keys.row(row), scratch, how);
+    });
     return true;
 }
 
-// Writes the indices of sorted keys as 8-byte words.
-bool order_few(nb::handle array, nb::handle places, const nb::bytes& rule) {
+// Writes the indices of sorted keys as 8-byte words, for each row.
+bool order_few(nb::handle array, nb::handle places, const nb::bytes& rule, unsigned threads) {
     const ItemsOf keys(array, PyBUF_SIMPLE), target(places, PyBUF_WRITABLE);
-    if (!keys.are_there() || !target.are_there() || target.count() != keys.count()) return false;
-    const SortedKeys by = keys.by(rule);
+    if (!keys.are_there() || !target.are_there()) return false;
+    if (target.count() != keys.count() || target.rows() != keys.rows()) return false;
+    const SortedKeys first = keys.by(0, rule);
     const SortWith how{choose_isa(""), 1};
-    const Spare order(by.count * sizeof(u64)), spare(spare_for(sizeof(u64), by.count, how));
-    std::optional<GilRelease> release;
-    if (by.count > locked_up_to) release.emplace();
-    const unsigned index_bits = sort_order(by, order.words(), spare.words(), how);
-    take_in_order(order.words(), index_bits, by.count, {nullptr, target.data(), sizeof(u64)}, 1);
+    // The order begins at a multiple of a cache line, as does the memory after it.
+    const u64 order_words = (first.count + 7) / 8 * 8;
+    const u64 scratch_bytes = order_words * sizeof(u64) + spare_for(sizeof(u64), first.count, how);
+    sort_each_row(keys, scratch_bytes, threads, [&](u64 row, u64* scratch) {
+        SortedKeys by = first;
+        by.keys = keys.row(row);
+        const unsigned index_bits = sort_order(by, scratch, scratch + order_words, how);
+        take_in_order(scratch, index_bits, by.count, {nullptr, target.row(row), sizeof(u64)}, 1);
+    });
     return true;
 }
 
@@ -256,6 +300,7 @@ void bind_arrange(nb::module_& m) {
     m.def("multisplit", &multisplit_at, "rule"_a, "keys"_a, "count"_a, "columns"_a, "starts"_a, "threads"_a,
           "isa"_a = "");
     m.def("hash_rows", &hash_rows_at, "column"_a, "count"_a, "hashes"_a, "alone"_a, "threads"_a);
+    m.def("filter_rows", &filter_rows_at, "program"_a, "rows"_a, "allocate"_a, "threads"_a, "isa"_a = "");
     m.def("take_items", &take_items_at, "rows"_a, "source"_a, "target"_a, "width"_a, "threads"_a);
     m.def("take_bits", &take_bits_at, "rows"_a, "bits"_a, "first"_a, "target"_a, "threads"_a);
     m.def("place_texts", &place_texts_at, "rows"_a, "texts"_a, "offsets"_a, "threads"_a);
@@ -268,8 +313,8 @@ void bind_arrange(nb::module_& m) {
         },
         "width"_a, "count"_a, "threads"_a, "isa"_a = "");
     m.def("sort_keys", &sort_keys_at, "keys"_a, "to"_a, "spare"_a, "threads"_a, "isa"_a = "", "interruptible"_a = true);
-    m.def("sort_few", &sort_few, "array"_a, "rule"_a);
-    m.def("order_few", &order_few, "array"_a, "places"_a, "rule"_a);
+    m.def("sort_few", &sort_few, "array"_a, "rule"_a, "threads"_a = 1);
+    m.def("order_few", &order_few, "array"_a, "places"_a, "rule"_a, "threads"_a = 1);
     m.def("sort_order", &sort_order_at, "keys"_a, "order"_a, "spare"_a, "threads"_a, "isa"_a = "");
     m.def("is_in_order", &is_in_order_at, "keys"_a, "threads"_a, "isa"_a = "");
     m.def("find_first", &find_first_at, "keys"_a, "k"_a, "found"_a, "threads"_a, "isa"_a = "");

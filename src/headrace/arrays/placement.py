@@ -15,6 +15,7 @@ from typing import Any
 from headrace import _native
 from headrace.arrays.arrays import TORCH_TYPES, Array, fast_array, needed_numpy, take, width_of
 from headrace.arrays.device_array import DeviceArray
+from headrace.arrays.inputs import plain
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.device import Device
@@ -32,7 +33,9 @@ def placed(value: Any, name: str, context: Context, budget: Budget | None = None
 
     Parameters
     ----------
-    value, name
+    value
+        As in `take`, or a list, a Series, or an array with gaps or of big-endian items, which is copied (inputs.py).
+    name
         As in `take`.
     context
         `Context.device` is the wanted device, and `Context.crossings` counts a copy.
@@ -44,7 +47,10 @@ def placed(value: Any, name: str, context: Context, budget: Budget | None = None
     OptionError
         As in `take`, or the array is on another GPU than the context's.
     """
-    source, wanted = take(value, name), context.device
+    given = plain(value, name)
+    source, wanted = take(given, name), context.device
+    if given is not value and budget is not None:
+        budget.charge(source.nbytes)
     if wanted.kind == "cpu" or source.device == wanted:
         return source
     if source.device.kind != "cpu":

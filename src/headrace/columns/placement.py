@@ -100,6 +100,20 @@ def moved_all(columns: Mapping[str, Column], device: Device | str, context: Cont
     return {name: column_to(column, target, context.crossings, budget) for name, column in columns.items()}
 
 
+def one_device(columns: Mapping[str, Column]) -> Device:
+    """Return the device of columns; the CPU for none.
+
+    Raises
+    ------
+    OptionError
+        They lie on several devices.
+    """
+    devices = {column.device for column in columns.values()}
+    if len(devices) > 1:
+        raise OptionError(f"columns lie on {' and '.join(sorted(map(str, devices)))}; bring the table to one of them: table.to()")
+    return next(iter(devices), Device())
+
+
 def column_to(column: Column, target: Device, crossings: Crossings, budget: Budget) -> Column:
     """Return the column on `target`, copied if it is elsewhere."""
     if column.device == target:

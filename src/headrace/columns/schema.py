@@ -80,7 +80,8 @@ class SchemaOptions:
     """Options that describe the columns.
 
     `kinds` distinguishes names from values in the first record. `reason` explains `header` if the caller did not give it. With
-    `replace_invalid`, undecodable bytes in names become U+FFFD; otherwise they are escaped.
+    `replace_invalid`, undecodable bytes in names become U+FFFD; otherwise they are escaped. `also` names columns
+    that are read after `columns`, where the text has them.
     """
 
     header: bool | str = "infer"
@@ -92,6 +93,7 @@ class SchemaOptions:
     kinds: FieldKinds = field(default_factory=FieldKinds)
     reason: str | None = None
     replace_invalid: bool = False
+    also: tuple[str, ...] = ()
 
 
 def header_begin(first: FirstRecord | None, options: SchemaOptions) -> int | None:
@@ -207,20 +209,25 @@ def widen_names(names: tuple[str, ...], width: int, collected: str | None) -> tu
 
 
 def plan_wanted(names: tuple[str, ...], options: SchemaOptions) -> tuple[int, ...]:
-    """Return the positions of the columns in ``columns=``, in its order; of all columns if it is not given."""
+    """Return the positions of the columns in ``columns=``, in its order, then of `also`; of all columns without ``columns=``."""
     columns = options.columns
     if columns is None:
         return tuple(range(len(names)))
     if isinstance(columns, str):
         columns = [columns]
     if isinstance(columns, AbstractSet):  # it has no order, so the columns have that of the text
-        return tuple(sorted(set(positions_of("columns", columns, names))))
+        return _with_also(tuple(sorted(set(positions_of("columns", columns, names)))), names, options)
     if isinstance(columns, bytes) or not isinstance(columns, Sequence):
         raise OptionError.wrong("columns", "names or positions", columns)
     wanted = tuple(positions_of("columns", columns, names))
     if twice := _repeated(wanted):
         raise OptionError(f"columns has {names[twice[0]]!r} more than once")
-    return wanted
+    return _with_also(wanted, names, options)
+
+
+def _with_also(wanted: tuple[int, ...], names: tuple[str, ...], options: SchemaOptions) -> tuple[int, ...]:
+    also = [names.index(name) for name in options.also if name in names]
+    return (*wanted, *(place for place in also if place not in wanted))
 
 
 def name_texts(record: FirstRecord, options: SchemaOptions) -> list[str]:

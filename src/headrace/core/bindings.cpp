@@ -225,4 +225,5 @@ NB_MODULE(_native, m) {
     headrace::bind_encode(m);
     headrace::bind_export(m);
     headrace::bind_arrange(m);
+    headrace::bind_search(m);
 }

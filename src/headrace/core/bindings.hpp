@@ -115,5 +115,6 @@ void bind_columns(nanobind::module_& m);
 void bind_encode(nanobind::module_& m);
 void bind_export(nanobind::module_& m);
 void bind_arrange(nanobind::module_& m);
+void bind_search(nanobind::module_& m);
 
 }  // namespace headrace

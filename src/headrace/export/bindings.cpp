@@ -155,7 +155,7 @@ nb::object write_to_bytes(CsvWriter& writer, unsigned threads) {
     PyObject* bytes = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size));
     if (bytes == nullptr) throw nb::python_error();
     nb::object result = nb::steal(bytes);
-    auto* out = reinterpret_cast<u8*>(PyBytes_AS_STRING(bytes));
+    auto* out = reinterpret_cast<u8*>(PyBytes_AsString(bytes));
     const GilRelease release;
     for (TextBlock& block : blocks) {
         std::copy_n(block.bytes.get(), block.size, out);

@@ -40,6 +40,13 @@ void float_sum_at(std::string_view item, std::uintptr_t in, std::uintptr_t out, 
     float_sum(item, {reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count}, threads);
 }
 
+void float_scan_at(std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count, u64 shift, u64 length,
+                   unsigned threads) {
+    const LongCall call;
+    const ArrayPair arrays{reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count};
+    float_scan(item, arrays, {shift, length}, threads);
+}
+
 // `allocate`: function that allocates memory for a number of items and returns its address.
 void select_at(std::uintptr_t items, std::uintptr_t flags, u64 count, unsigned width, const nb::callable& allocate,
                unsigned threads, std::string_view isa) {
@@ -60,6 +67,8 @@ void bind_primitives(nb::module_& m) {
     m.def("sum_widened", &sum_widened_at, "item"_a, "source"_a, "target"_a, "count"_a, "threads"_a, "isa"_a = "");
     m.def("reduce", &reduce_at, "join"_a, "item"_a, "source"_a, "target"_a, "count"_a, "threads"_a, "isa"_a = "");
     m.def("float_sum", &float_sum_at);
+    m.def("float_scan", &float_scan_at, "item"_a, "source"_a, "target"_a, "count"_a, "shift"_a, "length"_a,
+          "threads"_a);
     m.def("select", &select_at, "items"_a, "flags"_a, "count"_a, "width"_a, "allocate"_a, "threads"_a, "isa"_a = "");
 }
 

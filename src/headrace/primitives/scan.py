@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from headrace import _native
 from headrace.arrays.arrays import Array
+from headrace.arrays.inputs import array_and_lines
 from headrace.arrays.placement import empty_like, in_stream_of, placed
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
@@ -15,6 +16,7 @@ from headrace.core.options import flag
 from headrace.gpu.device.device import Gpu, gpu
 from headrace.gpu.kernels.kernel import Kernel, kernel
 from headrace.gpu.memory.scratch import COUNTERS, Scratch
+from headrace.primitives.conformed import conformed
 from headrace.primitives.copy import fill
 from headrace.primitives.operators import Joining
 from headrace.primitives.tuning import FLOAT_SUM, REDUCE, SCAN_LARGE, SCAN_SMALL, has_large_ring
@@ -26,28 +28,39 @@ _CHUNK = 4096
 _MAX_SUMMED = 2**36
 
 
-def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context: Context | None = None) -> Any:
+def scan(
+    items: Any,
+    operator: str = "sum",
+    *,
+    axis: int | None = -1,
+    exclusive: bool = False,
+    dtype: Any = None,
+    context: Context | None = None,
+) -> Any:
     """Combine all items up to each item: a prefix sum, minimum or maximum.
 
     Parameters
     ----------
     items
-        Array of one dimension: integers or floats of 4 or 8 bytes. The work runs on its device.
+        Array of integers, floats or bools, a list or a Series. The work runs on its device.
     operator
-        ``"sum"``, ``"min"`` or ``"max"``. Sums of integers are modulo 2 to the number of their bits; pass int64 items where
-        NumPy's `cumsum` would widen them. Of equal floats the first is taken, and a NaN wins. Floats have no running sum,
-        because its rounding would depend on the grouping of the items. In a single pass on a GPU, that grouping depends on
-        timing.
+        ``"sum"``, ``"min"`` or ``"max"``. Sums of integers are modulo 2 to the number of their bits; pass ``dtype="int64"`` where
+        NumPy's `cumsum` would widen them. Of equal floats the first is taken, and a NaN wins.
+    axis
+        Axis to scan along; None scans all items as one dimension. Lines are scanned one after another.
     exclusive
         Whether result `i` combines only the items before `i`. The first result is then the operator's identity: 0, the largest
         or the smallest value.
+    dtype
+        Type of the result in any spelling, which items are converted to first. None keeps the type of integers and floats of 4
+        or 8 bytes. Sums of bools and shorter integers then have 64 bits.
     context
         Threads, instruction set and memory that may be used, and the GPU to which a host array is copied.
 
     Returns
     -------
     array
-        Array of the same library, length and type. It does not depend on the device or the number of threads.
+        Array of the same library, shape and type. It does not depend on the device or the number of threads.
 
     Raises
     ------
@@ -56,6 +69,13 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
     MemoryLimitError
         The result exceeds the context's limit.
 
+    Notes
+    -----
+    Floats are added in the same order on every device. Items form groups of 64 and are added one by one in a group. The sums of
+    the groups are scanned by the same rule, and added to the sums of the next group. So an item is rounded at most 64 times per
+    level, and there is a level for each power of 64 in the number of items. Exclusive results are the inclusive ones, moved by
+    one. Items of 2 bytes are added as float32. A NaN result is the quiet NaN without a sign.
+
     Examples
     --------
     >>> import numpy as np
@@ -63,22 +83,54 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
     array([3, 4, 8, 9], dtype=int32)
     >>> scan(np.array([3, 1, 4, 1], np.int32), exclusive=True)
     array([0, 3, 4, 8], dtype=int32)
+    >>> scan([[0.5, 0.25], [1, 2]], axis=0)
+    array([[0.5 , 0.25],
+           [1.5 , 2.25]])
+    """
+    source = conformed(items, operator, dtype)
+    value, lines = array_and_lines(source.value, axis, "items")
+    if lines is None:
+        return source.restored(scan_line(value, operator, exclusive=exclusive, context=context))
+    return source.restored(lines.restored(lines.each(lambda row: scan_line(row, operator, exclusive=exclusive, context=context))))
+
+
+def scan_line(
+    items: Any, operator: str, *, exclusive: bool = False, has_initial: bool = False, context: Context | None = None
+) -> Any:
+    """Scan an array of one dimension, of integers or floats of 4 or 8 bytes.
+
+    Parameters
+    ----------
+    items, operator, exclusive, context
+        As in `scan`.
+    has_initial
+        Whether the inclusive sums follow a 0, so that there is one result more.
     """
     context = context_of(context)
     budget = context.new_budget()
     source = placed(items, "items", context, budget)
     joining = Joining.of(operator, source)
     exclusive = flag("exclusive", exclusive)
-    if joining.is_float_sum:
-        raise OptionError(
-            "items are floats, whose running sums depend on their grouping, which in a scan depends on timing; "
-            "`reduce` sums floats in a fixed order, and integers (fixed point) can be scanned"
-        )
-    result = empty_like(source, source.length, budget=budget)
+    result = empty_like(source, source.length + has_initial, budget=budget)
+    target = after_initial(result) if has_initial else result
     if source.length == 0:
+        if has_initial:
+            fill(result, bytes(result.width))
         return result.owner
+    if joining.is_float_sum:
+        shift = int(exclusive or has_initial)
+        if source.device.kind == "cpu":
+            at = source.address, result.address, source.length
+            _native.float_scan(joining.item, *at, shift, result.length, context.thread_count)
+        else:
+            from headrace.primitives.float_scan import scan_floats_on_gpu  # needs cuda-core
+
+            scan_floats_on_gpu(source, result, joining.item, shift, context)
+        return result.owner
+    if has_initial:
+        fill(replace(result, length=1), bytes(result.width))
     if source.device.kind == "cpu":
-        items_at = (joining.join, joining.item, source.address, result.address, source.length)
+        items_at = (joining.join, joining.item, source.address, target.address, source.length)
         _native.scan(*items_at, exclusive, context.thread_count, context.isa)
         return result.owner
     card = gpu(source.device)
@@ -86,10 +138,15 @@ def scan(items: Any, operator: str = "sum", *, exclusive: bool = False, context:
     tiles = -(-source.nbytes // found.stage_bytes)
     state = 16 if source.width == 8 else 8
     with in_stream_of(source, result), Scratch(card, 16 + tiles * state, source.stream, state) as (memory, epoch):
-        args = (source.address, result.address, source.length, memory.address, epoch, int(exclusive))
+        args = (source.address, target.address, source.length, memory.address, epoch, int(exclusive))
         blocks = min(tiles, card.multiprocessors)
         found.kernel.launch(blocks, found.threads, args, shared=found.shared_bytes, stream=source.stream)
     return result.owner
+
+
+def after_initial(result: Array) -> Array:
+    """Return a result without its first item."""
+    return replace(result, address=result.address + result.width, length=result.length - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +167,9 @@ def _scan_kernel(card: Gpu, join: str, item: str) -> _ScanKernel:
     return _ScanKernel(found, shape["HR_THREADS"] + 32 * (shape["HR_REDUCERS"] + 2), shape["HR_STAGES"] * stage, stage)
 
 
-def reduce(items: Any, operator: str = "sum", *, context: Context | None = None) -> Any:
+def reduce(
+    items: Any, operator: str = "sum", *, axis: int | None = None, dtype: Any = None, context: Context | None = None
+) -> Any:
     """Combine all items into one.
 
     Parameters
@@ -118,16 +177,21 @@ def reduce(items: Any, operator: str = "sum", *, context: Context | None = None)
     items
         As in `scan`.
     operator
-        ``"sum"``, ``"min"`` or ``"max"`` as in `scan`; floats have a sum too. The sum of 32-bit integers is int64 or uint64, as
+        ``"sum"``, ``"min"`` or ``"max"`` as in `scan`. The sum of integers of up to 32 bits and of bools is int64 or uint64, as
         in NumPy; sums of 64-bit integers are modulo 2**64.
+    axis
+        Axis to combine along; None combines all items. Lines are combined one after another.
+    dtype
+        Type of the sum in any spelling, which items are converted to first: ``"float64"`` adds float32 in a wide accumulator.
+        None for the type of the items, or one of 64 bits for integers.
     context
         As in `scan`.
 
     Returns
     -------
     array
-        Array of one item, of the same library and type; a sum of 32-bit integers has 64 bits. The sum of an empty array is 0.
-        The result does not depend on the device or the number of threads.
+        Array of the same library and type: of one item, or without `axis`. The sum of an empty array is 0. The result does not
+        depend on the device or the number of threads.
 
     Raises
     ------
@@ -141,16 +205,29 @@ def reduce(items: Any, operator: str = "sum", *, context: Context | None = None)
     `l` + 128, `l` + 256 and so on, one by one. The lanes are then added by halves, `l` and `l` + 64 first. The sums of the chunks
     are added by the same rule, at most twice more. So an item is rounded at most 38 times per level. The error of a sum is at
     most ``38 * levels * u`` times the sum of the absolute values. Here `u` is 2**-24 for 4 bytes and 2**-53 for 8; 1, 2 and 3
-    levels sum up to 2**12, 2**24 and 2**36 items. A NaN result is the quiet NaN without a sign.
+    levels sum up to 2**12, 2**24 and 2**36 items. Items of 2 bytes are summed as float32, and the sum is rounded once. A NaN
+    result is the quiet NaN without a sign.
 
     Examples
     --------
     >>> import numpy as np
     >>> reduce(np.array([3, 1, 4, 1], np.uint64), "max")
     array([4], dtype=uint64)
-    >>> reduce(np.array([0.5, 0.25]))
-    array([0.75])
+    >>> reduce(np.array([[0.5, 0.25], [1, 2]]), axis=1)
+    array([0.75, 3.  ])
+    >>> reduce(np.array([200, 100], np.uint8))
+    array([300], dtype=uint64)
     """
+    source = conformed(items, operator, dtype)
+    value, lines = array_and_lines(source.value, axis, "items")
+    if lines is None:
+        return source.restored(reduce_line(value, operator, context))
+    found = lines.restored(lines.each(lambda row: reduce_line(row, operator, context)))
+    return source.restored(found.reshape([count for at, count in enumerate(value.shape) if at != lines.axis] or [1]))
+
+
+def reduce_line(items: Any, operator: str, context: Context | None = None) -> Any:
+    """Combine the items of an array of one dimension, of integers or floats of 4 or 8 bytes, into an array of one item."""
     context = context_of(context)
     budget = context.new_budget()
     source = placed(items, "items", context, budget)

@@ -21,6 +21,7 @@ SELECT_LARGE = {"HR_THREADS": 768, "HR_ROWS": 3, "HR_STAGES": 3, "HR_COUNTERS": 
 """For blocks with 227 KiB of shared memory: of the sizes tried, the best for the worst share of selected items."""
 SELECT_SMALL = {"HR_THREADS": 256, "HR_ROWS": 3, "HR_STAGES": 3, "HR_COUNTERS": 2, "HR_LOOK": 5, "HR_BATCH": 8, "HR_BLOCKS": 1}
 REDUCE = {"HR_THREADS": 256, "HR_ROWS": 4}
+FLOAT_SCAN = {"HR_THREADS": 128}
 FLOAT_SUM = {"HR_THREADS": 256, "HR_ROWS": 16}
 
 
@@ -43,6 +44,7 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
     # Tests combine affine maps, which do not commute; that operator is compiled when a test asks for it.
     yield "reduce.cu", {"HR_OPERATOR": [ANY], "HR_ITEM": ["u32"], **_listed(REDUCE)}
     yield "float_sum.cu", {"HR_ITEM": ["float", "double"], **_listed(FLOAT_SUM)}
+    yield "float_scan.cu", {"HR_ITEM": ["float", "double"], **_listed(FLOAT_SCAN)}
     for select in (SELECT_SMALL, SELECT_LARGE):
         yield "select.cu", {"HR_WIDTH": WIDTHS, **_listed(select)}
 

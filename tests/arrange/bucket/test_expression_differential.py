@@ -28,7 +28,7 @@ def test_expression(name: str) -> None:
     expression, plain = CASES[name]
     places = np.array([plain(k) for k in KEYS.tolist()])
     expected = np.bincount(places[places < 256], minlength=256)
-    np.testing.assert_array_equal(headrace.histogram(KEYS, bucket=expression), expected)
+    np.testing.assert_array_equal(headrace.bucket_counts(KEYS, bucket=expression), expected)
     defines = {"HR_KEY": "u32", "HR_THREADS": 64, "HR_ROWS": 2, "HR_BUCKET": expression.as_c()}
     result = np.zeros(256, "u8")
     args = [KEYS, len(KEYS), result, 256, 1, bytes(16)]
@@ -61,7 +61,7 @@ def test_drawn_expressions(seed: int) -> None:
     expression, places = expression % 60_013, [plain(k) % 60_013 for k in KEYS.tolist()]
     for threads in (1, 2):
         keys = np.tile(KEYS, 100) if threads == 2 else KEYS
-        result = headrace.histogram(keys, 50_000, bucket=expression, context=headrace.Context(threads=threads))
+        result = headrace.bucket_counts(keys, 50_000, bucket=expression, context=headrace.Context(threads=threads))
         expected = np.bincount(places, minlength=60_013)[:50_000] * (len(keys) // len(KEYS))
         np.testing.assert_array_equal(result, expected)
 
@@ -72,7 +72,7 @@ def test_as_deep_as_can_be() -> None:
         expression = key - expression  # all keys wait on the stack
     places = np.array([int(expression.of(k)) for k in KEYS.tolist()])
     expected = np.bincount(places[places < 65536], minlength=65536)
-    np.testing.assert_array_equal(headrace.histogram(KEYS, 65536, bucket=expression), expected)
+    np.testing.assert_array_equal(headrace.bucket_counts(KEYS, 65536, bucket=expression), expected)
 
 
 def split_by(dtype: str, expression: Any) -> Any:
@@ -88,10 +88,10 @@ def split_by(dtype: str, expression: Any) -> Any:
         (lambda: key + "1", "integers or finite floats"),
         (lambda: key + math.inf, "integers or finite floats"),
         (lambda: (key + 1).low, "not an expression of it"),
-        (lambda: headrace.histogram(KEYS, bucket=key >> 32), "from 0 to 31"),
-        (lambda: headrace.histogram(KEYS, bucket=key + 1.5), "integers from 0"),
-        (lambda: headrace.histogram(KEYS, bucket=key + -1), "integers from 0"),
-        (lambda: headrace.histogram(KEYS, bucket=key / 2), "for floats"),
+        (lambda: headrace.bucket_counts(KEYS, bucket=key >> 32), "from 0 to 31"),
+        (lambda: headrace.bucket_counts(KEYS, bucket=key + 1.5), "integers from 0"),
+        (lambda: headrace.bucket_counts(KEYS, bucket=key + -1), "integers from 0"),
+        (lambda: headrace.bucket_counts(KEYS, bucket=key / 2), "for floats"),
         (lambda: split_by("u8", key >> 64), "from 0 to 63"),
         (lambda: split_by("i4", key + 2**31), "integers from -2"),
         (lambda: split_by("f4", key % 3), "for integers"),
@@ -99,9 +99,9 @@ def split_by(dtype: str, expression: Any) -> Any:
         (lambda: split_by("f4", key + 1e300), "finite in that type"),
         (lambda: split_by("f8", key.low), "part of keys of 16 bytes"),
         (lambda: split_by("V16", key + 1), "key.low and key.high"),
-        (lambda: headrace.histogram(KEYS, bucket=lambda k: k), "built from headrace.key"),
-        (lambda: headrace.histogram(KEYS.view("i4"), bucket=key), "uint32 keys"),
-        (lambda: headrace.histogram(KEYS, range=(0, 999), bucket=key), "pass one of them"),
+        (lambda: headrace.bucket_counts(KEYS, bucket=lambda k: k), "built from headrace.key"),
+        (lambda: headrace.bucket_counts(KEYS.view("i4"), bucket=key), "uint32 keys"),
+        (lambda: headrace.bucket_counts(KEYS, range=(0, 999), bucket=key), "pass one of them"),
     ],
 )
 def test_misuse(build, said: str) -> None:

@@ -34,7 +34,7 @@ def test_even(dtype: str, kind: str, bins: int) -> None:
         keys = np.concatenate([keys_of(dtype, kind, count, low, high), edge_keys(dtype, low, high)[: count // 2]])
         given = None if dtype[0] != "f" else (low, high)
         for threads in (1, 3):
-            result = headrace.histogram(keys, bins, range=given, context=headrace.Context(threads=threads))
+            result = headrace.bucket_counts(keys, bins, range=given, context=headrace.Context(threads=threads))
             np.testing.assert_array_equal(result, expected_even(keys, low, high, bins))
 
 
@@ -48,8 +48,8 @@ def test_splitters(dtype: str, kind: str, buckets: int) -> None:
     low, high = edges[0].item(), edges[-1].item()
     keys = np.concatenate([keys_of(dtype, "uniform", 5000, low, high), edges, edge_keys(dtype, low, high)])
     expected = expected_between(keys, edges)
-    np.testing.assert_array_equal(headrace.histogram(keys, splitters=edges), expected)
-    np.testing.assert_array_equal(headrace.histogram(keys, splitters=edges.tolist()), expected)
+    np.testing.assert_array_equal(headrace.bucket_counts(keys, splitters=edges), expected)
+    np.testing.assert_array_equal(headrace.bucket_counts(keys, splitters=edges.tolist()), expected)
 
 
 def test_bounds_are_exact_at_every_bucket() -> None:
@@ -66,13 +66,13 @@ def test_bounds_are_exact_at_every_bucket() -> None:
         first = np.array(bounds[:-1], dtype)
         last = np.array([bound - 1 for bound in bounds[1:]], dtype)
         for keys in (first, last):
-            assert headrace.histogram(keys, bins, range=(low, high)).tolist() == [1] * bins
+            assert headrace.bucket_counts(keys, bins, range=(low, high)).tolist() == [1] * bins
 
 
 def test_nans_and_keys_outside_are_not_counted() -> None:
     keys = np.array([np.nan, -np.inf, np.inf, -1, 4, 0, 3.999], "f4")
-    assert headrace.histogram(keys, 2, range=(0, 4)).tolist() == [1, 1]
-    assert headrace.histogram(keys, splitters=[0, 2, 4]).tolist() == [1, 1]
+    assert headrace.bucket_counts(keys, 2, range=(0, 4)).tolist() == [1, 1]
+    assert headrace.bucket_counts(keys, splitters=[0, 2, 4]).tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("capability", [(8, 0), (8, 6), (9, 0), (10, 0), (12, 0)])
@@ -107,7 +107,7 @@ def test_plans_fit(capability: tuple[int, int]) -> None:
 )
 def test_misuse(keys, options, said: str) -> None:
     with pytest.raises(OptionError, match=said):
-        headrace.histogram(keys, **options)
+        headrace.bucket_counts(keys, **options)
 
 
 FAR_EDGES = [
@@ -146,13 +146,13 @@ def check_far(dtype: str, edges: np.ndarray) -> None:
     expected = [int(((keys >= low) & (keys < high)).sum()) for low, high in pairwise(edges)]
     for given in (edges, edges.tolist()):
         for threads in (1, 3):
-            found = headrace.histogram(keys, splitters=given, context=headrace.Context(threads=threads))
+            found = headrace.bucket_counts(keys, splitters=given, context=headrace.Context(threads=threads))
             assert found.dtype == np.int64 and found.tolist() == expected
 
 
 def test_too_many_splitters_that_reach_far() -> None:
     edges = np.concatenate([[-np.inf], np.arange(32767), [np.inf]])
     with pytest.raises(headrace.OptionError, match="at most 32767 buckets, not 32768"):
-        headrace.histogram(np.zeros(3), splitters=edges)
+        headrace.bucket_counts(np.zeros(3), splitters=edges)
     with pytest.raises(headrace.OptionError, match="must ascend"):
-        headrace.histogram(np.zeros(3), splitters=[-np.inf, np.nan, np.inf])
+        headrace.bucket_counts(np.zeros(3), splitters=[-np.inf, np.nan, np.inf])

@@ -21,13 +21,12 @@ from tests.arrange.histogram.histogram_kernels_cases import (
 )
 
 CELLS = 1450
-BETWEEN = "arrange/histogram/histogram_between.cu"
 THREADS, ROWS = 64, 2
 
 
-def program(dtype: str, source: str = "arrange/histogram/histogram.cu") -> Any:
+def program(dtype: str) -> Any:
     defines = {"HR_KEY": KEYS[np.dtype(dtype).str], "HR_THREADS": THREADS, "HR_ROWS": ROWS}
-    return fibers.program(source=source, defines=defines)
+    return fibers.program(source="arrange/histogram/histogram.cu", defines=defines)
 
 
 def tile(dtype: str) -> int:
@@ -52,7 +51,7 @@ def launched_even(keys: Array, buckets: int, description: bytes, window: int = 0
 def launched_between(keys: Array, edges: Edges, window: int = 0, kept: bool = True) -> Array:
     buckets, cells = len(edges.given) - 1, edges.cells(CELLS)
     words, result = np.zeros(CELLS + 1, "u4"), np.zeros(buckets, "u8")
-    code = program(keys.dtype.str, BETWEEN)
+    code = program(keys.dtype.str)
     code.launch("histogram_cells", -(-(CELLS + 1) // THREADS), THREADS, [cells, edges.wide, words])
     shared = (CELLS + 4) // 4 * 16
     if window:
@@ -125,7 +124,5 @@ def test_cells_are_seldom_crowded() -> None:
     for dtype in ("u4", "i4", "f4"):
         edges = between(np.dtype(dtype), edges_of(dtype, 256, "spread"))
         words = np.zeros(CELLS * 10 + 1, "u4")
-        program(dtype, BETWEEN).launch(
-            "histogram_cells", -(-len(words) // THREADS), THREADS, [edges.cells(CELLS * 10), edges.wide, words]
-        )
+        program(dtype).launch("histogram_cells", -(-len(words) // THREADS), THREADS, [edges.cells(CELLS * 10), edges.wide, words])
         assert np.count_nonzero(words >> 31) < 256 / 8

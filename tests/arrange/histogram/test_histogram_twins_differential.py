@@ -43,7 +43,9 @@ def test_even(dtype: str, bins: int, kind: str) -> None:
             for isa in ISAS:
                 for threads in (1, 2, 3, 7) if count > 2 * PIECE else (1,):
                     context = headrace.Context(threads=threads, isa=isa)
-                    np.testing.assert_array_equal(headrace.histogram(keys, bins, range=(low, high), context=context), expected)
+                    np.testing.assert_array_equal(
+                        headrace.bucket_counts(keys, bins, range=(low, high), context=context), expected
+                    )
 
 
 @pytest.mark.parametrize("isa", ISAS)
@@ -64,7 +66,7 @@ def test_splitters(isa: str, dtype: str, buckets: int) -> None:
         expected = np.bincount(places[inside], minlength=buckets)
         for threads in (1, 3):
             context = headrace.Context(threads=threads, isa=isa)
-            np.testing.assert_array_equal(headrace.histogram(keys, splitters=edges, context=context), expected)
+            np.testing.assert_array_equal(headrace.bucket_counts(keys, splitters=edges, context=context), expected)
 
 
 @pytest.mark.parametrize("isa", ISAS)
@@ -76,7 +78,7 @@ def test_every_type(isa: str, dtype: str) -> None:
     for low, high, bins in ((lowest, highest, 128), (middle - 64, middle + 64, 32), (lowest + 1, middle + 3, 100)):
         keys = np.concatenate([keys_of(dtype, "uniform", 70_001, lowest, highest), edge_keys(dtype, low, high)])
         for threads in (1, 3):
-            counts = headrace.histogram(keys, bins, range=(low, high), context=headrace.Context(threads=threads, isa=isa))
+            counts = headrace.bucket_counts(keys, bins, range=(low, high), context=headrace.Context(threads=threads, isa=isa))
             np.testing.assert_array_equal(counts, expected_even(keys, low, high, bins))
     for kind in ("spread", "crowded", "narrow"):
         for buckets in (3, 200):
@@ -85,7 +87,7 @@ def test_every_type(isa: str, dtype: str) -> None:
             edges = edges_of(dtype, buckets, kind)
             low, high = edges[0].item(), edges[-1].item()
             keys = np.concatenate([keys_of(dtype, "uniform", 70_001, low, high), edges, edge_keys(dtype, low, high)])
-            counts = headrace.histogram(keys, splitters=edges, context=headrace.Context(isa=isa))
+            counts = headrace.bucket_counts(keys, splitters=edges, context=headrace.Context(isa=isa))
             np.testing.assert_array_equal(counts, expected_between(keys, edges))
 
 
@@ -100,7 +102,7 @@ def test_expressions(isa: str, name: str) -> None:
         expected = np.bincount(values[values < 100], minlength=100)
         for threads in (1, 2):
             context = headrace.Context(threads=threads, isa=isa)
-            np.testing.assert_array_equal(headrace.histogram(keys, 100, bucket=expression, context=context), expected)
+            np.testing.assert_array_equal(headrace.bucket_counts(keys, 100, bucket=expression, context=context), expected)
 
 
 @pytest.mark.parametrize("isa", ISAS)
@@ -108,7 +110,7 @@ def test_edges_that_all_lie_in_one_cell(isa: str) -> None:
     edges = np.concatenate([[0], np.arange(1000, 2000), [2**32 - 1]]).astype("u4")
     keys = np.concatenate([np.arange(900, 2100), [0, 2**32 - 2, 2**32 - 1]]).astype("u4")
     expected = np.histogram(keys[:-1].astype("i8"), edges.astype("i8"))[0]
-    np.testing.assert_array_equal(headrace.histogram(keys, splitters=edges, context=headrace.Context(isa=isa)), expected)
+    np.testing.assert_array_equal(headrace.bucket_counts(keys, splitters=edges, context=headrace.Context(isa=isa)), expected)
 
 
 @pytest.mark.parametrize("isa", ISAS)
@@ -116,7 +118,7 @@ def test_bounds_are_exact_at_every_part(isa: str) -> None:
     for low, high, bins in ((0, 2**32, 7), (3, 2**32 - 1, 65535), (10, 10 + 65537, 65536), (5, 8, 3), (0, 2**32, 4096)):
         bounds = [low + -(-i * (high - low) // bins) for i in range(bins + 1)]
         for keys in (np.array(bounds[:-1], "u4"), np.array([bound - 1 for bound in bounds[1:]], "u4")):
-            counts = headrace.histogram(keys, bins, range=(low, high), context=headrace.Context(isa=isa))
+            counts = headrace.bucket_counts(keys, bins, range=(low, high), context=headrace.Context(isa=isa))
             assert counts.tolist() == [1] * bins
 
 
@@ -125,5 +127,5 @@ def test_keys_anywhere(isa: str) -> None:
     memory = np.random.default_rng(3).integers(0, 256, 4 * 100_000 + 64, dtype="u1")
     for past in (1, 2, 4, 60):
         keys = np.frombuffer(memory.data, "<u4", 100_000, past)
-        counts = headrace.histogram(keys, 256, context=headrace.Context(isa=isa))
+        counts = headrace.bucket_counts(keys, 256, context=headrace.Context(isa=isa))
         np.testing.assert_array_equal(counts, np.bincount(keys >> 24, minlength=256))

@@ -72,7 +72,7 @@ def scan(keys: Any) -> None:
 
 
 def histogram(keys: Any) -> None:
-    assert int(headrace.histogram(keys, 256).sum()) == len(keys)
+    assert int(headrace.bucket_counts(keys, 256).sum()) == len(keys)
 
 
 def read(keys: Any) -> None:

@@ -58,7 +58,7 @@ class TestTwoCards:
             "scan": lambda: headrace.scan(keys),
             "reduce": lambda: headrace.reduce(keys),
             "select": lambda: headrace.select(keys, keys > 5),
-            "histogram": lambda: headrace.histogram(keys, 16, range=(0, 1000)),
+            "histogram": lambda: headrace.bucket_counts(keys, 16, range=(0, 1000)),
             "multisplit": lambda: headrace.multisplit(keys, headrace.buckets.modulo(7)),
             "read_csv": lambda: headrace.read_csv(text),
             "one column to the host": lambda: headrace.read_csv(text)["b"].to("cpu"),

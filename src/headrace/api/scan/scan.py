@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from threading import RLock
@@ -22,6 +23,7 @@ from headrace.columns.column import Column
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError, OptionError
+from headrace.core.expressions.column_expression import ColumnExpression
 from headrace.core.options import instance, integer
 from headrace.core.timeline import Timeline
 from headrace.export.arrow.arrow import ArrowBatch, schema_capsule, stream_of_batches
@@ -73,8 +75,41 @@ class Scan(ArrowWrites):
         schema = replace(self._request.options.schema, columns=[columns] if isinstance(columns, str) else list(columns))
         return self._with(replace(self._request.options, schema=schema))
 
+    def where(self, expression: ColumnExpression) -> Scan:
+        """Return the same scan with the rows for which a condition is true, as by `Table.filter`. Needs NumPy.
+
+        Each batch has its rows of which the condition is true, and may have none. The report counts the others as
+        ``skipped.where``. Rejects do not depend on the condition: all selected columns are converted first. Conditions of several
+        calls hold together. The columns of the condition need not be selected.
+
+        Raises
+        ------
+        OptionError
+            `expression` is no condition. Unknown columns and types that do not fit raise their error with the first batch.
+
+        Examples
+        --------
+        >>> import headrace
+        >>> scan = headrace.scan_csv(b"city,founded\\nRome,-753\\nOslo,1048\\n")
+        >>> scan.where(headrace.col("founded") > 0).select("city").read().to_pydict()
+        {'city': ['Oslo']}
+        """
+        instance("expression", expression, ColumnExpression, "a condition on columns, such as headrace.col('price') > 3")
+        where = expression if self._request.where is None else self._request.where & expression
+        options = self._request.options
+        schema = replace(options.schema, also=where.column_names())
+        return Scan(replace(self._request, where=where, options=replace(options, schema=schema)))
+
     def limit(self, records: int) -> Scan:
-        """Return the same scan with the first records of data only, as with ``n_rows``. No byte after them is read."""
+        """Return the same scan with the first records of data only, as with ``n_rows``. No byte after them is read.
+
+        Raises
+        ------
+        OptionError
+            `records` is no number of records, or the scan has a condition: records are counted before it.
+        """
+        if self._request.where is not None:
+            raise OptionError("limit() counts records of the text; call it before where()")
         records = integer("records", records, "an integer from 0 on", 0)
         extent = self._request.options.extent
         least = records if extent.n_rows is None else min(records, extent.n_rows)
@@ -177,6 +212,42 @@ class Scan(ArrowWrites):
         rejects = {name: state.joined([one[name] for one in faulty], like) for name, like in state.empty_rejects().items()}
         table = Table(columns, rejects=Table(rejects), report=self.report)
         return table.to(self._request.to or state.options.context.device, context=state.options.context)
+
+    def sink(self, target: str | os.PathLike[str] | Callable[[Table], object]) -> Report:
+        """Write all batches to a file, or pass each to a function, in bounded memory. Return the report of the scan.
+
+        Parameters
+        ----------
+        target
+            A path whose suffix names the format: ``.parquet``, ``.arrow``, ``.feather``, ``.csv``, ``.tsv`` or ``.duckdb``. The
+            file appears when it is complete. Or a function of a table.
+
+        Raises
+        ------
+        OptionError
+            The suffix names no format, or `target` is neither a path nor a function.
+        MissingDependencyError
+            The package that writes the format is not installed.
+        ParseError, SourceError, MemoryLimitError
+            As for `read_csv`.
+
+        Examples
+        --------
+        >>> import headrace
+        >>> headrace.scan_csv(b"a\\n1\\n2\\n").sink(lambda batch: print(batch["a"].to_pylist())).rows
+        [1, 2]
+        2
+        """
+        if callable(target):
+            for batch in self.batches():
+                target(batch)
+        else:
+            from headrace.export.files import write_table  # not needed to read
+
+            if not isinstance(target, str | os.PathLike):
+                raise OptionError.wrong("target", "a path or a function of a table", target)
+            write_table(self, target)
+        return self.report
 
     def timed(self, timeline: Timeline) -> Scan:
         """Return the same scan, which records in `timeline` when its threads work and wait."""

@@ -31,6 +31,7 @@ class _FileCounts:
     prepared: Prepared
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_COUNTS, 0))
     bytes: int = 0
+    left_out: int = 0
     resumed: bool = False
     is_done: bool = False
 
@@ -47,6 +48,7 @@ class _FileCounts:
             preamble=lines + min(leading, before),
             rows=max(leading - before - header, 0),
             footer=self.prepared.extent.footer if self.is_done else 0,
+            where=self.left_out,
         )
 
 
@@ -90,6 +92,13 @@ class Account:
         for earlier, file in self._files.items():
             file.is_done |= earlier < number
         return begins
+
+    def leave_out(self, number: int, rows: int) -> None:
+        """Count rows of a file that the scan's condition leaves out as skipped records."""
+        file = self._files[number]
+        file.left_out += rows
+        for name in ("records", "rows"):
+            file.counts[name] -= rows
 
     @property
     def has_batches(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from headrace.api.report import Position
 from headrace.api.scan.scanned_files import ScannedFile
 from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.column import Column
+from headrace.columns.placement import moved_all
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType
 from headrace.core.timeline import NoTimeline, Timeline
@@ -24,6 +25,7 @@ from headrace.sources.stream import LineCount, TextStream
 
 if TYPE_CHECKING:
     from headrace.columns.buffers.fetch_gpu import FetchShape
+    from headrace.core.expressions.column_expression import ColumnExpression
 
 MIN_PART_BYTES = 64 << 10
 """Size below which a part is not halved when memory runs out."""
@@ -167,6 +169,15 @@ class ScanParts(ABC):
     def encoded(self, column: Column, given: DataType | None) -> Column:
         """Return a column of strings in the form that its type asks for."""
         return self._plans.encoded(column, given)
+
+    def filtered(self, columns: Mapping[str, Column], where: ColumnExpression) -> dict[str, Column]:
+        """Return the rows for which a condition is true, in the memory that they are in."""
+        from headrace.arrange.filter.filter import filter_columns  # needs NumPy
+
+        context = self._options.context
+        if cards := {column.device for column in columns.values() if column.device.kind != "cpu"}:
+            columns = moved_all(columns, cards.pop(), context)  # columns of paths are in host memory
+        return filter_columns(columns, where, context)
 
     def joined(self, parts: Sequence[Column], kind: DataType) -> Column:
         """Concatenate columns of type `kind`."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart
@@ -20,11 +21,15 @@ from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.faults.rejects import no_rejects
+from headrace.columns.schema import plan_wanted
 from headrace.columns.types import parse_type
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.sources.open import SourceLike
 from headrace.sources.reopen import KEPT_BYTES, SharedResources
+
+if TYPE_CHECKING:
+    from headrace.core.expressions.column_expression import ColumnExpression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +50,8 @@ class ScanRequest:
         Position at which to begin; None for the beginning.
     to
         Device of the batches; None for that of the context.
+    where
+        Condition of the rows; None for all rows.
     """
 
     sources: Sequence[SourceLike]
@@ -55,6 +62,7 @@ class ScanRequest:
     infer: str
     resume: Position | None
     to: Device | None = None
+    where: ColumnExpression | None = None
 
 
 @dataclass(slots=True)
@@ -69,6 +77,8 @@ class ScanState:
         The options, the proposal that they are from, and the plans of the files.
     parts, device
         Loads the parts, and the description of where.
+    where
+        Condition of the rows; None for all rows.
     scan_types
         Types of the columns, once they are known.
     empty
@@ -82,6 +92,7 @@ class ScanState:
     parts: ScanParts
     several: bool
     device: str
+    where: ColumnExpression | None = None
     scan_types: ScanTypes | None = None
     empty: dict[str, Column] | None = None
 
@@ -111,6 +122,7 @@ class ScanState:
             columns[name] = column
             of_paths[name] = None if is_given else found
         rejects = self._rejects(part.rejects, part.plan.file)
+        columns = self._filtered(columns, part.plan.file, account)
         return Table(columns, rejects=Table(rejects), report=account.batch(part, columns, scan_types, of_paths))
 
     def empty_columns(self) -> dict[str, Column]:
@@ -121,7 +133,30 @@ class ScanState:
         for place in planned.wanted:
             column = plans.shared.join([0], types[place] or parse_type("string"))[0]
             columns[planned.names[place]] = plans.encoded(column, planned.types[place])
-        return columns | {name: column for name, column, _, _ in plans.of_paths([])}
+        columns |= {name: column for name, column, _, _ in plans.of_paths([])}
+        if self.where is not None:
+            from headrace.arrange.filter.program import compiled  # seldom needed
+
+            compiled(self.where, {name: column.type for name, column in columns.items()})
+        return self._selected(columns)
+
+    def _filtered(self, columns: dict[str, Column], file: int, account: Account) -> dict[str, Column]:
+        """Return the rows of a file for which the condition is true, and count the others."""
+        if self.where is None or not columns:
+            return columns
+        found = self.parts.filtered(columns, self.where)
+        name = next(iter(columns))
+        account.leave_out(file, len(columns[name]) - len(found[name]))
+        return self._selected(found)
+
+    def _selected(self, columns: dict[str, Column]) -> dict[str, Column]:
+        """Return columns without those that only the condition needs."""
+        schema, planned = self.options.schema, self.plans.planned
+        if not schema.also:
+            return columns
+        wanted = plan_wanted(planned.names, replace(schema, also=()))
+        dropped = {planned.names[place] for place in planned.wanted if place not in wanted}
+        return {name: column for name, column in columns.items() if name not in dropped}
 
     def describe_empty(self, account: Account) -> None:
         """Report the columns of a text that gave no batch."""
@@ -170,7 +205,7 @@ def start(request: ScanRequest) -> ScanState:
             file.look(options)
         plans = PlannedFiles(files, options)
         parts, device = parts_of(plans, files, options, request.cut)
-        state = ScanState(closing, options, sniffed, plans, parts, request.several, device)
+        state = ScanState(closing, options, sniffed, plans, parts, request.several, device, request.where)
         if request.infer == "all" and not _is_one_batch(files, request):
             state.infer_types()
         state.closing = closing.pop_all()

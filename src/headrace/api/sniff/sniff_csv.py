@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
-from typing import Literal
+from typing import Any
 
 from headrace.api.options.csv_options import CsvOptions, Keywords, parse_one, parse_options, source_options
 from headrace.api.options.keywords import AUTO
@@ -16,33 +17,19 @@ from headrace.api.sniffed import OPTIONS, POLICIES, Sniffed
 from headrace.core.context import Context, context_of
 from headrace.core.errors import EmptyInputError, OptionError, shown
 from headrace.core.options import flag, positive
-from headrace.sources.compression.formats import CompressionName
 from headrace.sources.find_files import list_sources
 from headrace.sources.open import OpenSource, SourceLike, open_beginning
 from headrace.sources.reopen import ReopenedSource
+from headrace.structure.dialect import Dialect
 from headrace.structure.sample import DEFAULT_SAMPLE_BYTES
 
 
 def sniff_csv(
     source: SourceLike | Iterable[SourceLike],
     *,
-    sep: str | bytes = AUTO,
-    quote_char: str | bytes | None = AUTO,
-    double_quote: bool = True,
-    lenient_quotes: bool | Literal["auto"] = "auto",
-    strict_quotes: bool = False,
-    escape_char: str | bytes | None = AUTO,
-    comment: str | bytes | None = AUTO,
-    lineterminator: str | bytes | None = AUTO,
-    skip_initial_space: bool | Literal["auto"] = "auto",
-    skip_blank_lines: bool = True,
-    header: bool | Literal["auto"] = "auto",
-    skip_rows: int | Literal["auto"] = "auto",
-    compression: CompressionName | Literal["infer"] | None = "infer",
-    encoding: str | None = None,
-    glob: bool = True,
     sample_bytes: int = DEFAULT_SAMPLE_BYTES,
     context: Context | None = None,
+    **options: Any,
 ) -> Sniffed:
     """Propose how a text is written, with the evidence, and with the lines that the proposal leaves out.
 
@@ -55,40 +42,13 @@ def sniff_csv(
         A path, bytes or a file object; or several sources, as a list or a pattern, of which the first that holds a record
         decides. A file object must be seekable; its position does not change, and only its beginning is read. For a stream that
         is not seekable, such as standard input, pass the first bytes: ``sys.stdin.buffer.peek()`` does not consume them.
-    sep
-        As in `read_csv`; ``"auto"`` to find it. Options that are given are kept.
-    quote_char
-        As in `read_csv`; ``"auto"`` to find it.
-    double_quote
-        As in `read_csv`.
-    lenient_quotes
-        As in `read_csv`; ``"auto"`` to find it.
-    strict_quotes
-        As in `read_csv`.
-    escape_char
-        As in `read_csv`; ``"auto"`` to find it.
-    comment
-        As in `read_csv`; ``"auto"`` to find it.
-    lineterminator
-        As in `read_csv`; ``"auto"`` to find it.
-    skip_initial_space
-        As in `read_csv`; ``"auto"`` to find it.
-    skip_blank_lines
-        As in `read_csv`.
-    header
-        Whether the first record holds the names; ``"auto"`` to find it.
-    skip_rows
-        As in `read_csv`; ``"auto"`` to find it.
-    compression
-        As in `read_csv`.
-    encoding
-        As in `read_csv`.
-    glob
-        As in `read_csv`.
     sample_bytes
         Size of the sample from the beginning, in bytes.
     context
         Its instruction set is used. None for the default.
+    **options
+        As in `read_csv`: options of the dialect, `header`, `skip_rows`, `compression`, `encoding` and `glob`. Options that are
+        given are kept, the others are found (``"auto"``), except those with another default in ``help(headrace.sniff_csv)``.
 
     Returns
     -------
@@ -133,35 +93,48 @@ def sniff_csv(
     >>> sniffed.schema["founded"]
     'int64'
     """
-    given: dict[str, object] = {
-        "sep": sep,
-        "quote_char": quote_char,
-        "double_quote": double_quote,
-        "lenient_quotes": lenient_quotes,
-        "strict_quotes": strict_quotes,
-        "escape_char": escape_char,
-        "comment": comment,
-        "lineterminator": lineterminator,
-        "skip_initial_space": skip_initial_space,
-        "skip_blank_lines": skip_blank_lines,
-        "header": header,
-        "skip_rows": skip_rows,
-    }
+    values = _with_defaults(options)
     context = context_of(context)
-    forms = {"compression": parse_one("compression", compression), "encoding": encoding, "encoding_errors": "replace"}
-    options = source_options(forms, context)
-    several = list_sources(source, glob=flag("glob", glob), hive=False)
-    wishes = wishes_of(given)
+    forms = {"compression": parse_one("compression", values.pop("compression")), "encoding": values.pop("encoding")}
+    source_forms = source_options(forms | {"encoding_errors": "replace"}, context)
+    several = list_sources(source, glob=flag("glob", values.pop("glob")), hive=False)
+    wishes = wishes_of(values)
     sample_bytes = positive("sample_bytes", sample_bytes)
 
     def sniff(one: object) -> Sniffed:
-        with open_beginning(one, options, sample_bytes) as opened:
+        with open_beginning(one, source_forms, sample_bytes) as opened:
             return propose(opened, wishes, sample_bytes=sample_bytes, context=context)
 
     if several is None:
         return sniff(source)
     names = [str(one) if isinstance(one, str | os.PathLike) else shown(one) for one in several]
     return _first_with_content(names, [partial(sniff, one) for one in several])
+
+
+_DIALECT = tuple(field.name for field in fields(Dialect))
+_FOUND = frozenset(OPTIONS) - {"double_quote", "strict_quotes"}
+_DEFAULTS = {
+    name: AUTO if name in _FOUND else DEFAULTS[name]
+    for name in (*_DIALECT, "header", "skip_rows", "compression", "encoding", "glob")
+}
+"""Defaults of the options of `read_csv` that `sniff_csv` takes."""
+
+
+def _with_defaults(options: Mapping[str, object]) -> Keywords:
+    for name in options.keys() - _DEFAULTS.keys():
+        raise OptionError.unknown("option", name, _DEFAULTS, "help(headrace.sniff_csv)")
+    return {**_DEFAULTS, **options}
+
+
+def _full_signature() -> inspect.Signature:
+    """Return the signature of `sniff_csv` with its options in place of ``**options``."""
+    signature = inspect.signature(sniff_csv)
+    *own, _ = signature.parameters.values()
+    others = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value) for name, value in _DEFAULTS.items()]
+    return signature.replace(parameters=[*own, *others])
+
+
+sniff_csv.__signature__ = _full_signature()  # type: ignore[attr-defined]
 
 
 def _first_with_content(names: Sequence[str], sniffs: Sequence[Callable[[], Sniffed]]) -> Sniffed:
@@ -222,7 +195,7 @@ def sniff_rest(
     tuple
         The proposal, or None, and the options of the read.
     """
-    known = {name: values[name] for name in (*OPTIONS, "skip_blank_lines") if values[name] != DEFAULTS[name]}
+    known = {name: values[name] for name in {*OPTIONS, *_DIALECT} if values[name] != DEFAULTS[name]}
     if options.extent.header is not None:
         known |= {"skip_rows": options.extent.skip_rows, "header": True}
     wishes = replace(

@@ -8,6 +8,7 @@ from typing import Any
 from headrace import _native
 from headrace.arrange.gather.byte_items import new_like, placed_items
 from headrace.arrays.arrays import Array
+from headrace.arrays.inputs import as_array, axis_mover, checked_axis, converted, dimensions, plain, type_of
 from headrace.arrays.placement import placed, same_device
 from headrace.columns.column import Column
 from headrace.core.buffer import Buffer, empty_buffer
@@ -25,16 +26,19 @@ MAX_INT32 = 0x7FFFFFFF
 _NUMBERS = {"<u4", "<i4", "<u8", "<i8"}
 
 
-def take(items: Any, rows: Any, *, context: Context | None = None) -> Any:
+def take(items: Any, rows: Any, *, axis: int = 0, context: Context | None = None) -> Any:
     """Return the items at given row numbers, in the order of the numbers, which may repeat.
 
     Parameters
     ----------
     items
-        Array of one dimension, of two dimensions (its rows are the items), or of NumPy voids or structures. The work runs on its
-        device.
+        Array of one dimension; of several dimensions, whose parts along `axis` are the items; or of NumPy voids or structures. A
+        list or a Series. The work runs on its device.
     rows
-        Row numbers from 0: an array of integers of 4 or 8 bytes, on the same device.
+        Row numbers: an array of integers of one dimension, on the same device, a list or a Series. Negative ones count from the
+        end.
+    axis
+        Axis of the items, if there are several.
     context
         Threads and memory that may be used, and the GPU to which host arrays are copied.
 
@@ -52,25 +56,51 @@ def take(items: Any, rows: Any, *, context: Context | None = None) -> Any:
 
     Examples
     --------
-    >>> take(np.array([1.5, 2.5, 3.5]), np.array([2, 0, 2]))
+    >>> take(np.array([1.5, 2.5, 3.5]), np.array([2, 0, -1]))
     array([3.5, 1.5, 3.5])
+    >>> take([[1, 2, 3], [4, 5, 6]], [2, 0], axis=1)
+    array([[3, 1],
+           [6, 4]])
     """
-    context = context or Context()
+    items, rows = as_array(items, "items"), as_array(rows, "rows")
+    if type_of(rows) in {"int8", "int16", "uint8", "uint16"} or (type_of(rows) == "float64" and len(rows) == 0):
+        rows = converted(rows, "int64", "rows")
+    count = dimensions(items)
+    axis = checked_axis(axis, count, "items")
+    if axis == 0 and count < 3:
+        return _gathered(items, rows, context or Context())
+    move = axis_mover(items)
+    moved = move(items, axis, 0)
+    if 0 in moved.shape[1:]:
+        return move(moved[rows], 0, axis)  # items of no bytes
+    found = _gathered(plain(moved.reshape(len(moved), -1), "items"), rows, context or Context())
+    return move(found.reshape(len(found), *moved.shape[1:]), 0, axis)
+
+
+def _gathered(items: Any, rows: Any, context: Context) -> Any:
+    """Gather items of an array of one dimension, or rows of one of two."""
     budget = context.new_budget()
-    source, restored = placed_items(items, "items", context, budget)
+    source, restored = placed_items(plain(items, "items"), "items", context, budget)
     places = placed(rows, "rows", context, budget)
     same_device(source, places)
     if places.typestr not in _NUMBERS:
-        raise OptionError(f"rows are of type {places.typestr!r}; row numbers are integers of 4 or 8 bytes")
+        raise OptionError(f"rows are of type {places.typestr!r}; row numbers are integers")
     result = new_like(replace(source, length=places.length), budget)
     if source.device.kind == "cpu":
-        numbers = places.as_numpy().astype(np.uint64, copy=False)  # negative numbers become numbers out of range
-        check_outside(int(np.count_nonzero(numbers >= source.length)), source.length)
+        given = places.as_numpy()
+        # Negative numbers become numbers out of range.
+        numbers = given.view(np.uint64) if places.width == 8 else given.astype(np.uint64)
+        if places.length and numbers.max() >= source.length:
+            numbers = (given + (given < 0) * np.int64(source.length)).astype(np.uint64)
+            check_outside(int(np.count_nonzero(numbers >= source.length)), source.length)
         at = numbers.__array_interface__["data"][0], len(numbers)
         _native.take_items(at, source.address, result.address, source.width, context.thread_count)
     else:
         from headrace.arrange.gather.take_gpu import take_on_gpu  # needs cuda-core
 
+        if places.typestr[1] == "i" and places.library in {"cupy", "torch"}:
+            wrapped = places.owner + (places.owner < 0) * source.length
+            places = placed(wrapped, "rows", context, budget)
         take_on_gpu(source, places, result, context, budget)
     return result.owner if restored is None else restored(result.owner)
 
@@ -117,6 +147,11 @@ def take_rows(column: Column, rows: Any, threads: int = 1) -> Column:
     values = empty_buffer(len(numbers) * width)
     _native.take_items(at, address_of(column.values) + column.offset * width, address_of(values), width, threads)
     return replace(result, values=values)
+
+
+def is_all_null(column: Column) -> bool:
+    """Return whether every row is null; this holds for a column with an empty dictionary."""
+    return column.type.name == "null" or (column.dictionary is not None and not len(column.dictionary))
 
 
 def too_long(nbytes: int) -> OptionError:

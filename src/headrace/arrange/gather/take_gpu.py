@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
@@ -19,7 +20,8 @@ from headrace.arrays.placement import in_stream_of
 from headrace.columns.column import Column
 from headrace.core.budget import Budget
 from headrace.core.context import Context
-from headrace.gpu.device.device import gpu
+from headrace.gpu.device.device import Gpu, gpu
+from headrace.gpu.device.event import Event
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, GpuLauncher, Launcher, Shape
 
 _FILE = "arrange/gather/take.cu"
@@ -53,6 +55,14 @@ def take_on_gpu(source: Array, places: Array, result: Array, context: Context, b
         taker = Taker(launcher, places, places.length, places.width)
         taker.check(row_limit(places, source.length), source.length)
         taker.items(source, source.width, result)
+
+
+def number_rows_on_gpu(result: Array, context: Context, budget: Budget) -> None:
+    """Write the numbers 0, 1, 2, ... into an array of integers of 4 or 8 bytes."""
+    card = gpu(result.device)
+    with card.current():
+        launcher = GpuLauncher(card, stream=result.stream, budget=budget, crossings=context.crossings)
+        Taker(launcher, result, result.length, result.width).number()
 
 
 class Texts(NamedTuple):
@@ -96,8 +106,12 @@ class Taker:
         """Return a taker of the row numbers 0 to `count` - 1, which a kernel writes."""
         width = row_width(count)
         taker = cls(launcher, launcher.allocate(count * width), count, width, threads=threads)
-        taker._launch(_NUMBER, taker.rows, count)
+        taker.number()
         return taker
+
+    def number(self) -> None:
+        """Write the row numbers 0, 1, 2, ..."""
+        self._launch(_NUMBER, self.rows, self.count)
 
     def check(self, limit: int, there: int) -> None:
         """Wait for a check that all row numbers are below `limit`.
@@ -214,6 +228,25 @@ class Taker:
     def _launch(self, entry: Entry, *args: Any) -> None:
         if self._blocks:
             self.launcher.launch(entry, Shape(self._defines, self._blocks, self._threads), args)
+
+
+@contextmanager
+def columns_launcher(columns: Mapping[str, Column], context: Context) -> Iterator[tuple[GpuLauncher, Gpu]]:
+    """Yield a launcher for the stream of the first column, ordered after the work that fills the other columns, and its GPU."""
+    buffers: list[Any] = [buffer for column in columns.values() for buffer in _buffers(column)]
+    card = gpu(buffers[0].device)
+    stream = buffers[0].stream
+    for other in {buffer.stream for buffer in buffers} - {stream}:
+        Event(card).record(other).hold(stream)
+    with card.current():
+        yield GpuLauncher(card, stream=stream, budget=context.new_budget(), crossings=context.crossings), card
+    for buffer in buffers:
+        buffer.used_by(stream)
+
+
+def _buffers(column: Column) -> list[Any]:
+    own = [buffer for buffer in (column.values, column.validity, column.offsets, *column.data) if buffer is not None]
+    return own if column.dictionary is None else [*own, *_buffers(column.dictionary)]
 
 
 def row_width(count: int) -> int:

@@ -6,6 +6,7 @@
 // H200 receives 4 keys of 4 bytes per clock, so it has 32 instructions per key. Buckets of equal width take 10 to 14
 // and an addition without conflicts, so memory is the bound. 16-bit counters take 34 to 38, so instructions are the
 // bound (docs/decisions/0011-histogram.md).
+#include "arrange/histogram/between.cuh"
 #include "arrange/histogram/count.cuh"
 
 using namespace headrace;

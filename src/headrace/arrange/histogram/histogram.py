@@ -22,6 +22,7 @@ from headrace.gpu.device.device import LARGE_BLOCKS, Gpu, checked, driver, gpu
 from headrace.gpu.kernels.kernel import kernel
 from headrace.gpu.memory.pool import device_pool
 
+_FILE = "arrange/histogram/histogram.cu"
 _CELLS = 4096
 _MAX_SHARED_EDGES = 2048
 """Maximum number of buckets whose edges a block keeps in shared memory."""
@@ -38,7 +39,7 @@ _ALONE_BYTES = 128 << 10
 """Maximum size of keys that a single block counts. It writes the result, so the counts need not be cleared first."""
 
 
-def histogram(
+def bucket_counts(
     keys: Any,
     bins: int = 256,
     *,
@@ -48,6 +49,8 @@ def histogram(
     context: Context | None = None,
 ) -> Any:
     """Count the keys of each bucket. Keys outside of all buckets, and NaN, are not counted.
+
+    Buckets are half-open, and those of integers are exact. `histogram` has the bins of NumPy.
 
     Parameters
     ----------
@@ -85,15 +88,15 @@ def histogram(
     --------
     >>> import numpy as np
     >>> keys = np.array([1, 2, 2, 7, 9], np.uint32)
-    >>> histogram(keys, 4, range=(0, 8))
+    >>> bucket_counts(keys, 4, range=(0, 8))
     array([1, 2, 0, 1])
-    >>> histogram(keys, splitters=[0, 2, 7, 100])
+    >>> bucket_counts(keys, splitters=[0, 2, 7, 100])
     array([1, 2, 2])
     >>> from headrace.core.expressions.expression import key
-    >>> histogram(keys, 3, bucket=key % 3)
+    >>> bucket_counts(keys, 3, bucket=key % 3)
     array([1, 2, 2])
     """
-    np = needed_numpy("histogram()")
+    np = needed_numpy("bucket_counts()")
     context = context_of(context)
     budget = context.new_budget()
     source = placed(keys, "keys", context, budget)
@@ -205,17 +208,17 @@ def launcher(
     args: tuple[Any, ...]
     held: tuple[Any, ...] = ()
     if isinstance(how, bytes):
-        found = kernel("arrange/histogram/histogram.cu", entry, f"PqPII{len(how)}s", defines, card)
+        found = kernel(_FILE, entry, f"PqPII{len(how)}s", defines, card)
         args = (source.address, source.length, result.address, result.length, plan.factor, how)
     else:
         cells = how.cells(plan.cells)
         edges = DeviceArray.from_host(how.wide, card, stream=stream, counted=context.crossings, budget=budget)
         words = device_pool(card).take((plan.cells + 1) * 4, stream, budget)
-        prepare = kernel("arrange/histogram/histogram_between.cu", "histogram_cells", f"{len(cells)}sPP", defines, card)
+        prepare = kernel(_FILE, "histogram_cells", f"{len(cells)}sPP", defines, card)
         prepare.launch(plan.cells // THREADS + 1, THREADS, (cells, edges.address, words.address), stream=stream)
         edges_flag = () if plan.packed else (int(plan.edges_in_shared),)
         letters = f"PqPI{'I' * len(edges_flag)}{len(cells)}sPP"
-        found = kernel("arrange/histogram/histogram_between.cu", f"{entry}_between", letters, defines, card)
+        found = kernel(_FILE, f"{entry}_between", letters, defines, card)
         args = (source.address, source.length, result.address, plan.factor, *edges_flag, cells, words.address, edges.address)
         held = edges, words
 

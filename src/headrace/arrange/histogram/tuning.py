@@ -36,7 +36,6 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
     for key in KEYS:
         defines = {name: [value] for name, value in histogram_defines(key).items()}
         yield "histogram.cu", defines
-        yield "histogram_between.cu", defines
         if key == "u32":
             yield "histogram.cu", {**defines, "HR_BUCKET": [SAMPLE_BUCKET, ANY]}
 

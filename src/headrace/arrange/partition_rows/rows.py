@@ -8,9 +8,10 @@ from typing import Any
 from headrace import _native
 from headrace.arrange.bucket.functions import BucketFunction
 from headrace.arrange.bucket.functions import hash as hash_of
-from headrace.arrange.gather.take import address_of, take_rows
+from headrace.arrange.gather.take import address_of, is_all_null, take_rows
 from headrace.arrange.multisplit.multisplit import multisplit
 from headrace.columns.column import Column
+from headrace.columns.placement import one_device
 from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError, OptionError
 
@@ -32,7 +33,7 @@ def partition_rows(columns: Mapping[str, Column], by: str, buckets: BucketFuncti
         raise OptionError(f"column {by!r} is of {column.type}; rows are partitioned by numbers, or by a hash of any columns")
     if column.null_count > 0:
         raise nulls_error(by)
-    if _on_gpu(columns):
+    if one_device(columns).kind != "cpu":
         from headrace.arrange.partition_rows.rows_gpu import partition_on_gpu  # needs cuda-core
 
         return partition_on_gpu(columns, by, buckets, context)
@@ -42,7 +43,7 @@ def partition_rows(columns: Mapping[str, Column], by: str, buckets: BucketFuncti
 def partition_rows_by_hash(columns: Mapping[str, Column], by: Iterable[str], count: int, context: Context) -> Parts:
     """Sort rows by the buckets of a hash of their values in the columns `by`."""
     function = hash_of(count)
-    if _on_gpu(columns):
+    if one_device(columns).kind != "cpu":
         from headrace.arrange.partition_rows.rows_gpu import partition_by_hash_on_gpu  # needs cuda-core
 
         return partition_by_hash_on_gpu(columns, by, function, context)
@@ -63,19 +64,6 @@ def nulls_error(name: str) -> OptionError:
 def hashed_width(column: Column) -> tuple[int, bool]:
     """Return the bytes of a value, or of an offset, as hash_rows.hpp has them; and whether values are floats."""
     return column.type.bits // 8, column.type.name in {"float32", "float64"}
-
-
-def is_all_null(column: Column) -> bool:
-    """Return whether every row is null; this holds for a column with an empty dictionary."""
-    return column.type.name == "null" or (column.dictionary is not None and not len(column.dictionary))
-
-
-def _on_gpu(columns: Mapping[str, Column]) -> bool:
-    """Return whether the columns lie on a GPU; raise OptionError if they lie on several devices."""
-    devices = {column.device for column in columns.values()}
-    if len(devices) > 1:
-        raise OptionError(f"columns lie on {' and '.join(sorted(map(str, devices)))}; bring the table to one of them: table.to()")
-    return any(device.kind != "cpu" for device in devices)
 
 
 def _ordered(columns: Mapping[str, Column], keys: Any, buckets: BucketFunction, context: Context) -> Parts:

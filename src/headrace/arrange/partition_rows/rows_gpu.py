@@ -4,32 +4,27 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np  # a dependency of cuda-core
 
 from headrace.arrange.bucket.functions import BucketFunction, rule_for
 from headrace.arrange.bucket.key_types import key_type
 from headrace.arrange.gather.moved_items import MovedItems
-from headrace.arrange.gather.take_gpu import Taker
+from headrace.arrange.gather.take import is_all_null
+from headrace.arrange.gather.take_gpu import Taker, columns_launcher
 from headrace.arrange.histogram.histogram import on_host
 from headrace.arrange.multisplit.gpu.launches import Splitter
 from headrace.arrange.multisplit.gpu.planner import split
 from headrace.arrange.multisplit.gpu.strategy import Bucketing
 from headrace.arrange.multisplit.gpu.tuning import SplitTuning, tuning_of
-from headrace.arrange.partition_rows.rows import Parts, hashed_width, is_all_null, nulls_error
+from headrace.arrange.partition_rows.rows import Parts, hashed_width, nulls_error
 from headrace.arrange.partition_rows.tuning import HASH_THREADS
 from headrace.arrays.arrays import take
 from headrace.arrays.device_array import DeviceArray
 from headrace.columns.column import Column
 from headrace.core.context import Context
-from headrace.gpu.device.device import gpu
-from headrace.gpu.device.event import Event
-from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, GpuLauncher, Launcher, Shape
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
 
 _HASHED_COLUMN_BYTES = 56
 """Size of a ``HashedColumn`` (hash_rows.hpp)."""
@@ -47,7 +42,8 @@ def partition_on_gpu(columns: Mapping[str, Column], by: str, buckets: BucketFunc
     if isinstance(buckets, BucketFunction) and buckets.kind == "splitters":
         edges = on_host(buckets.parameters[0], source, context, budget)
     rule = rule_for(buckets, np.dtype(source.typestr), edges)
-    with _launcher(columns, context) as (launcher, tuning):
+    with columns_launcher(columns, context) as (launcher, card):
+        tuning = tuning_of(card.multiprocessors, card.capability)
         return partition_columns(launcher, columns, by, Bucketing(key_type(source.typestr), rule), tuning)
 
 
@@ -55,30 +51,9 @@ def partition_by_hash_on_gpu(
     columns: Mapping[str, Column], by: Iterable[str], function: BucketFunction, context: Context
 ) -> Parts:
     """Partition a table on a GPU by hashes, as `headrace.arrange.partition_rows.rows.partition_rows_by_hash`."""
-    with _launcher(columns, context) as (launcher, tuning):
+    with columns_launcher(columns, context) as (launcher, card):
+        tuning = tuning_of(card.multiprocessors, card.capability)
         return partition_columns_by_hash(launcher, columns, by, function, tuning)
-
-
-@contextmanager
-def _launcher(columns: Mapping[str, Column], context: Context) -> Iterator[tuple[GpuLauncher, SplitTuning]]:
-    """Yield a launcher for the stream of the first column, ordered after the work that fills the other columns."""
-    buffers: list[Any] = [buffer for column in columns.values() for buffer in _buffers(column)]
-    card = gpu(buffers[0].device)
-    stream = buffers[0].stream
-    for other in {buffer.stream for buffer in buffers} - {stream}:
-        Event(card).record(other).hold(stream)
-    with card.current():
-        yield (
-            GpuLauncher(card, stream=stream, budget=context.new_budget(), crossings=context.crossings),
-            tuning_of(card.multiprocessors, card.capability),
-        )
-    for buffer in buffers:
-        buffer.used_by(stream)
-
-
-def _buffers(column: Column) -> list[Any]:
-    own = [buffer for buffer in (column.values, column.validity, column.offsets, *column.data) if buffer is not None]
-    return own if column.dictionary is None else [*own, *_buffers(column.dictionary)]
 
 
 def partition_columns(

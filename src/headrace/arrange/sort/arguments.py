@@ -52,6 +52,19 @@ def check_order(nulls: str, **flags: object) -> None:
             flag(name, value)
 
 
+KINDS_OF_SORT = ("stable", "mergesort", "quicksort", "heapsort")
+"""Values of NumPy's parameter `kind`."""
+
+
+def check_stability(stable: bool | None, kind: str | None) -> bool:
+    """Return whether a sort is stable, by the parameters `stable` and `kind` of NumPy."""
+    if kind is not None:
+        return choice("kind", kind, KINDS_OF_SORT) in {"stable", "mergesort"} or stable is True
+    if type(stable) is not bool and stable is not None:
+        return flag("stable", stable)
+    return stable is not False
+
+
 def check_strategy(strategy: str | None) -> None:
     """Check that a strategy is known, or None."""
     if strategy is not None:

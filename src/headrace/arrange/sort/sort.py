@@ -11,6 +11,7 @@ from headrace.arrange.sort.arguments import (
     check_apart,
     check_order,
     check_places,
+    check_stability,
     check_values,
     checked_k,
     is_column,
@@ -20,7 +21,8 @@ from headrace.arrange.sort.arguments import (
     target_of,
 )
 from headrace.arrange.sort.request import ColumnMove, sort_task
-from headrace.arrange.sort.small_arrays import argsorted_few, sorted_few
+from headrace.arrange.sort.small_arrays import argsorted_few, argsorted_rows, sorted_few, sorted_rows
+from headrace.arrays.inputs import array_and_lines, converted, named_type
 from headrace.arrays.placement import empty_like, placed, same_device
 from headrace.core.context import Context
 
@@ -57,10 +59,13 @@ class TopK(NamedTuple):
 
 def sort(
     keys: Any,
+    axis: int | None = -1,
     *,
     descending: bool = False,
     total_order: bool = False,
     nulls: str = "last",
+    stable: bool | None = None,
+    kind: str | None = None,
     out: Any = None,
     strategy: str | None = None,
     context: Context | None = None,
@@ -70,8 +75,11 @@ def sort(
     Parameters
     ----------
     keys
-        One-dimensional array of integers of 1 to 8 bytes, float16, float32, float64, bools, or NumPy's times, or a `Column` of
-        such values. The sort runs on its device.
+        Array of integers of 1 to 8 bytes, float16, bfloat16, float32, float64, bools, or NumPy's times; a list or a Series of
+        them; or a `Column`. The sort runs on its device. Arrays with gaps or of big-endian items are copied first.
+    axis
+        Axis to sort along; None sorts all items as one dimension. Lines of more than 16,384 keys are sorted one after another,
+        as all lines on a GPU.
     descending
         Whether the largest key comes first.
     total_order
@@ -80,9 +88,11 @@ def sort(
     nulls
         Position of a column's nulls in both directions: ``"last"`` or ``"first"``. Their values become zeros. On a GPU the host
         waits if their number is unknown, as in a slice.
+    stable, kind
+        Accepted, as in NumPy, without an effect: equal keys are alike, and there is one order of their bits.
     out
         Output array of the same type, length and device; `keys` itself to sort in place, which Ctrl-C does not end. None for a
-        new array. Columns take no `out`.
+        new array. Columns, and arrays of several dimensions, take no `out`.
     strategy
         Algorithm on a GPU; None for an automatic choice. ``"hybrid"``: from the highest digit down, by buckets that are finished
         on chip. ``"digits"``: from the lowest digit up.
@@ -112,6 +122,7 @@ def sort(
     array([ 3.,  2., -1., nan])
     """
     check_order(nulls, descending=descending, total_order=total_order)
+    check_stability(stable, kind)
     if context is None and strategy is None and (out is None or out is keys):
         found = sorted_few(keys, descending=descending, total_order=total_order, in_place=out is not None)
         if found is not None:
@@ -121,6 +132,11 @@ def sort(
         from headrace.arrange.sort.column_sort import sort_column
 
         return sort_column(keys, KeysOptions(descending, total_order, nulls), strategy, context)
+    keys, lines = array_and_lines(keys, axis, "keys")
+    if lines is not None:
+        no_out(out)
+        options: dict[str, Any] = {"descending": descending, "total_order": total_order, "strategy": strategy, "context": context}
+        return lines.restored(sorted_rows(lines, lambda row: sort(row, **options), descending, total_order, context))
     context, budget, source, order = begin(keys, descending, total_order, strategy, context)
     target = target_of(source, source.length, source.typestr, out, budget)
     if out is not None:
@@ -131,12 +147,14 @@ def sort(
 
 def argsort(
     keys: Any,
+    axis: int | None = -1,
     *,
     descending: bool = False,
     total_order: bool = False,
     nulls: str = "last",
-    stable: bool = True,
-    dtype: str = "int64",
+    stable: bool | None = True,
+    kind: str | None = None,
+    dtype: Any = "int64",
     out: Any = None,
     strategy: str | None = None,
     context: Context | None = None,
@@ -145,12 +163,14 @@ def argsort(
 
     Parameters
     ----------
-    keys, descending, total_order, nulls, strategy, context
+    keys, axis, descending, total_order, nulls, strategy, context
         As in `sort`.
     stable
         Whether keys that compare equal keep their order (also descending); False if it does not matter.
+    kind
+        NumPy's name of an algorithm: ``"stable"`` and ``"mergesort"`` mean ``stable=True``; others have no effect.
     dtype
-        Type of the indices: ``"int64"``, ``"uint64"``, ``"int32"`` or ``"uint32"``; 4 bytes only if they can count the keys.
+        Type of the indices, in any spelling: int64, uint64, int32 or uint32; 4 bytes only if they can count the keys.
     out
         Output array of that type, as long as `keys`, on their device. None for a new one.
 
@@ -172,7 +192,9 @@ def argsort(
     >>> argsort(np.array([30, 10, 20, 10], np.uint8))
     array([1, 3, 2, 0])
     """
-    check_order(nulls, descending=descending, total_order=total_order, stable=stable)
+    check_order(nulls, descending=descending, total_order=total_order)
+    stable = check_stability(stable, kind)
+    dtype = dtype if isinstance(dtype, str) and dtype in INDEX_TYPES else named_type(dtype)
     check_places(dtype, 0)
     if context is None and strategy is None and out is None and dtype == "int64":
         found = argsorted_few(keys, descending=descending, total_order=total_order)
@@ -184,6 +206,18 @@ def argsort(
         no_out(out)
         options = KeysOptions(descending, total_order, nulls, stable=stable, dtype=dtype)
         return argsort_column(keys, options, strategy, context)
+    keys, lines = array_and_lines(keys, axis, "keys")
+    if lines is not None:
+        no_out(out)
+        how: dict[str, Any] = {
+            "descending": descending,
+            "total_order": total_order,
+            "stable": stable,
+            "strategy": strategy,
+            "context": context,
+        }
+        found = argsorted_rows(lines, lambda row: argsort(row, **how), descending, total_order, context)
+        return converted(lines.restored(found, keeps_type=False), dtype)
     context, budget, source, order = begin(keys, descending, total_order, strategy, context)
     check_places(dtype, source.length)
     target = target_of(source, source.length, INDEX_TYPES[dtype], out, budget)
@@ -210,7 +244,7 @@ def sort_pairs(
     Parameters
     ----------
     keys, descending, total_order, nulls, strategy, context
-        As in `sort`.
+        As in `sort`; the keys have one dimension.
     values
         An array or a list of arrays, as long as `keys` and on the same device. Items have 1, 2, 4, 8 or 16 bytes. Columns may
         have any type.
@@ -278,7 +312,7 @@ def is_sorted(
     Parameters
     ----------
     keys, descending, total_order, nulls, context
-        As in `sort`. On a GPU the host waits once, for a column with nulls twice.
+        As in `sort`; the keys have one dimension. On a GPU the host waits once, for a column with nulls twice.
 
     Returns
     -------
@@ -308,6 +342,7 @@ def top_k(
     keys: Any,
     k: int,
     *,
+    axis: int | None = -1,
     largest: bool = True,
     total_order: bool = False,
     strategy: str | None = None,
@@ -317,7 +352,7 @@ def top_k(
 
     Parameters
     ----------
-    keys, total_order, strategy, context
+    keys, axis, total_order, strategy, context
         As in `sort`, without nulls. NaN and NaT are taken last, for the largest as for the smallest keys.
     k
         Number of keys to return, at most the number of keys.
@@ -347,6 +382,11 @@ def top_k(
         from headrace.arrange.sort.column_sort import top_of_column
 
         return TopK(*top_of_column(keys, k, KeysOptions(largest, total_order, "last"), strategy, context))
+    keys, lines = array_and_lines(keys, axis, "keys")
+    if lines is not None:
+        how: dict[str, Any] = {"largest": largest, "total_order": total_order, "strategy": strategy, "context": context}
+        indices = lines.each(lambda row: top_k(row, k, **how).indices)
+        return TopK(lines.restored(lines.gathered(indices)), lines.restored(indices, keeps_type=False))
     context, budget, source, order = begin(keys, largest, total_order, strategy, context)
     k = checked_k(k, source.length)
     target = empty_like(source, k, budget=budget)

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from headrace.core.errors import OptionError
 from headrace.core.expressions.expression_types import COMPARISONS, as_c, as_program, bucket_as_c, check
+from headrace.core.expressions.operators import Operators, check_depth
 
 _MODULUS = 2**32
 _SHIFTS = {"<<", ">>"}
 _DIVISIONS = {"//", "%"}
 _JOINS = {"&", "|", "^"}
-_MAX_DEPTH = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Expression:
+class Expression(Operators):
     """Function of a key. The value of a comparison is 1 if it is true, else 0.
 
     Parameters
@@ -94,82 +94,21 @@ class Expression:
         left, right = (part.of(keys) for part in self.parts)
         return _APPLY[str(self.symbol)](left, right) % _MODULUS
 
-    def __add__(self, other: object) -> Expression:
-        return _combined("+", self, other)
+    @classmethod
+    def combined(cls, symbol: str, left: object, right: object) -> Self:
+        """Return the expression of an operator and its operands, which are expressions or numbers."""
+        if symbol in _SHIFTS and not (isinstance(right, int) and 0 <= right < 64):
+            raise OptionError(f"keys are shifted by a number from 0 to 63, not by {right!r}")
+        if symbol in _DIVISIONS and not (isinstance(right, int) and right > 0):
+            raise OptionError(f"keys are divided by a positive number, not by {right!r}")
+        parts = _part(left), _part(right)
+        return cls(symbol, parts, check_depth(1 + max(part.depth for part in parts)))
 
-    def __radd__(self, other: object) -> Expression:
-        return _combined("+", other, self)
+    def __lshift__(self, other: object) -> Self:
+        return self.combined("<<", self, other)
 
-    def __sub__(self, other: object) -> Expression:
-        return _combined("-", self, other)
-
-    def __rsub__(self, other: object) -> Expression:
-        return _combined("-", other, self)
-
-    def __mul__(self, other: object) -> Expression:
-        return _combined("*", self, other)
-
-    def __rmul__(self, other: object) -> Expression:
-        return _combined("*", other, self)
-
-    def __and__(self, other: object) -> Expression:
-        return _combined("&", self, other)
-
-    def __rand__(self, other: object) -> Expression:
-        return _combined("&", other, self)
-
-    def __or__(self, other: object) -> Expression:
-        return _combined("|", self, other)
-
-    def __ror__(self, other: object) -> Expression:
-        return _combined("|", other, self)
-
-    def __xor__(self, other: object) -> Expression:
-        return _combined("^", self, other)
-
-    def __rxor__(self, other: object) -> Expression:
-        return _combined("^", other, self)
-
-    def __floordiv__(self, other: object) -> Expression:
-        return _combined("//", self, other)
-
-    def __mod__(self, other: object) -> Expression:
-        return _combined("%", self, other)
-
-    def __truediv__(self, other: object) -> Expression:
-        return _combined("/", self, other)
-
-    def __rtruediv__(self, other: object) -> Expression:
-        return _combined("/", other, self)
-
-    def __lshift__(self, other: object) -> Expression:
-        return _combined("<<", self, other)
-
-    def __rshift__(self, other: object) -> Expression:
-        return _combined(">>", self, other)
-
-    def __lt__(self, other: object) -> Expression:
-        return _combined("<", self, other)
-
-    def __le__(self, other: object) -> Expression:
-        return _combined("<=", self, other)
-
-    def __gt__(self, other: object) -> Expression:
-        return _combined(">", self, other)
-
-    def __ge__(self, other: object) -> Expression:
-        return _combined(">=", self, other)
-
-    def __eq__(self, other: object) -> Expression:  # type: ignore[override]
-        return _combined("==", self, other)
-
-    def __ne__(self, other: object) -> Expression:  # type: ignore[override]
-        return _combined("!=", self, other)
-
-    __hash__ = object.__hash__
-
-    def __bool__(self) -> bool:
-        raise OptionError("an expression is a function of keys and neither true nor false; combine comparisons by & and |")
+    def __rshift__(self, other: object) -> Self:
+        return self.combined(">>", self, other)
 
 
 _APPLY = {
@@ -190,18 +129,6 @@ _APPLY = {
     "==": lambda a, b: (a == b) * 1,
     "!=": lambda a, b: (a != b) * 1,
 }
-
-
-def _combined(symbol: str, left: object, right: object) -> Expression:
-    if symbol in _SHIFTS and not (isinstance(right, int) and 0 <= right < 64):
-        raise OptionError(f"keys are shifted by a number from 0 to 63, not by {right!r}")
-    if symbol in _DIVISIONS and not (isinstance(right, int) and right > 0):
-        raise OptionError(f"keys are divided by a positive number, not by {right!r}")
-    parts = _part(left), _part(right)
-    depth = 1 + max(part.depth for part in parts)
-    if depth > _MAX_DEPTH:
-        raise OptionError(f"an expression may nest at most {_MAX_DEPTH} operators")
-    return Expression(symbol, parts, depth)
 
 
 def _part(value: object) -> Expression:

@@ -8,8 +8,8 @@ HR_BEGIN_NAMESPACE
 namespace {
 
 // Each result depends only on the operands at the same index, so results may overwrite operands.
-template <class Value, class Function>
-void each(Operand<Value> a, Operand<Value> b, Value* to, usize count, Function function) {
+template <class Value, class Result, class Function>
+void each(Operand<Value> a, Operand<Value> b, Result* to, usize count, Function function) {
     if (a.values != nullptr && b.values != nullptr) {
 #pragma GCC ivdep
         for (usize i = 0; i < count; ++i) to[i] = function(item_at(a.values + i), item_at(b.values + i));
@@ -106,11 +106,31 @@ void apply(ExpressionOperation operation, Operand<Value> a, Operand<Value> b, Va
     }
 }
 
+template <class Value>
+void compare(ExpressionOperation operation, Operand<Value> a, Operand<Value> b, u8* to, usize count) {
+    const auto run = [&](auto function) { each(a, b, to, count, function); };
+    switch (operation) {
+        case ExpressionOperation::less:
+            return run([](Value x, Value y) -> u8 { return x < y; });
+        case ExpressionOperation::at_most:
+            return run([](Value x, Value y) -> u8 { return x <= y; });
+        case ExpressionOperation::more:
+            return run([](Value x, Value y) -> u8 { return x > y; });
+        case ExpressionOperation::at_least:
+            return run([](Value x, Value y) -> u8 { return x >= y; });
+        case ExpressionOperation::equal:
+            return run([](Value x, Value y) -> u8 { return x == y; });
+        default:
+            return run([](Value x, Value y) -> u8 { return x != y; });
+    }
+}
+
 }  // namespace
 
 const ExpressionKernels& expression_kernels() {
-    static constexpr ExpressionKernels kernels = {apply<u32>, apply<i32>,   apply<u64>,
-                                                  apply<i64>, apply<float>, apply<double>};
+    static constexpr ExpressionKernels kernels = {apply<u32>,     apply<i32>,     apply<u64>,   apply<i64>,
+                                                  apply<float>,   apply<double>,  compare<i64>, compare<u64>,
+                                                  compare<float>, compare<double>};
     return kernels;
 }
 

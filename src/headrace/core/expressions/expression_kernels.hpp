@@ -40,7 +40,11 @@ template <class Value>
 using ApplyOperation = void (*)(ExpressionOperation operation, Operand<Value> a, Operand<Value> b, Value* to,
                                 usize count);
 
-// One kernel per type of values, in the order of their numbers in a program.
+// Writes the truth of a comparison, 1 or 0. At most one operand is a number.
+template <class Value>
+using CompareValues = void (*)(ExpressionOperation operation, Operand<Value> a, Operand<Value> b, u8* to, usize count);
+
+// One kernel per type of values, in the order of their numbers in a program; then comparisons.
 struct ExpressionKernels {
     ApplyOperation<u32> of_u32;
     ApplyOperation<i32> of_i32;
@@ -48,6 +52,10 @@ struct ExpressionKernels {
     ApplyOperation<i64> of_i64;
     ApplyOperation<float> of_float;
     ApplyOperation<double> of_double;
+    CompareValues<i64> compare_i64;
+    CompareValues<u64> compare_u64;
+    CompareValues<float> compare_float;
+    CompareValues<double> compare_double;
 };
 
 }  // namespace headrace

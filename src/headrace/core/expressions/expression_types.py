@@ -108,6 +108,11 @@ _VALUES = {
 }  # fmt: skip
 
 
+def operation_number(symbol: str) -> int:
+    """Return the number of an operator in expression_kernels.hpp."""
+    return _OPERATIONS.index(symbol)
+
+
 def values_of(keys: str) -> Values:
     """Return the type of values for keys of a type, which is written as in NumPy but without byte order."""
     return _VALUES[keys]

@@ -32,4 +32,14 @@ void sum_widened(std::string_view item, ArrayPair arrays, Isa isa, unsigned thre
 // Writes the sum of items of type "float" or "double", in the order of primitives/float_sum.hpp; 0 for no items.
 void float_sum(std::string_view item, const ArrayPair& arrays, unsigned threads);
 
+// Positions of running sums in an output: result i is item i + `by`, 0 or 1, of `length` items.
+struct Shifted {
+    u64 by;
+    u64 length;
+};
+
+// Writes the running sums of 1 or more items of type "float" or "double", in the order of primitives/float_scan.hpp.
+// If they are shifted, the first item of the output is 0.
+void float_scan(std::string_view item, const ArrayPair& arrays, const Shifted& shifted, unsigned threads);
+
 }  // namespace headrace

@@ -6,10 +6,5 @@ from headrace.gpu.kernels.source import Programs
 
 PROGRAMS: Programs = (
     # Decoding of other encodings.
-    (
-        "decode.cu",
-        {
-            "HR_THREADS": [256],
-        },
-    ),
+    ("decode.cu", {"HR_THREADS": [256]}),
 )

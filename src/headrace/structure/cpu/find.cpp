@@ -14,6 +14,7 @@
 
 #include "core/cpu/simd.hpp"
 #include "structure/cpu/plain_masks.hpp"
+#include "structure/cpu/plain_summary.hpp"
 
 HR_BEGIN_NAMESPACE
 namespace {

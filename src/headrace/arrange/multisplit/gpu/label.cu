@@ -11,7 +11,7 @@ using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
 
-template <class Label>
+template <class Digit, class Label>
 static __device__ __forceinline__ u32 write_labels(const Key* keys, u64 count, const Digit& digit, Label* labels) {
     u32 strays = 0;
     for (u64 i = static_cast<u64>(blockIdx.x) * threads + threadIdx.x; i < count;
@@ -23,9 +23,10 @@ static __device__ __forceinline__ u32 write_labels(const Key* keys, u64 count, c
     return strays;
 }
 
-// Writes labels; adds the number of keys in no bucket to `strays`.
-extern "C" __global__ void __launch_bounds__(threads)
-    label(const Key* keys, u64 count, Digit digit, void* labels, u32 width, u64* strays) {
+// Writes labels of 1, 2 or 4 bytes; adds the number of keys in no bucket to `strays`.
+template <class Digit>
+static __device__ __forceinline__ void label(const Key* keys, u64 count, const Digit& digit, void* labels, u32 width,
+                                             u64* strays) {
     u32 found;
     if (width == 1) {
         found = write_labels(keys, count, digit, static_cast<u8*>(labels));
@@ -38,8 +39,9 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // Finds the start of each of `buckets` buckets, and the end, in keys sorted by bucket: one binary search per bucket.
-extern "C" __global__ void __launch_bounds__(threads)
-    find_buckets(const Key* keys, u64 count, Digit digit, u32 buckets, u64* starts) {
+template <class Digit>
+static __device__ __forceinline__ void find_buckets(const Key* keys, u64 count, const Digit& digit, u32 buckets,
+                                                    u64* starts) {
     for (u32 bucket = blockIdx.x * threads + threadIdx.x; bucket <= buckets; bucket += gridDim.x * threads) {
         u64 low = 0;
         for (u64 left = count; left != 0;) {
@@ -54,3 +56,22 @@ extern "C" __global__ void __launch_bounds__(threads)
         starts[bucket] = low;
     }
 }
+
+// The kernels of a rule. One program has those of all rules but Computed, which needs a program for each expression.
+#define HR_LABEL_KERNELS(rule)                                                                                     \
+    extern "C" __global__ void __launch_bounds__(threads)                                                          \
+        label_##rule(const Key* keys, u64 count, DigitBy<rule<Key>> digit, void* labels, u32 width, u64* strays) { \
+        label(keys, count, digit, labels, width, strays);                                                          \
+    }                                                                                                              \
+    extern "C" __global__ void __launch_bounds__(threads)                                                          \
+        find_buckets_##rule(const Key* keys, u64 count, DigitBy<rule<Key>> digit, u32 buckets, u64* starts) {      \
+        find_buckets(keys, count, digit, buckets, starts);                                                         \
+    }
+
+#if defined(HR_BUCKET)
+HR_LABEL_KERNELS(Computed)
+#else
+HR_LABEL_KERNELS(BitsOf)
+HR_LABEL_KERNELS(AnyOf)
+HR_LABEL_KERNELS(BetweenOf)
+#endif

@@ -43,9 +43,9 @@ def labelled(
     unbucketed = launcher.allocate(8, fill=0)
     digit, _held = _digit(splitter, key, rule)
     bucket = text_of(rule) if rule.name == "Computed" else ""
-    shape = Shape(_label_defines(key, rule.name, bucket), _blocks(splitter, splitter.count), LABEL_THREADS)
+    shape = Shape(_label_defines(key, bucket), _blocks(splitter, splitter.count), LABEL_THREADS)
     args = (columns[0].source, splitter.count, digit, labels, width, unbucketed)
-    launcher.launch(_entry("label", f"PQ{len(digit)}sPIP"), shape, args)
+    launcher.launch(_entry(f"label_{rule.name}", f"PQ{len(digit)}sPIP"), shape, args)
     return [MovedItems(labels, ordered, width), *columns], unbucketed
 
 
@@ -79,9 +79,9 @@ def find_buckets(splitter: Splitter, by: DigitRule, keys: DeviceBuffer, count: i
         The keys, the number of buckets, and the buffer for the result.
     """
     key, rule, digit = by
-    shape = Shape(_label_defines(key, rule, ""), _blocks(splitter, count + 1), LABEL_THREADS)
+    shape = Shape(_label_defines(key), _blocks(splitter, count + 1), LABEL_THREADS)
     args = (keys, splitter.count, digit, count, offsets)
-    splitter.launcher.launch(_entry("find_buckets", f"PQ{len(digit)}sIP"), shape, args)
+    splitter.launcher.launch(_entry(f"find_buckets_{rule}", f"PQ{len(digit)}sIP"), shape, args)
 
 
 def _blocks(splitter: Splitter, items: int) -> int:
@@ -95,7 +95,7 @@ def _entry(name: str, signature: str) -> Entry:
 
 @cache
 def _cells_entry(nbytes: int) -> Entry:
-    return Entry("arrange/histogram/histogram_between.cu", "histogram_cells", f"{nbytes}sPP")
+    return Entry("arrange/histogram/histogram.cu", "histogram_cells", f"{nbytes}sPP")
 
 
 @cache
@@ -104,6 +104,6 @@ def _cells_defines(key: str) -> dict[str, Any]:
 
 
 @lru_cache(256)
-def _label_defines(key: str, rule: str, bucket: str) -> dict[str, Any]:
-    defines: dict[str, Any] = {"HR_KEY": key, "HR_RULE": rule, "HR_THREADS": LABEL_THREADS}
+def _label_defines(key: str, bucket: str = "") -> dict[str, Any]:
+    defines: dict[str, Any] = {"HR_KEY": key, "HR_THREADS": LABEL_THREADS}
     return {**defines, "HR_BUCKET": bucket} if bucket else defines

@@ -1,5 +1,5 @@
-// Computes the digit of a key: its bucket, one of at most 256, by the rule HR_RULE (rules.hpp). The rule Computed
-// evaluates an expression of the caller.
+// Computes the digit of a key: its bucket, one of at most 256, by a rule (rules.hpp): HR_RULE, where there is one.
+// The rule Computed evaluates an expression of the caller.
 #pragma once
 #include "arrange/bucket/rules.hpp"
 #include "core/expressions/expression_values.hpp"
@@ -24,10 +24,10 @@ struct Computed {
 };
 #endif
 
-using Rule = HR_RULE<Key>;
-
-// `last`: the highest bucket. Keys in no bucket get this digit, so that all positions stay in bounds.
-struct Digit {
+// The digit of a key by a rule. `last`: the highest bucket. Keys in no bucket get this digit, so that all positions
+// stay in bounds.
+template <class Rule>
+struct DigitBy {
     Rule rule;
     u32 last;
     u32 unused;
@@ -45,15 +45,20 @@ struct Digit {
     }
 
 private:
-    template <class Rule>
-        requires requires(const Rule& rule, u32 key) { rule.offset_of(key); }
-    __device__ __forceinline__ u32 offset_by(const Rule& rule, u32 key) const {
+    template <class Given>
+        requires requires(const Given& rule, u32 key) { rule.offset_of(key); }
+    __device__ __forceinline__ u32 offset_by(const Given& rule, u32 key) const {
         return rule.offset_of(key);
     }
-    template <class Rule, class Word>
-    __device__ __forceinline__ u32 offset_by(const Rule&, Word key) const {
+    template <class Given, class Word>
+    __device__ __forceinline__ u32 offset_by(const Given&, Word key) const {
         return 4 * of(key);
     }
 };
+
+#if defined(HR_RULE)
+using Rule = HR_RULE<Key>;
+using Digit = DigitBy<Rule>;
+#endif
 
 }  // namespace headrace

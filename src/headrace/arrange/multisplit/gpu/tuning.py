@@ -252,13 +252,10 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
     for key in ("u32", "u64"):
         sizes = {**reserve_defines(tunings[0], key, 1 << DIGIT_BITS, 1), "HR_TO": ["u32", ANY]}
         yield "reserve.cu", _listed({**rule_defines(PassKind(key, "BitsOf", DIGIT_BITS)), **sizes})
-    for key, rule in product(LABEL_KEYS, RULES):
-        if rule != "BitsOf" or key not in {"float", "double"}:  # bits of floats are bits of words
-            yield "label.cu", _listed({"HR_KEY": key, "HR_RULE": rule, "HR_THREADS": LABEL_THREADS})
+    yield "label.cu", {"HR_KEY": LABEL_KEYS, "HR_THREADS": [LABEL_THREADS]}
     for key in ("u8", "u16", "u32", "u64", "WideKey"):
         buckets = [SAMPLE_BUCKET, ANY] if key == "u32" else [ANY]
-        label = {"HR_KEY": key, "HR_RULE": "Computed", "HR_BUCKET": buckets, "HR_THREADS": LABEL_THREADS}
-        yield "label.cu", _listed(label)
+        yield "label.cu", _listed({"HR_KEY": key, "HR_BUCKET": buckets, "HR_THREADS": LABEL_THREADS})
     sizes = {"HR_THREADS": ANY, "HR_ITEMS": ANY, "HR_BLOCKS": ANY}
     keys = {"HR_KEY": ["u32", "u64"], "HR_RULE": "BitsOf", "HR_BITS": [*KERNEL_BITS], "HR_PLACES": BY_CHUNKS}
     yield "split.cu", _listed({**keys, **sizes, "HR_VALUES": [0, 1, 4, 8], "HR_TOGETHER": [0, 1], "HR_TO": ["u32", "u64"]})

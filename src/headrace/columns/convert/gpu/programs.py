@@ -4,11 +4,4 @@ from __future__ import annotations
 
 from headrace.gpu.kernels.source import Programs
 
-PROGRAMS: Programs = (
-    (
-        "string_offsets.cu",
-        {
-            "HR_THREADS": [256],
-        },
-    ),
-)
+PROGRAMS: Programs = (("string_offsets.cu", {"HR_THREADS": [256]}),)

@@ -1,9 +1,8 @@
-"""Copies some records and their line numbers from a text on a GPU to the host (size_records.cu, gather_records.cu)."""
+"""Copies some records and their line numbers from a text on a GPU to the host (gather_records.cu)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,8 @@ from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Laun
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import known_dfa_tables
 
-_SIZE = Entry("columns/faults/gpu/size_records.cu", "size_records", "PQPPPQP")
+_SIZE = {states: Entry("columns/faults/gpu/gather_records.cu", f"size_records_{states}", "PQQPPPQP") for states in (8, 16, 64)}
+"""Kernels by the greatest number of states of the dialect's automaton."""
 _GATHER = Entry("columns/faults/gpu/gather_records.cu", "gather_records", "PPPQP")
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
@@ -74,9 +74,9 @@ class LocatedRecords:
         table = launcher.put(np.frombuffer(tables.tobytes(), np.uint8))
         results, listed = launcher.allocate((2 * count + 1) * 8), launcher.put(begins)
         offsets, lines = BufferSlice(results, 0, (count + 1) * 8), BufferSlice(results, (count + 1) * 8)
-        shape = Shape(_size_defines(tables["steps"].shape[1], MAX_RECORD_BYTES), -(-count // _THREADS), _THREADS)
-        args = [self.text, self.text.nbytes, table, self.marks, listed, count, offsets]
-        launcher.launch(_SIZE, shape, args)
+        shape = Shape(_DEFINES, -(-count // _THREADS), _THREADS)
+        args = [self.text, self.text.nbytes, MAX_RECORD_BYTES, table, self.marks, listed, count, offsets]
+        launcher.launch(_SIZE[tables["steps"].shape[1]], shape, args)
         scan_string_sizes(launcher, offsets, (count, 1), BufferSlice(offsets, 8 * count, 8))
         if self.whole is not None:
             number_lines(launcher, self.whole, listed, self.begin, lines)
@@ -95,8 +95,3 @@ class LocatedRecords:
             first = last
         texts = parts[0] if len(parts) == 1 else np.concatenate(parts)
         return RecordTexts(texts, ends[1:], line_numbers)
-
-
-@cache
-def _size_defines(states: int, max_bytes: int) -> dict[str, int]:
-    return {**_DEFINES, "HR_STATES": states, "HR_MAX_BYTES": max_bytes}

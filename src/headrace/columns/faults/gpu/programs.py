@@ -6,42 +6,9 @@ from headrace.gpu.kernels.source import Programs
 
 PROGRAMS: Programs = (
     # Programs that process faults: lines, rejected rows, single values.
-    (
-        "count_lines.cu",
-        {
-            "HR_THREADS": [256],
-        },
-    ),
-    (
-        "gather_records.cu",
-        {
-            "HR_THREADS": [256],
-        },
-    ),
-    (
-        "size_records.cu",
-        {
-            "HR_THREADS": [256],
-            "HR_STATES": [8, 16, 64],
-            "HR_MAX_BYTES": [16384],
-        },
-    ),
-    (
-        "remove_rows.cu",
-        {
-            "HR_THREADS": [256],
-        },
-    ),
-    (
-        "store_values.cu",
-        {
-            "HR_THREADS": [256],
-        },
-    ),
-    (
-        "patch_strings.cu",
-        {
-            "HR_THREADS": [256],
-        },
-    ),
+    ("count_lines.cu", {"HR_THREADS": [256]}),
+    ("gather_records.cu", {"HR_THREADS": [256]}),
+    ("remove_rows.cu", {"HR_THREADS": [256]}),
+    ("store_values.cu", {"HR_THREADS": [256]}),
+    ("patch_strings.cu", {"HR_THREADS": [256]}),
 )

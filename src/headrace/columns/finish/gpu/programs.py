@@ -6,16 +6,6 @@ from headrace.gpu.kernels.source import Programs
 
 PROGRAMS: Programs = (
     # Smaller types, and numbers of rows.
-    (
-        "finish.cu",
-        {
-            "HR_THREADS": [256],
-        },
-    ),
-    (
-        "concat.cu",
-        {
-            "HR_THREADS": [256],
-        },
-    ),
+    ("finish.cu", {"HR_THREADS": [256]}),
+    ("concat.cu", {"HR_THREADS": [256]}),
 )

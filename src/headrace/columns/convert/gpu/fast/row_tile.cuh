@@ -8,6 +8,7 @@
 
 #include "columns/convert/gpu/digits.cuh"
 #include "columns/convert/gpu/fast/row_task.hpp"
+#include "columns/convert/gpu/wide_tiles.cuh"
 #include "gpu/block/block.cuh"
 #include "structure/gpu/tile_text.cuh"
 
@@ -29,8 +30,6 @@ constexpr u32 tile_chunks = tile_bytes / 32;
 constexpr u32 thread_chunks =
     (tile_chunks + threads - 1) / threads;  // consecutive words of a thread; the last threads may have fewer
 constexpr u32 max_records = tile_bytes / 8;
-// A tile of fewer than 32 records of this many columns is left to the general path, which has a lane a column.
-constexpr u32 min_wide_columns = 48;
 constexpr i64 window_reach = 32;  // bytes before a field that are loaded with it
 constexpr u32 pad_vectors = 5;    // vectors after the tile that loads may reach, and 32 bytes
 constexpr u32 pad_chunks = 3;
@@ -190,7 +189,7 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
 // the general path reads columns side by side.
 HR_FN bool is_readable(const RowTask& task, const RowTile& tile) {
     const bool staged = !tile.entry.open || static_cast<i64>(tile.entry.record_begin) >= tile.origin + window_reach;
-    const bool wide = tile.records < tile::lanes && task.columns >= min_wide_columns;
+    const bool wide = tile.records < few_rows && task.columns >= declined_columns;
     return tile.records <= max_records && staged && !wide && (may_quote || !tile.inside);
 }
 

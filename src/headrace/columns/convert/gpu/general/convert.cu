@@ -12,6 +12,7 @@
 #include "columns/convert/gpu/general/tile_copy.cuh"
 #include "columns/convert/gpu/general/tile_units.cuh"
 #include "columns/convert/gpu/size_estimate.hpp"
+#include "columns/convert/gpu/wide_tiles.cuh"
 
 using namespace headrace;
 
@@ -76,7 +77,7 @@ HR_FN void convert_window(ConvertMemory& memory, const u8* text, const ConvertTa
     }
     if (!writes || deal.groups == 0 || tile.only_kinds) return;
     const u32 others = task.columns - task.strings;
-    if (tile.regular && deal.rows.end - deal.rows.first < min_rows && others >= min_columns) {
+    if (tile.regular && deal.rows.end - deal.rows.first < few_rows && others >= lane_columns) {
         for (u32 first = (unit - task.strings) * tile::lanes; first < others;) {
             const u32 column = task.strings + first + tile::lane();
             if (column < task.columns) convert_lane(memory, text, task, tile, window, deal.rows, columns[column]);

@@ -110,9 +110,6 @@ HR_COLD void convert_left(const ConvertMemory& memory, const u8* text, const Con
     }
 }
 
-constexpr u32 min_rows = 32;     // a tile has few rows if it has less
-constexpr u32 min_columns = 32;  // and many columns if it has these
-
 // Reads a lane's field by the forms of its column, or by the shared rules.
 HR_FN Converted read_field(const ConvertMemory& memory, const u8* text, const ConvertTask& task,
                            const ConvertTile& tile, const ConvertColumn& column, const LoopColumn& loop, i32 slot,

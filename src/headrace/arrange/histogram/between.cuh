@@ -3,8 +3,10 @@
 // Bytes moved per key of width w: w, and for each block 8 per bucket and 4 per cell. A key of 4 bytes takes 20
 // instructions, a float 27, of the 32 that the rate of memory allows. Lookups take 3.5 wavefronts of shared memory,
 // because of bank conflicts (docs/decisions/0011-histogram.md).
+#pragma once
 #include "arrange/histogram/count.cuh"
 
+#if !defined(HR_BUCKET)
 using namespace headrace;
 
 using Wide = Widened<Key>::Type;
@@ -73,3 +75,4 @@ extern "C" __global__ void __launch_bounds__(threads) histogram_cells(Cells<Key>
     const u32 cell = blockIdx.x * threads + threadIdx.x;
     if (cell <= cells.count) words[cell] = word_of_cell(cells, edges, cell);
 }
+#endif

@@ -1,0 +1,292 @@
+// Evaluates conditions on rows: the GPU counterpart of arrange/filter/filter.cpp. A thread runs the program of
+// filter.hpp for a row, on a stack of its own. All threads of a warp take the same step, so they do not diverge.
+//
+// Bytes moved per row: the values of the program's columns and a bit, then 8 per row that is selected.
+#include "arrange/bucket/rules.hpp"
+#include "arrange/filter/filter.hpp"
+#include "gpu/block/block.cuh"
+
+using namespace headrace;
+
+constexpr u32 threads = HR_THREADS;
+constexpr u32 turns = 8;
+constexpr u32 block_rows = threads * turns;
+constexpr u32 block_words = block_rows / tile::lanes;
+
+static __device__ __forceinline__ u64 row_of_turn(u32 turn) {
+    return static_cast<u64>(blockIdx.x) * block_rows + turn * threads + threadIdx.x;
+}
+
+// A value in two words; a text is its address and size.
+struct StackValue {
+    u64 low;
+    u64 high;
+    bool valid;
+};
+
+static __device__ __forceinline__ int order_of_texts(TextRef a, TextRef b) {
+    const u64 size = a.size < b.size ? a.size : b.size;
+    for (u64 i = 0; i < size; ++i) {
+        if (a.bytes[i] != b.bytes[i]) return a.bytes[i] < b.bytes[i] ? -1 : 1;
+    }
+    return a.size == b.size ? 0 : a.size < b.size ? -1 : 1;
+}
+
+static __device__ __forceinline__ bool matches_at(TextRef text, u64 at, TextRef part) {
+    for (u64 i = 0; i < part.size; ++i) {
+        if (text.bytes[at + i] != part.bytes[i]) return false;
+    }
+    return true;
+}
+
+static __device__ __noinline__ bool has_part(FilterOperation operation, TextRef text, TextRef part) {
+    if (part.size > text.size) return false;
+    const u64 last = text.size - part.size;
+    if (operation == FilterOperation::starts) return matches_at(text, 0, part);
+    if (operation == FilterOperation::ends) return matches_at(text, last, part);
+    for (u64 at = 0; at <= last; ++at) {
+        if (matches_at(text, at, part)) return true;
+    }
+    return false;
+}
+
+static __device__ __noinline__ StackValue read_column(const FilterColumn& column, u64 row) {
+    StackValue found{0, 0, is_valid(column, row)};
+    if (!found.valid) return found;
+    switch (column.kind) {
+        case FilterKind::bits:
+            found.low = bit_of(column, row);
+            break;
+        case FilterKind::integers:
+            found.low = column.width == 1   ? static_cast<u64>(static_cast<i64>(item_of<i8>(column, row)))
+                        : column.width == 2 ? static_cast<u64>(static_cast<i64>(item_of<i16>(column, row)))
+                        : column.width == 4 ? static_cast<u64>(static_cast<i64>(item_of<i32>(column, row)))
+                                            : item_of<u64>(column, row);
+            break;
+        case FilterKind::unsigned_integers:
+        case FilterKind::floats:
+            found.low = column.width == 1   ? item_of<u8>(column, row)
+                        : column.width == 2 ? item_of<u16>(column, row)
+                        : column.width == 4 ? item_of<u32>(column, row)
+                                            : item_of<u64>(column, row);
+            break;
+        case FilterKind::decimals: {
+            const Int128 value = item_of<Int128>(column, row);
+            found.low = value.low;
+            found.high = value.high;
+            break;
+        }
+        default: {
+            const TextRef text = text_of(column, row);
+            found.low = reinterpret_cast<u64>(text.bytes);
+            found.high = text.size;
+        }
+    }
+    return found;
+}
+
+static __device__ __forceinline__ TextRef text_in(const StackValue& value) {
+    return {reinterpret_cast<const u8*>(value.low), value.high};
+}
+
+template <class Value>
+static __device__ __forceinline__ Value value_in(u64 word) {
+    if constexpr (sizeof(Value) == 4) {
+        return bits_as<Value>(static_cast<u32>(word));
+    } else if constexpr (Modular<Value>::whole) {
+        return static_cast<Value>(word);
+    } else {
+        return bits_as<Value>(word);
+    }
+}
+
+template <class Value>
+static __device__ __forceinline__ u64 word_of(Value value) {
+    if constexpr (Modular<Value>::whole) {
+        return static_cast<u64>(value);
+    } else {
+        return BitsAs<Value>::of(value);
+    }
+}
+
+// Returns the word of a sum and the like, or 1 or 0 for a comparison.
+template <class Value>
+static __device__ __forceinline__ u64 computed(ExpressionOperation operation, u64 left, u64 right) {
+    const Value a = value_in<Value>(left), b = value_in<Value>(right);
+    switch (operation) {
+        case ExpressionOperation::add:
+            return word_of(added(a, b));
+        case ExpressionOperation::subtract:
+            return word_of(subtracted(a, b));
+        case ExpressionOperation::multiply:
+            return word_of(multiplied(a, b));
+        case ExpressionOperation::less:
+            return a < b;
+        case ExpressionOperation::at_most:
+            return a <= b;
+        case ExpressionOperation::more:
+            return a > b;
+        case ExpressionOperation::at_least:
+            return a >= b;
+        case ExpressionOperation::equal:
+            return a == b;
+        case ExpressionOperation::unequal:
+            return a != b;
+        default:
+            break;
+    }
+    if constexpr (Modular<Value>::whole) {
+        return word_of(operation == ExpressionOperation::quotient ? quotient_of(a, b) : remainder_of(a, b));
+    } else {
+        return word_of(a / b);
+    }
+}
+
+static __device__ __noinline__ u64 compute(const FilterStep& step, u64 left, u64 right) {
+    const auto operation = static_cast<ExpressionOperation>(step.a);
+    if (step.domain == FilterDomain::i64) return computed<i64>(operation, left, right);
+    if (step.domain == FilterDomain::u64) return computed<u64>(operation, left, right);
+    if (step.domain == FilterDomain::f32) return computed<float>(operation, left, right);
+    return computed<double>(operation, left, right);
+}
+
+static __device__ __forceinline__ void convert(const FilterStep& step, StackValue& value) {
+    const auto from = static_cast<FilterDomain>(step.a);
+    if (step.domain == FilterDomain::i128) {
+        const Int128 found = scaled(value.low, from == FilterDomain::i64, step.b);
+        value.low = found.low;
+        value.high = found.high;
+    } else if (from == FilterDomain::f32) {
+        value.low = word_of(static_cast<double>(value_in<float>(value.low)));
+    } else if (from == FilterDomain::i64) {
+        value.low = word_of(static_cast<double>(static_cast<i64>(value.low)));
+    } else {
+        value.low = word_of(static_cast<double>(value.low));
+    }
+}
+
+template <class Value>
+static __device__ __forceinline__ bool is_value_among(const u8* sorted, u64 count, u64 word) {
+    return is_among(reinterpret_cast<const Value*>(sorted), count, value_in<Value>(word));
+}
+
+static __device__ __noinline__ bool is_listed(const FilterStep& step, const u8* constants, const StackValue& value) {
+    const u8* const sorted = constants + step.a;
+    if (step.domain == FilterDomain::text) {
+        const auto order = [](TextRef a, TextRef b) { return order_of_texts(a, b); };
+        return is_text_among(reinterpret_cast<const u64*>(sorted), step.b, constants, text_in(value), order);
+    }
+    if (step.domain == FilterDomain::i64) return is_value_among<i64>(sorted, step.b, value.low);
+    if (step.domain == FilterDomain::u64) return is_value_among<u64>(sorted, step.b, value.low);
+    if (step.domain == FilterDomain::f32) return is_value_among<float>(sorted, step.b, value.low);
+    return is_value_among<double>(sorted, step.b, value.low);
+}
+
+// Writes a comparison, a sum, & or | to the left operand. Truths are 0 where a row is null.
+static __device__ __forceinline__ void apply(const FilterStep& step, StackValue& left, const StackValue& right) {
+    const bool both = left.valid && right.valid;
+    const auto comparison = static_cast<ExpressionOperation>(step.a);
+    switch (step.operation) {
+        case FilterOperation::conjoin:
+            left.valid = both || (left.valid && left.low == 0) || (right.valid && right.low == 0);
+            left.low &= right.low;
+            return;
+        case FilterOperation::disjoin:
+            left.valid = both || left.low != 0 || right.low != 0;
+            left.low |= right.low;
+            return;
+        case FilterOperation::differ:
+            left.low = both ? left.low ^ right.low : 0;
+            break;
+        case FilterOperation::compute:
+            left.low = compute(step, left.low, right.low);
+            break;
+        case FilterOperation::compare:
+            if (!both) {
+                left.low = 0;
+            } else if (step.domain == FilterDomain::text) {
+                left.low = holds(comparison, order_of_texts(text_in(left), text_in(right)));
+            } else if (step.domain == FilterDomain::i128) {
+                left.low = holds(comparison, order_of(Int128{left.low, left.high}, Int128{right.low, right.high}));
+            } else {
+                left.low = compute(step, left.low, right.low);
+            }
+            break;
+        default:
+            left.low = both && has_part(step.operation, text_in(left), text_in(right));
+    }
+    left.valid = both;
+}
+
+static __device__ __forceinline__ bool is_selected(const FilterProgram& program, u64 row) {
+    StackValue stack[HR_DEPTH];
+    u32 size = 0;
+    for (u32 i = 0; i < program.step_count; ++i) {
+        const FilterStep step = program.steps[i];
+        switch (step.operation) {
+            case FilterOperation::column:
+                stack[size++] = read_column(program.columns[step.a], row);
+                break;
+            case FilterOperation::number: {
+                const bool is_text = step.domain == FilterDomain::text;
+                stack[size++] = {step.a + (is_text ? reinterpret_cast<u64>(program.constants) : 0), step.b, true};
+                break;
+            }
+            case FilterOperation::convert:
+                convert(step, stack[size - 1]);
+                break;
+            case FilterOperation::negate:
+                stack[size - 1].low = stack[size - 1].valid && stack[size - 1].low == 0;
+                break;
+            case FilterOperation::is_null:
+                stack[size - 1] = {!stack[size - 1].valid, 0, true};
+                break;
+            case FilterOperation::is_in:
+                stack[size - 1].low = stack[size - 1].valid && is_listed(step, program.constants, stack[size - 1]);
+                break;
+            default:
+                --size;
+                apply(step, stack[size - 1], stack[size]);
+        }
+    }
+    return stack[0].low != 0;
+}
+
+// Writes a bit per row, and counts[block]: the rows of a block that are selected.
+extern "C" __global__ void __launch_bounds__(threads)
+    mark_rows(FilterProgram program, u64 rows, u32* bits, u64* counts) {
+    __shared__ u64 parts[threads / tile::lanes];
+    u64 selected = 0;
+    for (u32 turn = 0; turn < turns; ++turn) {
+        const u64 row = row_of_turn(turn);
+        const bool is_true = row < rows && is_selected(program, row);
+        const u32 word = __ballot_sync(tile::all_lanes, is_true);
+        if (row < rows && tile::lane() == 0) bits[row / tile::lanes] = word;
+        selected += is_true ? 1 : 0;
+    }
+    selected = tile::reduce_block<Sum<u64>, threads>(selected, parts);
+    if (threadIdx.x == 0) counts[blockIdx.x] = selected;
+}
+
+// Writes the numbers of the rows that are selected. begins[block]: place of a block's first number.
+extern "C" __global__ void __launch_bounds__(threads)
+    number_selected_rows(const u32* bits, u64 rows, const u64* begins, HR_ROW* numbers) {
+    __shared__ u32 words[block_words];
+    const u64 first_word = static_cast<u64>(blockIdx.x) * block_words;
+    const u64 all_words = (rows + tile::lanes - 1) / tile::lanes;
+    for (u32 i = threadIdx.x; i < block_words; i += threads) {
+        words[i] = first_word + i < all_words ? bits[first_word + i] : 0;
+    }
+    __syncthreads();
+    u64 place = begins[blockIdx.x];
+    u32 done = 0;  // words before the warp's
+    for (u32 turn = 0; turn < turns; ++turn) {
+        const u32 number = turn * (threads / tile::lanes) + tile::warp();
+        for (; done < number; ++done) place += static_cast<u64>(__popc(words[done]));
+        const u32 word = words[number];
+        if ((word >> tile::lane() & 1) != 0) {
+            const u32 before = static_cast<u32>(__popc(word & ((1u << tile::lane()) - 1)));
+            numbers[place + before] = static_cast<HR_ROW>(row_of_turn(turn));
+        }
+    }
+}

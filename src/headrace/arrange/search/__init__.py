@@ -1,0 +1,1 @@
+"""Searches sorted arrays, finds distinct keys, and counts small integers."""

@@ -1,0 +1,95 @@
+"""Launches the searches: positions of keys in sorted keys, marks of runs and their lengths, on the device of the keys."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, NamedTuple
+
+from headrace import _native
+from headrace.arrange.sort.key_order import KeyOrder
+from headrace.arrays.arrays import Array
+from headrace.arrays.placement import empty_like, in_stream_of
+from headrace.core.budget import Budget
+from headrace.core.context import Context
+from headrace.gpu.device.device import gpu
+
+
+def positions_of(sorted_keys: Array, keys: Array, options: tuple[bool, bool], context: Context, budget: Budget) -> Array:
+    """Return the position of each key in sorted keys of the same type and device.
+
+    Parameters
+    ----------
+    sorted_keys, keys
+        The arrays.
+    options
+        Whether equal keys are before the position, and whether positions are counted from the end (search.hpp).
+    context, budget
+        Threads, and memory for the result.
+    """
+    result = empty_like(keys, keys.length, "<i8", budget)
+    rule = KeyOrder.of(keys.typestr).packed
+    if keys.device.kind == "cpu":
+        arrays = (sorted_keys.address, sorted_keys.length), (keys.address, keys.length)
+        _native.search_keys(*arrays, rule, options, result.address, context.thread_count)
+        return result
+    if keys.length:
+        args = (sorted_keys, sorted_keys.length, keys, keys.length, rule, struct.pack("<2I", *options), result)
+        _launch(_Launch("search_keys", keys, args, (sorted_keys, result)), context, budget)
+    return result
+
+
+def marks_of(keys: Array, context: Context, budget: Budget) -> Array:
+    """Return a flag for each sorted key: whether it differs from the one before it."""
+    result = empty_like(keys, keys.length, "|u1", budget)
+    rule = KeyOrder.of(keys.typestr).packed
+    if keys.device.kind == "cpu":
+        _native.mark_runs((keys.address, keys.length), rule, result.address, context.thread_count)
+    elif keys.length:
+        _launch(_Launch("mark_runs", keys, (keys, keys.length, rule, result), (result,)), context, budget)
+    return result
+
+
+def lengths_of(begins: Array, end: int, context: Context, budget: Budget) -> Array:
+    """Return the number of keys from each begin of a run to the next, and for the last to `end`."""
+    result = empty_like(begins, begins.length, "<i8", budget)
+    if begins.device.kind == "cpu":
+        import numpy as np
+
+        result.as_numpy()[:] = np.diff(begins.as_numpy(), append=end)
+    elif begins.length:
+        _launch(_Launch("measure_runs", begins, (begins, begins.length, end, result), (result,)), context, budget)
+    return result
+
+
+def numbers_like(source: Array, count: int, context: Context, budget: Budget) -> Array:
+    """Return the numbers 0 to `count` - 1 as int64, on the device of an array and of its library."""
+    result = empty_like(source, count, "<i8", budget)
+    if source.device.kind == "cpu":
+        import numpy as np
+
+        result.as_numpy()[:] = np.arange(count)
+    elif count:
+        from headrace.arrange.gather.take_gpu import number_rows_on_gpu  # needs cuda-core
+
+        number_rows_on_gpu(result, context, budget)
+    return result
+
+
+class _Launch(NamedTuple):
+    """A kernel of search.cu, the array in whose stream it runs, its arguments, and the other arrays that it accesses."""
+
+    name: str
+    keys: Array
+    args: tuple[Any, ...]
+    others: tuple[Array, ...]
+
+
+def _launch(request: _Launch, context: Context, budget: Budget) -> None:
+    from headrace.arrange.search.search_gpu import launch_search  # needs cuda-core
+    from headrace.gpu.kernels.launcher import GpuLauncher
+
+    keys = request.keys
+    card = gpu(keys.device)
+    with card.current(), in_stream_of(keys, *request.others):
+        launcher = GpuLauncher(card, stream=keys.stream, budget=budget, crossings=context.crossings)
+        launch_search(launcher, request.name, keys.width, request.args)

@@ -1,0 +1,13 @@
+"""Lists the sizes of the search kernels; launches and the program list are computed from it."""
+
+from __future__ import annotations
+
+from headrace.gpu.kernels.source import Programs
+
+SEARCH_THREADS = 256
+TURNS = 4
+"""Keys per thread (search.cu)."""
+KEY_TYPES = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}
+"""Types of keys that kernels are compiled for, by width."""
+
+PROGRAMS: Programs = (("search.cu", {"HR_KEY": tuple(KEY_TYPES.values()), "HR_THREADS": [SEARCH_THREADS]}),)

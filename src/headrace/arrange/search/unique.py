@@ -1,0 +1,121 @@
+"""Finds distinct keys: a sort, a mark for each key that differs from the one before it, and a selection of the marked ones."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from headrace.arrange.gather.take import take
+from headrace.arrange.search.search import lengths_of, marks_of, numbers_like, positions_of
+from headrace.arrange.sort.sort import argsort, sort
+from headrace.arrays.inputs import as_array, converted, flattened, type_of
+from headrace.arrays.placement import placed
+from headrace.core.context import Context, context_of
+from headrace.core.errors import OptionError
+from headrace.core.options import flag
+from headrace.primitives.select import select
+
+
+class Distinct(NamedTuple):
+    """The distinct keys of an array, and what was asked for of them; None otherwise.
+
+    Parameters
+    ----------
+    values
+        The keys, ascending.
+    indices
+        Index of the first occurrence of each, int64.
+    inverse
+        Index among `values` of each key of the array, int64, in the array's shape.
+    counts
+        Number of occurrences of each, int64.
+    """
+
+    values: Any
+    indices: Any = None
+    inverse: Any = None
+    counts: Any = None
+
+
+def unique(
+    items: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,  # noqa: A002 (NumPy's name)
+    context: Context | None = None,
+) -> Any:
+    """Return the distinct items of an array, ascending.
+
+    Parameters
+    ----------
+    items
+        Array of any shape, a list or a Series. The types are those of `headrace.sort`. The work runs on its device.
+    return_index
+        Whether to return the index of the first occurrence of each.
+    return_inverse
+        Whether to return the index among the distinct items of each item, in the shape of `items`.
+    return_counts
+        Whether to return the number of occurrences of each.
+    equal_nan
+        True: all NaN are one item, the last one, and so are all NaT. Other values are refused.
+    sorted
+        Accepted; the items are ascending in any case.
+    context
+        Threads, instruction set and memory that may be used, and the GPU to which a host array is copied.
+
+    Returns
+    -------
+    array or tuple of arrays
+        The distinct items, or a tuple with index, inverse and counts after them. Of -0 and 0 only the first is an item, in the
+        order of `headrace.sort`.
+
+    Raises
+    ------
+    OptionError
+        `items` has another type or nulls.
+    MemoryLimitError
+        The results and scratch memory do not fit the context's limit.
+
+    Examples
+    --------
+    >>> unique([3, 1, 3, 2])
+    array([1, 2, 3])
+    >>> unique([3, 1, 3, 2], return_inverse=True, return_counts=True)
+    (array([1, 2, 3]), array([2, 0, 2, 1]), array([1, 1, 2]))
+    """
+    if not flag("equal_nan", equal_nan):
+        raise OptionError("equal_nan=False is not supported: all NaN are one item; remove the argument")
+    flag("sorted", sorted)
+    wanted = flag("return_index", return_index), flag("return_inverse", return_inverse), flag("return_counts", return_counts)
+    found = distinct(items, *wanted, context=context)
+    chosen = [part for part in found[1:] if part is not None]
+    return (found.values, *chosen) if chosen else found.values
+
+
+def distinct(items: Any, indices: bool, inverse: bool, counts: bool, *, context: Context | None = None) -> Distinct:
+    """Return the distinct items of an array, with indices, inverse and counts as wanted."""
+    items = as_array(items, "items")
+    shape = getattr(items, "shape", (len(items),))
+    is_bfloat16 = type_of(items) == "bfloat16"
+    flat = flattened(items, "items")
+    context = context_of(context)
+    budget = context.new_budget()
+    source = placed(flat, "items", context, budget)
+    ascending = placed(sort(source.owner, context=context), "items", context, budget)
+    marks = marks_of(ascending, context, budget).owner
+    values = select(ascending.owner, marks, context=context)
+    found: dict[str, Any] = {}
+    if indices or counts:
+        begins = placed(
+            select(numbers_like(ascending, ascending.length, context, budget).owner, marks, context=context), "begins", context
+        )
+        if indices:
+            found["indices"] = take(argsort(source.owner, context=context), begins.owner, context=context)
+        if counts:
+            found["counts"] = lengths_of(begins, ascending.length, context, budget).owner
+    if inverse:
+        places = positions_of(placed(values, "values", context), source, (False, False), context, budget).owner
+        found["inverse"] = places.reshape(shape) if len(shape) > 1 and hasattr(places, "reshape") else places
+    return Distinct(converted(values, "bfloat16") if is_bfloat16 else values, **found)

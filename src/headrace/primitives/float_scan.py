@@ -1,0 +1,66 @@
+"""Computes running sums of floats on a GPU, in an order that is the same on every device (float_scan.hpp)."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from headrace.arrays.arrays import Array
+from headrace.arrays.placement import in_stream_of
+from headrace.core.context import Context
+from headrace.gpu.device.device import gpu
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, GpuLauncher, Launcher, Shape
+from headrace.primitives.tuning import FLOAT_SCAN
+
+GROUP = 64
+"""Items that are added one by one (float_scan.hpp)."""
+_SUM = Entry("primitives/float_scan.cu", "sum_groups", "PQP")
+_SCAN = Entry("primitives/float_scan.cu", "scan_groups", "PQPPQQ")
+
+
+def scan_floats_on_gpu(source: Array, result: Array, item: str, shift: int, context: Context) -> None:
+    """Write the running sums of 1 or more floats of a GPU.
+
+    Parameters
+    ----------
+    source
+        The items.
+    result
+        The output.
+    item
+        Type of the items: ``"float"`` or ``"double"``.
+    shift
+        1 if result `i` is at `i` + 1, after a 0; else 0.
+    context
+        Counter of transfers.
+    """
+    card = gpu(source.device)
+    with card.current(), in_stream_of(source, result):
+        launcher = GpuLauncher(card, stream=source.stream, budget=context.new_budget(), crossings=context.crossings)
+        scan_on(launcher, item, source, result, (shift, result.length))
+
+
+def scan_on(launcher: Launcher, item: str, source: DeviceBuffer, target: DeviceBuffer, shifted: tuple[int, int]) -> None:
+    """Scan floats of a launcher's device. `shifted`: the shift of the results, and the length of the output."""
+    width = 4 if item == "float" else 8
+    levels = [(source, source.nbytes // width)]
+    while levels[-1][1] > GROUP:
+        items, count = levels[-1]
+        groups = -(-count // GROUP)
+        sums = launcher.allocate(groups * width)
+        launcher.launch(_SUM, _shape(item, groups), (items, count, sums))
+        levels.append((sums, groups))
+    for level, (items, count) in reversed(list(enumerate(levels))):
+        before = levels[level + 1][0] if level + 1 < len(levels) else items
+        output, (shift, length) = (target, shifted) if level == 0 else (items, (0, count))
+        launcher.launch(_SCAN, _shape(item, -(-count // GROUP)), (items, count, before, output, shift, length))
+
+
+def _shape(item: str, groups: int) -> Shape:
+    threads = FLOAT_SCAN["HR_THREADS"]
+    return Shape(_known_defines(item), -(-groups // threads), threads)
+
+
+@cache
+def _known_defines(item: str) -> dict[str, Any]:
+    return {"HR_ITEM": item, **FLOAT_SCAN}

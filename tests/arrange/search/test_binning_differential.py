@@ -1,0 +1,80 @@
+"""Tests histograms with NumPy's rules against NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import headrace
+from headrace import OptionError
+
+BINS: list[tuple[Any, ...]] = [
+    (), (7,), (1,), ([0, 1, 5],), ([3, 3, 4.5, 1e3],), (5, (0, 256)), (100, (10, 20)), ([-1.5, 0, 300],), ([10, 10],),
+    (20, (3, 50), True), (np.linspace(0, 90, 400),),
+]  # fmt: skip
+
+
+def check(keys: np.ndarray, *args: Any, **options: Any) -> None:
+    found = headrace.histogram(keys, *args, **options)
+    with np.errstate(all="ignore"):
+        counts, edges = np.histogram(keys, *args, **options)
+    np.testing.assert_allclose(found.counts, counts, rtol=1e-12)
+    np.testing.assert_array_equal(found.edges, edges)
+    assert found.counts.dtype == counts.dtype and found.edges.dtype == edges.dtype
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"])
+@pytest.mark.parametrize("bins", BINS, ids=lambda bins: str(bins)[:30])
+def test_histogram(dtype: str, bins: tuple[Any, ...]) -> None:
+    for count in (0, 1, 2, 50, 3000):
+        random = np.random.default_rng(count)
+        keys = random.integers(0, 100, count).astype(dtype)
+        weights = random.integers(0, 9, count).astype(float)
+        check(keys, *bins)
+        check(keys, *bins, weights=weights)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_keys_at_the_edges(dtype: str) -> None:
+    edges = np.linspace(-3, 5, 37)
+    with np.errstate(all="ignore"):
+        given = np.concatenate([edges, np.nextafter(edges, -9), np.nextafter(edges, 9), [np.nan, np.inf, -np.inf]]).astype(dtype)
+    check(given, edges)
+    check(given, 36, (-3, 5))
+    check(given, [-1, 0.1, np.inf])
+    check(given, [-np.inf, 0.1, 2])
+
+
+def test_extremes_of_integers() -> None:
+    check(np.array([2**64 - 1, 0, 5], "u8"), 4)
+    check(np.array([255, 254, 0], "u1"), 5, (0, 255))
+    check(np.array([-128, 127, 3], "i1"), [-128, 0, 127])
+    check(np.array([-128, 127, 3], "i1"), [-1000, -500, 500, 1000])
+    check(np.array([-128, 127, 3], "i1"), [500, 600])
+
+
+def test_other_forms() -> None:
+    assert headrace.histogram([[1, 2], [3, 9]], 2).counts.tolist() == [3, 1]
+    assert headrace.histogram([True, False, True], 2).counts.tolist() == [1, 2]
+    assert headrace.histogram(np.array([1, 2.5], "f2"), 2, (0, 4)).counts.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (([1.0], 0), "bins must be"),
+        (([1.0], 70_000), "bins must be"),
+        (([1.0], [3, 1]), "bins must ascend"),
+        (([1.0], "auto"), "bins must be"),
+        (([1.0, np.nan],), "not finite; pass range="),
+        (([1.0], 3, (2, 1)), "range must be"),
+        (([1.0], 3, 2), "range must be"),
+        (([1.0], 3, None, False, [1, 2]), "weights has 2 items for 1"),
+    ],
+)
+def test_misuse(args: tuple[Any, ...], said: str) -> None:
+    with pytest.raises(OptionError, match=said):
+        headrace.histogram(*args)

@@ -1,0 +1,49 @@
+"""Compares searches, distinct items and counts on a GPU with the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import headrace
+from headrace import Context, DeviceArray, UnsupportedDeviceError
+from tests.arrange.search.search_cases import DTYPES, keys_of
+
+pytestmark = pytest.mark.gpu
+
+
+def same(found: DeviceArray, expected: np.ndarray) -> None:
+    np.testing.assert_array_equal(found.to_numpy(), expected)
+    assert np.dtype(found.typestr) == expected.dtype
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_searches_and_distinct_items(dtype: str) -> None:
+    context = Context(device="cuda")
+    for count in (1, 17, 5000):
+        keys = keys_of(dtype, count)
+        found = headrace.unique(keys, True, True, True, context=context)
+        for ours, expected in zip(found, headrace.unique(keys, True, True, True), strict=True):
+            same(ours, expected)
+        ascending = np.sort(keys)
+        for side in ("left", "right"):
+            same(headrace.searchsorted(ascending, keys, side, context=context), np.searchsorted(ascending, keys, side))
+
+
+def test_counts() -> None:
+    context = Context(device="cuda")
+    for limit in (1, 100, 70_000):
+        keys = np.random.default_rng(1).integers(0, limit, 5000)
+        same(headrace.bincount(keys, context=context), np.bincount(keys))
+    same(headrace.histogram(keys, 50, context=context).counts, np.histogram(keys, 50)[0])
+    same(headrace.digitize(keys, [10, 100, 1000], context=context), np.digitize(keys, [10, 100, 1000]))
+    with pytest.raises(UnsupportedDeviceError, match="weights are summed on the CPU"):
+        headrace.bincount(keys, np.ones(5000), context=context)
+
+
+def test_running_sums_of_floats() -> None:
+    for count in (1, 64, 65, 300_000):
+        items = np.random.default_rng(count).standard_normal(count)
+        for how in ({}, {"exclusive": True}):
+            found = headrace.scan(items, context=Context(device="cuda"), **how)
+            assert found.to_numpy().tobytes() == headrace.scan(items, **how).tobytes()

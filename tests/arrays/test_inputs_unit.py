@@ -1,0 +1,85 @@
+"""Tests conversions of arguments to arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import headrace
+from headrace import OptionError
+from headrace.arrays.inputs import named_type, wider_type
+
+pd = pytest.importorskip("pandas", reason="pandas is optional")
+pl = pytest.importorskip("polars", reason="Polars is optional")
+pa = pytest.importorskip("pyarrow", reason="PyArrow is optional")
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        [3, 1, 2], (3, 1, 2), np.array([3, 0, 1, 0, 2])[::2], np.array([2, 1, 3])[::-1], np.array([3, 1, 2], ">i8"),
+        pd.Series([3, 1, 2]), pd.Series([3, 1, 2], dtype="Int64"), pd.Series([3, 1, 2], dtype="int32[pyarrow]"),
+        pd.Index([3, 1, 2]),
+        pl.Series([3, 1, 2]), pa.array([3, 1, 2]), pa.chunked_array([[3], [1, 2]]),
+    ],
+    ids=lambda keys: type(keys).__module__ + str(getattr(keys, "dtype", "")),
+)  # fmt: skip
+def test_forms_of_one_array(keys: object) -> None:
+    assert headrace.sort(keys).tolist() == [1, 2, 3]
+    assert headrace.argsort(keys).tolist() == [1, 2, 0]
+    assert headrace.reduce(keys, "max").tolist() == [3]
+    assert headrace.scan(keys).tolist() == [3, 4, 6]
+    assert headrace.select(keys, [True, False, True]).tolist() == [3, 2]
+    assert headrace.top_k(keys, 1).keys.tolist() == [3]
+    assert headrace.unique(keys).tolist() == [1, 2, 3]
+    assert not headrace.is_sorted(keys)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [[1, None], pd.Series([1, None], dtype="Int64"), pl.Series([1, None]), pa.array([1, None])],
+    ids=lambda keys: str(type(keys)),
+)
+def test_nulls_are_refused(keys: object) -> None:
+    for call in (headrace.sort, headrace.unique, headrace.reduce, headrace.histogram):
+        with pytest.raises(OptionError, match="has nulls; fill them or drop them first"):
+            call(keys)
+
+
+def test_spellings_of_types() -> None:
+    for dtype in (np.int32, "int32", "i4", "<i4", np.dtype(">i4"), pa.int32(), pl.Int32):
+        assert named_type(dtype) == "int32"
+    assert [named_type(each) for each in (float, bool, pa.float64(), pl.Float32, pa.float32())] == [
+        "float64", "bool", "float64", "float32", "float32",
+    ]  # fmt: skip
+    for dtype in ("word", "U3", None, 7):
+        with pytest.raises(OptionError, match="dtype must be a type of numbers"):
+            named_type(dtype)
+    assert wider_type(np.zeros(1, "u8"), np.zeros(1, "i8")) == "float64" and wider_type(np.zeros(1), np.zeros(1)) is None
+
+
+def test_kinds_and_types_of_sums() -> None:
+    assert headrace.argsort([3, 1], kind="quicksort", dtype=np.uint32).dtype == np.uint32
+    assert headrace.sort([3, 1], kind="stable", stable=None).tolist() == [1, 3]
+    with pytest.raises(OptionError, match="unknown kind"):
+        headrace.sort([3, 1], kind="bogosort")
+    assert headrace.reduce(np.array([200, 100], "u1")).tolist() == [300]
+    assert headrace.reduce(np.full(10, 0.1, "f4"), dtype="float64").dtype == np.float64
+    assert headrace.reduce(np.full(5000, 1, "f2")).tolist() == [5000] and headrace.scan(np.ones(3, "f2")).dtype == np.float16
+    assert headrace.reduce(np.array([3, -4], "i1"), "min").dtype == np.int8
+    assert headrace.cumulative_sum(np.array([2**31 - 1, 1], "i4")).tolist() == [2**31 - 1, 2**31]
+    assert headrace.cumsum([[1, 2], [3, 4]], axis=0).tolist() == [[1, 2], [4, 6]]
+
+
+@pytest.mark.parametrize("shape", [(3, 20_000), (70, 3), (0, 4), (4, 0), (2, 3, 4)], ids=str)
+def test_lines(shape: tuple[int, ...]) -> None:
+    grid = np.random.default_rng(1).standard_normal(shape).astype("f4")
+    for axis in (None, *range(-len(shape), len(shape))):
+        np.testing.assert_array_equal(headrace.sort(grid, axis), np.sort(grid, axis))
+        np.testing.assert_array_equal(headrace.argsort(grid, axis), np.argsort(grid, axis, kind="stable"))
+        if axis is not None and shape[axis] > 1:
+            top = headrace.top_k(grid, 2, axis=axis)
+            np.testing.assert_array_equal(top.keys, np.flip(np.sort(grid, axis), axis).take([0, 1], axis))
+            np.testing.assert_array_equal(np.take_along_axis(grid, top.indices, axis), top.keys)
+    with pytest.raises(OptionError, match="axis must be an integer from"):
+        headrace.sort(grid, len(shape))
