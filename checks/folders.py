@@ -27,6 +27,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "arrange/sort": (".", "cpu", "gpu"),
     "arrange/sort/gpu": ("common", "lsd", "msd", "single_launch", "heavy_hitters", "."),
     "api": (".", "options", "load", "sniff", "read", "scan"),
+    "cli": ("common", "view", "report", "."),
 }
 """Folders of a stage (or of a folder in it), lowest first. To add a folder: its name, at its place."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from headrace import read_csv
-from headrace.cli import options, values
+from headrace.cli.common import options, values
 
 ARGUMENTS = set(inspect.signature(read_csv).parameters) - {"source", "aliases"}
 NOT_REACHED = {

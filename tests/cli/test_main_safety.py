@@ -49,8 +49,11 @@ def test_an_empty_file_is_a_data_fault(tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "COMMAND"),
-        (["laod"], "invalid choice: 'laod'"),
+        (["laod"], "unknown command 'laod'; did you mean 'load'?"),
+        (["load", "{in}", "--quote-chr", "x"], "unknown option --quote-chr; did you mean '--quote-char'?"),
+        (["load", "{in}", "--to", "-", "--memory-limit", "3x"], "expected a number of bytes such as 64MB or 1GiB"),
+        (["load", "{in}", "--to", "-", "--rows-per-file", "3"], "--to - is one stream"),
+        (["load", "{in}", "--to", "{dir}/o.csv", "--shrink", "--batch-bytes", "9"], "remove --batch-bytes"),
         (["load"], "FILE, --to"),
         (["load", "{in}"], "--to"),
         (
@@ -61,7 +64,10 @@ def test_an_empty_file_is_a_data_fault(tmp_path: Path, capsys: pytest.CaptureFix
         (["load", "{in}", "--to", "{dir}/o.parquet", "--rejects", "{dir}/r.txt"], "valid: .parquet"),
         (["load", "{in}", "--to", "{dir}/o.parquet", "--rejects", "{dir}/./o.parquet"], "is the same file as"),
         (["load", "{dir}/l.parquet", "--to", "{dir}/l.parquet"], "is the same file as"),
-        (["load", "{in}", "--to", "{dir}/o.parquet", "--seperator", ";"], "unrecognized arguments: --seperator"),
+        (
+            ["load", "{in}", "--to", "{dir}/o.parquet", "--seperator", ";"],
+            "unknown option --seperator; did you mean '--separator'?",
+        ),
         (["load", "{in}", "--to", "{dir}/o.parquet", "--sep", ""], "sep"),
         (["load", "{in}", "--to", "{dir}/o.parquet", "--sep", "123456789"], "1 to 8 bytes"),
         (["load", "{in}", "--to", "{dir}/o.parquet", "--quote", "ab"], "quote"),

@@ -61,7 +61,7 @@ def test_the_summary_names_counts_types_and_sizes(source: Path, tmp_path: Path, 
     assert "  seen: timestamp[us, UTC]\n" in said
     assert "4 = 3 rows + 0 rejected + 1 skipped (1 header, 0 blank, 0 comment)" in said
     assert f"read     {len(TEXT.encode())} bytes in " in said
-    assert f"written  {out.stat().st_size:_} bytes in " in said
+    assert f"written  {out.stat().st_size:_} bytes\n" in said
 
 
 def test_a_long_list_of_columns_is_cut_in_the_summary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from headrace.cli import options
-from headrace.cli.words import in_flags, shown
+from headrace.cli.common import options
+from headrace.cli.common.words import in_flags, shown
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from typing import Any
 
 from headrace.api.report import Report
-from headrace.cli import options
-from headrace.cli.words import print_faults
+from headrace.cli.common import options
+from headrace.cli.common.words import print_table_faults
 
 
 def add_parser(commands: Any, epilog: str) -> None:
@@ -35,7 +35,7 @@ def run(given: argparse.Namespace) -> int:
         print(json.dumps(_as_object(table.report)))
     else:
         print(_as_text(table.report))
-    print_faults(table)
+    print_table_faults(table)
     return 0
 
 

@@ -6,8 +6,8 @@ import argparse
 from typing import Any
 
 from headrace.api.picture import table_picture
-from headrace.cli import options
-from headrace.cli.words import print_faults
+from headrace.cli.common import options
+from headrace.cli.common.words import print_table_faults
 
 
 def add_parser(commands: Any, epilog: str) -> None:
@@ -29,5 +29,5 @@ def run(given: argparse.Namespace) -> int:
     """Read, print, and return 0."""
     table = options.read_given(given)
     print(table_picture(table.columns, table.num_rows, max_rows=table.num_rows))
-    print_faults(table)
+    print_table_faults(table)
     return 0

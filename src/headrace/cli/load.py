@@ -1,4 +1,4 @@
-"""Reads delimited files and writes their typed columns to one file: `headrace load`."""
+"""Reads delimited files and writes their typed columns batch by batch: `headrace load`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ import argparse
 import glob
 import os
 import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from headrace import Table
-from headrace.api.files import check_target, checked_path, suffixes, write_table
-from headrace.cli import options
-from headrace.cli.words import print_faults, printable, records
+from headrace import Context, DataType, Table, read_csv, scan_csv
+from headrace.api.files import check_target, checked_path, suffixes
+from headrace.api.report import Report
+from headrace.cli.common import options, values
+from headrace.cli.common.progress import progress_bar
+from headrace.cli.common.words import print_faults, printable, records
+from headrace.cli.row_stream import STDOUT, RejectSpool, RowCutter, RowStream
 from headrace.core.errors import OptionError
 
 _COLUMNS_SHOWN = 30
@@ -20,7 +26,8 @@ examples:
   headrace load trips.csv --to trips.parquet
   headrace load log.tsv --to log.arrow --sep '\\t' --no-header --names when,host,bytes --dtypes bytes=int64
   headrace load raw.csv --to good.parquet --on-error reject --rejects bad.parquet
-  zcat old.csv.gz | headrace load - --to old.parquet
+  headrace load huge.csv --to part.parquet --rows-per-file 10000000 --memory-limit 1GB
+  zcat old.csv.gz | headrace load - --to - | sort
 
 """
 
@@ -30,68 +37,164 @@ def add_parser(commands: Any, epilog: str) -> None:
     formats = _listed(suffixes())
     parser: argparse.ArgumentParser = commands.add_parser(
         "load",
-        help="read delimited files and write them as one file of another format",
-        description=f"Read delimited files, infer the types of their columns, and write one file: {formats}.",
+        help="read delimited files and write them in another format",
+        description="Read delimited files, infer the types of their columns, and write them batch by batch, "
+        f"so that a file may be larger than memory. The suffix names the format: {formats}. "
+        "--shrink and dictionaries need the whole table in memory.",
         epilog=_EXAMPLES + epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
     options.add_files(parser)
-    parser.add_argument("--to", metavar="OUT", required=True, help=f"file to write: {formats}")
+    what = f"file to write: {formats}; {STDOUT} for CSV on standard output"
+    parser.add_argument("--to", metavar="OUT", dest="target", required=True, help=what)
     group = options.add_options(parser, "files", "text", "columns", "work")["work"]
+    options.add_scan_options(group)
+    what = "greatest memory of the columns of a batch, e.g. 256MB; a batch has at most an eighth of it as text"
+    group.add_argument("--memory-limit", type=values.byte_count, metavar="SIZE", default=argparse.SUPPRESS, help=what)
+    what = "write several files of N rows: OUT-00001.parquet, OUT-00002.parquet, ..."
+    group.add_argument("--rows-per-file", type=values.positive_integer, metavar="N", help=what)
     group.add_argument("--rejects", metavar="OUT", help=f"file to write the table of all faults to: {formats}")
     group.add_argument("-q", "--quiet", action="store_true", help="print no summary; faults and errors are still reported")
 
 
 def run(given: argparse.Namespace) -> int:
     """Read, write, print a summary, and return 0."""
-    _check_paths(given)
-    table = options.read_given(given)
+    inputs = _check_paths(given)
     begun = time.perf_counter()
-    if given.rejects:  # first: whenever the result exists, so do its rejects
-        write_table(table.rejects, given.rejects)
-    write_table(table, given.to)
-    seconds = time.perf_counter() - begun
-    if not given.quiet:
-        print(_summary(given, table, seconds))
-    print_faults(table, given.rejects)
+    with progress_bar() as progress:
+        source = _whole(given, progress) if _needs_whole(given) else _batches(given, progress)
+        spool = RejectSpool(source.rejects)
+        written = _write(given, source, spool, inputs)
+    report = source.report()
+    if not given.quiet and given.target != STDOUT:
+        print(_summary(given, source, written, time.perf_counter() - begun))
+    print_faults(report, spool.first, given.rejects)
     return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The tables of a read.
+
+    Parameters
+    ----------
+    like, rejects
+        Tables without rows: of the columns, and of the rejects.
+    tables
+        The batches.
+    report
+        Returns the report, once all batches have been read.
+    """
+
+    like: Table
+    rejects: Table
+    tables: Iterator[Table]
+    report: Callable[[], Report]
+
+
+def _needs_whole(given: argparse.Namespace) -> bool:
+    """Return whether the columns depend on all values: smaller types, and dictionaries."""
+    dtypes = getattr(given, "dtypes", {})
+    kinds = [dtypes] if isinstance(dtypes, str) else list(dtypes.values())
+    if getattr(given, "strings", "") == "dictionary":
+        return True
+    return getattr(given, "shrink", False) or any(DataType(kind).name == "dictionary" for kind in kinds)
+
+
+def _whole(given: argparse.Namespace, progress: Any) -> _Source:
+    if hasattr(given, "batch_bytes"):
+        raise OptionError("--shrink and dictionaries need the whole table; remove --batch-bytes")
+    known = options.options_for(read_csv, given)
+    if hasattr(given, "memory_limit"):
+        known["context"] = Context(memory_limit=given.memory_limit)
+    table = read_csv(options.source_of(given.file), **known, progress=progress)
+    return _Source(table[:0], table.rejects[:0], iter([table]), lambda: table.report)
+
+
+def _batches(given: argparse.Namespace, progress: Any) -> _Source:
+    known = options.options_for(scan_csv, given)
+    scan = scan_csv(options.source_of(given.file), **known, to="cpu", progress=progress)
+    return _Source(scan.schema_table(), scan.rejects_table(), scan.batches(), lambda: scan.report)
+
+
+def _write(given: argparse.Namespace, source: _Source, spool: RejectSpool, inputs: dict[str, str]) -> list[str]:
+    """Write all rows, and the rejects; return the names of the files of rows."""
+
+    def tables() -> Iterator[Table]:
+        for table in source.tables:
+            spool.add(table.rejects)
+            yield table
+        if given.rejects:  # before a file of rows gets its name: if the result exists, so do its rejects
+            spool.write(given.rejects)
+
+    if given.rows_per_file is None:
+        RowStream(source.like, tables()).write(given.target)
+        return [given.target]
+    cutter, written = RowCutter(tables()), list[str]()
+    while cutter.has_rows() or not written:
+        target = numbered(given.target, len(written) + 1)
+        _check_target("--to", target, inputs)
+        RowStream(source.like, cutter.take(given.rows_per_file)).write(target)
+        written.append(target)
+    return written
+
+
+def numbered(path: str, number: int) -> str:
+    """Return the name of one of several files.
+
+    Examples
+    --------
+    >>> numbered("out/trips.csv.gz", 7)
+    'out/trips-00007.csv.gz'
+    """
+    folder, name = os.path.split(path)
+    suffixes = Path(name).suffixes[-2:]
+    end = "".join(suffixes) if suffixes[0].lower() in (".csv", ".tsv") else suffixes[-1]
+    return os.path.join(folder, f"{name.removesuffix(end)}-{number:05}{end}")
 
 
 def _listed(names: tuple[str, ...]) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-def _check_paths(given: argparse.Namespace) -> None:
-    """Before the read, refuse files that cannot be written, and files that are read themselves."""
+def _check_paths(given: argparse.Namespace) -> dict[str, str]:
+    """Before the read, refuse files that cannot be written, or that are read; return the files that are read, by real path."""
     named = [checked_path(file, "FILE") for file in given.file]
     files = [path for file in named if file != options.STDIN for path in (file, *glob.iglob(file, recursive=True))]
-    input_files = {os.path.realpath(file): file for file in files}
-    for option, path in (("--to", given.to), ("--rejects", given.rejects)):
-        if path is None:
-            continue
-        check_target(path)
-        if (real := os.path.realpath(path)) in input_files:
-            raise OptionError(f"{option} {path!r} is the same file as {input_files[real]!r}; name another")
-        input_files[real] = path
+    used = {os.path.realpath(file): file for file in files}
+    if given.target == STDOUT and given.rows_per_file is not None:
+        raise OptionError("--rows-per-file needs the name of a file; --to - is one stream")
+    if given.target != STDOUT:
+        _check_target("--to", given.target, used)
+    if given.rejects is not None:
+        _check_target("--rejects", given.rejects, {**used, os.path.realpath(given.target): given.target})
+    return used
 
 
-def _summary(given: argparse.Namespace, table: Table, write_seconds: float) -> str:
-    report = table.report
-    seconds = report.seconds["total"]
+def _check_target(option: str, path: str, used: dict[str, str]) -> None:
+    check_target(path)
+    if (real := os.path.realpath(path)) in used:
+        raise OptionError(f"{option} {path!r} is the same file as {used[real]!r}; name another")
+
+
+def _summary(given: argparse.Namespace, source: _Source, written: list[str], seconds: float) -> str:
+    report, schema = source.report(), source.like.schema
     rate = f"{report.bytes / seconds / 1e6:_.1f} MB/s, {report.threads} thread(s)"
-    written = " + ".join(f"{os.path.getsize(path):_} bytes" for path in (given.to, given.rejects) if path)
-    columns = [f"  {printable(name)}: {kind}" for name, kind in list(table.schema.items())[:_COLUMNS_SHOWN]]
-    if table.num_columns > _COLUMNS_SHOWN:
-        columns.append(f"  ... and {table.num_columns - _COLUMNS_SHOWN:_} more")
+    sizes = [f"{sum(map(os.path.getsize, written)):_} bytes"]
+    sizes += [f"{os.path.getsize(given.rejects):_} bytes"] if given.rejects else []
+    columns = [f"  {printable(name)}: {kind}" for name, kind in list(schema.items())[:_COLUMNS_SHOWN]]
+    if len(schema) > _COLUMNS_SHOWN:
+        columns.append(f"  ... and {len(schema) - _COLUMNS_SHOWN:_} more")
     more = f" and {len(given.file) - 1:_} more" if len(given.file) > 1 else ""
+    targets = repr(written[0]) + (f" to {written[-1]!r}" if len(written) > 1 else "")
     return "\n".join(
         [
-            f"{given.file[0]!r}{more} -> {given.to!r}: {table.num_rows:_} rows, {table.num_columns:_} columns",
+            f"{given.file[0]!r}{more} -> {targets}: {report.rows:_} rows, {len(schema):_} columns",
             *columns,
-            f"records  {records(table)}",
+            f"records  {records(report)}",
             *(f"renamed  {old} to {new!r}" for old, new in report.renamed.items()),
             f"read     {report.bytes:_} bytes in {seconds:.3f} s: {rate}",
-            f"written  {written} in {write_seconds:.3f} s",
+            f"written  {' + '.join(sizes)}",
         ]
     )

@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from headrace import __version__
-from headrace.cli import completion, count, demo, head, kernels, load, options, profile, schema, sniff
-from headrace.cli.parser import Parser
-from headrace.cli.words import in_flags
+from headrace.cli import completion, count, demo, head, kernels, load, profile, schema, sniff
+from headrace.cli.common import options
+from headrace.cli.common.parser import Parser
+from headrace.cli.common.words import in_flags
+from headrace.cli.report import report
+from headrace.cli.view import view
 from headrace.core.errors import (
     EmptyInputError,
     HeadraceError,
@@ -51,8 +54,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     _prepare_streams()
     parser = make_parser()
+    words = sys.argv[1:] if argv is None else argv
     try:
-        given = parser.parse_args(argv)
+        given = parser.parse_args(words or ["--help"])
         code: int = given.run(given)
         sys.stdout.flush()
         return code
@@ -78,7 +82,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"headrace {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (load, sniff, schema, head, count, profile, kernels):
+    for command in (load, sniff, schema, head, view, count, report, profile, kernels):
         command.add_parser(commands, _EPILOG)
     demo.add_parser(commands)
     completion.add_parser(commands, parser)

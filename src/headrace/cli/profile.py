@@ -10,7 +10,7 @@ from typing import Any
 from headrace import OptionError, scan_csv
 from headrace.api.files import checked_path
 from headrace.api.scan.profile import Timeline, profile
-from headrace.cli import options, values
+from headrace.cli.common import options
 from headrace.core.errors import shown
 
 
@@ -30,8 +30,7 @@ def add_parser(commands: Any, epilog: str) -> None:
     parser.add_argument("--trace", metavar="TRACE", default="trace", help=what)
     added = options.add_options(parser, "files", "text", "columns", "work", defaults={"on_error": "null"}, without=("n_rows",))
     group = added["work"]
-    group.add_argument("--batch-bytes", type=values.integer, metavar="N", default=None, help="bytes of text in a batch")
-    group.add_argument("--device", default=argparse.SUPPRESS, help="device that converts the text: cpu or cuda (default: cpu)")
+    options.add_scan_options(group)
     group.add_argument(
         "--to", default=argparse.SUPPRESS, metavar="DEVICE", help="device that batches are copied to (default: none)"
     )

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from headrace.api.report import ColumnReport
-from headrace.cli import options
+from headrace.cli.common import options
+from headrace.cli.common.words import print_table_faults, printable, shown
 from headrace.cli.sql import create_table
-from headrace.cli.words import print_faults, printable, shown
 
 
 def add_parser(commands: Any, epilog: str) -> None:
@@ -44,7 +44,7 @@ def run(given: argparse.Namespace) -> int:
         print(create_table(name, table.schema))
     else:
         print(_as_text(columns))
-    print_faults(table)
+    print_table_faults(table)
     return 0
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from headrace import sniff_csv
-from headrace.cli import options
+from headrace.cli.common import options
 
 _SAMPLE_BYTES = 256 << 10
 

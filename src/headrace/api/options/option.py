@@ -16,7 +16,7 @@ class Flag:
     spelling
         The flag as a user types it, e.g. ``"--quote"``.
     kind
-        Form of its value, a key of `headrace.cli.values.KINDS`: ``"on"`` and ``"off"`` take no value.
+        Form of its value, a key of `headrace.cli.common.values.KINDS`: ``"on"`` and ``"off"`` take no value.
     metavar
         Name of the value in the command's help; empty for flags without a value.
     help

@@ -298,6 +298,11 @@ class Scan(ArrowWrites):
         """Return a table with the columns of the batches and no rows."""
         return Table(self._empty())
 
+    def rejects_table(self) -> Table:
+        """Return a table with the columns of the rejects and no rows."""
+        with self._lock:
+            return Table(self._started().empty_rejects())
+
     def __arrow_c_schema__(self) -> object:
         """Return an Arrow C schema: a struct of the columns."""
         return schema_capsule(self._empty())

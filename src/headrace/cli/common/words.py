@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from headrace import Table
+from headrace.api.report import Report
 
 _FAULTS_SHOWN = 5
 _TEXT_SHOWN = 60
@@ -39,21 +40,24 @@ def in_flags(message: str, flags: Mapping[str, str]) -> str:
     return message
 
 
-def records(table: Table) -> str:
+def records(report: Report) -> str:
     """Return the counts of records, on one line."""
-    report = table.report
     parts = f"{report.rows:_} rows + {report.rejected:_} rejected + {report.skipped.total:_} skipped ({report.skipped})"
     return f"{report.records:_} = {parts}"
 
 
-def print_faults(table: Table, kept_in: str | None = None) -> None:
+def print_table_faults(table: Table) -> None:
+    """Print the faults of a table as `print_faults` does."""
+    print_faults(table.report, list(table.rejects[:_FAULTS_SHOWN].iter_rows(named=True)))
+
+
+def print_faults(report: Report, first: Sequence[dict[str, Any]], kept_in: str | None = None) -> None:
     """Print to standard error the number of faults, the first five, and how to get the others; nothing without faults."""
-    count = table.report.faults
+    count = report.faults
     if not count:
         return
-    lines = [f"headrace: {count:_} {'fault' if count == 1 else 'faults'}, {table.report.rejected:_} records rejected"]
-    first = table.rejects[:_FAULTS_SHOWN].to_pydict()
-    lines += [_fault(dict(zip(first, row, strict=True))) for row in zip(*first.values(), strict=True)]
+    lines = [f"headrace: {count:_} {'fault' if count == 1 else 'faults'}, {report.rejected:_} records rejected"]
+    lines += [_fault(fault) for fault in first[:_FAULTS_SHOWN]]
     if kept_in:
         lines.append(f"  all of them: {kept_in!r}")
     elif count > _FAULTS_SHOWN:

@@ -7,21 +7,26 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from headrace import Table, read_csv
+from headrace import Sniffed, Table, read_csv, sniff_csv
 from headrace.api.options.option import Flag, Option
 from headrace.api.options.table import GROUPS, OPTIONS
-from headrace.cli import values
-from headrace.cli.progress import progress_bar
+from headrace.cli.common import values
+from headrace.cli.common.progress import progress_bar
 from headrace.core.errors import OptionError, SourceError
 
 STDIN = "-"
 
 _TITLES = {"files": "the files", "text": "the text", "columns": "the columns", "work": "the work"}
 """Headings of the command's help, by group of the table."""
+
+_REPAIRS = "short_records", "long_records", "skip_footer"
 
 _NO_DEFAULTS: Mapping[str, object] = {}
 
@@ -77,6 +82,13 @@ def add_option(group: Any, option: Option, defaults: Mapping[str, object] = _NO_
         )
 
 
+def add_scan_options(group: Any) -> None:
+    """Add the options of `scan_csv` that `read_csv` does not have."""
+    what = "bytes of text in a batch, e.g. 64MB"
+    group.add_argument("--batch-bytes", type=values.byte_count, metavar="SIZE", default=argparse.SUPPRESS, help=what)
+    group.add_argument("--device", default=argparse.SUPPRESS, help="device that converts the text: cpu or cuda (default: cpu)")
+
+
 def add_row_limit(group: Any, *also: str, default: int | None = None) -> None:
     """Add the number of records to read; `also` are other spellings of the flag, and `default` is the command's."""
     option = next(option for option in OPTIONS if option.name == "n_rows")
@@ -116,6 +128,30 @@ def options_for(function: Callable[..., Any], given: argparse.Namespace) -> dict
 def flags() -> dict[str, str]:
     """Return the flag of each option, by name; without options whose flag says the contrary (``--no-infer``)."""
     return {option.name: option.flags[0].spelling for option in OPTIONS if option.flags and option.flags[0].kind != "off"}
+
+
+@contextmanager
+def source_to_reread(files: Sequence[str]) -> Iterator[Any]:
+    """Yield what `read_csv` takes for these files, and can be read several times: standard input is copied to a file."""
+    if files != [STDIN]:
+        yield source_of(files)
+        return
+    with tempfile.NamedTemporaryFile() as copy:
+        shutil.copyfileobj(source_of(files), copy)
+        copy.flush()
+        yield copy.name
+
+
+def with_proposal(given: argparse.Namespace, source: Any, function: Callable[..., Any]) -> tuple[dict[str, Any], Sniffed]:
+    """Return the arguments for a function, with the dialect that `sniff_csv` proposes where none is given; and the proposal.
+
+    Its policies for records of another width are left out, so that such records are shown as faults.
+    """
+    sniffed = sniff_csv(source, **options_for(sniff_csv, given))
+    known = options_for(function, given)
+    known.pop("dialect", None)
+    proposed = {name: value for name, value in sniffed.options.items() if name not in _REPAIRS}
+    return {**proposed, **known}, sniffed
 
 
 def source_of(files: Sequence[str]) -> Any:

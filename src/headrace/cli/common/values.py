@@ -26,6 +26,30 @@ def integer(text: str) -> int:
         raise argparse.ArgumentTypeError(f"expected an integer, got {text!r}") from None
 
 
+def positive_integer(text: str) -> int:
+    """Convert to an integer from 1 on."""
+    if (value := integer(text)) < 1:
+        raise argparse.ArgumentTypeError(f"expected an integer from 1 on, got {text!r}")
+    return value
+
+
+_MAX_BYTES = 2**63
+_UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+
+
+def byte_count(text: str) -> int:
+    """Convert a number of bytes, such as ``4096``, ``256MB`` (10**6) or ``1.5GiB`` (2**30)."""
+    found = re.fullmatch(r"([0-9_]+(?:\.[0-9]+)?) *([KMGT]?)(i?)B?", text, re.IGNORECASE)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"expected a number of bytes such as 64MB or 1GiB, got {text!r}")
+    number, unit, binary = found.groups()
+    power = _UNITS[unit.upper()]
+    count = float(number) * (2**power if binary else 10 ** (power * 3 // 10))
+    if not 1 <= count < _MAX_BYTES:
+        raise argparse.ArgumentTypeError(f"expected 1 byte to 8 EB, got {text!r}")
+    return int(count)
+
+
 def indexes(text: str) -> int | list[int]:
     """Convert to an integer, or to several separated by commas."""
     try:

@@ -1,0 +1,1 @@
+"""Parses the options that commands share, and formats their messages."""

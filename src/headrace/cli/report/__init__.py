@@ -1,0 +1,1 @@
+"""Describes delimited files on one HTML page: `headrace report`."""

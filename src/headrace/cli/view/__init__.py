@@ -1,0 +1,1 @@
+"""Shows a table in the terminal, page by page: `headrace view`."""
