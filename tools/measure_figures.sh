@@ -75,7 +75,7 @@ with lzma.open(sys.argv[1]) as packed, open(sys.argv[2], "wb") as file: shutil.c
         done
     fi
     if [[ ! -d $site ]]; then
-        "$python" -m pip install --quiet --no-build-isolation --no-deps --no-index -C cmake.define.HEADRACE_CUBINS=OFF --target "$site.new" . > "$made/build.log" 2>&1 &&
+        "$python" -m pip install --quiet --no-build-isolation --no-deps --no-index --target "$site.new" . > "$made/build.log" 2>&1 &&
             mv "$site.new" "$site"
     fi
     wait

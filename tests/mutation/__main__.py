@@ -57,7 +57,7 @@ def _build(native: Path, tree: Path, mutants: list[Mutant]) -> None:
     """The extension into the tree, and the native tests that are asked for."""
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     if not (native / "build.ninja").exists():
-        options = ["-DHEADRACE_NATIVE_TESTS=ON", "-DHEADRACE_CUBINS=OFF", f"-DPython_EXECUTABLE={sys.executable}"]
+        options = ["-DHEADRACE_NATIVE_TESTS=ON", f"-DPython_EXECUTABLE={sys.executable}"]
         subprocess.run(["cmake", "-G", "Ninja", "-S", str(tree), "-B", str(native), *options], env=environment, check=True)
     programs = {test.removeprefix("native:") for one in mutants for test in one.near if test.startswith("native:")}
     targets = ["_native", *sorted(programs)]

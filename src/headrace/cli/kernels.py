@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from headrace.api.kernels import PREBUILT, all_variants, build_kernels
+from headrace.api.kernels import all_variants, build_kernels
 
 _EXAMPLES = """\
 examples:
@@ -29,13 +29,7 @@ def add_parser(commands: Any, epilog: str) -> None:
     parser.set_defaults(run=run)
     parser.add_argument("action", choices=("list", "build"), help="print the name of every program, or compile all")
     parser.add_argument("--arch", metavar="A,B,...", help="sm_80, sm_90, sm_100, sm_120 (default: all of them)")
-    target = parser.add_mutually_exclusive_group()
-    target.add_argument("--to", metavar="FOLDER", help="folder for compiled programs (default: the user's cache)")
-    target.add_argument(
-        "--into-package",
-        action="store_true",
-        help="store them in the installed package, which is searched before the user's cache",
-    )
+    parser.add_argument("--to", metavar="FOLDER", help="folder for compiled programs (default: the user's cache)")
 
 
 def run(given: argparse.Namespace) -> int:
@@ -49,10 +43,9 @@ def run(given: argparse.Namespace) -> int:
 
 def _build(given: argparse.Namespace) -> None:
     """Compile the programs and print a line for each."""
-    folder = PREBUILT if given.into_package else given.to
     choice = {} if given.arch is None else {"architectures": given.arch.split(",")}
     count = compiled = 0
-    for built in build_kernels(folder=folder, **choice):
+    for built in build_kernels(folder=given.to, **choice):
         count += 1
         compiled += built.seconds > 0
         took = f"{built.seconds:6.2f} s" if built.seconds else "  cached"

@@ -102,8 +102,17 @@ def test_signatures(signature, codes):
     assert signature_codes(signature) == codes
 
 
-def test_what_came_with_the_package_is_taken_first(built, folder, monkeypatch):
-    variant = built[0].variant
-    monkeypatch.setattr(kernels, "PREBUILT", folder)
-    monkeypatch.setattr(kernels, "user_cache", lambda: pytest.fail("the package has it"))
-    assert len(kernels.cubin_of(variant, "sm_90")) > 0
+def test_what_came_with_the_package_is_taken_first(built, folder, tmp_path):
+    # The package of cubins is found by its name, so a process of its own has it on its path.
+    package = tmp_path / "headrace_kernels_cuda13"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "cubins").symlink_to(folder)
+    code = (
+        "import headrace.gpu.kernels.compile as k\n"
+        "from headrace.gpu.kernels.source import Variant\n"
+        f"k.compile_source = k.user_cache = None\nprint(len(k.cubin_of({built[0].variant!r}, 'sm_90')))"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == f"{built[0].nbytes}\n", done.stderr

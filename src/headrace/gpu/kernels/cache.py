@@ -4,8 +4,8 @@ A file is named by the hash of its inputs: source, options, architecture. It is 
 is atomic, so a reader sees a whole file or none. Two processes that miss at once write the same bytes. Each file ends with a
 digest. A file that a full disk or a crash left incomplete fails the check, counts as a miss, and is written again.
 
-Cubins in the package (``headrace kernels build --into-package``) are tried first, then the user's cache, which has one folder for
-each release of the compiler. A hit needs neither compiler nor toolkit.
+Cubins of the package ``headrace-kernels-cuda13`` are tried first, then the user's cache, which has one folder for each release of
+the compiler. A hit needs neither compiler nor toolkit.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
-
-PREBUILT = Path(__file__).parents[2] / "data" / "cubins"
-"""Folder of the cubins that the package ships, if it ships any."""
 
 _MAX_BYTES = 256 << 20
 _DIGEST = hashlib.sha256
@@ -108,6 +107,15 @@ def key_of(source: str, options: str) -> str:
     (True, False)
     """
     return hashlib.sha256(f"{options}\0{source}".encode()).hexdigest()[:32]
+
+
+@cache
+def shipped() -> KernelCache | None:
+    """Return the cubins of the installed package ``headrace-kernels-cuda13``; None if it is not installed."""
+    found = find_spec("headrace_kernels_cuda13")
+    if found is None or found.origin is None:
+        return None
+    return KernelCache(Path(found.origin).parent / "cubins", max_bytes=None)
 
 
 def user_folder() -> Path:

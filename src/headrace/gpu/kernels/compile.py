@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from headrace.gpu.device.device import compiler
-from headrace.gpu.kernels.cache import PREBUILT, KernelCache, key_of, user_folder
+from headrace.gpu.kernels.cache import KernelCache, key_of, shipped, user_folder
 from headrace.gpu.kernels.source import KernelSourceError, Variant, joined_source
 
 _OPTIONS = ("-std=c++20", "-fmad=false")
@@ -105,7 +105,7 @@ def cache_key(source: str, architecture: str) -> str:
 
 
 def cubin_of(variant: Variant, architecture: str) -> bytes:
-    """Return a program's cubin: from the package, from the user's cache, or compiled now.
+    """Return a program's cubin: from ``headrace-kernels-cuda13``, from the user's cache, or compiled now.
 
     Raises
     ------
@@ -114,7 +114,8 @@ def cubin_of(variant: Variant, architecture: str) -> bytes:
     """
     source = joined_source(variant)
     key = cache_key(source, architecture)
-    shipped = KernelCache(PREBUILT).get(key)
-    if shipped is not None:
-        return shipped
+    prebuilt = shipped()
+    code = None if prebuilt is None else prebuilt.get(key)
+    if code is not None:
+        return code
     return user_cache().get_or_make(key, lambda: compile_source(source, variant.file, architecture).code)

@@ -1,0 +1,1 @@
+"""Holds compiled kernels of headrace in its folder `cubins`, which headrace searches."""
