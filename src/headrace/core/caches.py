@@ -62,6 +62,7 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.columns.faults.rejects.no_rejects": "the empty table of rejects",
         "headrace.core.fast_constructor._constructor": "functions that create values of the package's own classes",
         "headrace.gpu.device.*": "modules and functions of the driver, and properties of GPUs",
+        "headrace.gpu.kernels.cache.shipped": "the folder of the package of compiled kernels",
         "headrace.gpu.kernels.compile.user_cache": "the folder of compiled kernels",
         "headrace.gpu.kernels.kernel.*": "loaded kernels, which launches may be using",
         "headrace.gpu.kernels.source.programs_in": "the package's own list of programs",
