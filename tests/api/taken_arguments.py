@@ -30,6 +30,29 @@ INTEGERS = {"array of int64", "array of uint32"}
 KEYS = {*INTEGERS, "array of float64", "read-only array", "unaligned array"}
 SORTED = {*KEYS, "array of float16", "array of bool", "array of dates"}
 ANY_LENGTH = {"array of other length", "empty array"}
+COPIED = {"array of big endian", "array with gaps", "array backwards"}
+"""Arrays that are copied first."""
+LISTS = {"list of numbers", "pair", "range"}
+EMPTY_LISTS = {"empty list", "empty tuple"}
+FLOATS = {"array of float64", "array of float16", "pair of nan"}
+SCALARS = {
+    *("true", "false", "zero", "one", "minus one", "2**63", "float", "whole float", "nan", "inf"),
+    *("int64", "float64", "numpy bool", "array of no dimension"),
+}
+SHAPES = {"array of two dimensions", "array of three dimensions"}
+ONE_DIMENSION = {
+    *INTEGERS,
+    *FLOATS,
+    *COPIED,
+    *LISTS,
+    *EMPTY_LISTS,
+    *ANY_LENGTH,
+    "array of bool",
+    "read-only array",
+    "unaligned array",
+}
+ANY_SHAPE = {*ONE_DIMENSION, *SHAPES, "nested list"}
+TYPE = {"none", "type", "dtype"}
 EVERYTHING = {"everything"}
 """Bytes are a text whatever they hold; other tests are about them."""
 
@@ -103,14 +126,22 @@ TAKES: dict[str, set[str]] = {
     "earlier": FROM_ZERO,
     "connection": NONE,
     "records": FROM_ZERO,
-    "dtype": set(),
+    "dtype": TYPE,
+    "axis": {"none", "zero", "minus one"},
+    "weights": {"none", *ONE_DIMENSION} - {*LISTS, *EMPTY_LISTS, *ANY_LENGTH, "pair of nan"},
+    "minlength": FROM_ZERO,
+    "target": {"class", "own class", "lambda"},
 }
 """Accepted arguments by the parameter's name."""
 TAKES |= dict.fromkeys(
     ("infer_schema", "shrink", "quoted_null", "dayfirst", "double_quote", "lenient_quotes", "strict_quotes"), FLAG
 )
 TAKES |= dict.fromkeys(("skip_initial_space", "skip_blank_lines", "glob", "union_by_name", "views"), FLAG)
-TAKES |= dict.fromkeys(("descending", "total_order", "stable", "largest", "exclusive"), FLAG)
+TAKES |= dict.fromkeys(
+    ("descending", "total_order", "largest", "exclusive", "include_initial", "return_index", "return_inverse"), FLAG
+)
+TAKES |= dict.fromkeys(("return_counts", "sorted"), FLAG)
+TAKES |= {"stable": {"none", *FLAG}, "density": {"none", *FLAG}, "right": FLAG}
 
 TAKES_IN: dict[str, set[str]] = {
     "scan_csv.shrink": {"false"},
@@ -158,31 +189,66 @@ TAKES_IN: dict[str, set[str]] = {
     "Column.data": {"empty tuple"},
     "Column.dictionary": {"none", "column"},
     "Scan.select.columns": POSITIONS,
-    "sort.keys": {*SORTED, *ANY_LENGTH, "column"},
+    "sort.kind": NONE,
+    "argsort.kind": NONE,
+    "col.name": {"empty text", "surrogate", "half surrogate", "digits", *NAMES},
+    "Table.filter.expression": set(),
+    "Scan.where.expression": set(),
+    "sort.keys": {*SORTED, *ANY_SHAPE, "column"},
     "sort.out": {"none", "array of uint32"},
-    "argsort.keys": {*SORTED, *ANY_LENGTH, "column"},
+    "argsort.keys": {*SORTED, *ANY_SHAPE, "column"},
+    "argsort.dtype": {"type", "dtype"},
     "argsort.out": {"none", "array of int64"},
-    "sort_pairs.keys": SORTED,
-    "sort_pairs.values": {*SORTED, "empty list", "empty tuple"},
-    "sort_pairs of columns.keys": set(),
+    "sort_pairs.keys": {*SORTED, *COPIED},
+    "sort_pairs.stable": FLAG,
+    "sort_pairs of columns.stable": FLAG,
+    "sort_pairs.values": {*SORTED, *COPIED, "empty list", "empty tuple"},
+    "sort_pairs of columns.keys": {"list of numbers", "pair", "pair of nan"},
     "sort_pairs of columns.values": {"empty list", "empty tuple", "array of two dimensions", "array of three dimensions"},
-    "is_sorted.keys": {*SORTED, *ANY_LENGTH, "column"},
-    "top_k.keys": {*SORTED, "array of other length"},
-    "histogram.keys": {*KEYS, "array of other length"} - {"array of float64"},
-    "histogram.splitters": {"none", "range", *INTEGERS, "array of other length", "array with gaps", "read-only array"},
-    "histogram bucket.keys": {"array of uint32"},
-    "histogram splitters.bucket": NONE,
-    "histogram splitters.keys": {*KEYS, *ANY_LENGTH},
-    "histogram splitters.splitters": {"none", "range", *INTEGERS, "array of other length", "array with gaps", "read-only array"},
-    "multisplit.keys": {*KEYS, "array of structures", "array of other length"} - {"array of float64"},
-    "multisplit.values": {*SORTED, "none", "empty list", "empty tuple", "array of structures"},
+    "is_sorted.keys": {*SORTED, *ONE_DIMENSION, "column"},
+    "top_k.keys": {*SORTED, *ANY_SHAPE} - {*EMPTY_LISTS, "nested list", "empty array"},
+    "top_k.stable": FLAG,
+    "histogram.keys": {*ANY_SHAPE, *SCALARS} - {"nan", "inf", "pair of nan"},
+    "histogram.bins": {*ONE_DIMENSION, "one", "int64"}
+    - {*EMPTY_LISTS, "pair of nan", "array of bool", "array backwards", "empty array"},
+    "histogram.range": {"none", "list of numbers", "pair"},
+    "histogram.weights": {"none", *ONE_DIMENSION, "array of two dimensions"} - {*LISTS, *EMPTY_LISTS, *ANY_LENGTH, "pair of nan"},
+    "bucket_counts.keys": {*KEYS, *LISTS, *COPIED, "array of other length"} - {"array of float64"},
+    "bucket_counts.splitters": {"none", "range", *INTEGERS, "array of other length", "array with gaps", "read-only array"},
+    "bucket_counts bucket.keys": {"array of uint32"},
+    "bucket_counts splitters.bucket": NONE,
+    "bucket_counts splitters.keys": {*ONE_DIMENSION} - {"array of float16", "array of bool"},
+    "bucket_counts splitters.splitters": {
+        "none",
+        "range",
+        *INTEGERS,
+        "array of other length",
+        "array with gaps",
+        "read-only array",
+    },
+    "bincount.x": ONE_DIMENSION - {*FLOATS, "unaligned array"},
+    "unique.items": {*ANY_SHAPE, *SCALARS, "array of dates"},
+    "unique.equal_nan": {"true", "numpy bool"},
+    "searchsorted.sorted_keys": ONE_DIMENSION,
+    "searchsorted.keys": {*ANY_SHAPE, *SCALARS},
+    "searchsorted.sorter": {"none", *LISTS, *EMPTY_LISTS, "array of big endian", "empty array"},
+    "searchsorted.right": {"none", *FLAG},
+    "digitize.x": {*ANY_SHAPE, *SCALARS},
+    "digitize.bins": ONE_DIMENSION - {"array of bool"},
+    "take.items": {*ANY_SHAPE, "array of structures", "array of dates"} - {*EMPTY_LISTS, "empty array", "nested list"},
+    "take.rows": {*INTEGERS, *LISTS, *EMPTY_LISTS, "array of big endian", "array backwards", "empty array", "read-only array"},
+    "take.axis": {"zero", "minus one"},
+    "cumsum.x": {*ANY_SHAPE, *SCALARS},
+    "cumulative_sum.x": ONE_DIMENSION,
+    "multisplit.keys": {*KEYS, *LISTS, *COPIED, "array of structures", "array of other length"} - {"array of float64"},
+    "multisplit.values": {*SORTED, *COPIED, "none", "empty list", "empty tuple", "array of structures"},
     "multisplit even.low": {*FROM_ZERO, "whole float", "float64"},
     "multisplit even.high": set(),
     "multisplit even.m": set(),
     "multisplit splitters.edges": {"array of other length", "array with gaps"},
-    "scan.items": {*INTEGERS, "read-only array", "unaligned array", "array of other length"},
-    "reduce.items": {*KEYS, *ANY_LENGTH},
-    "select.items": SORTED,
+    "scan.items": ANY_SHAPE,
+    "reduce.items": {*ANY_SHAPE, *SCALARS},
+    "select.items": {*SORTED, *COPIED},
     "select.mask": {"array of bool"},
     "buckets.even.low": EVERYTHING,
     "buckets.even.high": EVERYTHING,

@@ -46,7 +46,17 @@ def mask() -> object:
 
 CALLS = {call.name: call for call in [*plain_calls(), *library_calls(), *array_calls(keys, mask)]}
 PAIRS = [(call, parameter) for call in CALLS.values() for parameter in call.tried()]
-MADE_ELSEWHERE = {"Sniffed", "Report", "DeviceArray", "Expression", "clear_caches", "key", "release_unused_memory", "__version__"}
+MADE_ELSEWHERE = {
+    "Sniffed",
+    "Report",
+    "DeviceArray",
+    "Expression",
+    "ColumnExpression",
+    "clear_caches",
+    "key",
+    "release_unused_memory",
+    "__version__",
+}
 """Names without an argument of the caller."""
 
 

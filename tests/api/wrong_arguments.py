@@ -254,7 +254,7 @@ def limited(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-PATHS = {"path_or_file", "path"}
+PATHS = {"path_or_file", "path", "target"}
 OTHER_NAMES = {
     "columns": r"\bschema\b",
     "key": "column|row|table|slice",
@@ -264,6 +264,11 @@ OTHER_NAMES = {
     "name": "type",
     "m": "buckets|parts",
     "schema": "names are given",
+    "target": "cannot write",
+    "rows": "row numbers?",
+    "sorter": "rows|row numbers?",
+    "bins": "keys|sorted_keys",
+    "x": "items",
 }
 """Names of a parameter in messages besides its own: `key` is the text in brackets, and edges are checked by a later call."""
 LONGEST_MESSAGE = 1200
@@ -338,6 +343,8 @@ def plain_calls() -> list[Call]:
         of_method("Table.iter_rows", table, {"named": True}),
         Call("Table.equals", lambda other: table().equals(other), lambda: {"other": table()}),
         of_method("Table.write_csv", table, {}),
+        of_method("Table.filter", table, {"expression": headrace.col("a") > 1}),
+        Call("col", headrace.col, lambda: {"name": "a"}),
         Call("Scan.write_csv", lambda path_or_file=None: headrace.scan_csv(TEXT).write_csv(path_or_file), dict),
         of_method("Column.slice", lambda: table()["a"], {"start": 0, "length": 1}),
         of_method("Column.compact", lambda: headrace.read_csv(TEXT, strings="view")["b"], {}),
@@ -345,6 +352,16 @@ def plain_calls() -> list[Call]:
         Call("Column[]", lambda key: table()["a"][key], lambda: {"key": 0}),
         Call("Column", lambda **given: headrace.Column(**given).to_pylist(), parts_of_column, tuple(parts_of_column())),
         Call("Scan.select", lambda columns: headrace.scan_csv(TEXT).select(columns).read(), lambda: {"columns": ["a"]}),
+        Call(
+            "Scan.where",
+            lambda expression: headrace.scan_csv(TEXT).where(expression).read(),
+            lambda: {"expression": headrace.col("a") > 1},
+        ),
+        Call(
+            "Scan.sink",
+            lambda target: callable(target) or headrace.scan_csv(TEXT).sink(target),
+            lambda: {"target": lambda batch: None},
+        ),
         Call("Scan.limit", lambda records: headrace.scan_csv(TEXT).limit(records).read(), lambda: {"records": 1}),
         of_method("Scan.timed", lambda: headrace.scan_csv(TEXT), {}),
         of_method("Scan.fetched", lambda: headrace.scan_csv(TEXT), {}),
@@ -380,8 +397,16 @@ def array_calls(keys: Callable[[], object], mask: Callable[[], object]) -> list[
         Call("is_sorted", h.is_sorted, lambda: {"keys": keys()}),
         Call("top_k", h.top_k, lambda: {"keys": keys(), "k": 2}),
         Call("histogram", h.histogram, lambda: {"keys": keys()}),
-        Call("histogram bucket", h.histogram, lambda: {"keys": keys(), "bucket": h.key % 7}),
-        Call("histogram splitters", h.histogram, lambda: {"keys": keys(), "splitters": splitters}),
+        Call("bucket_counts", h.bucket_counts, lambda: {"keys": keys()}),
+        Call("bucket_counts bucket", h.bucket_counts, lambda: {"keys": keys(), "bucket": h.key % 7}),
+        Call("bucket_counts splitters", h.bucket_counts, lambda: {"keys": keys(), "splitters": splitters}),
+        Call("bincount", h.bincount, lambda: {"x": keys()}),
+        Call("unique", h.unique, lambda: {"items": keys()}),
+        Call("searchsorted", h.searchsorted, lambda: {"sorted_keys": [1, 2, 4], "keys": [2, 3]}),
+        Call("digitize", h.digitize, lambda: {"x": keys(), "bins": splitters}),
+        Call("take", h.take, lambda: {"items": keys(), "rows": [0, 1]}),
+        Call("cumsum", h.cumsum, lambda: {"x": keys()}),
+        Call("cumulative_sum", h.cumulative_sum, lambda: {"x": keys()}),
         Call("multisplit", h.multisplit, lambda: {"keys": keys(), "buckets": h.buckets.modulo(3)}),
         Call(
             "multisplit even",

@@ -130,7 +130,8 @@ inline void add_dates(Input& input, LoadPlan& plan) {
         plan.forms.front().dates = set;
         return;
     }
-    plan.forms.push_back({plan.forms.front().null_texts, set});
+    plan.forms.push_back({plan.forms.front().null_texts, {}, set});
+    if (choice & 0x20) plan.forms.back().null_words = {"NA", "-"};
     if (choice & 0x40) plan.forms.back().null_texts = {"NA", "2019-01-31"};
     for (PlannedColumn& column : plan.columns) column.forms = input.below(2);
 }

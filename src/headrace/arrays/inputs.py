@@ -15,6 +15,9 @@ from headrace.arrays.arrays import TORCH_TYPES, needed_numpy
 from headrace.core.errors import OptionError, shown
 
 _BFLOAT16 = "bfloat16"
+_KINDS = "biufMm"
+"""NumPy's kinds of items: bools, integers, floats, dates and durations."""
+_NUMBERS = "biuf"
 
 
 def as_array(value: Any, name: str = "array") -> Any:
@@ -44,9 +47,9 @@ def _from_list(value: Any, name: str) -> Any:
         found = np.asarray(value)
     except (TypeError, ValueError, OverflowError) as error:
         raise OptionError(f"{name}: {error}") from None
-    if found.dtype.kind == "O":
-        if any(item is None for item in value):
-            raise nulls_error(name)
+    if found.dtype.kind == "O" and isinstance(value, (list, tuple)) and any(item is None for item in value):
+        raise nulls_error(name)
+    if found.dtype.kind not in _KINDS:
         raise OptionError(f"{name} has items that are not all numbers of up to 64 bits; convert them first")
     return found
 
@@ -64,6 +67,21 @@ def _from_series(value: Any, root: str, name: str) -> Any:
     if count:
         raise nulls_error(name)
     return value.to_numpy() if root == "polars" or not hasattr(value, "buffers") else value.to_numpy(zero_copy_only=False)
+
+
+def as_line(value: Any, name: str = "array") -> Any:
+    """Return a value as `as_array` does, after a check that it has one dimension.
+
+    Raises
+    ------
+    OptionError
+        It has another number of dimensions, or is not an array.
+    """
+    value = as_array(value, name)
+    is_array = any(hasattr(value, f"__{protocol}__") for protocol in ("array_interface", "cuda_array_interface", "dlpack"))
+    if not is_array or dimensions(value) != 1:
+        raise OptionError.wrong(name, "an array of one dimension, a list or a Series", value)
+    return value
 
 
 def nulls_error(name: str) -> OptionError:
@@ -143,17 +161,21 @@ _ARROW_NAMES = {"double": "float64", "float": "float64", "halffloat": "float16",
 
 
 def _spelled(dtype: Any) -> str | None:
+    if isinstance(dtype, (list, tuple, dict, set)):
+        return None
     text = "float32" if type(dtype).__module__ == "pyarrow.lib" and str(dtype) == "float" else str(dtype)
     text = text.rpartition(".")[2].lower()
     text = _ARROW_NAMES.get(text, text)
     if text in TORCH_TYPES or text == _BFLOAT16:
         return text
     numpy = sys.modules.get("numpy")
-    if numpy is None or dtype is None:
+    if numpy is None or dtype is None or isinstance(dtype, numpy.generic):
+        return None
+    if isinstance(dtype, str) and dtype == "a":  # an alias of bytes, which NumPy deprecates
         return None
     try:
         found = str(numpy.dtype(dtype).name)
-    except TypeError:
+    except (TypeError, ValueError):
         return None
     return found if found in TORCH_TYPES else None
 
@@ -164,14 +186,17 @@ def converted(value: Any, dtype: str, name: str = "array") -> Any:
     Raises
     ------
     OptionError
-        The array is of a library that converts no items.
+        The items are not numbers, or the array is of a library that converts no items.
     """
     if type_of(value) == dtype:
         return value
     library = library_of(value)
     if library == "torch":
         return value.to(getattr(sys.modules["torch"], dtype))
-    if library in {"numpy", "cupy"}:
+    if library not in {"numpy", "cupy"} and hasattr(value, "__array_interface__"):
+        value, library = needed_numpy(f"{name}, of which a copy is converted,").asarray(value), "numpy"
+    has_items = library in {"numpy", "cupy"} and hasattr(value, "astype")
+    if has_items and (value.dtype.kind in _NUMBERS or type_of(value) == _BFLOAT16):
         return value.astype(dtype)
     raise OptionError(f"{name} has items of type {type_of(value)}; convert them to {dtype} first")
 
@@ -194,6 +219,11 @@ def checked_axis(axis: Any, count: int, name: str = "array") -> int:
         shape = "1 dimension" if count == 1 else f"{count} dimensions"
         raise OptionError(f"axis must be an integer from {-count} to {count - 1}, as {name} has {shape}, not {shown(axis)}")
     return axis % count
+
+
+def is_only_axis(axis: Any) -> bool:
+    """Return whether an axis is the one that arrays of one dimension have."""
+    return axis is None or (type(axis) is int and -1 <= axis <= 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +316,11 @@ def array_and_lines(value: Any, axis: int | None, name: str = "array") -> tuple[
 def flattened(value: Any, name: str = "array") -> Any:
     """Return all items of an array of any shape as one of one dimension, in the order of C."""
     value = as_array(value, name)
-    return value if dimensions(value) == 1 else value.reshape(-1)
+    if dimensions(value) == 1:
+        return value
+    if not hasattr(value, "reshape"):
+        raise OptionError.wrong(name, "an array, a list or a Series", value)
+    return value.reshape(-1)
 
 
 def axis_mover(value: Any) -> Callable[..., Any]:

@@ -33,7 +33,7 @@ class Conformed:
         return converted(result, self.result_type)
 
 
-def conformed(value: Any, operator: str, dtype: Any) -> Conformed:
+def conformed(value: Any, operator: str, dtype: Any, name: str = "items") -> Conformed:
     """Return items in a type that is combined.
 
     Parameters
@@ -44,6 +44,8 @@ def conformed(value: Any, operator: str, dtype: Any) -> Conformed:
         Name of the operator: sums of short integers are wide, and their minima have the type of the items.
     dtype
         Type that the caller wants, in any spelling; None for a choice by the items.
+    name
+        Name of the array in error messages.
 
     Examples
     --------
@@ -54,13 +56,13 @@ def conformed(value: Any, operator: str, dtype: Any) -> Conformed:
     numpy = sys.modules.get("numpy")
     if dtype is None and numpy is not None and type(value) is numpy.ndarray and value.dtype.char in _TAKEN:
         return Conformed(value)
-    value = as_array(value, "items")
+    value = as_array(value, name)
     given = type_of(value)
     wanted = given if dtype is None else named_type(dtype)
     if wanted in _HALVES:
-        return Conformed(converted(value, "float32", "items"), wanted)
+        return Conformed(converted(value, "float32", name), wanted)
     if wanted in _WORDS:
         if operator == "sum" and dtype is None:
-            return Conformed(converted(value, _WIDE[wanted], "items"))
-        return Conformed(converted(value, _WIDE[wanted] if operator == "sum" else _WORDS[wanted], "items"), wanted)
-    return Conformed(value if dtype is None else converted(value, wanted, "items"))
+            return Conformed(converted(value, _WIDE[wanted], name))
+        return Conformed(converted(value, _WIDE[wanted] if operator == "sum" else _WORDS[wanted], name), wanted)
+    return Conformed(value if dtype is None else converted(value, wanted, name))

@@ -86,10 +86,10 @@ def cumsum(x: Any, axis: int | None = None, dtype: Any = None, *, context: Conte
 
 
 def _sums(x: Any, axis: int | None, dtype: Any, has_initial: bool, context: Context | None) -> Any:
-    source = conformed(x, "sum", _WIDE.get(type_of(x)) if dtype is None else dtype)
+    source = conformed(x, "sum", _WIDE.get(type_of(x)) if dtype is None else dtype, "x")
     value, lines = array_and_lines(source.value, axis, "x")
 
     def sums(line: Any) -> Any:
-        return scan_line(line, "sum", has_initial=has_initial, context=context)
+        return scan_line(line, "sum", has_initial=has_initial, context=context, name="x")
 
     return source.restored(sums(value) if lines is None else lines.restored(lines.each(sums)))

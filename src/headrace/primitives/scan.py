@@ -95,7 +95,13 @@ def scan(
 
 
 def scan_line(
-    items: Any, operator: str, *, exclusive: bool = False, has_initial: bool = False, context: Context | None = None
+    items: Any,
+    operator: str,
+    *,
+    exclusive: bool = False,
+    has_initial: bool = False,
+    context: Context | None = None,
+    name: str = "items",
 ) -> Any:
     """Scan an array of one dimension, of integers or floats of 4 or 8 bytes.
 
@@ -103,12 +109,14 @@ def scan_line(
     ----------
     items, operator, exclusive, context
         As in `scan`.
+    name
+        Name of the array in error messages.
     has_initial
         Whether the inclusive sums follow a 0, so that there is one result more.
     """
     context = context_of(context)
     budget = context.new_budget()
-    source = placed(items, "items", context, budget)
+    source = placed(items, name, context, budget)
     joining = Joining.of(operator, source)
     exclusive = flag("exclusive", exclusive)
     result = empty_like(source, source.length + has_initial, budget=budget)

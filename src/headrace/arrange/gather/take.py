@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import Any
 
 from headrace import _native
 from headrace.arrange.gather.byte_items import new_like, placed_items
-from headrace.arrays.arrays import Array
-from headrace.arrays.inputs import as_array, axis_mover, checked_axis, converted, dimensions, plain, type_of
+from headrace.arrays.arrays import Array, needed_numpy
+from headrace.arrays.inputs import as_array, axis_mover, checked_axis, converted, dimensions, library_of, plain, type_of
 from headrace.arrays.placement import placed, same_device
 from headrace.columns.column import Column
 from headrace.core.buffer import Buffer, empty_buffer
-from headrace.core.context import Context
-from headrace.core.errors import MissingDependencyError, OptionError
-
-try:
-    import numpy as np
-except ImportError:
-    raise MissingDependencyError.of("numpy", "numpy", "take()") from None
+from headrace.core.context import Context, context_of
+from headrace.core.errors import OptionError
 
 WIDTHS = (1, 2, 4, 8, 16)
 """Bytes of items that have kernels."""
@@ -56,6 +52,7 @@ def take(items: Any, rows: Any, *, axis: int = 0, context: Context | None = None
 
     Examples
     --------
+    >>> import numpy as np
     >>> take(np.array([1.5, 2.5, 3.5]), np.array([2, 0, -1]))
     array([3.5, 1.5, 3.5])
     >>> take([[1, 2, 3], [4, 5, 6]], [2, 0], axis=1)
@@ -63,23 +60,27 @@ def take(items: Any, rows: Any, *, axis: int = 0, context: Context | None = None
            [6, 4]])
     """
     items, rows = as_array(items, "items"), as_array(rows, "rows")
-    if type_of(rows) in {"int8", "int16", "uint8", "uint16"} or (type_of(rows) == "float64" and len(rows) == 0):
+    is_empty = dimensions(rows) == 1 and type_of(rows) == "float64" and len(rows) == 0
+    if is_empty or type_of(rows) in {"int8", "int16", "uint8", "uint16"}:
         rows = converted(rows, "int64", "rows")
     count = dimensions(items)
     axis = checked_axis(axis, count, "items")
+    context = context_of(context)
     if axis == 0 and count < 3:
-        return _gathered(items, rows, context or Context())
+        return _gathered(items, rows, context)
     move = axis_mover(items)
     moved = move(items, axis, 0)
     if 0 in moved.shape[1:]:
-        return move(moved[rows], 0, axis)  # items of no bytes
-    found = _gathered(plain(moved.reshape(len(moved), -1), "items"), rows, context or Context())
+        numbers = sys.modules[library_of(moved)].arange(len(moved))
+        return move(moved[_gathered(numbers, rows, context)], 0, axis)  # items of no bytes
+    found = _gathered(plain(moved.reshape(len(moved), -1), "items"), rows, context)
     return move(found.reshape(len(found), *moved.shape[1:]), 0, axis)
 
 
 def _gathered(items: Any, rows: Any, context: Context) -> Any:
     """Gather items of an array of one dimension, or rows of one of two."""
     budget = context.new_budget()
+    np = needed_numpy("take()")
     source, restored = placed_items(plain(items, "items"), "items", context, budget)
     places = placed(rows, "rows", context, budget)
     same_device(source, places)
@@ -127,10 +128,12 @@ def take_rows(column: Column, rows: Any, threads: int = 1) -> Column:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from headrace import read_csv
     >>> take_rows(read_csv(b"a\\nx\\ny\\nz\\n")["a"], np.array([2, 0])).to_pylist()
     ['z', 'x']
     """
+    np = needed_numpy("taking rows")
     numbers = np.ascontiguousarray(rows, np.uint64)
     at = numbers.__array_interface__["data"][0], len(numbers)
     result = replace(column, length=len(numbers), offset=0)
@@ -181,5 +184,6 @@ def address_of(buffer: Any) -> int:
     """Return the address of a host buffer, or of a view of one; 0 for None."""
     if buffer is None:
         return 0
+    np = needed_numpy("taking rows")
     found: int = np.frombuffer(memoryview(buffer), np.uint8).__array_interface__["data"][0]
     return found

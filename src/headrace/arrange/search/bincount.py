@@ -17,7 +17,7 @@ from headrace.core.errors import OptionError, UnsupportedDeviceError
 from headrace.core.options import integer
 from headrace.primitives.scan import reduce
 
-_LIMIT = 1 << 40
+_LIMIT = 1 << 30
 """Maximum number of bins."""
 
 
@@ -57,7 +57,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, context: Contex
     >>> bincount([0, 1, 1], weights=[0.5, 1.0, 2.0], minlength=3)
     array([0.5, 3. , 0. ])
     """
-    minlength = integer("minlength", minlength, "an integer from 0 to 2**40", 0, _LIMIT)
+    minlength = integer("minlength", minlength, "an integer from 0 to 2**30", 0, _LIMIT)
     x = as_array(x, "x")
     if type_of(x) == "bool":
         x = converted(x, "uint8", "x")

@@ -11,7 +11,7 @@ from headrace.arrange.search.bincount import bincount
 from headrace.arrange.search.searchsorted import searchsorted
 from headrace.arrays.arrays import Array, needed_numpy
 from headrace.arrays.device_array import DeviceArray
-from headrace.arrays.inputs import as_array, converted, flattened, type_of
+from headrace.arrays.inputs import as_line, converted, flattened, plain, type_of
 from headrace.arrays.placement import placed
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError, UnsupportedDeviceError
@@ -21,6 +21,8 @@ from headrace.primitives.scan import reduce
 
 _AS = {"bool": "uint8", "float16": "float32", "bfloat16": "float32"}
 """Types that keys are counted as, if not as their own."""
+_TEXTS = (str, bytes, bytearray, memoryview)
+"""Types whose items are numbers by accident."""
 
 
 class Histogram(NamedTuple):
@@ -95,6 +97,8 @@ def histogram(
     keys = keys if dtype is None else converted(keys, dtype, "keys")
     context = context_of(context)
     source = placed(keys, "keys", context, context.new_budget())
+    if source.typestr[1] not in "iuf":
+        raise OptionError(f"keys are of type {source.typestr!r}; histogram counts numbers and bools")
     edges = _edges(source, bins, range, context)
     if weights is not None:
         found = _weighted(source, weights, edges, context)
@@ -110,8 +114,9 @@ def _edges(source: Array, bins: Any, given: Any, context: Context) -> Any:
     """Return the edges, computed as NumPy does, in its type."""
     import numpy as np
 
-    if not isinstance(bins, (int, np.integer)) and not isinstance(bins, (str, bytes)):
-        edges = np.asarray(bins.to_numpy() if isinstance(bins, DeviceArray) else as_array(bins, "bins"))
+    if not isinstance(bins, (int, np.integer)) and not isinstance(bins, _TEXTS):
+        edges = bins.to_numpy() if isinstance(bins, DeviceArray) else plain(as_line(bins, "bins"), "bins")
+        edges = placed(edges, "bins", Context()).as_numpy()
         if edges.ndim != 1 or edges.dtype.kind not in "iuf" or not 2 <= len(edges) <= MAX_BUCKETS:
             raise OptionError(f"bins must be an integer, or 2 to {MAX_BUCKETS} ascending edges of one dimension")
         if not (edges[1:] >= edges[:-1]).all():
@@ -130,9 +135,12 @@ def _range(source: Array, given: Any, context: Context) -> tuple[Any, Any]:
     high: Any
     if given is not None:
         try:
-            low, high = (float(each) for each in given)
+            low, high = given
+            low, high = float(low), float(high)
         except (TypeError, ValueError):
-            raise OptionError.wrong("range", "two numbers: the first and the last edge", given) from None
+            low = None
+        if low is None or isinstance(given, _TEXTS):
+            raise OptionError.wrong("range", "two numbers: the first and the last edge", given)
     elif source.length == 0:
         low, high = 0.0, 1.0
     else:
@@ -235,7 +243,8 @@ def _weighted(source: Array, weights: Any, edges: Any, context: Context) -> Any:
 
     if source.device.kind != "cpu":
         raise UnsupportedDeviceError("weights are summed on the CPU; copy keys and weights to the host, or pass none")
-    keys, given = source.as_numpy(), placed(flattened(weights, "weights"), "weights", Context()).as_numpy()
+    given = placed(converted(flattened(weights, "weights"), "float64", "weights"), "weights", Context()).as_numpy()
+    keys = source.as_numpy()
     if len(given) != len(keys):
         raise OptionError(f"weights has {len(given)} items for {len(keys)} keys")
     splitters = _splitters(keys.dtype, edges)

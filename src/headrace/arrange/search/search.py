@@ -49,6 +49,17 @@ def marks_of(keys: Array, context: Context, budget: Budget) -> Array:
     return result
 
 
+def ranks_of(marks: Array, order: Array, budget: Budget) -> Array:
+    """Return for each key of a host array the index of its run among the sorted keys. `order`: indices that sort the keys."""
+    import numpy as np
+
+    result = empty_like(order, order.length, "<i8", budget)
+    ranks = np.cumsum(marks.as_numpy(), dtype=np.int64)
+    ranks -= 1
+    result.as_numpy()[order.as_numpy()] = ranks
+    return result
+
+
 def lengths_of(begins: Array, end: int, context: Context, budget: Budget) -> Array:
     """Return the number of keys from each begin of a run to the next, and for the last to `end`."""
     result = empty_like(begins, begins.length, "<i8", budget)

@@ -6,7 +6,7 @@ from typing import Any
 
 from headrace.arrange.search.search import positions_of
 from headrace.arrange.sort.sort import is_sorted
-from headrace.arrays.inputs import as_array, converted, flattened, wider_type
+from headrace.arrays.inputs import as_array, as_line, converted, flattened, wider_type
 from headrace.arrays.placement import placed, same_device
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
@@ -61,11 +61,11 @@ def searchsorted(
     """
     choice("side", side, ("left", "right"))
     after_equal = side == "right" if right is None else flag("right", right)
-    sorted_keys = as_array(sorted_keys, "sorted_keys")
+    sorted_keys = as_line(sorted_keys, "sorted_keys")
     if sorter is not None:
         from headrace.arrange.gather.take import take
 
-        sorted_keys = take(sorted_keys, sorter, context=context)
+        sorted_keys = take(sorted_keys, as_line(sorter, "sorter"), context=context)
     return _searched(sorted_keys, keys, "keys", (after_equal, False), context)
 
 
@@ -100,7 +100,7 @@ def digitize(x: Any, bins: Any, right: bool = False, *, context: Context | None 
     array([1, 4, 3])
     """
     right = flag("right", right)
-    bins = as_array(bins, "bins")
+    bins = as_line(bins, "bins")
     if is_sorted(bins, context=context):
         return _searched(bins, x, "x", (not right, False), context)
     if not is_sorted(bins, descending=True, context=context):
@@ -117,14 +117,14 @@ def _searched(sorted_keys: Any, keys: Any, name: str, options: tuple[bool, bool]
     shape = getattr(keys, "shape", None)
     dtype = wider_type(sorted_keys, keys)
     if dtype is not None:
-        sorted_keys, keys = converted(sorted_keys, dtype, "sorted keys"), converted(keys, dtype, name)
+        sorted_keys, keys = converted(sorted_keys, dtype, "sorted_keys"), converted(keys, dtype, name)
     context = context_of(context)
     budget = context.new_budget()
-    there = placed(sorted_keys, "sorted keys", context, budget)
+    there = placed(sorted_keys, "sorted_keys", context, budget)
     wanted = placed(flattened(keys, name), name, context, budget)
     same_device(there, wanted)
     if there.typestr != wanted.typestr:
-        raise OptionError(f"the sorted keys are of type {there.typestr!r}, and {name} of {wanted.typestr!r}; convert one of them")
+        raise OptionError(f"sorted_keys are of type {there.typestr!r}, and {name} of {wanted.typestr!r}; convert one of them")
     found = positions_of(there, wanted, options, context, budget).owner
     if is_number:
         return int(found[0]) if wanted.device.kind == "cpu" else found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from headrace.arrange.gather.take import take
-from headrace.arrange.search.search import lengths_of, marks_of, numbers_like, positions_of
+from headrace.arrange.search.search import lengths_of, marks_of, numbers_like, positions_of, ranks_of
 from headrace.arrange.sort.sort import argsort, sort
 from headrace.arrays.inputs import as_array, converted, flattened, type_of
 from headrace.arrays.placement import placed
@@ -97,25 +97,33 @@ def unique(
 def distinct(items: Any, indices: bool, inverse: bool, counts: bool, *, context: Context | None = None) -> Distinct:
     """Return the distinct items of an array, with indices, inverse and counts as wanted."""
     items = as_array(items, "items")
-    shape = getattr(items, "shape", (len(items),))
+    shape = getattr(items, "shape", (0,))
     is_bfloat16 = type_of(items) == "bfloat16"
     flat = flattened(items, "items")
     context = context_of(context)
     budget = context.new_budget()
     source = placed(flat, "items", context, budget)
-    ascending = placed(sort(source.owner, context=context), "items", context, budget)
-    marks = marks_of(ascending, context, budget).owner
-    values = select(ascending.owner, marks, context=context)
+    order = argsort(source.owner, context=context) if indices or inverse else None
     found: dict[str, Any] = {}
+    keys = sort(source.owner, context=context) if order is None else take(source.owner, order, context=context)
+    ascending = placed(keys, "items", context, budget)
+    marks = marks_of(ascending, context, budget)
+    values = select(keys, marks.owner, context=context)
     if indices or counts:
-        begins = placed(
-            select(numbers_like(ascending, ascending.length, context, budget).owner, marks, context=context), "begins", context
-        )
+        numbers = numbers_like(ascending, ascending.length, context, budget)
+        begins = placed(select(numbers.owner, marks.owner, context=context), "begins", context)
         if indices:
-            found["indices"] = take(argsort(source.owner, context=context), begins.owner, context=context)
+            found["indices"] = take(order, begins.owner, context=context)
         if counts:
             found["counts"] = lengths_of(begins, ascending.length, context, budget).owner
-    if inverse:
+    if inverse and source.device.kind == "cpu":
+        places = ranks_of(marks, placed(order, "order", context), budget).owner
+        found["inverse"] = _in_shape(places, shape)
+    elif inverse:
         places = positions_of(placed(values, "values", context), source, (False, False), context, budget).owner
-        found["inverse"] = places.reshape(shape) if len(shape) > 1 and hasattr(places, "reshape") else places
+        found["inverse"] = _in_shape(places, shape)
     return Distinct(converted(values, "bfloat16") if is_bfloat16 else values, **found)
+
+
+def _in_shape(places: Any, shape: tuple[int, ...]) -> Any:
+    return places.reshape(shape) if len(shape) > 1 and hasattr(places, "reshape") else places

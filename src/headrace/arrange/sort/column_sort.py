@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.arrange.sort.arguments import INDEX_TYPES, KeysOptions, check_places, check_strategy, checked_k, gpu_columns
 from headrace.arrays.arrays import take
+from headrace.arrays.inputs import as_line
 from headrace.arrays.placement import apart_error
 from headrace.columns.column import Column
 from headrace.columns.traits import TRAITS
@@ -79,6 +80,7 @@ def sort_column_pairs(
     from headrace.arrange.partition_rows.rows import take_rows
     from headrace.arrange.sort.sort import argsort
 
+    keys = keys if isinstance(keys, Column) else as_line(keys, "keys")
     parts = (keys, *values)
     first = next(part for part in parts if isinstance(part, Column))
     _check_together(keys, values, first.device)

@@ -22,7 +22,7 @@ from headrace.arrange.sort.arguments import (
 )
 from headrace.arrange.sort.request import ColumnMove, sort_task
 from headrace.arrange.sort.small_arrays import argsorted_few, argsorted_rows, sorted_few, sorted_rows
-from headrace.arrays.inputs import array_and_lines, converted, named_type
+from headrace.arrays.inputs import array_and_lines, converted, is_only_axis, named_type
 from headrace.arrays.placement import empty_like, placed, same_device
 from headrace.core.context import Context
 
@@ -123,7 +123,7 @@ def sort(
     """
     check_order(nulls, descending=descending, total_order=total_order)
     check_stability(stable, kind)
-    if context is None and strategy is None and (out is None or out is keys):
+    if is_only_axis(axis) and context is None and strategy is None and (out is None or out is keys):
         found = sorted_few(keys, descending=descending, total_order=total_order, in_place=out is not None)
         if found is not None:
             return found
@@ -196,7 +196,7 @@ def argsort(
     stable = check_stability(stable, kind)
     dtype = dtype if isinstance(dtype, str) and dtype in INDEX_TYPES else named_type(dtype)
     check_places(dtype, 0)
-    if context is None and strategy is None and out is None and dtype == "int64":
+    if is_only_axis(axis) and context is None and strategy is None and out is None and dtype == "int64":
         found = argsorted_few(keys, descending=descending, total_order=total_order)
         if found is not None:
             return found

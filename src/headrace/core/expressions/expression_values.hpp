@@ -71,14 +71,23 @@ HR_FN Value differing(Value a, Value b) {
 }
 
 template <class Value>
+inline constexpr bool is_unsigned = Value(-1) > Value(0);
+
+template <class Value>
 HR_FN Value remainder_of(Value a, Value divisor) {
     const Value rest = a % divisor;
-    return rest < 0 ? rest + divisor : rest;
+    if constexpr (is_unsigned<Value>)
+        return rest;
+    else
+        return rest < 0 ? rest + divisor : rest;
 }
 template <class Value>
 HR_FN Value quotient_of(Value a, Value divisor) {
     const Value quotient = a / divisor;
-    return a % divisor < 0 ? quotient - 1 : quotient;
+    if constexpr (is_unsigned<Value>)
+        return quotient;
+    else
+        return a % divisor < 0 ? quotient - 1 : quotient;
 }
 
 template <class Value, class Sum = typename Modular<Value>::Type>
