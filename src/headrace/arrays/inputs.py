@@ -15,8 +15,8 @@ from headrace.arrays.arrays import TORCH_TYPES, needed_numpy
 from headrace.core.errors import OptionError, shown
 
 _BFLOAT16 = "bfloat16"
-_KINDS = "biufMm"
-"""NumPy's kinds of items: bools, integers, floats, dates and durations."""
+_KINDS = "biufMmUS"
+"""NumPy's kinds of items: bools, integers, floats, dates, durations, and texts, which later checks refuse by name."""
 _NUMBERS = "biuf"
 
 
