@@ -14,10 +14,10 @@ from pathlib import Path, PurePosixPath
 
 from headrace.gpu.kernels.source import all_variants, joined_source
 
-_KERNEL = re.compile(r'extern "C" __global__ void(?:\s+__launch_bounds__\([^()]*\))?\s+(\w+)')
+_KERNEL = re.compile(r'extern "C" __global__ void(?:[\s\\]+__launch_bounds__\([^()]*\))?[\s\\]+(\w+(?:##\w+)?)')
 
 Kernel = tuple[str, str]
-"""The stem of a ``.cu`` file, and the name of a kernel in it."""
+"""The stem of a ``.cu`` file, and the name of a kernel in it: ``label_##rule`` stands for the kernels of a macro."""
 
 
 def all_kernels() -> set[Kernel]:
@@ -34,8 +34,16 @@ def launched(folder: Path) -> set[Kernel]:
 
 
 def missing(kernels: Iterable[Kernel], found: Iterable[Kernel]) -> list[str]:
-    """Return the kernels that are not among those found, as ``file.cu: name``."""
-    return [f"{stem}.cu: {name}" for stem, name in sorted(set(kernels) - set(found))]
+    """Return the kernels that are not among those found, as ``file.cu: name``. One kernel of a macro stands for all."""
+    names = set(found)
+
+    def is_found(stem: str, name: str) -> bool:
+        prefix, is_macro, _ = name.partition("##")
+        if not is_macro:
+            return (stem, name) in names
+        return any(file == stem and kernel.startswith(prefix) for file, kernel in names)
+
+    return [f"{stem}.cu: {name}" for stem, name in sorted(set(kernels)) if not is_found(stem, name)]
 
 
 def main(folder: Path) -> int:
