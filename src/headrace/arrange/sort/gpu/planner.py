@@ -229,6 +229,9 @@ class Sorter:
         use, msd_tuning = (MsdUse.NEVER, None) if choice is None else (choice.use, choice.tuning)
         tile = lsd_tuning.tiles_of(keys.width).select(widths, self._count)
         counts_prefixes = use is MsdUse.IF_CHEAPER and not keys.equals and not (msd_tuning and msd_tuning.is_one_launch)
+        has_splitters = counts_prefixes and not widths
+        if has_splitters and self._count < self._tuning.min_prefix_keys(keys.width):
+            counts_prefixes = False
         may_extract = self._may_extract_heavy(request, sum(widths))
         zeros = [  # states last: a large buffer is cleared by a fill of its own
             DevicePlan.nbytes(keys, lsd_tuning, counts_prefixes=counts_prefixes),
@@ -237,7 +240,7 @@ class Sorter:
             self._states_bytes(tile, choice),
         ]
         plan_zeros, counts, heavy_table, states = self._launcher.allocate_group(zeros)
-        plan = DevicePlan(context, keys, lsd_tuning, plan_zeros, counts_prefixes=counts_prefixes)
+        plan = DevicePlan(context, keys, lsd_tuning, plan_zeros, counts_prefixes=counts_prefixes, has_splitters=has_splitters)
         lsd = LsdSort(context, keys, lsd_tuning, tile, states) if use is not MsdUse.ALWAYS else None
         msd = MsdSort(context, keys, choice.tuning, choice.options, (states, counts)) if choice else None
         in_place = any(column.in_place for column in arrays.all)

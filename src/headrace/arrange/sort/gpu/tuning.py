@@ -13,6 +13,7 @@ from headrace.arrange.sort.gpu.lsd.tuning import (
     KeyTiles,
     LsdTuning,
     PrefixHistogramTuning,
+    SplitterTuning,
     TileTuning,
 )
 from headrace.arrange.sort.gpu.msd import tuning as msd_tuning
@@ -55,6 +56,11 @@ class SortTuning:
         """Return the MSD sort's row for keys of one width; None if it does not support them."""
         return next((row for row in self.msd if row.key_bytes == key_bytes), None)
 
+    def min_prefix_keys(self, key_bytes: int) -> int:
+        """Return the number of keys alone from which prefixes may be counted."""
+        row = self.msd_of(key_bytes)
+        return 0 if row is None else row.min_prefix_keys
+
 
 @cache
 def tuning_of(multiprocessors: int, capability: tuple[int, int]) -> SortTuning:
@@ -85,6 +91,7 @@ HARNESS_TUNING = SortTuning(
         tuple(_harness_tiles(row) for row in lsd_tuning.LARGE_BLOCK_TUNING.tiles),
         DigitHistogramTuning(64, 1, 2, 64),
         PrefixHistogramTuning(64, 1, 512),
+        SplitterTuning(64, 1, 2),
     ),
     msd=tuple(KeyMsdTuning(width, 900, paper=_HARNESS_PAPER, keys_only=_HARNESS_MSD, pairs=_HARNESS_MSD) for width in (4, 8)),
     single_launch=SingleLaunchTuning(

@@ -57,7 +57,9 @@ class MsdSort:
         zeros: tuple[DeviceBuffer, DeviceBuffer],
     ) -> None:
         self._context, self._keys, self._tuning, self._options = context, keys, tuning, options
-        self._passes = keys.digit_count(tuning.bits)
+        # as many as `range_passes` of plan_steps.cuh if the first pass may be by splitters
+        digit_count = keys.digit_count(tuning.bits)
+        self._passes = digit_count if options.keeps_counts or options.stable else (digit_count + 3) // 2 * 2
         self._bounds = bounds = ListBounds(context.count, tuning, options, self._passes)
         allocate = context.launcher.allocate
         digits = 1 << tuning.bits
@@ -76,7 +78,7 @@ class MsdSort:
     @staticmethod
     def counts_bytes(keys: KeyType, tuning: MsdTuning) -> int:
         """Return the bytes of the list lengths of each pass, and of a grid barrier."""
-        return (keys.digit_count(tuning.bits) + 1) * _COUNTS_BYTES + _BARRIER_BYTES
+        return (keys.digit_count(tuning.bits) + 3) * _COUNTS_BYTES + _BARRIER_BYTES
 
     @staticmethod
     def states_bytes(count: int, tuning: MsdTuning, options: HybridOptions) -> int:
@@ -114,7 +116,7 @@ class MsdSort:
         """Return the bytes of a ``Lists`` of buckets.hpp."""
         tuning, options, bounds = self._tuning, self._options, self._bounds
         odd = self._cursors[1] if len(self._cursors) > 1 else None
-        cursors = self._cursors[0], odd, self._block_counts, plan.prefix_counts
+        cursors = self._cursors[0], odd, self._block_counts, plan.prefix_counts, plan.splitters
         buffers = plan.plan, self._counts, *self._blocks, *self._buckets, *cursors
         unused = [None] * (LISTS - len(self._leaves))
         addresses = [0 if buffer is None else buffer.address for buffer in (*buffers, *self._leaves, *unused)]
