@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from headrace.columns.convert.gpu.tuning import ConvertTuning, Program, RowTuning
+from headrace.columns.convert.gpu.tuning import ALL_FAMILIES, ConvertTuning, Program, RowTuning
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 from headrace.structure.gpu.launches import SearchTuning
 
@@ -54,10 +54,14 @@ class GpuTuning:
 
 
 @cache
-def convert_program(tuning: GpuTuning, variant: str, writes: bool) -> Program:
-    """Return the program of ``convert_tiles`` (`writes`) or ``measure_strings`` for a search variant."""
+def convert_program(tuning: GpuTuning, variant: str, families: int | None) -> Program:
+    """Return the program of ``convert_tiles`` for columns of these families, or of ``measure_strings`` if they are None.
+
+    `variant`: the search variant that read the text.
+    """
     configuration = tuning.convert(variant)
-    return configuration.defines(writes=writes), configuration.threads, configuration.shared_bytes
+    writes, mask = families is not None, ALL_FAMILIES if families is None else families
+    return configuration.defines(writes=writes, families=mask), configuration.threads, configuration.shared_bytes
 
 
 @cache
