@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-#include "arrange/filter/filter_host.hpp"
+#include "arrange/filter/cpu/filter_rows.hpp"
 #include "arrange/gather/take_host.hpp"
 #include "arrange/histogram/histogram.hpp"
 #include "arrange/multisplit/cpu/multisplit.hpp"
@@ -294,6 +294,7 @@ bool order_few(nb::handle array, nb::handle places, const nb::bytes& rule, unsig
 
 void bind_arrange(nb::module_& m) {
     register_layouts<Disorder, DevicePlan, MovedColumn, SortArrays, PlanInputs, Portion>();
+    register_layouts<FilterStep, FilterColumn, FilterProgram>();
     register_layouts<Leaf, List, ListLengths, Lists, ClassedRows, ClassSplit>();
     m.def("histogram", &histogram_at, "key"_a, "keys"_a, "count"_a, "buckets"_a, "description"_a, "edges"_a,
           "computed"_a, "result"_a, "threads"_a, "isa"_a = "");
