@@ -6,6 +6,8 @@ import struct
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np  # a dependency of cuda-core
+
 from headrace.arrange.bucket.buckets import Edges
 from headrace.arrange.bucket.functions import Computing, Rule
 from headrace.arrange.bucket.layouts import rule_layout
@@ -62,7 +64,7 @@ def _digit(splitter: Splitter, key: str, rule: Rule) -> tuple[bytes, list[Device
         return digit_bytes(described, rule.count), []
     if not isinstance(described, Edges):
         return computed_digit(rule), []
-    between = rule_layout("BetweenOf", described.given.dtype)
+    between = rule_layout("BetweenOf", np.dtype("V16") if key == "WideKey" else described.given.dtype)
     edges = splitter.launcher.put(described.wide)
     if key == "WideKey":
         return digit_bytes(between.pack(edges.address, rule.count, 0), rule.count), [edges]
