@@ -1,4 +1,4 @@
-// Defines the arguments of the multisplit kernels: chunks of keys, output positions, and columns that move with the keys.
+// Defines the arguments of the multisplit kernels: chunks of keys, output positions, and columns of values.
 #pragma once
 #include "core/cpu/portable.hpp"
 

@@ -1,6 +1,6 @@
-// Scatters the keys of each block, and their columns, to the sub-buckets of their digits in their order: one pass of
-// the stable MSD sort a launch, or all remaining passes in one (tail_passes.cuh). A block is a tile, ranked and written
-// as in lsd/pass_tile.cuh. Its offset in its bucket comes from decoupled look-back, which ends at the bucket's first
+// Scatters the keys of each block, and their columns, to the sub-buckets of their digits in their order. A launch does
+// one pass of the stable MSD sort, or all remaining passes (tail_passes.cuh). A block is a tile, ranked and written as
+// in lsd/pass_tile.cuh. Its offset in its bucket comes from decoupled look-back, which ends at the bucket's first
 // block, so one launch serves all buckets.
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
