@@ -29,7 +29,7 @@ constexpr u32 head_chunks = halo_bytes / 32;
 constexpr u32 tile_chunks = tile_bytes / 32;
 constexpr u32 thread_chunks =
     (tile_chunks + threads - 1) / threads;  // consecutive words of a thread; the last threads may have fewer
-constexpr u32 max_records = tile_bytes / 8;
+constexpr u32 max_records = tile_bytes / HR_RECORD_BYTES;
 constexpr i64 window_reach = 32;  // bytes before a field that are loaded with it
 constexpr u32 pad_vectors = 5;    // vectors after the tile that loads may reach, and 32 bytes
 constexpr u32 pad_chunks = 3;
