@@ -1,5 +1,5 @@
-"""Tests texts of other dialects and with blank lines by rows. If an automaton read the text, these are all tiles except those with bytes that rows
-cannot read. Under the fiber harness against `read_csv` on the CPU.
+"""Tests texts of other dialects and with blank lines by rows. If an automaton read the text, these are all tiles except those
+with bytes that rows cannot read. Under the fiber harness against `read_csv` on the CPU.
 """
 
 from __future__ import annotations

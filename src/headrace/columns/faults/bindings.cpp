@@ -62,7 +62,8 @@ nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect,
                        nb::list types, nb::handle faults, nb::tuple texts) {
     const LoadPlan plan = plan_from(given);
     const GivenFaults items(faults, texts);
-    const ListedFaults listed = {*source.source, dialect.dialect, plan, begin, items.faults(), items.texts(), items.lines()};
+    const ListedFaults listed = {*source.source, dialect.dialect, plan,         begin,
+                                 items.faults(), items.texts(),   items.lines()};
     LoadResult result;
     for (const ColumnType& type : types_of(plan, types)) result.columns.emplace_back().type = type;
     ResolvedFaults resolved;
@@ -84,7 +85,8 @@ nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, n
                      nb::list types, nb::list guesses, nb::handle fields, nb::tuple texts) {
     const LoadPlan plan = plan_from(given);
     const GivenFaults items(fields, texts);
-    const ListedFaults listed = {*source.source, dialect.dialect, plan, begin, items.faults(), items.texts(), items.lines()};
+    const ListedFaults listed = {*source.source, dialect.dialect, plan,         begin,
+                                 items.faults(), items.texts(),   items.lines()};
     std::vector<AssumedType> columns;
     for (const ColumnType& type : types_of(plan, types)) {
         const nb::handle guess = guesses[columns.size()];

@@ -90,7 +90,7 @@ struct RowTile {
     bool returns;     // a carriage return may end a field
     bool blanks;      // blank lines may precede a record; they consist of `line_end`
     u8 line_end;
-    bool inside;      // the tile begins inside quotes
+    bool inside;  // the tile begins inside quotes
     // Bytes for which the tile is declined: any quotes, watched bytes, quotes that are text.
     bool quotes, watches, text_quotes;
 };
