@@ -89,6 +89,8 @@ class RowTuning:
         Bytes per tile, and bytes before it that are staged with it.
     records
         Records that a thread converts side by side.
+    record_bytes
+        The fast conversion declines tiles with more records than records of this size would give.
     blocks
         Resident blocks per multiprocessor that the compiler is asked for.
     """
@@ -98,12 +100,14 @@ class RowTuning:
     tile: int = 16384
     head: int = 512
     records: int = 1
+    record_bytes: int = 8
     blocks: int = 6
 
     def defines(self, *, writes: bool) -> dict[str, int]:
         """Return the macros of ``convert_rows`` (`writes`) or ``measure_rows``."""
-        names = ("HR_QUOTES", "HR_THREADS", "HR_TILE", "HR_HEAD", "HR_RECORDS", "HR_BLOCKS", "HR_WRITES")
-        values = (int(self.quotes), self.threads, self.tile, self.head, self.records, self.blocks, int(writes))
+        names = ("HR_QUOTES", "HR_THREADS", "HR_TILE", "HR_HEAD", "HR_RECORDS", "HR_RECORD_BYTES", "HR_BLOCKS", "HR_WRITES")
+        sizes = self.threads, self.tile, self.head, self.records, self.record_bytes, self.blocks
+        values = (int(self.quotes), *sizes, int(writes))
         return dict(zip(names, values, strict=True))
 
     def shared_bytes(self, *, strings: bool, writes: bool) -> int:
@@ -112,7 +116,7 @@ class RowTuning:
         The text is staged only if columns are written.
         """
         warps, chunks = self.threads // 32, (self.tile + self.head) // 32
-        size = (self.tile + self.head + 80 if writes else 16) + 4 * (chunks + 3) + 12 + self.tile // 4 + 8
+        size = (self.tile + self.head + 80 if writes else 16) + 4 * (chunks + 3) + 12 + 2 * (self.tile // self.record_bytes) + 8
         size += (6 * (chunks + 2) + 12 * warps if self.quotes else 20) + 12 + 8 * warps + 4 * MAX_STRINGS
         size = _aligned(size, 16) + 16
         if strings:
