@@ -35,6 +35,7 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "headrace.gpu.kernels.launch_plan": ("known_plans",),
         # Types of arrays, and the rules that follow from them.
         "headrace.arrange.bucket.buckets": ("even",),
+        "headrace.arrange.bucket.layouts": ("rule_layout",),
         "headrace.arrange.histogram.histogram": ("plan_for",),
         "headrace.arrange.sort.small_arrays": ("_rule",),
         "headrace.arrange.sort.key_order": ("KeyOrder.of", "_packed"),

@@ -97,6 +97,8 @@ class RowTuning:
         Bytes per tile, and bytes before it that are staged with it.
     records
         Records that a thread converts side by side.
+    record_bytes
+        The fast conversion declines tiles with more records than records of this size would give.
     blocks
         Resident blocks per multiprocessor that the compiler is asked for.
     """
@@ -106,12 +108,14 @@ class RowTuning:
     tile: int = 16384
     head: int = 512
     records: int = 1
+    record_bytes: int = 8
     blocks: int = 6
 
     def defines(self, *, writes: bool, kinds: int = ALL_KINDS) -> dict[str, int]:
         """Return the macros of ``convert_rows`` (`writes`), for columns of these kinds, or of ``measure_rows``."""
-        names = ("HR_QUOTES", "HR_THREADS", "HR_TILE", "HR_HEAD", "HR_RECORDS", "HR_BLOCKS", "HR_WRITES")
-        values = (int(self.quotes), self.threads, self.tile, self.head, self.records, self.blocks, int(writes))
+        names = ("HR_QUOTES", "HR_THREADS", "HR_TILE", "HR_HEAD", "HR_RECORDS", "HR_RECORD_BYTES", "HR_BLOCKS", "HR_WRITES")
+        sizes = self.threads, self.tile, self.head, self.records, self.record_bytes, self.blocks
+        values = (int(self.quotes), *sizes, int(writes))
         return dict(zip(names, values, strict=True)) | ({"HR_KINDS": kinds} if writes else {})
 
     def shared_bytes(self, *, strings: bool, writes: bool) -> int:
@@ -120,7 +124,7 @@ class RowTuning:
         The text is staged only if columns are written.
         """
         warps, chunks = self.threads // 32, (self.tile + self.head) // 32
-        size = (self.tile + self.head + 80 if writes else 16) + 4 * (chunks + 3) + 12 + self.tile // 4 + 8
+        size = (self.tile + self.head + 80 if writes else 16) + 4 * (chunks + 3) + 12 + 2 * (self.tile // self.record_bytes) + 8
         size += (6 * (chunks + 2) + 12 * warps if self.quotes else 20) + 12 + 8 * warps + 4 * MAX_STRINGS
         size = _aligned(size, 16) + 16
         if strings:

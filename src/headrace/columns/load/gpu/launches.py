@@ -210,18 +210,19 @@ def conversion_programs(
     measures
         Whether strings are measured after the search.
     """
-    names, columns = ("unquoted", "quoted"), group.fast_columns(quotes=quoted, measures=False)
-    rows = tuning.of_rows(quoted=quoted, strings=group.strings > 0)
-    found = [NeededProgram(_COUNT.file, _SMALL)]
+    names, found = ("unquoted", "quoted"), [NeededProgram(_COUNT.file, _SMALL)]
+    columns = group.fast_columns(quotes=quoted, measures=False)
     if columns is None:
         found.append(NeededProgram(_CONVERT.file, convert_program(tuning, names[quoted], group.families)[0]))
     else:
+        rows = tuning.of_rows(quoted=quoted, strings=columns.strings > 0, width=columns.width)
         found.append(NeededProgram(CONVERT_ROWS.file, row_program(rows, columns.strings > 0, columns.kinds)[0]))
     if group.strings:
         variant = names[quoted or (measures and dialect.quote_char is not None)]
         found.append(NeededProgram(_MEASURE.file, convert_program(tuning, variant, None)[0]))
-        if measures:
-            found.append(NeededProgram(MEASURE_ROWS.file, measure_program(rows, tuning.find.threads)[0]))
+    if group.strings and measures:
+        rows = tuning.of_rows(quoted=quoted, strings=True)
+        found.append(NeededProgram(MEASURE_ROWS.file, measure_program(rows, tuning.find.threads)[0]))
     return found
 
 

@@ -17,12 +17,13 @@ using namespace headrace;
 // Results of the search, and whether the DFA variant read the text.
 struct RowsFound {
     u32 flags;
+    bool blanks;  // the text has blank lines
     bool by_dfa;
 };
 HR_FN RowsFound rows_found(const FindTotals* totals, const RowTask& task) {
     u32 variant = 0, flags = totals[0].flags;
     while (variant < task.mask_variants && (flags & FIND_REDO) != 0) flags = totals[++variant].flags;
-    return {flags, variant == task.mask_variants};
+    return {flags, totals[variant].blank_lines != 0, variant == task.mask_variants};
 }
 
 HR_FN RowTile row_tile_of(const TileStart* entries, const u8* text, const RowTask& task, const RowsFound& found) {
@@ -40,6 +41,8 @@ HR_FN RowTile row_tile_of(const TileStart* entries, const u8* text, const RowTas
     tile.records = records <= max_records ? static_cast<u32>(records) : max_records + 1;
     if (ends_text(task, tile)) ++tile.records;
     tile.returns = (task.dialect.flags & PLAIN_UNIVERSAL) && (found.by_dfa || (found.flags & FIND_RETURN));
+    tile.blanks = found.blanks && !tile.returns;
+    tile.line_end = task.dialect.line_end;
     tile.inside = (found.by_dfa ? task.quoted_states >> tile.entry.state & 1 : tile.entry.state) != 0;
     tile.quotes = !may_quote && (task.flags & ROW_TASK_QUOTED) && (found.flags & FIND_QUOTES);
     tile.watches = found.by_dfa && (task.dialect.flags & PLAIN_WATCHES);

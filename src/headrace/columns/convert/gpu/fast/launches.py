@@ -182,7 +182,7 @@ class RowLaunches:
         return self._marks.pop(place) if self._marks else self._launcher.allocate(self._structure.tiles * 4, fill=0)
 
     def _row_tuning(self, columns: RowColumns) -> RowTuning:
-        return self._tuning.of_rows(quoted=self._quoted, strings=bool(columns.strings))
+        return self._tuning.of_rows(quoted=self._quoted, strings=bool(columns.strings), width=columns.width)
 
     def _task(self, columns: RowColumns, utf8: bool) -> bytes:
         assert self._reading is not None
