@@ -12,6 +12,7 @@ from headrace.gpu.device import device as gpu
 from headrace.gpu.device.device import GpuError
 from headrace.gpu.kernels import kernel as kernels
 from headrace.gpu.kernels.kernel import Kernel
+from headrace.gpu.kernels.source import all_variants
 from tests.gpu.kernels.noting_driver import NotingDriver
 
 SHARED = "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
@@ -112,11 +113,16 @@ def test_a_program_that_the_driver_does_not_take_is_named_with_the_drivers_versi
 
 
 ROWS = "columns/convert/gpu/fast/convert_rows.cu"
-DEFINES = {"HR_QUOTES": 0, "HR_TILE": 16384, "HR_HEAD": 512, "HR_THREADS": 192, "HR_RECORDS": 1, "HR_BLOCKS": 6, "HR_WRITES": 1}
+
+
+def macros(kinds):
+    """Return the macros of a program for columns of these kinds."""
+    known = (dict(variant.defines) for variant in all_variants() if variant.file == ROWS)
+    return {**next(defines for defines in known if "HR_KINDS" in defines), "HR_KINDS": kinds}
 
 
 def rows(kinds):
-    return kernels.Variant.of(ROWS, {**DEFINES, "HR_KINDS": kinds})
+    return kernels.Variant.of(ROWS, macros(kinds))
 
 
 @pytest.fixture
@@ -155,7 +161,7 @@ def test_a_program_with_all_bits_is_loaded_where_it_is_compiled(loads):
 def test_programs_are_loaded_in_threads_and_a_launch_waits_for_its_own(loads):
     card = SimpleNamespace(architecture="sm_90", current=nullcontext)
     loads.failing.add(rows(8))
-    wanted = [kernels.NeededProgram(ROWS, {**DEFINES, "HR_KINDS": kinds}) for kinds in (1, 2, 8)]
+    wanted = [kernels.NeededProgram(ROWS, macros(kinds)) for kinds in (1, 2, 8)]
     kernels.load_programs(wanted, card)
     kernels.load_programs(wanted[:2], card)  # they are being loaded, or are loaded already
     for kinds in (1, 2):
