@@ -56,6 +56,7 @@ def even(dtype: Any, bins: int, given: tuple[float, float] | None) -> bytes:
 
     Examples
     --------
+    >>> import struct
     >>> import numpy as np
     >>> struct.unpack("<QII", even(np.dtype("u4"), 4, (8, 16)))
     (0, 8, 1)
