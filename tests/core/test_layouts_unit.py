@@ -41,3 +41,13 @@ def test_packer_takes_part_of_the_fields():
 def test_unknown_struct():
     with pytest.raises(KeyError, match="NoSuchStruct"):
         layout("NoSuchStruct")
+
+
+def test_arrays_have_their_shapes_and_instances_of_templates_their_names():
+    tables = layout("DfaTables<16>")
+    assert [field.shape for field in tables.fields[:3]] == [(257, 16), (257, 16), (256, 16)]
+    assert tables.dtype["emits"].shape == (256, 16) and tables.packer().size == tables.size == 12368
+    assert layout("Columns").length("width") == 8
+    assert layout("AnyOf<u64>").packer().format == "=QQQIIII"
+    assert layout("Even<f32>").packer().format == "=ffff"
+    assert layout("BetweenOf<u64>").packer().format == "=32sQQ"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import json
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bench.read import data, run
+from bench.read import contenders, data, run, worker
 
 
 def answers_of(monkeypatch: pytest.MonkeyPatch, seconds: dict[str, list[float]], rows: dict[str, int]) -> None:
@@ -29,6 +33,21 @@ def test_first_reads_are_a_median_of_processes_and_later_ones_the_best(monkeypat
     (row,) = run._measure("taxi", path, [("headrace", 1)], [[{"result": 50}]], (3, 2))
     assert [row[rate] * 1e9 for rate in run.RATES] == [pytest.approx(1000 / seconds) for seconds in (7, 1, 3.5)]
     assert (row["memory"], row["result"]) == (10, 50)
+
+
+def test_the_first_read_of_a_worker_begins_before_the_import(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def slowly_imported(*_: object) -> contenders.Read:
+        time.sleep(0.05)
+        return lambda: None
+
+    monkeypatch.setitem(contenders.CONTENDERS, "slow", slowly_imported)
+    monkeypatch.setattr(sys, "argv", ["worker", "slow", "taxi", "a.csv", "1"])
+    monkeypatch.setattr(sys, "stdin", io.StringIO("read\nread\nstop\n"))
+    worker.main()
+    first, later = (json.loads(line)["seconds"] for line in capsys.readouterr().out.splitlines())
+    assert first >= 0.05 > later
 
 
 def test_a_reader_of_other_rows_or_with_an_error_before_takes_no_part(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

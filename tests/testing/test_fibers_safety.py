@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from headrace.core.errors import OptionError
-from headrace.testing.fibers import BuildError, Checks, build, program
+from headrace.testing.fibers import BuildError, Checks, KernelError, build, program
 
 TEXT = 'extern "C" __global__ void fill(unsigned* out, unsigned char value) { out[threadIdx.x] = value; }'
 
@@ -76,6 +76,16 @@ def test_null_pointers_and_reachable_arrays():
         program(text=text).launch("follow", 1, 1, [pointer])
     program(text=text).launch("follow", 1, 1, [pointer], checks=Checks(reachable=(array,)))
     assert array.tolist() == [0, 7]
+
+
+def test_uses_of_null_pointers():
+    uses = ["x[0]", "x[100]", "x[1] = 7", "atomicAdd(x, 1u)", "*(volatile unsigned*)x", "((uint4*)x)->y"]
+    text = "".join(
+        f'extern "C" __global__ void use{i}(unsigned* out, unsigned* x) {{ out[0] = ({use}); }}\n' for i, use in enumerate(uses)
+    )
+    for i in range(len(uses)):
+        with pytest.raises(KernelError, match="a null pointer is used"):
+            program(text=text).launch(f"use{i}", 1, 1, [np.zeros(1, np.uint32), None])
 
 
 def test_a_launch_may_have_more_blocks_than_are_resident():

@@ -9,11 +9,14 @@
 #include <memory>
 #include <optional>
 
-#include "arrange/filter/filter_host.hpp"
+#include "arrange/bucket/rules.hpp"
+#include "arrange/filter/cpu/filter_rows.hpp"
 #include "arrange/gather/take_host.hpp"
 #include "arrange/histogram/histogram.hpp"
 #include "arrange/multisplit/cpu/multisplit.hpp"
+#include "arrange/multisplit/gpu/split_task.hpp"
 #include "arrange/partition_rows/hash_rows_host.hpp"
+#include "arrange/search/search.hpp"
 #include "arrange/sort/cpu/sort.hpp"
 #include "arrange/sort/gpu/common/sort_task.hpp"
 #include "arrange/sort/gpu/msd/buckets.hpp"
@@ -290,10 +293,41 @@ bool order_few(nb::handle array, nb::handle places, const nb::bytes& rule, unsig
     return true;
 }
 
+template <class Key>
+struct RuleStructs {
+    using EvenParts = Even<Key>;
+    using Any = AnyOf<Key>;
+};
+template <class Float>
+    requires(!Widened<Float>::whole)
+struct RuleStructs<Float> {
+    using EvenParts = EvenFloat<Float>;
+    using Any = AnyOfFloats<Float>;
+};
+
+// Registers the structs that describe the buckets of keys of a type.
+template <class Key>
+void register_rule_layouts(const std::string& key) {
+    register_layout<typename RuleStructs<Key>::EvenParts>("Even<" + key + ">");
+    register_layout<typename RuleStructs<Key>::Any>("AnyOf<" + key + ">");
+    register_layout<BitsOf<Key>>("BitsOf<" + key + ">");
+    register_layout<Cells<Key>>("Cells<" + key + ">");
+    register_layout<BetweenOf<Key>>("BetweenOf<" + key + ">");
+}
+
 }  // namespace
 
 void bind_arrange(nb::module_& m) {
     register_layouts<Disorder, DevicePlan, MovedColumn, SortArrays, PlanInputs, Portion>();
+    register_layouts<FilterStep, FilterColumn, FilterProgram, Texts, HashedColumn, SearchOptions>();
+    register_layouts<ChunkLayout, SplitPlaces, Columns>();
+    register_rule_layouts<u32>("u32");
+    register_rule_layouts<u64>("u64");
+    register_rule_layouts<float>("f32");
+    register_rule_layouts<double>("f64");
+    register_layout<BitsOf<WideKey>>("BitsOf<WideKey>");
+    register_layout<BetweenOf<WideKey>>("BetweenOf<WideKey>");
+    register_layout<AnyOf<WideKey>>("AnyOf<WideKey>");
     register_layouts<Leaf, List, ListLengths, Lists, ClassedRows, ClassSplit>();
     m.def("histogram", &histogram_at, "key"_a, "keys"_a, "count"_a, "buckets"_a, "description"_a, "edges"_a,
           "computed"_a, "result"_a, "threads"_a, "isa"_a = "");

@@ -101,13 +101,13 @@ void copy_parts(const std::vector<std::tuple<std::uintptr_t, std::uintptr_t, usi
     });
 }
 
-// (size, [(name, format, count, offset, the same of a nested struct or None)])
+// (size, [(name, format, shape, offset, the same of a nested struct or None)])
 nb::tuple layout_tuple(const StructLayout& layout) {
     nb::list fields;
     for (const FieldLayout& field : layout.fields) {
         const nb::object inner =
             field.inner.empty() ? nb::object(nb::none()) : nb::object(layout_tuple(field.inner[0]));
-        fields.append(nb::make_tuple(field.name, field.format, field.count, field.offset, inner));
+        fields.append(nb::make_tuple(field.name, field.format, nb::tuple(nb::cast(field.shape)), field.offset, inner));
     }
     return nb::make_tuple(layout.size, fields);
 }

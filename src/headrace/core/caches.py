@@ -35,6 +35,7 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "headrace.gpu.kernels.launch_plan": ("known_plans",),
         # Types of arrays, and the rules that follow from them.
         "headrace.arrange.bucket.buckets": ("even",),
+        "headrace.arrange.bucket.layouts": ("rule_layout",),
         "headrace.arrange.histogram.histogram": ("plan_for",),
         "headrace.arrange.sort.small_arrays": ("_rule",),
         "headrace.arrange.sort.key_order": ("KeyOrder.of", "_packed"),
@@ -65,6 +66,7 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.gpu.kernels.cache.shipped": "the folder of the package of compiled kernels",
         "headrace.gpu.kernels.compile.user_cache": "the folder of compiled kernels",
         "headrace.gpu.kernels.kernel.*": "loaded kernels, which launches may be using",
+        "headrace.gpu.kernels.source.masks_of": "macros of the package's own list of programs",
         "headrace.gpu.kernels.source.programs_in": "the package's own list of programs",
         "headrace.primitives.float_scan._known_defines": "compile-time constants of the package's own kernels",
         "headrace.primitives.scan._scan_kernel": "loaded kernels, which launches may be using",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.column import MAX_VIEW_BYTES, Column, new_column
+from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
 from headrace.columns.native_columns import type_named
 from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError
@@ -131,24 +132,38 @@ def string_views(
         return views, []
     defines, packed = {"HR_THREADS": shape.threads}, texts.packed()
     grid = Shape(defines, blocks, shape.threads)
-    sizes = launcher.allocate(blocks * 8)
-    launcher.launch(_MEASURE_VIEWS, grid, [packed, sizes])
-    begins: NDArray[np.uint64] = np.zeros(blocks + 1, np.uint64)
-    np.cumsum(launcher.fetch(sizes).view(np.uint64), out=begins[1:])
-    limits = _limits(launcher, texts, begins, shape)
+    begins = launcher.allocate(blocks * 8)
+    launcher.launch(_MEASURE_VIEWS, grid, [packed, begins])
+    long_bytes = _scanned(launcher, begins, blocks)
+    limits = _limits(launcher, texts, begins, long_bytes, shape)
     if limits is None:
         return None
-    ends = [*limits[1:], int(begins[-1])]
+    ends = [*limits[1:], long_bytes]
     buffers = [launcher.allocate(end - begin) for begin, end in zip(limits, ends, strict=True)]
     tables = [launcher.put(np.array(table, np.uint64)) for table in (limits, [buffer.address for buffer in buffers])]
-    launcher.launch(_PUT_VIEWS, grid, [packed, launcher.put(begins[:-1]), *tables, len(limits), views])
+    launcher.launch(_PUT_VIEWS, grid, [packed, begins, *tables, len(limits), views])
     return views, [buffer for buffer in buffers if buffer.nbytes]
 
 
-def _limits(launcher: Launcher, texts: StringColumnBuffers, begins: NDArray[np.uint64], shape: TextShape) -> list[int] | None:
-    """Return where each buffer begins among the bytes of all long texts: as late as possible, and never inside a text."""
+def _scanned(launcher: Launcher, sizes: DeviceBuffer, count: int) -> int:
+    """Replace sizes in device memory by their sums before each, and return the sum of all. The host waits."""
+    total = launcher.allocate(8)
+    scan_string_sizes(launcher, sizes, (count, 1), total)
+    return int(launcher.fetch(total).view(np.uint64)[0])
+
+
+def _limits(
+    launcher: Launcher, texts: StringColumnBuffers, scanned: DeviceBuffer, long_bytes: int, shape: TextShape
+) -> list[int] | None:
+    """Return where each buffer begins among the bytes of all long texts: as late as possible, and never inside a text.
+
+    `scanned`: for each block of rows, the bytes of long texts before it; `long_bytes`: of all blocks.
+    """
     limits = [0]
-    while int(begins[-1]) - limits[-1] > shape.max_viewed:
+    if long_bytes <= shape.max_viewed:
+        return limits
+    begins = launcher.fetch(scanned).view(np.uint64)
+    while long_bytes - limits[-1] > shape.max_viewed:
         limit = limits[-1] + shape.max_viewed
         block = int(np.searchsorted(begins, limit, "right")) - 1
         first = block * shape.rows
@@ -168,8 +183,8 @@ def text_dictionary(
 ) -> tuple[DeviceBuffer, StringColumnBuffers, int]:
     """Return codes, the distinct texts in the order of their first rows, and their number.
 
-    The host waits three times, and once more for each hash table that was too small. Memory: 8 bytes per row, and 24 to 500
-    bytes per distinct text.
+    The host waits twice, and once more for each hash table that was too small. Memory: 8 bytes per row, and 24 to 500 bytes
+    per distinct text.
 
     Raises
     ------
@@ -179,25 +194,22 @@ def text_dictionary(
     if not texts.rows:
         return launcher.allocate(0), StringColumnBuffers(launcher.put(np.zeros(1, np.int32)), launcher.allocate(0), None, 0, 4), 0
     table = _DistinctTable(launcher, texts, shape)
-    counts = launcher.allocate(table.blocks * 8)
-    launcher.launch(_COUNT, table.grid, [table.packed, counts])
-    begins: NDArray[np.uint64] = np.zeros(table.blocks + 1, np.uint64)
-    np.cumsum(launcher.fetch(counts).view(np.uint64), out=begins[1:])
-    count = int(begins[-1])
+    count = table.count
     if count > _MAX_INT32:
         raise HeadraceError("more than 2147483647 distinct texts; read them as string")
-    rows, sizes, codes_of = launcher.allocate(count * 8), launcher.allocate(count * 8), launcher.allocate(4 * table.slots)
+    begins = launcher.allocate(table.blocks * 8)
+    launcher.launch(_COUNT, table.grid, [table.packed, begins])
+    scan_string_sizes(launcher, begins, (table.blocks, 1), launcher.allocate(8))
+    rows, places, codes_of = launcher.allocate(count * 8), launcher.allocate(count * 8), launcher.allocate(4 * table.slots)
     codes = launcher.allocate(texts.rows * 4)
-    launcher.launch(_NUMBER, table.grid, [table.packed, launcher.put(begins[:-1]), codes_of, rows, sizes])
+    launcher.launch(_NUMBER, table.grid, [table.packed, begins, codes_of, rows, places])
     launcher.launch(_CODES, table.grid, [table.packed, codes_of, codes])
-    places: NDArray[np.uint64] = np.zeros(count + 1, np.uint64)
-    np.cumsum(launcher.fetch(sizes).view(np.uint64), out=places[1:])
-    nbytes = int(places[-1])
+    nbytes = _scanned(launcher, places, count)
     if nbytes > _MAX_INT32:
         raise HeadraceError("distinct texts of more than 2147483647 bytes; read them as large_string")
     result = StringColumnBuffers(launcher.allocate((count + 1) * 4), launcher.allocate(nbytes), None, count, 4)
     grid = Shape(table.grid.defines, (count + 1) * 32 // shape.threads + 1, shape.threads)
-    args = [texts.packed(), rows, launcher.put(places[:-1]), count, nbytes, result.offsets, result.values]
+    args = [texts.packed(), rows, places, count, nbytes, result.offsets, result.values]
     launcher.launch(_GATHER, grid, args)
     return codes, result, count
 
@@ -217,8 +229,8 @@ class _DistinctTable:
             task[0] = (texts.packed(), table.address, self.slots - 1, where.address, _SEED, used_slots.address)
             self.packed: np.void = task[0]
             launcher.launch(_INSERT, self.grid, [self.packed])
-            found = int(launcher.fetch(used_slots).view(np.uint64)[0])
-            if 2 * found < self.slots:
+            self.count = int(launcher.fetch(used_slots).view(np.uint64)[0])
+            if 2 * self.count < self.slots:
                 break
             self.slots *= _SLOT_GROWTH
         self._held = table, where, used_slots

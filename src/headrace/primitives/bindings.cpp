@@ -4,6 +4,7 @@
 
 #include "primitives/cpu/scan.hpp"
 #include "primitives/cpu/select.hpp"
+#include "primitives/float_scan.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -62,6 +63,7 @@ void select_at(std::uintptr_t items, std::uintptr_t flags, u64 count, unsigned w
 }  // namespace
 
 void bind_primitives(nb::module_& m) {
+    m.attr("FLOAT_SCAN_GROUP") = scan_group;
     m.def("scan", &scan_at, "join"_a, "item"_a, "source"_a, "target"_a, "count"_a, "exclusive"_a, "threads"_a,
           "isa"_a = "");
     m.def("sum_widened", &sum_widened_at, "item"_a, "source"_a, "target"_a, "count"_a, "threads"_a, "isa"_a = "");

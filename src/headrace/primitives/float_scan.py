@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from headrace import _native
 from headrace.arrays.arrays import Array
 from headrace.arrays.placement import in_stream_of
 from headrace.core.context import Context
@@ -12,8 +13,8 @@ from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, GpuLauncher, Launcher, Shape
 from headrace.primitives.tuning import FLOAT_SCAN
 
-GROUP = 64
-"""Items that are added one by one (float_scan.hpp)."""
+GROUP = _native.FLOAT_SCAN_GROUP
+"""Items that are added one by one."""
 _SUM = Entry("primitives/float_scan.cu", "sum_groups", "PQP")
 _SCAN = Entry("primitives/float_scan.cu", "scan_groups", "PQPPQQ")
 

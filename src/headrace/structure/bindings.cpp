@@ -15,6 +15,7 @@
 #include "structure/cpu/scan.hpp"
 #include "structure/cpu/summarize.hpp"
 #include "structure/cpu/survey.hpp"
+#include "structure/gpu/dfa_tables.hpp"
 #include "structure/gpu/tile_summary.hpp"
 
 namespace nb = nanobind;
@@ -217,6 +218,9 @@ nb::bytes state_map(const PythonDialect& dialect, nb::bytes text, std::string_vi
 
 void bind_structure(nb::module_& m) {
     register_layouts<TileStart, FindTotals, TileSummary, PlainDialect, LenientDialect>();
+    register_layout<DfaTables<8>>("DfaTables<8>");
+    register_layout<DfaTables<16>>("DfaTables<16>");
+    register_layout<DfaTables<64>>("DfaTables<64>");
     nb::class_<PythonDialect>(m, "Dialect")
         .def_static("make", &dialect_from, nb::arg("dialect"), nb::arg("allow_masks") = true)
         .def_prop_ro("plain", [](const PythonDialect& d) { return d.dialect.plain; });

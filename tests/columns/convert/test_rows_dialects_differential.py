@@ -1,5 +1,5 @@
-"""Tests texts of other dialects by rows. If an automaton read the text, these are all tiles except those with bytes that rows
-cannot read. Under the fiber harness against `read_csv` on the CPU.
+"""Tests texts of other dialects and with blank lines by rows. If an automaton read the text, these are all tiles except those
+with bytes that rows cannot read. Under the fiber harness against `read_csv` on the CPU.
 """
 
 from __future__ import annotations
@@ -89,3 +89,18 @@ def test_what_masks_could_read_too(left, seed):
     lines[0] = '"a",1,"b",2.5' if seed % 2 else lines[0]  # the first bytes show whether there are quotes
     read(lines, seed, shape=shape(only_dfa=True, threads=32 + 32 * (seed % 3 == 2)))
     assert left == [(0, left[0][1])]
+
+
+@pytest.mark.long_except("[01]-types0", "2-None")
+@pytest.mark.parametrize("types", [TYPES, None])
+@pytest.mark.parametrize("seed", range(8))
+def test_blank_lines(left, seed, types):
+    """Masks leave no tile over if line ends are LF. Strings are measured by the search if types are given."""
+    rng = random.Random(seed)
+    lines = records(rng, 300, 0.2 * (seed % 2))
+    lines[0] = '"a",1,"b",2.5' if seed % 2 else lines[0]
+    spread = [line for one in lines for line in ([""] * rng.choice([0, 0, 0, 1, 2, 40 * (rng.random() < 0.2)]) + [one])]
+    data = ("\n" * (seed % 3) + "\n".join(spread) + "\n" * rng.randrange(200)).encode()
+    only_dfa = seed in (3, 6)
+    check(data, header=False, skew=seed % 16, seed=seed, shape=shape(only_dfa=only_dfa), **({"schema": types} if types else {}))
+    assert only_dfa or {marked for marked, _ in left} == {0}

@@ -222,3 +222,14 @@ def test_long_strings_that_several_warps_copy(seed, quote):
     check(b"\n".join(records) + b"\n", header=False, schema=["string", "string"], shape=shape, seed=seed)
     words = [quote + b"w" * rng.randrange(65, 100) + quote + b",b" for _ in range(300)]
     check(b"\n".join(words), header=False, schema=["string", "string"], shape=shape, seed=seed)
+
+
+@pytest.mark.parametrize("types", [["int64"], None])
+def test_a_column_of_single_digits(types):
+    """A tile of 1,024 bytes has up to 512 records."""
+    rng = random.Random(1)
+    digits = [b"%d" % rng.randrange(10) for _ in range(3000)]
+    options = {"schema": types} if types else {}
+    check(b"\n".join(digits) + b"\n", header=False, skew=3, **options)
+    digits[700::900] = [b"-12345678901"] * len(digits[700::900])
+    check(b"\n\n".join(digits), header=False, skew=5, **options)

@@ -84,7 +84,8 @@ def test_first_records_that_mislead(kind):
 @pytest.mark.parametrize(("options", "odd"), [({"comment": "#"}, "#3,a"), ({"escape_char": "\\"}, "1,\\,,2,d")])
 def test_bytes_that_masks_cannot_read_after_the_prefix(options, odd, monkeypatch):
     given = {"header": False, "schema": ["string"] * 4, **options}
-    assert check(text(PLAIN, [odd, *PLAIN]), **given) == 1  # the prefix has the byte
+    assert check(text(PLAIN, [odd, *PLAIN]), **given) <= 2  # the prefix has the byte; a tile may be declined
+    assert check(text(PLAIN, [odd, *PLAIN]), **given) == 1  # the second read of a plan expects that
     monkeypatch.setattr(load, "first_fetch_bytes", lambda size: 64)
     # Once more for strings, which the first form's search was to measure.
     assert check(text(PLAIN, [odd, *PLAIN]), **given) == 3

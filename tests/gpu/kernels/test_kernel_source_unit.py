@@ -122,3 +122,17 @@ def test_programs_are_compiled_without_the_native_part(tmp_path):
     command = [sys.executable, "-c", script, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout.startswith("4 programs, "), done.stderr
+
+
+def test_a_program_with_all_bits_of_a_mask_serves_those_with_some():
+    rows = "columns/convert/gpu/fast/convert_rows.cu"
+    listed = next(variant for variant in all_variants() if variant.file == rows and ("HR_WRITES", 1) in variant.defines)
+    some, others = (Variant.of(rows, {**dict(listed.defines), "HR_KINDS": mask}) for mask in (0b101, 0b11))
+    assert some.whole == listed != some
+    assert listed.whole == listed
+    assert [one.serves(some) for one in (listed, some, others)] == [True, True, False]
+    assert not some.serves(listed)
+    another = Variant.of(rows, {**dict(listed.defines), "HR_KINDS": 0b100})
+    assert some.serves(another)
+    assert not some.serves(Variant(rows, another.defines[1:]))
+    assert [variant for variant in all_variants() if "&" in dict(variant.defines).values()] == []

@@ -14,7 +14,7 @@ from headrace.core.errors import OptionError
 from headrace.gpu.device.device import ARCHITECTURES
 from headrace.gpu.kernels.arguments import signature_codes
 from headrace.gpu.kernels.build import build_kernels
-from headrace.gpu.kernels.source import KernelSourceError, all_variants, joined_source
+from headrace.gpu.kernels.source import KernelSourceError, Variant, all_variants, joined_source
 from tests.gpu.kernels.some_programs import first_of_each_file, that_differ_on_sm_80
 
 pytest.importorskip("cuda.core", reason="NVRTC comes with the extra cuda13", exc_type=ImportError)
@@ -59,6 +59,23 @@ def test_every_listed_program_compiles(folder):
     assert all({variant.file for variant in compiled[name]} == files for name in compiled)
     assert all(each.nbytes > 0 for each in built)
     assert {str(each.variant): each.log for each in built if each.log} == {}
+
+
+@pytest.mark.parametrize(
+    ("file", "macro", "mask"),
+    [
+        ("fast/convert_rows.cu", "HR_KINDS", 1 << 8),
+        pytest.param("fast/convert_rows.cu", "HR_KINDS", 1 << 4 | 1 << 5 | 1 << 10, marks=pytest.mark.long),
+        *(pytest.param("general/convert.cu", "HR_FAMILIES", 1 << bit, marks=pytest.mark.long) for bit in range(11)),
+    ],
+)
+def test_programs_of_masks_with_few_bits_compile(file, macro, mask):
+    found = [variant for variant in all_variants() if variant.file.endswith(file) and macro in dict(variant.defines)]
+    whole = next(variant for variant in found if ("HR_WRITES", 1) in variant.defines)
+    some = Variant.of(whole.file, {**dict(whole.defines), macro: mask})
+    compiled = kernels.compile_source(joined_source(some), some.file, "sm_90")
+    assert compiled.log == ""
+    assert len(compiled.code) > 0
 
 
 def test_a_product_and_a_sum_are_not_fused():

@@ -12,6 +12,7 @@ from headrace.gpu.device import device as gpu
 from headrace.gpu.device.device import GpuError
 from headrace.gpu.kernels import kernel as kernels
 from headrace.gpu.kernels.kernel import Kernel
+from headrace.gpu.kernels.source import all_variants
 from tests.gpu.kernels.noting_driver import NotingDriver
 
 SHARED = "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
@@ -109,3 +110,64 @@ def test_a_program_that_the_driver_does_not_take_is_named_with_the_drivers_versi
             GpuError, match=rf"primitives/copy\.cu HR_WIDTH=4, compiled for sm_90, .*{said}: CUDA_ERROR_INVALID_IMAGE"
         ):
             kernels._loaded(kernels.Variant.of("primitives/copy.cu", {"HR_WIDTH": 4}), "f", "sm_90")
+
+
+ROWS = "columns/convert/gpu/fast/convert_rows.cu"
+
+
+def macros(kinds):
+    """Return the macros of a program for columns of these kinds."""
+    known = (dict(variant.defines) for variant in all_variants() if variant.file == ROWS)
+    return {**next(defines for defines in known if "HR_KINDS" in defines), "HR_KINDS": kinds}
+
+
+def rows(kinds):
+    return kernels.Variant.of(ROWS, macros(kinds))
+
+
+@pytest.fixture
+def loads(driver, monkeypatch):
+    """The programs that are compiled, with a driver that loads any; `stored`: those that need no compilation."""
+    made = SimpleNamespace(compiled=[], stored=set(), failing=set())
+
+    def cubin_of(variant, architecture):
+        if variant in made.failing:
+            raise GpuError("refused")
+        made.compiled.append(variant)
+        return b"code"
+
+    driver.cuLibraryLoadData = lambda *given: (0, object())
+    for name, value in {"cubin_of": cubin_of, "is_stored": lambda variant, _: variant in made.stored}.items():
+        monkeypatch.setattr(kernels, name, value)
+    for name in ("_libraries", "_loading"):
+        monkeypatch.setattr(kernels, name, {})
+    return made
+
+
+def test_a_loaded_program_serves_masks_with_fewer_bits(loads):
+    first = kernels._library(rows(0b111), "sm_90")
+    assert kernels._library(rows(0b101), "sm_90") is first
+    assert kernels._library(rows(0b1000), "sm_90") is not first
+    assert loads.compiled == [rows(0b111), rows(0b1000)]
+
+
+def test_a_program_with_all_bits_is_loaded_where_it_is_compiled(loads):
+    whole = rows(1).whole
+    loads.stored.add(whole)
+    assert kernels._library(rows(1), "sm_90") is kernels._library(rows(2), "sm_90")
+    assert loads.compiled == [whole]
+
+
+def test_programs_are_loaded_in_threads_and_a_launch_waits_for_its_own(loads):
+    card = SimpleNamespace(architecture="sm_90", current=nullcontext)
+    loads.failing.add(rows(8))
+    wanted = [kernels.NeededProgram(ROWS, macros(kinds)) for kinds in (1, 2, 8)]
+    kernels.load_programs(wanted, card)
+    kernels.load_programs(wanted[:2], card)  # they are being loaded, or are loaded already
+    for kinds in (1, 2):
+        kernels._library(rows(kinds), "sm_90")
+    with pytest.raises(GpuError, match="refused"):
+        kernels._library(rows(8), "sm_90")
+    loads.failing.clear()
+    kernels._library(rows(8), "sm_90")  # a failed load is tried again
+    assert sorted(map(str, loads.compiled)) == sorted(str(rows(kinds)) for kinds in (1, 2, 8))

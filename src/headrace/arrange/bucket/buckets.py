@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import struct
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from headrace.arrange.bucket.layouts import rule_layout
 from headrace.core.errors import OptionError, shown
 from headrace.core.options import integer, number
 
@@ -56,6 +56,7 @@ def even(dtype: Any, bins: int, given: tuple[float, float] | None) -> bytes:
 
     Examples
     --------
+    >>> import struct
     >>> import numpy as np
     >>> struct.unpack("<QII", even(np.dtype("u4"), 4, (8, 16)))
     (0, 8, 1)
@@ -70,7 +71,7 @@ def even(dtype: Any, bins: int, given: tuple[float, float] | None) -> bytes:
             parts_per_unit = dtype.type(bins / (float(high) - float(low)))
         if not np.isfinite(parts_per_unit):
             raise OptionError(f"range ({low}, {high}) is too narrow for {bins} buckets of {dtype}")
-        return struct.pack("<4f" if dtype.itemsize == 4 else "<4d", low, high, parts_per_unit, 0)
+        return rule_layout("Even", dtype).pack(low, high, parts_per_unit, 0)
     limits = np.iinfo(dtype)
     low, high = (int(limits.min), int(limits.max) + 1) if given is None else given
     whole = math.isfinite(low) and math.isfinite(high) and low == int(low) and high == int(high)
@@ -84,8 +85,8 @@ def even(dtype: Any, bins: int, given: tuple[float, float] | None) -> bytes:
     shift = each.bit_length() - 1 if by_shift else 0
     if dtype.itemsize == 8:
         multiplier = 0 if by_shift else -(-(bins << 128) // width)
-        return struct.pack("<4Q", multiplier >> 64, multiplier % 2**64, low % 2**64, shift)
-    return struct.pack("<QII", 0 if by_shift else -(-(bins << 64) // width), low % 2**32, shift)
+        return rule_layout("Even", dtype).pack(multiplier >> 64, multiplier % 2**64, low % 2**64, shift)
+    return rule_layout("Even", dtype).pack(0 if by_shift else -(-(bins << 64) // width), low % 2**32, shift)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +123,7 @@ class Edges:
             scale = max(0, last.bit_length() - 32)
             last >>= scale
         multiplier = min((count << 32) // (last + 1), 2**32 - 1)
-        letter = {"f4": "f", "f8": "d", "u8": "Q", "i8": "Q"}.get(dtype.str[1:], "I")
-        return struct.pack(f"<2{letter}4I", low, scale, multiplier, count, fraction, buckets)
+        return rule_layout("Cells", dtype).pack(low, scale, multiplier, count, fraction, buckets)
 
 
 def between(dtype: Any, given: Any) -> Edges:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from typing import Any
 
 from headrace.arrange.bucket.buckets import even as even_parts
+from headrace.arrange.bucket.layouts import rule_layout
 from headrace.core.errors import OptionError
 
-_KINDS = {"identity": 0, "modulo": 1, "hash": 2, "even": 3}
+RULE_KINDS = {"identity": 0, "modulo": 1, "hash": 2, "even": 3}
 """Values of rules.hpp's ``RuleKind``."""
 
 
@@ -20,21 +20,16 @@ def described(kind: str, count: int, parameters: tuple[Any, ...], dtype: Any) ->
     OptionError
         The type cannot represent these buckets.
     """
-    number = _KINDS[kind]
+    number, pack = RULE_KINDS[kind], rule_layout("AnyOf", dtype).pack
     if dtype.kind == "V":
-        return struct.pack("<Q2I", 2**64 % count, count, number)
+        return pack(2**64 % count, count, number)
     if kind == "even":
         if count == 1:
             raise OptionError("even() has 2 buckets or more; pass hash(1) to put all keys into one bucket")
-        part = even_parts(dtype, count, parameters)
-        if dtype.kind == "f":
-            return part + struct.pack("<II", count, number)
-        if dtype.itemsize == 8:
-            high, below, low, shift = struct.unpack("<4Q", part)
-            return struct.pack("<3Q4I", high, below, low, shift, count, number, 0)
-        return struct.pack("<Q4I", *struct.unpack("<QII", part), count, number)
+        part = rule_layout("Even", dtype).unpack(even_parts(dtype, count, parameters))
+        return pack(*part, count, number, *_unused(dtype))
     if dtype.kind == "f":
-        return struct.pack("<4f" if dtype.itemsize == 4 else "<4d", 0, 0, 0, 0) + struct.pack("<II", count, number)
+        return pack(0, 0, 0, 0, count, number)
     flip = plus = 0
     width = max(32, dtype.itemsize * 8)
     multiplier = 0
@@ -43,6 +38,10 @@ def described(kind: str, count: int, parameters: tuple[Any, ...], dtype: Any) ->
         if dtype.kind == "i":
             flip = 1 << (dtype.itemsize * 8 - 1)
             plus = -flip % count
-    if dtype.itemsize == 8:
-        return struct.pack("<3Q4I", multiplier >> 64, multiplier % 2**64, flip, plus, count, number, 0)
-    return struct.pack("<Q4I", multiplier, flip, plus, count, number)
+    words = divmod(multiplier, 2**64) if dtype.itemsize == 8 else (multiplier,)
+    return pack(*words, flip, plus, count, number, *_unused(dtype))
+
+
+def _unused(dtype: Any) -> tuple[int, ...]:
+    """Return the value of `unused`, which an ``AnyOf`` of integers of 64 bits has."""
+    return (0,) if dtype.itemsize == 8 and dtype.kind != "f" else ()

@@ -9,7 +9,6 @@ BucketFunction('bits', 16, (4, 8))
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from headrace.arrange.bucket.buckets import MAX_BUCKETS, Edges, between, between_wide
 from headrace.arrange.bucket.described import described
 from headrace.arrange.bucket.key_types import WIDE
+from headrace.arrange.bucket.layouts import rule_layout
 from headrace.core.errors import OptionError, shown
 from headrace.core.expressions.expression import Expression
 from headrace.core.options import integer, number
@@ -277,7 +277,7 @@ def rule_for(function: BucketFunction, dtype: Any, edges: Any = None) -> Rule:
         low, high = function.parameters
         if high > dtype.itemsize * 8:
             raise OptionError(f"keys of {dtype} have {dtype.itemsize * 8} bits; bits({low}, {high}) is beyond")
-        return Rule("BitsOf", count, True, struct.pack("<II", low, count - 1))
+        return Rule("BitsOf", count, True, rule_layout("BitsOf", dtype).pack(low, count - 1))
     if count == 1 and kind == "modulo":  # the division by a multiplication needs a divisor above 1
         kind = "hash"
     if dtype.kind == "V" and kind == "even":

@@ -1,4 +1,4 @@
-// Evaluates conditions on rows: the GPU counterpart of arrange/filter/filter.cpp. A thread runs the program of
+// Evaluates conditions on rows: the GPU counterpart of arrange/filter/cpu. A thread runs the program of
 // filter.hpp for a row, on a stack of its own. All threads of a warp take the same step, so they do not diverge.
 //
 // Bytes moved per row: the values of the program's columns and a bit, then 8 per row that is selected.
@@ -24,28 +24,22 @@ struct StackValue {
     bool valid;
 };
 
-static __device__ __forceinline__ int order_of_texts(TextRef a, TextRef b) {
-    const u64 size = a.size < b.size ? a.size : b.size;
-    for (u64 i = 0; i < size; ++i) {
-        if (a.bytes[i] != b.bytes[i]) return a.bytes[i] < b.bytes[i] ? -1 : 1;
+// Order of texts' bytes.
+struct CompareBytes {
+    __device__ __forceinline__ int operator()(const u8* a, const u8* b, u64 size) const {
+        for (u64 i = 0; i < size; ++i) {
+            if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
+        }
+        return 0;
     }
-    return a.size == b.size ? 0 : a.size < b.size ? -1 : 1;
-}
-
-static __device__ __forceinline__ bool matches_at(TextRef text, u64 at, TextRef part) {
-    for (u64 i = 0; i < part.size; ++i) {
-        if (text.bytes[at + i] != part.bytes[i]) return false;
-    }
-    return true;
-}
+};
 
 static __device__ __noinline__ bool has_part(FilterOperation operation, TextRef text, TextRef part) {
-    if (part.size > text.size) return false;
-    const u64 last = text.size - part.size;
-    if (operation == FilterOperation::starts) return matches_at(text, 0, part);
-    if (operation == FilterOperation::ends) return matches_at(text, last, part);
-    for (u64 at = 0; at <= last; ++at) {
-        if (matches_at(text, at, part)) return true;
+    const CompareBytes compare;
+    if (operation == FilterOperation::starts) return starts_with(text, part, compare);
+    if (operation == FilterOperation::ends) return ends_with(text, part, compare);
+    for (; part.size <= text.size; ++text.bytes, --text.size) {
+        if (starts_with(text, part, compare)) return true;
     }
     return false;
 }
@@ -87,6 +81,15 @@ static __device__ __noinline__ StackValue read_column(const FilterColumn& column
 
 static __device__ __forceinline__ TextRef text_in(const StackValue& value) {
     return {reinterpret_cast<const u8*>(value.low), value.high};
+}
+
+static __device__ __forceinline__ Truth truth_in(const StackValue& value) {
+    return {static_cast<u8>(value.low), static_cast<u8>(value.valid)};
+}
+
+static __device__ __forceinline__ void set_truth(StackValue& to, Truth truth) {
+    to.low = truth.value;
+    to.valid = truth.valid != 0;
 }
 
 template <class Value>
@@ -173,8 +176,7 @@ static __device__ __forceinline__ bool is_value_among(const u8* sorted, u64 coun
 static __device__ __noinline__ bool is_listed(const FilterStep& step, const u8* constants, const StackValue& value) {
     const u8* const sorted = constants + step.a;
     if (step.domain == FilterDomain::text) {
-        const auto order = [](TextRef a, TextRef b) { return order_of_texts(a, b); };
-        return is_text_among(reinterpret_cast<const u64*>(sorted), step.b, constants, text_in(value), order);
+        return is_text_among(reinterpret_cast<const u64*>(sorted), step.b, constants, text_in(value), CompareBytes{});
     }
     if (step.domain == FilterDomain::i64) return is_value_among<i64>(sorted, step.b, value.low);
     if (step.domain == FilterDomain::u64) return is_value_among<u64>(sorted, step.b, value.low);
@@ -188,16 +190,11 @@ static __device__ __forceinline__ void apply(const FilterStep& step, StackValue&
     const auto comparison = static_cast<ExpressionOperation>(step.a);
     switch (step.operation) {
         case FilterOperation::conjoin:
-            left.valid = both || (left.valid && left.low == 0) || (right.valid && right.low == 0);
-            left.low &= right.low;
-            return;
+            return set_truth(left, conjunction(truth_in(left), truth_in(right)));
         case FilterOperation::disjoin:
-            left.valid = both || left.low != 0 || right.low != 0;
-            left.low |= right.low;
-            return;
+            return set_truth(left, disjunction(truth_in(left), truth_in(right)));
         case FilterOperation::differ:
-            left.low = both ? left.low ^ right.low : 0;
-            break;
+            return set_truth(left, difference(truth_in(left), truth_in(right)));
         case FilterOperation::compute:
             left.low = compute(step, left.low, right.low);
             break;
@@ -205,7 +202,7 @@ static __device__ __forceinline__ void apply(const FilterStep& step, StackValue&
             if (!both) {
                 left.low = 0;
             } else if (step.domain == FilterDomain::text) {
-                left.low = holds(comparison, order_of_texts(text_in(left), text_in(right)));
+                left.low = holds(comparison, order_of_texts(text_in(left), text_in(right), CompareBytes{}));
             } else if (step.domain == FilterDomain::i128) {
                 left.low = holds(comparison, order_of(Int128{left.low, left.high}, Int128{right.low, right.high}));
             } else {
@@ -236,7 +233,7 @@ static __device__ __forceinline__ bool is_selected(const FilterProgram& program,
                 convert(step, stack[size - 1]);
                 break;
             case FilterOperation::negate:
-                stack[size - 1].low = stack[size - 1].valid && stack[size - 1].low == 0;
+                set_truth(stack[size - 1], negation(truth_in(stack[size - 1])));
                 break;
             case FilterOperation::is_null:
                 stack[size - 1] = {!stack[size - 1].valid, 0, true};

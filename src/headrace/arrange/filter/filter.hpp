@@ -14,7 +14,7 @@ HR_BEGIN_NAMESPACE
 // Type of values on the stack. Integers, dates and times are i64.
 enum class FilterDomain : u32 { i64, u64, f32, f64, i128, text, truth };
 
-// Numbered as _OPERATIONS in arrange/filter/program.py.
+// Numbered as OPERATIONS in arrange/filter/operands.py.
 enum class FilterOperation : u32 {
     column,   // a: index of the column
     number,   // a, b: lower and upper word; of a text its place in the constants and its size
@@ -134,13 +134,57 @@ HR_FN bool is_among(const Value* sorted, u64 count, Value value) {
     return *sorted == value;
 }
 
+// A truth that may be null, in two bits: `value` is 0 if `valid` is.
+struct Truth {
+    u8 value;
+    u8 valid;
+};
+
+// Returns a & b. A false operand decides alone: false & null is false.
+HR_FN Truth conjunction(Truth a, Truth b) {
+    const u32 decided = (a.valid & (a.value ^ 1u)) | (b.valid & (b.value ^ 1u));
+    return {static_cast<u8>(a.value & b.value), static_cast<u8>((a.valid & b.valid) | decided)};
+}
+
+// Returns a | b. A true operand decides alone: true | null is true.
+HR_FN Truth disjunction(Truth a, Truth b) {
+    const u32 value = a.value | b.value;
+    return {static_cast<u8>(value), static_cast<u8>((a.valid & b.valid) | value)};
+}
+
+HR_FN Truth difference(Truth a, Truth b) {
+    const u32 valid = a.valid & b.valid;
+    return {static_cast<u8>((a.value ^ b.value) & valid), static_cast<u8>(valid)};
+}
+
+HR_FN Truth negation(Truth a) { return {static_cast<u8>((a.value ^ 1u) & a.valid), a.valid}; }
+
+// Returns the order of two texts, -1, 0 or 1: that of their bytes, then of their sizes. Here and below,
+// compare(a, b, size) returns the order of `size` bytes as memcmp does.
+template <class Compare>
+HR_FN int order_of_texts(TextRef a, TextRef b, Compare compare) {
+    const int order = compare(a.bytes, b.bytes, a.size < b.size ? a.size : b.size);
+    if (order != 0) return order < 0 ? -1 : 1;
+    return a.size == b.size ? 0 : a.size < b.size ? -1 : 1;
+}
+
+template <class Compare>
+HR_FN bool starts_with(TextRef text, TextRef part, Compare compare) {
+    return part.size <= text.size && compare(text.bytes, part.bytes, part.size) == 0;
+}
+
+template <class Compare>
+HR_FN bool ends_with(TextRef text, TextRef part, Compare compare) {
+    return part.size <= text.size && compare(text.bytes + (text.size - part.size), part.bytes, part.size) == 0;
+}
+
 // Returns whether sorted texts contain a text. `places`: for each text, its place in the constants and its size.
-template <class Order>
-HR_FN bool is_text_among(const u64* places, u64 count, const u8* constants, TextRef text, Order order) {
+template <class Compare>
+HR_FN bool is_text_among(const u64* places, u64 count, const u8* constants, TextRef text, Compare compare) {
     u64 begin = 0;
     while (count > 0) {
         const u64 half = count / 2, at = 2 * (begin + half);
-        const int found = order(TextRef{constants + places[at], places[at + 1]}, text);
+        const int found = order_of_texts(TextRef{constants + places[at], places[at + 1]}, text, compare);
         if (found == 0) return true;
         if (found < 0) {
             begin += half + 1;

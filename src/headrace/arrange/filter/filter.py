@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ from headrace.core.buffer import Buffer, empty_buffer
 from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError
 from headrace.core.expressions.column_expression import ColumnExpression
+from headrace.core.layouts.layout import layout
 
 try:
     import numpy as np
@@ -24,6 +24,7 @@ except ImportError:
 
 _KINDS = ("bool", "integer", "unsigned", "float", "decimal", "string", "view", "null")
 """Kinds of values in the order of filter.hpp; integers stand for dates and times, strings for bytes."""
+_COLUMN = layout("FilterColumn").packer()
 
 
 def filter_columns(columns: Mapping[str, Column], expression: ColumnExpression, context: Context) -> dict[str, Column]:
@@ -89,4 +90,4 @@ def pack_column(column: Column, addresses: tuple[int, ...]) -> bytes:
     kind = _KINDS.index(family) if family in _KINDS else _KINDS.index("integer")
     if is_all_null(column):
         kind = _KINDS.index("null")
-    return struct.pack("<5Q2Q2I", *addresses, column.offset, first_text, kind, traits.bits // 8)
+    return _COLUMN.pack(*addresses, column.offset, first_text, kind, traits.bits // 8)

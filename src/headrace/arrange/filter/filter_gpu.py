@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,13 +14,13 @@ from headrace.arrange.filter.tuning import DEPTHS, FILTER_THREADS
 from headrace.arrange.gather.take_gpu import Taker, columns_launcher, row_width
 from headrace.columns.column import Column
 from headrace.core.context import Context
+from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
-_PROGRAM_BYTES = 32
-"""Size of a ``FilterProgram`` (filter.hpp)."""
-_STEP_BYTES = 24
-"""Size of a ``FilterStep``."""
-_MARK = Entry("arrange/filter/filter.cu", "mark_rows", f"{_PROGRAM_BYTES}sQPP")
+_PROGRAM = layout("FilterProgram")
+_PACKED_PROGRAM = _PROGRAM.packer()
+_STEP_BYTES = layout("FilterStep").size
+_MARK = Entry("arrange/filter/filter.cu", "mark_rows", f"{_PROGRAM.argument}QPP")
 _NUMBER = Entry("arrange/filter/filter.cu", "number_selected_rows", "PQPP")
 _TURNS = 8
 """Rows per thread (filter.cu)."""
@@ -50,7 +49,7 @@ def filter_with(
         return dict(columns)
     steps, described, constants = launcher.put(program.steps), *_described(launcher, columns, program)
     count = len(program.steps) // _STEP_BYTES
-    given = struct.pack("<3Q2I", steps.address, described[0].address, constants.address, count, program.depth)
+    given = _PACKED_PROGRAM.pack(steps.address, described[0].address, constants.address, count, program.depth)
     width = row_width(rows)
     depth = next(depth for depth in DEPTHS if program.depth <= depth)
     blocks = -(-rows // (threads * _TURNS))

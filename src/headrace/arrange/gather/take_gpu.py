@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,21 +19,22 @@ from headrace.arrays.placement import in_stream_of
 from headrace.columns.column import Column
 from headrace.core.budget import Budget
 from headrace.core.context import Context
+from headrace.core.layouts.layout import layout
 from headrace.gpu.device.device import Gpu, gpu
 from headrace.gpu.device.event import Event
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, GpuLauncher, Launcher, Shape
 
 _FILE = "arrange/gather/take.cu"
-_TEXTS_BYTES = 32
-"""Size of a ``Texts`` (take.hpp)."""
+_TEXTS_LAYOUT = layout("Texts")
+_PACKED_TEXTS = _TEXTS_LAYOUT.packer()
 _NUMBER = Entry(_FILE, "number_rows", "PQ")
 _CHECK = Entry(_FILE, "check_rows", "PQQP")
 _ITEMS = Entry(_FILE, "take_items", "PQPPI")
 _LONG = Entry(_FILE, "take_long_items", "PQPPII")
 _BITS = Entry(_FILE, "take_bits", "PQPQPP")
-_MEASURE = Entry(_FILE, "measure_texts", f"PQ{_TEXTS_BYTES}sP")
-_PLACE = Entry(_FILE, "place_texts", f"PQ{_TEXTS_BYTES}sPP")
-_TEXTS = Entry(_FILE, "take_texts", f"PQ{_TEXTS_BYTES}s{_TEXTS_BYTES}sPQ")
+_MEASURE = Entry(_FILE, "measure_texts", f"PQ{_TEXTS_LAYOUT.argument}P")
+_PLACE = Entry(_FILE, "place_texts", f"PQ{_TEXTS_LAYOUT.argument}PP")
+_TEXTS = Entry(_FILE, "take_texts", f"PQ{_TEXTS_LAYOUT.argument}{_TEXTS_LAYOUT.argument}PQ")
 _TURNS = 8
 """Rows per thread (take.cu)."""
 _CHUNK_BYTES = 16
@@ -76,7 +76,7 @@ class Texts(NamedTuple):
     @property
     def packed(self) -> bytes:
         """Bytes of take.hpp's ``Texts``."""
-        return struct.pack("<3Q2I", self.offsets.address, self.values.address, self.first, self.width, 0)
+        return _PACKED_TEXTS.pack(self.offsets.address, self.values.address, self.first, self.width, 0)
 
 
 class Taker:
@@ -175,7 +175,7 @@ class Taker:
         placed, result = launcher.allocate((self.count + 1) * width), launcher.allocate(nbytes)
         self._launch(_PLACE, self.rows, self.count, given, launcher.put(begins[:-1]), placed)
         if nbytes:
-            target = struct.pack("<3Q2I", placed.address, 0, 0, width, 0)
+            target = _PACKED_TEXTS.pack(placed.address, 0, 0, width, 0)
             shape = Shape(self._defines, -(-nbytes // (self._threads * _CHUNK_BYTES)), self._threads)
             launcher.launch(_TEXTS, shape, (self.rows, self.count, given, target, result, nbytes))
         return placed, result

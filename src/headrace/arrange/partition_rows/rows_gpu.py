@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -24,12 +23,13 @@ from headrace.arrays.arrays import take
 from headrace.arrays.device_array import DeviceArray
 from headrace.columns.column import Column
 from headrace.core.context import Context
+from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
 
-_HASHED_COLUMN_BYTES = 56
-"""Size of a ``HashedColumn`` (hash_rows.hpp)."""
-_HASH = Entry("arrange/partition_rows/hash_rows.cu", "hash_rows", f"{_HASHED_COLUMN_BYTES}sQP")
-_WORDS = Entry("arrange/partition_rows/hash_rows.cu", "hash_words", f"{_HASHED_COLUMN_BYTES}sQP")
+_HASHED_COLUMN = layout("HashedColumn")
+_PACKED_COLUMN = _HASHED_COLUMN.packer()
+_HASH = Entry("arrange/partition_rows/hash_rows.cu", "hash_rows", f"{_HASHED_COLUMN.argument}QP")
+_WORDS = Entry("arrange/partition_rows/hash_rows.cu", "hash_words", f"{_HASHED_COLUMN.argument}QP")
 _HASH_DEFINES = {"HR_THREADS": HASH_THREADS}
 
 
@@ -121,7 +121,7 @@ def _hashed(launcher: Launcher, column: Column) -> tuple[bytes, list[DeviceBuffe
     """Return the bytes of a ``HashedColumn``, and the buffers that must stay alive while it is used."""
     if is_all_null(column):
         none = launcher.allocate(len(column) // 8 + 1, fill=0)
-        return struct.pack("<6Q2I", 0, 0, none.address, 0, 0, 0, 1, 0), [none]
+        return _PACKED_COLUMN.pack(0, 0, none.address, 0, 0, 0, 1, 0), [none]
     parts: Any = column
     held: list[DeviceBuffer] = []
     data = words = 0
@@ -135,4 +135,4 @@ def _hashed(launcher: Launcher, column: Column) -> tuple[bytes, list[DeviceBuffe
         words = held[-1].address
     places = [0 if part is None else part.address for part in (parts.values, parts.offsets, parts.validity)]
     width, is_float = hashed_width(column)
-    return struct.pack("<6Q2I", *places, data, words, column.offset, width, is_float), held
+    return _PACKED_COLUMN.pack(*places, data, words, column.offset, width, is_float), held

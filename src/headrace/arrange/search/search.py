@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from typing import Any, NamedTuple
 
 from headrace import _native
@@ -11,7 +10,10 @@ from headrace.arrays.arrays import Array
 from headrace.arrays.placement import empty_like, in_stream_of
 from headrace.core.budget import Budget
 from headrace.core.context import Context
+from headrace.core.layouts.layout import layout
 from headrace.gpu.device.device import gpu
+
+_SEARCH_OPTIONS = layout("SearchOptions").packer()
 
 
 def positions_of(sorted_keys: Array, keys: Array, options: tuple[bool, bool], context: Context, budget: Budget) -> Array:
@@ -33,7 +35,7 @@ def positions_of(sorted_keys: Array, keys: Array, options: tuple[bool, bool], co
         _native.search_keys(*arrays, rule, options, result.address, context.thread_count)
         return result
     if keys.length:
-        args = (sorted_keys, sorted_keys.length, keys, keys.length, rule, struct.pack("<2I", *options), result)
+        args = (sorted_keys, sorted_keys.length, keys, keys.length, rule, _SEARCH_OPTIONS.pack(*options), result)
         _launch(_Launch("search_keys", keys, args, (sorted_keys, result)), context, budget)
     return result
 

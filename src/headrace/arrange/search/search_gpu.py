@@ -6,11 +6,11 @@ from functools import cache
 from typing import Any
 
 from headrace.arrange.search.tuning import KEY_TYPES, SEARCH_THREADS, TURNS
+from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import Entry, Launcher, Shape
 
 _FILE = "arrange/search/search.cu"
-_OPTIONS_BYTES = 8
-"""Size of a ``SearchOptions`` (search.hpp)."""
+_SEARCH_OPTIONS = layout("SearchOptions")
 _COUNT_AT = {"search_keys": 3, "mark_runs": 1, "measure_runs": 1}
 """Parameter with the number of items, by kernel."""
 
@@ -24,7 +24,11 @@ def launch_search(launcher: Launcher, name: str, width: int, args: tuple[Any, ..
 @cache
 def _entry(name: str, width: int) -> Entry:
     rule_bytes = 4 * width
-    signatures = {"search_keys": f"PQPQ{rule_bytes}s{_OPTIONS_BYTES}sP", "mark_runs": f"PQ{rule_bytes}sP", "measure_runs": "PQQP"}
+    signatures = {
+        "search_keys": f"PQPQ{rule_bytes}s{_SEARCH_OPTIONS.argument}P",
+        "mark_runs": f"PQ{rule_bytes}sP",
+        "measure_runs": "PQQP",
+    }
     return Entry(_FILE, name, signatures[name])
 
 

@@ -49,9 +49,14 @@ struct FaultBlock {
     FaultRow& add(u64 record, std::string_view record_text) {
         const bool is_stored = !faults.empty() && faults.back().record == record;
         const char* const stored = is_stored ? faults.back().record_text : texts.keep(record_text).data();
+        return refer(record, {stored, record_text.size()});
+    }
+
+    // Append a fault of a record whose text is stored elsewhere, as long as the block.
+    FaultRow& refer(u64 record, std::string_view record_text) {
         FaultRow& fault = faults.emplace_back();
         fault.record = record;
-        fault.record_text = stored;
+        fault.record_text = record_text.data();
         fault.record_size = static_cast<u32>(record_text.size());
         return fault;
     }

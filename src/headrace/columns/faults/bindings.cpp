@@ -42,23 +42,6 @@ std::vector<ColumnType> types_of(const LoadPlan& plan, nb::handle given) {
     return types;
 }
 
-// Return the line of each fault. `lines`: of the record of each listed fault.
-std::vector<u64> lines_by_record(std::span<const FieldFault> listed, std::span<const u64> lines,
-                                 const std::vector<FaultBlock>& faults) {
-    std::vector<u64> found;
-    found.reserve(rows_of(faults));
-    usize one = 0, record = 0;
-    for (const FaultBlock& block : faults) {
-        for (const FaultRow& fault : block.faults) {
-            for (; listed[one].record + 1 < fault.record; ++one) {
-                if (listed[one].record != listed[one + 1].record) ++record;
-            }
-            found.push_back(lines[record]);
-        }
-    }
-    return found;
-}
-
 // The faults that a GPU listed, sorted by record, and their records' texts. Borrows the memory of Python's objects.
 class GivenFaults {
 public:
@@ -79,7 +62,8 @@ nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect,
                        nb::list types, nb::handle faults, nb::tuple texts) {
     const LoadPlan plan = plan_from(given);
     const GivenFaults items(faults, texts);
-    const ListedFaults listed = {*source.source, dialect.dialect, plan, begin, items.faults(), items.texts()};
+    const ListedFaults listed = {*source.source, dialect.dialect, plan,         begin,
+                                 items.faults(), items.texts(),   items.lines()};
     LoadResult result;
     for (const ColumnType& type : types_of(plan, types)) result.columns.emplace_back().type = type;
     ResolvedFaults resolved;
@@ -90,7 +74,7 @@ nb::tuple rejects_from(const PythonSource& source, const PythonDialect& dialect,
         resolved = resolve_faults(listed);
         result.faults = std::move(resolved.faults);
         rows = rows_of(result.faults);
-        table = rejects_table(plan, result, lines_by_record(listed.faults, items.lines(), result.faults));
+        table = rejects_table(plan, result, resolved.lines);
     }
     return nb::make_tuple(columns_list(table), rows, resolved.count, resolved.rejected_short);
 }
@@ -101,7 +85,8 @@ nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, n
                      nb::list types, nb::list guesses, nb::handle fields, nb::tuple texts) {
     const LoadPlan plan = plan_from(given);
     const GivenFaults items(fields, texts);
-    const ListedFaults listed = {*source.source, dialect.dialect, plan, begin, items.faults(), items.texts()};
+    const ListedFaults listed = {*source.source, dialect.dialect, plan,         begin,
+                                 items.faults(), items.texts(),   items.lines()};
     std::vector<AssumedType> columns;
     for (const ColumnType& type : types_of(plan, types)) {
         const nb::handle guess = guesses[columns.size()];

@@ -31,6 +31,7 @@ void FaultCollector::add(FaultBlock block) {
 }
 
 void FaultCollector::merge(FaultBlock& to, FaultBlock from) {
+    to.tile = std::min(to.tile, from.tile);
     to.faults.insert(to.faults.end(), from.faults.begin(), from.faults.end());
     to.texts.take(std::move(from.texts));
     order_faults(to.faults);

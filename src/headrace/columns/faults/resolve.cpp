@@ -2,6 +2,7 @@
 #include "columns/faults/resolve.hpp"
 
 #include <atomic>
+#include <utility>
 
 #include "columns/convert/cpu/convert.hpp"
 #include "columns/faults/fault_collector.hpp"
@@ -87,7 +88,7 @@ FaultBlock copy_listed(const ListedFaults& listed, const Range& range) {
         if (i != range.from && fault.record != listed.faults[i - 1].record) ++record;
         const std::span<const u8> text = listed.texts.text(record);
         FaultRow& row =
-            block.add(fault.record + 1, {reinterpret_cast<const char*>(text.data()), text.size() - line_end});
+            block.refer(fault.record + 1, {reinterpret_cast<const char*>(text.data()), text.size() - line_end});
         row.record_begin = listed.begin + fault.record_begin;
         row.at = listed.begin + fault.at;
         row.kind = static_cast<Fault>(fault.kind);
@@ -137,40 +138,63 @@ FaultBlock resolve_range(const ListedFaults& listed, const Range& range, u64& re
     return block;
 }
 
+template <class Work>
+void for_each_index(const ListedFaults& listed, usize count, Work work) {
+    std::atomic<usize> next{0};
+    const usize threads = std::clamp<usize>(count, 1, listed.plan.threads);
+    run_parallel(static_cast<unsigned>(threads), [&](unsigned) {
+        for (usize i = next++; i < count; i = next++) work(i);
+    });
+}
+
 // Divide the faults into ranges. Each begins with the first fault of a record.
-std::vector<Range> ranges_of(std::span<const FieldFault> faults) {
+std::vector<Range> ranges_of(const ListedFaults& listed) {
     constexpr usize RANGE_FAULTS = 1024;
-    const usize count = faults.size() / RANGE_FAULTS + 1;
+    const std::span<const FieldFault> faults = listed.faults;
+    const auto begins_record = [&](usize i) { return i == 0 || faults[i].record != faults[i - 1].record; };
     std::vector<Range> ranges;
-    usize records = 0;
-    for (usize i = 0; i < faults.size(); ++i) {
-        if (i != 0 && faults[i].record == faults[i - 1].record) continue;
-        if (ranges.empty() || i >= faults.size() * ranges.size() / count) {
-            if (!ranges.empty()) ranges.back().to = i;
-            ranges.push_back({i, faults.size(), records});
-        }
-        ++records;
+    const usize count = faults.size() / RANGE_FAULTS + 1;
+    for (usize i = 0; i < count; ++i) {
+        usize from = faults.size() * i / count;
+        while (from < faults.size() && !begins_record(from)) ++from;
+        if (from == faults.size() || (!ranges.empty() && ranges.back().from == from)) continue;
+        if (!ranges.empty()) ranges.back().to = from;
+        ranges.push_back({from, faults.size(), 0});
     }
+    for_each_index(listed, ranges.size(), [&](usize i) {
+        for (usize k = ranges[i].from; k < ranges[i].to; ++k) ranges[i].record += begins_record(k) ? 1 : 0;
+    });
+    usize records = 0;
+    for (Range& range : ranges) records += std::exchange(range.record, records);
     return ranges;
 }
 
-// Call work(i) for each range, on several threads.
-template <class Work>
-void for_each_range(const ListedFaults& listed, const std::vector<Range>& ranges, Work work) {
-    std::atomic<usize> next{0};
-    const usize threads = std::clamp<usize>(ranges.size(), 1, listed.plan.threads);
-    run_parallel(static_cast<unsigned>(threads), [&](unsigned) {
-        for (usize i = next++; i < ranges.size(); i = next++) work(i);
+// Return the line of each fault of the blocks, whose tiles are numbers of ranges.
+std::vector<u64> lines_of(const ListedFaults& listed, const std::vector<Range>& ranges,
+                          const std::vector<FaultBlock>& blocks) {
+    std::vector<usize> rows(blocks.size() + 1);
+    for (usize i = 0; i < blocks.size(); ++i) rows[i + 1] = rows[i] + blocks[i].faults.size();
+    std::vector<u64> lines(rows.back());
+    for_each_index(listed, blocks.size(), [&](usize i) {
+        const Range& range = ranges[blocks[i].tile];
+        usize one = range.from, record = range.record, row = rows[i];
+        for (const FaultRow& fault : blocks[i].faults) {
+            for (; listed.faults[one].record + 1 < fault.record; ++one) {
+                if (listed.faults[one].record != listed.faults[one + 1].record) ++record;
+            }
+            lines[row++] = listed.lines[record];
+        }
     });
+    return lines;
 }
 
 }  // namespace
 
 ResolvedFaults resolve_faults(const ListedFaults& listed) {
-    const std::vector<Range> ranges = ranges_of(listed.faults);
+    const std::vector<Range> ranges = ranges_of(listed);
     FaultCollector collector(listed.plan, std::make_shared<Budget>(listed.plan.memory_limit));
     std::atomic<u64> rejected_short{0};
-    for_each_range(listed, ranges, [&](usize i) {
+    for_each_index(listed, ranges.size(), [&](usize i) {
         u64 counted_short = 0;
         FaultBlock block = resolve_range(listed, ranges[i], counted_short);
         block.tile = i;
@@ -178,7 +202,9 @@ ResolvedFaults resolve_faults(const ListedFaults& listed) {
         rejected_short += counted_short;
     });
     const u64 count = collector.has_raised() ? 1 : collector.count();
-    return {collector.take(), count, rejected_short};
+    std::vector<FaultBlock> faults = collector.take();
+    std::vector<u64> lines = lines_of(listed, ranges, faults);
+    return {std::move(faults), std::move(lines), count, rejected_short};
 }
 
 namespace {
@@ -256,9 +282,9 @@ private:
 }  // namespace
 
 std::vector<ResolvedField> resolve_fields(const ListedFaults& listed, const std::vector<AssumedType>& columns) {
-    const std::vector<Range> ranges = ranges_of(listed.faults);
+    const std::vector<Range> ranges = ranges_of(listed);
     std::vector<ResolvedField> resolved(listed.faults.size());
-    for_each_range(listed, ranges, [&](usize number) {
+    for_each_index(listed, ranges.size(), [&](usize number) {
         FieldResolver resolver(listed.plan);
         usize i = ranges[number].from;
         for_each_fault(listed, ranges[number],

@@ -13,7 +13,8 @@
 
 namespace headrace {
 
-// The listed faults by record, the text, and the texts of these records in turn.
+// The listed faults by record, the text, and the texts and lines of these records in turn. Resolved faults refer to the
+// texts.
 struct ListedFaults {
     const Source& source;
     const Dialect& dialect;
@@ -21,10 +22,12 @@ struct ListedFaults {
     u64 begin;  // byte of the source that positions in faults count from
     std::span<const FieldFault> faults;
     RecordTexts texts;
+    std::span<const u64> lines;
 };
 
 struct ResolvedFaults {
     std::vector<FaultBlock> faults;  // ordered by record, then column; at most LoadPlan::max_rejects
+    std::vector<u64> lines;          // of each of these faults
     u64 count = 0;                   // of all faults
     u64 rejected_short = 0;          // rejected records whose missing fields the kernels filled with nulls
 };

@@ -36,7 +36,6 @@ private:
     void convert_strings(const TileRows& rows);
     template <class Use>
     void use_value_memory(const TileRows& rows, const Use& use);
-    void convert_to_memory(const TileRows& rows);
     void convert_removable(const TileRows& rows);
     void move_to_memory();
     bool convert_values(const TileRows& rows, TileColumn& part, std::byte* values, usize row_base);

@@ -31,7 +31,7 @@ struct StructLayout;
 struct FieldLayout {
     std::string name;
     std::string format;               // as NumPy writes it, such as "u8" for a u64 or a pointer; empty for a struct
-    usize count;                      // elements of an array; 0 for a single value
+    std::vector<usize> shape;         // of an array; empty for a single value
     usize offset;                     // in bytes
     std::vector<StructLayout> inner;  // one, if the field is a struct
 };
@@ -152,6 +152,17 @@ std::string format_of() {
     }
 }
 
+template <class T>
+std::vector<usize> shape_of() {
+    if constexpr (std::is_array_v<T>) {
+        std::vector<usize> shape = shape_of<std::remove_extent_t<T>>();
+        shape.insert(shape.begin(), std::extent_v<T>);
+        return shape;
+    } else {
+        return {};
+    }
+}
+
 template <class T, usize member>
 FieldLayout describe_member(const T& sample) {
     constexpr auto pointer = &std::get<member>(members(held<T>.value));
@@ -161,7 +172,7 @@ FieldLayout describe_member(const T& sample) {
     using Element = std::remove_cv_t<std::remove_all_extents_t<Member>>;
     FieldLayout field{std::string(name),
                       format_of<Element>(),
-                      std::is_array_v<Member> ? sizeof(Member) / sizeof(Element) : 0,
+                      shape_of<Member>(),
                       static_cast<usize>(reinterpret_cast<const u8*>(&value) - reinterpret_cast<const u8*>(&sample)),
                       {}};
     if constexpr (std::is_class_v<Element>) field.inner.push_back(describe<Element>());
@@ -185,6 +196,12 @@ void register_layouts() {
     (struct_layouts().emplace(layout_detail::last_identifier(layout_detail::type_text<T>()),
                               layout_detail::describe<T>()),
      ...);
+}
+
+// The same for a template's instance, which has a name of its own.
+template <class T>
+void register_layout(std::string name) {
+    struct_layouts().emplace(std::move(name), layout_detail::describe<T>());
 }
 
 }  // namespace headrace

@@ -5,6 +5,7 @@ Each struct is declared once, in C++: NumPy dtypes, packers and sizes in kernel 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,27 +31,29 @@ class Field:
         Name in C++.
     format
         NumPy's format, such as ``"u4"``, or the layout of a nested struct. Pointers and addresses are ``"u8"``.
-    count
-        Elements of an array, 0 for a single value.
+    shape
+        Lengths of an array; empty for a single value.
     offset
         In bytes from the begin of the struct.
     """
 
     name: str
     format: str | StructLayout
-    count: int
+    shape: tuple[int, ...]
     offset: int
 
     @property
     def nbytes(self) -> int:
         """Bytes of the member."""
         size = self.format.size if isinstance(self.format, StructLayout) else 1 if self.format == "?" else int(self.format[1:])
-        return size * max(self.count, 1)
+        return size * math.prod(self.shape)
 
     @property
     def code(self) -> str:
         """Format for `struct`; nested structs and arrays of them are bytes."""
-        return f"{self.nbytes}s" if isinstance(self.format, StructLayout) else f"{self.count or ''}{_CODES[self.format]}"
+        if isinstance(self.format, StructLayout):
+            return f"{self.nbytes}s"
+        return f"{math.prod(self.shape) if self.shape else ''}{_CODES[self.format]}"
 
 
 @dataclass(frozen=True)
@@ -79,15 +82,17 @@ class StructLayout:
         import numpy as np
 
         formats = [field.format.dtype if isinstance(field.format, StructLayout) else field.format for field in self.fields]
-        shaped = [
-            (format_, (field.count,)) if field.count else format_ for format_, field in zip(formats, self.fields, strict=True)
-        ]
+        shaped = [(format_, field.shape) if field.shape else format_ for format_, field in zip(formats, self.fields, strict=True)]
         names, offsets = [field.name for field in self.fields], [field.offset for field in self.fields]
         return np.dtype({"names": names, "formats": shaped, "offsets": offsets, "itemsize": self.size})
 
     def offset(self, name: str) -> int:
         """Return the offset of a field in bytes."""
         return self._field(name).offset
+
+    def length(self, name: str) -> int:
+        """Return the number of elements of an array."""
+        return self._field(name).shape[0]
 
     def packer(self, first: str | None = None, last: str | None = None) -> Struct:
         """Return a `struct.Struct` of the fields from `first` to `last`, padding included; of all fields without them."""
@@ -118,7 +123,7 @@ def layout(name: str) -> StructLayout:
 
 def _layout_of(name: str, size: int, fields: Iterable[Sequence[Any]]) -> StructLayout:
     result = [
-        Field(field, format_ if inner is None else _layout_of(field, *inner), count, offset)
-        for field, format_, count, offset, inner in fields
+        Field(field, format_ if inner is None else _layout_of(field, *inner), tuple(shape), offset)
+        for field, format_, shape, offset, inner in fields
     ]
     return StructLayout(name, size, tuple(result))

@@ -45,6 +45,10 @@ class KernelCache:
     folder: Path
     max_bytes: int | None = _MAX_BYTES
 
+    def has(self, key: str) -> bool:
+        """Return whether a cubin is stored under `key`."""
+        return (self.folder / (key + _SUFFIX)).exists()
+
     def get(self, key: str) -> bytes | None:
         """Return the cubin stored under `key`; None if there is none, or it is incomplete."""
         try:

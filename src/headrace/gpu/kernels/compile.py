@@ -104,6 +104,12 @@ def cache_key(source: str, architecture: str) -> str:
     return key_of(source, f"{architecture} {_OPTIONS}")
 
 
+def is_stored(variant: Variant, architecture: str) -> bool:
+    """Return whether a program needs no compilation."""
+    prebuilt, key = shipped(), cache_key(joined_source(variant), architecture)
+    return (prebuilt is not None and prebuilt.has(key)) or user_cache().has(key)
+
+
 def cubin_of(variant: Variant, architecture: str) -> bytes:
     """Return a program's cubin: from ``headrace-kernels-cuda13``, from the user's cache, or compiled now.
 

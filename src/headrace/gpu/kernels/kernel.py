@@ -11,15 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _native
 from headrace.core.process_lock import process_lock
 from headrace.gpu.device.device import NAMED_STREAMS, Gpu, GpuError, checked, driver
 from headrace.gpu.device.driver_calls import card_calls
 from headrace.gpu.kernels.arguments import layout_of
-from headrace.gpu.kernels.compile import cubin_of
+from headrace.gpu.kernels.compile import cubin_of, is_stored
 from headrace.gpu.kernels.source import KernelSourceError, Value, Variant
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Dimensions = int | tuple[int, int, int]
 
@@ -173,6 +176,8 @@ _EARLY_FROM = 9, 0
 
 
 _libraries: dict[tuple[Variant, str], Any] = {}
+_loading: dict[tuple[Variant, str], Future[Any]] = {}
+"""Programs that threads of `load_programs` load."""
 _kernels: dict[tuple[Any, ...], Kernel] = {}
 
 
@@ -236,15 +241,30 @@ def _loaded(variant: Variant, entry: str, architecture: str) -> Any:
 
 
 def _library(variant: Variant, architecture: str) -> Any:
-    library = _libraries.get((variant, architecture))
-    if library is None:
-        code = cubin_of(variant, architecture)
-        try:
-            library = checked(driver().cuLibraryLoadData(code, [], [], 0, [], [], 0))
-        except GpuError as error:
-            raise GpuError(f"{variant}, compiled for {architecture}, is rejected by {_driver_in_words()}: {error}") from error
-        library = _libraries.setdefault((variant, architecture), library)
-    return library
+    """Return the driver's handle of a loaded program that has a variant's kernels; wait for one that is being loaded."""
+    for (known, target), library in list(_libraries.items()):
+        if target == architecture and known.serves(variant):
+            return library
+    loading = _loading.get((variant, architecture))
+    if loading is None:
+        return _load(variant, architecture)
+    try:
+        return loading.result()
+    finally:
+        _loading.pop((variant, architecture), None)
+
+
+def _load(variant: Variant, architecture: str) -> Any:
+    """Load a program: with all bits of its masks if that is compiled, else with the variant's."""
+    whole = variant.whole
+    if whole != variant and is_stored(whole, architecture):
+        variant = whole
+    code = cubin_of(variant, architecture)
+    try:
+        library = checked(driver().cuLibraryLoadData(code, [], [], 0, [], [], 0))
+    except GpuError as error:
+        raise GpuError(f"{variant}, compiled for {architecture}, is rejected by {_driver_in_words()}: {error}") from error
+    return _libraries.setdefault((variant, architecture), library)
 
 
 class NeededProgram(NamedTuple):
@@ -255,24 +275,30 @@ class NeededProgram(NamedTuple):
 
 
 def load_programs(programs: Iterable[NeededProgram], gpu: Gpu) -> None:
-    """Load programs in parallel threads: one that must be compiled takes seconds.
+    """Begin to load programs in parallel threads; one that must be compiled takes seconds. A launch waits for its program.
 
     Raises
     ------
-    OptionError, MissingDependencyError, GpuError
-        As `kernel`.
+    OptionError
+        ``programs.py`` does not list a program.
     """
     variants = dict.fromkeys(Variant.of(*program) for program in programs)
-    missing = [variant for variant in variants if (variant, gpu.architecture) not in _libraries]
-    if len(missing) < 2:  # the first launch loads it
+    known = [loaded for loaded, architecture in list(_libraries) if architecture == gpu.architecture]
+    missing = [
+        variant
+        for variant in variants
+        if (variant, gpu.architecture) not in _loading and not any(loaded.serves(variant) for loaded in known)
+    ]
+    if not missing:
         return
 
     from concurrent.futures import ThreadPoolExecutor  # here, because later reads do not need it
 
-    def load(variant: Variant) -> None:
+    def load(variant: Variant) -> Any:
         with gpu.current():
-            _library(variant, gpu.architecture)
+            return _load(variant, gpu.architecture)
 
-    with ThreadPoolExecutor(len(missing)) as pool:
-        for _ in pool.map(load, missing):
-            pass
+    pool = ThreadPoolExecutor(len(missing))
+    for variant in missing:
+        _loading[variant, gpu.architecture] = pool.submit(load, variant)
+    pool.shutdown(wait=False)

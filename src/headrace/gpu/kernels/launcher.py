@@ -6,7 +6,7 @@ same host code and kernels without one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -20,7 +20,7 @@ from headrace.core.transfers import Crossings
 from headrace.gpu.device.device import Gpu, GpuError, check_status, is_lasting
 from headrace.gpu.device.driver_calls import card_calls
 from headrace.gpu.device.event import Event
-from headrace.gpu.kernels.kernel import Kernel, LaunchMode, Prepared, kernel, launch_all, load_programs
+from headrace.gpu.kernels.kernel import Kernel, LaunchMode, NeededProgram, Prepared, kernel, launch_all, load_programs
 from headrace.gpu.memory.pinned import give_ring, take_ring
 from headrace.gpu.memory.pool import PoolBuffer, device_pool
 from headrace.gpu.memory.slabs import DeviceBufferGroup, allocate_group
@@ -123,6 +123,9 @@ class Launcher(Protocol):
 
     def together(self) -> AbstractContextManager[object]:
         """Return a context that batches launches; they are issued at its end, or before any other request."""
+
+    def prepare(self, programs: Iterable[NeededProgram]) -> None:
+        """Begin to load programs that will be launched, in threads if they must be compiled."""
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
         """Launch a kernel. Arguments are buffers, numbers, bytes of structures, or None for a null pointer."""
@@ -260,6 +263,10 @@ class GpuLauncher:
             Event(self._card).record(ring.stream).hold(self._stream)
         finally:
             give_ring(ring)
+
+    def prepare(self, programs: Iterable[NeededProgram]) -> None:
+        """See `Launcher.prepare`."""
+        load_programs(programs, self._card)
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
         """See `Launcher.launch`."""

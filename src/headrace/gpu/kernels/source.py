@@ -23,6 +23,11 @@ LIST = "programs.py"
 """Module in each folder of kernels that lists their programs."""
 ANY = "*"
 """A macro with this among its values takes any text."""
+SUBSET = "&"
+"""A macro with this among its values is a bit mask: beside the listed number, with all bits, it takes any number.
+
+The program with all bits serves every mask. It is compiled ahead of time; the others leave out code that a call does not need.
+"""
 
 _INCLUDE = re.compile(r'\s*#\s*include\s*(?:"([^"]+)"|(\S+))')
 _ONCE = re.compile(r"\s*#\s*pragma\s+once\b")
@@ -72,6 +77,21 @@ class Variant:
             raise OptionError(f"{folder}/{LIST} lists no program {variant}")
         return variant
 
+    @property
+    def whole(self) -> Variant:
+        """The program with all bits of the masks."""
+        return Variant(self.file, tuple(sorted(whole_masks(self.file, dict(self.defines)).items())))
+
+    def serves(self, other: Variant) -> bool:
+        """Return whether this program has the kernels of another one, with at least the bits of its masks."""
+        if self.file != other.file or len(self.defines) != len(other.defines):
+            return False
+        masks = masks_of(self.file)
+        return all(
+            name == known and (value == wanted or (name in masks and int(wanted) & ~int(value) == 0))
+            for (name, value), (known, wanted) in zip(self.defines, other.defines, strict=True)
+        )
+
     def __str__(self) -> str:
         return " ".join([self.file, *(f"{name}={value}" for name, value in self.defines)])
 
@@ -83,6 +103,20 @@ def programs_in(folder: str) -> Programs:
         return ()
     listed: Programs = import_module(".".join((PACKAGE.name, *Path(folder).parts, Path(LIST).stem))).PROGRAMS
     return listed
+
+
+@cache
+def masks_of(file: str) -> Mapping[str, Value]:
+    """Return the macros of a file that are bit masks, with all bits."""
+    folder, _, name = file.rpartition("/")
+    tables = [table for listed, table in programs_in(folder) if listed == name]
+    return {macro: values[0] for table in tables for macro, values in table.items() if SUBSET in values}
+
+
+def whole_masks(file: str, defines: Mapping[str, Value]) -> dict[str, Value]:
+    """Return macros with all bits in their masks."""
+    masks = masks_of(file)
+    return {name: masks.get(name, value) for name, value in defines.items()}
 
 
 def all_programs() -> Iterator[tuple[str, Mapping[str, Sequence[Value]]]]:
@@ -97,13 +131,15 @@ def all_variants() -> Iterator[Variant]:
     found: dict[Variant, None] = {}
     for file, table in all_programs():
         names = sorted(table)
-        for values in itertools.product(*([value for value in table[name] if value != ANY] for name in names)):
+        for values in itertools.product(*([value for value in table[name] if value not in (ANY, SUBSET)] for name in names)):
             found[Variant(file, tuple(zip(names, values, strict=True)))] = None
     yield from found
 
 
 def _covers(table: Mapping[str, Sequence[Value]], defines: Mapping[str, Value]) -> bool:
-    return table.keys() == defines.keys() and all(value in table[name] or ANY in table[name] for name, value in defines.items())
+    return table.keys() == defines.keys() and all(
+        value in table[name] or ANY in table[name] or SUBSET in table[name] for name, value in defines.items()
+    )
 
 
 def joined_source(variant: Variant, package: Path = PACKAGE) -> str:

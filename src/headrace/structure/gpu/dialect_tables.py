@@ -1,7 +1,4 @@
-"""Packs a dialect into the tables that the search kernels read, and names the structs that they write.
-
-`DFA_TABLES` and `WIDE_TABLES` mirror dfa_tables.hpp byte for byte.
-"""
+"""Packs a dialect into the tables that the search kernels read, and names the structs that they write."""
 
 from __future__ import annotations
 
@@ -21,40 +18,9 @@ FIND_TOTALS = layout("FindTotals")
 TOTALS = FIND_TOTALS.dtype
 PLAIN_DIALECT, LENIENT_DIALECT = layout("PlainDialect"), layout("LenientDialect")
 MAX_STATES = (8, 16)
-_OF_STATES = [
-    ("idle", "u8"),
-    ("quoted", "u8"),
-    ("comment", "u8"),
-    ("unfinished", "u8"),
-    ("escaped", "u8"),
-    ("quote", "u2"),
-    ("spare", "u1"),
-    ("other", "u1"),
-    ("reserved", "u4"),
-]
-DFA_TABLES = {
-    count: np.dtype(
-        [
-            ("steps", "u1", (257, count)),
-            ("reads", "u1", (257, count)),
-            ("emits", "u1", (256, count)),
-            *_OF_STATES,
-        ]
-    )
-    for count in MAX_STATES
-}
-"""Layouts of the tables, by their capacity in states."""
+DFA_TABLES = {count: layout(f"DfaTables<{count}>").dtype for count in (*MAX_STATES, 64)}
+"""Layouts of the tables, by their capacity in states. Those for 64 states are by symbol group (dfa_tables.hpp)."""
 _WIDE_STATES, _NO_GROUP = 64, 32
-WIDE_TABLES = np.dtype(
-    [
-        ("group_of", "u1", 264),
-        ("steps", "u2", (33, _WIDE_STATES)),
-        ("reads", "u2", (33, _WIDE_STATES)),
-        ("emits", "u1", (33, _WIDE_STATES)),
-        *_OF_STATES,
-    ]
-)
-"""Layout of the tables for up to 64 states, by symbol group."""
 
 
 class FindFlag(IntFlag):
@@ -124,12 +90,12 @@ def plain_dialect(dialect: Dialect, *, quoted: bool, declines: bool = False) -> 
 
 
 def dfa_tables(dialect: Dialect) -> np.void:
-    """Return the dialect's automaton as DFA_TABLES, or as WIDE_TABLES if it has more than 16 states."""
+    """Return the dialect's automaton as DFA_TABLES."""
     automaton = dialect.automaton
     states = len(automaton.states)
     count = next((count for count in MAX_STATES if states <= count), _WIDE_STATES)
     is_wide = count == _WIDE_STATES
-    result: NDArray[np.void] = np.zeros(1, WIDE_TABLES if is_wide else DFA_TABLES[count])
+    result: NDArray[np.void] = np.zeros(1, DFA_TABLES[count])
     table: np.void = result[0]
     # The last row stands for "no byte" and keeps every state.
     stays = np.arange(count) << 8 * is_wide

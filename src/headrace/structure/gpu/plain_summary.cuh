@@ -1,7 +1,6 @@
 // Builds the summary of a plain dialect's tile from its threads' counts and from its last (or first) record.
 #pragma once
 #include "structure/gpu/plain_counts.cuh"
-#include "structure/gpu/plain_tile.cuh"
 #include "structure/gpu/tile_summary.hpp"
 
 namespace headrace {

@@ -20,7 +20,6 @@
 #include "structure/gpu/dfa_runs.cuh"
 #include "structure/gpu/tile_summary.hpp"
 #include "structure/gpu/tile_text.cuh"
-#include "structure/gpu/wide_state_maps.cuh"
 
 using namespace headrace;
 using namespace headrace::structure;

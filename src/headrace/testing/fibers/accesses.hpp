@@ -26,10 +26,14 @@ inline void tell_nearest(u64 address) {
     }
 }
 
+// No array begins in the first page, so an access there is through a null pointer and an index.
+constexpr u64 MAX_NULL_OFFSET = 4096;
+
 [[noreturn]] inline void stop_outside(FaultKind found, u64 address, u64 size, bool is_write, const void* where) {
     device.finding.address = address;
     device.finding.size = size;
     device.finding.is_write = is_write;
+    if (address < MAX_NULL_OFFSET) stop(FaultKind::UNDEFINED, where, "a null pointer is used");
     tell_nearest(address);
     const BlockState& block = *device.running->block;
     const u64 dynamic = reinterpret_cast<u64>(block.dynamic), around = 4096;

@@ -77,20 +77,10 @@ struct FibersPlace {
     unsigned line, column;
 };
 
-struct FibersMismatch {
-    FibersPlace place;
-    const void* type;
-    unsigned char log_alignment, kind;
-};
-
-void __ubsan_handle_type_mismatch_v1(FibersMismatch* data, unsigned long p) {
+void __ubsan_handle_type_mismatch_v1(FibersPlace*, unsigned long p) {
     using namespace headrace::fibers;
     device.finding.address = p;
-    const bool misaligned = p && (p & ((1ul << data->log_alignment) - 1));
-    stop(FaultKind::UNDEFINED, FIBERS_HERE,
-         p == 0       ? "a null pointer is used"
-         : misaligned ? "a misaligned access"
-                      : "no space for an object of this type");
+    stop(FaultKind::UNDEFINED, FIBERS_HERE, "a misaligned access");
 }
 void __ubsan_handle_out_of_bounds(FibersPlace*, unsigned long index) {
     using namespace headrace::fibers;
@@ -117,7 +107,6 @@ FIBERS_UNDEFINED(sub_overflow, "a difference overflows its signed type")
 FIBERS_UNDEFINED(mul_overflow, "a product overflows its signed type")
 FIBERS_UNDEFINED(negate_overflow, "a negation overflows its signed type")
 FIBERS_UNDEFINED(divrem_overflow, "a division by zero, or one that overflows")
-FIBERS_UNDEFINED(pointer_overflow, "a pointer leaves the address space, or is derived from a null pointer")
 FIBERS_UNDEFINED(load_invalid_value, "a value that its type does not have")
 FIBERS_UNDEFINED(missing_return, "the end of a function that returns a value")
 FIBERS_UNDEFINED(builtin_unreachable, "code that was declared unreachable")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from math import prod
 from typing import Any
@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.core.buffer import Buffer, copy_of
-from headrace.gpu.kernels.kernel import LaunchMode
+from headrace.gpu.kernels.kernel import LaunchMode, NeededProgram
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
+from headrace.gpu.kernels.source import whole_masks
 from headrace.gpu.kernels.trace import Filled, Recording, Run
 from headrace.testing.fibers.build import program
 from headrace.testing.fibers.launch import Checks
@@ -113,6 +114,9 @@ class FiberLauncher:
         """Same as `headrace.gpu.kernels.launcher.Launcher.together`."""
         return nullcontext()
 
+    def prepare(self, programs: Iterable[NeededProgram]) -> None:
+        """Same as `headrace.gpu.kernels.launcher.Launcher.prepare`; programs are built at their launch."""
+
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
         """Same as `headrace.gpu.kernels.launcher.Launcher.launch`.
 
@@ -129,7 +133,7 @@ class FiberLauncher:
         order, seed, resident = self._how
         if entry.mode is LaunchMode.COOPERATIVE:
             resident = max(resident, prod(shape.blocks) if isinstance(shape.blocks, tuple) else shape.blocks)
-        program(entry.file, shape.defines).launch(
+        program(entry.file, whole_masks(entry.file, shape.defines)).launch(  # one program for all masks
             entry.name,
             shape.blocks,
             shape.threads,

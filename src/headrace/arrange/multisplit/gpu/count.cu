@@ -6,6 +6,7 @@
 //
 // Bytes moved per key of width w: w, and 4 for each chunk and digit.
 #include "arrange/multisplit/gpu/split_rule.cuh"
+#include "arrange/multisplit/gpu/split_task.hpp"
 #include "gpu/block/block.cuh"
 
 using namespace headrace;
@@ -16,13 +17,6 @@ constexpr u32 per = tile::per_vector<Key>;
 constexpr u32 tile_keys = threads * rows * per;
 constexpr u32 replicas = digits >= 256 ? 8 : 32;
 static_assert(threads >= digits);
-
-struct ChunkLayout {
-    u64 count;   // keys
-    u64 length;  // keys per chunk; the last chunk may be shorter
-    u32 group;   // chunks per block
-    u32 unused;
-};
 
 // Counts some rows of keys in this thread's replicas; returns the number of keys in no bucket.
 template <u32 some, bool whole>

@@ -6,11 +6,14 @@ import struct
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np  # a dependency of cuda-core
+
 from headrace.arrange.bucket.buckets import Edges
 from headrace.arrange.bucket.functions import Computing, Rule
+from headrace.arrange.bucket.layouts import rule_layout
 from headrace.arrange.gather.moved_items import MovedItems
 from headrace.arrange.histogram.tuning import CELLS_GPU, THREADS, histogram_defines
-from headrace.arrange.multisplit.gpu.launches import Splitter
+from headrace.arrange.multisplit.gpu.launches import Splitter, digit_bytes
 from headrace.arrange.multisplit.gpu.strategy import BlockStrategy, Bucketing
 from headrace.arrange.multisplit.gpu.tuning import LABEL_THREADS
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
@@ -32,6 +35,11 @@ def text_of(rule: Rule) -> str:
     return rule.description.as_c()
 
 
+def computed_digit(rule: Rule) -> bytes:
+    """Return the bytes of a ``Digit`` of a rule ``"Computed"``."""
+    return digit_bytes(struct.pack("<2I", rule.count, 0), rule.count)
+
+
 def labelled(
     splitter: Splitter, bucketing: Bucketing, columns: list[MovedItems], strategy: BlockStrategy
 ) -> tuple[list[MovedItems], DeviceBuffer]:
@@ -51,19 +59,20 @@ def labelled(
 
 def _digit(splitter: Splitter, key: str, rule: Rule) -> tuple[bytes, list[DeviceBuffer]]:
     """Return the bytes of a ``Digit``, and the buffers that must stay alive while it is used."""
-    described, last_bucket = rule.description, struct.pack("<2I", rule.count - 1, 0)
+    described = rule.description
     if isinstance(described, bytes):
-        return described + last_bucket, []
+        return digit_bytes(described, rule.count), []
     if not isinstance(described, Edges):
-        return struct.pack("<2I", rule.count, 0) + last_bucket, []
+        return computed_digit(rule), []
+    between = rule_layout("BetweenOf", np.dtype("V16") if key == "WideKey" else described.given.dtype)
     edges = splitter.launcher.put(described.wide)
     if key == "WideKey":
-        return struct.pack("<Q2I", edges.address, rule.count, 0) + last_bucket, [edges]
+        return digit_bytes(between.pack(edges.address, rule.count, 0), rule.count), [edges]
     cells = described.cells(CELLS_GPU)
     words = splitter.launcher.allocate((CELLS_GPU + 1) * 4)
     shape = Shape(_cells_defines(key), CELLS_GPU // THREADS + 1, THREADS)
     splitter.launcher.launch(_cells_entry(len(cells)), shape, (cells, edges, words))
-    return cells + struct.pack("<2Q", words.address, edges.address) + last_bucket, [edges, words]
+    return digit_bytes(between.pack(cells, words.address, edges.address), rule.count), [edges, words]
 
 
 def find_buckets(splitter: Splitter, by: DigitRule, keys: DeviceBuffer, count: int, offsets: DeviceBuffer) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from struct import Struct
 from typing import Any
 
+import numpy as np  # a dependency of cuda-core
+
+from headrace.arrange.bucket.layouts import rule_layout
 from headrace.arrange.gather.moved_items import MovedItems
 from headrace.arrange.multisplit.gpu.tuning import (
     BY_CHUNKS,
@@ -23,24 +26,24 @@ from headrace.arrange.multisplit.gpu.tuning import (
     rule_defines,
     split_defines,
 )
+from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
-MAX_COLUMNS = 8
-"""Columns of values that one launch moves (split_columns.cuh)."""
+COLUMNS = layout("Columns")
+MAX_COLUMNS = COLUMNS.length("width")
+"""Columns of values that one launch moves."""
 VALUE_BYTES = 4
 """Shared memory for a value of each key (split_tile.cuh)."""
-DIGIT_BYTES = (16, 32, 48)
-"""Sizes of a ``Digit``, for the rules of keys that are split without labels."""
-CHUNKS_BYTES, COLUMNS_BYTES, PLACES_BYTES = 24, 168, 40
-"""Sizes of count.cu's ``ChunkLayout``, split_columns.cuh's ``Columns`` and split_place.cuh's ``SplitPlaces``."""
-_DIGIT_OF_BITS = 16
+PLACES = layout("SplitPlaces").packer()
+_CHUNKS, _PACKED_COLUMNS = layout("ChunkLayout"), COLUMNS.packer()
+_BITS = rule_layout("BitsOf", np.dtype("u4"))
+_LAST_BUCKET = Struct("=2I")
+"""End of a ``Digit`` (split_rule.cuh), after the rule."""
+DIGIT_OF_BITS = f"{_BITS.size + _LAST_BUCKET.size}s"
+"""A ``Digit`` of bits, in signatures."""
 
-_COUNT = {size: Entry("arrange/multisplit/gpu/count.cu", "split_count", f"P{CHUNKS_BYTES}s{size}sPPP") for size in DIGIT_BYTES}
 _BASES = Entry("arrange/multisplit/gpu/count.cu", "split_bases", "PPIPPPI")
-_SPLIT = {
-    size: Entry("arrange/multisplit/gpu/split.cu", "split", f"PPQ{size}s{PLACES_BYTES}s{COLUMNS_BYTES}s") for size in DIGIT_BYTES
-}
-_RESERVE = Entry("arrange/multisplit/gpu/reserve.cu", "split_reserve", f"PPQ{_DIGIT_OF_BITS}sP")
+_RESERVE = Entry("arrange/multisplit/gpu/reserve.cu", "split_reserve", f"PPQ{DIGIT_OF_BITS}P")
 _COUNT_TILE_KEYS = 16384
 """Chunk lengths of `Splitter.starts` are multiples of this."""
 _BASES_THREADS, _BASES_DIGITS = 1024, 32
@@ -90,10 +93,15 @@ class Pass:
         return 1 << self.bits
 
 
+def digit_bytes(rule: bytes, count: int) -> bytes:
+    """Return the bytes of a ``Digit``: a rule, and the highest of `count` buckets."""
+    return rule + _LAST_BUCKET.pack(count - 1, 0)
+
+
 def bits_pass(key: str, low: int, high: int) -> Pass:
     """Return the pass over the bits from `low` up to, and without, `high`."""
     count = 1 << (high - low)
-    return Pass(key, "BitsOf", struct.pack("<4I", low, count - 1, count - 1, 0), count)
+    return Pass(key, "BitsOf", digit_bytes(_BITS.pack(low, count - 1), count), count)
 
 
 class Splitter:
@@ -130,7 +138,7 @@ class Splitter:
         bases = self.launcher.allocate(groups * by.digits * 8)
         totals = self._count(by, columns[0].source, (length, group, groups), (counts, group_counts))
         self.scan(by, (group_counts, totals, groups, bases), offsets)
-        places = struct.pack("<4Q2I", bases.address, counts.address, length, 0, 0, group)
+        places = PLACES.pack(bases.address, counts.address, length, 0, 0, group)
         self.move(by, BY_CHUNKS, chunks, places, columns)
         return totals
 
@@ -164,9 +172,9 @@ class Splitter:
     ) -> DeviceBuffer:
         length, group, groups = chunks
         totals = self.launcher.allocate((by.digits + 1) * 8, fill=0)
-        described = struct.pack("<QQII", self.count, length, group, 0)
+        described = _CHUNKS.packer().pack(self.count, length, group, 0)
         shape = Shape(_defines(by, count_defines(self.tuning)), groups, self.tuning.counting[0])
-        self.launcher.launch(_COUNT[len(by.digit)], shape, (keys, described, by.digit, *counts, totals))
+        self.launcher.launch(_count_entry(len(by.digit)), shape, (keys, described, by.digit, *counts, totals))
         return totals
 
     def scan(self, by: Pass, args: tuple[Any, ...], offsets: DeviceBuffer | None) -> DeviceBuffer:
@@ -210,7 +218,17 @@ class Splitter:
         for first in range(0, max(1, len(moved)), MAX_COLUMNS):
             described = packed(moved[first : first + MAX_COLUMNS])
             args = keys.source, keys.target, self.count, by.digit, places, described
-            self.launcher.launch(_SPLIT[len(by.digit)], shape, args)
+            self.launcher.launch(_split_entry(len(by.digit)), shape, args)
+
+
+@cache
+def _count_entry(digit: int) -> Entry:
+    return Entry("arrange/multisplit/gpu/count.cu", "split_count", f"P{_CHUNKS.argument}{digit}sPPP")
+
+
+@cache
+def _split_entry(digit: int) -> Entry:
+    return Entry("arrange/multisplit/gpu/split.cu", "split", f"PPQ{digit}s{PLACES.size}s{COLUMNS.argument}")
 
 
 def _defines(by: Pass, sizes: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -229,4 +247,4 @@ def packed(columns: Sequence[MovedItems]) -> bytes:
     sources = [*(column.source.address for column in columns), *empty]
     targets = [*(column.target.address for column in columns), *empty]
     widths = [*(column.width for column in columns), *empty]
-    return struct.pack("<16Q8I2I", *sources, *targets, *widths, len(columns), 0)
+    return _PACKED_COLUMNS.pack(*sources, *targets, *widths, len(columns), 0)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np  # a dependency of cuda-core
 
+from headrace.arrange.bucket.described import RULE_KINDS
 from headrace.arrange.bucket.functions import Rule, unbucketed_error
 from headrace.arrange.bucket.key_types import key_type, word_of
+from headrace.arrange.bucket.layouts import rule_layout
 from headrace.arrange.gather.byte_items import new_like
 from headrace.arrange.gather.moved_items import MovedItems
 from headrace.arrange.gather.take import WIDTHS
 from headrace.arrange.gather.take_gpu import Taker
 from headrace.arrange.gather.tuning import TAKE_THREADS
-from headrace.arrange.multisplit.gpu.labels import DigitRule, find_buckets, labelled, text_of
-from headrace.arrange.multisplit.gpu.launches import Pass, Splitter, bits_pass
+from headrace.arrange.multisplit.gpu.labels import DigitRule, computed_digit, find_buckets, labelled, text_of
+from headrace.arrange.multisplit.gpu.launches import Pass, Splitter, bits_pass, digit_bytes
 from headrace.arrange.multisplit.gpu.strategy import BLOCK_STRATEGY, BlockStrategy, Bucketing, Run
 from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS, tuning_of
 from headrace.arrays.arrays import Array
@@ -186,23 +187,22 @@ def _key_passes(key: str, rule: Rule) -> list[Pass] | None:
     """Return the passes over keys that need no labels, or None."""
     described = rule.description
     if rule.name == "BitsOf" and key in {"u32", "u64"} and isinstance(described, bytes):
-        low, mask = struct.unpack("<II", described)
+        low, mask = rule_layout("BitsOf", np.dtype("u4")).unpack(described)
         high = low + mask.bit_length()
         return [bits_pass(key, at, min(high, at + DIGIT_BITS)) for at in range(low, high, DIGIT_BITS)]
     if rule.count > 1 << DIGIT_BITS:
         return None
-    last_bucket = struct.pack("<2I", rule.count - 1, 0)
     if rule.name == "AnyOf" and key in {"u32", "u64"} and isinstance(described, bytes):
-        return [Pass(key, "AnyOf", described + last_bucket, rule.count)]
+        return [Pass(key, "AnyOf", digit_bytes(described, rule.count), rule.count)]
     if rule.name == "Computed" and key in {"u32", "u64"}:
-        return [Pass(key, "Computed", struct.pack("<2I", rule.count, 0) + last_bucket, rule.count, text_of(rule))]
+        return [Pass(key, "Computed", computed_digit(rule), rule.count, text_of(rule))]
     return None
 
 
 def _bits_rule(key: str, rule: Rule) -> DigitRule:
     """Return the rule of all bits that several passes split by."""
     assert isinstance(rule.description, bytes)
-    return DigitRule(key, "BitsOf", rule.description + struct.pack("<2I", rule.count - 1, 0))
+    return DigitRule(key, "BitsOf", digit_bytes(rule.description, rule.count))
 
 
 def _run_passes(
@@ -231,5 +231,5 @@ def _split_labels(
         passes = [replace(passes[0], count=count)]
     _run_passes(splitter, passes, columns, strategy.run, offsets if len(passes) == 1 else None)
     if len(passes) > 1:
-        identity = struct.pack("<Q4I2I", 0, 0, 0, count, 0, count - 1, 0)
+        identity = digit_bytes(rule_layout("AnyOf", np.dtype("u4")).pack(0, 0, 0, count, RULE_KINDS["identity"]), count)
         find_buckets(splitter, DigitRule(word, "AnyOf", identity), columns[0].target, count, offsets)

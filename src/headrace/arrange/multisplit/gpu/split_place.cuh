@@ -2,20 +2,12 @@
 // counted, or sums the counts of preceding tiles by decoupled look-back.
 #pragma once
 #include "arrange/multisplit/gpu/split_rule.cuh"
+#include "arrange/multisplit/gpu/split_task.hpp"
 #include "gpu/block/look_back.cuh"
 
 namespace headrace {
 
 constexpr u32 by_chunks = 0, by_look_back = 1;
-
-struct SplitPlaces {
-    u64* starts;        // output position of each digit, for each group of chunks; with look-back for the whole input
-    const u32* counts;  // keys of each digit in earlier chunks of the group, for each chunk
-    u64 chunk;          // keys per chunk, a multiple of a tile
-    void* memory;       // look-back: tile::Counters, and a state for each tile and digit, none of which has `epoch`
-    u32 epoch;
-    u32 group;  // chunks per group
-};
 
 // Decoupled look-back (Merrill and Garland 2016, section 4), one thread per digit. A state has the epoch and a count.
 // Without the flag `whole` it is the count of the tile alone; with it, of all tiles from `first` up to the tile.

@@ -1,7 +1,6 @@
 // Processes one tile of keys in registers. It counts the digits, computes the position of each key in the tile, and
 // writes sorted items from shared memory. Bytes moved: values in, keys and values out.
 #pragma once
-#include "arrange/multisplit/gpu/split_columns.cuh"
 #include "arrange/multisplit/gpu/split_place.cuh"
 #include "arrange/multisplit/gpu/split_rank.cuh"
 #include "gpu/block/block.cuh"

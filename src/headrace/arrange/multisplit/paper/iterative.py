@@ -5,21 +5,20 @@ This is the "iterative split" of Ashkiani's dissertation (2017, section 3.3), a 
 
 from __future__ import annotations
 
-import struct
 from dataclasses import replace
 from functools import cache
 
 import numpy as np  # a dependency of cuda-core
 
+from headrace.arrange.bucket.described import RULE_KINDS
+from headrace.arrange.bucket.layouts import rule_layout
 from headrace.arrange.gather.moved_items import MovedItems
-from headrace.arrange.multisplit.gpu.launches import Pass, Splitter, bits_pass
+from headrace.arrange.multisplit.gpu.launches import Pass, Splitter, bits_pass, digit_bytes
 from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.primitives.copy import COPY_THREADS, COPY_TILE, blocks_of
 
 _COPY = Entry("primitives/copy.cu", "copy_items", "PPq")
-_EVEN = 3
-"""``RuleKind::even`` of rules.hpp."""
 
 
 def split_iteratively(splitter: Splitter, columns: list[MovedItems], count: int, offsets: DeviceBuffer) -> None:
@@ -60,7 +59,8 @@ def split_iteratively(splitter: Splitter, columns: list[MovedItems], count: int,
 
 def _first_bucket_pass(bucket: int) -> Pass:
     """Return the pass that gives labels of `bucket` digit 0 and all higher labels digit 1: an even part of width 1."""
-    return Pass("u32", "AnyOf", struct.pack("<Q4I2I", 0, bucket, 0, 1, _EVEN, 1, 0), 2)
+    rule = rule_layout("AnyOf", np.dtype("u4")).pack(0, bucket, 0, 1, RULE_KINDS["even"])
+    return Pass("u32", "AnyOf", digit_bytes(rule, 2), 2)
 
 
 def _from_item(column: MovedItems, first: int) -> MovedItems:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 
 from headrace.arrange.gather.moved_items import MovedItems
-from headrace.arrange.multisplit.gpu.launches import COLUMNS_BYTES, MAX_COLUMNS, Pass, Splitter, cached_defines, packed
+from headrace.arrange.multisplit.gpu.launches import (
+    COLUMNS,
+    DIGIT_OF_BITS,
+    MAX_COLUMNS,
+    PLACES,
+    Pass,
+    Splitter,
+    cached_defines,
+    packed,
+)
 from headrace.arrange.multisplit.gpu.tuning import BY_LOOK_BACK, KEY_BYTES
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
 
@@ -15,8 +23,8 @@ MAX_WARP_BUCKETS = 32
 """Maximum number of buckets of the warp-level kernels: one for each lane."""
 
 _FILE = "arrange/multisplit/paper/warp_level.cu"
-_COUNT_WARPS = Entry(_FILE, "count_warps", "PQ16sQPP")
-_SPLIT_WARPS = Entry(_FILE, "split_warps", f"PPQ16sQP{COLUMNS_BYTES}sI")
+_COUNT_WARPS = Entry(_FILE, "count_warps", f"PQ{DIGIT_OF_BITS}QPP")
+_SPLIT_WARPS = Entry(_FILE, "split_warps", f"PPQ{DIGIT_OF_BITS}QP{COLUMNS.argument}I")
 
 
 def run_by_look_back(splitter: Splitter, by: Pass, columns: Sequence[MovedItems], offsets: DeviceBuffer | None) -> DeviceBuffer:
@@ -26,7 +34,7 @@ def run_by_look_back(splitter: Splitter, by: Pass, columns: Sequence[MovedItems]
     threads, items, resident = splitter.tuning.split(by.kind, BY_LOOK_BACK, widths)
     tiles = -(-splitter.count // (threads * items))
     memory = splitter.launcher.allocate(16 + tiles * by.digits * 8, fill=0)
-    places = struct.pack("<4Q2I", starts.address, 0, 0, memory.address, 1, 1)
+    places = PLACES.pack(starts.address, 0, 0, memory.address, 1, 1)
     splitter.move(by, BY_LOOK_BACK, min(tiles, splitter.tuning.multiprocessors * resident), places, columns)
     return totals
 

@@ -7,8 +7,8 @@
 // of a digit are written side by side.
 //
 // Bytes moved per key of width w, with values of width v: 3 w + 2 v; the direct variant writes one sector per key.
-#include "arrange/multisplit/gpu/split_columns.cuh"
 #include "arrange/multisplit/gpu/split_rank.cuh"
+#include "arrange/multisplit/gpu/split_task.hpp"
 
 using namespace headrace;
 

@@ -27,6 +27,7 @@ from headrace.columns.convert.gpu.layouts import (
     pack_task,
 )
 from headrace.columns.convert.gpu.row_columns import RowColumns, row_columns
+from headrace.columns.convert.gpu.tuning import INFERS_BIT
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType, has_offsets
@@ -184,6 +185,8 @@ class ColumnGroup:
         self.string_positions = [column.position for column in columns[: self.strings]]
         self.has_text = any(type_.is_string for type_ in self.types)
         self.infers = any(column.guess is not None for column in columns)
+        self.families = sum(1 << family for family in set(table["family"].tolist())) | self.infers << INFERS_BIT
+        """Bit mask of the columns' ConvertFamily, and `INFERS_BIT`."""
         self.inferred = [(number, column.position) for number, column in enumerate(columns) if column.guess is not None]
         bits = [type_.bits for type_ in self.types]
         self._offset_bytes = [width // 8 for width in bits[: self.strings]]

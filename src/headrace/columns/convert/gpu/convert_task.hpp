@@ -72,11 +72,12 @@ constexpr u32 RAISE_DEFERRED = 1u << 31;  // FAULT_DEFERRED's bit in ConvertTask
 constexpr u32 FAULT_COLLECTED = 254;
 
 struct ConvertTotals {
-    u64 faults;  // number of faults, listed or not
-    u64 filled;  // short records that were filled with nulls
-    u64 raised;  // complement of the first record with a fault in ConvertTask::raise_mask; 0 if there is none
+    u64 faults;    // number of faults, listed or not
+    u64 filled;    // short records that were filled with nulls
+    u64 raised;    // complement of the first record with a fault in ConvertTask::raise_mask; 0 if there is none
+    u64 declined;  // not 0 if the fast conversion has marked tiles (RowMark)
 };
-static_assert(sizeof(ConvertTotals) == 24);
+static_assert(sizeof(ConvertTotals) == 32);
 
 // Treatment of records with fewer than `base` or more than `width` fields. Without a flag for its case, such a record
 // is a fault and is rejected: its fields are not converted.

@@ -171,21 +171,32 @@ HR_FN bool read_hex(const u32* text, u32 begin, u32 end, u64& value) {
     return wrong == 0;
 }
 
-// Reads an integer of up to 64 bits.
-HR_FN bool read_long_integer(const u32* text, u32 begin, u32 end, const NumberForm& form, IntegerRange range,
-                             u64& value) {
-    const Unsigned digits = strip_sign(text, begin, end, form.canonical);
-    if (!digits.fine || (digits.negative && !range.is_signed) || digits.end - digits.begin - 1 >= 32) return false;
-    u64 magnitude;
-    if (form.hex) {
-        if (digits.begin != begin || !read_hex(text, begin, end, magnitude)) return false;
-    } else if (form.canonical || !read_hex(text, digits.begin, digits.end, magnitude)) {
-        const StagedNumber number = read_number(text, digits.begin, digits.end, form);
-        if (!number.fine || !number.is_integer) return false;
-        magnitude = number.mantissa;
+// A number's text without its sign, and the number.
+struct SignedNumber {
+    Unsigned digits;
+    StagedNumber number;
+};
+
+// Reads the number of a field. An integer may be hexadecimal.
+HR_FN SignedNumber read_signed(const u32* text, u32 begin, u32 end, const NumberForm& form, bool may_be_hex) {
+    SignedNumber result{strip_sign(text, begin, end, form.canonical), {0, 0, true, false}};
+    const Unsigned& digits = result.digits;
+    if (!digits.fine || digits.end - digits.begin - 1 >= 32) return result;
+    if (may_be_hex && (form.hex || !form.canonical)) {
+        const bool is_hex = read_hex(text, digits.begin, digits.end, result.number.mantissa);
+        result.number.fine = is_hex && (!form.hex || digits.begin == begin);
+        if (is_hex || form.hex) return result;
     }
-    if (magnitude > range.largest + (digits.negative ? 1 : 0)) return false;
-    value = digits.negative ? 0 - magnitude : magnitude;
+    result.number = read_number(text, digits.begin, digits.end, form);
+    return result;
+}
+
+// Returns an integer of up to 64 bits in `value`, or declines.
+HR_FN bool to_integer(const SignedNumber& found, IntegerRange range, u64& value) {
+    const bool negative = found.digits.negative;
+    if (!found.number.fine || !found.number.is_integer || (negative && !range.is_signed)) return false;
+    if (found.number.mantissa > range.largest + (negative ? 1 : 0)) return false;
+    value = negative ? 0 - found.number.mantissa : found.number.mantissa;
     return true;
 }
 
@@ -203,15 +214,15 @@ HR_FN bool read_float_word(const u32* text, u32 begin, u32 n, T& value) {
     return is_nan || is_infinite;
 }
 
-// Reads a float. Declines integers of an inferred column that the float may round, and those of more than 53 bits.
+// Returns a float in `value`, or declines: integers of an inferred column that the float may round, and those of more
+// than 53 bits.
 template <class T>
-HR_FN bool read_long_real(const u32* text, u32 begin, u32 end, const NumberForm& form, T& value) {
-    const Unsigned digits = strip_sign(text, begin, end, form.canonical);
+HR_FN bool to_real(const u32* text, const SignedNumber& found, bool canonical, T& value) {
+    const Unsigned& digits = found.digits;
+    const StagedNumber& number = found.number;
     const u32 n = digits.end - digits.begin;
-    if (!digits.fine || n - 1 >= 32) return false;
-    const StagedNumber number = read_number(text, digits.begin, digits.end, form);
     if (number.fine) {
-        if (form.canonical && number.is_integer && number.mantissa > u64{1} << 53) return false;
+        if (canonical && number.is_integer && number.mantissa > u64{1} << 53) return false;
         using Format = FloatFormat<T>;
         if (number.exponent < Format::lowest_power || number.exponent > Format::highest_power) return false;
         const Estimate estimate =
@@ -219,24 +230,21 @@ HR_FN bool read_long_real(const u32* text, u32 begin, u32 end, const NumberForm&
         if (estimate.rounding == Rounding::unknown) return false;
         value = number.mantissa == 0 ? T{0} : rounded<T>(estimate);
         if (value == infinite<T>()) return false;
-    } else if (!read_float_word(text, digits.begin, n, value)) {
+    } else if (!digits.fine || n - 1 >= 32 || !read_float_word(text, digits.begin, n, value)) {
         return false;
     }
     value = with_sign(value, digits.negative);
     return true;
 }
 
-// Reads a decimal of fixed scale.
-HR_FN bool read_fixed_decimal(const u32* text, u32 begin, u32 end, const NumberForm& form, i32 precision, i32 scale,
-                              Int128& value) {
-    const Unsigned digits = strip_sign(text, begin, end, false);
-    if (digits.end - digits.begin - 1 >= 32) return false;
-    const StagedNumber number = read_number(text, digits.begin, digits.end, form);
+// Returns a decimal of fixed scale in `value`, or declines.
+HR_FN bool to_fixed_decimal(const SignedNumber& found, i32 precision, i32 scale, Int128& value) {
+    const StagedNumber& number = found.number;
     const i32 missing = scale + number.exponent, left = precision - missing;
     if (!number.fine || missing < 0 || missing > 19 || left < 0) return false;
     if (left < 20 && number.mantissa >= POWERS_OF_TEN[left]) return false;
     value = multiply(number.mantissa, POWERS_OF_TEN[missing]);
-    if (digits.negative) value = negate(value);
+    if (found.digits.negative) value = negate(value);
     return true;
 }
 

@@ -28,7 +28,7 @@ _VALUES_WORD, _VALIDITY_WORD = ROW_COLUMN.offset("values") // 8, ROW_COLUMN.offs
 _OFFSETS_WORD = ROW_COLUMN.offset("offsets_or_rules") // 8
 _MAX_MEASURED = MEASURED_COLUMNS.size // MEASURED_COLUMN.size
 _MIN_RECORD_BYTES = 8
-"""Tiles with more records than records of this size would give are declined."""
+"""Size of the shortest records whose strings are measured (`RowTuning.record_bytes` of tables with strings)."""
 
 
 class RowKind(IntEnum):
@@ -116,7 +116,7 @@ class RowColumns:
     """
 
     def __init__(self, rows: NDArray[np.void], numbers: list[int], width: int, sums: int) -> None:
-        self._width = width
+        self.width = width
         self._words = rows.view(np.uint64).reshape(len(rows), -1)
         self._wanted = np.flatnonzero(rows["kind"] != RowKind.SKIP)
         self._numbers = np.array(numbers, np.intp)
@@ -124,6 +124,8 @@ class RowColumns:
         texts = (kinds == RowKind.TEXT) | (kinds == RowKind.EMPTY)
         self._ruled: NDArray[np.intp] = self._wanted[~texts]
         self._texts, self._text_numbers = self._wanted[texts], self._numbers[texts]
+        self.kinds = sum(1 << kind for kind in set(kinds.tolist()))
+        """Bit mask of the columns' RowKind."""
         self.strings, self._sums = int((kinds == RowKind.TEXT).sum()), sums
         self.measured = _measured_columns(rows) if len(rows) <= _MAX_MEASURED else b""
         """The argument `measured` of ``summarize_rows``; empty if there are too many columns for it."""
@@ -156,7 +158,7 @@ class RowColumns:
 
     def _max_groups(self, tile: int) -> int:
         """Return the maximum number of groups of 32 records in a tile of `tile` bytes, with the group open at its end."""
-        return tile // max(self._width, _MIN_RECORD_BYTES) // 32 + 2
+        return tile // max(self.width, _MIN_RECORD_BYTES) // 32 + 2
 
     def task(self, reading: RowReading, size: int, tiles: int, tile: int) -> bytes:
         """Return RowTask for a text of `size` bytes in `tiles` tiles of `tile` bytes."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from headrace.columns.convert.gpu.tuning import ConvertTuning, Program, RowTuning
+from headrace.columns.convert.gpu.tuning import ALL_FAMILIES, ConvertTuning, Program, RowTuning
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 from headrace.structure.gpu.launches import SearchTuning
 
@@ -20,8 +20,8 @@ class GpuTuning:
         The search.
     threads, window, blocks
         The general conversion, as in `ConvertTuning`.
-    rows, numbers_rows, quoted_rows
-        The fast conversion: with strings, without strings, and with quotes.
+    rows, numbers_rows, number_rows, quoted_rows
+        The fast conversion: with strings, without strings, of a single column without strings, and with quotes.
     speculative
         Whether the conversion is launched before the rows are counted, into buffers of estimated size.
     """
@@ -32,20 +32,23 @@ class GpuTuning:
     blocks: int = 4
     rows: RowTuning = field(default_factory=RowTuning)
     numbers_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=128, records=2, blocks=8))
+    number_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=128, records=2, record_bytes=2, blocks=6))
     quoted_rows: RowTuning = field(default_factory=lambda: RowTuning(quotes=True, threads=160, head=2048, blocks=7))
     speculative: bool = True
 
     def __post_init__(self) -> None:
-        tiles = {self.rows.tile, self.numbers_rows.tile, self.quoted_rows.tile, self.find.tile}
+        tiles = {self.rows.tile, self.numbers_rows.tile, self.number_rows.tile, self.quoted_rows.tile, self.find.tile}
         assert len(tiles) == 1  # the conversion reads the search's tiles
 
-    def of_rows(self, *, quoted: bool, strings: bool) -> RowTuning:
-        """Return the fast conversion's configuration.
+    def of_rows(self, *, quoted: bool, strings: bool, width: int = 2) -> RowTuning:
+        """Return the fast conversion's configuration; `width`: fields of a record.
 
         Without strings, records are short and no thread waits for string offsets. Then a thread converts two records, each of
-        which hides the other's memory latency.
+        which hides the other's memory latency. Records of a single number may have two bytes.
         """
-        return self.quoted_rows if quoted else self.rows if strings else self.numbers_rows
+        if quoted or strings:
+            return self.quoted_rows if quoted else self.rows
+        return self.number_rows if width == 1 else self.numbers_rows
 
     def convert(self, variant: str) -> ConvertTuning:
         """Return the general conversion's configuration for a text that this search variant read."""
@@ -54,10 +57,14 @@ class GpuTuning:
 
 
 @cache
-def convert_program(tuning: GpuTuning, variant: str, writes: bool) -> Program:
-    """Return the program of ``convert_tiles`` (`writes`) or ``measure_strings`` for a search variant."""
+def convert_program(tuning: GpuTuning, variant: str, families: int | None) -> Program:
+    """Return the program of ``convert_tiles`` for columns of these families, or of ``measure_strings`` if they are None.
+
+    `variant`: the search variant that read the text.
+    """
     configuration = tuning.convert(variant)
-    return configuration.defines(writes=writes), configuration.threads, configuration.shared_bytes
+    writes, mask = families is not None, ALL_FAMILIES if families is None else families
+    return configuration.defines(writes=writes, families=mask), configuration.threads, configuration.shared_bytes
 
 
 @cache

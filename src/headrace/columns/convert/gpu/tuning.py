@@ -22,6 +22,13 @@ _HEAD_BYTES = 64
 _LEFT_BYTES = 4 * (512 + 1)
 """The list of fields that a tile leaves to the rules, and their number."""
 
+ALL_KINDS = (1 << 12) - 1
+"""All bits of a mask of RowKind (fast/row_task.hpp)."""
+INFERS_BIT = 10
+"""The bit of a mask of families that is set if types are inferred."""
+ALL_FAMILIES = (2 << INFERS_BIT) - 1
+"""All bits of a mask of ConvertFamily (convert_task.hpp), and `INFERS_BIT`."""
+
 Program = tuple[dict[str, int], int, int]
 """Macros of a program, threads per block, and dynamic shared memory in bytes."""
 
@@ -53,11 +60,12 @@ class ConvertTuning:
     dfa: bool = False
     blocks: int = 4
 
-    def defines(self, *, writes: bool) -> dict[str, int]:
-        """Return the macros of ``convert_tiles`` (`writes`) or ``measure_strings``."""
-        names = ("HR_THREADS", "HR_TILE", "HR_WINDOW", "HR_QUOTES", "HR_BLOCKS", "HR_WRITES")
+    def defines(self, *, writes: bool, families: int = ALL_FAMILIES) -> dict[str, int]:
+        """Return the macros of ``convert_tiles`` (`writes`) or ``measure_strings``, for columns of these families."""
+        names = ("HR_THREADS", "HR_TILE", "HR_WINDOW", "HR_QUOTES", "HR_BLOCKS", "HR_WRITES", "HR_FAMILIES")
         variant = 2 if self.dfa else int(self.quotes)
-        return dict(zip(names, (self.threads, self.tile, self.window, variant, self.blocks, int(writes)), strict=True))
+        values = self.threads, self.tile, self.window, variant, self.blocks, int(writes), families
+        return dict(zip(names, values, strict=True))
 
     @property
     def shared_bytes(self) -> int:
@@ -89,6 +97,8 @@ class RowTuning:
         Bytes per tile, and bytes before it that are staged with it.
     records
         Records that a thread converts side by side.
+    record_bytes
+        The fast conversion declines tiles with more records than records of this size would give.
     blocks
         Resident blocks per multiprocessor that the compiler is asked for.
     """
@@ -98,13 +108,15 @@ class RowTuning:
     tile: int = 16384
     head: int = 512
     records: int = 1
+    record_bytes: int = 8
     blocks: int = 6
 
-    def defines(self, *, writes: bool) -> dict[str, int]:
-        """Return the macros of ``convert_rows`` (`writes`) or ``measure_rows``."""
-        names = ("HR_QUOTES", "HR_THREADS", "HR_TILE", "HR_HEAD", "HR_RECORDS", "HR_BLOCKS", "HR_WRITES")
-        values = (int(self.quotes), self.threads, self.tile, self.head, self.records, self.blocks, int(writes))
-        return dict(zip(names, values, strict=True))
+    def defines(self, *, writes: bool, kinds: int = ALL_KINDS) -> dict[str, int]:
+        """Return the macros of ``convert_rows`` (`writes`), for columns of these kinds, or of ``measure_rows``."""
+        names = ("HR_QUOTES", "HR_THREADS", "HR_TILE", "HR_HEAD", "HR_RECORDS", "HR_RECORD_BYTES", "HR_BLOCKS", "HR_WRITES")
+        sizes = self.threads, self.tile, self.head, self.records, self.record_bytes, self.blocks
+        values = (int(self.quotes), *sizes, int(writes))
+        return dict(zip(names, values, strict=True)) | ({"HR_KINDS": kinds} if writes else {})
 
     def shared_bytes(self, *, strings: bool, writes: bool) -> int:
         """Return the dynamic shared memory of a block: RowMemory, then RowStrings.
@@ -112,7 +124,7 @@ class RowTuning:
         The text is staged only if columns are written.
         """
         warps, chunks = self.threads // 32, (self.tile + self.head) // 32
-        size = (self.tile + self.head + 80 if writes else 16) + 4 * (chunks + 3) + 12 + self.tile // 4 + 8
+        size = (self.tile + self.head + 80 if writes else 16) + 4 * (chunks + 3) + 12 + 2 * (self.tile // self.record_bytes) + 8
         size += (6 * (chunks + 2) + 12 * warps if self.quotes else 20) + 12 + 8 * warps + 4 * MAX_STRINGS
         size = _aligned(size, 16) + 16
         if strings:
@@ -121,9 +133,9 @@ class RowTuning:
 
 
 @cache
-def row_program(tuning: RowTuning, strings: bool) -> Program:
-    """Return the program of ``convert_rows``."""
-    return tuning.defines(writes=True), tuning.threads, tuning.shared_bytes(strings=strings, writes=True)
+def row_program(tuning: RowTuning, strings: bool, kinds: int) -> Program:
+    """Return the program of ``convert_rows`` for columns of these kinds."""
+    return tuning.defines(writes=True, kinds=kinds), tuning.threads, tuning.shared_bytes(strings=strings, writes=True)
 
 
 @cache

@@ -234,7 +234,7 @@ class FaultList:
             False if the same columns must be converted again: the list was too small, or a kind was first seen in a rejected
             record.
         """
-        count, filled, raised = conversion.totals.tolist()
+        count, filled, raised, _ = conversion.totals.tolist()
         if count > self._capacity:
             self._extend(count, raised)
             return False

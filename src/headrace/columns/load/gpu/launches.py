@@ -8,16 +8,29 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from headrace.columns.convert.gpu.column_group import ColumnGroup, gpu_plan_of
-from headrace.columns.convert.gpu.fast.launches import MeasuredStrings, RowLaunches, halves_of, strings_of_search
+from headrace.columns.convert.gpu.fast.launches import (
+    CONVERT_ROWS,
+    MEASURE_ROWS,
+    MeasuredStrings,
+    RowLaunches,
+    halves_of,
+    strings_of_search,
+)
 from headrace.columns.convert.gpu.layouts import CONVERT_TASK, SIGHTINGS, TOTALS_WORDS, pack_dfa, pack_task
 from headrace.columns.convert.gpu.row_columns import RowColumns
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
-from headrace.columns.convert.gpu.target import GpuTarget, convert_program
+from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning, convert_program
+from headrace.columns.convert.gpu.tuning import measure_program, row_program
 from headrace.columns.faults.gpu.fault_list import FaultList
 from headrace.columns.load.gpu.arguments import ArgumentBuffers, ArgumentTemplate, argument_template
 from headrace.columns.load.gpu.estimate import validate_estimate
 from headrace.columns.plan.load_plan import LoadPlan
+from headrace.core.layouts.layout import layout
+from headrace.gpu.kernels.kernel import NeededProgram
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.gpu.kernels.trace import Recorder, Recording
 from headrace.gpu.kernels.trace_expressions import least
@@ -29,6 +42,7 @@ from headrace.structure.gpu.launches import VARIANTS_BYTES
 _MEASURE = Entry("columns/convert/gpu/general/convert.cu", "measure_strings", f"PPPPPPI{CONVERT_TASK.argument}")
 _CONVERT = Entry("columns/convert/gpu/general/convert.cu", "convert_tiles", f"PPPPPPPPI{CONVERT_TASK.argument}")
 _COUNT = Entry("columns/convert/gpu/string_offsets.cu", "count_values", "PQPP")
+_DECLINED_WORD = layout("ConvertTotals").offset("declined") // 8
 _THREADS = 256
 _SMALL = {"HR_THREADS": _THREADS}
 _COUNT_BLOCKS = 528
@@ -37,9 +51,18 @@ FIRST_SEEN_BYTES = 2 * SIGHTINGS * 8
 """Bytes of a column's first occurrences: position and record of each kind."""
 
 
+COUNTS_BEGIN = TOTALS_WORDS * 8
+"""First byte of the values of each column in a conversion's counts."""
+
+
 def counts_bytes(columns: int) -> int:
     """Return the bytes of a conversion's counts: totals of faults, and the values of each column."""
     return (TOTALS_WORDS + columns) * 8
+
+
+def has_declined(results: NDArray[np.uint8]) -> bool:
+    """Return whether the fast conversion has declined tiles, from the results of a conversion."""
+    return bool(results[8 * _DECLINED_WORD])
 
 
 def results_bytes(columns: int, infers: bool) -> int:
@@ -62,6 +85,8 @@ class SpeculativeConversion:
         was allocated with the search.
     measures_fast
         Whether the fast kernel measures strings.
+    is_fast
+        Whether the launches leave out the general conversion.
     """
 
     arguments: ArgumentTemplate
@@ -69,6 +94,7 @@ class SpeculativeConversion:
     sums: int | None = None
     sizes: int | None = None
     measures_fast: bool = False
+    is_fast: bool = False
 
     def replay(self, target: GpuTarget, searched: SearchedText, rows: int) -> MeasuredStrings:
         """Replay the launches for a text; `rows`: its estimated rows."""
@@ -88,6 +114,10 @@ class SpeculativeConversion:
         sums = strings.sums if result is None or self.sums is None else result[self.sums]
         sizes = strings.sizes if result is None or self.sizes is None else result[self.sizes]
         return MeasuredStrings(sums, sizes, halves_of(searched.marks, structure.tiles)[1] if self.measures_fast else None)
+
+    def declined(self, searched: SearchedText) -> DeviceBuffer | None:
+        """Return the marks of declined tiles if the launches leave out the general conversion, else None."""
+        return searched.marks if self.is_fast else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +196,36 @@ class SearchedText:
         return BufferSlice(self.structure.totals, self.layout.results, results_bytes(len(group.columns), group.infers))
 
 
+def conversion_programs(
+    tuning: GpuTuning, dialect: Dialect, group: ColumnGroup, *, quoted: bool, measures: bool
+) -> list[NeededProgram]:
+    """Return the programs that a group's first conversion needs, unless the text differs from the expectation.
+
+    Parameters
+    ----------
+    tuning, dialect, group
+        The launch configurations, the text's dialect, and the columns.
+    quoted
+        Whether fields are expected to have quotes.
+    measures
+        Whether strings are measured after the search.
+    """
+    names, found = ("unquoted", "quoted"), [NeededProgram(_COUNT.file, _SMALL)]
+    columns = group.fast_columns(quotes=quoted, measures=False)
+    if columns is None:
+        found.append(NeededProgram(_CONVERT.file, convert_program(tuning, names[quoted], group.families)[0]))
+    else:
+        rows = tuning.of_rows(quoted=quoted, strings=columns.strings > 0, width=columns.width)
+        found.append(NeededProgram(CONVERT_ROWS.file, row_program(rows, columns.strings > 0, columns.kinds)[0]))
+    if group.strings:
+        variant = names[quoted or (measures and dialect.quote_char is not None)]
+        found.append(NeededProgram(_MEASURE.file, convert_program(tuning, variant, None)[0]))
+    if group.strings and measures:
+        rows = tuning.of_rows(quoted=quoted, strings=True)
+        found.append(NeededProgram(MEASURE_ROWS.file, measure_program(rows, tuning.find.threads)[0]))
+    return found
+
+
 class ConversionLaunches:
     """Launches the conversions of one load.
 
@@ -187,14 +247,17 @@ class ConversionLaunches:
         self._scan_memory: DeviceBuffer | None = BufferSlice(searched.structure.totals, searched.layout.end)
         self._fast = RowLaunches(target, dialect, searched.structure, searched.marks, searched.quoted)
 
-    def speculative(self, group: ColumnGroup) -> SpeculativeConversion:
+    def speculative(self, group: ColumnGroup, *, is_fast: bool) -> SpeculativeConversion:
         """Return the conversion of a group with estimated sizes, for texts that the first search variant reads.
+
+        `is_fast`: the launches leave out the general conversion, if the fast one can read the columns.
 
         If the DFA may search the text, the launches are not recorded, because its buffers differ from call to call.
         """
         measured = None if self._structure.measured_strings else self.fast_columns(group, writes=False)
-        arguments = argument_template(self._gpu_plan, group, (measured, self.fast_columns(group, writes=True)))
-        conversion = SpeculativeConversion(arguments, None)
+        converted = self.fast_columns(group, writes=True)
+        arguments, is_fast = argument_template(self._gpu_plan, group, (measured, converted)), is_fast and converted is not None
+        conversion = SpeculativeConversion(arguments, None, is_fast=is_fast)
         if "dfa" in self._structure.variants:
             return conversion
         recorder = Recorder(3, 8)
@@ -210,7 +273,8 @@ class ConversionLaunches:
         symbolic.launch_speculative(group, conversion, rows)
         recording, strings = recorder.done(), symbolic._strings
         sums_number, sizes_number = recorder.number_made(strings.sums), recorder.number_made(strings.sizes)
-        return SpeculativeConversion(arguments, recording, sums_number, sizes_number, measures_fast=strings.left is not None)
+        flags = {"measures_fast": strings.left is not None, "is_fast": is_fast}
+        return SpeculativeConversion(arguments, recording, sums_number, sizes_number, **flags)
 
     def continue_after_replay(self, strings: MeasuredStrings) -> None:
         """Continue after a replay, which has used the zeros and marks allocated with the search and measured `strings`."""
@@ -229,7 +293,10 @@ class ConversionLaunches:
                 self.measure(group, arguments, "", totals)
             validate_estimate(self._launcher, structure.totals, arguments.ranges, totals, word)
             output = ConversionOutput(searched.results(group), searched.faults, rows, word)
-            self.convert(group, arguments, structure.variants[0], output)
+            declined = self.convert_fast(group, arguments, output)
+            if not conversion.is_fast:
+                self.convert_declined(group, arguments.table, structure.variants[0], output, declined)
+            self.count_values(group, arguments.table, output)
 
     def fast_columns(self, group: ColumnGroup, *, writes: bool) -> RowColumns | None:
         """Return the columns as a fast kernel reads them, or None if it cannot; `writes`: for converting, not measuring."""
@@ -285,7 +352,7 @@ class ConversionLaunches:
     ) -> None:
         """Measure tiles that the fast kernel did not, unless the totals in `decisive` say that another variant reads the text."""
         declined = self._strings.left
-        shape, block_tiles = self._shape(variant, declined, writes=False)
+        shape, block_tiles = self._shape(variant, declined, None)
         head = [self._text, self._structure.entries, arguments.table, self._strings.sums, decisive, declined]
         self._launcher.launch(_MEASURE, shape, [*head, block_tiles, self._task(group, variant)])
 
@@ -294,30 +361,38 @@ class ConversionLaunches:
         memory, self._scan_memory = self._scan_memory, None
         scan_string_sizes(self._launcher, self._strings.sums, (self._structure.tiles, strings), totals, memory)
 
-    def convert(
-        self,
-        group: ColumnGroup,
-        arguments: ArgumentBuffers,
-        variant: str,
-        output: ConversionOutput,
-    ) -> None:
-        """Convert the columns, whose strings are measured; parameters as for `measure`."""
-        launcher, count = self._launcher, len(group.columns)
-        results, validated = output.results, output.validated
-        if group.infers:
-            launcher.fill(BufferSlice(results, counts_bytes(count)), 0xFF)
+    def convert_fast(self, group: ColumnGroup, arguments: ArgumentBuffers, output: ConversionOutput) -> DeviceBuffer | None:
+        """Convert tiles, whose strings are measured, by the fast kernel; return marks of those that it declines.
+
+        The result is None if the kernel cannot read the columns: the general conversion must convert all tiles.
+        """
         columns, table = arguments.fast[-1]
-        declined: DeviceBuffer | None = None
-        if columns is not None:
-            declined = self._fast.convert(columns, table, self._strings, validated_rows=validated)
-        shape, block_tiles = self._shape(variant, declined, writes=True)
-        sums = self._strings.sums
-        head = [self._text, self._structure.entries, arguments.table, sums, output.faults, results, validated, declined]
-        launcher.launch(_CONVERT, shape, [*head, block_tiles, self._task(group, variant)])
-        if count:
+        results = output.results
+        if group.infers:
+            self._launcher.fill(BufferSlice(results, counts_bytes(len(group.columns))), 0xFF)
+        if columns is None:
+            return None
+        found = BufferSlice(results, 8 * _DECLINED_WORD, 8)
+        return self._fast.convert(columns, table, self._strings, declined=found, validated_rows=output.validated)
+
+    def convert_declined(
+        self, group: ColumnGroup, table: DeviceBuffer, variant: str, output: ConversionOutput, declined: DeviceBuffer | None
+    ) -> None:
+        """Convert declined tiles by the general kernel, or all tiles if `declined` is None.
+
+        `table`: the columns for the general kernels. The other parameters are those of `measure`.
+        """
+        results, sums = output.results, self._strings.sums
+        shape, block_tiles = self._shape(variant, declined, group.families)
+        head = [self._text, self._structure.entries, table, sums, output.faults, results, output.validated, declined]
+        self._launcher.launch(_CONVERT, shape, [*head, block_tiles, self._task(group, variant)])
+
+    def count_values(self, group: ColumnGroup, table: DeviceBuffer, output: ConversionOutput) -> None:
+        """Count the values of each column. The counts must be zero."""
+        if count := len(group.columns):
             blocks = least(_COUNT_BLOCKS // count, output.rows // 32 // _THREADS) + 1
-            args = [arguments.table, output.rows, validated, BufferSlice(results, TOTALS_WORDS * 8, count * 8)]
-            launcher.launch(_COUNT, Shape(_SMALL, (count, blocks, 1), _THREADS), args)
+            args = [table, output.rows, output.validated, BufferSlice(output.results, COUNTS_BEGIN, count * 8)]
+            self._launcher.launch(_COUNT, Shape(_SMALL, (count, blocks, 1), _THREADS), args)
 
     def _measured_variants(self, variant: str) -> list[tuple[str, DeviceBuffer | None]]:
         """Return the variants to measure strings by, each with the totals that say whether it reads the text."""
@@ -327,10 +402,13 @@ class ConversionLaunches:
         decisive = BufferSlice(self._structure.totals, (len(variants) - 2) * TOTALS.itemsize, TOTALS.itemsize)
         return [(variants[-2], decisive), ("dfa", decisive)]
 
-    def _shape(self, variant: str, declined: DeviceBuffer | None, *, writes: bool) -> tuple[Shape, int]:
-        """Return the launch configuration and the tiles of a block: several if only declined tiles are converted."""
+    def _shape(self, variant: str, declined: DeviceBuffer | None, families: int | None) -> tuple[Shape, int]:
+        """Return the launch configuration and the tiles of a block: several if only declined tiles are converted.
+
+        `families`: those of the columns; None for measuring.
+        """
         tiles = self._structure.tiles
-        defines, threads, shared = convert_program(self._target.tuning, variant, writes)
+        defines, threads, shared = convert_program(self._target.tuning, variant, families)
         block_tiles = 1 if declined is None else least(tiles // MARKED_BLOCKS + 1, 32)
         return Shape(defines, -(-tiles // block_tiles), threads, shared), block_tiles
 

@@ -25,11 +25,14 @@ from headrace.columns.load.gpu.arguments import argument_bytes, argument_templat
 from headrace.columns.load.gpu.data_start import find_data
 from headrace.columns.load.gpu.estimate import SizeEstimate, covers, estimate_sizes, is_mispredicted
 from headrace.columns.load.gpu.launches import (
+    COUNTS_BEGIN,
     FIRST_SEEN_BYTES,
     ConversionLaunches,
     ConversionOutput,
     SearchedText,
+    conversion_programs,
     counts_bytes,
+    has_declined,
     results_bytes,
 )
 from headrace.columns.load.gpu.result import LaunchedConversion, LoadRequest, LoadResultBuilder
@@ -128,10 +131,10 @@ class _Load:
         """Search, convert with estimated sizes, and repeat conversions until the type of every column is known."""
         gpu_plan, setup, result = self._gpu_plan, self._setup, self._result
         if self._size <= 0:
-            group = self._first_group()
+            group = self._first_group
             return result.build(dict.fromkeys(setup.positions, group.no_rows(self._launcher)))
         self._search()
-        group = self._first_group()  # the host samples the kinds of text while the search runs
+        group = self._first_group  # the host samples the kinds of text while the search runs
         converted = self._convert_first(group)
         group_at: dict[int, ColumnGroupBuffers] = {}
         kinds: dict[int, int] = {}
@@ -147,6 +150,7 @@ class _Load:
                 group = gpu_plan.group(tuple(changed), bytes(changed.values()))
             converted = self._convert(group, self._measured(group))
 
+    @cached_property
     def _first_group(self) -> ColumnGroup:
         """Return all columns, with their given types or the types that a sample suggests."""
         setup = self._setup
@@ -164,6 +168,10 @@ class _Load:
         measuring = None if b"\r" in self._prefix else setup.measuring_search(quoted=quoted)
         if needs_dfa(self._dialect, self._prefix):
             measuring, tuning = None, with_dfa(self._tuning).find
+        if not setup.is_prepared:
+            setup.is_prepared, measures = True, measuring is None
+            expected = self._tuning, self._dialect, self._first_group
+            self._launcher.prepare(conversion_programs(*expected, quoted=quoted, measures=measures))
         tiles = tile_count(self._text, tuning)
         sizes = setup.buffer_sizes(tiles, measuring)
         structure = find_tiles(self._launcher, self._text, self._dialect, tuning, sizes, has_quotes=quoted, fused=measuring)
@@ -228,8 +236,11 @@ class _Load:
         if result is None:
             return None
         searched, structure = self._searched, self._structure
-        key = structure.variants, structure.measured_strings, searched.quoted, searched.has_sums
-        conversion = self._setup.conversions.get_or_create(lambda: self._new_launches().speculative(group), group, key=key)
+        is_fast = not self._setup.expects_declined
+        key = structure.variants, structure.measured_strings, searched.quoted, searched.has_sums, is_fast
+        conversion = self._setup.conversions.get_or_create(
+            lambda: self._new_launches().speculative(group, is_fast=is_fast), group, key=key
+        )
         arguments, first_seen = conversion.arguments, self._first_seen(group, searched.results(group))
         ranges = estimate.ranges(group)
         arguments.upload(self._launcher, searched.arguments, result.buffers.addresses, first_seen=first_seen, ranges=ranges)
@@ -237,7 +248,7 @@ class _Load:
             self._launches.launch_speculative(group, conversion, estimate.rows)
         else:
             self._replayed = conversion.replay(self._target, searched, estimate.rows)
-        return _launched(result, arguments.table(searched.arguments), searched.faults)
+        return _launched(result, arguments.table(searched.arguments), searched.faults, conversion.declined(searched))
 
     def _take_counts(self, fetched: NDArray[np.uint8], strings: int) -> list[int]:
         """Take the counts of the search, and return the bytes of each column of strings."""
@@ -314,11 +325,34 @@ class _Load:
         template.upload(self._launcher, buffer, result.buffers.addresses, first_seen=first_seen)
         arguments = template.buffers(buffer)
         output = ConversionOutput(results, faults, self._rows)
-        self._launches.convert(group, arguments, self._variant, output)
-        return self._collect(group, _launched(result, arguments.table, faults), self._launcher.fetch(results))
+        declined = self._launches.convert_fast(group, arguments, output)
+        if is_launched := declined is None or self._setup.expects_declined:
+            self._launches.convert_declined(group, arguments.table, self._variant, output, declined)
+        self._launches.count_values(group, arguments.table, output)
+        launched = _launched(result, arguments.table, faults, None if is_launched else declined)
+        return self._collect(group, launched, self._launcher.fetch(results), results)
 
-    def _collect(self, group: ColumnGroup, launched: LaunchedConversion, fetched: NDArray[np.uint8]) -> ColumnGroupBuffers | None:
-        """Collect the results of a conversion, and return its columns; None if they must be converted again."""
+    def _convert_declined(
+        self, group: ColumnGroup, launched: LaunchedConversion, results: DeviceBuffer | None
+    ) -> NDArray[np.uint8]:
+        """Convert the tiles that the fast conversion has declined, and return the new results. The host waits."""
+        results = self._searched.results(group) if results is None else results
+        output = ConversionOutput(results, launched.faults, self._rows)
+        self._launches.convert_declined(group, launched.table, self._variant, output, launched.declined)
+        self._launcher.fill(BufferSlice(results, COUNTS_BEGIN, counts_bytes(len(group.columns)) - COUNTS_BEGIN), 0)
+        self._launches.count_values(group, launched.table, output)
+        return self._launcher.fetch(results)
+
+    def _collect(
+        self, group: ColumnGroup, launched: LaunchedConversion, fetched: NDArray[np.uint8], results: DeviceBuffer | None = None
+    ) -> ColumnGroupBuffers | None:
+        """Collect the fetched results of a conversion, and return its columns; None if they must be converted again.
+
+        `results`: their buffer; None for the one that was allocated with the search.
+        """
+        self._setup.expects_declined = has_declined(fetched)
+        if launched.declined is not None and self._setup.expects_declined:
+            fetched = self._convert_declined(group, launched, results)
         self._first_buffers = None
         return launched.columns if self._result.add_pass(group, launched, fetched) else None
 

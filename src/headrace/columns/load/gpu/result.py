@@ -68,11 +68,14 @@ class LaunchedConversion:
         The kernels' table of the columns.
     faults
         The list of faults.
+    declined
+        Marks of tiles that the general conversion converts if it is launched later; None if it has been launched.
     """
 
     columns: ColumnGroupBuffers
     table: DeviceBuffer
     faults: DeviceBuffer
+    declined: DeviceBuffer | None = None
 
 
 _loaded = fast_constructor(Loaded)

@@ -41,6 +41,10 @@ class LoadSetup:
         self.positions = wanted[:-1] if self.collects else wanted
         count = len(self.positions)
         self.layout = ResultLayout(count, infers)
+        self.is_prepared = False
+        """True if the programs of the first conversion are loaded, or are being loaded."""
+        self.expects_declined = False
+        """True if the fast conversion declined tiles of the last text. Then the general one is launched without waiting."""
         self.typed_group = None if infers else gpu_plan.group(self.positions, bytes([GIVEN]) * count)
         """The group of all columns, if all types are given."""
         measured = self.typed_group if tuning.speculative else None

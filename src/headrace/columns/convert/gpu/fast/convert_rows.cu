@@ -17,12 +17,13 @@ using namespace headrace;
 // Results of the search, and whether the DFA variant read the text.
 struct RowsFound {
     u32 flags;
+    bool blanks;  // the text has blank lines
     bool by_dfa;
 };
 HR_FN RowsFound rows_found(const FindTotals* totals, const RowTask& task) {
     u32 variant = 0, flags = totals[0].flags;
     while (variant < task.mask_variants && (flags & FIND_REDO) != 0) flags = totals[++variant].flags;
-    return {flags, variant == task.mask_variants};
+    return {flags, totals[variant].blank_lines != 0, variant == task.mask_variants};
 }
 
 HR_FN RowTile row_tile_of(const TileStart* entries, const u8* text, const RowTask& task, const RowsFound& found) {
@@ -40,6 +41,8 @@ HR_FN RowTile row_tile_of(const TileStart* entries, const u8* text, const RowTas
     tile.records = records <= max_records ? static_cast<u32>(records) : max_records + 1;
     if (ends_text(task, tile)) ++tile.records;
     tile.returns = (task.dialect.flags & PLAIN_UNIVERSAL) && (found.by_dfa || (found.flags & FIND_RETURN));
+    tile.blanks = found.blanks && !tile.returns;
+    tile.line_end = task.dialect.line_end;
     tile.inside = (found.by_dfa ? task.quoted_states >> tile.entry.state & 1 : tile.entry.state) != 0;
     tile.quotes = !may_quote && (task.flags & ROW_TASK_QUOTED) && (found.flags & FIND_QUOTES);
     tile.watches = found.by_dfa && (task.dialect.flags & PLAIN_WATCHES);
@@ -66,6 +69,11 @@ HR_FN RowColumn load_column(const RowColumn* columns, u32 number) {
 }
 
 #if HR_WRITES
+constexpr u32 row_kinds = HR_KINDS;
+
+// Returns whether the program reads columns of a kind.
+HR_FN constexpr bool has_kind(RowKind kind) { return (row_kinds >> static_cast<u32>(kind) & 1) != 0; }
+
 // Reads the fields of a warp's records.
 HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn* columns, const RowTile& tile,
                         const RowGroup& group, Cursor (&cursors)[per_lane], const StringTargets& places) {
@@ -73,37 +81,37 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
         const RowColumn column = load_column(columns, number);
         switch (column.kind) {
             case RowKind::int4:
-                read_integers<u32>(memory, task, column, group, cursors);
+                if constexpr (has_kind(RowKind::int4)) read_integers<u32>(memory, task, column, group, cursors);
                 break;
             case RowKind::float4:
-                read_reals<float>(memory, task, column, group, cursors);
+                if constexpr (has_kind(RowKind::float4)) read_reals<float>(memory, task, column, group, cursors);
                 break;
             case RowKind::int1:
-                read_integers<u8>(memory, task, column, group, cursors);
+                if constexpr (has_kind(RowKind::int1)) read_integers<u8>(memory, task, column, group, cursors);
                 break;
             case RowKind::int2:
-                read_integers<u16>(memory, task, column, group, cursors);
+                if constexpr (has_kind(RowKind::int2)) read_integers<u16>(memory, task, column, group, cursors);
                 break;
             case RowKind::int8:
-                read_integers<u64>(memory, task, column, group, cursors);
+                if constexpr (has_kind(RowKind::int8)) read_integers<u64>(memory, task, column, group, cursors);
                 break;
             case RowKind::float8:
-                read_reals<double>(memory, task, column, group, cursors);
+                if constexpr (has_kind(RowKind::float8)) read_reals<double>(memory, task, column, group, cursors);
                 break;
             case RowKind::date:
-                read_dates(memory, task, column, group, cursors);
+                if constexpr (has_kind(RowKind::date)) read_dates(memory, task, column, group, cursors);
                 break;
             case RowKind::timestamp:
-                read_timestamps(memory, task, column, group, cursors);
+                if constexpr (has_kind(RowKind::timestamp)) read_timestamps(memory, task, column, group, cursors);
                 break;
             case RowKind::boolean:
-                read_booleans(memory, task, column, group, cursors);
+                if constexpr (has_kind(RowKind::boolean)) read_booleans(memory, task, column, group, cursors);
                 break;
             case RowKind::text:
-                read_strings(memory, task, tile, column, group, cursors, places);
+                if constexpr (has_kind(RowKind::text)) read_strings(memory, task, tile, column, group, cursors, places);
                 break;
             case RowKind::empty:
-                read_empty(memory, task, tile, column, group, cursors);
+                if constexpr (has_kind(RowKind::empty)) read_empty(memory, task, tile, column, group, cursors);
                 break;
             default:
 #pragma unroll
@@ -152,11 +160,12 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
 // Converts tiles and marks those that the general path converts after it. `string_begins`: for each tile and column of
 // strings, the scanned sums of measure_rows and measure_strings. `sizes`: as measure_rows writes them. `left`: if there
 // are strings, tiles with non-zero marks were not measured by the fast path and are declined. `marks`: a RowMark per
-// tile, 0 before. `validated_rows`: null, or the row count that validate_estimate publishes.
+// tile, 0 before. `declined`: becomes 1 if a tile is marked. `validated_rows`: null, or the row count that
+// validate_estimate publishes.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_rows(const u8* text, const TileStart* entries, const RowColumn* __restrict__ columns,
                  const u64* string_begins, const u16* sizes, const u32* left, u32* marks, const FindTotals* totals,
-                 const u64* validated_rows, const __grid_constant__ RowTask task) {
+                 const u64* validated_rows, u64* declined, const __grid_constant__ RowTask task) {
     HR_DYNAMIC_SHARED(RowMemory, memory);
     const bool refused = is_mispredicted(validated_rows);
     const RowsFound found = rows_found(totals, task);
@@ -171,6 +180,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const u64 begin = tile.entry.open ? tile.entry.record_begin : tile_position(tile, tile.begin);
     for (u64 i = (begin + skew) / tile_bytes; i <= blockIdx.x; ++i)
         atomicOr(&marks[i], u32{fine ? ROW_MARK_KINDS : ROW_MARK_ALL});
+    tile::store_relaxed(declined, u64{1});
 }
 #else
 HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,

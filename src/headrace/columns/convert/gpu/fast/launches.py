@@ -19,7 +19,7 @@ from headrace.structure.gpu.launches import FusedSummary
 _TASK, _DIALECT, _MEASURED = ROW_TASK.argument, PLAIN_DIALECT.argument, MEASURED_COLUMNS.argument
 SUMMARIZE_ROWS = Entry("columns/convert/gpu/fast/measure_rows.cu", "summarize_rows", f"P{_DIALECT}PPPPP{_TASK}{_MEASURED}")
 MEASURE_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "measure_rows", f"PPPPPPP{_TASK}")
-CONVERT_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "convert_rows", f"PPPPPPPPP{_TASK}")
+CONVERT_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "convert_rows", f"PPPPPPPPPP{_TASK}")
 
 _Readings = tuple[RowReading, RowReading] | None
 _readings: IdentityCache[_Readings] = IdentityCache()
@@ -120,7 +120,7 @@ class RowLaunches:
         """
         tile, tiles = self._tuning.find.tile, self._structure.tiles
         program = measure_program(self._row_tuning(columns), self._tuning.find.threads)
-        marks, sizes = self._new_marks(), self._launcher.allocate(columns.sizes_bytes(tiles, tile))
+        marks, sizes = self._new_marks(-1), self._launcher.allocate(columns.sizes_bytes(tiles, tile))
         args = [
             self._text,
             self._structure.entries,
@@ -140,6 +140,7 @@ class RowLaunches:
         table: DeviceBuffer,
         strings: MeasuredStrings,
         *,
+        declined: DeviceBuffer,
         validated_rows: DeviceBuffer | None = None,
     ) -> DeviceBuffer:
         """Launch ``convert_rows``.
@@ -150,6 +151,8 @@ class RowLaunches:
             The columns, and their table in device memory.
         strings
             Offsets of the strings. Tiles whose strings the fast kernel did not measure are declined.
+        declined
+            A zeroed word of 8 bytes that the kernel sets if it declines a tile.
         validated_rows
             The word with the row count of a speculative launch (columns/convert/gpu/size_estimate.hpp); None if the host has
             counted the rows.
@@ -157,9 +160,9 @@ class RowLaunches:
         Returns
         -------
         DeviceBuffer
-            A word per tile, not 0 if it was declined: the general conversion, launched next, converts it.
+            A word per tile, not 0 if it was declined: the general conversion converts it.
         """
-        marks = self._new_marks()
+        marks = self._new_marks(0)
         head = [
             self._text,
             self._structure.entries,
@@ -170,15 +173,16 @@ class RowLaunches:
             marks,
             self._structure.totals,
         ]
-        args = [*head, validated_rows, self._task(columns, utf8=False)]
-        self._launch(CONVERT_ROWS, row_program(self._row_tuning(columns), columns.strings > 0), args)
+        args = [*head, validated_rows, declined, self._task(columns, utf8=False)]
+        self._launch(CONVERT_ROWS, row_program(self._row_tuning(columns), columns.strings > 0, columns.kinds), args)
         return marks
 
-    def _new_marks(self) -> DeviceBuffer:
-        return self._marks.pop() if self._marks else self._launcher.allocate(self._structure.tiles * 4, fill=0)
+    def _new_marks(self, place: int) -> DeviceBuffer:
+        """Return zeroed marks. Of those allocated with the search, the conversion takes the first, measuring the last."""
+        return self._marks.pop(place) if self._marks else self._launcher.allocate(self._structure.tiles * 4, fill=0)
 
     def _row_tuning(self, columns: RowColumns) -> RowTuning:
-        return self._tuning.of_rows(quoted=self._quoted, strings=bool(columns.strings))
+        return self._tuning.of_rows(quoted=self._quoted, strings=bool(columns.strings), width=columns.width)
 
     def _task(self, columns: RowColumns, utf8: bool) -> bytes:
         assert self._reading is not None

@@ -8,8 +8,8 @@
 // and marks tiles whose guess was wrong. The record that is open at the tile's first byte begins after the last line
 // end outside quotes in the head.
 //
-// A tile that does not qualify is marked for measure_strings. Such a tile has blank lines, carriage returns, a record
-// that began before the head, or records with another number of fields.
+// A tile that does not qualify is marked for measure_strings. Such a tile has carriage returns, a record that began
+// before the head, or records with another number of fields.
 //
 // Bytes moved: the text once, and HR_HEAD more per tile. A tile writes 40 bytes, with quotes 80, and 8 for each column
 // of strings.
@@ -188,9 +188,11 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const Tallies::Sides sides(memory->shared);
     const bool from_outside = may_quote && sides.any(memory->shared.strays, false);
     const bool inside = blockIdx.x != 0 && from_outside && !sides.any(memory->shared.strays, true);
-    fine = fine && from_outside == inside && !sides.any(memory->shared.runs, inside);
+    fine = fine && from_outside == inside;
 
     RowTile tile = tile_of(*memory, text, task, inside, inside != ((__popc(sides.odd) & 1) != 0));
+    tile.blanks = sides.any(memory->shared.runs, inside);
+    tile.line_end = dialect.line_end;
     fine = list_tile(*memory, task, dialect, tile, own, inside != sides.turned()) && fine;
     if (fine) {
         const auto column_of = [&](u32 number) { return measured.columns[number]; };

@@ -192,6 +192,7 @@ HR_FN bool list_records(RowMemory& memory, const RowTask& task, const RowTile& t
     } else {
         lines = find_lines(memory);
     }
+    if (tile.blanks) lines = without_blanks(memory, tile, lines);
     if (!fine || lines.total + (ends_text(task, tile) ? 1 : 0) != tile.records) return false;
     put_starts(memory, task, tile, lines);
     return true;

@@ -6,11 +6,18 @@
 
 namespace headrace {
 
+// Returns the begin of a record, after blank lines.
+HR_FN u32 record_begin(const RowMemory& memory, const RowTile& tile, u32 record) {
+    u32 at = memory.starts[record];
+    while (tile.blanks && at < tile.end && byte_at(memory, tile, at) == tile.line_end) ++at;
+    return at;
+}
+
 // Returns the cursor of a lane's record; without one, a cursor that is not live.
 HR_FN Cursor cursor_at(const RowMemory& memory, const RowTile& tile, u32 record) {
     Cursor cursor{halo_bytes, halo_bytes, record < tile.records};
     if (!cursor.live) return cursor;
-    cursor.at = memory.starts[record];
+    cursor.at = record_begin(memory, tile, record);
     cursor.end = memory.starts[record + 1] - 1u;
     if (tile.returns) {
         // There are as many LF as records, no record is empty, and none begins with CR or ends with two. Then each ends
@@ -119,7 +126,7 @@ HR_FN bool measure_records(RowMemory& memory, const RowTask& task, const RowTile
         const u32 record = first + tile::lane();
         const bool open = has_open && record == tile.records;
         Cursor cursor = cursor_at(memory, tile, record);
-        if (open) cursor = {memory.starts[record], tile.end - 1, true};
+        if (open) cursor = {record_begin(memory, tile, record), tile.end - 1, true};
         for (u32 number = 0; number < task.columns; ++number) {
             const auto column = column_of(number);
             if (column.kind != RowKind::text) {

@@ -1,7 +1,7 @@
 // Stages a tile's text in shared memory and finds its field ends, as bits, and its record begins, for convert_rows.cu.
 //
 // The search has counted the records that end in the tile. If the text has as many line ends outside quotes, each ends
-// a record. A tile with blank lines or lone carriage returns has another number and is declined.
+// a record, except those of blank lines. A tile with lone carriage returns has another number and is declined.
 //
 // Bytes moved: the text once, and HR_HEAD more per tile.
 #pragma once
@@ -29,7 +29,7 @@ constexpr u32 head_chunks = halo_bytes / 32;
 constexpr u32 tile_chunks = tile_bytes / 32;
 constexpr u32 thread_chunks =
     (tile_chunks + threads - 1) / threads;  // consecutive words of a thread; the last threads may have fewer
-constexpr u32 max_records = tile_bytes / 8;
+constexpr u32 max_records = tile_bytes / HR_RECORD_BYTES;
 constexpr i64 window_reach = 32;  // bytes before a field that are loaded with it
 constexpr u32 pad_vectors = 5;    // vectors after the tile that loads may reach, and 32 bytes
 constexpr u32 pad_chunks = 3;
@@ -48,7 +48,7 @@ struct RowMemory {
     u16 dropped_before[may_quote ? chunks + 2 : 2];       // number of dropped bytes in all preceding words
     union {
         alignas(16) u32 lines[tile_chunks];  // line ends of the tile, inside and outside quotes; then
-        u16 starts[max_records + 2];         // record begins, and one past the end of the last record
+        u16 starts[max_records + 2];         // one past the end of each record, after the first record's begin
     };
     u64 totals[warps];
     u32 odd[may_quote ? warps : 1];           // parity of the quotes in a warp's words of the tile
@@ -88,7 +88,9 @@ struct RowTile {
     u32 first_chunk;  // earlier words contain no record that ends here: their bits are zero
     u32 records;      // number of records that end in the tile
     bool returns;     // a carriage return may end a field
-    bool inside;      // the tile begins inside quotes
+    bool blanks;      // blank lines may precede a record; they consist of `line_end`
+    u8 line_end;
+    bool inside;  // the tile begins inside quotes
     // Bytes for which the tile is declined: any quotes, watched bytes, quotes that are text.
     bool quotes, watches, text_quotes;
 };
@@ -243,7 +245,30 @@ HR_FN LineEnds find_lines(RowMemory& memory) {
     return lines;
 }
 
-// Stores the begins of the tile's records, each after a line end. Ends with a barrier.
+// Removes the line ends of blank lines, which follow another line end. Has a barrier.
+HR_FN LineEnds without_blanks(RowMemory& memory, const RowTile& tile, const LineEnds& lines) {
+    const u32 first = threadIdx.x * thread_chunks, text_begin = tile.begin - halo_bytes;
+    u32 carry = tile.entry.open ? 0 : 1u << text_begin;  // not bit 0 if the text begins inside the tile
+    if (first != 0 && has_chunk(first)) carry = memory.lines[first - 1] >> 31;
+    LineEnds records{};
+    u32 count = 0;
+#pragma unroll
+    for (u32 i = 0; i < thread_chunks; ++i) {
+        records.words[i] = lines.words[i] & ~(lines.words[i] << 1 | carry);
+        carry = lines.words[i] >> 31;
+        count += static_cast<u32>(__popc(records.words[i]));
+    }
+    __syncthreads();  // `totals` may still be read
+    auto& totals = reinterpret_cast<u32(&)[warps]>(memory.totals);
+    const u32 joined = tile::scan_warp<Sum<u32>>(count);
+    const tile::WarpPrefix<u32> block =
+        tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
+    records.before = block.before + joined - count;
+    records.total = block.total;
+    return records;
+}
+
+// Stores the begins of the tile's records, each after a line end. Blank lines may follow there. Ends with a barrier.
 HR_FN void put_starts(RowMemory& memory, const RowTask& task, const RowTile& tile, const LineEnds& lines) {
     u32 slot = lines.before + 1;
 #pragma unroll

@@ -115,7 +115,8 @@ HR_FN void read_integers(const RowMemory& memory, const RowTask& task, const Row
             u64 value = 0;
             const IntegerRange range{~u64{0} >> (is_signed ? 1 : 0), is_signed};
             const NumberForm form{{}, (column.flags & ROW_CANONICAL) != 0};
-            const bool fine = read_long_integer(text, field.begin, field.begin + field.n, form, range, value);
+            const bool fine =
+                to_integer(read_signed(text, field.begin, field.begin + field.n, form, true), range, value);
             return Number<T>{static_cast<T>(value), fine};
         }
     };
@@ -138,7 +139,8 @@ HR_FN void read_reals(const RowMemory& memory, const RowTask& task, const RowCol
     const auto again = [&](const FieldSpan& field) {
         T value = 0;
         const NumberForm form{{}, (column.flags & ROW_CANONICAL) != 0};
-        const bool fine = read_long_real(text, field.begin, field.begin + field.n, form, value);
+        const SignedNumber found = read_signed(text, field.begin, field.begin + field.n, form, false);
+        const bool fine = to_real(text, found, form.canonical, value);
         return Number<T>{value, fine};
     };
     read_column<T>(memory, task, column, group, cursors, read, again);

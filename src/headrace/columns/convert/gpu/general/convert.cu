@@ -45,6 +45,8 @@ HR_FN Deal deal_of(const ConvertMemory& memory, u32 width) {
     return deal;
 }
 
+constexpr bool has_strings = has_family(ConvertFamily::text);
+
 // Returns whether strings are measured first and copied after a barrier.
 HR_FN bool measures_first(const ConvertMemory& memory, const ConvertTask& task) {
     return memory.tile.regular && task.strings <= max_measured_columns;
@@ -59,7 +61,7 @@ HR_FN void convert_window(ConvertMemory& memory, const u8* text, const ConvertTa
     const FieldWindow& window = memory.window;
     const Deal deal = deal_of(memory, task.width);
     u32 unit = next_unit(memory.next_unit);
-    for (; unit < task.strings; unit = next_unit(memory.next_unit)) {
+    for (; has_strings && unit < task.strings; unit = next_unit(memory.next_unit)) {
         const u64 base = string_bytes[unit];
         const ConvertColumn& own = columns[unit];
         const bool classifies = (own.flags & CONVERT_INFERRED) && !has_type(own.guess);
@@ -210,7 +212,7 @@ HR_FN void convert_tile(ConvertMemory& memory, const u8* text, const ConvertTask
         convert_window<writes>(memory, text, task, columns, string_bytes);
         __syncthreads();
         if (writes && memory.left_count != 0) convert_left(memory, text, task, columns);
-        if (writes && task.strings != 0 && !only_kinds) copy_window(memory, task, columns, string_bytes);
+        if (writes && has_strings && task.strings != 0 && !only_kinds) copy_window(memory, task, columns, string_bytes);
         if (memory.window.first + memory.window.count == memory.tile.fields) return;
         __syncthreads();
         if (threadIdx.x == 0) advance(memory);

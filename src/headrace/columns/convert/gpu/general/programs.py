@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from headrace.gpu.kernels.source import Programs
+from headrace.columns.convert.gpu.tuning import ALL_FAMILIES
+from headrace.gpu.kernels.source import SUBSET, Programs
 
 PROGRAMS: Programs = (
     # Without quotes, with quotes, and by the DFA; for each the kernel that converts and the one that measures strings.
@@ -15,6 +16,7 @@ PROGRAMS: Programs = (
             "HR_BLOCKS": [4],
             "HR_QUOTES": [0, 1, 2],
             "HR_WRITES": [0, 1],
+            "HR_FAMILIES": [ALL_FAMILIES, SUBSET],
         },
     ),
 )

@@ -113,38 +113,51 @@ HR_FN bool read_moment(const ConvertMemory& memory, const ConvertColumn& column,
 }
 
 template <class T>
-HR_FN bool read_real(const u32* text, const UnitField& field, const NumberForm& form, u64& bits) {
+HR_FN bool to_bits(const u32* text, const SignedNumber& found, bool canonical, u64& bits) {
     T value{};
-    const bool fine = read_long_real(text, field.begin, field.end, form, value);
+    const bool fine = to_real(text, found, canonical, value);
     bits = bits_as<typename FloatFormat<T>::Bits>(value);
     return fine;
+}
+
+// Reads a number. All families share one copy of the code that reads its digits.
+HR_FN bool read_number_field(const u32* text, const ConvertColumn& column, const UnitField& field, Int128& value) {
+    const bool is_integer = column.family == ConvertFamily::integer, inferred = column.flags & CONVERT_INFERRED;
+    const NumberForm form{column.rules->marks, inferred, inferred && is_hex_kind(column.guess)};
+    const SignedNumber found = read_signed(text, field.begin, field.end, form, is_integer);
+    switch (column.family) {
+        case ConvertFamily::integer:
+            return has_family(ConvertFamily::integer) && to_integer(found, range_of(column), value.low);
+        case ConvertFamily::float32:
+            return has_family(ConvertFamily::float32) && to_bits<float>(text, found, inferred, value.low);
+        case ConvertFamily::float64:
+            return has_family(ConvertFamily::float64) && to_bits<double>(text, found, inferred, value.low);
+        default:
+            return has_family(ConvertFamily::decimal) && to_fixed_decimal(found, column.precision, column.scale, value);
+    }
 }
 
 // Reads a field by the long forms of the column's family. If it declines, the value is undefined.
 HR_FN bool read_long(const ConvertMemory& memory, const ConvertColumn& column, const UnitField& field, Int128& value) {
     const u32* const text = staged_words(memory);
-    const bool inferred = column.flags & CONVERT_INFERRED;
-    const NumberForm form{column.rules->marks, inferred, inferred && is_hex_kind(column.guess)};
     i64 units = 0;
     bool fine = false;
     switch (column.family) {
         case ConvertFamily::integer:
-            return read_long_integer(text, field.begin, field.end, form, range_of(column), value.low);
         case ConvertFamily::float32:
-            return read_real<float>(text, field, form, value.low);
         case ConvertFamily::float64:
-            return read_real<double>(text, field, form, value.low);
         case ConvertFamily::decimal:
-            return read_fixed_decimal(text, field.begin, field.end, form, column.precision, column.scale, value);
+            return has_numbers && read_number_field(text, column, field, value);
         case ConvertFamily::date:
         case ConvertFamily::timestamp:
-            fine = read_moment(memory, column, field, units);
+            fine = has_dates && read_moment(memory, column, field, units);
             break;
-        case ConvertFamily::time: {
-            const bool needs_seconds = inferred || column.type == TypeId::duration;
-            fine = read_time(text, field.begin, field.end, column.units_per_second, needs_seconds, units);
+        case ConvertFamily::time:
+            if constexpr (has_family(ConvertFamily::time)) {
+                const bool needs_seconds = (column.flags & CONVERT_INFERRED) || column.type == TypeId::duration;
+                fine = read_time(text, field.begin, field.end, column.units_per_second, needs_seconds, units);
+            }
             break;
-        }
         default:
             break;
     }

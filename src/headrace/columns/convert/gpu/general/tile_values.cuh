@@ -9,6 +9,16 @@
 
 namespace headrace {
 
+// Families of the columns that the program converts, and whether their types may be inferred.
+constexpr u32 families = HR_FAMILIES;
+constexpr bool may_infer = (families >> 10 & 1) != 0;
+
+HR_FN constexpr bool has_family(ConvertFamily family) { return (families >> static_cast<u32>(family) & 1) != 0; }
+
+constexpr bool has_dates = has_family(ConvertFamily::date) || has_family(ConvertFamily::timestamp);
+constexpr bool has_numbers = has_family(ConvertFamily::integer) || has_family(ConvertFamily::float32) ||
+                             has_family(ConvertFamily::float64) || has_family(ConvertFamily::decimal);
+
 // A field's text without initial spaces and enclosing quotes. `doubled`: it may contain escapes, or the first of two
 // quotes, that are to be removed.
 struct FieldText {
@@ -81,26 +91,36 @@ HR_COLD Parse timestamp_by_rule(const ConvertColumn& column, const u8* p, usize 
     return scale_timestamp(t, column.units_per_second, out);
 }
 
+template <class T>
+HR_FN Parse float_by_rule(const u8* p, usize n, Int128& out) {
+    T value{};
+    const Parse status = parse_float(p, n, value);
+    out = {bits_as<typename FloatFormat<T>::Bits>(value), 0};
+    return status;
+}
+
 HR_COLD Parse number_by_rule(const ConvertColumn& column, const u8* p, usize n, Int128& out) {
-    Parse status;
     switch (column.type) {
-        case TypeId::float32: {
-            float value = 0;
-            status = parse_float(p, n, value);
-            out = {bits_as<u32>(value), 0};
-            return status;
-        }
-        case TypeId::float64: {
-            double value = 0;
-            status = parse_float(p, n, value);
-            out = {bits_as<u64>(value), 0};
-            return status;
-        }
+        case TypeId::float32:
+            if constexpr (has_family(ConvertFamily::float32)) return float_by_rule<float>(p, n, out);
+            break;
+        case TypeId::float64:
+            if constexpr (has_family(ConvertFamily::float64)) return float_by_rule<double>(p, n, out);
+            break;
         case TypeId::decimal128:
-            return parse_decimal128(p, n, column.precision, column.scale, out);
+            if constexpr (has_family(ConvertFamily::decimal))
+                return parse_decimal128(p, n, column.precision, column.scale, out);
+            break;
         default:
-            return parse_integer(p, n, range_of(column), out.low);
+            if constexpr (has_family(ConvertFamily::integer)) return parse_integer(p, n, range_of(column), out.low);
     }
+    return Parse::invalid;
+}
+
+HR_COLD Parse duration_by_rule(const ConvertColumn& column, const u8* p, usize n, i64& out) {
+    Duration duration;
+    const Parse status = parse_duration(p, n, duration);
+    return status == Parse::ok ? scale_duration(duration, column.units_per_second, out) : status;
 }
 
 // Converts a text that is not null, without escapes and doubled quotes.
@@ -124,17 +144,15 @@ HR_COLD Parse value_by_rule(const ConvertColumn& column, const u8* p, usize n, I
         }
         case Family::date:
         case Family::timestamp:
-            status = timestamp_by_rule(column, p, n, units);
+            if constexpr (has_dates) status = timestamp_by_rule(column, p, n, units);
             break;
         case Family::time:
-            status = parse_time(p, n, column.units_per_second, units);
+            if constexpr (has_family(ConvertFamily::time)) status = parse_time(p, n, column.units_per_second, units);
             break;
-        case Family::duration: {
-            Duration duration;
-            status = parse_duration(p, n, duration);
-            if (status == Parse::ok) status = scale_duration(duration, column.units_per_second, units);
+        case Family::duration:
+            if constexpr (has_family(ConvertFamily::time) || has_family(ConvertFamily::others))
+                status = duration_by_rule(column, p, n, units);
             break;
-        }
         case Family::text:
         case Family::null:
             break;
@@ -221,6 +239,22 @@ HR_COLD bool is_null_text(const FieldRules& rules, const FieldText& field, const
 // Result for a field that the fast forms declined.
 enum class FieldOutcome : u8 { value, null, invalid, overflow, kind, deferred };
 
+// Converts the text of a column whose type is inferred; parameters as for `resolve_field`.
+HR_FN FieldOutcome resolve_inferred(const ConvertColumn& column, const u8* p, usize n, Int128& out, u32& kind) {
+    const FieldRules& rules = *column.rules;
+    const Kind found = kind_by_rule(rules, p, n);
+    const bool held = holds(column.guess, found);
+    if (held && value_by_rule(column, p, n, out) == Parse::ok) {
+        u8 plain[max_plain_bytes];
+        const bool is_float = column.guess == Kind::float64;
+        if (is_float && is_rounded(rules.marks, p, n, bits_as<double>(out.low), plain)) kind = ROUNDED;
+        return FieldOutcome::value;
+    }
+    out = {0, 0};
+    kind = held ? UNFIT : static_cast<u32>(found);
+    return FieldOutcome::kind;
+}
+
 // Converts a field. `kind` is set with FieldOutcome::kind, to the Kind seen or UNFIT, and to ROUNDED beside such a
 // value.
 HR_COLD FieldOutcome resolve_field(const ConvertColumn& column, const FieldText& field, const TextMarks& marks,
@@ -241,18 +275,8 @@ HR_COLD FieldOutcome resolve_field(const ConvertColumn& column, const FieldText&
         p = whole;
     }
     if (!are_usual(rules.marks) && n > max_plain_bytes) return FieldOutcome::deferred;
-    if (column.flags & CONVERT_INFERRED) {
-        const Kind found = kind_by_rule(rules, p, n);
-        const bool held = holds(column.guess, found);
-        if (held && value_by_rule(column, p, n, out) == Parse::ok) {
-            u8 plain[max_plain_bytes];
-            const bool is_float = column.guess == Kind::float64;
-            if (is_float && is_rounded(rules.marks, p, n, bits_as<double>(out.low), plain)) kind = ROUNDED;
-            return FieldOutcome::value;
-        }
-        out = {0, 0};
-        kind = held ? UNFIT : static_cast<u32>(found);
-        return FieldOutcome::kind;
+    if constexpr (may_infer) {
+        if (column.flags & CONVERT_INFERRED) return resolve_inferred(column, p, n, out, kind);
     }
     const Parse status = value_by_rule(column, p, n, out);
     if (status == Parse::ok) return FieldOutcome::value;

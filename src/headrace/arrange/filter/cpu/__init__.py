@@ -1,0 +1,1 @@
+"""Evaluates conditions on rows in host memory, block by block."""

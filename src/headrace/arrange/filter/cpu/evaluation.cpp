@@ -1,0 +1,202 @@
+// Runs the steps of a condition, each as a loop over a block of rows.
+#include "arrange/filter/cpu/evaluation.hpp"
+
+#include <cstring>
+
+namespace headrace {
+
+namespace {
+
+// Order of texts' bytes.
+constexpr auto compare_bytes = [](const u8* a, const u8* b, u64 size) {
+    return size == 0 ? 0 : std::memcmp(a, b, size);
+};
+
+bool are_equal(TextRef a, TextRef b) { return a.size == b.size && compare_bytes(a.bytes, b.bytes, a.size) == 0; }
+
+bool has_part(TextRef text, TextRef part) {
+    return part.size == 0 ||
+           (text.size >= part.size && ::memmem(text.bytes, text.size, part.bytes, part.size) != nullptr);
+}
+
+// Writes a function's truth for each row; a row that is null is false.
+template <class Function>
+void set_truths(StackSlot& to, u64 count, Function function) {
+    u8 found[block_rows];
+    for (u64 i = 0; i < count; ++i) found[i] = to.valid[i] != 0 && function(i);
+    to.hold_values();
+    std::memcpy(to.truths(), found, count);
+}
+
+// Writes function(text, other text) for each row.
+template <class Function>
+void set_truths_of_texts(StackSlot& left, const StackSlot& right, u64 count, Function function) {
+    if (right.values == nullptr) {
+        const TextRef other = right.at<TextRef>(0);
+        set_truths(left, count, [&](u64 i) { return function(left.at<TextRef>(i), other); });
+    } else {
+        set_truths(left, count, [&](u64 i) { return function(left.at<TextRef>(i), right.at<TextRef>(i)); });
+    }
+}
+
+// Writes function(truth, other truth) for each row.
+template <class Function>
+void combine_truths(StackSlot& left, const StackSlot& right, u64 count, Function function) {
+    for (u64 i = 0; i < count; ++i) {
+        const Truth found = function(Truth{left.words[i], left.valid[i]}, Truth{right.words[i], right.valid[i]});
+        left.words[i] = found.value;
+        left.valid[i] = found.valid;
+    }
+}
+
+template <class Value>
+struct ValueKernels {
+    ApplyOperation<Value> apply;
+    CompareValues<Value> compare;
+};
+
+template <class Value>
+void compute_with(const FilterStep& step, u64 count, ValueKernels<Value> kernels, StackSlot& left,
+                  const StackSlot& right) {
+    const auto operation = static_cast<ExpressionOperation>(step.a);
+    const Operand<Value> a = left.operand<Value>(), b = right.operand<Value>();
+    left.hold_values();
+    if (step.operation == FilterOperation::compute) {
+        return kernels.apply(operation, a, b, left.results<Value>(), count);
+    }
+    u8 truths[block_rows];
+    kernels.compare(operation, a, b, truths, count);
+    for (u64 i = 0; i < count; ++i) left.truths()[i] = truths[i] & left.valid[i];
+}
+
+}  // namespace
+
+const u8* FilterEvaluation::truths(RowBlock rows) {
+    rows_ = rows;
+    size_ = 0;
+    for (u32 i = 0; i < program_.step_count; ++i) run(program_.steps[i]);
+    return stack_[0].truths();
+}
+
+void FilterEvaluation::run(const FilterStep& step) {
+    switch (step.operation) {
+        case FilterOperation::column:
+            return read_column(program_.columns[step.a], rows_, stack_[size_++]);
+        case FilterOperation::number:
+            return push_number(step);
+        case FilterOperation::convert:
+            return convert(step);
+        case FilterOperation::negate:
+            for (u64 i = 0; i < rows_.count; ++i) top().words[i] = negation({top().words[i], top().valid[i]}).value;
+            return;
+        case FilterOperation::is_null:
+            for (u64 i = 0; i < rows_.count; ++i) top().truths()[i] = top().valid[i] ^ 1;
+            top().hold_values();
+            std::memset(top().valid, 1, rows_.count);
+            return;
+        case FilterOperation::is_in:
+            return find_among(step);
+        default: {
+            const StackSlot& right = stack_[--size_];
+            return apply(step, top(), right);
+        }
+    }
+}
+
+void FilterEvaluation::push_number(const FilterStep& step) {
+    StackSlot& to = stack_[size_++];
+    to.values = nullptr;
+    to.number = {step.a, step.b};
+    if (step.domain == FilterDomain::text) to.number.low += reinterpret_cast<u64>(program_.constants);
+    std::memset(to.valid, 1, rows_.count);
+}
+
+void FilterEvaluation::apply(const FilterStep& step, StackSlot& left, const StackSlot& right) {
+    const u64 count = rows_.count;
+    if (step.operation == FilterOperation::conjoin) return combine_truths(left, right, count, conjunction);
+    if (step.operation == FilterOperation::disjoin) return combine_truths(left, right, count, disjunction);
+    if (step.operation == FilterOperation::differ) return combine_truths(left, right, count, difference);
+    for (u64 i = 0; i < count; ++i) left.valid[i] &= right.valid[i];
+    if (step.domain == FilterDomain::text) return compare_texts(step, left, right);
+    if (step.domain == FilterDomain::i128) {
+        const auto comparison = static_cast<ExpressionOperation>(step.a);
+        return set_truths(left, count,
+                          [&](u64 i) { return holds(comparison, order_of(left.at<Int128>(i), right.at<Int128>(i))); });
+    }
+    compute(step, left, right);
+}
+
+void FilterEvaluation::compare_texts(const FilterStep& step, StackSlot& left, const StackSlot& right) {
+    const auto set_each = [&](auto function) { set_truths_of_texts(left, right, rows_.count, function); };
+    if (step.operation == FilterOperation::contains) return set_each(has_part);
+    if (step.operation == FilterOperation::starts) {
+        return set_each([](TextRef text, TextRef part) { return starts_with(text, part, compare_bytes); });
+    }
+    if (step.operation == FilterOperation::ends) {
+        return set_each([](TextRef text, TextRef part) { return ends_with(text, part, compare_bytes); });
+    }
+    const auto comparison = static_cast<ExpressionOperation>(step.a);
+    if (comparison == ExpressionOperation::equal) return set_each(are_equal);
+    if (comparison == ExpressionOperation::unequal) {
+        return set_each([](TextRef a, TextRef b) { return !are_equal(a, b); });
+    }
+    set_each([&](TextRef a, TextRef b) { return holds(comparison, order_of_texts(a, b, compare_bytes)); });
+}
+
+void FilterEvaluation::compute(const FilterStep& step, StackSlot& left, const StackSlot& right) {
+    const ExpressionKernels& by = kernels_;
+    const u64 count = rows_.count;
+    if (step.domain == FilterDomain::i64) {
+        compute_with<i64>(step, count, {by.of_i64, by.compare_i64}, left, right);
+    } else if (step.domain == FilterDomain::u64) {
+        compute_with<u64>(step, count, {by.of_u64, by.compare_u64}, left, right);
+    } else if (step.domain == FilterDomain::f32) {
+        compute_with<float>(step, count, {by.of_float, by.compare_float}, left, right);
+    } else {
+        compute_with<double>(step, count, {by.of_double, by.compare_double}, left, right);
+    }
+}
+
+void FilterEvaluation::convert(const FilterStep& step) {
+    StackSlot& slot = top();
+    const auto from = static_cast<FilterDomain>(step.a);
+    const u64 count = rows_.count;
+    if (step.domain == FilterDomain::i128) {
+        for (u64 i = count; i-- > 0;) {
+            slot.results<Int128>()[i] = scaled(slot.at<u64>(i), from == FilterDomain::i64, step.b);
+        }
+    } else if (from == FilterDomain::f32) {
+        for (u64 i = count; i-- > 0;) slot.results<double>()[i] = static_cast<double>(slot.at<float>(i));
+    } else if (from == FilterDomain::i64) {
+        for (u64 i = 0; i < count; ++i) slot.results<double>()[i] = static_cast<double>(slot.at<i64>(i));
+    } else {
+        for (u64 i = 0; i < count; ++i) slot.results<double>()[i] = static_cast<double>(slot.at<u64>(i));
+    }
+    slot.hold_values();
+}
+
+void FilterEvaluation::find_among(const FilterStep& step) {
+    const u8* const sorted = program_.constants + step.a;
+    if (step.domain == FilterDomain::text) {
+        set_truths(top(), rows_.count, [&](u64 i) {
+            return is_text_among(reinterpret_cast<const u64*>(sorted), step.b, program_.constants, top().at<TextRef>(i),
+                                 compare_bytes);
+        });
+    } else if (step.domain == FilterDomain::i64) {
+        find_values_among<i64>(sorted, step.b);
+    } else if (step.domain == FilterDomain::u64) {
+        find_values_among<u64>(sorted, step.b);
+    } else if (step.domain == FilterDomain::f32) {
+        find_values_among<float>(sorted, step.b);
+    } else {
+        find_values_among<double>(sorted, step.b);
+    }
+}
+
+template <class Value>
+void FilterEvaluation::find_values_among(const u8* sorted, u64 count) {
+    set_truths(top(), rows_.count,
+               [&](u64 i) { return is_among(reinterpret_cast<const Value*>(sorted), count, top().at<Value>(i)); });
+}
+
+}  // namespace headrace

@@ -1,0 +1,75 @@
+// Finds the rows for which a condition is true. A first pass over the columns writes a bit per row and counts; a second
+// one expands the bits to row numbers.
+#include "arrange/filter/cpu/filter_rows.hpp"
+
+#include <cstring>
+#include <vector>
+
+#include "arrange/filter/cpu/evaluation.hpp"
+#include "core/cpu/cache_blocks.hpp"
+
+namespace headrace {
+
+HR_FOR_EACH_ISA(const ExpressionKernels&(), expression_kernels)
+
+namespace {
+
+// Packs bytes of 0 or 1 to 8 bits.
+u8 bits_of(const u8* bytes) {
+    u64 word;
+    std::memcpy(&word, bytes, 8);
+    return static_cast<u8>(word * 0x0102040810204080ull >> 56);
+}
+
+// Writes a bit per row of a piece, and returns the number of rows that are selected.
+u64 mark_rows(FilterEvaluation& evaluation, RowBlock piece, u8* bits) {
+    u64 selected = 0;
+    for (u64 at = 0; at < piece.count; at += block_rows) {
+        const u64 count = std::min(block_rows, piece.count - at);
+        const u8* const truths = evaluation.truths({piece.begin + at, count});
+        u64 i = 0;
+        for (; i + 8 <= count; i += 8) bits[(at + i) / 8] = bits_of(truths + i);
+        if (i < count) {
+            u32 last = 0;
+            for (u64 k = i; k < count; ++k) last |= u32{truths[k]} << (k - i);
+            bits[(at + i) / 8] = static_cast<u8>(last);
+        }
+        for (u64 k = 0; k < count; ++k) selected += truths[k];
+    }
+    return selected;
+}
+
+void number_rows(const u8* bits, RowBlock piece, u64* to) {
+    for (u64 at = 0; at < piece.count; at += 64) {
+        u64 word = 0;
+        std::memcpy(&word, bits + at / 8, std::min<u64>(8, (piece.count - at + 7) / 8));
+        for (; word != 0; word &= word - 1) *to++ = piece.begin + at + static_cast<u64>(trailing_zeros(word));
+    }
+}
+
+}  // namespace
+
+u64 filter_rows(const FilterProgram& program, u64 rows, const std::function<u64*(u64)>& allocate, Isa isa,
+                unsigned threads) {
+    const ExpressionKernels& kernels = expression_kernels_for(isa)();
+    const Pieces pieces(rows, sizeof(u32));
+    std::vector<u8> bits(rows / 8 + 1);
+    std::vector<u64> begins(pieces.number() + 1);
+    const auto begin = [&] { return FilterEvaluation(program, kernels); };
+    const auto mark = [&](FilterEvaluation& evaluation, u64 piece) {
+        const RowBlock part{pieces.begin(piece), pieces.size(piece)};
+        begins[piece + 1] = mark_rows(evaluation, part, bits.data() + part.begin / 8);
+    };
+    for_each_piece(pieces.number(), threads, begin, mark, [](FilterEvaluation&) {});
+    for (u64 piece = 0; piece < pieces.number(); ++piece) begins[piece + 1] += begins[piece];
+    const u64 selected = begins.back();
+    if (selected == rows) return selected;
+    u64* const numbers = allocate(selected);
+    for_each_piece(pieces.number(), threads, [&](u64 piece) {
+        const RowBlock part{pieces.begin(piece), pieces.size(piece)};
+        number_rows(bits.data() + part.begin / 8, part, numbers + begins[piece]);
+    });
+    return selected;
+}
+
+}  // namespace headrace
