@@ -56,11 +56,6 @@ class SortTuning:
         """Return the MSD sort's row for keys of one width; None if it does not support them."""
         return next((row for row in self.msd if row.key_bytes == key_bytes), None)
 
-    def min_prefix_keys(self, key_bytes: int) -> int:
-        """Return the number of keys alone from which prefixes may be counted."""
-        row = self.msd_of(key_bytes)
-        return 0 if row is None else row.min_prefix_keys
-
 
 @cache
 def tuning_of(multiprocessors: int, capability: tuple[int, int]) -> SortTuning:

@@ -2,8 +2,15 @@
 #pragma once
 #include "arrange/sort/gpu/common/digit.cuh"
 #include "arrange/sort/gpu/common/key_range.hpp"
+#include "arrange/sort/gpu/common/sort_task.hpp"
 
 namespace headrace {
+
+// Whether the first pass of an MSD sort is by splitters and later ones divide ranges. Only keys of 8 bytes have
+// splitters (SPLITTER_KEY_BYTES in lsd.py).
+static __device__ __forceinline__ bool has_ranges(const DevicePlan& plan) {
+    return !with_equals && sizeof(Key) == 8 && plan.has_splitters != 0;
+}
 
 struct RangeDigit {
     Key low;

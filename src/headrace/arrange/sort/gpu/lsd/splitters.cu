@@ -17,7 +17,7 @@ using namespace headrace;
 constexpr u32 part_samples = 16;  // for each splitter
 constexpr u32 sampled = part_samples * digits;
 constexpr u32 warps = threads / tile::lanes;
-static_assert(!with_equals && threads >= digits && sampled % tile::lanes == 0);
+static_assert(!with_equals && sizeof(Key) == 8 && threads >= digits && sampled % tile::lanes == 0);
 
 static __device__ __forceinline__ bool is_decided(const DevicePlan* plan) {
     return plan->heavy != 0 || plan->repeats != 0 || plan->counts_prefixes != 0;

@@ -143,14 +143,14 @@ static __device__ __forceinline__ void assign_bucket(const Lists& lists, u32 num
         shared.filled[tile::warp()] = filled;
     }
     __syncthreads();
-    const bool has_ranges = lists.plan->has_splitters != 0;
-    Leaf leaf = {begin, 0, Leaf::packed(width, 0, 0, 0), Leaf::packed(step.to, lists.plan->heavy != 0, has_ranges)};
+    const bool by_ranges = lists.plan->has_splitters != 0;
+    Leaf leaf = {begin, 0, Leaf::packed(width, 0, 0, 0), Leaf::packed(step.to, lists.plan->heavy != 0, by_ranges)};
     if ((heads >> tile::lane() & 1) != 0) {
         const u32 end = next_marked(shared.heads, d);
         const u32 size = shared.begin[end] - begin;
         if (size > lists.max_leaf_keys) {
             shared.large[atomicAdd(&shared.larges, 1u)] = d;
-        } else if (has_ranges) {
+        } else if (by_ranges) {
             leaf.count = size;
         } else if (size != 0) {
             const u32 shift = step.digit * bits, left = width - shift;

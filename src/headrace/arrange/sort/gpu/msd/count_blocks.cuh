@@ -108,13 +108,13 @@ static __device__ __forceinline__ void count_blocks(const CountTask& task, u32 n
     const PassStep step = lists.plan->step[number];
     const Digit digit = digit_by_number(task.rule, step.digit);
     u32* const cursors = cursors_of(lists, number);
-    const bool has_ranges = !with_equals && lists.plan->has_splitters != 0;
+    const bool by_ranges = has_ranges(*lists.plan);
     for (u32 i = blockIdx.x; i < counts.blocks; i += gridDim.x) {
         const KeyBlock block = blocks_of(lists, number)[i];
         for (u32 d = threadIdx.x; d < digits; d += threads) counters[d] = 0;
         __syncthreads();
         const Key* const in = static_cast<const Key*>(task.arrays.keys.from(step.from)) + block.begin;
-        if (has_ranges) {
+        if (by_ranges) {
             count_block(in, block.count, RangeDigit(buckets_of(lists, number)[block.bucket].range), task, counters);
         } else {
             count_block(in, block.count, [&](Key key) { return digit.of(key); }, task, counters);

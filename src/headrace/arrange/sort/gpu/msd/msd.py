@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from headrace.arrange.sort.gpu.common.key_type import KeyType
 from headrace.arrange.sort.gpu.common.launch import ARRAYS, RESIDENT_THREADS, SortArrays, SortContext
-from headrace.arrange.sort.gpu.lsd.lsd import DevicePlan
+from headrace.arrange.sort.gpu.lsd.lsd import SPLITTER_KEY_BYTES, DevicePlan
 from headrace.arrange.sort.gpu.msd.local_sorts import LEAF_LIST, bin_sort_entry, block_radix_sort_entry, local_sort_shape
 from headrace.arrange.sort.gpu.msd.local_tuning import BinSortTuning
 from headrace.arrange.sort.gpu.msd.tuning import BUCKET_BYTES, RECORD_BYTES, HybridOptions, ListBounds, MsdTuning
@@ -57,9 +57,10 @@ class MsdSort:
         zeros: tuple[DeviceBuffer, DeviceBuffer],
     ) -> None:
         self._context, self._keys, self._tuning, self._options = context, keys, tuning, options
-        # as many as `range_passes` of plan_steps.cuh if the first pass may be by splitters
-        digit_count = keys.digit_count(tuning.bits)
-        self._passes = digit_count if options.keeps_counts or options.stable else (digit_count + 3) // 2 * 2
+        may_have_splitters = keys.width == SPLITTER_KEY_BYTES and not options.keeps_counts and not options.stable
+        self._passes = keys.digit_count(tuning.bits)
+        if may_have_splitters:
+            self._passes = (self._passes + 3) // 2 * 2  # as `range_passes` of plan_steps.cuh
         self._bounds = bounds = ListBounds(context.count, tuning, options, self._passes)
         allocate = context.launcher.allocate
         digits = 1 << tuning.bits

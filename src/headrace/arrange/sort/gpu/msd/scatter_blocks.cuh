@@ -137,7 +137,7 @@ static __device__ __forceinline__ void scatter_blocks(const Scattering& given, u
     __shared__ SplitterTree tree;
     const Lists& lists = given.lists;
     if (blockIdx.x >= lists.counts[number].blocks) return;
-    if (lists.plan->has_splitters == 0) {
+    if (!has_ranges(*lists.plan)) {
         const u32 digit = lists.plan->step[number].digit;
         const ScatterDigit digit_of = {digit * bits, digits - 1, 0x4440 | digit};
         return scatter_by<ScatterDigit>([&](u32) { return digit_of; }, given, number, is_first, bins);

@@ -130,8 +130,6 @@ class KeyMsdTuning:
         Keys that carry values; stable. Its `scatter` tile is for columns of any width.
     same_width
         Tile for one value as wide as the key. Runs are longer than in the LSD sort's tile; None: that one serves.
-    min_prefix_keys
-        Number of keys alone from which prefixes may be counted.
     few_pairs, few_pairs_below
         Replaces `pairs` below this number of keys: one launch for all passes, and leaf buckets of one size. A launch that has
         nothing to do costs a twentieth of an LSD sort there.
@@ -145,7 +143,6 @@ class KeyMsdTuning:
     same_width: TileTuning | None = None
     few_pairs: MsdTuning | None = None
     few_pairs_below: int = 0
-    min_prefix_keys: int = 0
 
     def select_pairs(self, value_widths: Sequence[int], count: int, lsd: LsdTuning) -> MsdTuning:
         """Return the sizes for `count` keys that carry columns of `value_widths` bytes an item."""
@@ -168,7 +165,7 @@ _U32 = KeyMsdTuning(
     4,
     1 << 25,
     paper=MsdTuning(8, 384, 18, TileTuning(384, 18, 2), (_TINY, _SMALL, _FULL_U32), 3000),
-    keys_only=MsdTuning(8, 512, 15, TileTuning(512, 30, 2), _BINS_U32, 1136, _FULL_U32, _TAIL_FROM),
+    keys_only=MsdTuning(8, 512, 15, TileTuning(512, 30, 2), _BINS_U32, 1136, _FULL_U32),
     pairs=MsdTuning(8, 384, 18, _PAIRS_U32, _BINS_U32, 1136, _FULL_U32),
     same_width=TileTuning(640, 24, 1, 4),
 )
