@@ -73,7 +73,7 @@ void compute_with(const FilterStep& step, u64 count, ValueKernels<Value> kernels
 
 const u8* FilterEvaluation::truths(RowBlock rows) {
     rows_ = rows;
-    size_ = 0;
+    size_ = set_count_ = 0;
     for (u32 i = 0; i < program_.step_count; ++i) run(program_.steps[i]);
     return stack_[0].truths();
 }
@@ -107,6 +107,7 @@ void FilterEvaluation::push_number(const FilterStep& step) {
     StackSlot& to = stack_[size_++];
     to.values = nullptr;
     to.number = {step.a, step.b};
+    to.readable_texts = 0;
     if (step.domain == FilterDomain::text) to.number.low += reinterpret_cast<u64>(program_.constants);
     std::memset(to.valid, 1, rows_.count);
 }
@@ -136,11 +137,37 @@ void FilterEvaluation::compare_texts(const FilterStep& step, StackSlot& left, co
         return set_each([](TextRef text, TextRef part) { return ends_with(text, part, compare_bytes); });
     }
     const auto comparison = static_cast<ExpressionOperation>(step.a);
-    if (comparison == ExpressionOperation::equal) return set_each(are_equal);
+    const bool is_equal = comparison == ExpressionOperation::equal;
+    if (right.values == nullptr && (is_equal || comparison == ExpressionOperation::unequal)) {
+        return compare_with_text(is_equal, left, right.at<TextRef>(0));
+    }
+    if (is_equal) return set_each(are_equal);
     if (comparison == ExpressionOperation::unequal) {
         return set_each([](TextRef a, TextRef b) { return !are_equal(a, b); });
     }
     set_each([&](TextRef a, TextRef b) { return holds(comparison, order_of_texts(a, b, compare_bytes)); });
+}
+
+// A first loop compares sizes and prefixes without branches; the rest of a text is read if both are equal.
+void FilterEvaluation::compare_with_text(bool is_equal, StackSlot& left, TextRef right) {
+    const u64 prefix = prefix_of(right, false), mask = prefix_mask(right.size);
+    const TextRef* const texts = left.operand<TextRef>().values;
+    u8 found[block_rows];
+    u64 i = 0;
+    for (; i < left.readable_texts; ++i) {
+        u64 word;
+        std::memcpy(&word, texts[i].bytes, 8);
+        found[i] = (texts[i].size == right.size) & ((word & mask) == prefix);
+    }
+    for (; i < rows_.count; ++i) found[i] = texts[i].size == right.size && prefix_of(texts[i], false) == prefix;
+    if (right.size > 8) {
+        for (u64 i = 0; i < rows_.count; ++i) {
+            if (found[i] != 0) found[i] = has_same_rest(left.at<TextRef>(i), right);
+        }
+    }
+    const u8 flip = is_equal ? 0 : 1;
+    left.hold_values();
+    for (u64 i = 0; i < rows_.count; ++i) left.truths()[i] = (found[i] ^ flip) & left.valid[i];
 }
 
 void FilterEvaluation::compute(const FilterStep& step, StackSlot& left, const StackSlot& right) {
@@ -176,27 +203,28 @@ void FilterEvaluation::convert(const FilterStep& step) {
 }
 
 void FilterEvaluation::find_among(const FilterStep& step) {
-    const u8* const sorted = program_.constants + step.a;
+    const ValueSet& values = sets_[set_count_++];
     if (step.domain == FilterDomain::text) {
-        set_truths(top(), rows_.count, [&](u64 i) {
-            return is_text_among(reinterpret_cast<const u64*>(sorted), step.b, program_.constants, top().at<TextRef>(i),
-                                 compare_bytes);
+        const TextRef* const texts = top().operand<TextRef>().values;
+        const u64 readable = top().readable_texts;
+        set_truths(top(), rows_.count, [texts, readable, lookup = values.lookup()](u64 i) {
+            return lookup.has(texts[i], prefix_of(texts[i], i < readable));
         });
     } else if (step.domain == FilterDomain::i64) {
-        find_values_among<i64>(sorted, step.b);
+        find_values_among<i64>(values);
     } else if (step.domain == FilterDomain::u64) {
-        find_values_among<u64>(sorted, step.b);
+        find_values_among<u64>(values);
     } else if (step.domain == FilterDomain::f32) {
-        find_values_among<float>(sorted, step.b);
+        find_values_among<float>(values);
     } else {
-        find_values_among<double>(sorted, step.b);
+        find_values_among<double>(values);
     }
 }
 
 template <class Value>
-void FilterEvaluation::find_values_among(const u8* sorted, u64 count) {
-    set_truths(top(), rows_.count,
-               [&](u64 i) { return is_among(reinterpret_cast<const Value*>(sorted), count, top().at<Value>(i)); });
+void FilterEvaluation::find_values_among(const ValueSet& values) {
+    const Value* const read = top().operand<Value>().values;
+    set_truths(top(), rows_.count, [read, lookup = values.lookup()](u64 i) { return lookup.has(read[i]); });
 }
 
 }  // namespace headrace
