@@ -1,5 +1,5 @@
-// Hash sets of the values of `is_in`, with open addressing. At most an eighth of a small table's slots is taken, so the
-// first slot decides nearly always, and branches are predicted whatever the values of the rows are.
+// Hash sets of the values of `is_in`, with open addressing. At most an eighth of a small table's slots is taken. So the
+// first slot decides nearly always, and branches do not depend on the values of the rows.
 #pragma once
 #include <bit>
 #include <cstring>
@@ -13,11 +13,11 @@ namespace headrace {
 // Finds values in a set. A copy of its own lets a loop hold the members in registers.
 class ValueLookup {
 public:
-    struct Slot {
+    struct SetSlot {
         u64 key;
         u64 number;  // that of the value, from 1 on; 0 in an empty slot, for which there is an empty text
     };
-    struct Text {
+    struct ListedText {
         TextRef text;
         u64 prefix;
     };
@@ -34,7 +34,7 @@ public:
     static u64 key_of(float value) { return key_of(static_cast<double>(value)); }
     static u64 key_of(u64 prefix, u64 size) { return prefix + size * 0xD6E8FEB86659FD93ull; }
 
-    ValueLookup(const std::vector<Slot>& slots, const std::vector<Text>& texts)
+    ValueLookup(const std::vector<SetSlot>& slots, const std::vector<ListedText>& texts)
         : slots_(slots.data()),
           texts_(texts.data()),
           last_(slots.size() - 1),
@@ -45,7 +45,7 @@ public:
     template <class Value>
     bool has(Value value) const {
         const u64 key = key_of(value), at = slot_of(key);
-        const Slot slot = slots_[at];
+        const SetSlot slot = slots_[at];
         const bool is_taken = slot.number != 0, is_same = slot.key == key;
         if (is_taken & !is_same) [[unlikely]]
             return find(key, at + 1, [](u64) { return true; });
@@ -54,13 +54,13 @@ public:
     // `prefix`: that of the text.
     bool has(TextRef text, u64 prefix) const {
         const u64 key = key_of(prefix, text.size), at = slot_of(key);
-        const Slot slot = slots_[at];
-        const Text& first = texts_[slot.number];
+        const SetSlot slot = slots_[at];
+        const ListedText& first = texts_[slot.number];
         const bool is_taken = slot.number != 0;
         const bool is_same = (first.text.size == text.size) & (first.prefix == prefix) & (text.size <= 8);
         if (is_taken & !is_same) [[unlikely]] {
             return find(key, at, [&](u64 number) {
-                const Text& found = texts_[number];
+                const ListedText& found = texts_[number];
                 return found.text.size == text.size && found.prefix == prefix && has_same_rest(found.text, text);
             });
         }
@@ -71,14 +71,14 @@ private:
     template <class IsSame>
     bool find(u64 key, u64 at, IsSame is_same) const {
         for (;; ++at) {
-            const Slot slot = slots_[at & last_];
+            const SetSlot slot = slots_[at & last_];
             if (slot.number == 0) return false;
             if (slot.key == key && is_same(slot.number)) return true;
         }
     }
 
-    const Slot* slots_;
-    const Text* texts_;
+    const SetSlot* slots_;
+    const ListedText* texts_;
     u64 last_;
     unsigned shift_;
 };
@@ -96,8 +96,8 @@ private:
     void add_texts(const u64* places, u64 count, const u8* constants);
     void add(u64 key, u64 number);
 
-    std::vector<ValueLookup::Slot> slots_;
-    std::vector<ValueLookup::Text> texts_;
+    std::vector<ValueLookup::SetSlot> slots_;
+    std::vector<ValueLookup::ListedText> texts_;
 };
 
 }  // namespace headrace
