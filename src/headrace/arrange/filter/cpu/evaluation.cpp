@@ -49,6 +49,8 @@ void combine_truths(StackSlot& left, const StackSlot& right, u64 count, Function
     }
 }
 
+constexpr u64 max_compared = 8;  // values of `is_in` for which comparisons are faster than a hash set
+
 template <class Value>
 struct ValueKernels {
     ApplyOperation<Value> apply;
@@ -150,24 +152,25 @@ void FilterEvaluation::compare_texts(const FilterStep& step, StackSlot& left, co
 
 // A first loop compares sizes and prefixes without branches; the rest of a text is read if both are equal.
 void FilterEvaluation::compare_with_text(bool is_equal, StackSlot& left, TextRef right) {
-    const u64 prefix = prefix_of(right, false), mask = prefix_mask(right.size);
+    const u64 prefix = prefix_of(right, false), mask = prefix_mask(right.size), count = rows_.count;
     const TextRef* const texts = left.operand<TextRef>().values;
     u8 found[block_rows];
+    const u64 readable = left.readable_texts;
     u64 i = 0;
-    for (; i < left.readable_texts; ++i) {
+    for (; i < readable; ++i) {
         u64 word;
         std::memcpy(&word, texts[i].bytes, 8);
         found[i] = (texts[i].size == right.size) & ((word & mask) == prefix);
     }
-    for (; i < rows_.count; ++i) found[i] = texts[i].size == right.size && prefix_of(texts[i], false) == prefix;
+    for (; i < count; ++i) found[i] = texts[i].size == right.size && prefix_of(texts[i], false) == prefix;
     if (right.size > 8) {
-        for (u64 i = 0; i < rows_.count; ++i) {
+        for (u64 i = 0; i < count; ++i) {
             if (found[i] != 0) found[i] = has_same_rest(left.at<TextRef>(i), right);
         }
     }
     const u8 flip = is_equal ? 0 : 1;
     left.hold_values();
-    for (u64 i = 0; i < rows_.count; ++i) left.truths()[i] = (found[i] ^ flip) & left.valid[i];
+    for (u64 i = 0; i < count; ++i) left.words[i] = (found[i] ^ flip) & left.valid[i];
 }
 
 void FilterEvaluation::compute(const FilterStep& step, StackSlot& left, const StackSlot& right) {
@@ -211,20 +214,33 @@ void FilterEvaluation::find_among(const FilterStep& step) {
             return lookup.has(texts[i], prefix_of(texts[i], i < readable));
         });
     } else if (step.domain == FilterDomain::i64) {
-        find_values_among<i64>(values);
+        find_values_among<i64>(step, values, kernels_.compare_i64);
     } else if (step.domain == FilterDomain::u64) {
-        find_values_among<u64>(values);
+        find_values_among<u64>(step, values, kernels_.compare_u64);
     } else if (step.domain == FilterDomain::f32) {
-        find_values_among<float>(values);
+        find_values_among<float>(step, values, kernels_.compare_float);
     } else {
-        find_values_among<double>(values);
+        find_values_among<double>(step, values, kernels_.compare_double);
     }
 }
 
+// A few values are compared one by one, in vectors.
 template <class Value>
-void FilterEvaluation::find_values_among(const ValueSet& values) {
-    const Value* const read = top().operand<Value>().values;
-    set_truths(top(), rows_.count, [read, lookup = values.lookup()](u64 i) { return lookup.has(read[i]); });
+void FilterEvaluation::find_values_among(const FilterStep& step, const ValueSet& values, CompareValues<Value> compare) {
+    StackSlot& slot = top();
+    const Operand<Value> read = slot.operand<Value>();
+    if (step.b > max_compared) {
+        return set_truths(slot, rows_.count,
+                          [read, lookup = values.lookup()](u64 i) { return lookup.has(read.values[i]); });
+    }
+    alignas(64) u8 found[block_rows] = {}, equal[block_rows] = {};
+    for (u64 k = 0; k < step.b; ++k) {
+        const Value value = item_at_any(reinterpret_cast<const Value*>(program_.constants + step.a) + k);
+        compare(ExpressionOperation::equal, read, {nullptr, value}, equal, rows_.count);
+        for (u64 i = 0; i < block_rows; ++i) found[i] |= equal[i];
+    }
+    slot.hold_values();
+    for (u64 i = 0; i < block_rows; ++i) slot.words[i] = found[i] & slot.valid[i];
 }
 
 }  // namespace headrace

@@ -33,7 +33,7 @@ private:
     void compare_with_text(bool is_equal, StackSlot& left, TextRef right);
     void find_among(const FilterStep& step);
     template <class Value>
-    void find_values_among(const ValueSet& values);
+    void find_values_among(const FilterStep& step, const ValueSet& values, CompareValues<Value> compare);
 
     const FilterProgram& program_;
     const ExpressionKernels& kernels_;
