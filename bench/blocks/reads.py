@@ -56,7 +56,7 @@ def headline(results: Results) -> str:
         ranges.append(f"{min(ratios):.1f} to {max(ratios):.1f}")
     cores = results.facts(results.path("readers"))["cores"]
     beside = f"times the rate of the best peer on the same {cores} cores"
-    return f"{ranges[0]} {beside} in the first read of a process, {ranges[1]} times in later reads"
+    return f"{ranges[0]} {beside} from the import to the first table, {ranges[1]} times in later reads"
 
 
 def readers(results: Results) -> str:

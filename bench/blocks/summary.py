@@ -16,7 +16,7 @@ def summary(results: Results) -> str:
         theirs, name = best_of(peers, "first")
         size = f"{ours['file_bytes'] / 1e9:.1f} GB"
         cells = [three(ours["first"]), f"{three(theirs)} ({name})", f"**{ratio(ours['first'], theirs)}**"]
-        lines.append([f"first read of a process: {FILES[ours['case']]}, {size}", *cells])
+        lines.append([f"import and first read: {FILES[ours['case']]}, {size}", *cells])
     rows = worst_first(results.rows("shapes-cpu", lambda row: bool(row["peers"])))
     worst, peer = rows[0], best_peer(rows[0])
     theirs = worst["peers"][peer]

@@ -14,12 +14,14 @@ import pytest
 from bench.lines import picture, threads
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = re.findall(r"^python (-m bench\S* .*) (docs/img/\S+\.svg)$", (ROOT / "docs/benchmarks.md").read_text(), re.MULTILINE)
+PAGE = re.sub(r" \\\n *", " ", (ROOT / "docs/benchmarks.md").read_text())
+"""The page, with the lines of each command joined."""
+COMMANDS = re.findall(r"^python (-m bench\S* .*) (docs/img/\S+\.svg)$", PAGE, re.MULTILINE)
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_every_plot_of_the_page_has_its_command() -> None:
-    shown = re.findall(r"\]\((img/\S+\.svg)\)", (ROOT / "docs/benchmarks.md").read_text())
+    shown = re.findall(r"\]\((img/\S+\.svg)\)", PAGE)
     assert sorted(f"docs/{name}" for name in shown) == sorted(target for _, target in COMMANDS)
     assert len(COMMANDS) == 4
 
