@@ -15,14 +15,15 @@ FILES = {
 }
 PEERS = {"pyarrow": "PyArrow", "polars": "Polars", "duckdb": "DuckDB", "duckdb_table": "DuckDB", "pandas_pyarrow": "pandas"}
 _READERS = ("readers", "readers-more")
-"""Results of the readers; the second is optional."""
+_STREAMS = ("gpu-streams", "gpu-streams-int-444", "gpu-streams-quoted")
+"""Results of readers and of streams; all but the first are optional."""
 _SCAN, _BACK, _PINNED = "`scan_csv`", "`scan_csv`, back in host memory", "`scan_csv` of pinned memory"
 
 
 def files_read(results: Results) -> list[tuple[Row, list[Row]]]:
     """Return headrace's row and the peers' rows of each case and size, in the order of `FILES`, small files first."""
     found: dict[tuple[str, int], list[Row]] = {}
-    for name in _measured(results):
+    for name in _measured(results, _READERS):
         for row in results.rows(name):
             if "best" in row:
                 found.setdefault((row["case"], row["file_bytes"]), []).append(row)
@@ -36,9 +37,9 @@ def files_read(results: Results) -> list[tuple[Row, list[Row]]]:
     ]
 
 
-def _measured(results: Results) -> list[str]:
-    """Return the names of `_READERS` that have results, and always the first one."""
-    return [name for name in _READERS if name == _READERS[0] or results.has(name)]
+def _measured(results: Results, names: tuple[str, ...]) -> list[str]:
+    """Return the names that have results, and always the first one."""
+    return [name for name in names if name == names[0] or results.has(name)]
 
 
 def best_of(peers: list[Row], rate: str) -> tuple[float, str]:
@@ -72,7 +73,7 @@ def readers(results: Results) -> str:
     facts = results.facts(results.path("readers"))
     versions = [("PyArrow", "pyarrow"), ("Polars", "polars"), ("DuckDB", "duckdb"), ("pandas", "pandas")]
     named = ", ".join(f"{name} {facts[key]}" for name, key in versions)
-    return f"{table(head, rows)}\n\n{results.source(*_measured(results))} Python {facts['python']}, {named}."
+    return f"{table(head, rows)}\n\n{results.source(*_measured(results, _READERS))} Python {facts['python']}, {named}."
 
 
 def threads(results: Results) -> str:
@@ -161,8 +162,10 @@ def small_reads(results: Results) -> str:
 def gpu_streams(results: Results) -> str:
     """Return the table of files and pinned memory through a GPU, compared with the best peer on the host's cores."""
     rows = []
-    for case in dict.fromkeys(row["case"] for row in results.rows("gpu-streams")):
-        found = [row for row in results.rows("gpu-streams") if row["case"] == case]
+    names = _measured(results, _STREAMS)
+    measured = [row for name in names for row in results.rows(name)]
+    for case in dict.fromkeys(row["case"] for row in measured):
+        found = [row for row in measured if row["case"] == case]
         best = {}
         for way in (_SCAN, _PINNED, _BACK):
             best[way] = max(float(row["gbs"]) for row in found if row["way"] == way)
@@ -174,4 +177,4 @@ def gpu_streams(results: Results) -> str:
         cells = [FILES[case], *[three(rate) for rate in best.values()], named]
         rows.append([*cells, ratio(best[_SCAN], peer["gbs"]), ratio(best[_BACK], peer["gbs"])])
     head = ["GB/s of text", "file to GPU", "pinned memory to GPU", "file to host, through the GPU", "best peer, host"]
-    return f"{table([*head, 'ratio, GPU', 'ratio, host'], rows)}\n\n{results.source('gpu-streams')}"
+    return f"{table([*head, 'ratio, GPU', 'ratio, host'], rows)}\n\n{results.source(*names)}"

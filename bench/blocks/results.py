@@ -90,14 +90,17 @@ class Results:
         return f"[{path.stem}]({os.path.relpath(path, self._folder).replace(os.sep, '/')})"
 
     def source(self, *names: str) -> str:
-        """Return the origin of figures: links, commit, date, machine, and versions of peers."""
-        facts = self.facts(self.path(names[0]))
+        """Return the origin of figures: links, commits with their dates, and the machine."""
+        found = [self.facts(self.path(name)) for name in names]
+        facts = found[0]
         links = ", ".join(self.link(name) for name in names)
+        commits = "; ".join(
+            dict.fromkeys(f"commit {one.get('commit', 'not kept')}, {one.get('date', 'date not kept')}" for one in found)
+        )
         machine = f"{facts.get('gpu', '')}, driver {facts.get('driver')}, " if facts.get("gpu") else ""
         processor = f"{facts['cores']} cores of {facts['processor']}"
         model = f" ({facts['processor model']})" if "processor model" in facts else ""
-        commit = facts.get("commit", "not kept")
-        return f"Results: {links}; commit {commit}, {facts.get('date', 'date not kept')}; {machine}{processor}{model}."
+        return f"Results: {links}; {commits}; {machine}{processor}{model}."
 
 
 def three(value: float) -> str:

@@ -152,3 +152,14 @@ def test_a_value_that_does_not_fit_the_type_of_all_files() -> None:
     evidence = table.report.columns[2].evidence
     assert evidence is not None
     assert evidence.file == "<source 1>"
+
+
+def test_bits_of_several_threads() -> None:
+    """Parts of a bool column with nulls that begin within a word, each long enough for a thread of its own."""
+    records = [b"true\n", b"false\n", b"x\n"] * 200_000
+    cuts = [0, 250_001, 500_003, len(records)]
+    sources = [b"".join(records[begin:end]) for begin, end in pairwise(cuts)]
+    options: dict[str, Any] = {"header": False, "dtypes": "bool", "on_error": "null", "threads": 3}
+    table, whole = read_csv(sources, **options), read_csv(b"".join(records), **options)
+    assert raw_values(table["column_1"]) == raw_values(whole["column_1"])
+    assert table["column_1"].null_count == 200_000

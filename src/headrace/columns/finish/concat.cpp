@@ -10,7 +10,8 @@
 namespace headrace {
 namespace {
 
-constexpr u64 PIECE_ROWS = u64{1} << 20;  // a multiple of 64, so that a piece begins with a word of bits
+constexpr u64 PIECE_ROWS = u64{1} << 20;    // a multiple of 64, so that a piece begins with a word of bits
+constexpr u64 THREAD_BYTES = u64{1} << 16;  // a copy of fewer bytes takes less time than the start of a thread's work
 
 // Some rows of a part, and their position in the result.
 struct Piece {
@@ -179,7 +180,8 @@ Joined join_parts(const std::vector<JoinPart>& parts, const JoinPlan& plan) {
     if (has_validity) column.validity = bits_region(rows, plan);
     const JoinPiece join_piece = joiner_for(column.type);
     std::atomic<usize> next{0};
-    const usize threads = std::clamp<usize>(pieces.size(), 1, plan.threads);
+    const u64 useful_threads = std::min<u64>(pieces.size(), (rows * bits / 8 + bytes) / THREAD_BYTES);
+    const u64 threads = std::clamp<u64>(useful_threads, 1, plan.threads);
     run_parallel(static_cast<unsigned>(threads), [&](unsigned) {
         for (usize i = next++; i < pieces.size(); i = next++) {
             join_piece(pieces[i], column);
