@@ -35,6 +35,7 @@ CASES: dict[str, tuple[Callable[[Any], Any], pc.Expression]] = {
         lambda col: col("a").is_in([1, 5, 77, 300, 999]),
         pc.field("a").isin([1, 5, 77, 300, 999]),
     ),
+    "s is one of 2": (lambda col: col("s").is_in(["Oslo", "Paris"]), pc.field("s").isin(["Oslo", "Paris"])),
 }
 """Conditions for headrace and Polars, and for PyArrow."""
 

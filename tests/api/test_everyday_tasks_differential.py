@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import decimal
-import math
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow.csv as pc
 import pytest
+from everyday_cases import plain
 from everyday_tasks import CUDF, DUCKDB, PANDAS, POLARS, PYARROW, TEXTS, Task
 
 import headrace
@@ -36,19 +34,6 @@ def path_of(text: str, folder: Path) -> str:
     path = folder / ("t.csv.gz" if text == "gzip" else "t.csv")
     path.write_bytes(TEXTS[text])
     return str(path)
-
-
-def plain(value: Any) -> object:
-    """Return a value as a text or None: readers differ in how they hold dates, numbers and nulls."""
-    if value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
-        return None
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, int | float | decimal.Decimal):
-        return float(value)
-    if isinstance(value, datetime.datetime | datetime.date):
-        return value.isoformat().removesuffix("T00:00:00").replace("T", " ")
-    return str(value) or None
 
 
 def table_of(columns: dict[str, list[Any]]) -> list[list[object]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from headrace import read_csv
 from headrace.cli.main import main
 from headrace.cli.report.column_summary import ColumnSummary, RowSample
 from headrace.cli.report.page import escaped
@@ -132,14 +133,20 @@ def test_escaped_text_is_shown_whole_or_cut() -> None:
 
 def test_a_full_sample_is_thinned_alike_in_all_columns() -> None:
     chosen, one, other = RowSample(100), ColumnSummary(), ColumnSummary()
+    numbers = b"".join(b"%d,%s\n" % (value, b"" if value % 2 else b"%d.0" % value) for value in range(5000))
+    table = read_csv(b"one,other\n" + numbers)
+    steps = set()
     for begin in range(0, 5000, 50):
-        values = list(range(begin, begin + 50))
         places = chosen.places(50)
-        one.add(values, chosen, places)
-        other.add([None if value % 2 else float(value) for value in values], chosen, places)
+        for name, summary in (("one", one), ("other", other)):
+            summary.add(table[name][begin : begin + 50], chosen, places)
+        steps.add(chosen.step)
+        assert all(map(chosen.has, chosen.chosen)) and one.sample == chosen.chosen
     assert (one.rows, one.lowest, one.highest, one.nulls, other.nulls) == (5000, 0, 4999, 0, 2500)
-    assert 30 <= len(one.sample) <= 120 and all(row == value for row, value in one.sample)
-    assert [row for row, _ in other.sample] == [row for row, _ in one.sample if row % 2 == 0]
+    assert 30 <= len(one.sample) <= 120 and one.step == chosen.step == 64 and {1, 2, 4, 8, 16, 32, 64} == steps
+    assert other.sample == [None if row % 2 else row for row in one.sample]
+    assert len({row // 64 for row in one.sample}) == len(one.sample) == 5000 // 64
+    assert len({row % 64 for row in one.sample}) > 30
     assert min(one.histogram()) > 0
 
 

@@ -15,6 +15,7 @@ from headrace.columns.types import DataType
 from headrace.core.context import Context, context_of
 from headrace.core.device import Device
 from headrace.core.errors import OptionError, OutOfRangeError, UnknownColumnError, shown
+from headrace.core.foreign_names import ForeignNames
 from headrace.core.lazy import LazyMapping
 from headrace.core.options import MOST, flag, index_of, instance, integer
 from headrace.export.arrow.arrow import device_batch, schema_capsule, stream_capsule
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from headrace.core.expressions.column_expression import ColumnExpression
 
 
-class Table(Conversions, ArrowWrites, Partitions):
+class Table(Conversions, ArrowWrites, Partitions, ForeignNames):
     """An immutable table: columns by name, in order.
 
     Parameters
@@ -173,13 +174,15 @@ class Table(Conversions, ArrowWrites, Partitions):
             return self._columns[key]
         position = index_of(key)
         if position is None:
-            raise TypeError(f"key must be a column's name, its position, a list of them or a slice of rows, not {shown(key)}")
+            condition = "; rows are selected by table.filter(headrace.col(name) == value)" if isinstance(key, bool) else ""
+            names = "a column's name, its position, a list of them or a slice of rows"
+            raise TypeError(f"key must be {names}, not {shown(key)}{condition}")
         if not -self.num_columns <= position < self.num_columns:
             raise OutOfRangeError(f"column {shown(position)} of a table with {self.num_columns} columns")
         return self._columns[self._names[position]]
 
-    def select(self, *columns: str | int | Sequence[str | int]) -> Table:
-        """Return a table of some columns, given by name or position, in this order. It shares this table's memory.
+    def select(self, *columns: str | int | ColumnExpression | Sequence[str | int | ColumnExpression]) -> Table:
+        """Return a table of some columns, given by name, position or `col`, in this order. It shares this table's memory.
 
         Examples
         --------
@@ -193,13 +196,17 @@ class Table(Conversions, ArrowWrites, Partitions):
             raise OptionError(f"columns holds a column twice: {shown(names)}")
         return Table({name: self._columns[name] for name in names})
 
-    def drop(self, *columns: str | int | Sequence[str | int]) -> Table:
-        """Return a table without some columns, given by name or position."""
-        dropped = {self._name(one) for one in _flat(columns)}
+    def drop(self, *names: str | int | Sequence[str | int], columns: str | int | Sequence[str | int] = ()) -> Table:
+        """Return a table without some columns, given by name or position; `columns` are more of them, as pandas names them."""
+        dropped = {self._name(one) for one in _flat((*names, columns))}
         return Table({name: column for name, column in self._columns.items() if name not in dropped})
 
-    def rename(self, names: Mapping[str, str] | Callable[[str], str]) -> Table:
+    def rename(
+        self, names: Mapping[str, str] | Callable[[str], str] | None = None, *, columns: Mapping[str, str] | None = None
+    ) -> Table:
         """Return a table with other names: a mapping of old names to new ones, or a function of a name.
+
+        `columns` is another name of the argument, as in pandas.
 
         Raises
         ------
@@ -208,6 +215,9 @@ class Table(Conversions, ArrowWrites, Partitions):
         OptionError
             Two columns would have the same name.
         """
+        if names is not None and columns is not None:
+            raise OptionError("columns is another name of names: pass one of them")
+        names = columns if names is None else names
         if isinstance(names, Mapping):
             for old in names:
                 existing_name("names", old, self._columns)
@@ -222,7 +232,7 @@ class Table(Conversions, ArrowWrites, Partitions):
             raise OptionError(f"names gives two columns the same name: {shown(new)}")
         return Table(dict(zip(new, self._columns.values(), strict=True)))
 
-    def filter(self, expression: ColumnExpression, *, context: Context | None = None) -> Table:
+    def filter(self, expression: ColumnExpression, *more: ColumnExpression, context: Context | None = None) -> Table:
         """Return the rows for which a condition is true, in their order. Rows where it is null are left out. Needs NumPy.
 
         The work runs on the device of the table. If all rows are kept, the result shares this table's memory.
@@ -231,6 +241,8 @@ class Table(Conversions, ArrowWrites, Partitions):
         ----------
         expression
             A condition on columns, such as ``headrace.col("price") > 3``; see `headrace.ColumnExpression` for the rules.
+        *more
+            More conditions, which hold together with the first.
         context
             Number of threads and instruction set. None for the defaults.
 
@@ -250,8 +262,9 @@ class Table(Conversions, ArrowWrites, Partitions):
         ['Oslo', 'Paris']
         """
         from headrace.arrange.filter.filter import filter_columns  # not needed to read
+        from headrace.core.expressions.column_expression import all_of
 
-        return Table(filter_columns(self._columns, expression, context_of(context)))
+        return Table(filter_columns(self._columns, all_of(expression, *more), context_of(context)))
 
     def head(self, n: int = 5) -> Table:
         """Return the first `n` rows; for a negative `n` all rows but the last ``-n``."""
@@ -278,6 +291,10 @@ class Table(Conversions, ArrowWrites, Partitions):
 
         rows = rows_of(self.to("cpu").columns, self.num_rows)
         return (dict(zip(self._names, row, strict=True)) for row in rows) if flag("named", named) else rows
+
+    def to_pylist(self) -> list[dict[str, Any]]:
+        """Return the rows as dictionaries of Python values. See `Column.to_pylist`."""
+        return list(self.iter_rows(named=True))
 
     def equals(self, other: Table) -> bool:
         """Return whether both tables have the same names in the same order, types and values. Nulls are equal, as are NaN."""
@@ -330,9 +347,13 @@ class Table(Conversions, ArrowWrites, Partitions):
         return table_html(self._columns, self.num_rows)
 
     def _name(self, key: object) -> str:
-        """Return the name of a column that is given by name or position."""
+        """Return the name of a column that is given by name, position or `col`."""
         position = index_of(key)
         if position is None:
+            if not isinstance(key, str):
+                from headrace.core.expressions.column_expression import name_of  # not needed to read
+
+                key = name_of(key)
             return existing_name("columns", key, self._columns)
         if not -self.num_columns <= position < self.num_columns:
             raise OutOfRangeError(f"columns has {shown(position)}, and the table has {self.num_columns} columns")

@@ -1,5 +1,6 @@
 #include "core/bindings.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -11,6 +12,7 @@
 
 #include "arrange/bucket/rules.hpp"
 #include "arrange/filter/cpu/filter_rows.hpp"
+#include "arrange/filter/cpu/value_range.hpp"
 #include "arrange/gather/take_host.hpp"
 #include "arrange/histogram/histogram.hpp"
 #include "arrange/multisplit/cpu/multisplit.hpp"
@@ -106,6 +108,14 @@ u64 filter_rows_at(const std::tuple<nb::bytes, nb::bytes, nb::bytes, u32>& progr
         return with_gil([&] { return reinterpret_cast<u64*>(nb::cast<std::uintptr_t>(allocate(count))); });
     };
     return filter_rows(chosen, rows, address, with, threads);
+}
+
+// `column`: bytes of a FilterColumn. Returns the rows of the minimum and the maximum; none if no row has a value.
+std::optional<std::pair<u64, u64>> value_range_at(const nb::bytes& column, u64 rows) {
+    const LongCall call;
+    const ValueRange found = value_range(*reinterpret_cast<const FilterColumn*>(column.c_str()), rows);
+    if (found.low == ValueRange::no_row) return std::nullopt;
+    return std::pair(found.low, found.high);
 }
 
 // Address of the rows' numbers, and how many they are.
@@ -335,6 +345,7 @@ void bind_arrange(nb::module_& m) {
           "isa"_a = "");
     m.def("hash_rows", &hash_rows_at, "column"_a, "count"_a, "hashes"_a, "alone"_a, "threads"_a);
     m.def("filter_rows", &filter_rows_at, "program"_a, "rows"_a, "allocate"_a, "threads"_a, "isa"_a = "");
+    m.def("value_range", &value_range_at, "column"_a, "rows"_a);
     m.def("take_items", &take_items_at, "rows"_a, "source"_a, "target"_a, "width"_a, "threads"_a);
     m.def("take_bits", &take_bits_at, "rows"_a, "bits"_a, "first"_a, "target"_a, "threads"_a);
     m.def("place_texts", &place_texts_at, "rows"_a, "texts"_a, "offsets"_a, "threads"_a);

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from struct import Struct
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from headrace import _native
 from headrace.columns.placement import Placed
@@ -16,6 +16,7 @@ from headrace.columns.zone import zone_named
 from headrace.core.buffer import Buffer, copy_of
 from headrace.core.errors import OptionError, OutOfRangeError, shown
 from headrace.core.fast_constructor import fast_constructor
+from headrace.core.foreign_names import ForeignNames
 from headrace.core.options import index_of, instance, integer
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Column(Placed):
+class Column(Placed, ForeignNames):
     """Values of one type, some of them null, on the host or on a GPU.
 
     Parameters
@@ -86,6 +87,11 @@ class Column(Placed):
         if not 0 <= row < self.length:
             raise OutOfRangeError(f"row {shown(number)} of a column with {self.length} rows")
         return self.slice(row, 1).to_pylist()[0]
+
+    def _refuse_comparison(self, other: object) -> NoReturn:
+        raise TypeError(f"columns have no operators: table.filter(headrace.col(name) > {shown(other)}) selects rows")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _refuse_comparison
 
     def slice(self, start: int, length: int) -> Column:
         """Return `length` rows from `start` on, without a copy.

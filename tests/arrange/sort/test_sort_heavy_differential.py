@@ -9,6 +9,7 @@ import pytest
 
 from headrace.arrange.gather.moved_items import MovedItems
 from headrace.arrange.sort.gpu.heavy_hitters.tuning import HeavyHitterTuning
+from headrace.arrange.sort.gpu.lsd.lsd import REMAINDER_OFFSET
 from headrace.arrange.sort.gpu.planner import Sorter, SortRequest
 from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING
 from headrace.arrange.sort.key_order import KeyOrder
@@ -31,7 +32,8 @@ class Watching(FiberLauncher):
         super().launch(entry, shape, args)
         if entry.name == "merge_heavy":
             plan = self.fetch(args[-1]).view("u4")
-            self.heavy, self.remainder, self.way = int(plan[69]), int(plan[70]), int(plan[0])
+            heavy = REMAINDER_OFFSET // 4 - 1
+            self.heavy, self.remainder, self.way = int(plan[heavy]), int(plan[heavy + 1]), int(plan[0])
 
 
 def drawn(dtype: str, count: int, heavy, share: float):

@@ -23,8 +23,9 @@ from headrace.columns.column import Column
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError, OptionError
-from headrace.core.expressions.column_expression import ColumnExpression
-from headrace.core.options import instance, integer
+from headrace.core.expressions.column_expression import ColumnExpression, all_of, name_of
+from headrace.core.foreign_names import ForeignNames
+from headrace.core.options import index_of, instance, integer
 from headrace.core.timeline import Timeline
 from headrace.export.arrow.arrow import ArrowBatch, schema_capsule, stream_of_batches
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from headrace.columns.buffers.fetch_gpu import FetchShape
 
 
-class Scan(ArrowWrites):
+class Scan(ArrowWrites, ForeignNames):
     """A text that is read batch by batch; made by `scan_csv`. Nothing is read before a batch is requested.
 
     A scan of paths or bytes can be pickled; the copy begins anew.
@@ -59,28 +60,34 @@ class Scan(ArrowWrites):
         self._report: Report | None = None
         self._lock = RLock()  # held by the thread that reads
 
-    def select(self, columns: str | Sequence[str | int]) -> Scan:
+    def select(self, *columns: str | int | ColumnExpression | Sequence[str | int | ColumnExpression]) -> Scan:
         """Return the same scan with these columns only, in the table's order; others are not converted.
 
-        Columns are given by name or position; a text is one name. Fields of other columns have no faults, so with
+        Columns are given by name, position or `col`, one by one or in a list. Fields of other columns have no faults, so with
         ``on_error="reject"`` more records may remain than in the whole scan.
 
         Raises
         ------
         OptionError
-            `columns` is neither a name nor a sequence.
+            `columns` has something else than names and positions.
         """
-        if isinstance(columns, bytes | Mapping) or not isinstance(columns, str | Sequence):
-            raise OptionError.wrong("columns", "names or positions, in a list", columns)
-        schema = replace(self._request.options.schema, columns=[columns] if isinstance(columns, str) else list(columns))
+        flat: list[Any] = []
+        for one in columns:
+            if isinstance(one, str | ColumnExpression) or index_of(one) is not None:
+                flat.append(one)
+            elif isinstance(one, Sequence) and not isinstance(one, bytes):
+                flat += one
+            else:
+                raise OptionError.wrong("columns", "names or positions, in a list", one)
+        schema = replace(self._request.options.schema, columns=[name_of(one) for one in flat])
         return self._with(replace(self._request.options, schema=schema))
 
-    def where(self, expression: ColumnExpression) -> Scan:
+    def where(self, expression: ColumnExpression, *more: ColumnExpression) -> Scan:
         """Return the same scan with the rows for which a condition is true, as by `Table.filter`. Needs NumPy.
 
         Each batch has its rows of which the condition is true, and may have none. The report counts the others as
         ``skipped.where``. Rejects do not depend on the condition: all selected columns are converted first. Conditions of several
-        calls hold together. The columns of the condition need not be selected.
+        calls hold together, and so do those of one call. The columns of the condition need not be selected.
 
         Raises
         ------
@@ -94,8 +101,8 @@ class Scan(ArrowWrites):
         >>> scan.where(headrace.col("founded") > 0).select("city").read().to_pydict()
         {'city': ['Oslo']}
         """
-        instance("expression", expression, ColumnExpression, "a condition on columns, such as headrace.col('price') > 3")
-        where = expression if self._request.where is None else self._request.where & expression
+        found = all_of(expression, *more)
+        where = found if self._request.where is None else self._request.where & found
         options = self._request.options
         schema = replace(options.schema, also=where.column_names())
         return Scan(replace(self._request, where=where, options=replace(options, schema=schema)))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
-from headrace.arrange.filter.filter import pack_column
+from headrace.arrange.filter.column_layout import pack_column
 from headrace.arrange.filter.program import CompiledFilter
 from headrace.arrange.filter.tuning import DEPTHS, FILTER_THREADS
 from headrace.arrange.gather.take_gpu import Taker, columns_launcher, row_width

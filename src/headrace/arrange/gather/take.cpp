@@ -30,19 +30,55 @@ void take_bytes(const RowNumbers& rows, const void* from, void* to, unsigned wid
     });
 }
 
+// Copies the texts of rows to `out`, up to `out_end`. A short text is copied as 32 bytes where both sides have them;
+// the next text overwrites those after it.
 template <class Offset>
-void put_offsets(const RowNumbers& rows, const Texts& texts, const std::vector<u64>& begins, Offset* offsets,
-                 unsigned threads) {
+void copy_texts(const RowNumbers& rows, const Texts& texts, u8* out, const u8* out_end) {
+    const Offset* const offsets = static_cast<const Offset*>(texts.offsets) + texts.first;
+    u64 last = 0;
+    for (u64 i = 0; i < rows.count; ++i) last = std::max<u64>(last, item_at_any(offsets + rows.number[i] + 1));
+    for (u64 i = 0; i < rows.count; ++i) {
+        const u64 begin = item_at_any(offsets + rows.number[i]);
+        const u64 size = item_at_any(offsets + rows.number[i] + 1) - begin;
+        if (size <= 32 && begin + 32 <= last && out + 32 <= out_end) {
+            std::memcpy(out, texts.bytes + begin, 32);
+        } else if (size != 0) {
+            std::memcpy(out, texts.bytes + begin, size);
+        }
+        out += size;
+    }
+}
+
+// Writes the size of each text, then the sums of the sizes before it in their place. Returns the sum of all. Offsets of
+// 4 bytes are not summed if they cannot represent it.
+template <class Offset>
+u64 put_offsets(const RowNumbers& rows, const Texts& texts, Offset* to, unsigned threads) {
+    const Offset* const offsets = static_cast<const Offset*>(texts.offsets) + texts.first;
     const Pieces pieces(rows.count, sizeof(u64));
+    std::vector<u64> begins(pieces.number() + 1);
+    for_each_piece(pieces.number(), threads, [&](u64 piece) {
+        const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
+        u64 bytes = 0;
+        for (u64 i = begin; i < end; ++i) {
+            const Offset size = item_at_any(offsets + rows.number[i] + 1) - item_at_any(offsets + rows.number[i]);
+            put_item(to + i, size);
+            bytes += size;
+        }
+        begins[piece + 1] = bytes;
+    });
+    for (u64 piece = 0; piece < pieces.number(); ++piece) begins[piece + 1] += begins[piece];
+    if (sizeof(Offset) == 4 && begins.back() > max_offset) return begins.back();
     for_each_piece(pieces.number(), threads, [&](u64 piece) {
         const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
         u64 at = begins[piece];
         for (u64 i = begin; i < end; ++i) {
-            put_item(offsets + i, static_cast<Offset>(at));
-            at += text_size(texts, rows.number[i]);
+            const u64 size = item_at(to + i);
+            put_item(to + i, static_cast<Offset>(at));
+            at += size;
         }
     });
-    put_item(offsets + rows.count, static_cast<Offset>(begins.back()));
+    put_item(to + rows.count, static_cast<Offset>(begins.back()));
+    return begins.back();
 }
 
 }  // namespace
@@ -82,21 +118,8 @@ u64 take_bits(const RowNumbers& rows, const u8* bits, u64 first, u8* to, unsigne
 }
 
 u64 place_texts(const RowNumbers& rows, const Texts& texts, void* offsets, unsigned threads) {
-    const Pieces pieces(rows.count, sizeof(u64));
-    std::vector<u64> begins(pieces.number() + 1);
-    for_each_piece(pieces.number(), threads, [&](u64 piece) {
-        const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
-        u64 bytes = 0;
-        for (u64 i = begin; i < end; ++i) bytes += text_size(texts, rows.number[i]);
-        begins[piece + 1] = bytes;
-    });
-    for (u64 piece = 0; piece < pieces.number(); ++piece) begins[piece + 1] += begins[piece];
-    if (texts.width == 8) {
-        put_offsets(rows, texts, begins, static_cast<u64*>(offsets), threads);
-    } else if (begins.back() <= max_offset) {
-        put_offsets(rows, texts, begins, static_cast<u32*>(offsets), threads);
-    }
-    return begins.back();
+    if (texts.width == 8) return put_offsets(rows, texts, static_cast<u64*>(offsets), threads);
+    return put_offsets(rows, texts, static_cast<u32*>(offsets), threads);
 }
 
 void take_texts(const RowNumbers& rows, const Texts& texts, const void* offsets, u8* to, unsigned threads) {
@@ -104,12 +127,11 @@ void take_texts(const RowNumbers& rows, const Texts& texts, const void* offsets,
     const Pieces pieces(rows.count, sizeof(u64));
     for_each_piece(pieces.number(), threads, [&](u64 piece) {
         const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
-        u8* out = to + text_begin(result, begin);
-        for (u64 i = begin; i < end; ++i) {
-            const u64 size = text_size(texts, rows.number[i]);
-            if (size != 0) std::memcpy(out, texts.bytes + text_begin(texts, rows.number[i]), size);
-            out += size;
-        }
+        const RowNumbers part{rows.number + begin, end - begin};
+        u8* const out = to + text_begin(result, begin);
+        const u8* const out_end = to + text_begin(result, end);
+        if (texts.width == 8) return copy_texts<u64>(part, texts, out, out_end);
+        copy_texts<u32>(part, texts, out, out_end);
     });
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from array import array
 from dataclasses import replace
 from typing import Any
 
@@ -121,6 +122,8 @@ def row_limit(places: Array, there: int) -> int:
 def take_rows(column: Column, rows: Any, threads: int = 1) -> Column:
     """Return the rows of a host column at given row numbers, in that order; all numbers are in range.
 
+    The numbers are an ``array("Q")``, or any array of NumPy.
+
     Raises
     ------
     OptionError
@@ -133,9 +136,8 @@ def take_rows(column: Column, rows: Any, threads: int = 1) -> Column:
     >>> take_rows(read_csv(b"a\\nx\\ny\\nz\\n")["a"], np.array([2, 0])).to_pylist()
     ['z', 'x']
     """
-    np = needed_numpy("taking rows")
-    numbers = np.ascontiguousarray(rows, np.uint64)
-    at = numbers.__array_interface__["data"][0], len(numbers)
+    numbers = rows if isinstance(rows, array) else needed_numpy("taking rows").ascontiguousarray(rows, "uint64")
+    at = address_of(numbers), len(numbers)
     result = replace(column, length=len(numbers), offset=0)
     if column.type.name == "null":
         return replace(result, null_count=len(numbers))
@@ -180,10 +182,11 @@ def _take_texts(column: Column, gathered: Column, at: tuple[int, int], threads: 
     return replace(gathered, values=values, offsets=offsets)
 
 
-def address_of(buffer: Any) -> int:
-    """Return the address of a host buffer, or of a view of one; 0 for None."""
-    if buffer is None:
+def address_of(memory: Any) -> int:
+    """Return the address of a host buffer, of an array of Python or of NumPy; 0 for None."""
+    if memory is None:
         return 0
-    np = needed_numpy("taking rows")
-    found: int = np.frombuffer(memoryview(buffer), np.uint8).__array_interface__["data"][0]
+    if isinstance(memory, array):
+        return memory.buffer_info()[0]
+    found: int = memory.address if hasattr(memory, "address") else memory.__array_interface__["data"][0]
     return found

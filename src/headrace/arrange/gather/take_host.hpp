@@ -17,7 +17,7 @@ void take_items(const RowNumbers& rows, const void* from, void* to, unsigned wid
 u64 take_bits(const RowNumbers& rows, const u8* bits, u64 first, u8* to, unsigned threads);
 
 // Writes the offsets of the gathered texts, and the end, in the width of the source's offsets. Returns the bytes of the
-// texts; if that exceeds offsets of 4 bytes, nothing is written.
+// texts; if that exceeds offsets of 4 bytes, the offsets are undefined.
 u64 place_texts(const RowNumbers& rows, const Texts& texts, void* offsets, unsigned threads);
 
 // Copies the texts to the positions in `offsets`.

@@ -1,18 +1,21 @@
 """Summarises the values of a column batch by batch, in bounded memory.
 
 Range and nulls are exact. Histogram and frequent values are those of a sample of rows: every row at first, and half of the
-sample whenever it is full. A hash of the row number chooses, because evenly spaced rows misrepresent periodic values.
+sample whenever it is full. The sample has one row of each group of `step` rows. A hash chooses it, because evenly spaced rows
+misrepresent periodic values.
 """
 
 from __future__ import annotations
 
-import math
+from array import array
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import Any
+
+from headrace import Column
+from headrace.api.column_values import take_rows, value_range
 
 _HASH_FACTOR = 0x9E3779B97F4A7C15  # 2**64 / golden ratio: multiplicative hashing
 _BINS = 24
@@ -28,32 +31,49 @@ class RowSample:
     Parameters
     ----------
     size
-        Greatest number of rows.
+        Greatest number of rows, about.
     step
         One of `step` rows is chosen, a power of two.
-    rows, count
-        Number of rows up to here, and of chosen ones.
+    rows
+        Number of rows up to here.
+    chosen
+        Rows of the sample, ascending.
+    remaining
+        Positions in the sample before the last call of `places` that are still in it; None for all.
     """
 
     size: int
     step: int = 1
     rows: int = 0
-    count: int = 0
+    chosen: list[int] = field(default_factory=list)
+    remaining: list[int] | None = None
 
-    def places(self, length: int) -> list[int]:
-        """Return the chosen ones among the next `length` rows, as numbers of rows."""
-        rows = range(self.rows, self.rows + length)
-        places = [row for row in rows if self.has(row)]
-        self.rows += length
-        self.count += len(places)
-        while self.count > self.size:
+    def places(self, length: int) -> array[int]:
+        """Return the chosen ones among the next `length` rows, counted from the first of them."""
+        before, count = self.step, len(self.chosen)
+        while count * before // self.step + length // self.step > self.size:
             self.step *= 2
-            self.count //= 2
-        return [row for row in places if self.has(row)]
+        self.remaining = None
+        if self.step > before:
+            self.remaining = [position for position, row in enumerate(self.chosen) if self.has(row)]
+            self.chosen = [self.chosen[position] for position in self.remaining]
+        begin, self.rows = self.rows, self.rows + length
+        groups = range(begin // self.step, (self.rows - 1) // self.step + 1)
+        rows = [row for row in map(self._row_of, groups) if begin <= row < self.rows]
+        self.chosen += rows
+        return array("Q", [row - begin for row in rows])
 
     def has(self, row: int) -> bool:
         """Return whether a row is chosen."""
-        return (row * _HASH_FACTOR >> 32) & (self.step - 1) == 0
+        return self._row_of(row // self.step) == row
+
+    def _row_of(self, group: int) -> int:
+        """Return the chosen row of a group of `step` rows. It is chosen in smaller groups too: a bit of a hash selects a half."""
+        size = self.step
+        while size > 1:
+            group = 2 * group + ((group + size) * _HASH_FACTOR >> 61 & 1)
+            size //= 2
+        return group
 
 
 @dataclass(slots=True)
@@ -65,7 +85,7 @@ class ColumnSummary:
     nulls, lowest, highest
         Exact figures of all rows; NaN has no place in the range.
     sample, step
-        Rows of the sample with values that are not null, and the step of the sample.
+        Values of the sample's rows, None for null; and the step of the sample.
     rows
         Number of rows.
     """
@@ -73,28 +93,27 @@ class ColumnSummary:
     nulls: int = 0
     lowest: Any = None
     highest: Any = None
-    sample: list[tuple[int, Any]] = field(default_factory=list)
+    sample: list[Any] = field(default_factory=list)
     step: int = 1
     rows: int = 0
 
-    def add(self, values: Sequence[Any], chosen: RowSample, places: Sequence[int]) -> None:
+    def add(self, column: Column, chosen: RowSample, places: array[int]) -> None:
         """Add the values of the next rows, of which `places` are in the sample."""
-        present = [value for value in values if value is not None and not _is_nan(value)]
-        self.nulls += values.count(None)
-        if present:
-            low, high = _shortened(min(present)), _shortened(max(present))
+        self.nulls += column.null_count
+        if (found := value_range(column)) is not None:
+            low, high = map(_shortened, found)
             self.lowest = low if self.lowest is None else min(self.lowest, low)
             self.highest = high if self.highest is None else max(self.highest, high)
-        if self.step < chosen.step:
-            self.step = chosen.step
-            self.sample = [(row, value) for row, value in self.sample if chosen.has(row)]
-        own = [(row, values[row - self.rows]) for row in places]
-        self.sample += [(row, _shortened(value)) for row, value in own if value is not None]
-        self.rows += len(values)
+        if chosen.remaining is not None:
+            self.sample = [self.sample[position] for position in chosen.remaining]
+        values = take_rows(column, places).to_pylist()
+        self.sample += map(_shortened, values) if isinstance(next(filter(None, values), None), str) else values
+        self.step = chosen.step
+        self.rows += len(column)
 
     def frequent(self) -> list[tuple[Any, int]]:
         """Return the most frequent values of the sample with their counts; none if all differ."""
-        found = Counter(value for _, value in self.sample).most_common(_FREQUENT)
+        found = Counter(value for value in self.sample if value is not None).most_common(_FREQUENT)
         return found if found and found[0][1] > 1 else []
 
     def histogram(self) -> list[int]:
@@ -104,15 +123,11 @@ class ColumnSummary:
             return []
         bins = [0] * _BINS
         scale = _BINS / (high - low) if high > low else 0.0
-        for _, value in self.sample:
+        for value in self.sample:
             place = _number(value)
             if place is not None and low <= place <= high:
                 bins[min(int((place - low) * scale), _BINS - 1)] += 1
         return bins
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float | Decimal) and math.isnan(value)
 
 
 def _shortened(value: Any) -> Any:

@@ -100,7 +100,7 @@ def _card(column: ColumnReport, summary: ColumnSummary) -> str:
 
 
 def _share(count: int, summary: ColumnSummary) -> str:
-    return f"{count / len(summary.sample):.1%}"
+    return f"{count / (len(summary.sample) - summary.sample.count(None)):.1%}"
 
 
 def _bars(bins: Sequence[int]) -> str:

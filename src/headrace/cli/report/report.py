@@ -19,7 +19,6 @@ _FAULTS = 200
 _LINES = 8
 _LINE_LENGTH = 400
 _BATCH_BYTES = 8 << 20
-_BLOCK_ROWS = 1 << 16
 _SAMPLE_CELLS = 2_000_000
 _MIN_SAMPLE, _MAX_SAMPLE = 100, 20_000
 
@@ -66,11 +65,10 @@ def _summarised(batches: Any, names: list[str]) -> tuple[Mapping[str, ColumnSumm
     batch: Table
     for batch in batches:
         faults += batch.rejects[: _FAULTS - len(faults)].iter_rows(named=True)
-        for begin in range(0, batch.num_rows, _BLOCK_ROWS):
-            block = batch[begin : begin + _BLOCK_ROWS]
-            places = chosen.places(block.num_rows)
-            for name, column in block.items():
-                summaries[name].add(column.to_pylist(), chosen, places)
+        if batch.num_rows:
+            places = chosen.places(batch.num_rows)
+            for name, column in batch.to("cpu").items():
+                summaries[name].add(column, chosen, places)
     return summaries, faults
 
 

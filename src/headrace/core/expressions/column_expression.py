@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_
 from typing import Any, Literal, Self, TypeAlias
 
 from headrace.core.errors import OptionError, shown
 from headrace.core.expressions.operators import Operators, check_depth
-from headrace.core.options import choice
+from headrace.core.foreign_names import ForeignNames
+from headrace.core.options import choice, instance
 
 _Text: TypeAlias = str
 """The builtin type in a class that has an attribute `str`."""
@@ -16,7 +19,7 @@ _BRACKETS = {"both": (">=", "<="), "left": (">=", "<"), "right": (">", "<="), "n
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ColumnExpression(Operators):
+class ColumnExpression(Operators, ForeignNames):
     """Value of each row of a table, computed from columns; made by `col` and operators.
 
     A comparison with a null is null, and so are sums and other results of a null. ``&`` and ``|`` have three values as in SQL:
@@ -120,7 +123,7 @@ _TEXT_CONDITIONS = ("contains", "starts_with", "ends_with")
 
 
 @dataclass(frozen=True, slots=True)
-class TextConditions:
+class TextConditions(ForeignNames):
     """Conditions on texts. A part is taken as it is, not as a regular expression; its case matters.
 
     Parameters
@@ -162,6 +165,24 @@ def col(name: str) -> ColumnExpression:
     if not isinstance(name, str):
         raise OptionError.wrong("name", "the name of a column", name)
     return ColumnExpression("column", (), name)
+
+
+def all_of(*conditions: ColumnExpression) -> ColumnExpression:
+    """Return the condition that all conditions are true.
+
+    Raises
+    ------
+    OptionError
+        One of them is no condition.
+    """
+    for one in conditions:
+        instance("expression", one, ColumnExpression, "a condition on columns, such as headrace.col('price') > 3")
+    return reduce(and_, conditions)
+
+
+def name_of(column: Any) -> Any:
+    """Return the name in an expression of one column; anything else as it is."""
+    return column.value if isinstance(column, ColumnExpression) and column.symbol == "column" else column
 
 
 def _part(value: object) -> ColumnExpression:

@@ -49,6 +49,8 @@ void combine_truths(StackSlot& left, const StackSlot& right, u64 count, Function
     }
 }
 
+constexpr u64 max_compared = 8;  // values of `is_in` for which comparisons are faster than a hash set
+
 template <class Value>
 struct ValueKernels {
     ApplyOperation<Value> apply;
@@ -73,7 +75,7 @@ void compute_with(const FilterStep& step, u64 count, ValueKernels<Value> kernels
 
 const u8* FilterEvaluation::truths(RowBlock rows) {
     rows_ = rows;
-    size_ = 0;
+    size_ = set_count_ = 0;
     for (u32 i = 0; i < program_.step_count; ++i) run(program_.steps[i]);
     return stack_[0].truths();
 }
@@ -107,6 +109,7 @@ void FilterEvaluation::push_number(const FilterStep& step) {
     StackSlot& to = stack_[size_++];
     to.values = nullptr;
     to.number = {step.a, step.b};
+    to.readable_texts = 0;
     if (step.domain == FilterDomain::text) to.number.low += reinterpret_cast<u64>(program_.constants);
     std::memset(to.valid, 1, rows_.count);
 }
@@ -136,11 +139,38 @@ void FilterEvaluation::compare_texts(const FilterStep& step, StackSlot& left, co
         return set_each([](TextRef text, TextRef part) { return ends_with(text, part, compare_bytes); });
     }
     const auto comparison = static_cast<ExpressionOperation>(step.a);
-    if (comparison == ExpressionOperation::equal) return set_each(are_equal);
+    const bool is_equal = comparison == ExpressionOperation::equal;
+    if (right.values == nullptr && (is_equal || comparison == ExpressionOperation::unequal)) {
+        return compare_with_text(is_equal, left, right.at<TextRef>(0));
+    }
+    if (is_equal) return set_each(are_equal);
     if (comparison == ExpressionOperation::unequal) {
         return set_each([](TextRef a, TextRef b) { return !are_equal(a, b); });
     }
     set_each([&](TextRef a, TextRef b) { return holds(comparison, order_of_texts(a, b, compare_bytes)); });
+}
+
+// A first loop compares sizes and prefixes without branches; the rest of a text is read if both are equal.
+void FilterEvaluation::compare_with_text(bool is_equal, StackSlot& left, TextRef right) {
+    const u64 prefix = prefix_of(right, false), mask = prefix_mask(right.size), count = rows_.count;
+    const TextRef* const texts = left.operand<TextRef>().values;
+    u8 found[block_rows];
+    const u64 readable = left.readable_texts;
+    u64 i = 0;
+    for (; i < readable; ++i) {
+        u64 word;
+        std::memcpy(&word, texts[i].bytes, 8);
+        found[i] = (texts[i].size == right.size) & ((word & mask) == prefix);
+    }
+    for (; i < count; ++i) found[i] = texts[i].size == right.size && prefix_of(texts[i], false) == prefix;
+    if (right.size > 8) {
+        for (u64 i = 0; i < count; ++i) {
+            if (found[i] != 0) found[i] = has_same_rest(left.at<TextRef>(i), right);
+        }
+    }
+    const u8 flip = is_equal ? 0 : 1;
+    left.hold_values();
+    for (u64 i = 0; i < count; ++i) left.words[i] = (found[i] ^ flip) & left.valid[i];
 }
 
 void FilterEvaluation::compute(const FilterStep& step, StackSlot& left, const StackSlot& right) {
@@ -176,27 +206,41 @@ void FilterEvaluation::convert(const FilterStep& step) {
 }
 
 void FilterEvaluation::find_among(const FilterStep& step) {
-    const u8* const sorted = program_.constants + step.a;
+    const ValueSet& values = sets_[set_count_++];
     if (step.domain == FilterDomain::text) {
-        set_truths(top(), rows_.count, [&](u64 i) {
-            return is_text_among(reinterpret_cast<const u64*>(sorted), step.b, program_.constants, top().at<TextRef>(i),
-                                 compare_bytes);
+        const TextRef* const texts = top().operand<TextRef>().values;
+        const u64 readable = top().readable_texts;
+        set_truths(top(), rows_.count, [texts, readable, lookup = values.lookup()](u64 i) {
+            return lookup.has(texts[i], prefix_of(texts[i], i < readable));
         });
     } else if (step.domain == FilterDomain::i64) {
-        find_values_among<i64>(sorted, step.b);
+        find_values_among<i64>(step, values, kernels_.compare_i64);
     } else if (step.domain == FilterDomain::u64) {
-        find_values_among<u64>(sorted, step.b);
+        find_values_among<u64>(step, values, kernels_.compare_u64);
     } else if (step.domain == FilterDomain::f32) {
-        find_values_among<float>(sorted, step.b);
+        find_values_among<float>(step, values, kernels_.compare_float);
     } else {
-        find_values_among<double>(sorted, step.b);
+        find_values_among<double>(step, values, kernels_.compare_double);
     }
 }
 
+// A few values are compared one by one, in vectors.
 template <class Value>
-void FilterEvaluation::find_values_among(const u8* sorted, u64 count) {
-    set_truths(top(), rows_.count,
-               [&](u64 i) { return is_among(reinterpret_cast<const Value*>(sorted), count, top().at<Value>(i)); });
+void FilterEvaluation::find_values_among(const FilterStep& step, const ValueSet& values, CompareValues<Value> compare) {
+    StackSlot& slot = top();
+    const Operand<Value> read = slot.operand<Value>();
+    if (step.b > max_compared) {
+        return set_truths(slot, rows_.count,
+                          [read, lookup = values.lookup()](u64 i) { return lookup.has(read.values[i]); });
+    }
+    alignas(64) u8 found[block_rows] = {}, equal[block_rows] = {};
+    for (u64 k = 0; k < step.b; ++k) {
+        const Value value = item_at_any(reinterpret_cast<const Value*>(program_.constants + step.a) + k);
+        compare(ExpressionOperation::equal, read, {nullptr, value}, equal, rows_.count);
+        for (u64 i = 0; i < block_rows; ++i) found[i] |= equal[i];
+    }
+    slot.hold_values();
+    for (u64 i = 0; i < block_rows; ++i) slot.words[i] = found[i] & slot.valid[i];
 }
 
 }  // namespace headrace

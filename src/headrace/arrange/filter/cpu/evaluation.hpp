@@ -3,13 +3,21 @@
 #include <vector>
 
 #include "arrange/filter/cpu/row_block.hpp"
+#include "arrange/filter/cpu/value_set.hpp"
 
 namespace headrace {
 
+// A condition: its steps, kernels for its operations, and the set of each step of `is_in` in their order.
+struct PreparedFilter {
+    const FilterProgram& program;
+    const ExpressionKernels& kernels;
+    std::vector<ValueSet> sets;
+};
+
 class FilterEvaluation {
 public:
-    FilterEvaluation(const FilterProgram& program, const ExpressionKernels& kernels)
-        : program_(program), kernels_(kernels), stack_(program.depth) {}
+    explicit FilterEvaluation(const PreparedFilter& prepared)
+        : program_(prepared.program), kernels_(prepared.kernels), sets_(prepared.sets), stack_(program_.depth) {}
 
     // Returns the condition of each row of a block, 1 or 0.
     const u8* truths(RowBlock rows);
@@ -22,15 +30,18 @@ private:
     void compare_texts(const FilterStep& step, StackSlot& left, const StackSlot& right);
     void compute(const FilterStep& step, StackSlot& left, const StackSlot& right);
     void convert(const FilterStep& step);
+    void compare_with_text(bool is_equal, StackSlot& left, TextRef right);
     void find_among(const FilterStep& step);
     template <class Value>
-    void find_values_among(const u8* sorted, u64 count);
+    void find_values_among(const FilterStep& step, const ValueSet& values, CompareValues<Value> compare);
 
     const FilterProgram& program_;
     const ExpressionKernels& kernels_;
+    const std::vector<ValueSet>& sets_;
     std::vector<StackSlot> stack_;
     RowBlock rows_{0, 0};
-    u32 size_ = 0;
+    u32 size_ = 0;       // values on the stack
+    u32 set_count_ = 0;  // sets that the block has used
 };
 
 }  // namespace headrace

@@ -15,10 +15,21 @@ HR_FOR_EACH_ISA(const ExpressionKernels&(), expression_kernels)
 namespace {
 
 // Packs bytes of 0 or 1 to 8 bits.
-u8 bits_of(const u8* bytes) {
+u64 bits_of(const u8* bytes) {
     u64 word;
     std::memcpy(&word, bytes, 8);
-    return static_cast<u8>(word * 0x0102040810204080ull >> 56);
+    return word * 0x0102040810204080ull >> 56;
+}
+
+// Packs up to 64 bytes of 0 or 1 to bits.
+u64 word_of(const u8* bytes, u64 count) {
+    u64 word = 0;
+    if (count < 64) {
+        for (u64 i = 0; i < count; ++i) word |= u64{bytes[i]} << i;
+        return word;
+    }
+    for (u64 i = 0; i < 64; i += 8) word |= bits_of(bytes + i) << i;
+    return word;
 }
 
 // Writes a bit per row of a piece, and returns the number of rows that are selected.
@@ -27,14 +38,11 @@ u64 mark_rows(FilterEvaluation& evaluation, RowBlock piece, u8* bits) {
     for (u64 at = 0; at < piece.count; at += block_rows) {
         const u64 count = std::min(block_rows, piece.count - at);
         const u8* const truths = evaluation.truths({piece.begin + at, count});
-        u64 i = 0;
-        for (; i + 8 <= count; i += 8) bits[(at + i) / 8] = bits_of(truths + i);
-        if (i < count) {
-            u32 last = 0;
-            for (u64 k = i; k < count; ++k) last |= u32{truths[k]} << (k - i);
-            bits[(at + i) / 8] = static_cast<u8>(last);
+        for (u64 i = 0; i < count; i += 64) {
+            const u64 rows = std::min<u64>(64, count - i), word = word_of(truths + i, rows);
+            std::memcpy(bits + (at + i) / 8, &word, (rows + 7) / 8);
+            selected += static_cast<u64>(count_ones(word));
         }
-        for (u64 k = 0; k < count; ++k) selected += truths[k];
     }
     return selected;
 }
@@ -51,11 +59,15 @@ void number_rows(const u8* bits, RowBlock piece, u64* to) {
 
 u64 filter_rows(const FilterProgram& program, u64 rows, const std::function<u64*(u64)>& allocate, Isa isa,
                 unsigned threads) {
-    const ExpressionKernels& kernels = expression_kernels_for(isa)();
+    PreparedFilter prepared{program, expression_kernels_for(isa)(), {}};
+    for (u32 i = 0; i < program.step_count; ++i) {
+        const FilterStep& step = program.steps[i];
+        if (step.operation == FilterOperation::is_in) prepared.sets.emplace_back(step, program.constants);
+    }
     const Pieces pieces(rows, sizeof(u32));
     std::vector<u8> bits(rows / 8 + 1);
     std::vector<u64> begins(pieces.number() + 1);
-    const auto begin = [&] { return FilterEvaluation(program, kernels); };
+    const auto begin = [&] { return FilterEvaluation(prepared); };
     const auto mark = [&](FilterEvaluation& evaluation, u64 piece) {
         const RowBlock part{pieces.begin(piece), pieces.size(piece)};
         begins[piece + 1] = mark_rows(evaluation, part, bits.data() + part.begin / 8);

@@ -55,9 +55,10 @@ void read_values(const FilterColumn& column, RowBlock rows, StackSlot& to) {
     }
 }
 
-// Reads texts that lie one after the other. A null has the text between its offsets.
+// Reads texts that lie one after the other. A null has the text between its offsets. Returns the number of texts that
+// begin 8 bytes before the end of the last one, or earlier.
 template <class Offset>
-void read_adjacent_texts(const FilterColumn& column, RowBlock rows, TextRef* texts) {
+u64 read_adjacent_texts(const FilterColumn& column, RowBlock rows, TextRef* texts) {
     const Offset* const offsets = static_cast<const Offset*>(column.offsets) + column.first + rows.begin;
     const auto* const bytes = static_cast<const u8*>(column.values);
     u64 begin = item_at_any(offsets);
@@ -66,23 +67,31 @@ void read_adjacent_texts(const FilterColumn& column, RowBlock rows, TextRef* tex
         texts[i] = {bytes + begin, end - begin};
         begin = end;
     }
+    u64 readable = rows.count;
+    while (readable > 0 && bytes + begin - texts[readable - 1].bytes < 8) --readable;
+    return readable;
 }
 
 void read_texts(const FilterColumn& column, RowBlock rows, StackSlot& to) {
     auto* const texts = to.results<TextRef>();
     if (column.kind == FilterKind::texts && column.codes == nullptr) {
-        if (column.width == 4) return read_adjacent_texts<u32>(column, rows, texts);
-        return read_adjacent_texts<u64>(column, rows, texts);
+        to.readable_texts = column.width == 4 ? read_adjacent_texts<u32>(column, rows, texts)
+                                              : read_adjacent_texts<u64>(column, rows, texts);
+        return;
     }
+    alignas(8) static constexpr u8 none[8] = {};
     for (u64 i = 0; i < rows.count; ++i) {
-        texts[i] = to.valid[i] != 0 ? text_of(column, rows.begin + i) : TextRef{nullptr, 0};
+        texts[i] = to.valid[i] != 0 ? text_of(column, rows.begin + i) : TextRef{none, 0};
     }
+    // A view has room for 12 bytes, and a longer text more than 12.
+    if (column.codes == nullptr) to.readable_texts = rows.count;
 }
 
 }  // namespace
 
 void read_column(const FilterColumn& column, RowBlock rows, StackSlot& to) {
     to.hold_values();
+    to.readable_texts = 0;
     if (column.kind == FilterKind::nulls) {
         std::memset(to.valid, 0, rows.count);
         std::memset(to.words, 0, sizeof(to.words));

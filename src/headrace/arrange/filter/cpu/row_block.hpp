@@ -15,6 +15,7 @@ struct StackSlot {
     alignas(64) u8 valid[block_rows];  // 1 or 0
     const void* values;                // `words`, or memory of a column; null for a constant
     Int128 number;                     // the constant
+    u64 readable_texts;                // number of the first texts of which 8 bytes can be read, whatever their sizes
 
     void hold_values() { values = words; }
     u8* truths() { return words; }

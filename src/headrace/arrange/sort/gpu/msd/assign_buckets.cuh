@@ -70,9 +70,18 @@ static __device__ __forceinline__ void add_leaves(const Lists& lists, const Leaf
     }
 }
 
+// Returns the range of a digit's codes in a bucket of pass `number`.
+static __device__ __forceinline__ KeyRange range_of(const Lists& lists, u32 number, const KeyRange& parent, u32 digit) {
+    if (number != 0) return parent.part(digit, digits);
+    const u64 low = lists.splitters[digit], end = lists.splitters[digit + 1];
+    const u64 most = digit + 1 == digits ? end : end - 1;
+    return KeyRange::of(low, most - low, digits);
+}
+
 // Adds the buckets that the next pass splits; `shared.large` has their digits. Each thread reserves the records of
 // one bucket; each warp writes the records of its blocks. All threads call it.
-static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 number, Assigning& shared) {
+static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 number, const KeyRange& parent,
+                                                   Assigning& shared) {
     const u32 i = threadIdx.x, larges = shared.larges;
     const u32 digit = i < larges ? shared.large[i] : 0;
     const u32 begin = i < larges ? shared.begin[digit] : 0;
@@ -88,7 +97,9 @@ static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 numbe
     __syncthreads();
     if (i < larges) {
         shared.first_block[i] = shared.block + all.before + upto - blocks;
-        buckets_of(lists, number + 1)[shared.bucket + i] = {begin, digit};
+        KeyRange range = {};
+        if (lists.plan->has_splitters != 0) range = range_of(lists, number, parent, digit);
+        buckets_of(lists, number + 1)[shared.bucket + i] = {begin, digit, range};
     }
     __syncthreads();
     if (lists.odd_cursors != nullptr) {
@@ -114,7 +125,8 @@ static __device__ __forceinline__ void assign_bucket(const Lists& lists, u32 num
     const PassStep step = lists.plan->step[number];
     u32* const cursors = cursors_of(lists, number) + static_cast<u64>(bucket) * digits;
     const u32 count = d < digits ? cursors[d] : 0;
-    const u32 first = buckets_of(lists, number)[bucket].begin;
+    const Bucket parent = buckets_of(lists, number)[bucket];
+    const u32 first = parent.begin;
     const u32 upto = tile::scan_warp<Sum<u32>>(count);
     const u32 before = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), shared.totals).before;
     const u32 begin = first + before + upto - count;
@@ -131,12 +143,15 @@ static __device__ __forceinline__ void assign_bucket(const Lists& lists, u32 num
         shared.filled[tile::warp()] = filled;
     }
     __syncthreads();
-    Leaf leaf = {begin, 0, 0, Leaf::packed(step.to, lists.plan->heavy != 0)};
+    const bool by_ranges = lists.plan->has_splitters != 0;
+    Leaf leaf = {begin, 0, Leaf::packed(width, 0, 0, 0), Leaf::packed(step.to, lists.plan->heavy != 0, by_ranges)};
     if ((heads >> tile::lane() & 1) != 0) {
         const u32 end = next_marked(shared.heads, d);
         const u32 size = shared.begin[end] - begin;
         if (size > lists.max_leaf_keys) {
             shared.large[atomicAdd(&shared.larges, 1u)] = d;
+        } else if (by_ranges) {
+            leaf.count = size;
         } else if (size != 0) {
             const u32 shift = step.digit * bits, left = width - shift;
             const u32 own = has_several(shared.filled, d, end) ? (left < bits ? left : bits) : 0;
@@ -146,7 +161,7 @@ static __device__ __forceinline__ void assign_bucket(const Lists& lists, u32 num
     }
     add_leaves(lists, leaf);
     __syncthreads();
-    add_buckets(lists, number, shared);
+    add_buckets(lists, number, parent.range, shared);
     __syncthreads();
 }
 
@@ -171,7 +186,7 @@ static __device__ __forceinline__ void begin_lists(const Lists& lists, u32 count
         lists.cursors[threadIdx.x] = totals == nullptr ? 0 : static_cast<u32>(totals[at]);
     }
     if (threadIdx.x != 0) return;
-    lists.buckets[0] = {0, 0};
+    lists.buckets[0] = {};
     lists.counts[0].blocks = blocks;
     lists.counts[0].buckets = 1;
 }

@@ -211,7 +211,7 @@ template <u32 rounds, u32 sure>
 static __device__ __forceinline__ bool sort_keys(const Task& task, const Leaf& leaf, u32 next) {
     LeafSort<rounds, sure> run = {task, leaf, {}, {}};
     run.load();
-    Spread spread = spread_of(leaf, task.code_of(task.keys_of(leaf)[leaf.begin]));
+    Spread spread = leaf.is_range() ? run.closer() : spread_of(leaf, task.code_of(task.keys_of(leaf)[leaf.begin]));
     Several several;
     const bool is_found = fits_word(leaf) && run.find_places(spread, several);
     if (!is_found) __syncthreads();

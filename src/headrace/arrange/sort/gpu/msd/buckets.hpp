@@ -6,6 +6,7 @@
 // bucket, merged with small neighbours of the same bucket. One block finishes it, whatever digits are left.
 #pragma once
 
+#include "arrange/sort/gpu/common/key_range.hpp"
 #include "arrange/sort/gpu/common/sort_task.hpp"
 
 HR_BEGIN_NAMESPACE
@@ -18,14 +19,16 @@ struct KeyBlock {
     u32 first;  // index of the bucket's first block
 };
 
-// A bucket: its first position, and the digit of its keys in the preceding pass.
+// A bucket: its first position, the digit of its keys in the preceding pass, and their range if passes go by ranges.
 struct Bucket {
     u32 begin;
     u32 digit;
+    KeyRange range;
 };
 
 // A leaf bucket: its keys differ at most in their lowest `bits`, lie in buffer `from`, and go to `to`. For example,
-// digits 5 to 9 above the lowest 16 bits: bits 24, shift 16, first 5, last 9.
+// digits 5 to 9 above the lowest 16 bits: bits 24, shift 16, first 5, last 9. If passes go by ranges of codes, the
+// range of the bucket is not recorded.
 struct Leaf {
     u32 begin;
     u32 count;
@@ -36,12 +39,13 @@ struct Leaf {
         return bits | shift << 8 | first << 16 | last << 24;
     }
     // Packs the buffer. Keys that remain after heavy hitters were extracted end where they began, in `between`.
-    HR_MEMBER static u32 packed(BufferRole from, bool are_light) {
-        return static_cast<u32>(from) | (are_light ? 1u << 8 : 0u);
+    HR_MEMBER static u32 packed(BufferRole from, bool are_light, bool is_range) {
+        return static_cast<u32>(from) | (are_light ? 1u << 8 : 0u) | (is_range ? 1u << 9 : 0u);
     }
     HR_MEMBER BufferRole from() const { return static_cast<BufferRole>(places & 0xFF); }
-    HR_MEMBER BufferRole to() const { return places >> 8 == 0 ? BufferRole::target : BufferRole::between; }
-    HR_MEMBER bool are_light() const { return places >> 8 != 0; }
+    HR_MEMBER BufferRole to() const { return are_light() ? BufferRole::between : BufferRole::target; }
+    HR_MEMBER bool are_light() const { return (places >> 8 & 1) != 0; }
+    HR_MEMBER bool is_range() const { return (places >> 9 & 1) != 0; }
     HR_MEMBER u32 bits() const { return digits & 0xFF; }
     HR_MEMBER u32 shift() const { return digits >> 8 & 0xFF; }  // bits below the digit
     HR_MEMBER u32 first() const { return digits >> 16 & 0xFF; }
@@ -79,6 +83,7 @@ struct Lists {
     u32* odd_cursors;          // null: passes share one table, which is cleared in between
     u32* block_counts;         // for each block and digit; null: not kept
     const u32* heads;          // prefix histogram, if the plan has one
+    const u64* splitters;      // lowest code of each digit of the first pass, and the highest of all; null: never
     Leaf* leaves[part_lists];  // two size classes each: even ones from the front, odd ones from the back
     u32 max_parts[part_lists];
     u32 class_keys[max_classes];  // maximum size of a leaf bucket of each class

@@ -7,6 +7,7 @@
 // Bytes moved per key of width w: w, and for each block 4 a digit if its counts are kept for scatter.cu.
 #pragma once
 #include "arrange/sort/gpu/common/digit.cuh"
+#include "arrange/sort/gpu/common/range_digit.cuh"
 #include "arrange/sort/gpu/msd/buckets.hpp"
 
 namespace headrace {
@@ -60,12 +61,15 @@ struct CountTask {
     const SortArrays& arrays;
     bool makes_codes;  // whether keys become codes, in the first pass
     bool reduces;      // whether a thread adds equal digits at once
+
+    // Converts a key as given to its form in passes.
+    __device__ __forceinline__ Key moved(Key key) const { return with_equals ? key : rule.code(key); }
 };
 
-// Loads digits of keys from `in` on; those after `count` are missing.
-template <bool whole>
-static __device__ __forceinline__ void count_some(const Key* in, u32 count, const Digit& digit, const CountTask& task,
-                                                  u32* counters) {
+// Loads digits of keys from `in` on; those after `count` are missing. `digit_of`: the digit of a key in passes.
+template <bool whole, class DigitOf>
+static __device__ __forceinline__ void count_some(const Key* in, u32 count, const DigitOf& digit_of,
+                                                  const CountTask& task, u32* counters) {
     Key key[count_items] = {};
 #pragma unroll
     for (u32 j = 0; j < count_items; ++j) {
@@ -73,18 +77,28 @@ static __device__ __forceinline__ void count_some(const Key* in, u32 count, cons
     }
     if (task.makes_codes) {
 #pragma unroll
-        for (u32 j = 0; j < count_items; ++j) key[j] = digit.rule.moved(key[j]);
+        for (u32 j = 0; j < count_items; ++j) key[j] = task.moved(key[j]);
     }
     u32 own[count_items];
 #pragma unroll
     for (u32 j = 0; j < count_items; ++j) {
-        own[j] = whole || j * threads + threadIdx.x < count ? digit.of(key[j]) : not_there;
+        own[j] = whole || j * threads + threadIdx.x < count ? digit_of(key[j]) : not_there;
     }
     if (task.reduces) {
         add_reduced(own, counters);
     } else {
         add_alone<whole>(own, counters);
     }
+}
+
+template <class DigitOf>
+static __device__ __forceinline__ void count_block(const Key* in, u32 count, const DigitOf& digit_of,
+                                                   const CountTask& task, u32* counters) {
+    u32 at = 0;
+    for (; count - at >= threads * count_items; at += threads * count_items) {
+        count_some<true>(in + at, threads * count_items, digit_of, task, counters);
+    }
+    if (at < count) count_some<false>(in + at, count - at, digit_of, task, counters);
 }
 
 // Counts pass `number` of the plan. `counters`: shared memory, a word a digit.
@@ -94,16 +108,17 @@ static __device__ __forceinline__ void count_blocks(const CountTask& task, u32 n
     const PassStep step = lists.plan->step[number];
     const Digit digit = digit_by_number(task.rule, step.digit);
     u32* const cursors = cursors_of(lists, number);
+    const bool by_ranges = has_ranges(*lists.plan);
     for (u32 i = blockIdx.x; i < counts.blocks; i += gridDim.x) {
         const KeyBlock block = blocks_of(lists, number)[i];
         for (u32 d = threadIdx.x; d < digits; d += threads) counters[d] = 0;
         __syncthreads();
         const Key* const in = static_cast<const Key*>(task.arrays.keys.from(step.from)) + block.begin;
-        u32 at = 0;
-        for (; block.count - at >= threads * count_items; at += threads * count_items) {
-            count_some<true>(in + at, threads * count_items, digit, task, counters);
+        if (by_ranges) {
+            count_block(in, block.count, RangeDigit(buckets_of(lists, number)[block.bucket].range), task, counters);
+        } else {
+            count_block(in, block.count, [&](Key key) { return digit.of(key); }, task, counters);
         }
-        if (at < block.count) count_some<false>(in + at, block.count - at, digit, task, counters);
         __syncthreads();
         for (u32 d = threadIdx.x; d < digits; d += threads) {
             const u32 count = counters[d];

@@ -6,6 +6,8 @@
 // Bytes moved per key of width w: 2 w.
 #pragma once
 #include "arrange/sort/gpu/common/digit.cuh"
+#include "arrange/sort/gpu/common/range_digit.cuh"
+#include "arrange/sort/gpu/common/splitter_tree.cuh"
 #include "arrange/sort/gpu/msd/buckets.hpp"
 // After the digit that it uses.
 #include "arrange/multisplit/gpu/reserve_tile.cuh"
@@ -24,19 +26,27 @@ struct ScatterDigit {
     }
 };
 
+// Finds the digit of a key by splitters, in the first pass.
+struct SplitterDigit {
+    const SplitterTree* tree;
+    __device__ __forceinline__ u32 operator()(Key key) const { return tree->digit_of(key); }
+};
+
+template <class DigitOf>
 struct Scatter {
     const Lists& lists;
     const KeyRule<Key>& rule;
     u32 number;
-    ScatterDigit digit_of;
     const Key* in;
     Key* out;
     bool makes_codes, makes_keys;  // whether keys become codes, and codes become keys, if that changes them
-    DigitBins<u32, ScatterDigit>& bins;
+    DigitBins<u32, DigitOf>& bins;
     Key* staging;  // shared memory of the bins
 };
 
-static __device__ __forceinline__ void load_block(Key (&key)[items], const Scatter& task, const KeyBlock& block) {
+template <class DigitOf>
+static __device__ __forceinline__ void load_block(Key (&key)[items], const Scatter<DigitOf>& task,
+                                                  const KeyBlock& block) {
     const Key* const in = task.in + block.begin;
     if (block.count == tile_keys) {
         load_keys<true>(key, in, tile_keys);
@@ -46,10 +56,12 @@ static __device__ __forceinline__ void load_block(Key (&key)[items], const Scatt
 }
 
 // Scatters one loaded block, then loads `next`.
-static __device__ __forceinline__ void scatter_block(Key (&key)[items], const Scatter& task, const KeyBlock& block,
+template <class DigitOf>
+static __device__ __forceinline__ void scatter_block(Key (&key)[items], const Scatter<DigitOf>& task,
+                                                     const DigitOf& digit_of, const KeyBlock& block,
                                                      const KeyBlock& next) {
-    DigitBins<u32, ScatterDigit>& bins = task.bins;
-    const Left left = bin_keys(key, block.count, task.digit_of, bins, task.staging);
+    DigitBins<u32, DigitOf>& bins = task.bins;
+    const Left left = bin_keys(key, block.count, digit_of, bins, task.staging);
     const bool are_left = __syncthreads_or((left.full | left.alike) != 0) != 0;
     if (!are_left) load_block(key, task, next);
     u32* const cursors = cursors_of(task.lists, task.number) + static_cast<u64>(block.bucket) * digits;
@@ -75,30 +87,31 @@ struct Scattering {
     Key* staging;  // shared memory of the bins
 };
 
-// Runs pass `number` of the plan. In the first pass, keys become codes.
-static __device__ __forceinline__ void scatter_blocks(const Scattering& given, u32 number, bool is_first) {
-    __shared__ DigitBins<u32, ScatterDigit> bins;
+// Scatters the blocks of pass `number`. `digit_of_bucket` returns the digit of a bucket's keys. In the first pass, keys
+// become codes.
+template <class DigitOf, class OfBucket>
+static __device__ __forceinline__ void scatter_by(const OfBucket& digit_of_bucket, const Scattering& given, u32 number,
+                                                  bool is_first, void* memory) {
     const Lists& lists = given.lists;
     const KeyRule<Key>& rule = given.rule;
     const u32 blocks = lists.counts[number].blocks;
-    if (blockIdx.x >= blocks) return;
     const PassStep step = lists.plan->step[number];
     const bool changes = (rule.fold | rule.toggle | rule.plus) != 0;
-    const u32 shift = step.digit * bits, mask = digits - 1;
-    const Scatter task{lists,
-                       rule,
-                       number,
-                       {shift, mask, 0x4440 | step.digit},
-                       static_cast<const Key*>(given.arrays.keys.from(step.from)),
-                       static_cast<Key*>(given.arrays.keys.to(step.to)),
-                       changes && is_first,
-                       changes && number + 1 == lists.plan->steps,
-                       bins,
-                       given.staging};
-    bins.begin(task.digit_of);
+    DigitBins<u32, DigitOf>& bins = *static_cast<DigitBins<u32, DigitOf>*>(memory);
+    const Scatter<DigitOf> task{lists,
+                                rule,
+                                number,
+                                static_cast<const Key*>(given.arrays.keys.from(step.from)),
+                                static_cast<Key*>(given.arrays.keys.to(step.to)),
+                                changes && is_first,
+                                changes && number + 1 == lists.plan->steps,
+                                bins,
+                                given.staging};
     const KeyBlock* const all = blocks_of(lists, number);
     Key key[items] = {};
     KeyBlock block = all[blockIdx.x];
+    DigitOf digit_of = digit_of_bucket(block.bucket);
+    bins.begin(digit_of);
     load_block(key, task, block);
     __syncthreads();
     for (u32 i = blockIdx.x; i < blocks; i += gridDim.x) {
@@ -108,9 +121,36 @@ static __device__ __forceinline__ void scatter_blocks(const Scattering& given, u
 #pragma unroll
             for (u32 j = 0; j < items; ++j) key[j] = rule.code(key[j]);
         }
-        scatter_block(key, task, block, next);
+        scatter_block(key, task, digit_of, block, next);
+        if (next.bucket != block.bucket) {
+            digit_of = digit_of_bucket(next.bucket);
+            if (threadIdx.x == 0) bins.digit_of = digit_of;  // read after barriers of the next block
+        }
         block = next;
     }
+}
+
+// Runs pass `number` of the plan: by splitters and then by ranges, or by digits.
+static __device__ __forceinline__ void scatter_blocks(const Scattering& given, u32 number, bool is_first) {
+    constexpr u32 bins_bytes = sizeof(DigitBins<u32, ScatterDigit>) + sizeof(RangeDigit);
+    __shared__ uint4 bins[(bins_bytes + 15) / 16];
+    __shared__ SplitterTree tree;
+    const Lists& lists = given.lists;
+    if (blockIdx.x >= lists.counts[number].blocks) return;
+    if (!has_ranges(*lists.plan)) {
+        const u32 digit = lists.plan->step[number].digit;
+        const ScatterDigit digit_of = {digit * bits, digits - 1, 0x4440 | digit};
+        return scatter_by<ScatterDigit>([&](u32) { return digit_of; }, given, number, is_first, bins);
+    }
+    if (number == 0) {
+        tree.load(lists.splitters);
+        __syncthreads();
+        const SplitterDigit digit_of = {&tree};
+        return scatter_by<SplitterDigit>([&](u32) { return digit_of; }, given, number, is_first, bins);
+    }
+    const Bucket* const buckets = buckets_of(lists, number);
+    scatter_by<RangeDigit>([&](u32 bucket) { return RangeDigit(buckets[bucket].range); }, given, number, is_first,
+                           bins);
 }
 
 }  // namespace headrace

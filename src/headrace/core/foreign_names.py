@@ -1,0 +1,242 @@
+"""Answers for attributes that tables, scans, columns and conditions have in other libraries: an alias, or what to use instead.
+
+A name that is here under another name works. For any other name of pandas, Polars, PyArrow or DuckDB, the error names the
+conversion after which it works. Only attributes that are not found come here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from headrace.core.errors import OptionError
+
+
+class ForeignNames:
+    """Base of the classes that answer names of other libraries."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # mypy and editors know the names of this package alone
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_") or hasattr(type(self), name):  # the latter is a property that raised
+                return object.__getattribute__(self, name)
+            return foreign_attribute(self, name)
+
+
+def foreign_attribute(thing: Any, name: str) -> Any:
+    """Return the attribute that `name`, a word of another library, means.
+
+    Raises
+    ------
+    AttributeError
+        There is none. The message says what to use, if the name is one of another library.
+    """
+    kind = type(thing).__name__
+    alias = ALIASES[kind].get(name)
+    if alias is not None:
+        return getattr(thing, alias) if isinstance(alias, str) else alias(thing)
+    use = f"table[{name!r}]" if kind == "Table" and name in thing.columns else ADVICE[kind].get(name) or _converted(kind, name)
+    noun = {"Table": "table", "Scan": "scan", "Column": "column"}.get(kind, "condition")
+    raise AttributeError(f"a {noun} has no {name}: use {use}" if use else f"{kind!r} object has no attribute {name!r}")
+
+
+def _converted(kind: str, name: str) -> str:
+    """Return the expressions of other libraries that have this name; empty if there are none."""
+    return " or ".join(f"{form}.{name}(...)" for form, names in ELSEWHERE[kind].items() if name in names)
+
+
+def _dictionary(table: Any) -> Callable[..., Any]:
+    def to_dict(orient: str = "dict", *, as_series: bool = True) -> Any:
+        if orient == "records":
+            return table.to_pylist()
+        if orient == "list" or not as_series:
+            return table.to_pydict()
+        raise OptionError("to_dict() returns lists: use to_pydict(), or to_pandas().to_dict(...) for other forms")
+
+    return to_dict
+
+
+def _rows(table: Any) -> Callable[..., list[Any]]:
+    return lambda *, named=False: list(table.iter_rows(named=named))
+
+
+def _tuples(table: Any) -> Callable[..., Any]:
+    def itertuples(index: bool = True, name: str | None = "Pandas") -> Any:
+        if index or name is not None:
+            raise OptionError("itertuples() has no index and no names: pass index=False, name=None, or use iter_rows()")
+        return table.iter_rows()
+
+    return itertuples
+
+
+def _slice(table: Any) -> Callable[..., Any]:
+    return lambda offset=0, length=None: table[offset : None if length is None else offset + length]
+
+
+def _limit(table: Any) -> Callable[..., Any]:
+    return lambda n=5, offset=0: table[offset : offset + n]
+
+
+def _renamed(table: Any) -> Callable[..., Any]:
+    def rename_columns(names: Any) -> Any:
+        if not isinstance(names, Mapping) and len(names) != table.num_columns:
+            raise OptionError(f"names has {len(names)} names, and the table has {table.num_columns} columns")
+        return table.rename(names if isinstance(names, Mapping) else dict(zip(table.column_names, names, strict=True)))
+
+    return rename_columns
+
+
+def _without_index(method: str) -> Callable[[Any], Callable[..., Any]]:
+    """Return the alias of a method that writes, with the argument `index` of pandas."""
+
+    def alias(table: Any) -> Callable[..., Any]:
+        def written(path: Any = None, *, index: bool = False, **options: Any) -> Any:
+            if index:
+                raise OptionError("a table has no index: pass index=False")
+            return getattr(table, method)(path, **options)
+
+        return written
+
+    return alias
+
+
+ALIASES: Mapping[str, Mapping[str, str | Callable[[Any], Any]]] = {
+    "Table": {
+        **dict.fromkeys(("to_arrow_table", "fetch_arrow_table"), "to_arrow"),
+        **dict.fromkeys(("df", "fetchdf", "fetch_df", "to_df"), "to_pandas"),
+        **dict.fromkeys(("column", "get_column"), "__getitem__"),
+        "pl": "to_polars",
+        "fetchnumpy": "to_numpy",
+        "height": "num_rows",
+        "width": "num_columns",
+        "to_dicts": "to_pylist",
+        "drop_columns": "drop",
+        "rename_columns": _renamed,
+        "slice": _slice,
+        "limit": _limit,
+        "is_empty": lambda table: lambda: table.num_rows == 0,
+        "rows": _rows,
+        "fetchall": _rows,
+        "itertuples": _tuples,
+        "to_dict": _dictionary,
+        "to_csv": _without_index("write_csv"),
+        "to_parquet": _without_index("write_parquet"),
+    },
+    "Scan": {
+        **dict.fromkeys(("collect", "read_all", "to_table"), "read"),
+        "filter": "where",
+        "head": "limit",
+        "sink_csv": "write_csv",
+        "sink_parquet": "write_parquet",
+        "to_batches": "batches",
+        "iter_batches": "batches",
+        "collect_schema": lambda scan: lambda: scan.schema,
+        "read_next_batch": lambda scan: scan.batches().__next__,
+    },
+    "Column": {"to_list": "to_pylist", "tolist": "to_pylist"},
+    "ColumnExpression": {
+        **dict.fromkeys(("isnull", "isna"), "is_null"),
+        **dict.fromkeys(("notnull", "notna", "is_valid"), "is_not_null"),
+        "isin": "is_in",
+        "is_between": "between",
+    },
+    "TextConditions": {"startswith": "starts_with", "endswith": "ends_with"},
+}
+"""Names of other libraries by class: the attribute here, or a function of the object that returns it."""
+
+_SLICE = "a slice such as table[0:2], table.head(n) or table.tail(n)"
+_CONDITION = "table.filter(headrace.col('price') > 2)"
+
+ADVICE: Mapping[str, Mapping[str, str]] = {
+    "Table": {
+        "iloc": _SLICE,
+        "loc": f"{_CONDITION} for rows, table[['a', 'b']] for columns",
+        "query": f"{_CONDITION} table.to_pandas().query(...) or table.to_duckdb().query(...)",
+        "where": _CONDITION,
+        "row": "next(table[i:].iter_rows())",
+        "fetchone": "next(table.iter_rows())",
+        "fetchmany": "table.iter_rows()",
+        "iterrows": "table.iter_rows(named=True)",
+        "dtypes": "table.schema",
+        "types": "table.schema",
+        "index": "read_csv(..., row_index_name='index')",
+        "set_index": "table.to_pandas().set_index(...)",
+        "values": "table.to_numpy()",
+        "collect": "the table itself, or scan_csv(...) for batches",
+        "lazy": "scan_csv(...), or table.to_polars().lazy()",
+        "info": "table.schema and table.report",
+        "show": "print(table)",
+        "astype": "read_csv(..., dtypes={'a': 'int32'})",
+        "cast": "read_csv(..., dtypes={'a': 'int32'})",
+        "null_count": "table['a'].null_count",
+        "nbytes": "table.to_arrow().nbytes",
+    },
+    "Scan": {
+        "columns": "list(scan.schema)",
+        "names": "list(scan.schema)",
+        "tail": "scan.read().tail(n)",
+        "filter_rows": "scan.where(...)",
+        "get_chunk": "next(scan.batches())",
+    },
+    "Column": {
+        "dtype": "column.type",
+        "as_py": "column.to_pylist()",
+        "fetchall": "column.to_pylist()",
+        "isna": "headrace.col(name).is_null() in table.filter(...), or column.null_count",
+        "isnull": "headrace.col(name).is_null() in table.filter(...), or column.null_count",
+        "is_null": "headrace.col(name).is_null() in table.filter(...), or column.null_count",
+        "isin": "headrace.col(name).is_in([...]) in table.filter(...)",
+        "is_in": "headrace.col(name).is_in([...]) in table.filter(...)",
+        "between": "headrace.col(name).between(...) in table.filter(...)",
+        "str": "headrace.col(name).str in table.filter(...)",
+        "apply": "[f(value) for value in column.to_pylist()]",
+        "map": "[f(value) for value in column.to_pylist()]",
+        "cast": "read_csv(..., dtypes={name: 'int32'})",
+        "astype": "read_csv(..., dtypes={name: 'int32'})",
+    },
+    "ColumnExpression": {
+        "cast": "read_csv(..., dtypes={name: 'int32'})",
+        "alias": "table.rename({'a': 'b'})",
+    },
+    "TextConditions": {},
+}
+"""Names of other libraries by class, and what to use instead."""
+
+_FRAMES = {
+    "table.to_pandas()": "agg aggregate apply assign corr count cumsum describe diff drop_duplicates dropna duplicated explode "
+    "fillna groupby interpolate isna isnull join max mean median melt memory_usage merge min mode nlargest notna nsmallest "
+    "nunique pipe pivot pivot_table plot quantile rank reindex replace reset_index resample rolling round sample shift "
+    "sort_index sort_values stack std sum to_excel to_feather to_json to_sql transform transpose value_counts var",
+    "table.to_polars()": "clone describe drop_nulls explode fill_nan fill_null get_columns glimpse group_by group_by_dynamic "
+    "hstack item join join_asof max mean median min n_unique partition_by pivot sample sort sql std sum top_k unique unpivot "
+    "upsample var vstack with_columns with_row_index write_excel write_ipc write_json write_ndjson",
+    "table.to_arrow()": "add_column append_column combine_chunks flatten get_total_buffer_size group_by join set_column sort_by "
+    "take to_batches to_reader unify_dictionaries",
+    "table.to_duckdb()": "aggregate count create create_view describe distinct except_ insert_into intersect join max "
+    "mean median min order project set_alias sort sql_query sum to_table to_view union unique",
+}
+"""Everyday methods of other libraries' tables, by the conversion."""
+
+_LAZY = (
+    "cast collect_async describe drop drop_nulls explain explode fill_null group_by inspect join join_asof last lazy max mean "
+    "median min pipe rename show_graph slice sort sql std sum unique unpivot var with_columns with_row_index sink_ipc "
+    "sink_ndjson"
+)
+_ARRAY = "all any argmax argmin argsort cumsum max mean min prod reshape round std sum var view"
+_SERIES = (
+    "arg_sort describe drop_nulls fill_null head is_duplicated median mode n_unique quantile sort tail top_k unique value_counts"
+)
+
+ELSEWHERE: Mapping[str, Mapping[str, frozenset[str]]] = {
+    "Table": {form: frozenset(names.split()) for form, names in _FRAMES.items()},
+    "Scan": {"scan.to_polars()": frozenset(_LAZY.split())},
+    "Column": {
+        "column.to_numpy()": frozenset(_ARRAY.split()),
+        "polars.Series(column)": frozenset(_SERIES.split()),
+    },
+    "ColumnExpression": {},
+    "TextConditions": {},
+}
+"""Names by class and by the expression that has them."""

@@ -1,0 +1,131 @@
+"""Runs 40 everyday tasks after a read for each peer: unchanged except for the function's name, or with an error that says what
+to use.
+"""
+
+from __future__ import annotations
+
+import csv as python_csv
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from everyday_cases import plain
+from pyarrow import csv
+from table_tasks import CUDF, DUCKDB, PANDAS, POLARS, PYARROW, TEXT, task_here
+
+import headrace
+from headrace.core import foreign_names
+
+TASKS = {"pandas": PANDAS, "polars": POLARS, "pyarrow": PYARROW, "duckdb": DUCKDB, "cudf": CUDF}
+MODULES = {"pd": pd, "pl": pl, "csv": csv, "pc": pc, "duckdb": duckdb, "headrace": headrace}
+UNCHANGED = {"pandas": 28, "polars": 38, "pyarrow": 36, "duckdb": 30, "cudf": 29}
+"""Number of tasks that run unchanged, of 40."""
+ERRORS = (TypeError, AttributeError, headrace.OptionError)
+"""Errors of tasks that do not run. Their messages say what to use."""
+ADVICE = ("use ", "table.filter(", "headrace.col(", "valid: ")
+ROWS = [
+    pytest.param(reader, task, id=f"{reader}-{number}") for reader, tasks in TASKS.items() for number, task in enumerate(tasks)
+]
+
+
+def outcome(task: str, folder: Path) -> Any:
+    """Return the values of a task: its result, or the rows of the file that it writes."""
+    path, out = folder / "t.csv", folder / "out"
+    path.write_bytes(TEXT)
+    out.unlink(missing_ok=True)
+    found = eval(task, {**MODULES, "path": str(path), "out": str(out)})
+    if not out.exists():
+        return values_of(found)
+    if out.read_bytes().startswith(b"PAR1"):
+        return values_of(pq.read_table(out))
+    with out.open(newline="", encoding="utf-8") as file:
+        text = file.read()
+    return list(python_csv.reader(text.splitlines(), delimiter=";" if ";" in text else ","))
+
+
+def values_of(found: Any) -> Any:
+    """Return nested lists of plain values, of a table or column of any library, or of Python values."""
+    if isinstance(found, headrace.Column):
+        return values_of({"": found.to_pylist()})
+    if isinstance(found, duckdb.DuckDBPyRelation):
+        found = found.to_arrow_table()
+    for form in ("to_pydict", "to_dict"):
+        if hasattr(found, form):
+            arguments = {"to_dict": {"as_series": False} if isinstance(found, pl.DataFrame) else {"orient": "list"}}.get(form, {})
+            return [[plain(value) for value in column] for column in getattr(found, form)(**arguments).values()]
+    if isinstance(found, dict):
+        return {str(name) if name else "": values_of(value) for name, value in found.items()}
+    if isinstance(found, list | tuple):
+        return [values_of(one) for one in found]
+    return plain(found)
+
+
+def outcome_here(task: str, folder: Path) -> Any:
+    try:
+        return outcome(task_here(task), folder)
+    except ERRORS as error:
+        return error
+
+
+@pytest.mark.parametrize(("reader", "task"), ROWS)
+def test_a_task_gives_the_peers_answer_or_says_what_to_use(reader: str, task: str, tmp_path: Path) -> None:
+    found = outcome_here(task, tmp_path)
+    if isinstance(found, ERRORS):
+        assert any(word in str(found) for word in ADVICE), found
+    elif reader != "cudf":
+        assert found == outcome(task, tmp_path)
+
+
+@pytest.mark.parametrize("reader", TASKS)
+def test_most_tasks_run_unchanged(reader: str, tmp_path: Path) -> None:
+    errors = [task for task in TASKS[reader] if isinstance(outcome_here(task, tmp_path), ERRORS)]
+    assert len(TASKS[reader]) == 40
+    assert 40 - len(errors) == UNCHANGED[reader], errors
+
+
+def test_names_that_a_conversion_is_advised_for_exist_there() -> None:
+    frames = {"to_pandas": pd.DataFrame, "to_polars": pl.DataFrame, "to_duckdb": duckdb.DuckDBPyRelation}
+    found = headrace.read_csv(TEXT)
+    frames["to_arrow"] = type(found.to_arrow())
+    for form, names in foreign_names.ELSEWHERE["Table"].items():
+        kind = frames[form.split(".")[1].removesuffix("()")]
+        assert [name for name in names if not hasattr(kind, name)] == []
+    assert [name for name in foreign_names.ELSEWHERE["Scan"]["scan.to_polars()"] if not hasattr(pl.LazyFrame, name)] == []
+    series = foreign_names.ELSEWHERE["Column"]
+    assert [name for name in series["polars.Series(column)"] if not hasattr(pl.Series, name)] == []
+    assert [name for name in series["column.to_numpy()"] if not hasattr(found["id"].to_numpy(), name)] == []
+
+
+def test_no_advised_name_exists_here() -> None:
+    kinds = {
+        "Table": headrace.Table,
+        "Scan": headrace.Scan,
+        "Column": headrace.Column,
+        "ColumnExpression": headrace.ColumnExpression,
+    }
+    for name, kind in kinds.items():
+        elsewhere = set().union(*foreign_names.ELSEWHERE[name].values())
+        for words in (foreign_names.ALIASES[name], foreign_names.ADVICE[name], elsewhere):
+            assert [word for word in words if hasattr(kind, word)] == []
+        assert not foreign_names.ALIASES[name].keys() & (foreign_names.ADVICE[name].keys() | elsewhere)
+
+
+def test_other_names_are_no_attributes() -> None:
+    table = headrace.read_csv(TEXT)
+    for thing in (table, table["id"], headrace.scan_csv(TEXT), headrace.col("id"), headrace.col("id").str):
+        with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+            thing.no_such_name  # noqa: B018
+    with pytest.raises(AttributeError, match="only a table that a read returns has a report"):
+        table.head(1).report  # noqa: B018
+
+
+def test_null_words_of_pandas() -> None:
+    text = b"id,price\n1,NA\n2,n/a\n3,1.5\n4,NULL\n"
+    assert headrace.read_csv(text)["price"].type == "string"
+    found = headrace.read_csv(text, null_values="auto")
+    assert found.to_pydict() == {"id": [1, 2, 3, 4], "price": [None, None, 1.5, None]}
