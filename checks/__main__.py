@@ -27,6 +27,7 @@ from checks import (
     shared_rules,
     spread,
     test_files,
+    versions,
     who_knows_what,
     words,
 )
@@ -51,6 +52,7 @@ STATIC = (
     features,
     figures,
     extras,
+    versions,
     error_pages,
 )
 """Laws that are read off the files. To add one: a module, its name here, and a broken example in tests/checks/."""

@@ -20,6 +20,7 @@ PAGES = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "GLOSSARY.md": "glossary.md",
+    "SECURITY.md": "security.md",
     "examples/README.md": "examples.md",
 }
 """Pages of the site that are elsewhere in the tree, by their path in the tree."""

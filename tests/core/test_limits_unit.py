@@ -8,18 +8,24 @@ from pathlib import Path
 import pytest
 
 from headrace import _native
+from tests.core.group_cases import write_files
 
 _CORES = len(os.sched_getaffinity(0))
 _MEMORY = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 _GROUPS = "sys/fs/cgroup"
 
 
+_NO_LIMIT = 2**64 - 1
+
+
 def _limits(root: Path, files: dict[str, str]) -> tuple[int, int]:
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return _native.limits_below(str(root))
+    write_files(root, files)
+    return _native.limits_below(str(root))[:2]
+
+
+def _free_memory(root: Path, files: dict[str, str]) -> int:
+    write_files(root, files)
+    return _native.limits_below(str(root))[2]
 
 
 def test_no_groups(tmp_path):
@@ -80,6 +86,60 @@ def test_files_that_say_something_else(tmp_path):
         f"{_GROUPS}/cpu.max": "1000 0\n",
     }
     assert _limits(tmp_path, files) == (_CORES, _MEMORY)
+
+
+def test_memory_from_which_a_group_is_slowed_down(tmp_path):
+    files = {"proc/self/cgroup": "0::/app\n", f"{_GROUPS}/app/memory.max": "5000000\n", f"{_GROUPS}/app/memory.high": "4000000\n"}
+    assert _limits(tmp_path, files) == (_CORES, 4_000_000)
+
+
+@pytest.mark.parametrize("files", [{}, {f"{_GROUPS}/app/memory.max": "max\n", f"{_GROUPS}/app/memory.current": "7\n"}])
+def test_free_memory_without_a_limit(tmp_path, files):
+    assert _free_memory(tmp_path, {"proc/self/cgroup": "0::/app\n", **files}) == _NO_LIMIT
+
+
+_STAT_2 = """anon 600
+file 250
+active_anon 500
+inactive_file 100
+active_file 30
+slab_reclaimable 7
+slab_unreclaimable 9
+"""
+
+
+@pytest.mark.parametrize(("used", "free"), [(1000, 4137), (5000, 137), (6000, 0), (100, 5000)])
+def test_free_memory_of_version_2(tmp_path, used, free):
+    files = {
+        "proc/self/cgroup": "0::/app\n",
+        f"{_GROUPS}/app/memory.max": "5000\n",
+        f"{_GROUPS}/app/memory.current": f"{used}\n",
+        f"{_GROUPS}/app/memory.stat": _STAT_2,
+    }
+    assert _free_memory(tmp_path, files) == free
+
+
+def test_free_memory_of_version_1(tmp_path):
+    files = {
+        "proc/self/cgroup": "5:memory:/docker\n",
+        f"{_GROUPS}/memory/docker/memory.limit_in_bytes": "5000\n",
+        f"{_GROUPS}/memory/docker/memory.usage_in_bytes": "4000\n",
+        f"{_GROUPS}/memory/docker/memory.stat": "cache 2\ninactive_file 3\ntotal_inactive_file 40\ntotal_active_file 500\n",
+        f"{_GROUPS}/memory/memory.limit_in_bytes": "9223372036854771712\n",
+        f"{_GROUPS}/memory/memory.usage_in_bytes": "9000000000\n",
+    }
+    assert _free_memory(tmp_path, files) == 5000 - 4000 + 540
+
+
+def test_the_least_free_memory_of_the_group_and_its_ancestors(tmp_path):
+    files = {
+        "proc/self/cgroup": "0::/slice/app\n",
+        f"{_GROUPS}/slice/memory.max": "9000\n",
+        f"{_GROUPS}/slice/memory.current": "8000\n",
+        f"{_GROUPS}/slice/app/memory.max": "5000\n",
+        f"{_GROUPS}/slice/app/memory.current": "2000\n",
+    }
+    assert _free_memory(tmp_path, files) == 1000
 
 
 def test_the_process_has_at_most_what_the_machine_has():

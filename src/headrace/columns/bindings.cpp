@@ -10,7 +10,6 @@ namespace headrace {
 
 void bind_columns(nanobind::module_& m) {
     nanobind::exception<std::length_error>(m, "RecordTooLong");
-    nanobind::exception<MemoryLimitExceeded>(m, "MemoryLimitExceeded", PyExc_MemoryError);
     bind_convert();
     bind_infer(m);
     bind_load(m);

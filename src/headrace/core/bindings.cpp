@@ -17,7 +17,7 @@
 #include "core/cpu/isa.hpp"
 #include "core/cpu/limits.hpp"
 #include "core/cpu/portable.hpp"
-#include "core/cpu/streaming_copy.hpp"
+#include "core/cpu/streaming_stores.hpp"
 #include "core/cpu/thread_pool.hpp"
 #include "core/layouts/layout.hpp"
 
@@ -38,22 +38,28 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 
 PyType_Slot buffer_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}, {0, nullptr}};
 
+void raise_memory_limit_error(const char* message) {
+    const nb::object type = nb::module_::import_("headrace.core.errors").attr("MemoryLimitError");
+    PyErr_SetString(type.ptr(), message);
+}
+
 // The message of an error derived from std::bad_alloc names the refused allocation. That of std::bad_alloc itself is
 // "std::bad_alloc".
 void translate_bad_alloc(const std::exception_ptr& error, void*) {
     try {
         std::rethrow_exception(error);
-    } catch (const MemoryLimitExceeded&) {
-        throw;
-    } catch (const OutOfMemory&) {
-        throw;
+    } catch (const MemoryLimitExceeded& exceeded) {
+        raise_memory_limit_error(exceeded.what());
+    } catch (const OutOfMemory& refused) {
+        raise_memory_limit_error(refused.what());
     } catch (const std::bad_alloc&) {
-        PyErr_SetString(PyExc_MemoryError, "the system refused memory");
+        raise_memory_limit_error("the system refused memory");
     }
 }
 
 // Allocate a buffer with undefined content.
 Region new_region(usize bytes) {
+    require_group_memory(bytes);
     Region region(bytes, nullptr);
     region.ensure(bytes);
     return region;
@@ -195,19 +201,20 @@ void bind_core(nb::module_& m) {
     m.def("layout", &layout_named);
     m.def("isas", &isas);
     m.def("choose_isa", [](std::string_view name) { return std::string(isa_name(choose_isa(name))); });
-    m.def(
-        "release_unused_memory", &release_unused_memory,
-        "Give memory that waits for the next table back to the system.\n\n"
-        "Memory of released tables stays reserved, marked as free for the kernel to take, up to a quarter of what the\n"
-        "process may use: the next table saves its first touch, which costs more than parsing does.");
+    m.def("release_unused_memory", &release_unused_memory,
+          "Return memory of released tables to the system now.\n\n"
+          "The memory of released tables and arrays is reused by the next ones, because the first touch of new memory\n"
+          "costs more than parsing. After half a second without use it is returned to the system.");
     m.def("changed_items", &changed_items);
     m.def("new_bytes", &new_bytes);
     m.def("hardware_threads", [] { return hardware_threads(); });
     m.def("usable_memory", [] { return usable_memory(); });
     m.def("limits_below", [](const std::string& root) {
         const GroupLimits limits = group_limits(root);
-        return std::make_tuple(hardware_threads(limits), usable_memory(limits));
+        return std::make_tuple(hardware_threads(limits), usable_memory(limits), free_group_memory(limits));
     });
+    m.def("use_limits_below", &use_limits_below);
+    m.def("poll_group_memory", &poll_group_memory);
 }
 
 }  // namespace headrace

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -63,6 +64,31 @@ def test_the_system_may_reclaim_cached_memory() -> None:
     assert read(data).num_rows == result_bytes // 8
     headrace.release_unused_memory()
     assert reclaimable_bytes() < 0.1 * result_bytes
+
+
+def check_release_within_a_second() -> None:
+    data = b"a,b\n" + b"1,text\n" * 2_000_000
+    headrace.release_unused_memory()
+    before = resident_bytes()
+    table = read(data, threads=2)
+    assert resident_bytes() - before > 24 << 20
+    del table
+    deleted = time.monotonic()
+    while resident_bytes() - before > 8 << 20:
+        assert time.monotonic() - deleted < 1
+        time.sleep(0.01)
+
+
+def test_a_deleted_table_returns_its_memory_within_a_second() -> None:
+    check_release_within_a_second()
+
+
+def test_a_deleted_table_returns_its_memory_in_a_forked_child() -> None:
+    read(b"a\n" + b"1\n" * 2_000_000)
+    child = multiprocessing.get_context("fork").Process(target=check_release_within_a_second)
+    child.start()
+    child.join()
+    assert child.exitcode == 0
 
 
 def test_memory_limit_counts_rejects() -> None:

@@ -105,6 +105,14 @@ def test_invalid_utf8_is_found_at_its_first_byte(bad: bytes, before: str, quoted
     assert "\\x" in rejecting.rejects["text"][0]
 
 
+@pytest.mark.parametrize("on_error", ["null", "reject"])
+def test_malformed_names_of_a_header_stay_as_they_are_written(on_error: str) -> None:
+    text = b'c,"a, b"x,"d" ,"e"\n1,2,3,4\n'
+    table = read(text, on_error=on_error)
+    assert table.to_pydict() == {"c": [1], '"a, b"x': [2], '"d" ': [3], "e": [4]}
+    assert table.rejects.select(["record", "kind"]).to_pydict() == {"record": [0], "kind": ["quote"]}
+
+
 def test_invalid_utf8_in_a_header_is_shown_and_reported() -> None:
     table = read(b"a\xff,b\n1,2\n", on_error="reject")
     assert table.column_names == ["a\\xff", "b"]

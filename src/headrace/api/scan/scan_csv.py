@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal, Unpack
 
+from headrace import _native
 from headrace.api.options.csv_options import parse_options, resolve_names
 from headrace.api.options.keywords import AUTO, CsvKeywords
 from headrace.api.options.table import DEFAULTS
@@ -149,4 +150,5 @@ def _batch_bytes(given: int | None, context: Context) -> int:
     default = _MAX_BATCH_BYTES
     if context.device.kind == "cpu":
         default = min(max(_MIN_BATCH_BYTES, _BYTES_PER_THREAD * context.thread_count), _MAX_BATCH_BYTES)
-    return default if context.memory_limit is None else max(min(default, context.memory_limit // _BATCHES_IN_MEMORY_LIMIT), 1)
+    limit = _native.usable_memory() if context.memory_limit is None else context.memory_limit
+    return max(min(default, limit // _BATCHES_IN_MEMORY_LIMIT), 1)

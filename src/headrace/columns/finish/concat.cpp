@@ -139,6 +139,7 @@ void join_validity(const Piece& piece, LoadedColumn& column) {
 }
 
 Region region_of(usize bytes, const JoinPlan& plan, Region::Content content) {
+    if (!plan.budget || !plan.budget->is_limited()) require_group_memory(bytes);
     Region region(bytes, plan.budget, content);
     region.ensure(bytes);
     return region;

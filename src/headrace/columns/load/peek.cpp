@@ -26,7 +26,7 @@ std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dial
             const bool data = (tile->last[record] & ~RECORD_INDEX) == 0;
             u32 start = tile->starts[record];
             PeekedRecord peeked{tile->origin(start), {}, std::nullopt, {}, std::nullopt};
-            const auto stray = std::lower_bound(strays.begin(), strays.end(), start);
+            auto stray = std::lower_bound(strays.begin(), strays.end(), start);
             const bool is_stray = stray != strays.end() && *stray <= tile->ends[last];
             if (is_stray && !dialect.lenient) peeked.malformed = tile->origin(*stray);
             if (tile->unclosed_quote && record + 1 == tile->records) peeked.malformed = peeked.begin;
@@ -37,10 +37,15 @@ std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dial
                 const u32 end = tile->ends[field] - back;
                 const usize valid = find_invalid_utf8(tile->text + start, end - start);
                 if (valid < end - start && !peeked.undecodable) peeked.undecodable = tile->origin(start + valid);
-                bool quoted;
-                text.resize(end - start + 2 * 64);
-                const usize size = kernels.field_text(rows, start, end, text.data(), quoted);
-                peeked.fields.emplace_back(reinterpret_cast<const char*>(text.data()), size);
+                while (stray != strays.end() && *stray < start) ++stray;
+                if (!dialect.lenient && stray != strays.end() && *stray < end) {  // "a"x has no parsed form
+                    peeked.fields.emplace_back(reinterpret_cast<const char*>(tile->text) + start, end - start);
+                } else {
+                    bool quoted;
+                    text.resize(end - start + 2 * 64);
+                    const usize size = kernels.field_text(rows, start, end, text.data(), quoted);
+                    peeked.fields.emplace_back(reinterpret_cast<const char*>(text.data()), size);
+                }
                 start = tile->ends[field] + 1;
             }
             if (data) records.push_back(std::move(peeked));

@@ -46,6 +46,7 @@ void TileWorker::run(bool polls) {
         seconds.find += since(start);
         const auto found = Clock::now();
         work(*tile_);
+        if (pass_.plan_.memory_limit == 0) poll_group_memory(pass_.plan_.tile_bytes);
         seconds.convert += since(found);
         if (polls && since(polled) > 0.1) {
             pass_.report_progress();

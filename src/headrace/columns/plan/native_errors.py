@@ -34,7 +34,10 @@ def out_of_memory(message: str) -> MemoryLimitError:
         The message of the native code. Python's own errors have none.
     """
     reason = message or "the system refused memory"
-    limit = "" if "memory_limit" in reason else " (see `ulimit -v` for the limit of the process)"
+    if "control group" in reason:
+        limit = "; context=Context(memory_limit=...) sets another limit"
+    else:
+        limit = "" if "memory_limit" in reason else " (see `ulimit -v` for the limit of the process)"
     return MemoryLimitError(
         f"{reason}{limit}; read fewer columns (columns=), smaller types (dtypes=), batches (scan_csv), or with fewer threads"
     )

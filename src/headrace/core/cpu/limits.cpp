@@ -65,8 +65,33 @@ std::uint64_t cores_of_group(const std::string& group, bool is_first_version) {
     return cores_of(quota, limit_of(next_word(left)));
 }
 
+// Above memory.high a group is not ended but stopped again and again.
 std::uint64_t memory_of_group(const std::string& group, bool is_first_version) {
-    return limit_in(group + (is_first_version ? "/memory.limit_in_bytes" : "/memory.max"));
+    if (is_first_version) return limit_in(group + "/memory.limit_in_bytes");
+    return std::min(limit_in(group + "/memory.max"), limit_in(group + "/memory.high"));
+}
+
+// Sum the lines of memory.stat whose pages the system reclaims: caches of files, pages of MADV_FREE, and the kernel's
+// own caches. In version 1 lines that begin with "total_" include the groups below.
+std::uint64_t reclaimable_bytes(const MemoryGroup& group) {
+    const std::string text = text_of(group.folder + "/memory.stat");
+    const std::string prefix = group.is_first_version ? "total_" : "";
+    std::uint64_t sum = 0;
+    for (std::string_view left = text; !left.empty();) {
+        const std::string name = next_word(left), value = next_word(left);
+        for (const char* const counted : {"inactive_file", "active_file", "slab_reclaimable"}) {
+            if (name == prefix + counted && limit_of(value) != NONE) sum += limit_of(value);
+        }
+    }
+    return sum;
+}
+
+std::uint64_t free_bytes(const MemoryGroup& group) {
+    const std::string usage = group.is_first_version ? "/memory.usage_in_bytes" : "/memory.current";
+    const std::uint64_t used = limit_in(group.folder + usage);
+    if (used == NONE) return NONE;
+    const std::uint64_t bound = used - std::min(used, reclaimable_bytes(group));
+    return group.limit - std::min(group.limit, bound);
 }
 
 // Call each(folder) for a group and its ancestors below a mount. In a container, the group's path may be that of the
@@ -78,6 +103,10 @@ void for_each_group(const std::string& mount, std::string path, const Each& each
         path.resize(path.find_last_of('/') == std::string::npos ? 0 : path.find_last_of('/'));
     }
     each(mount);
+}
+
+std::uint64_t machine_memory() {
+    return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
 }
 
 // Return whether a list such as "cpu,cpuacct" contains a word.
@@ -107,8 +136,9 @@ GroupLimits group_limits(const std::string& root) {
         for_each_group(mount, path == "/" ? "" : path, [&](const std::string& group) {
             if (!is_first_version || has_word(names, "cpu"))
                 limits.cores = std::min(limits.cores, cores_of_group(group, is_first_version));
-            if (!is_first_version || has_word(names, "memory"))
-                limits.memory = std::min(limits.memory, memory_of_group(group, is_first_version));
+            if (is_first_version && !has_word(names, "memory")) return;
+            const std::uint64_t limit = memory_of_group(group, is_first_version);
+            if (limit < machine_memory()) limits.memory.push_back({group, is_first_version, limit});
         });
     }
     return limits;
@@ -122,21 +152,32 @@ unsigned hardware_threads(const GroupLimits& limits) {
 }
 
 std::size_t usable_memory(const GroupLimits& limits) {
-    const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
-    return std::min(pages * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE)), limits.memory);
+    std::uint64_t usable = machine_memory();
+    for (const MemoryGroup& group : limits.memory) usable = std::min(usable, group.limit);
+    return usable;
+}
+
+std::size_t free_group_memory(const GroupLimits& limits) {
+    std::uint64_t free = NONE;
+    for (const MemoryGroup& group : limits.memory) free = std::min(free, free_bytes(group));
+    return free;
 }
 
 namespace {
 
-const GroupLimits& limits_at_begin() {
-    static const GroupLimits limits = group_limits("");
+GroupLimits& process_limits() {
+    static GroupLimits limits = group_limits("");
     return limits;
 }
 
 }  // namespace
 
-unsigned hardware_threads() { return hardware_threads(limits_at_begin()); }
+unsigned hardware_threads() { return hardware_threads(process_limits()); }
 
-std::size_t usable_memory() { return usable_memory(limits_at_begin()); }
+std::size_t usable_memory() { return usable_memory(process_limits()); }
+
+std::size_t free_group_memory() { return free_group_memory(process_limits()); }
+
+void use_limits_below(const std::string& root) { process_limits() = group_limits(root); }
 
 }  // namespace headrace

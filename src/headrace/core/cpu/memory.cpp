@@ -1,16 +1,11 @@
 #include "core/cpu/memory.hpp"
 
-#include <pthread.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
-#include <utility>
-#include <vector>
 
 #include "core/cpu/limits.hpp"
 
@@ -23,135 +18,10 @@ constexpr std::size_t HUGE_PAGE = std::size_t{2} << 20;
 // columns.
 constexpr std::size_t HUGE_FROM = std::size_t{16} << 20;
 constexpr std::size_t COMMIT_STEP = std::size_t{64} << 20;
-// Linux allows 65,530 mappings a process. A region takes two: its memory, and the address space that it may grow into.
-// With more regions than this, fit() releases the address space, and mappings are not cached.
-constexpr std::size_t MANY_MAPPINGS = 8192;
-std::atomic<std::size_t> mappings{0};
 
 std::size_t round_up(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
 
-void unmap(const Mapping& mapping) {
-    munmap(mapping.data, mapping.reserved);
-    mappings.fetch_sub(1, std::memory_order_relaxed);
-}
-
-bool are_many() { return mappings.load(std::memory_order_relaxed) > MANY_MAPPINGS; }
-
-// Cache of free mappings, the most recent last. It holds at most a quarter of the memory that the process may use.
-class WaitingMappings {
-public:
-    // Take a mapping of at least `length` bytes; `reserved` is 0 if there is none. The most recent one of the same use
-    // is preferred, because its pages are present as far as needed. The next choice is the smallest, the oldest of
-    // equal ones.
-    Mapping take(std::size_t length, std::uint32_t use) {
-        const std::lock_guard lock(mutex_);
-        std::size_t best = waiting_.size();
-        for (std::size_t i = 0; i < waiting_.size(); ++i) {
-            if (waiting_[i].reserved < length) continue;
-            if (best == waiting_.size() || is_better(waiting_[i], waiting_[best], use)) best = i;
-        }
-        return best == waiting_.size() ? Mapping{} : remove(best);
-    }
-
-    // Cache the mapping, or unmap it if that fails; adding to the list may fail for lack of memory.
-    void give(const Mapping& mapping) noexcept {
-        if (mapping.dirty == 0 || are_many()) {
-            unmap(mapping);
-            return;
-        }
-        std::unique_lock lock(mutex_);
-        if (!insert(waiting_.end(), mapping)) return;
-        waiting_.back().is_kept = true;
-        reserved_ += mapping.dirty;
-        while (bytes_ > usable_memory() / 4) unmap(remove(0));
-        while (reserved_ > usable_memory() / 64) free_oldest(lock);
-    }
-
-    void clear() {
-        const std::lock_guard lock(mutex_);
-        while (!waiting_.empty()) unmap(remove(0));
-    }
-
-    // Locked during fork(), so that the child's copy is not held by a thread that does not exist there.
-    std::mutex& mutex() { return mutex_; }
-
-private:
-    bool insert(std::vector<Mapping>::const_iterator place, const Mapping& mapping) noexcept {
-        try {
-            waiting_.insert(place, mapping);
-        } catch (const std::bad_alloc&) {
-            unmap(mapping);
-            return false;
-        }
-        bytes_ += mapping.dirty;
-        return true;
-    }
-
-    Mapping remove(std::size_t i) {
-        const Mapping mapping = waiting_[i];
-        waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
-        bytes_ -= mapping.dirty;
-        if (mapping.is_kept) reserved_ -= mapping.dirty;
-        return mapping;
-    }
-
-    static bool is_better(const Mapping& one, const Mapping& best, std::uint32_t use) {
-        const bool has_use = use != 0 && one.use == use, best_has = use != 0 && best.use == use;
-        return has_use != best_has ? has_use : has_use || one.reserved < best.reserved;
-    }
-
-    // Let the kernel reclaim the pages of the oldest mapping. MADV_FREE costs as much as it saves if the mapping is
-    // reused immediately, as in a stream of batches. So it is not applied to the most recent mappings.
-    void free_oldest(std::unique_lock<std::mutex>& lock) noexcept {
-        const auto smallest =
-            std::find_if(waiting_.begin(), waiting_.end(), [](const Mapping& one) { return one.is_kept; });
-        Mapping mapping = remove(static_cast<std::size_t>(smallest - waiting_.begin()));
-        lock.unlock();
-        const bool is_free = madvise(mapping.data, mapping.committed, MADV_FREE) == 0;
-        if (!is_free) unmap(mapping);
-        lock.lock();
-        if (!is_free) return;
-        mapping.is_kept = false;
-        insert(waiting_.begin(), mapping);
-    }
-
-    std::mutex mutex_;
-    std::vector<Mapping> waiting_;
-    std::size_t reserved_ = 0;  // bytes that the kernel may not reclaim
-    std::size_t bytes_ = 0;
-};
-
-// The cache of the process. It is never destroyed, since buffers may outlive any static object. Limits are read on
-// first use, so that loading this module reads no file.
-WaitingMappings& waiting_mappings = *new WaitingMappings;
-
-[[maybe_unused]] const int fork_handlers =
-    pthread_atfork([] { waiting_mappings.mutex().lock(); }, [] { waiting_mappings.mutex().unlock(); },
-                   [] { waiting_mappings.mutex().unlock(); });
-
-void* reserve(std::size_t length) {
-    return mmap(nullptr, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-}
-
-// Cached mappings occupy address space. If it is limited (ulimit -v), they are released before an allocation fails.
-Mapping map_anew(std::size_t length, bool huge) {
-    void* mapped = reserve(length);
-    if (mapped == MAP_FAILED) {
-        release_unused_memory();
-        mapped = reserve(length);
-    }
-    if (mapped == MAP_FAILED) throw OutOfMemory(length);
-    mappings.fetch_add(1, std::memory_order_relaxed);
-    if (huge) madvise(mapped, length, MADV_HUGEPAGE);
-    return {static_cast<std::byte*>(mapped), length};
-}
-
 }  // namespace
-
-void release_unused_memory() { waiting_mappings.clear(); }
-
-OutOfMemory::OutOfMemory(std::size_t bytes)
-    : message_("the system refused " + std::to_string(bytes) + " bytes of memory") {}
 
 void Budget::charge(std::size_t bytes) {
     const std::size_t before = used_.fetch_add(bytes, std::memory_order_relaxed);
@@ -161,6 +31,37 @@ void Budget::charge(std::size_t bytes) {
                               std::to_string(before) + " in use, " + std::to_string(bytes) + " more asked for)");
 }
 
+namespace {
+
+void check_group_memory(std::size_t bytes) {
+    std::size_t free = free_group_memory();
+    const std::size_t limit = usable_memory(), spare = limit / 16;
+    const auto is_enough = [&] { return free >= spare && free - spare >= bytes; };
+    if (is_enough()) return;
+    release_unused_memory();
+    free = free_group_memory();
+    if (is_enough()) return;
+    throw MemoryLimitExceeded("the container (control group) of this process has " + std::to_string(free) + " of " +
+                              std::to_string(limit) + " bytes of memory left, less than a 16th" +
+                              (bytes == 0 ? "" : " and the " + std::to_string(bytes) + " asked for"));
+}
+
+// Smaller allocations and amounts of work are not checked.
+std::size_t large_for_group() { return usable_memory() / 64; }
+
+}  // namespace
+
+void require_group_memory(std::size_t bytes) {
+    if (bytes >= large_for_group()) check_group_memory(bytes);
+}
+
+void poll_group_memory(std::size_t bytes) {
+    static std::atomic<std::size_t> bytes_since_check{0};
+    if (bytes_since_check.fetch_add(bytes, std::memory_order_relaxed) + bytes < large_for_group()) return;
+    check_group_memory(0);
+    bytes_since_check.store(0, std::memory_order_relaxed);
+}
+
 Region::Region(std::size_t bound, std::shared_ptr<Budget> budget, Content content, std::uint32_t use)
     : content_(content), budget_(std::move(budget)) {
     const std::size_t size = bound + SLACK;
@@ -168,10 +69,7 @@ Region::Region(std::size_t bound, std::shared_ptr<Budget> budget, Content conten
         take_heap(size);
         return;
     }
-    const std::size_t length = round_up(size, HUGE_PAGE);
-    mapping_ = waiting_mappings.take(length, use);
-    if (!is_mapped()) mapping_ = map_anew(length, bound >= HUGE_FROM);
-    mapping_.use = use;
+    mapping_ = take_mapping(round_up(size, HUGE_PAGE), use, bound >= HUGE_FROM);
     data_ = mapping_.data;
 }
 
@@ -185,7 +83,7 @@ void Region::take_heap(std::size_t size) {
 Region::~Region() {
     if (is_mapped()) {
         mapping_.dirty = std::max(mapping_.dirty, std::min(used_ + SLACK, mapping_.committed));
-        waiting_mappings.give(mapping_);
+        give_mapping(mapping_);
     } else if (!lender_) {
         std::free(data_);
     }
@@ -278,7 +176,7 @@ void Region::fit() {
         return;
     }
     const std::size_t keep = round_up(needed, HUGE_PAGE);
-    if (keep >= mapping_.reserved || !are_many()) return;
+    if (keep >= mapping_.reserved || !has_many_mappings()) return;
     munmap(data_ + keep, mapping_.reserved - keep);
     mapping_.reserved = keep;
     mapping_.committed = std::min(mapping_.committed, keep);

@@ -10,22 +10,14 @@
 #include <string>
 #include <utility>
 
+#include "core/cpu/mapping_cache.hpp"
+
 namespace headrace {
 
 // Thrown when an allocation exceeds the budget. Unlike that of std::bad_alloc, its message has the requested size.
 class MemoryLimitExceeded : public std::bad_alloc {
 public:
     explicit MemoryLimitExceeded(std::string message) : message_(std::move(message)) {}
-    const char* what() const noexcept override { return message_.c_str(); }
-
-private:
-    std::string message_;
-};
-
-// Thrown when the system refuses memory or address space.
-class OutOfMemory : public std::bad_alloc {
-public:
-    explicit OutOfMemory(std::size_t bytes);
     const char* what() const noexcept override { return message_.c_str(); }
 
 private:
@@ -45,20 +37,13 @@ private:
     std::atomic<std::size_t> used_{0};
 };
 
-// Address space and memory of a region, cached for reuse when the region is freed. The kernel may reclaim the pages
-// (MADV_FREE), except those of the most recent mappings. Until then the next user saves the page faults, which cost
-// more than parsing.
-struct Mapping {
-    std::byte* data = nullptr;
-    std::size_t reserved = 0;
-    std::size_t committed = 0;
-    std::size_t dirty = 0;  // bytes after the first `dirty` are zero
-    bool is_kept = false;   // while cached: the kernel may not reclaim its pages
-    std::uint32_t use = 0;  // `use` of its last region
-};
+// Throw MemoryLimitExceeded before the system ends the process: if the control group of the process has not `bytes`
+// more and a 16th of its limit. Cached memory is released first. Small allocations are not checked.
+void require_group_memory(std::size_t bytes);
 
-// Return cached memory to the system.
-void release_unused_memory();
+// Count bytes of text that become values, over all calls. After each 64th of the group's limit, check that it
+// has a 16th left.
+void poll_group_memory(std::size_t bytes);
 
 class Region {
 public:

@@ -194,7 +194,10 @@ def _append_member(text: bytearray, form: Compression, pending: _Input, memory_l
             if not piece:
                 raise _MalformedError("it is truncated: its end is missing")
         left = form.max_output if memory_limit is None else min(form.max_output, memory_limit - len(text) + 1)
-        text += decompressor.decompress(piece, left)
-        if memory_limit is not None and len(text) > memory_limit:
+        more = decompressor.decompress(piece, left)
+        text += more
+        if memory_limit is None:
+            _native.poll_group_memory(len(more))
+        elif len(text) > memory_limit:
             raise MemoryLimitError(f"the decompressed text is longer than memory_limit = {memory_limit} bytes")
     pending.put_back(decompressor.unused_data or b"")  # lz4 gives None instead of empty bytes

@@ -182,8 +182,11 @@ def _decoded_whole(source: _native.Source, codec: str, begin: int, memory_limit:
     decoder = codecs.getincrementaldecoder(codec)(MARK_UNDECODABLE)
     text = bytearray()
     for at in range(begin, source.size, _PIECE):
-        text += in_utf8(decoder.decode(source.read(at, _PIECE), at + _PIECE >= source.size))
-        if memory_limit is not None and len(text) > memory_limit:
+        more = in_utf8(decoder.decode(source.read(at, _PIECE), at + _PIECE >= source.size))
+        text += more
+        if memory_limit is None:
+            _native.poll_group_memory(len(more))
+        elif len(text) > memory_limit:
             raise MemoryLimitError(f"the text, decoded from {codec}, is longer than memory_limit = {memory_limit} bytes")
     return text
 
