@@ -9,8 +9,8 @@ from headrace.arrange.gather.moved_items import MovedItems, RowNumbers
 from headrace.arrange.sort.gpu.common.key_type import KeyType
 from headrace.arrange.sort.gpu.common.launch import MAX_COLUMNS, MAX_U32_ROWS, MovedColumn, SortArrays, SortContext, row_bytes
 from headrace.arrange.sort.gpu.heavy_hitters.heavy_hitters import ExtractionBuffers, HeavyHitters
-from headrace.arrange.sort.gpu.lsd.lsd import SPLITTER_KEY_BYTES, DevicePlan, LsdSort, MsdUse, PlanInputs
-from headrace.arrange.sort.gpu.lsd.tuning import TileTuning, needs_u64_positions
+from headrace.arrange.sort.gpu.lsd.lsd import DevicePlan, LsdSort, MsdUse, PlanInputs
+from headrace.arrange.sort.gpu.lsd.tuning import SPLITTER_KEY_BYTES, TileTuning, needs_u64_positions
 from headrace.arrange.sort.gpu.msd.local_sorts import sort_in_one_block
 from headrace.arrange.sort.gpu.msd.local_tuning import BlockSortTuning
 from headrace.arrange.sort.gpu.msd.msd import MAX_KEYS, MsdSort

@@ -7,7 +7,7 @@
 namespace headrace {
 
 // Whether the first pass of an MSD sort is by splitters and later ones divide ranges. Only keys of 8 bytes have
-// splitters (SPLITTER_KEY_BYTES in lsd.py).
+// splitters (SPLITTER_KEY_BYTES in lsd/tuning.py).
 static __device__ __forceinline__ bool has_ranges(const DevicePlan& plan) {
     return !with_equals && sizeof(Key) == 8 && plan.has_splitters != 0;
 }

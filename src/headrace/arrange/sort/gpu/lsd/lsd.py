@@ -25,8 +25,6 @@ _PACKED_INPUTS = _INPUTS.packer()
 _PLAN_ARGUMENTS = f"PP{_INPUTS.argument}PP"
 _COPY_OR_REVERSE = Entry("arrange/sort/gpu/lsd/copy_or_reverse.cu", "copy_or_reverse", f"P{ARRAYS}QI", mode=LaunchMode.EARLY)
 _NO_DEFINES: dict[str, int] = {}
-SPLITTER_KEY_BYTES = 8
-"""Width of keys that may be divided by splitters. Keys of 4 bytes gain nothing: they have three passes at most."""
 SPLITTER_SAMPLES = 16
 """Keys of the sample for each splitter; as in splitters.cu."""
 WARP_KEYS = 32

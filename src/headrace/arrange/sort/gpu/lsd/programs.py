@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from headrace.arrange.sort.gpu.common.key_type import KeyType, SortProgram, key_types, program_rows
-from headrace.arrange.sort.gpu.lsd.lsd import SPLITTER_KEY_BYTES
-from headrace.arrange.sort.gpu.lsd.tuning import TUNINGS, LsdTuning
+from headrace.arrange.sort.gpu.lsd.tuning import SPLITTER_KEY_BYTES, TUNINGS, LsdTuning
 from headrace.gpu.kernels.source import ANY, Programs
 
 BENCH_TILE_MACROS: Mapping[str, list[Any]] = {

@@ -136,6 +136,10 @@ class PrefixHistogramTuning:
         return keys.defines(HR_BITS=bits, HR_THREADS=self.threads, HR_ROWS=self.rows, HR_FULL=self.count_limit)
 
 
+SPLITTER_KEY_BYTES = 8
+"""Width of keys that may be divided by splitters. Keys of 4 bytes gain nothing: they have three passes at most."""
+
+
 @dataclass(frozen=True, slots=True)
 class SplitterTuning:
     """Size of splitters.cu: threads of a block, 16-byte vectors of a thread, resident blocks of a multiprocessor."""

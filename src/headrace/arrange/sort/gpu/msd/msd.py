@@ -12,7 +12,8 @@ from functools import lru_cache
 
 from headrace.arrange.sort.gpu.common.key_type import KeyType
 from headrace.arrange.sort.gpu.common.launch import ARRAYS, RESIDENT_THREADS, SortArrays, SortContext
-from headrace.arrange.sort.gpu.lsd.lsd import SPLITTER_KEY_BYTES, DevicePlan
+from headrace.arrange.sort.gpu.lsd.lsd import DevicePlan
+from headrace.arrange.sort.gpu.lsd.tuning import SPLITTER_KEY_BYTES
 from headrace.arrange.sort.gpu.msd.local_sorts import LEAF_LIST, bin_sort_entry, block_radix_sort_entry, local_sort_shape
 from headrace.arrange.sort.gpu.msd.local_tuning import BinSortTuning
 from headrace.arrange.sort.gpu.msd.tuning import BUCKET_BYTES, RECORD_BYTES, HybridOptions, ListBounds, MsdTuning
