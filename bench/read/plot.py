@@ -51,7 +51,7 @@ def picture(results: dict[str, Any]) -> str:
             y += BAR
         y += GAP
     cores = results["machine"]["cores"]
-    title = f"GB/s of text to typed columns, import and first read, and best later one, {cores} cores, page cache warm (longer is better)"
+    title = f"GB/s of text to typed columns, import and first read, and best later read, {cores} cores (longer is better)"
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y}" font-family="sans-serif" font-size="11">'
     ground = f'{STYLE}<text x="10" y="18" font-size="13">{title}</text>'
     return f"{head}{ground}{''.join(parts)}</svg>\n"

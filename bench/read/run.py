@@ -8,8 +8,9 @@ Each contender runs in its own process. The processes take turns, so that noise 
 contender is timed, its answer for the whole file is compared with PyArrow's, in another process. A wrong one is not timed. If
 there are several sizes, only the smallest file is compared this way. The others repeat it, and their number of rows must be
 PyArrow's. A time is wall clock from the call to the usable table, with a warm page cache. The first read of a process includes
-the import of the reader's package and the allocation of its memory. It is shown first, as a median over processes. Ratios are to
-the best peer of the same run: first read to first read, best to best, median to median. Results name the commit and the machine.
+the import of the reader's package and the allocation of its memory. It is shown first, as a median over processes. A later read
+follows another one of its process at once. Ratios are to the best peer of the same run: first read to first read, best to best,
+median to median. Results name the commit and the machine.
 """
 
 from __future__ import annotations

@@ -35,19 +35,22 @@ def test_first_reads_are_a_median_of_processes_and_later_ones_the_best(monkeypat
     assert (row["memory"], row["result"]) == (10, 50)
 
 
-def test_the_first_read_of_a_worker_begins_before_the_import(
+def test_the_first_read_of_a_worker_begins_before_the_import_and_later_ones_follow_another(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def slowly_imported(*_: object) -> contenders.Read:
         time.sleep(0.05)
-        return lambda: None
+        return lambda: reads.append(time.sleep(0.02))
+
+    reads: list[None] = []
 
     monkeypatch.setitem(contenders.CONTENDERS, "slow", slowly_imported)
     monkeypatch.setattr(sys, "argv", ["worker", "slow", "taxi", "a.csv", "1"])
     monkeypatch.setattr(sys, "stdin", io.StringIO("read\nread\nstop\n"))
     worker.main()
     first, later = (json.loads(line)["seconds"] for line in capsys.readouterr().out.splitlines())
-    assert first >= 0.05 > later
+    assert first >= 0.07 > 0.04 > later
+    assert len(reads) == 3
 
 
 def test_a_reader_of_other_rows_or_with_an_error_before_takes_no_part(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
