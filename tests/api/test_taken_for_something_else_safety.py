@@ -24,9 +24,12 @@ def test_a_text_is_one_name() -> None:
     assert read_csv(text, columns="ab").to_pydict() == {"ab": [1]}
     assert scan_csv(text, columns="ab").read().to_pydict() == {"ab": [1]}
     assert read_csv([text], columns="ab").to_pydict() == {"ab": [1]}
-    for wrong in (5, b"ab", None, (name for name in "ab")):
+    assert scan_csv(text).select(0).read().to_pydict() == {"ab": [1]}
+    for wrong in (5.0, b"ab", None, (name for name in "ab")):
         with pytest.raises(OptionError, match="names or positions"):
             scan_csv(text).select(wrong)
+    with pytest.raises(OptionError, match="5"):
+        scan_csv(text).select(5).read()
     with pytest.raises(OptionError, match="unknown column in columns 'ba'"):
         scan_csv(text).select("ba").read()
 
