@@ -24,10 +24,10 @@ struct Mapping {
     std::byte* data = nullptr;
     std::size_t reserved = 0;
     std::size_t committed = 0;
-    std::size_t dirty = 0;                        // bytes after the first `dirty` are zero
-    std::uint32_t use = 0;                        // `use` of its last region
-    bool is_kept = false;                         // while cached: the kernel may not reclaim its pages
-    std::chrono::steady_clock::time_point freed;  // while cached
+    std::size_t dirty = 0;                          // bytes after the first `dirty` are zero
+    std::uint32_t use = 0;                          // `use` of its last region
+    bool is_kept = false;                           // while cached: the kernel may not reclaim its pages
+    std::chrono::steady_clock::time_point freed{};  // while cached
 };
 
 // Return a cached mapping of at least `bytes`, preferably of the same use, or a new one, with huge pages if `is_huge`.
