@@ -18,24 +18,31 @@ std::string_view isa_name(Isa isa) {
     return "scalar";
 }
 
-const std::vector<Isa>& available_isas() {
-    static const std::vector<Isa> isas = [] {
-        std::vector<Isa> found;
+namespace {
+
+std::vector<Isa> find_isas() {
+    std::vector<Isa> found;
 #if defined(__x86_64__)
-        __builtin_cpu_init();
-        const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
-                          __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("popcnt");
-        const bool avx512 = avx2 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-                            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                            __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
-        if (avx512) found.push_back(Isa::avx512);
-        if (avx2) found.push_back(Isa::avx2);
+    __builtin_cpu_init();
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+                      __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("popcnt");
+    const bool avx512 = avx2 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                        __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
+    if (avx512) found.push_back(Isa::avx512);
+    if (avx2) found.push_back(Isa::avx2);
 #endif
-        found.push_back(Isa::scalar);
-        return found;
-    }();
-    return isas;
+    found.push_back(Isa::scalar);
+    return found;
 }
+
+// Not a static local: a child forked during its initialization would wait for it forever. Never destroyed, since
+// threads may read it while the process exits.
+const std::vector<Isa>& ISAS = *new std::vector<Isa>(find_isas());
+
+}  // namespace
+
+const std::vector<Isa>& available_isas() { return ISAS; }
 
 Isa choose_isa(std::string_view name) {
     if (name.empty()) {

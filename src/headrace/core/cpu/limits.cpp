@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
 #include <string_view>
 #include <thread>
 
@@ -165,9 +167,16 @@ std::size_t free_group_memory(const GroupLimits& limits) {
 
 namespace {
 
+std::atomic<GroupLimits*> known_limits{nullptr};
+
+// Each thread that finds no limits reads them, and the first to end publishes its own. A static local would lock the
+// others out instead. A child that is forked meanwhile would inherit the lock without the thread that releases it.
 GroupLimits& process_limits() {
-    static GroupLimits limits = group_limits("");
-    return limits;
+    GroupLimits* known = known_limits.load(std::memory_order_acquire);
+    if (known != nullptr) return *known;
+    auto read = std::make_unique<GroupLimits>(group_limits(""));
+    if (!known_limits.compare_exchange_strong(known, read.get(), std::memory_order_acq_rel)) return *known;
+    return *read.release();
 }
 
 }  // namespace

@@ -1,0 +1,60 @@
+// Tests that a child forked while another thread reads the limits of the process reads them itself.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "check.hpp"
+#include "core/cpu/limits.hpp"
+
+using namespace headrace;
+
+namespace {
+
+using std::chrono::microseconds;
+
+constexpr unsigned SECONDS_TO_WAIT = 20;
+
+bool ended_well(pid_t child) {
+    int status = 0;
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
+// Return whether a child finds limits that is forked `delay` after another thread of this process begins to read them
+// for the first time.
+bool child_reads(microseconds delay) {
+    std::atomic<bool> begins{false};
+    std::thread reader([&] {
+        begins = true;
+        hardware_threads();
+    });
+    while (!begins) {
+    }
+    const auto end = std::chrono::steady_clock::now() + delay;
+    while (std::chrono::steady_clock::now() < end) {
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(SECONDS_TO_WAIT);
+        _exit(hardware_threads() != 0 ? 0 : 1);
+    }
+    const bool is_good = ended_well(child);
+    reader.join();
+    return is_good;
+}
+
+}  // namespace
+
+// Each round forks a process that has not read its limits yet. To read them takes some 100 microseconds.
+int main() {
+    for (int round = 0; round < 60; ++round) {
+        const pid_t process = fork();
+        if (process == 0) _exit(child_reads(microseconds(5 * round)) ? 0 : 1);
+        const bool is_good = ended_well(process);
+        CHECK(is_good);
+        if (!is_good) break;
+    }
+    return check::finish();
+}
