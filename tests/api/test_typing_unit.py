@@ -25,7 +25,10 @@ strict = True
 follow_imports = silent
 [mypy-pyarrow.*,pandas.*,cupy.*,torch.*]
 ignore_missing_imports = True
+[mypy-coming_from_page]
+disable_error_code = attr-defined
 """
+"""The page on other readers uses aliases, such as `height`, which a type checker does not know."""
 
 
 @pytest.mark.long
