@@ -257,7 +257,8 @@ def name_texts(record: FirstRecord, options: SchemaOptions) -> list[str]:
 
 
 def _declared_names(options: SchemaOptions) -> list[str] | None:
-    if (options.names, options.new_names) != (None, None) and isinstance(options.schema, Mapping):
+    is_named = options.names is not None or options.new_names is not None
+    if is_named and isinstance(options.schema, Mapping):
         raise OptionError("names and a schema with names are both given; pass one of them")
     if isinstance(options.schema, Mapping):
         if wrong := [name for name in options.schema if not is_name(name)]:
