@@ -68,7 +68,7 @@ TAKES: dict[str, set[str]] = {
     "lineterminator": {"none", *BYTES, "digits"},
     "line_end": {"none", *BYTES, "digits"},
     "header": {"none", "true", "false", *FROM_ZERO, "list of numbers", "pair", "range"},
-    "names": NONE,
+    "names": NONE | {"empty dict"},
     "columns": {"none", *POSITIONS, "empty set", "set", "set of texts"},
     "schema": NONE,
     "dtypes": {"none", "empty dict", "empty list", "empty tuple"},

@@ -256,6 +256,14 @@ def test_plain_array_of_a_kind_without_null_is_refused_where_there_is_one(dtype)
     assert np.asarray(floats[:1], dtype=dtype).tolist() == [1]
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", ["a", "a5", "|a5"])
+def test_old_names_of_bytes_are_refused_without_a_warning(dtype):
+    with pytest.raises(TypeError, match="dtype must be a type of NumPy for single values"):
+        column("int64", "q", [1]).__array__(dtype)
+    assert column("int64", "q", [1]).__array__("S5").tolist() == [b"1"]
+
+
 @pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="NumPy 1 does not pass copy= on")
 def test_plain_array_copies_as_asked():
     made = column("int64", "q", [1, 2])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from headrace.core.buffer import Buffer
@@ -15,6 +16,10 @@ except ImportError:
 
 if TYPE_CHECKING:
     from headrace.columns.column import Column
+
+
+_OLD_BYTES = re.compile(r"[<>=|]?a\d*")
+"""The old name of NumPy's bytes, ``S``, for which NumPy gives a warning."""
 
 
 def as_numpy(column: Column) -> np.ndarray[Any, Any]:
@@ -56,7 +61,7 @@ def as_plain_numpy(column: Column, dtype: Any, copy: bool | None) -> np.ndarray[
 
 def _dtype_of(given: object) -> np.dtype[Any]:
     try:
-        found = np.dtype(given)
+        found = None if isinstance(given, str) and _OLD_BYTES.fullmatch(given) else np.dtype(given)
     except Exception:  # noqa: BLE001  NumPy raises many kinds for what is not a type
         found = None
     if found is None or found.kind == "V":

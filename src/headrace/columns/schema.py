@@ -79,13 +79,15 @@ class PlannedColumns:
 class SchemaOptions:
     """Options that describe the columns.
 
-    `kinds` distinguishes names from values in the first record. `reason` explains `header` if the caller did not give it. With
-    `replace_invalid`, undecodable bytes in names become U+FFFD; otherwise they are escaped. `also` names columns
-    that are read after `columns`, where the text has them.
+    `new_names` holds new names of some columns, by name or position. `kinds` distinguishes names from values in the
+    first record. `reason` explains `header` if the caller did not give it. With `replace_invalid`, undecodable bytes in
+    names become U+FFFD; otherwise they are escaped. `also` names columns that are read after `columns`, where the text
+    has them.
     """
 
     header: bool | str = "infer"
     names: Sequence[str] | None = None
+    new_names: Mapping[str | int, str] | None = None
     schema: SchemaLike | None = None
     dtypes: DTypesLike | None = None
     infer_schema: bool = True
@@ -199,7 +201,25 @@ def plan_names(first: FirstRecord | None, options: SchemaOptions) -> tuple[tuple
     names, renamed = _plan_unique_names(first, found, given, options)
     if not names:
         raise OptionError("names and schema name no column; a table has at least one")
-    return names, renamed
+    return (names, renamed) if options.new_names is None else _with_new_names(names, renamed, options.new_names)
+
+
+def _with_new_names(
+    names: tuple[str, ...], renamed: Mapping[str, str], new_names: Mapping[str | int, str]
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the names and those that were changed, as in `plan_names`, after the caller's new names of some columns."""
+    places = positions_of("names", new_names, names)
+    if twice := _repeated(places):
+        raise OptionError(f"names renames column {names[twice[0]]!r} more than once")
+    if wrong := [name for name in new_names.values() if not is_name(name)]:
+        raise OptionError(f"names has the new name {shown(wrong[0])}, which is not a text")
+    result = list(names)
+    for place, name in zip(places, new_names.values(), strict=True):
+        result[place] = name
+    if repeated := _repeated(result):
+        raise OptionError(f"names gives two columns the name {repeated[0]!r}")
+    final = dict(zip(names, result, strict=True))
+    return tuple(result), {old: final[name] for old, name in renamed.items()}
 
 
 def widen_names(names: tuple[str, ...], width: int, collected: str | None) -> tuple[str, ...]:
@@ -237,7 +257,8 @@ def name_texts(record: FirstRecord, options: SchemaOptions) -> list[str]:
 
 
 def _declared_names(options: SchemaOptions) -> list[str] | None:
-    if options.names is not None and isinstance(options.schema, Mapping):
+    is_named = options.names is not None or options.new_names is not None
+    if is_named and isinstance(options.schema, Mapping):
         raise OptionError("names and a schema with names are both given; pass one of them")
     if isinstance(options.schema, Mapping):
         if wrong := [name for name in options.schema if not is_name(name)]:

@@ -12,13 +12,22 @@ import pytest
 
 import headrace
 from headrace import OptionError, Table, UnknownColumnError, col, read_csv
+from headrace.core.expressions.column_expression import ColumnExpression
 
 TABLE = read_csv(b"a,b,s,d,t\n1,1.5,x,2024-01-01,2024-01-01T10:00:00\n2,,yx,2024-02-01,\n,3.5,,,2025-01-01T00:00:00\n")
+
+
+_ONE = ColumnExpression("literal", (), 1)
 
 
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
+        (lambda: ColumnExpression.combined("==", "x", "x"), "'x' == 'x' has no column; an operator takes at least one"),
+        (lambda: ColumnExpression.combined("<", 1, 2), "1 < 2 has no column"),
+        (lambda: ColumnExpression.combined("+", 1, 2) == col("a"), "1 \\+ 2 has no column"),
+        (lambda: _ONE.is_null() & (col("a") > 1), "1.is_null\\(\\) has no column"),
+        (lambda: _ONE.is_in([1]), "1.is_in\\(\\[1\\]\\) has no column"),
         (lambda: col("a"), "takes conditions, such as col\\('price'\\) > 3, not values of int64"),
         (lambda: col("a") > "x", "'x' is compared with a column of int64; compare it with a number"),
         (lambda: col("a") > True, "True is compared with a column of int64"),

@@ -13,9 +13,13 @@ COLUMN_OPTIONS = (
         "names",
         default=None,
         parse=parsers.unchecked,
-        help="names of the columns, for a text without a header or instead of it",
+        help="names of the columns, for a text without a header or instead of it; or new names of some columns",
         aliases=("column_names",),
-        flags=(Flag("--names", "names", metavar="A,B,..."),),
+        flags=(
+            Flag(
+                "--names", "names", metavar="A,B,...", help="names of the columns, for a text without a header or instead of it"
+            ),
+        ),
     ),
     Option(
         "columns",

@@ -262,11 +262,15 @@ def _schema_options(parsed: Parsed, values: ValueOptions) -> SchemaOptions:
     has_indexes = isinstance(parsed["header"], tuple)
     forms = values.forms
     nulls = {b"", *forms.null_texts, *forms.null_words, *(text for texts in forms.null_texts_of.values() for text in texts)}
+    names = parsed["names"]
+    new_names = names if isinstance(names, Mapping) else None
     words = frozenset((*values.true_words, *values.false_words))
     return _group(
         SchemaOptions,
         parsed,
         header=True if has_indexes else parsed["header"],
+        names=None if new_names is not None else names,
+        new_names=new_names,
         kinds=FieldKinds(values.marks, forms.dates.any_of_them, words, frozenset(nulls)),
         replace_invalid=values.replace_invalid,
     )

@@ -44,7 +44,7 @@ class CsvKeywords(TypedDict, total=False):
     dialect: DialectLike | None
     sep: str | bytes
     header: bool | Literal["infer"] | int | Sequence[int] | None
-    names: Sequence[str] | None
+    names: Sequence[str] | Mapping[str | int, str] | None
     columns: ColumnsLike | None
     schema: SchemaLike | None
     dtypes: DTypesLike | None

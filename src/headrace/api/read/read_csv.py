@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -43,7 +43,7 @@ def read_csv(
     dialect: DialectLike | None = None,
     sep: str | bytes = ",",
     header: bool | Literal["infer"] | int | Sequence[int] | None = "infer",
-    names: Sequence[str] | None = None,
+    names: Sequence[str] | Mapping[str | int, str] | None = None,
     columns: ColumnsLike | None = None,
     schema: SchemaLike | None = None,
     dtypes: DTypesLike | None = None,
@@ -129,6 +129,7 @@ def read_csv(
         joined (``a_x``). Records before the header are skipped. None means False.
     names
         Names of the columns, for a text without a header or instead of it. Their number is the number of fields of a record.
+        A mapping renames some columns: from a name or position in the text to the new name, which other options then use.
     columns
         Names or positions of the columns to read, in the order of the table; those of a set, in the order of the text. The
         others are not converted. One text is one name. A mapping of names to types is a `schema`. None for all.

@@ -79,6 +79,8 @@ class _Compiler:
         if symbol == "literal":
             return FilterOperand(b"", 1, "", Quantity("literal"), plain(expression.value))
         parts = [self.part(part) for part in expression.parts]
+        if all(part.is_literal for part in parts):
+            raise OptionError(f"{expression!r} has no column; an operator takes at least one, such as headrace.col('price')")
         if symbol == "~":
             return self.truth(parts[0], "~").then("~")
         if symbol == "is_null":
