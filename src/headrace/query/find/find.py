@@ -18,9 +18,7 @@ from headrace.core.options import flag
 from headrace.query.find.pattern import prepared
 
 
-def find(
-    text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: bool = False, context: Context | None = None
-) -> Any:
+def find(text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: bool = False, context: Context | None = None) -> Any:
     """Return all positions of a pattern in a text of bytes.
 
     Parameters
@@ -72,9 +70,7 @@ def find(
     return result[0].owner
 
 
-def count(
-    text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: bool = False, context: Context | None = None
-) -> int:
+def count(text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: bool = False, context: Context | None = None) -> int:
     """Return the number of positions that `find` returns, without storing them.
 
     Parameters
