@@ -49,7 +49,7 @@ class Pattern:
 
     @property
     def ignore_case(self) -> bool:
-        """Whether ASCII letters match in either case."""
+        """True if ASCII letters match in either case."""
         return self._ignore_case
 
     @property

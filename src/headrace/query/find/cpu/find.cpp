@@ -17,19 +17,19 @@ HR_FOR_EACH_ISA(const PatternKernels&(), pattern_kernels)
 namespace {
 
 constexpr u64 all = ~u64{0};
-constexpr u64 kept_share = 64;       // a piece keeps at most one position of so many
+constexpr u64 stored_share = 64;     // a piece keeps one position in 64 at most
 constexpr u64 patterns_a_piece = 4;  // least length of a piece: a linear search reads a pattern's length past its end
 
-struct Piece {
-    std::vector<u64> kept;  // all positions, if they are few
-    u64 count = 0;          // all positions
-    u64 entry = 0;          // first position that overlaps no hit of the pieces before
-    u64 place = 0;          // index of the piece's first position in the result
+struct PieceHits {
+    std::vector<u64> stored;  // all positions, if they are few
+    u64 count = 0;            // all positions
+    u64 entry = 0;            // first position that overlaps no hit of the pieces before
+    u64 place = 0;            // index of the piece's first position in the result
 };
 
-class Search {
+class PatternSearch {
 public:
-    Search(const FindPattern& pattern, const FindText& text, const FindResources& resources)
+    PatternSearch(const FindPattern& pattern, const FindText& text, const FindResources& resources)
         : plan_(find_plan(pattern, text)),
           text_(text),
           threads_(resources.threads),
@@ -66,7 +66,7 @@ public:
     u64 prepare(bool overlapping) {
         selects_ = !overlapping && plan_.period < plan_.length;
         found_.resize(starts_.number());
-        const auto scratch = [&] { return std::vector<u64>(starts_.length / kept_share); };
+        const auto scratch = [&] { return std::vector<u64>(starts_.length / stored_share); };
         for_each_piece(
             starts_.number(), threads_, scratch,
             [&](std::vector<u64>& out, u64 piece) {
@@ -74,14 +74,14 @@ public:
                 search(piece, found);
                 found_[piece].count = found.count;
                 if (found.count <= out.size()) {
-                    found_[piece].kept.assign(out.begin(), out.begin() + static_cast<i64>(found.count));
+                    found_[piece].stored.assign(out.begin(), out.begin() + static_cast<i64>(found.count));
                 }
             },
             [](const std::vector<u64>&) {});
         u64 total = 0, entry = 0;
-        std::vector<u64> room;
+        std::vector<u64> spare;
         for (u64 i = 0; i < found_.size(); ++i) {
-            Piece& piece = found_[i];
+            PieceHits& piece = found_[i];
             piece.place = total;
             piece.entry = entry;
             if (!selects_) {
@@ -89,7 +89,7 @@ public:
                 continue;
             }
             check_interrupt();
-            const u64* const positions = positions_of(i, room);
+            const u64* const positions = positions_of(i, spare);
             for (u64 k = 0; k < piece.count; ++k) {
                 if (positions[k] < entry) continue;
                 entry = positions[k] + plan_.length;
@@ -103,7 +103,7 @@ public:
         take_pages(out, total * sizeof(u64), threads_);
         for_each_piece(
             starts_.number(), threads_, [] { return std::vector<u64>(); },
-            [&](std::vector<u64>& room, u64 piece) { write_piece(piece, room, out + found_[piece].place); },
+            [&](std::vector<u64>& spare, u64 piece) { write_piece(piece, spare, out + found_[piece].place); },
             [](const std::vector<u64>&) {});
     }
 
@@ -113,24 +113,24 @@ private:
         kernel_(plan_, {text_.bytes, begin, begin + starts_.size(piece)}, found);
     }
 
-    // Returns the positions of a piece, in its own memory or in `room`.
-    const u64* positions_of(u64 index, std::vector<u64>& room) const {
-        const Piece& piece = found_[index];
-        if (piece.count == piece.kept.size()) return piece.kept.data();
-        if (room.size() < piece.count) room.resize(piece.count);
-        FoundPositions found{room.data(), piece.count, all};
+    // Returns the positions of a piece, in its own memory or in `spare`.
+    const u64* positions_of(u64 index, std::vector<u64>& spare) const {
+        const PieceHits& piece = found_[index];
+        if (piece.count == piece.stored.size()) return piece.stored.data();
+        if (spare.size() < piece.count) spare.resize(piece.count);
+        FoundPositions found{spare.data(), piece.count, all};
         search(index, found);
-        return room.data();
+        return spare.data();
     }
 
-    void write_piece(u64 index, std::vector<u64>& room, u64* out) const {
-        const Piece& piece = found_[index];
-        if (!selects_ && piece.count != piece.kept.size()) {
+    void write_piece(u64 index, std::vector<u64>& spare, u64* out) const {
+        const PieceHits& piece = found_[index];
+        if (!selects_ && piece.count != piece.stored.size()) {
             FoundPositions found{out, piece.count, all};
             search(index, found);
             return;
         }
-        const u64* const positions = positions_of(index, room);
+        const u64* const positions = positions_of(index, spare);
         if (!selects_) {
             std::copy_n(positions, piece.count, out);
             return;
@@ -149,26 +149,26 @@ private:
     decltype(PatternKernels::find) kernel_;
     Pieces starts_;  // of positions where the pattern may begin
     bool selects_ = false;
-    std::vector<Piece> found_;
+    std::vector<PieceHits> found_;
 };
 
 }  // namespace
 
 void pattern_positions(const FindPattern& pattern, const FindText& text, bool overlapping,
                        const std::function<u64*(u64)>& allocate, const FindResources& resources) {
-    Search search(pattern, text, resources);
+    PatternSearch search(pattern, text, resources);
     const u64 total = search.prepare(overlapping);
     search.write(allocate(total), total);
 }
 
 u64 pattern_count(const FindPattern& pattern, const FindText& text, bool overlapping, const FindResources& resources) {
-    Search search(pattern, text, resources);
+    PatternSearch search(pattern, text, resources);
     if (overlapping || pattern.period == pattern.bytes.size()) return search.count();
     return search.prepare(overlapping);
 }
 
 std::optional<u64> first_pattern(const FindPattern& pattern, const FindText& text, const FindResources& resources) {
-    return Search(pattern, text, resources).first();
+    return PatternSearch(pattern, text, resources).first();
 }
 
 }  // namespace headrace

@@ -1,10 +1,10 @@
 // Finds a pattern in one range of positions; compiled once per instruction set.
 //
-// Up to 16 bytes of the pattern, the rarest first, are each compared at 64 positions at once, until no position is left
-// (Mula, "SIMD-friendly algorithms for substring searching", with bytes chosen by rarity as in memchr). If these are
-// all bytes of the pattern, the positions left are hits. Otherwise they are verified by 8-byte words, under a budget of
-// bytes a position. Past the budget the rest of the range is searched by an algorithm that reads each byte a fixed
-// number of times. So no text takes quadratic time:
+// Up to 16 bytes of the pattern are each compared at 64 positions at once, the rarest first, until no position is left.
+// (Mula, "SIMD-friendly algorithms for substring searching"; the choice by rarity is that of memchr.) If these are all
+// bytes of the pattern, the positions left are hits. Otherwise they are verified by 8-byte words, under a budget of
+// bytes a position. Past the budget, a linear algorithm searches the rest of the range. So no text takes quadratic
+// time.
 // - A pattern of period p <= length / 2 occurs only inside runs of text[i] == text[i + p]. In a run, hits are p apart.
 // - Others are found by Knuth, Morris and Pratt's automaton.
 // Bytes moved per position: 1, from memory.
@@ -162,8 +162,8 @@ private:
         return i;
     }
 
-    // Adds the hits from begin to end, which begin in one run: the first period of the pattern equals none of its own
-    // rotations, so it occurs in the run's first period once, if at all, and then every period.
+    // Adds the hits from begin to end, which begin in one run. The first period of the pattern equals none of its own
+    // rotations. So it occurs in the run's first period at most once. After that it occurs every period.
     bool add_run(u64 begin, u64 end) {
         const u64 period = plan_.period, near = end - begin < period ? end : begin + period;
         u64 first = end;

@@ -15,9 +15,9 @@ constexpr u64 compared_all = 256;  // longer patterns have their bytes' last off
 // Counts of the bytes of a sample. Places are not even, so that no period of the text hides a byte.
 std::array<u32, 256> sampled_counts(const FindText& text, bool ignore_case) {
     std::array<u32, 256> counts{};
-    const u64 taken = std::min(samples, text.size), step = taken == 0 ? 0 : text.size / taken;
+    const u64 sampled = std::min(samples, text.size), step = sampled == 0 ? 0 : text.size / sampled;
     u64 random = 0x9E3779B97F4A7C15;
-    for (u64 i = 0; i < taken; ++i) {
+    for (u64 i = 0; i < sampled; ++i) {
         random = random * 6364136223846793005 + 1442695040888963407;
         const u8 byte = text.bytes[i * step + (random >> 33) % step];
         ++counts[ignore_case ? fold_byte(byte) : byte];

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace
-from headrace import Context, MemoryLimitError, OptionError, UnsupportedDeviceError, _native
+from headrace import Context, Device, MemoryLimitError, OptionError, UnsupportedDeviceError, _native
 
 CONTEXTS = [Context(isa=isa, threads=threads) for isa in _native.isas() for threads in (1, 3)]
 PIECE = 256 << 10
@@ -150,4 +150,4 @@ def test_limits() -> None:
     with pytest.raises(MemoryLimitError):
         headrace.find(bytes(1000), b"\0", context=Context(memory_limit=100))
     with pytest.raises(UnsupportedDeviceError, match="on the CPU"):
-        headrace.find(b"a", b"a", context=Context(device="cuda"))
+        headrace.find(b"a", b"a", context=Context(device=Device("cuda")))
