@@ -1,6 +1,6 @@
 // Finds a pattern in one range of positions; compiled once per instruction set.
 //
-// Up to 16 bytes of the pattern are each compared at 64 positions at once, the rarest first, until no position is left.
+// Up to 16 bytes of the pattern are compared, the rarest first, each at 64 positions at once. It ends when none is left.
 // (Mula, "SIMD-friendly algorithms for substring searching"; the choice by rarity is that of memchr.) If these are all
 // bytes of the pattern, the positions left are hits. Otherwise they are verified by 8-byte words, under a budget of
 // bytes a position. Past the budget, a linear algorithm searches the rest of the range. So no text takes quadratic
