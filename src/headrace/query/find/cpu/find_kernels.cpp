@@ -1,10 +1,10 @@
 // Finds a pattern in one range of positions; compiled once per instruction set.
 //
-// Up to 16 bytes of the pattern are compared, the rarest first, each at 64 positions at once. It ends when none is left.
-// (Mula, "SIMD-friendly algorithms for substring searching"; the choice by rarity is that of memchr.) If these are all
-// bytes of the pattern, the positions left are hits. Otherwise they are verified by 8-byte words, under a budget of
-// bytes a position. Past the budget, a linear algorithm searches the rest of the range. So no text takes quadratic
-// time.
+// Compares up to 16 bytes of the pattern, the rarest first, each at 64 positions at once. It stops when no position is
+// left. The method is Mula's ("SIMD-friendly algorithms for substring searching"), the choice by rarity memchr's.
+// If these are all bytes of the pattern, the positions left are hits. Otherwise words of 8 bytes are compared, under a
+// budget of bytes a position. Past the budget, a linear algorithm searches the rest of the range. So no text takes
+// quadratic time:
 // - A pattern of period p <= length / 2 occurs only inside runs of text[i] == text[i + p]. In a run, hits are p apart.
 // - Others are found by Knuth, Morris and Pratt's automaton.
 // Bytes moved per position: 1, from memory.
