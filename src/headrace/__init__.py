@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from headrace.primitives.cumulative import cumsum, cumulative_sum
     from headrace.primitives.scan import reduce, scan
     from headrace.primitives.select import select
+    from headrace.query.find.find import contains, count, find, find_first
+    from headrace.query.find.pattern import Pattern
     from headrace.structure.dialect import Dialect
 
 _MODULES = {
@@ -71,6 +73,7 @@ _MODULES = {
     "OptionError": "headrace.core.errors",
     "OutOfRangeError": "headrace.core.errors",
     "ParseError": "headrace.core.errors",
+    "Pattern": "headrace.query.find.pattern",
     "Position": "headrace.api.report",
     "Report": "headrace.api.report",
     "Scan": "headrace.api.scan.scan",
@@ -85,9 +88,13 @@ _MODULES = {
     "buckets": "headrace.arrange.bucket.functions",
     "clear_caches": "headrace.core.caches",
     "col": "headrace.core.expressions.column_expression",
+    "contains": "headrace.query.find.find",
+    "count": "headrace.query.find.find",
     "cumsum": "headrace.primitives.cumulative",
     "cumulative_sum": "headrace.primitives.cumulative",
     "digitize": "headrace.arrange.search.searchsorted",
+    "find": "headrace.query.find.find",
+    "find_first": "headrace.query.find.find",
     "histogram": "headrace.arrange.search.binning",
     "is_sorted": "headrace.arrange.sort.sort",
     "key": "headrace.core.expressions.expression",
@@ -128,6 +135,7 @@ __all__ = [
     "OptionError",
     "OutOfRangeError",
     "ParseError",
+    "Pattern",
     "Position",
     "Report",
     "Scan",
@@ -143,9 +151,13 @@ __all__ = [
     "buckets",
     "clear_caches",
     "col",
+    "contains",
+    "count",
     "cumsum",
     "cumulative_sum",
     "digitize",
+    "find",
+    "find_first",
     "histogram",
     "is_sorted",
     "key",

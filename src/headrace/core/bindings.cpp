@@ -233,4 +233,5 @@ NB_MODULE(_native, m) {
     headrace::bind_export(m);
     headrace::bind_arrange(m);
     headrace::bind_search(m);
+    headrace::bind_find(m);
 }

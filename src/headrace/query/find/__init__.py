@@ -1,0 +1,1 @@
+"""Finds one pattern of bytes in a text."""

@@ -1,0 +1,207 @@
+// Finds a pattern in one range of positions; compiled once per instruction set.
+//
+// Compares up to 16 bytes of the pattern, the rarest first, each at 64 positions at once. It stops when no position is
+// left. The method is Mula's ("SIMD-friendly algorithms for substring searching"), the choice by rarity memchr's.
+// If these are all bytes of the pattern, the positions left are hits. Otherwise words of 8 bytes are compared, under a
+// budget of bytes a position. Past the budget, a linear algorithm searches the rest of the range. So no text takes
+// quadratic time:
+// - A pattern of period p <= length / 2 occurs only inside runs of text[i] == text[i + p]. In a run, hits are p apart.
+// - Others are found by Knuth, Morris and Pratt's automaton.
+// Bytes moved per position: 1, from memory.
+#include "query/find/cpu/find_kernels.hpp"
+
+#include "core/cpu/simd.hpp"
+#include "core/cpu/vectors.hpp"
+#include "query/find/fold.hpp"
+
+HR_BEGIN_NAMESPACE
+namespace {
+
+// Bytes that verification may read per position, and in addition per range and per pattern.
+constexpr u64 budget_per_position = 8, budget_per_range = 16384, budget_per_pattern = 2;
+constexpr u64 candidate_cost = 16;  // bytes that could be compared in the time of starting a comparison
+
+template <bool ignore_case>
+HR_HOT u64 word_at(const u8* p) {
+    u64 word;
+    __builtin_memcpy(&word, p, 8);
+    return ignore_case ? fold_word(word) : word;
+}
+
+template <bool ignore_case>
+HR_HOT u8 byte_at(const u8* p) {
+    return ignore_case ? fold_byte(*p) : *p;
+}
+
+template <bool ignore_case>
+HR_HOT u64 probed(const Probe& probe, const u8* text) {
+    const Block block(text + probe.offset);
+    if constexpr (ignore_case) return block.equals(probe.byte) | block.equals(probe.other);
+    return block.equals(probe.byte);
+}
+
+template <bool ignore_case>
+class RangeSearch {
+public:
+    RangeSearch(const FindPlan& plan, const FindRange& range, FoundPositions& found)
+        : plan_(plan), text_(range.text), begin_(range.begin), end_(range.end), found_(found) {}
+
+    // `head`: probes that are compared before the first branch.
+    template <u32 head>
+    void run() {
+        if (begin_ >= end_) return;
+        if (end_ < BLOCK) {
+            // A block would begin before the text.
+            check(begin_, low_bits(end_ - begin_), true);
+            return;
+        }
+        const bool verify = plan_.probe_count < plan_.length;
+        for (u64 at = begin_; at < end_; at += BLOCK) {
+            // The last block of a range begins earlier, so that it ends in the text.
+            const u64 block = at + BLOCK <= end_ ? at : end_ - BLOCK;
+            read_ahead(text_ + block);
+            u64 mask = candidates<head>(text_ + block);
+            if (mask == 0) continue;
+            mask &= ~low_bits(at - block);
+            if (mask != 0 && !check(block, mask, verify)) return;
+        }
+    }
+
+private:
+    template <u32 head>
+    HR_MEMBER u64 candidates(const u8* text) const {
+        u64 mask = ~u64{0};
+        for (u32 i = 0; i < head; ++i) mask &= probed<ignore_case>(plan_.probes[i], text);
+        for (u32 i = head; mask != 0 && i < plan_.probe_count; ++i) mask &= probed<ignore_case>(plan_.probes[i], text);
+        return mask;
+    }
+
+    // Adds the hits among the positions base + i of the set bits i. Returns whether the search goes on after them.
+    bool check(u64 base, u64 mask, bool verify) {
+        if (!verify && found_.capacity == 0 && found_.limit == ~u64{0}) {
+            found_.count += static_cast<u64>(count_ones(mask));
+            return true;
+        }
+        for (; mask != 0; mask &= mask - 1) {
+            const u64 position = base + static_cast<u64>(trailing_zeros(mask));
+            if (verify) {
+                const u64 allowed = budget_per_range + budget_per_pattern * plan_.length;
+                if (spent_ > allowed + budget_per_position * (position - begin_)) {
+                    search_linear(position);
+                    return false;
+                }
+                const u64 equal = equal_bytes(text_ + position);
+                spent_ += candidate_cost + equal;
+                if (equal < plan_.length) continue;
+            }
+            if (!add(position)) return false;
+        }
+        return true;
+    }
+
+    bool add(u64 position) {
+        if (found_.count < found_.capacity) found_.out[found_.count] = position;
+        return ++found_.count < found_.limit;
+    }
+
+    // Number of bytes compared equal: the length of the pattern if it occurs, otherwise less.
+    u64 equal_bytes(const u8* text) const {
+        const u8* const pattern = plan_.pattern;
+        u64 i = 0;
+        for (; i + 8 <= plan_.length; i += 8) {
+            if (word_at<ignore_case>(text + i) != word_at<false>(pattern + i)) return i;
+        }
+        for (; i < plan_.length; ++i) {
+            if (byte_at<ignore_case>(text + i) != pattern[i]) return i;
+        }
+        return i;
+    }
+
+    void search_linear(u64 begin) {
+        if (plan_.period <= plan_.length / 2) {
+            search_runs(begin);
+        } else {
+            search_automaton(begin, end_, plan_.length, [&](u64 position) { return add(position); });
+        }
+    }
+
+    // Calls hit(position) for each position from begin to end where the first `length` bytes of the pattern occur,
+    // until it returns false.
+    template <class Hit>
+    void search_automaton(u64 begin, u64 end, u64 length, const Hit& hit) const {
+        u64 matched = 0;
+        for (u64 i = begin; i < end + length - 1; ++i) {
+            const u8 byte = byte_at<ignore_case>(text_ + i);
+            while (matched > 0 && plan_.pattern[matched] != byte) matched = plan_.borders[matched];
+            if (plan_.pattern[matched] == byte) ++matched;
+            if (matched < length) continue;
+            if (!hit(i + 1 - length)) return;
+            matched = plan_.borders[length];
+        }
+    }
+
+    // Finds a periodic pattern. It occurs at r if its first period does, and all pairs from r to r + length - period
+    // are equal.
+    void search_runs(u64 begin) {
+        const u64 pairs = plan_.length - plan_.period, last = end_ + pairs - 1;
+        while (begin < end_) {
+            const u64 stop = first_unequal_pair(begin, last);
+            if (stop - begin >= pairs && !add_run(begin, stop - pairs + 1)) return;
+            begin = stop + 1;
+        }
+    }
+
+    // Smallest i from begin on with text[i] != text[i + period]; `last` if there is none before it.
+    u64 first_unequal_pair(u64 begin, u64 last) const {
+        u64 i = begin;
+        for (; i + 8 <= last; i += 8) {
+            const u64 unlike = word_at<ignore_case>(text_ + i) ^ word_at<ignore_case>(text_ + i + plan_.period);
+            if (unlike != 0) return i + static_cast<u64>(trailing_zeros(unlike)) / 8;
+        }
+        while (i < last && byte_at<ignore_case>(text_ + i) == byte_at<ignore_case>(text_ + i + plan_.period)) ++i;
+        return i;
+    }
+
+    // Adds the hits from begin to end, which begin in one run. The first period of the pattern equals none of its own
+    // rotations. So it occurs in the run's first period at most once. After that it occurs every period.
+    bool add_run(u64 begin, u64 end) {
+        const u64 period = plan_.period, near = end - begin < period ? end : begin + period;
+        u64 first = end;
+        search_automaton(begin, near, period, [&](u64 position) {
+            first = position;
+            return false;
+        });
+        for (u64 position = first; position < end; position += period) {
+            if (!add(position)) return false;
+        }
+        return true;
+    }
+
+    const FindPlan& plan_;
+    const u8* const text_;
+    const u64 begin_, end_;
+    FoundPositions& found_;
+    u64 spent_ = 0;
+};
+
+template <bool ignore_case>
+void find_in(const FindPlan& plan, const FindRange& range, FoundPositions& found) {
+    RangeSearch<ignore_case> search(plan, range, found);
+    if (plan.probe_count == 1) return search.template run<1>();
+    if (plan.probe_count == 2) return search.template run<2>();
+    search.template run<3>();
+}
+
+void find(const FindPlan& plan, const FindRange& range, FoundPositions& found) {
+    if (plan.ignore_case) return find_in<true>(plan, range, found);
+    find_in<false>(plan, range, found);
+}
+
+}  // namespace
+
+const PatternKernels& pattern_kernels() {
+    static constexpr PatternKernels kernels = {find};
+    return kernels;
+}
+
+HR_END_NAMESPACE

@@ -1,0 +1,78 @@
+#include "query/find/cpu/probes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "query/find/fold.hpp"
+
+namespace headrace {
+namespace {
+
+constexpr u64 samples = 4096;
+constexpr u64 compared_all = 256;  // longer patterns have their bytes' last offsets and a few even ones as candidates
+
+// Counts of the bytes of a sample. Places are not even, so that no period of the text hides a byte.
+std::array<u32, 256> sampled_counts(const FindText& text, bool ignore_case) {
+    std::array<u32, 256> counts{};
+    const u64 sampled = std::min(samples, text.size), step = sampled == 0 ? 0 : text.size / sampled;
+    u64 random = 0x9E3779B97F4A7C15;
+    for (u64 i = 0; i < sampled; ++i) {
+        random = random * 6364136223846793005 + 1442695040888963407;
+        const u8 byte = text.bytes[i * step + (random >> 33) % step];
+        ++counts[ignore_case ? fold_byte(byte) : byte];
+    }
+    return counts;
+}
+
+// Offsets of bytes that may be compared, each once.
+std::vector<u64> candidate_offsets(const std::vector<u8>& pattern) {
+    std::vector<u64> offsets;
+    const u64 length = pattern.size();
+    if (length <= compared_all) {
+        for (u64 i = 0; i < length; ++i) offsets.push_back(i);
+        return offsets;
+    }
+    std::array<u64, 256> last;
+    last.fill(length);
+    for (u64 i = 0; i < length; ++i) last[pattern[i]] = i;
+    std::copy_if(last.begin(), last.end(), std::back_inserter(offsets), [&](u64 at) { return at < length; });
+    for (u64 i = 0; i < max_probes; ++i) offsets.push_back(i * (length - 1) / (max_probes - 1));
+    std::sort(offsets.begin(), offsets.end());
+    offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
+    return offsets;
+}
+
+}  // namespace
+
+FindPlan find_plan(const FindPattern& pattern, const FindText& text) {
+    const std::vector<u8>& bytes = pattern.bytes;
+    const u64 length = bytes.size();
+    FindPlan plan{bytes.data(),
+                  length,
+                  pattern.period,
+                  pattern.borders.data(),
+                  pattern.ignore_case,
+                  static_cast<u32>(std::min<u64>(length, max_probes)),
+                  {}};
+    const std::array<u32, 256> counts = sampled_counts(text, pattern.ignore_case);
+    std::vector<u64> offsets = candidate_offsets(bytes);
+    std::stable_sort(offsets.begin(), offsets.end(), [&](u64 a, u64 b) { return counts[bytes[a]] < counts[bytes[b]]; });
+    // The third byte is the middle one, whose distance makes it independent of two rare neighbours.
+    if (length > 2) {
+        const u64 middle = length / 2;
+        const auto found = std::find(offsets.begin(), offsets.end(), middle);
+        if (found == offsets.end()) {
+            offsets.insert(offsets.begin() + 2, middle);
+        } else if (found > offsets.begin() + 2) {
+            std::rotate(offsets.begin() + 2, found, found + 1);
+        }
+    }
+    for (u32 i = 0; i < plan.probe_count; ++i) {
+        const u8 byte = bytes[offsets[i]];
+        plan.probes[i] = {offsets[i], byte, pattern.ignore_case ? other_case(byte) : byte};
+    }
+    return plan;
+}
+
+}  // namespace headrace

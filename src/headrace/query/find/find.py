@@ -1,0 +1,167 @@
+"""Finds all or the first of a pattern's positions in a text of bytes, or counts them.
+
+The result is that of a loop over ``bytes.find``, for any number of threads and any instruction set. A search reads each byte of
+the text a fixed number of times, so that repetitive texts and patterns do not take quadratic time.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from headrace import _native
+from headrace.arrays.arrays import Array, needed_numpy, take
+from headrace.arrays.placement import empty_like
+from headrace.core.context import Context, context_of
+from headrace.core.errors import OptionError, UnsupportedDeviceError
+from headrace.core.options import flag
+from headrace.query.find.pattern import prepared
+
+
+def find(text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: bool = False, context: Context | None = None) -> Any:
+    """Return all positions of a pattern in a text of bytes.
+
+    Parameters
+    ----------
+    text
+        Contiguous bytes of host memory: bytes, bytearray, memoryview, mmap, or an array of uint8 of one dimension.
+    pattern
+        Bytes-like object of 1 to 2**31 bytes, or a `Pattern`.
+    overlapping
+        Whether hits may overlap. If not, the first hit counts, and then each first one that begins at the end of the one before,
+        or after it.
+    ignore_case
+        Whether ASCII letters match in either case.
+    context
+        Threads, instruction set and memory that may be used.
+
+    Returns
+    -------
+    array
+        Positions from 0 on, ascending, uint64, in an array of the library of `text`; of NumPy if that is no array.
+
+    Raises
+    ------
+    OptionError
+        The pattern is empty, or an argument has another type or gaps between its bytes.
+    UnsupportedDeviceError
+        The text is on a GPU, or the context names one. Searches run on the CPU.
+    MemoryLimitError
+        The positions exceed the context's limit.
+
+    Examples
+    --------
+    >>> find(b"abracadabra", b"abra")
+    array([0, 7], dtype=uint64)
+    >>> find(b"Nana", b"ana", ignore_case=True), find(b"aaaa", b"aa", overlapping=False)
+    (array([1], dtype=uint64), array([0, 2], dtype=uint64))
+    """
+    wanted, overlapping = prepared(pattern, ignore_case), flag("overlapping", overlapping)
+    context = context_of(context)
+    source, budget = _text(text, context), context.new_budget()
+    result: list[Array] = []
+
+    def buffer(count: int) -> int:
+        result.append(empty_like(source, count, "<u8", budget))
+        return result[0].address
+
+    given = (source.address, source.length)
+    _native.pattern_positions(wanted.native, given, overlapping, buffer, context.thread_count, context.isa)
+    return result[0].owner
+
+
+def count(text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: bool = False, context: Context | None = None) -> int:
+    """Return the number of positions that `find` returns, without storing them.
+
+    Parameters
+    ----------
+    text, pattern, overlapping, ignore_case, context
+        As in `find`. Note that ``bytes.count`` counts hits that do not overlap.
+
+    Raises
+    ------
+    OptionError, UnsupportedDeviceError
+        As in `find`.
+
+    Examples
+    --------
+    >>> count(b"aaaa", b"aa"), count(b"aaaa", b"aa", overlapping=False)
+    (3, 2)
+    """
+    wanted, overlapping = prepared(pattern, ignore_case), flag("overlapping", overlapping)
+    context = context_of(context)
+    source = _text(text, context)
+    given = (source.address, source.length)
+    return _native.pattern_count(wanted.native, given, overlapping, context.thread_count, context.isa)
+
+
+def find_first(text: Any, pattern: Any, *, ignore_case: bool = False, context: Context | None = None) -> int | None:
+    """Return the first position of a pattern in a text of bytes, None if there is none.
+
+    Parameters
+    ----------
+    text, pattern, ignore_case, context
+        As in `find`.
+
+    Raises
+    ------
+    OptionError, UnsupportedDeviceError
+        As in `find`.
+
+    Examples
+    --------
+    >>> find_first(b"abracadabra", b"cad"), find_first(b"abracadabra", b"x")
+    (4, None)
+    """
+    wanted, context = prepared(pattern, ignore_case), context_of(context)
+    source = _text(text, context)
+    return _native.first_pattern(wanted.native, (source.address, source.length), context.thread_count, context.isa)
+
+
+def contains(text: Any, pattern: Any, *, ignore_case: bool = False, context: Context | None = None) -> bool:
+    """Return whether a pattern occurs in a text of bytes.
+
+    Parameters
+    ----------
+    text, pattern, ignore_case, context
+        As in `find`.
+
+    Raises
+    ------
+    OptionError, UnsupportedDeviceError
+        As in `find`.
+
+    Examples
+    --------
+    >>> contains(b"abracadabra", b"cad"), contains(b"abracadabra", b"CAD", ignore_case=True)
+    (True, True)
+    """
+    return find_first(text, pattern, ignore_case=ignore_case, context=context) is not None
+
+
+def _text(text: Any, context: Context) -> Array:
+    """Return the description of the text, which is not copied."""
+    if isinstance(text, str):
+        raise OptionError("text must be bytes, not a text or a path; pass text.encode(), or an mmap of the file")
+    source = take(_as_array(text), "text")
+    device = source.device if source.device.kind != "cpu" else context.device
+    if device.kind != "cpu":
+        raise UnsupportedDeviceError(f"texts are searched on the CPU, not on {device}; copy the text to the host")
+    if source.typestr != "|u1":
+        raise OptionError(f"text has items of type {source.typestr!r}; pass bytes or an array of uint8, such as text.view('u1')")
+    return source
+
+
+def _as_array(text: Any) -> Any:
+    """Return a bytes-like object as an array of NumPy, and arrays as they are."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(text, numpy.ndarray):
+        return text
+    try:
+        view = memoryview(text)
+    except (TypeError, BufferError, ValueError):
+        return text
+    if not view.contiguous or view.ndim != 1:
+        raise OptionError("text must be contiguous bytes of one dimension; pass bytes(text)")
+    np = needed_numpy("find()")
+    return np.frombuffer(view, np.uint8) if view.nbytes else np.empty(0, np.uint8)

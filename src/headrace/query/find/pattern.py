@@ -1,0 +1,114 @@
+"""Prepares a pattern that is searched for in several texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace import _native
+from headrace.core.errors import OptionError
+from headrace.core.options import flag
+
+MAX_LENGTH = 1 << 31
+"""Maximum number of bytes of a pattern."""
+
+
+class Pattern:
+    """A pattern of bytes, prepared for searches in any number of texts. Threads may share it.
+
+    Parameters
+    ----------
+    pattern
+        Bytes-like object of 1 to 2**31 bytes. It is copied.
+    ignore_case
+        Whether ASCII letters match in either case. Other bytes match themselves only.
+
+    Raises
+    ------
+    OptionError
+        The pattern is empty, too long, or no contiguous bytes-like object.
+
+    Examples
+    --------
+    >>> import headrace
+    >>> error = headrace.Pattern(b"error", ignore_case=True)
+    >>> [headrace.count(line, error) for line in (b"Error: an ERROR", b"fine")]
+    [2, 0]
+    """
+
+    __slots__ = ("_ignore_case", "_native", "_pattern")
+
+    def __init__(self, pattern: Any, *, ignore_case: bool = False) -> None:
+        self._pattern = _bytes_of(pattern)
+        self._ignore_case = flag("ignore_case", ignore_case)
+        self._native = _native.FindPattern(self._pattern, self._ignore_case)
+
+    @property
+    def pattern(self) -> bytes:
+        """The pattern as it was given."""
+        return self._pattern
+
+    @property
+    def ignore_case(self) -> bool:
+        """True if ASCII letters match in either case."""
+        return self._ignore_case
+
+    @property
+    def native(self) -> _native.FindPattern:
+        """The prepared tables."""
+        return self._native
+
+    def __len__(self) -> int:
+        """Return the number of bytes."""
+        return len(self._pattern)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both have the same bytes and the same rule for case."""
+        if not isinstance(other, Pattern):
+            return NotImplemented
+        return (self._pattern, self._ignore_case) == (other._pattern, other._ignore_case)
+
+    def __hash__(self) -> int:
+        """Return a hash that equal patterns share."""
+        return hash((self._pattern, self._ignore_case))
+
+    def __repr__(self) -> str:
+        """Return the call that makes the pattern."""
+        ignore_case = ", ignore_case=True" if self._ignore_case else ""
+        return f"Pattern({self._pattern!r}{ignore_case})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the bytes and the rule for case; the tables are made again."""
+        return _restored, (self._pattern, self._ignore_case)
+
+
+def _restored(pattern: bytes, ignore_case: bool) -> Pattern:
+    return Pattern(pattern, ignore_case=ignore_case)
+
+
+def prepared(pattern: Any, ignore_case: bool) -> Pattern:
+    """Return the pattern of a call, which may be prepared already.
+
+    Raises
+    ------
+    OptionError
+        As in `Pattern`, or `ignore_case` is given beside a prepared pattern that respects case.
+    """
+    if not isinstance(pattern, Pattern):
+        return Pattern(pattern, ignore_case=ignore_case)
+    if flag("ignore_case", ignore_case) and not pattern.ignore_case:
+        raise OptionError("this Pattern respects case; pass ignore_case=True to Pattern(), not to the search")
+    return pattern
+
+
+def _bytes_of(pattern: Any) -> bytes:
+    if isinstance(pattern, str):
+        raise OptionError("pattern must be bytes, not a text; pass pattern.encode()")
+    try:
+        view = memoryview(pattern)
+    except TypeError:
+        raise OptionError.wrong("pattern", "a bytes-like object or a Pattern", pattern) from None
+    if not view.contiguous or view.itemsize != 1 or view.ndim != 1:
+        raise OptionError("pattern must be contiguous bytes of one dimension; pass bytes(pattern)")
+    if not 1 <= view.nbytes <= MAX_LENGTH:
+        raise OptionError(f"pattern has {view.nbytes} bytes; it must have 1 to 2**31")
+    return bytes(view)
