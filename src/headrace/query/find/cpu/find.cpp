@@ -24,7 +24,8 @@ struct PieceHits {
     std::vector<u64> stored;  // all positions, if they are few
     u64 count = 0;            // all positions
     u64 entry = 0;            // first position that overlaps no hit of the pieces before
-    u64 place = 0;            // index of the piece's first position in the result
+    u64 selected = 0;  // positions that overlap no selected one, a bound of what is written should the text change
+    u64 place = 0;     // index of the piece's first position in the result
 };
 
 class PatternSearch {
@@ -93,8 +94,9 @@ public:
             for (u64 k = 0; k < piece.count; ++k) {
                 if (positions[k] < entry) continue;
                 entry = positions[k] + plan_.length;
-                ++total;
+                ++piece.selected;
             }
+            total += piece.selected;
         }
         return total;
     }
@@ -136,7 +138,8 @@ private:
             return;
         }
         u64 entry = piece.entry;
-        for (u64 k = 0; k < piece.count; ++k) {
+        u64* const end = out + piece.selected;
+        for (u64 k = 0; k < piece.count && out < end; ++k) {
             if (positions[k] < entry) continue;
             *out++ = positions[k];
             entry = positions[k] + plan_.length;
