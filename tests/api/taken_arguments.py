@@ -58,6 +58,10 @@ EVERYTHING = {"everything"}
 
 TAKES: dict[str, set[str]] = {
     "source": EVERYTHING,
+    "text": {"empty bytes", "bytes", "bytearray", "memoryview"},
+    "pattern": {"bytes", "bytearray", "memoryview"},
+    "overlapping": FLAG,
+    "ignore_case": FLAG,
     "device": {"none", "device"},
     "to": {"none", "device"},
     "dialect": NONE,

@@ -105,9 +105,9 @@ def _bytes_of(pattern: Any) -> bytes:
         raise OptionError("pattern must be bytes, not a text; pass pattern.encode()")
     try:
         view = memoryview(pattern)
-    except TypeError:
+    except (TypeError, ValueError, BufferError):  # NumPy has no buffer of dates, and raises ValueError
         raise OptionError.wrong("pattern", "a bytes-like object or a Pattern", pattern) from None
-    if not view.contiguous or view.itemsize != 1 or view.ndim != 1:
+    if not view.contiguous or view.format != "B" or view.ndim != 1:
         raise OptionError("pattern must be contiguous bytes of one dimension; pass bytes(pattern)")
     if not 1 <= view.nbytes <= MAX_LENGTH:
         raise OptionError(f"pattern has {view.nbytes} bytes; it must have 1 to 2**31")
