@@ -2,8 +2,8 @@
 
 usage: python -m bench.query.find [--mb N] [--threads 1,2] [--repeat N] [--out FILE]
 
-All count hits that do not overlap. The counts are compared before they are timed; another one ends the run. The readers take turns,
-and the best of several runs counts. The pattern is a piece from the middle of the text, so that it occurs.
+All count hits that do not overlap. The counts are compared before they are timed, and the run ends if two differ. The libraries
+take turns, and the best of several runs counts. A pattern is a piece from the middle of the text, so that it occurs.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def texts(size: int) -> Iterator[tuple[str, bytes, tuple[int, ...]]]:
     yield "all `a`", b"a" * size, (1, 16, 1024)
 
 
-def readers(threads: list[int]) -> dict[str, Count]:
-    """Return functions that count the hits that do not overlap, by the reader's name."""
+def libraries(threads: list[int]) -> dict[str, Count]:
+    """Return functions that count the hits that do not overlap, by the library's name."""
     found: dict[str, Count] = {"Python": lambda text, pattern: text.count(pattern)}
     if find_spec("stringzilla") is not None:
         import stringzilla
@@ -52,12 +52,12 @@ def readers(threads: list[int]) -> dict[str, Count]:
 
 
 def rates(text: bytes, pattern: bytes, counts: dict[str, Count], repeat: int) -> list[float]:
-    """Return the GB/s of each reader.
+    """Return the GB/s of each library.
 
     Raises
     ------
     ValueError
-        The readers do not count the same.
+        The libraries do not count the same.
     """
     answers = {name: count(text, pattern) for name, count in counts.items()}
     if len(set(answers.values())) != 1:
@@ -79,7 +79,7 @@ def main() -> int:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
-    counts = readers([int(each) for each in given.threads.split(",")])
+    counts = libraries([int(each) for each in given.threads.split(",")])
     ours = [name.startswith("headrace") for name in counts]
     page = Page()
     page.say("# Counts of a pattern in a text, on the CPU\n")
