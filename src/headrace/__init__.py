@@ -7,10 +7,9 @@
 
 from typing import TYPE_CHECKING
 
-from headrace.core.fork import delay_forks_during_imports
+from headrace.core.imports import delay_forks_and_exit_during_imports, import_native
 
 if TYPE_CHECKING:
-    from headrace._native import release_unused_memory
     from headrace.api.read.read_csv import read_csv
     from headrace.api.report import Position, Report
     from headrace.api.scan.scan import Scan
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from headrace.arrays.device_array import DeviceArray
     from headrace.columns.column import Column
     from headrace.columns.types import DataType
+    from headrace.core.buffer import release_unused_memory
     from headrace.core.caches import clear_caches
     from headrace.core.context import Context
     from headrace.core.device import Device
@@ -101,7 +101,7 @@ _MODULES = {
     "multisplit": "headrace.arrange.multisplit.multisplit",
     "read_csv": "headrace.api.read.read_csv",
     "reduce": "headrace.primitives.scan",
-    "release_unused_memory": "headrace._native",
+    "release_unused_memory": "headrace.core.buffer",
     "scan": "headrace.primitives.scan",
     "scan_csv": "headrace.api.scan.scan_csv",
     "searchsorted": "headrace.arrange.search.searchsorted",
@@ -178,10 +178,12 @@ __all__ = [
     "write_csv",
 ]
 
-delay_forks_during_imports()
+delay_forks_and_exit_during_imports()
 
 
 def __getattr__(name: str) -> object:
+    if name == "_native":  # an import statement asks for the attribute first
+        return import_native()
     if name not in _MODULES:
         raise AttributeError(f"module 'headrace' has no attribute {name!r}")
     from importlib import import_module

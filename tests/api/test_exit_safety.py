@@ -26,6 +26,7 @@ def work():
 text = b"a,b,c\\n" + b"12,hello,1.5\\n" * 100_000
 table = headrace.read_csv(text)
 keys = np.random.default_rng(1).integers(0, 1 << 60, 1_000_000)
+narrow_keys = keys.astype(np.int32)
 running = threading.Event()
 threads = [threading.Thread(target=work, daemon=True) for _ in range(2)]
 for thread in threads:
@@ -45,6 +46,9 @@ _CALLS = {
     "sort": "headrace.sort(keys)",
     "argsort": "headrace.argsort(keys)",
     "histogram": "headrace.bucket_counts(keys, bins=100)",
+    "reduce": "headrace.reduce(narrow_keys)",
+    "filter": "table.filter(headrace.col('a') > 1)",
+    "count": "headrace.count(text, b'hello')",
     "sniff_csv": "headrace.sniff_csv(text)",
 }
 
@@ -53,7 +57,84 @@ def _program(call: str, end: str) -> list[str]:
     return [sys.executable, "-c", _PROGRAM.format(call=_CALLS[call], end=end)]
 
 
-@pytest.mark.long_except("read_csv", "scan_csv", "sort", "write_csv")
+_IN_NATIVE_CODE = """
+import sys, threading, time
+import headrace
+{setup}
+
+class Late:
+    def __del__(self):
+        time.sleep(0.3)  # the interpreter is ending, and waits without the GIL
+
+def wait_in_native_code():
+    running.set()
+    for _ in range(100):
+        time.sleep(0.003)
+
+late, running = Late(), threading.Event()
+threading.Thread(target=lambda: {call}, daemon=True).start()
+assert running.wait(60)
+"""
+
+_NATIVE_CALLS = {
+    "import of the native part": (
+        """
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "atexit":  # the native part's import imports it
+            wait_in_native_code()
+
+sys.modules.pop("atexit", None)
+sys.meta_path.insert(0, Finder())
+""",
+        "headrace.read_csv(b'a')",
+    ),
+    "import of a native function": (
+        """
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "atexit":
+            wait_in_native_code()
+
+sys.modules.pop("atexit", None)
+sys.meta_path.insert(0, Finder())
+""",
+        "headrace.release_unused_memory()",
+    ),
+    "automaton of a dialect": (
+        """
+from headrace import _native
+
+class Dialect(headrace.Dialect):
+    @property
+    def automaton(self):
+        wait_in_native_code()
+""",
+        "_native.Dialect.make(Dialect())",
+    ),
+    "attribute of an argument": (
+        """
+from headrace import _native
+
+class Dialect:
+    @property
+    def sep(self):
+        wait_in_native_code()
+""",
+        "_native.Dialect.make(Dialect())",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _NATIVE_CALLS)
+def test_python_code_inside_native_code_ends_without_a_word(name):
+    setup, call = _NATIVE_CALLS[name]
+    command = [sys.executable, "-c", _IN_NATIVE_CODE.format(setup=setup, call=call)]
+    ended = subprocess.run(command, capture_output=True, timeout=120, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
+
+
+@pytest.mark.long_except("read_csv", "scan_csv", "sort", "write_csv", "reduce")
 @pytest.mark.parametrize("call", _CALLS)
 def test_daemon_threads_end_without_a_word(call):
     for sleep in (0.0, 0.03):

@@ -99,6 +99,7 @@ def test_folder_that_is_no_stage_is_found(write, tmp_path):
         ("columns/load.hpp", "nb::object made;"),
         ("columns/load.cpp", "#if defined(__CUDACC__)"),
         ("columns/bindings.cpp", "cudaStream_t stream;"),
+        ("columns/bindings.cpp", "const nb::gil_scoped_release release;"),
         ("columns/rules/numbers/digits.hpp", "__device__ int x;"),
     ],
 )

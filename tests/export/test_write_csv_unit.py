@@ -58,7 +58,7 @@ def text_of(values: list, kind: pa.DataType, **options) -> list[str]:
         (pa.date64(), [86_400_000, None], ["1970-01-02", ""]),
         (pa.time32("s"), [0, 86399], ["00:00:00", "23:59:59"]),
         (pa.time32("ms"), [1, 1000], ["00:00:00.001", "00:00:01"]),
-        (pa.time64("us"), [3_600_000_001, 86400 * 10**6, -1], ["01:00:00.000001", "1 days 00:00:00", "-1 days +23:59:59.999999"]),
+        (pa.time64("us"), [3_600_000_001, 86400 * 10**6 - 1], ["01:00:00.000001", "23:59:59.999999"]),
         (pa.time64("ns"), [86_399_999_999_999, 1], ["23:59:59.999999999", "00:00:00.000000001"]),
         (pa.timestamp("s"), [0, -1, 951782400], ["1970-01-01 00:00:00", "1969-12-31 23:59:59", "2000-02-29 00:00:00"]),
         (pa.timestamp("ms"), [-1, 500], ["1969-12-31 23:59:59.999", "1970-01-01 00:00:00.500"]),
@@ -91,10 +91,14 @@ def test_values_of_every_type(kind: pa.DataType, values: list, texts: list[str])
         (pa.timestamp("s"), 253402300800, "253402300800"),
         (pa.timestamp("us", "UTC"), -62167219200 * 10**6 - 1, "-62167219200000001"),
         (pa.timestamp("s"), -(2**63), "-9223372036854775808"),
+        (pa.time32("s"), 86_400, "row 1 of column 'a' has the value 86400, which lies outside a day"),
+        (pa.time32("ms"), -1, "-1, which lies outside a day"),
+        (pa.time64("us"), 86_400 * 10**6, "86400000000"),
+        (pa.time64("ns"), -(2**63), "-9223372036854775808"),
     ],
 )
 @pytest.mark.parametrize("options", [{}, {"sep": "-"}, {"quoting": "all"}])
-def test_dates_that_no_text_reads_back_as(kind: pa.DataType, value: int, message: str, options: dict[str, Any]) -> None:
+def test_dates_and_times_that_no_text_reads_back_as(kind: pa.DataType, value: int, message: str, options: dict[str, Any]) -> None:
     values = pa.array([0, value], pa.int32() if kind.bit_width == 32 else pa.int64()).cast(kind, safe=False)
     for column in (values, values.dictionary_encode()):
         with pytest.raises(headrace.OptionError, match=message):
@@ -268,7 +272,9 @@ def test_a_link_stays_a_link_and_permissions_are_the_usual(tmp_path: Path) -> No
 
 def test_duckdb_s_types() -> None:
     with duckdb.connect() as connection:
-        relation = connection.sql("SELECT 1::HUGEINT AS h, 1.5::DECIMAL(4,2) AS d, TIME '24:00:00' AS t, 'x' AS s")
-        assert write_csv(relation) == b"h,d,t,s\n1,1.50,1 days 00:00:00,x\n"
+        relation = connection.sql("SELECT 1::HUGEINT AS h, 1.5::DECIMAL(4,2) AS d, TIME '23:59:59' AS t, 'x' AS s")
+        assert write_csv(relation) == b"h,d,t,s\n1,1.50,23:59:59,x\n"
+        with pytest.raises(OptionError, match="'t' has the value 86400000000, which lies outside a day"):
+            write_csv(connection.sql("SELECT TIME '24:00:00' AS t"))
         with pytest.raises(OptionError, match="'i' is an interval"):
             write_csv(connection.sql("SELECT INTERVAL 1 DAY AS i"))

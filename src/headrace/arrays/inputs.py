@@ -171,7 +171,7 @@ def _spelled(dtype: Any) -> str | None:
     numpy = sys.modules.get("numpy")
     if numpy is None or dtype is None or isinstance(dtype, numpy.generic):
         return None
-    if isinstance(dtype, str) and dtype == "a":  # an alias of bytes, which NumPy deprecates
+    if isinstance(dtype, str) and (dtype == "a" or not dtype.isprintable()):  # NumPy's deprecated bytes; numbers of its types
         return None
     try:
         found = str(numpy.dtype(dtype).name)

@@ -44,8 +44,10 @@ void raise_memory_limit_error(const char* message) {
 }
 
 // The message of an error derived from std::bad_alloc names the refused allocation. That of std::bad_alloc itself is
-// "std::bad_alloc".
-void translate_bad_alloc(const std::exception_ptr& error, void*) {
+// "std::bad_alloc". Forced unwinding (see `call_python`) has no exception object, and must not end in a handler. It
+// began in Python code that a binding runs without `call_python`, such as a property or a finalizer.
+void translate_exception(const std::exception_ptr& error, void*) {
+    if (error == nullptr) block_forever();
     try {
         std::rethrow_exception(error);
     } catch (const MemoryLimitExceeded& exceeded) {
@@ -182,7 +184,6 @@ BorrowedBytes::BorrowedBytes(nb::handle object) {
 BorrowedBytes::~BorrowedBytes() { PyBuffer_Release(&view_); }
 
 void bind_core(nb::module_& m) {
-    nb::register_exception_translator(&translate_bad_alloc);
     nb::class_<HostBuffer>(m, "Buffer", nb::type_slots(buffer_slots))
         .def_prop_ro("address", [](const HostBuffer& b) { return reinterpret_cast<std::uintptr_t>(b.region->data()); })
         .def_prop_ro("device", [](const HostBuffer&) { return "cpu"; })
@@ -234,4 +235,5 @@ NB_MODULE(_native, m) {
     headrace::bind_arrange(m);
     headrace::bind_search(m);
     headrace::bind_find(m);
+    nanobind::register_exception_translator(&headrace::translate_exception);  // the last one is asked first
 }

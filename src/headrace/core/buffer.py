@@ -1,4 +1,4 @@
-"""Exports the buffers that results are stored in: bytes on a device, with shared ownership.
+"""Exports the buffers that results are stored in: bytes on a device, with shared ownership; and the release of unused memory.
 
 A host buffer supports Python's buffer protocol (``memoryview(buffer)``). A GPU buffer (`gpu.memory.pool`) has the same
 attributes and supports ``__cuda_array_interface__`` instead.
@@ -6,6 +6,13 @@ attributes and supports ``__cuda_array_interface__`` instead.
 
 from __future__ import annotations
 
-from headrace._native import Buffer, copy_of, empty_buffer
+from typing import TypeAlias
 
-__all__ = ["Buffer", "copy_of", "empty_buffer"]
+from headrace import _native
+
+__all__ = ["Buffer", "copy_of", "empty_buffer", "release_unused_memory"]
+
+Buffer: TypeAlias = _native.Buffer
+copy_of = _native.copy_of
+empty_buffer = _native.empty_buffer
+release_unused_memory = _native.release_unused_memory

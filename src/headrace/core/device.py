@@ -76,6 +76,8 @@ def _parsed(device: str, option: str) -> Device:
         if not ((index or "0").isdecimal() and len(index) < 6):
             raise OptionError(f"{option} {shown(device)}: GPUs have numbers, such as 'cuda:1'")
         return Device(kind, int(index or 0))
+    if kind == "gpu":
+        raise OptionError(f"unknown {option} {shown(device)}: a GPU is named 'cuda' or 'cuda:1'")
     if kind != "cpu":
         raise OptionError.unknown(option, kind, _KINDS)
     if index not in ("", "0"):

@@ -32,7 +32,7 @@ void reduce_at(std::string_view join, std::string_view item, std::uintptr_t in, 
 void sum_widened_at(std::string_view item, std::uintptr_t in, std::uintptr_t out, u64 count, unsigned threads,
                     std::string_view isa) {
     const Isa chosen = choose_isa(isa);
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     sum_widened(item, {reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out), count}, chosen, threads);
 }
 

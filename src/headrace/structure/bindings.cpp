@@ -67,7 +67,8 @@ PythonDialect dialect_from(nb::handle given, bool allow_masks) {
     PythonDialect result{};
     Dialect& d = result.dialect;
     const nb::object sep = given.attr("sep"), line_end = given.attr("lineterminator");
-    d.automaton = automaton_from(given.attr("automaton"));
+    const nb::object automaton = call_python([&] { return nb::object(given.attr("automaton")); });  // computes it
+    d.automaton = automaton_from(automaton);
     d.separator_length = static_cast<u32>(bytes_of(sep).size());
     d.universal_line_end = line_end.is_none();
     d.line_end_length = d.universal_line_end ? 1 : static_cast<u32>(bytes_of(line_end).size());
@@ -75,7 +76,7 @@ PythonDialect dialect_from(nb::handle given, bool allow_masks) {
     d.escape = byte_or_none(given.attr("escape_char"));
     d.double_quote = nb::cast<bool>(given.attr("double_quote"));
     d.lenient = nb::cast<bool>(given.attr("lenient_quotes"));
-    if (d.lenient) d.unreal_group = nb::cast<u32>(given.attr("automaton").attr("unreal_group"));
+    if (d.lenient) d.unreal_group = nb::cast<u32>(automaton.attr("unreal_group"));
     d.strict = nb::cast<bool>(given.attr("strict_quotes"));
     d.skip_initial_space = nb::cast<bool>(given.attr("skip_initial_space"));
     d.skip_blank_lines = nb::cast<bool>(given.attr("skip_blank_lines"));

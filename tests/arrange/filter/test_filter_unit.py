@@ -45,8 +45,15 @@ _ONE = ColumnExpression("literal", (), 1)
         (lambda: col("a") == col("s"), "values of int64 and string cannot be compared"),
         (lambda: col("a").str.contains("x"), "str.contains takes texts, not values of int64"),
         (lambda: col("a") == None, "None is compared by is_null"),  # noqa: E711
+        (lambda: col("t") == pd.NaT, "the missing value NaT is compared by is_null"),
+        (lambda: col("t") == np.datetime64("NaT"), "the missing value NaT is compared by is_null"),
+        (lambda: col("a") == np.ma.masked, "the missing value -- is compared by is_null"),
         (lambda: col("a") == [1, 2], "use is_in\\(\\) for several"),
+        (lambda: col("a") == np.array([1, 2]), "use is_in\\(\\) for several"),
+        (lambda: col("a") == np.datetime64("1970-01-01", "ns"), "compare it with a number"),
         (lambda: col("a").is_in([1, None]), "a null is found by is_null"),
+        (lambda: col("a").is_in(np.ma.array([1, 0], mask=[False, True])), "a null is found by is_null"),
+        (lambda: col("a").is_in(np.array(1)), "several values, such as a list"),
         (lambda: col("s").is_in("xy"), "several values, such as a list"),
         (lambda: col("a") > headrace.key, "headrace.key is for keys of arrays"),
         (lambda: 0 < col("a") < 3, "neither true nor false"),
@@ -93,6 +100,19 @@ def test_numpy_scalars_are_literals() -> None:
     assert TABLE.filter(col("a") > np.int8(1))["a"].to_pylist() == [2]
     assert TABLE.filter(col("b") >= np.float32(3.5))["b"].to_pylist() == [3.5]
     assert TABLE.filter(col("d") > np.datetime64("2024-01-15"))["a"].to_pylist() == [2]
+
+
+def test_nanoseconds_of_pandas_and_numpy_are_not_dropped() -> None:
+    table = read_csv(b"t,u\n2024-01-01 00:00:00,1 days 00:00:00\n")
+    for text, nanosecond in (("2024-01-01T00:00:00.000000001", 1), ("2024-01-01T00:00:00", 0)):
+        for moment in (pd.Timestamp(text), np.datetime64(text, "ns")):
+            assert table.filter(col("t") == moment).num_rows == (nanosecond == 0)
+            assert table.filter(col("t") < moment).num_rows == nanosecond
+        span = 86_400 * 10**9 + nanosecond
+        for duration in (pd.Timedelta(span, "ns"), np.timedelta64(span, "ns")):
+            assert table.filter(col("u") == duration).num_rows == (nanosecond == 0)
+            assert table.filter(col("u") < duration).num_rows == nanosecond
+            assert table.filter(col("u") > -duration).num_rows == 1
 
 
 def test_a_table_is_no_array_and_the_error_says_what_to_use() -> None:

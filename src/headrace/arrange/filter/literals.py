@@ -12,6 +12,7 @@ from typing import Any
 
 from headrace.columns.traits import UNITS
 from headrace.core.errors import OptionError, shown
+from headrace.core.expressions.operators import plain, units_per_second
 
 _DAY_SECONDS = 86_400
 _EPOCH = datetime.datetime(1970, 1, 1)
@@ -74,14 +75,11 @@ def quantity_of(family: str, unit: str | None, scale: int | None, has_zone: bool
     return Quantity(family, Fraction(UNITS[unit] if unit else 10 ** (scale or 0)), has_zone, name)
 
 
-def plain(value: object) -> object:
-    """Return a NumPy scalar as a Python value; others unchanged."""
-    return value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
-
-
 def _number(value: object, _: bool) -> Fraction | float | None:
     if isinstance(value, bool):
         return None
+    if isinstance(value, Decimal) and value.is_nan():
+        return math.nan
     if isinstance(value, float | Decimal) and not math.isfinite(value):
         return float(value)
     return Fraction(value) if isinstance(value, int | float | Decimal | Fraction) else None
@@ -94,6 +92,8 @@ def _decimal(value: object, has_zone: bool) -> Fraction | float | None:
 
 
 def _moment(value: object, has_zone: bool) -> Fraction | None:
+    if not has_zone and (exact := _exact_seconds(value, "M")) is not None:
+        return exact
     if isinstance(value, str):
         value = _parsed(value, datetime.datetime)
     if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
@@ -112,7 +112,7 @@ def _time(value: object, _: bool) -> Fraction | None:
 
 
 def _duration(value: object, _: bool) -> Fraction | None:
-    return _seconds(value) if isinstance(value, datetime.timedelta) else None
+    return _seconds(value) if isinstance(value, datetime.timedelta) else _exact_seconds(value, "m")
 
 
 def _parsed(text: str, kind: type[Any]) -> Any:
@@ -123,7 +123,14 @@ def _parsed(text: str, kind: type[Any]) -> Any:
 
 
 def _seconds(span: datetime.timedelta) -> Fraction:
-    return Fraction(span // datetime.timedelta(microseconds=1), 1_000_000)
+    nanoseconds: int = getattr(span, "nanoseconds", 0)  # of pandas
+    return Fraction(span // datetime.timedelta(microseconds=1), 1_000_000) + Fraction(nanoseconds, 10**9)
+
+
+def _exact_seconds(value: Any, kind: str) -> Fraction | None:
+    """Return the seconds of a date or time of NumPy that `datetime` would round."""
+    per_second = units_per_second(value)
+    return Fraction(int(value.astype("i8")), per_second) if per_second and value.dtype.kind == kind else None
 
 
 _EXACT: dict[str, Callable[[object, bool], Fraction | float | None]] = {

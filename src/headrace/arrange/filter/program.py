@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from headrace.arrange.filter.literals import Quantity, plain, quantity_of
+from headrace.arrange.filter.literals import Quantity, quantity_of
 from headrace.arrange.filter.operands import (
     FLOATS,
     FORMATS,
@@ -29,6 +29,7 @@ from headrace.columns.types import DataType
 from headrace.core.errors import OptionError, UnknownColumnError, shown
 from headrace.core.expressions.column_expression import ColumnExpression
 from headrace.core.expressions.expression_types import COMPARISONS, operation_number
+from headrace.core.expressions.operators import plain
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _TEXT_CONDITIONS = ("contains", "starts_with", "ends_with")

@@ -9,7 +9,7 @@ from operator import and_
 from typing import Any, Literal, Self, TypeAlias
 
 from headrace.core.errors import OptionError, shown
-from headrace.core.expressions.operators import Operators, check_depth
+from headrace.core.expressions.operators import Operators, check_depth, is_missing
 from headrace.core.foreign_names import ForeignNames
 from headrace.core.options import choice, instance
 
@@ -79,8 +79,11 @@ class ColumnExpression(Operators, ForeignNames):
         """Return whether the value equals one of `values`; null for a null."""
         if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
             raise OptionError.wrong("values", "several values, such as a list", values)
-        listed = tuple(values)
-        if any(value is None for value in listed):
+        try:
+            listed = tuple(values)
+        except (TypeError, ValueError) as error:  # an array without dimensions, a closed file
+            raise OptionError.wrong("values", "several values, such as a list", values) from error
+        if any(is_missing(value) for value in listed):
             raise OptionError("values holds None; a null is found by is_null()")
         return self._applied("is_in", listed)
 
@@ -188,10 +191,11 @@ def name_of(column: Any) -> Any:
 def _part(value: object) -> ColumnExpression:
     if isinstance(value, ColumnExpression):
         return value
-    if value is None:
-        raise OptionError("None is compared by is_null() or is_not_null()")
+    if is_missing(value):
+        missing = "None" if value is None else f"the missing value {value}"
+        raise OptionError(f"{missing} is compared by is_null() or is_not_null()")
     if isinstance(value, Operators):
         raise OptionError("headrace.key is for keys of arrays; columns are named by headrace.col(name)")
-    if isinstance(value, list | tuple | set | frozenset | dict):
+    if isinstance(value, list | tuple | set | frozenset | dict) or getattr(value, "ndim", 0) != 0:
         raise OptionError(f"an operand is a single value, not {shown(value)}; use is_in() for several")
     return ColumnExpression("literal", (), value)

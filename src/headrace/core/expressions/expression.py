@@ -10,9 +10,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, Self
 
-from headrace.core.errors import OptionError
+from headrace.core.errors import OptionError, shown
 from headrace.core.expressions.expression_types import COMPARISONS, as_c, as_program, bucket_as_c, check
-from headrace.core.expressions.operators import Operators, check_depth
+from headrace.core.expressions.operators import Operators, check_depth, plain
+from headrace.core.options import integer
 
 _MODULUS = 2**32
 _SHIFTS = {"<<", ">>"}
@@ -89,18 +90,19 @@ class Expression(Operators):
 
     def of(self, keys: Any) -> Any:
         """Return the value for a number from 0 to 2 ** 32 - 1, or for each such number of a NumPy array of uint64."""
-        if not self.parts:
-            return keys if self.symbol == "key" else self.symbol
-        left, right = (part.of(keys) for part in self.parts)
-        return _APPLY[str(self.symbol)](left, right) % _MODULUS
+        if str(getattr(keys, "dtype", "")) != "uint64":
+            keys = integer("keys", keys, "a number from 0 to 2 ** 32 - 1, or an array of uint64", 0, _MODULUS - 1)
+        return _value(self, keys)
 
     @classmethod
     def combined(cls, symbol: str, left: object, right: object) -> Self:
-        """Return the expression of an operator and its operands, which are expressions or numbers."""
-        if symbol in _SHIFTS and not (isinstance(right, int) and 0 <= right < 64):
-            raise OptionError(f"keys are shifted by a number from 0 to 63, not by {right!r}")
-        if symbol in _DIVISIONS and not (isinstance(right, int) and right > 0):
-            raise OptionError(f"keys are divided by a positive number, not by {right!r}")
+        """Return the expression of an operator and its operands, which are expressions or numbers of Python or NumPy."""
+        left, right = plain(left), plain(right)
+        whole = -1 if isinstance(right, bool) or not isinstance(right, int) else right
+        if symbol in _SHIFTS and not 0 <= whole < 64:
+            raise OptionError(f"keys are shifted by a number from 0 to 63, not by {shown(right)}")
+        if symbol in _DIVISIONS and whole <= 0:
+            raise OptionError(f"keys are divided by a positive number, not by {shown(right)}")
         parts = _part(left), _part(right)
         return cls(symbol, parts, check_depth(1 + max(part.depth for part in parts)))
 
@@ -131,12 +133,19 @@ _APPLY = {
 }
 
 
+def _value(expression: Expression, keys: Any) -> Any:
+    if not expression.parts:
+        return keys if expression.symbol == "key" else expression.symbol
+    left, right = (_value(part, keys) for part in expression.parts)
+    return _APPLY[str(expression.symbol)](left, right) % _MODULUS
+
+
 def _part(value: object) -> Expression:
     if isinstance(value, Expression):
         return value
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number or (isinstance(value, float) and not math.isfinite(value)):
-        raise OptionError(f"numbers in an expression are integers or finite floats, not {value!r}")
+        raise OptionError(f"numbers in an expression are integers or finite floats, not {shown(value)}")
     return Expression(value)  # type: ignore[arg-type]
 
 

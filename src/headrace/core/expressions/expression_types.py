@@ -115,6 +115,8 @@ def operation_number(symbol: str) -> int:
 
 def values_of(keys: str) -> Values:
     """Return the type of values for keys of a type, which is written as in NumPy but without byte order."""
+    if not isinstance(keys, str) or keys not in _VALUES:
+        raise OptionError.unknown("type of keys", keys, _VALUES)
     return _VALUES[keys]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Self
+from typing import Any, Self
 
 from headrace.core.errors import OptionError
 
@@ -102,3 +102,29 @@ def check_depth(depth: int) -> int:
     if depth > MAX_DEPTH:
         raise OptionError(f"an expression may nest at most {MAX_DEPTH} operators")
     return depth
+
+
+_EXACT_UNITS = {"ns": 10**9, "ps": 10**12, "fs": 10**15, "as": 10**18}
+"""Units per second of NumPy's dates and times that the types of `datetime` round."""
+
+
+def units_per_second(value: Any) -> int | None:
+    """Return the units per second of a date or time of NumPy that `datetime` would round; None for any other value."""
+    dtype = getattr(value, "dtype", None)
+    if getattr(dtype, "kind", None) not in ("M", "m") or getattr(value, "ndim", None) != 0:
+        return None
+    return _EXACT_UNITS.get(str(dtype).partition("[")[2].rstrip("]"))
+
+
+def plain(value: Any) -> Any:
+    """Return a scalar of NumPy as a Python value without loss; anything else unchanged."""
+    is_scalar = hasattr(value, "dtype") and getattr(value, "ndim", None) == 0 and hasattr(value, "item")
+    return value.item() if is_scalar and units_per_second(value) is None else value
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether `value` is None, or its counterpart of pandas or NumPy: NA, NaT, a masked item."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType", "MaskedConstant"):
+        return True
+    is_date = getattr(getattr(value, "dtype", None), "kind", None) in ("M", "m")
+    return is_date and getattr(value, "ndim", None) == 0 and bool(value != value)  # noqa: PLR0124  # NaT alone

@@ -1,6 +1,6 @@
 // Formats dates, times, timestamps and durations. Each function writes from `out` on and returns the end; it may
-// overwrite up to 8 bytes after it. A date whose year does not have four digits has no text that can be read back: the
-// function returns null.
+// overwrite up to 8 bytes after it. Dates whose year does not have four digits and times outside the day have no text
+// that can be read back: the function returns null.
 #pragma once
 
 #include "export/text/format_number.hpp"
@@ -108,12 +108,11 @@ HR_FN u8* write_duration(u8* out, i64 units) {
     return write_time_of_day<UNITS_PER_SECOND>(out + 6 + (units < 0), day.rest);
 }
 
-// Writes a time as HH:MM:SS[.f]. A value outside the day (DuckDB has 24:00:00) is written as a duration, which no
-// reader takes for a time.
+// Writes a time as HH:MM:SS[.f]. Returns null for a value outside the day (DuckDB has 24:00:00).
 template <i64 UNITS_PER_SECOND>
 HR_FN u8* write_time(u8* out, i64 units) {
     const bool in_day = units >= 0 && units < SECONDS_OF_DAY * UNITS_PER_SECOND;
-    return in_day ? write_time_of_day<UNITS_PER_SECOND>(out, units) : write_duration<UNITS_PER_SECOND>(out, units);
+    return in_day ? write_time_of_day<UNITS_PER_SECOND>(out, units) : nullptr;
 }
 
 HR_END_NAMESPACE

@@ -113,7 +113,7 @@ inline void RowsText::add_cell(const ColumnView& column, usize number, i64 row) 
     } else {
         u8* const end = write_value(column, row, end_);
         if (end == nullptr) [[unlikely]]
-            refuse_date(column, number, row);
+            refuse_value(column, number, row);
         end_ = end;
     }
 }
@@ -131,7 +131,7 @@ void RowsText::add_checked(const ColumnView& column, usize number, i64 row) {
     scratch_.resize(plan_.plans[number].width);
     const u8* end = write_value(column, row, scratch_.data());
     if (end == nullptr) [[unlikely]]
-        refuse_date(column, number, row);
+        refuse_value(column, number, row);
     add_text({scratch_.data(), end - scratch_.data(), static_cast<i64>(scratch_.size())}, number);
 }
 
@@ -183,12 +183,15 @@ void RowsText::add_text(const Text& text, usize column) {
     *end_++ = plan_.options.quote;
 }
 
-void RowsText::refuse_date(const ColumnView& column, usize number, i64 row) const {
-    const i64 value = column.format->kind == ArrowKind::date32 ? column.value<i32>(row) : column.value<i64>(row);
+void RowsText::refuse_value(const ColumnView& column, usize number, i64 row) const {
+    const ArrowKind kind = column.format->kind;
+    const bool has_years = kind == ArrowKind::date32 || kind == ArrowKind::date64 || kind == ArrowKind::timestamp;
+    const bool is_short = kind == ArrowKind::date32 || (!has_years && column.format->unit <= TimeUnit::ms);
+    const i64 value = is_short ? column.value<i32>(row) : column.value<i64>(row);
     throw std::invalid_argument("row " + std::to_string(row_) + " of column '" + plan_.columns[number].name +
-                                "' has the value " + std::to_string(value) +
-                                ", which lies outside the years 0000 to 9999: no text reads back as it; replace the "
-                                "value, or write the column as integers");
+                                "' has the value " + std::to_string(value) + ", which lies outside " +
+                                (has_years ? "the years 0000 to 9999" : "a day") +
+                                ": no text reads back as it; replace the value, or write the column as integers");
 }
 
 void RowsText::refuse_quotes(usize column) const {

@@ -68,7 +68,7 @@ private:
     void add_checked(const ColumnView& column, usize number, i64 row);
     Need need_of_quotes(const Text& text, usize column) const;
     bool begins_specially(std::string_view text) const;
-    [[noreturn]] void refuse_date(const ColumnView& column, usize number, i64 row) const;
+    [[noreturn]] void refuse_value(const ColumnView& column, usize number, i64 row) const;
     [[noreturn]] void refuse_quotes(usize column) const;
 
     const TextPlan& plan_;

@@ -17,7 +17,8 @@ usize value_width(const ColumnFormat& format);
 // Returns all bytes that the text of a value may contain.
 std::string_view value_alphabet(const ColumnFormat& format);
 
-// Writes the value of a row that is not null, and returns the end. It returns null for a date that no text represents.
+// Writes the value of a row that is not null, and returns the end. It returns null for a date or time that no text
+// represents.
 u8* write_value(const ColumnView& column, i64 row, u8* out);
 
 }  // namespace headrace

@@ -137,8 +137,8 @@ def write_csv(
     ------
     OptionError
         An option has an invalid value. A column is nested or an interval. A value needs quotes and ``quoting="none"``. A date or
-        timestamp is outside the years 0000 to 9999. A null that is the only field of its row would be a blank line, which readers
-        skip.
+        timestamp is outside the years 0000 to 9999, or a time outside a day. A null that is the only field of its row would be a
+        blank line, which readers skip.
     MissingDependencyError
         The compression needs a package.
     SourceError

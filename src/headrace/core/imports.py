@@ -1,23 +1,38 @@
-"""Delays a fork of the process while another thread imports for this package.
+"""Delays a fork of the process, and the end of the interpreter, while another thread imports for this package.
 
 An import holds its module's lock. A child that is forked meanwhile inherits the lock without the thread that would
 release it. Its own import of the module would wait forever.
+
+The import of the native part runs Python code, which waits for the GIL. If the interpreter ends meanwhile, it unwinds the
+stack of a daemon thread that waits. C++ functions are on this stack, and the process aborts.
 """
 
 from __future__ import annotations
 
 import _imp  # the lock that a thread needs to begin an import has no public name
+import atexit
 import os
 import sys
 import threading
 import time
-from types import FrameType
+from importlib import import_module
+from types import FrameType, ModuleType
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 _IMPORT_FILE = "<frozen importlib._bootstrap>"
 _POLL_SECONDS = 0.0005
 _MAX_DELAY_SECONDS = 10.0
 """Longest delay of a fork, should an import itself wait for the thread that forks."""
+
+
+_importing_native = threading.RLock()
+"""Held during the import of the native part, and by the main thread from its exit handlers on."""
+
+
+def import_native() -> ModuleType:
+    """Return the native part. Its import ends before the interpreter does."""
+    with _importing_native:
+        return import_module("headrace._native")
 
 
 def _is_importing(frame: FrameType | None) -> bool:
@@ -45,6 +60,8 @@ def _begin_fork() -> None:
         time.sleep(_POLL_SECONDS)
 
 
-def delay_forks_during_imports() -> None:
-    """Make each later fork wait until no other thread imports a module on behalf of this package."""
+def delay_forks_and_exit_during_imports() -> None:
+    """Make later forks wait until no other thread imports for this package, and the exit until none imports the native part."""
     os.register_at_fork(before=_begin_fork, after_in_parent=_imp.release_lock, after_in_child=_imp.release_lock)
+    os.register_at_fork(after_in_child=getattr(_importing_native, "_at_fork_reinit"))  # noqa: B009  # as in process_lock.py
+    atexit.register(_importing_native.acquire)
