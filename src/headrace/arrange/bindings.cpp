@@ -23,6 +23,7 @@
 #include "arrange/sort/gpu/common/sort_task.hpp"
 #include "arrange/sort/gpu/msd/buckets.hpp"
 #include "arrange/sort/gpu/null_partition.hpp"
+#include "arrange/sort/sort_key.hpp"
 #include "core/cpu/thread_pool.hpp"
 #include "core/layouts/layout.hpp"
 
@@ -329,6 +330,11 @@ void register_rule_layouts(const std::string& key) {
 
 void bind_arrange(nb::module_& m) {
     register_layouts<Disorder, DevicePlan, MovedColumn, SortArrays, PlanInputs, Portion>();
+    register_layouts<FirstPass, CooperativeMemory, TopKChunks>();
+    register_layout<KeyRule<u8>>("KeyRule<u8>");
+    register_layout<KeyRule<u16>>("KeyRule<u16>");
+    register_layout<KeyRule<u32>>("KeyRule<u32>");
+    register_layout<KeyRule<u64>>("KeyRule<u64>");
     register_layouts<FilterStep, FilterColumn, FilterProgram, Texts, HashedColumn, SearchOptions>();
     register_layouts<ChunkLayout, SplitPlaces, Columns>();
     register_rule_layouts<u32>("u32");

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "core/cpu/thread_pool.hpp"
+#include "core/layouts/layout.hpp"
 #include "sources/send.hpp"
 
 namespace nb = nanobind;
@@ -75,7 +76,7 @@ void decode_as(PythonSource& source, std::string_view name, const std::vector<nb
                std::string_view isa) {
     const EncodingId id = encoding_id(name);
     ByteTable table{};
-    table.keeps_ascii = true;
+    bool keeps_ascii = true;
     if (id == EncodingId::single_byte && characters.size() != 256) {
         throw std::invalid_argument("a code page has 256 characters");
     }
@@ -84,8 +85,9 @@ void decode_as(PythonSource& source, std::string_view name, const std::vector<nb
         if (character.size() < 1 || character.size() > 4) throw std::invalid_argument("a character has 1 to 4 bytes");
         std::memcpy(&table.text[byte], character.c_str(), character.size());
         table.length[byte] = static_cast<u8>(character.size());
-        table.keeps_ascii &= byte >= 0x80 || (character.size() == 1 && table.text[byte] == byte);
+        keeps_ascii &= byte >= 0x80 || (character.size() == 1 && table.text[byte] == byte);
     }
+    table.keeps_ascii = keeps_ascii;
     source.source->set_encoding(Encoding(id, table, choose_isa(isa)));
 }
 
@@ -157,6 +159,7 @@ PythonPart begin_part(PartSender& sender, const PythonSource& source, std::uint6
 }  // namespace
 
 void bind_sources(nb::module_& m) {
+    register_layouts<ByteTable>();
     nb::exception<SourceFailure>(m, "SourceFailure");
     nb::class_<SendWay>(m, "SendWay").def_static("make", &send_way);
     nb::class_<PythonPart>(m, "SentPart").def("wait", &PythonPart::wait);

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from functools import lru_cache
 
 from headrace.arrays.arrays import width_of
 from headrace.core.errors import OptionError
+from headrace.core.layouts.layout import layout
 
 KINDS = {"b": "unsigned", "u": "unsigned", "i": "signed", "f": "float", "M": "time", "m": "time"}
 """Kinds of keys by NumPy's letter of a type."""
-_LETTERS = {8: "B", 16: "H", 32: "I", 64: "Q"}
+_WIDTHS = {8, 16, 32, 64}
 _MANTISSA = {16: 10, 32: 23, 64: 52}
 
 
@@ -61,7 +61,7 @@ class KeyOrder:
         KeyOrder(kind='signed', bits=32, descending=True, total_order=False)
         """
         kind, bits = KINDS.get(typestr[1]), 8 * width_of(typestr)
-        if kind is None or bits not in _LETTERS or (kind == "float" and bits not in _MANTISSA):
+        if kind is None or bits not in _WIDTHS or (kind == "float" and bits not in _MANTISSA):
             raise OptionError(
                 f"keys are of type {typestr!r}; sorted are whole numbers of 1 to 8 bytes, float16 to float64, bools and times"
             )
@@ -115,4 +115,4 @@ class KeyOrder:
 
 @lru_cache(256)
 def _packed(order: KeyOrder) -> bytes:
-    return struct.pack("<4" + _LETTERS[order.bits], *order.words)
+    return layout(f"KeyRule<u{order.bits}>").packer().pack(*order.words)

@@ -277,7 +277,7 @@ usize decode_single_byte(const ByteTable& table, const u8* p, usize n, u8* to) {
     for (; n - pos >= RUN; pos += RUN) {
         u64 words[2];
         __builtin_memcpy(words, p + pos, RUN);
-        if (table.keeps_ascii && ((words[0] | words[1]) & HIGH_BITS) == 0) {
+        if (table.keeps_ascii != 0 && ((words[0] | words[1]) & HIGH_BITS) == 0) {
             __builtin_memcpy(to, words, RUN);
             to += RUN;
         } else {

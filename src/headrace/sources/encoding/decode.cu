@@ -21,22 +21,15 @@ constexpr u32 max_growth = 3;  // bytes of text per byte of the source
 
 enum class Coding : u32 { single_byte, utf16_le, utf16_be };
 
-// A code page. The text of byte b is the first `length[b]` bytes of `text[b]`, lowest byte first.
-struct CodePage {
-    u32 text[256];
-    u8 length[256];
-    u32 is_ascii;  // not 0 if the bytes below 128 are ASCII
-};
-
 struct DecodeMemory {
     uint4 source[vectors];
-    CodePage page;
+    ByteTable page;
     u32 parts[threads / tile::lanes];
 };
 
 // A block's part of the source. Staged byte s is the source's byte s + origin.
 struct SourceTile {
-    const CodePage* page;
+    const ByteTable* page;
     Coding coding;
     i64 origin;
     u64 bytes;
@@ -59,7 +52,7 @@ HR_FN uint4 edge_vector(const u8* source, u64 bytes, i64 at) {
 }
 
 // Stages the block's tile and the code page. Ends with a barrier.
-HR_FN SourceTile stage_tile(DecodeMemory& memory, const u8* source, u64 bytes, const CodePage* page, Coding coding) {
+HR_FN SourceTile stage_tile(DecodeMemory& memory, const u8* source, u64 bytes, const ByteTable* page, Coding coding) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(source) & 15);
     const i64 origin = static_cast<i64>(u64{blockIdx.x} * tile_bytes) - margin - skew;
     for (u32 v = threadIdx.x; v < vectors; v += threads) {
@@ -69,7 +62,7 @@ HR_FN SourceTile stage_tile(DecodeMemory& memory, const u8* source, u64 bytes, c
     }
     if (coding == Coding::single_byte) {
         const u32* const from = reinterpret_cast<const u32*>(page);
-        for (u32 i = threadIdx.x; i < sizeof(CodePage) / 4; i += threads)
+        for (u32 i = threadIdx.x; i < sizeof(ByteTable) / 4; i += threads)
             reinterpret_cast<u32*>(&memory.page)[i] = from[i];
     }
     __syncthreads();
@@ -85,7 +78,7 @@ HR_FN void for_each_character(const DecodeMemory& memory, const SourceTile& tile
     const u32 at = static_cast<u32>(static_cast<i64>(begin) - tile.origin), word = word_at(memory.source, at);
     const bool is_single = tile.coding == Coding::single_byte, big = tile.coding == Coding::utf16_be;
     const u32 not_ascii = is_single ? tile::top_bits : big ? 0x80FF80FF : 0xFF80FF80;
-    if (left >= 4 && (word & not_ascii) == 0 && (!is_single || tile.page->is_ascii != 0)) {
+    if (left >= 4 && (word & not_ascii) == 0 && (!is_single || tile.page->keeps_ascii != 0)) {
 #pragma unroll
         for (u32 k = 0; k < 4; ++k) {
             if (is_single || k % 2 == (big ? 1 : 0)) put(word >> (8 * k) & 0xFF, 1u);
@@ -130,7 +123,7 @@ HR_FN void put_text(const u8* text, u32 size, u8* to) {
 
 // Writes sizes[tile], the text bytes of each tile.
 extern "C" __global__ void __launch_bounds__(threads)
-    size_decoded(const u8* source, u64 bytes, const CodePage* page, Coding coding, u64* sizes) {
+    size_decoded(const u8* source, u64 bytes, const ByteTable* page, Coding coding, u64* sizes) {
     __shared__ DecodeMemory memory;
     const SourceTile tile = stage_tile(memory, source, bytes, page, coding);
     u32 of_words[rows];
@@ -140,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 // Writes the text. begins[tile]: offset of the tile's text.
 extern "C" __global__ void __launch_bounds__(threads)
-    put_decoded(const u8* source, u64 bytes, const CodePage* page, Coding coding, const u64* begins, u8* text) {
+    put_decoded(const u8* source, u64 bytes, const ByteTable* page, Coding coding, const u64* begins, u8* text) {
     __shared__ DecodeMemory memory;
     __shared__ uint4 staged[max_growth * tile_bytes / 16 + 1];
     u8* const decoded = reinterpret_cast<u8*>(staged);

@@ -3,16 +3,9 @@
 // the text finds it at its position.
 #pragma once
 
-#include "core/cpu/portable.hpp"
+#include "sources/encoding/decode_rules.hpp"
 
 namespace headrace {
-
-// A code page. The text of byte b is the first `length[b]` bytes of `text[b]`, lowest byte first.
-struct ByteTable {
-    u32 text[256];
-    u8 length[256];
-    bool keeps_ascii;  // bytes below 80 decode to themselves
-};
 
 // Each kernel decodes p[0, n) to `to` and returns the size of the text. It may overwrite up to 64 bytes after the text.
 struct DecodeKernels {

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace import _native
+from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.sources.encoding.encoding import code_page
 
@@ -17,7 +18,6 @@ _PUT = Entry("sources/encoding/decode.cu", "put_decoded", "PQPIPP")
 _THREADS = 256
 _THREAD_BYTES = 32
 _CODINGS = ("", "utf-16-le", "utf-16-be")
-_PAGE = np.dtype([("text", "S4", 256), ("length", "u1", 256), ("is_ascii", "<u4")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +167,11 @@ def decode_on_gpu(launcher: Launcher, encoded: Encoded, shape: DecodeShape = DEC
 
 
 def _page(codec: str) -> bytes:
-    """Return the code page in the layout of `CodePage` in decode.cu."""
+    """Return the code page in the layout of ``ByteTable`` of decode_rules.hpp."""
     characters = code_page(codec)
     assert characters is not None  # text in other codecs was decoded as a whole before
-    page: NDArray[np.void] = np.zeros(1, _PAGE)
-    page["text"][0], page["length"][0] = characters, [len(character) for character in characters]
-    page["is_ascii"] = all(characters[byte] == bytes([byte]) for byte in range(128))
+    page: NDArray[np.void] = np.zeros(1, layout("ByteTable").dtype)
+    page["text"][0] = np.array(characters, "S4").view("<u4")
+    page["length"][0] = [len(character) for character in characters]
+    page["keeps_ascii"] = all(characters[byte] == bytes([byte]) for byte in range(128))
     return bytes(page.tobytes())

@@ -5,6 +5,13 @@
 
 HR_BEGIN_NAMESPACE
 
+// A code page. The text of byte b is the first `length[b]` bytes of `text[b]`, lowest byte first.
+struct ByteTable {
+    u32 text[256];
+    u8 length[256];
+    u32 keeps_ascii;  // not 0 if bytes below 128 decode to themselves
+};
+
 // Replaces undecodable bytes; valid UTF-8 never contains it.
 constexpr u8 UNDECODABLE = 0xFF;
 

@@ -6,6 +6,7 @@
 //
 // Bytes moved per key of width w: w for each digit, and 2 w; to check the order w, up to the first disorder.
 #include "arrange/sort/gpu/common/digit.cuh"
+#include "arrange/sort/gpu/common/sort_task.hpp"
 #include "gpu/block/block.cuh"
 #include "gpu/block/look_back.cuh"
 
@@ -29,11 +30,6 @@ struct TopKState {
 struct PrecedingCounts {
     u64 lower;  // keys that precede the k-th
     u64 equal;
-};
-
-struct TopKChunks {
-    u64* keys_before;  // for each block: lower, equal
-    u64 chunk;         // keys of a block, a multiple of a tile
 };
 
 // Calls visit(key, position) for this thread's keys of [at, end). All threads call `end_tile` after each tile.

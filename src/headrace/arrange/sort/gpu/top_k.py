@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -12,10 +11,12 @@ from numpy.typing import NDArray
 from headrace.arrange.sort.gpu.common.key_type import KeyType
 from headrace.arrange.sort.gpu.common.launch import SortContext
 from headrace.arrange.sort.gpu.row_tuning import TOP_K_BITS, TopKTuning
+from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
 
 _STATE_BYTES = 32 + 8 * (1 << TOP_K_BITS)
 _BLOCKS_PER_MULTIPROCESSOR = 4
+_CHUNKS = layout("TopKChunks").packer()
 
 
 def is_in_order(context: SortContext, keys: KeyType, source: DeviceBuffer, tuning: TopKTuning) -> bool:
@@ -66,11 +67,11 @@ class TopKSearch:
         shape = _shape(self._tuning, keys, self._blocks)
         for number in reversed(range(keys.digit_count(TOP_K_BITS))):
             launch(_entry("count_top", f"PQ{rule}sIP"), shape, (source, context.count, keys.rule, number, self._state))
-        chunks = struct.pack("<2Q", self._preceding.address, self._chunk)
+        chunks = _CHUNKS.pack(self._preceding.address, self._chunk)
         args = (source, context.count, keys.rule, self._state, chunks)
-        launch(_entry("count_chunks", f"PQ{rule}sP16s"), shape, args)
+        launch(_entry("count_chunks", f"PQ{rule}sP{_CHUNKS.size}s"), shape, args)
         take_args = (*args, targets.keys, targets.indices, targets.index_bytes)
-        launch(_entry("take_top", f"PQ{rule}sP16sPPI"), shape, take_args)
+        launch(_entry("take_top", f"PQ{rule}sP{_CHUNKS.size}sPPI"), shape, take_args)
 
 
 @lru_cache(32)

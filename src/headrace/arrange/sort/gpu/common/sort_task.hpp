@@ -82,4 +82,24 @@ struct Portion {
     u32 writes_keys;  // also in the last pass
 };
 
+// Input of the first pass of MSD in a launch of several passes; that pass counts nothing.
+struct FirstPass {
+    const u64* totals;  // counts of its digits
+    u64 count;          // number of all keys
+    u64 states_bytes;   // size of the look-back states, a multiple of 16
+};
+
+// Memory of a sort by one launch of blocks that wait for each other.
+struct CooperativeMemory {
+    void* meeting;  // tile::Counters
+    u32* counts;    // of each block, two digits a word; two sets, since a block may be one digit ahead
+    void* keys;     // two sets, as of rows: no block writes where another still reads
+    u32* rows;
+};
+
+struct TopKChunks {
+    u64* keys_before;  // for each block: lower, equal
+    u64 chunk;         // keys of a block, a multiple of a tile
+};
+
 HR_END_NAMESPACE

@@ -6,7 +6,6 @@ buckets, which are small enough for one block.
 
 from __future__ import annotations
 
-import struct
 from dataclasses import replace
 from functools import lru_cache
 
@@ -27,6 +26,7 @@ MAX_CLASSES, LISTS = 6, 3
 """Maximum number of size classes of leaf buckets, and of lists with two classes each; as in buckets.hpp."""
 _LISTS = layout("Lists").argument
 _PACKED_LISTS = layout("Lists").packer()
+_FIRST_PASS = layout("FirstPass").packer()
 _COUNTS_BYTES = layout("ListLengths").size
 _LEFTOVER = MAX_CLASSES - 1
 """Class whose counter holds the number of buckets that bin_sort.cu declined."""
@@ -201,7 +201,7 @@ class MsdSort:
         if self._states is None:
             launch(_tail_keys_entry(rule), shape, args)
         else:
-            first = struct.pack("<3Q", plan.totals.address, self._context.count, self._states.nbytes)
+            first = _FIRST_PASS.pack(plan.totals.address, self._context.count, self._states.nbytes)
             launch(_tail_entry(rule), shape, (*args, self._states, first))
 
     def _length_address(self, size_class: int) -> int:
@@ -263,7 +263,7 @@ def _scatter_stable_entry(rule: int) -> Entry:
 
 @lru_cache(8)
 def _tail_entry(rule: int) -> Entry:
-    signature = f"{_LISTS}I{rule}s{ARRAYS}PP24s"
+    signature = f"{_LISTS}I{rule}s{ARRAYS}PP{_FIRST_PASS.size}s"
     return Entry("arrange/sort/gpu/msd/scatter_stable.cu", "tail_passes", signature, mode=LaunchMode.COOPERATIVE)
 
 

@@ -19,13 +19,6 @@ constexpr u32 count_items = items < 16 ? items : 16;  // enough loads in flight,
 
 namespace headrace {
 
-// Input of the first pass, which counts nothing.
-struct FirstPass {
-    const u64* totals;  // counts of its digits
-    u64 count;          // number of all keys
-    u64 states_bytes;   // size of the look-back states, a multiple of 16
-};
-
 struct Tail {
     const CountTask& counting;
     const FirstPass& first;

@@ -10,14 +10,6 @@
 
 using namespace headrace;
 
-// Memory of a launch.
-struct CooperativeMemory {
-    tile::Counters* meeting;
-    u32* counts;  // of each block, two digits a word; two sets, since a block may be one digit ahead
-    Key* keys;    // two sets, as of rows: no block writes where another still reads
-    u32* rows;
-};
-
 static_assert(tile_keys <= PackedCounts::mask);
 constexpr u32 nowhere = ~0u;
 
@@ -72,9 +64,14 @@ static __device__ __forceinline__ void stay(ThreadKeys& own, const SplitTile& ti
     }
 }
 
+struct ExchangeHalf {
+    Key* keys;
+    u32* rows;
+};
+
 // Writes keys to one half of the memory and, after a barrier, loads those of the block's positions.
-static __device__ __forceinline__ void exchange_all(ThreadKeys& own, const SplitTile& tile,
-                                                    const CooperativeMemory& half, GridBarrier& barrier) {
+static __device__ __forceinline__ void exchange_all(ThreadKeys& own, const SplitTile& tile, const ExchangeHalf& half,
+                                                    GridBarrier& barrier) {
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         if (own.to[j] == nowhere) continue;
@@ -129,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     HR_DYNAMIC_SHARED(uint4, staging);
     SplitShared& shared = *reinterpret_cast<SplitShared*>(reinterpret_cast<u8*>(staging) + exchange_bytes);
     __shared__ Sums sums;
-    GridBarrier barrier(memory.meeting);
+    GridBarrier barrier(static_cast<tile::Counters*>(memory.meeting));
     AllCounts counts(memory.counts, barrier, sums);
     const u32 begin = blockIdx.x * tile_keys;
     const SplitTile tile = {begin, count - begin < tile_keys ? count - begin : tile_keys};
@@ -158,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
                                 places,  columns, shared, reinterpret_cast<Key*>(staging)};
         if (!order_digit(own, {work, tile, counts, sums, number}) || number + 1 == key_digits) continue;
         const u64 half = to_second ? count : 0;
-        exchange_all(own, tile, {memory.meeting, memory.counts, memory.keys + half, memory.rows + half}, barrier);
+        exchange_all(own, tile, {static_cast<Key*>(memory.keys) + half, memory.rows + half}, barrier);
         to_second = !to_second;
     }
     if (writes_keys != 0) {

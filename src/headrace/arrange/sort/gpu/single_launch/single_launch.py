@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from functools import lru_cache
 
 from headrace.arrange.sort.gpu.common.key_type import KeyType
 from headrace.arrange.sort.gpu.common.launch import ARRAYS, SortArrays
 from headrace.arrange.sort.gpu.single_launch.tuning import CooperativeTuning, RankSortTuning
+from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.kernel import LaunchMode
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
+
+_MEMORY = layout("CooperativeMemory").packer()
 
 
 def rank_sort(
@@ -51,7 +53,7 @@ def cooperative_sort(
     has_values = bool(arrays.columns)
     sizes = tuning.grid(count) * (4 << tuning.bits), 2 * count * keys.width, 8 * count if has_values else 0
     buffers = [counters(), *(launcher.allocate(nbytes) for nbytes in sizes)]  # referenced until the launch is enqueued
-    memory = struct.pack("<4Q", *(buffer.address for buffer in buffers))
+    memory = _MEMORY.pack(*(buffer.address for buffer in buffers))
     args = (count, keys.rule, arrays.packed, int(writes_keys), memory)
     shared = tuning.shared_bytes(keys.width, has_values=has_values)
     shape = Shape(tuning.defines(keys, has_values=has_values), tuning.grid(count), tuning.threads, shared)
@@ -60,7 +62,7 @@ def cooperative_sort(
 
 @lru_cache(8)
 def _cooperative_entry(rule: int) -> Entry:
-    name, signature = "cooperative_sort", f"I{rule}s{ARRAYS}I32s"
+    name, signature = "cooperative_sort", f"I{rule}s{ARRAYS}I{_MEMORY.size}s"
     return Entry("arrange/sort/gpu/single_launch/cooperative_sort.cu", name, signature, mode=LaunchMode.COOPERATIVE)
 
 
