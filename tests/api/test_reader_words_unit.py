@@ -92,7 +92,7 @@ TRANSLATED = [
     ("infer_schema_length", 0, {"infer_schema": False}),
     ("infer_schema_length", None, {}),
     ("keep_default_na", False, {"null_values": ()}),
-    ("missing_columns", "insert", {"union_by_name": True}),
+    ("missing_columns", "insert", {"union_by_name": True, "include_missing_columns": True}),
     ("missing_columns", "raise", {}),
     ("na_filter", False, {"null_values": ()}),
     ("new_columns", ["p", "q"], {"names": ["p", "q"], "header": True}),

@@ -94,6 +94,7 @@ def test_what_is_not_given_is_left_to_read_csv() -> None:
         (["--compression", "none"], {"compression": None}),
         (["--no-glob"], {"glob": False}),
         (["--union-by-name"], {"union_by_name": True}),
+        (["--include-missing-columns"], {"include_missing_columns": True}),
         (["--file-paths", "file"], {"include_file_paths": "file"}),
         (["--hive"], {"hive_partitioning": True}),
         (["--no-hive"], {"hive_partitioning": False}),

@@ -57,13 +57,14 @@ void check_type(const u8* p, usize n, bool is_number, Wide number) {
 
 // Checks the kind that is inferred from an integer: its range decides the kind, unless it is written as a code.
 void check_kind(const u8* p, usize n, Wide number) {
-    const bool zero_first = n > 1 && p[p[0] == '-' ? 1 : 0] == '0' && (p[0] != '-' || n > 2);
+    const usize sign = p[0] == '-' || p[0] == '+' ? 1 : 0;
+    const bool is_code = (n > sign + 1 && p[sign] == '0') || (p[0] == '+' && n > 7);
     const Kind kind = classify(p, n);
     if (is_hexadecimal(p, n)) {
         const bool fits = p[0] == '0' && number <= static_cast<Wide>(std::numeric_limits<u64>::max());
         const bool small = number <= static_cast<Wide>(std::numeric_limits<i64>::max());
         REQUIRE(kind == (!fits ? Kind::text : small ? Kind::hex : Kind::hex_uint64));
-    } else if (p[0] == '+' || zero_first) {
+    } else if (is_code) {
         REQUIRE(kind == Kind::text);
     } else if (number < static_cast<Wide>(std::numeric_limits<i64>::min())) {
         REQUIRE(kind == Kind::text);

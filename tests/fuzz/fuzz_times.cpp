@@ -48,6 +48,12 @@ public:
         return out >= least && out <= most;
     }
 
+    // A number of one or two digits from `least` to `most`.
+    bool short_number(int least, int most, int& out) {
+        const bool is_long = text_.size() > 1 && text_[1] >= '0' && text_[1] <= '9';
+        return number(is_long ? 2 : 1, least, most, out);
+    }
+
     // Takes any of these characters; 0 if the next one is none of them.
     char any_of(std::string_view characters) {
         if (text_.empty() || characters.find(text_.front()) == std::string_view::npos) return 0;
@@ -70,9 +76,10 @@ struct Moment {
 bool read_day(Cursor& cursor, i64& days) {
     static const YearStarts STARTS;
     int year, month, day;
-    if (!cursor.number(4, 0, 9999, year) || !cursor.any_of("-")) return false;
-    if (!cursor.number(2, 1, 12, month) || !cursor.any_of("-")) return false;
-    if (!cursor.number(2, 1, days_of_month(year, month), day)) return false;
+    if (!cursor.number(4, 0, 9999, year)) return false;
+    const char mark = cursor.any_of("-/");
+    if (mark == 0 || !cursor.short_number(1, 12, month) || cursor.any_of("-/") != mark) return false;
+    if (!cursor.short_number(1, days_of_month(year, month), day)) return false;
     days = STARTS.days[year] + day - 1;
     for (int m = 1; m < month; ++m) days += days_of_month(year, m);
     return true;

@@ -82,7 +82,7 @@ class SchemaOptions:
     `new_names` holds new names of some columns, by name or position. `kinds` distinguishes names from values in the
     first record. `reason` explains `header` if the caller did not give it. With `replace_invalid`, undecodable bytes in
     names become U+FFFD; otherwise they are escaped. `also` names columns that are read after `columns`, where the text
-    has them.
+    has them. `absent` names columns of nulls, which the text lacks.
     """
 
     header: bool | str = "infer"
@@ -96,6 +96,7 @@ class SchemaOptions:
     reason: str | None = None
     replace_invalid: bool = False
     also: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
 
 
 def header_begin(first: FirstRecord | None, options: SchemaOptions) -> int | None:

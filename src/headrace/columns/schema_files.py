@@ -122,6 +122,15 @@ def _name_file(name: str, first: FirstRecord | None, options: SchemaOptions) -> 
         raise OptionError(f"{name}: {error}") from None
 
 
+def absent_names(found: Sequence[FileNames], options: SchemaOptions) -> tuple[str, ...]:
+    """Return the names in the schema, the types and ``columns=`` that no file has, each once; `found` is from `name_files`."""
+    columns = [options.columns] if isinstance(options.columns, str) else options.columns
+    types = [given for given in (options.schema, options.dtypes) if isinstance(given, Mapping)]
+    sought = [name for names in (*types, columns or ()) for name in names if isinstance(name, str)]
+    own = {name for file in found for name in file.names}
+    return tuple(dict.fromkeys(name for name in sought if name not in own))
+
+
 def unite(
     found: Sequence[FileNames], options: SchemaOptions, *, by_name: bool, widths: Sequence[int], collected: str | None
 ) -> UnitedColumns:
@@ -150,7 +159,7 @@ def unite(
                 raise OptionError(_difference(file, leader))
         widths = [max(widths)] * len(found)
     own = [widen_names(file.names or leader.names, width, None) for file, width in zip(found, widths, strict=True)]
-    base = tuple(dict.fromkeys(name for file in found for name in file.names or leader.names))
+    base = tuple(dict.fromkeys([*(name for file in found for name in file.names or leader.names), *options.absent]))
     names = tuple(dict.fromkeys([*base, *(name for names in own for name in names)]))
     types = plan_types(base, leader.header is not None, options)
     types = (*types, *[None if options.infer_schema else parse_type("string")] * (len(names) - len(base)))

@@ -12,7 +12,7 @@ from functools import cache
 _CYCLE = 146097 * 86400
 """Seconds of 400 years, the period of the calendar."""
 
-_DATE = re.compile(rb"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+_DATE = re.compile(rb"([0-9]{4})([-/])([0-9]{1,2})\2([0-9]{1,2})(?![0-9])")
 _TIME = re.compile(rb"[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?(.*)", re.DOTALL)
 _OFFSET = re.compile(rb"([+-])([0-9]{2})(?::?([0-9]{2}))?")
 
@@ -65,12 +65,13 @@ def moment_of(text: bytes, forms: Forms) -> Moment | None:
 
 
 def _moment(text: bytes) -> Moment | None:
-    days = _days(text[:10])
-    if days is None:
+    date = _DATE.match(text)
+    days = None if date is None else _days(int(date[1]), int(date[3]), int(date[4]))
+    if date is None or days is None:
         return None
-    if len(text) == 10:
+    if date.end() == len(text):
         return Moment(days * 86400 * 10**9)
-    found = _TIME.fullmatch(text[10:])
+    found = _TIME.fullmatch(text[date.end() :])
     if not found:
         return None
     hour, minute, second, fraction, offset = found.groups(default=b"")
@@ -92,12 +93,8 @@ def _offset_minutes(text: bytes) -> int | None:
     return -minutes if found[1] == b"-" else minutes
 
 
-def _days(text: bytes) -> int | None:
-    """Return the days since 1970 of YYYY-MM-DD. Year 0 is a leap year, 146097 days before the year 400."""
-    found = _DATE.fullmatch(text)
-    if not found:
-        return None
-    year, month, day = (int(part) for part in found.groups())
+def _days(year: int, month: int, day: int) -> int | None:
+    """Return the days since 1970; None if there is no such day. Year 0 is a leap year, 146097 days before the year 400."""
     try:
         ordinal = datetime.date(year or 400, month, day).toordinal()
     except ValueError:
@@ -164,15 +161,15 @@ def _formatted(text: bytes, form: str) -> Moment | None:
 
 def _day_of(part: dict[str, str]) -> int | None:
     """Return the days since 1970. Years of two digits mean 1969 to 2068."""
-    year = part.get("Y") or str(1969 + (int(part["y"]) - 69) % 100)
+    year = int(part["Y"]) if "Y" in part else 1969 + (int(part["y"]) - 69) % 100
     if "j" in part:
-        first, last = _days(f"{year}-01-01".encode()), _days(f"{year}-12-31".encode())
+        first, last = _days(year, 1, 1), _days(year, 12, 31)
         assert first is not None and last is not None
         days = first + int(part["j"]) - 1
         return days if first <= days <= last else None
     names = [number for name, number in _MONTHS.items() if name[:3].lower() == part.get("B", "")[:3].lower()]
     month = names[0] if "B" in part else int(part["m"])
-    return _days(f"{year}-{month:02}-{int(part['d']):02}".encode())
+    return _days(year, month, int(part["d"]))
 
 
 def _second_of(part: dict[str, str]) -> int | None:

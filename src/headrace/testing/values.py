@@ -99,7 +99,8 @@ _INT = re.compile(rb"[+-]?[0-9]+")
 _HEX = re.compile(rb"([+-]?)0[xX]([0-9a-fA-F]+)")
 _FLOAT = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _FLOAT_WORD = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
-_LEADING_ZERO = re.compile(rb"[+-]?0[0-9]")
+_CODE = re.compile(rb"[+-]?0[0-9]|\+[0-9]{7}")
+"""Begin of a number with a leading zero, or of a telephone number."""
 
 
 def type_of_kind(kind: Kind) -> DataType:
@@ -120,7 +121,7 @@ def join(a: Kind, b: Kind) -> Kind:
 
 
 def classify(text: bytes, words: Words, forms: Forms = USUAL) -> Kind:
-    """Return the kind of a field that is not null. Numbers with a plus or a leading zero are text."""
+    """Return the kind of a field that is not null. Numbers with a leading zero and telephone numbers are text."""
     if text in words.true or text in words.false:
         return Kind.BOOL
     time = _kind_of_time(text, forms)
@@ -132,7 +133,7 @@ def classify(text: bytes, words: Words, forms: Forms = USUAL) -> Kind:
 
 
 def _kind_of_number(text: bytes) -> Kind:
-    if not text.startswith(b"+") and not _LEADING_ZERO.match(text):
+    if not _CODE.match(text):
         if _INT.fullmatch(text):
             return _kind_of_int(text)
         if _HEX.fullmatch(text):
@@ -144,7 +145,7 @@ def _kind_of_number(text: bytes) -> Kind:
 
 def _kind_of_hex(text: bytes) -> Kind:
     value = _int(text, 0, 2**64)
-    if text.startswith(b"-") or isinstance(value, Misfit):
+    if text.startswith((b"-", b"+")) or isinstance(value, Misfit):
         return Kind.TEXT
     return Kind.HEX if value < 2**63 else Kind.HEX_UINT64
 
@@ -170,7 +171,7 @@ def _kind_of_time(text: bytes, forms: Forms) -> Kind:
 
 def _kind_of_clock(text: bytes) -> Kind:
     clock = time_of_day(text)
-    if clock is None or text.count(b":") < 2:
+    if clock is None:
         return Kind.TEXT
     return Kind.TIME_NS if _is_finer_than_us(text) else Kind.TIME_US
 

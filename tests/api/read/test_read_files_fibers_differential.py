@@ -110,6 +110,13 @@ def test_columns_that_some_files_lack(tmp_path):
     check(sorted(tmp_path.glob("*/*.csv")), union_by_name=True, strings="view")
 
 
+@pytest.mark.parametrize("type_", ["int8", "bool", "decimal128(5, 2)", "string", "dictionary[int32, string]"])
+def test_columns_that_all_files_lack(type_):
+    options: dict[str, Any] = {"columns": ["z", "b"], "dtypes": {"z": type_}, "include_missing_columns": True}
+    check([b"a,b\n1,x\n2,\n" * 20], **options)
+    check([b"a,b\n1,x\n", b"a,b\n", b"a,b\n3,1\n"], **options)
+
+
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "cp1252"])
 def test_files_in_other_encodings(codec):
     files = ["a,b\n1,ä€x\n", "a,b\n2.5,ö\n\n", "a,b\nx,ß€\n3\n"]

@@ -43,7 +43,10 @@ def kind_texts(kind: Kind) -> list[bytes]:
     }[kind]
 
 
-OTHERS = [b"", b"x", b"007", b"+1", b"-", b"1.5", b"2019-01-31", b"12:30:15", b"0x1f", b"-5", b"true", b"-01.5", b"-00"]
+OTHERS = [
+    b"", b"x", b"007", b"+1", b"-", b"1.5", b"2019-01-31", b"12:30:15", b"0x1f", b"-5", b"true", b"-01.5", b"-00", b"+1.5",
+    b"+1234567", b"12:30", b"2019/1/31", b"2019-1-31 12:30",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -47,13 +47,15 @@ class FilesOptions:
 
     glob: bool = True
     union_by_name: bool = False
+    include_missing_columns: bool = False
     include_file_paths: str | None = None
     hive_partitioning: bool | None = None
 
     @property
     def wanted(self) -> bool:
         """True if a single source must be read as several files are."""
-        return self.union_by_name or self.include_file_paths is not None or self.hive_partitioning is True
+        by_name = self.union_by_name or self.include_missing_columns
+        return by_name or self.include_file_paths is not None or self.hive_partitioning is True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

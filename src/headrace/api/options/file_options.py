@@ -50,6 +50,13 @@ FILE_OPTIONS = (
         flags=(Flag("--union-by-name", "on"),),
     ),
     Option(
+        "include_missing_columns",
+        default=False,
+        parse=flag,
+        help="columns that columns, schema or dtypes names and the text lacks are columns of nulls",
+        flags=(Flag("--include-missing-columns", "on", help="columns that an option names and the text lacks are nulls"),),
+    ),
+    Option(
         "include_file_paths",
         default=None,
         parse=parsers.path_column,

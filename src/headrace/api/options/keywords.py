@@ -83,6 +83,7 @@ class CsvKeywords(TypedDict, total=False):
     max_rejects: int | None
     glob: bool
     union_by_name: bool
+    include_missing_columns: bool
     include_file_paths: str | None
     hive_partitioning: bool | Literal["auto"]
     context: Context | None

@@ -61,7 +61,7 @@ def _one_of(**choices: Options) -> Translation:
 
 
 _SKIP = {"short_records": "null", "long_records": "reject"}
-missing_columns = _one_of(insert={"union_by_name": True}, **{"raise": _NOTHING})
+missing_columns = _one_of(insert={"union_by_name": True, "include_missing_columns": True}, **{"raise": _NOTHING})
 _on_bad_lines = _one_of(error=_NOTHING, skip=_SKIP, warn=_SKIP)
 
 

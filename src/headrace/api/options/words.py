@@ -34,7 +34,10 @@ WORDS: tuple[Word, ...] = (
         unless=(None, True),
     ),
     translated(
-        "missing_columns", "polars", by=by.missing_columns, meaning="`'insert'` is `union_by_name=True`, `'raise'` the default"
+        "missing_columns",
+        "polars",
+        by=by.missing_columns,
+        meaning="`'insert'` is `union_by_name=True, include_missing_columns=True`, `'raise'` the default",
     ),
     refused("extra_columns", "polars", use="pass columns= with the names to read", unless=(None, "raise")),
     # How the text is written.
@@ -111,7 +114,7 @@ WORDS: tuple[Word, ...] = (
     option("usecols", "pandas", "cudf", meaning="in the given order; a set, in the order of the text"),
     option("columns", "polars", "duckdb", meaning="names or positions; a mapping of names to types is `schema`"),
     option("include_columns", "pyarrow"),
-    refused("include_missing_columns", "pyarrow", use="pass union_by_name=True for several files, or add the columns afterwards"),
+    option("include_missing_columns", "pyarrow", meaning="without a type, the columns are strings"),
     refused("index_col", "pandas", "cudf", use="a table has no index: table.to_pandas().set_index(name)", unless=(None, False)),
     option("schema", "polars", "duckdb", meaning="a `pyarrow.Schema`, a mapping, or types in order"),
     option("dtype", "pandas", "duckdb", "cudf"),

@@ -18,7 +18,7 @@ from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.row_policy import COLLECTED
 from headrace.columns.records.data_range import decide_header, find_data_range
 from headrace.columns.schema import PlannedColumns, explained_by
-from headrace.columns.schema_files import name_files, unite
+from headrace.columns.schema_files import absent_names, name_files, unite
 from headrace.columns.types import DataType
 from headrace.encode.texts import encoded
 from headrace.sources.open import OpenSource
@@ -40,8 +40,10 @@ class PlannedFiles:
         self._look_below_the_first()
         firsts = [file.beginning.first for file in files]
         found, schema = find_partitions(self.names, firsts, options)
-        by_name = options.files.union_by_name
-        named = name_files(self.names, firsts, schema, united=by_name)
+        by_name, adds_absent = options.files.union_by_name, options.files.include_missing_columns
+        named = name_files(self.names, firsts, schema, united=by_name or adds_absent)
+        if adds_absent:
+            schema = replace(schema, absent=tuple(name for name in absent_names(named, schema) if name not in found))
         for file, its in zip(files, named, strict=True):
             file.beginning = replace(file.beginning, header=its.header, decision=its.decision)
             first = file.beginning.first

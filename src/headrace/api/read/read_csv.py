@@ -82,6 +82,7 @@ def read_csv(
     max_rejects: int | None = None,
     glob: bool = True,
     union_by_name: bool = False,
+    include_missing_columns: bool = False,
     include_file_paths: str | None = None,
     hive_partitioning: bool | Literal["auto"] = "auto",
     context: Context | None = None,
@@ -240,6 +241,9 @@ def read_csv(
     union_by_name
         Whether the columns of several files are matched by name, in the order of first appearance; a file without a column has
         nulls there. If False, all files have the same columns in the same order.
+    include_missing_columns
+        Whether a column that `columns`, `schema` or `dtypes` names and no file has is a column of nulls, of its given type, or of
+        strings. It follows the columns of the text if `columns` does not place it. If False, such a name is an error.
     include_file_paths
         Name of a last column with the path of the file that each row comes from. None for no such column.
     hive_partitioning
@@ -285,8 +289,10 @@ def read_csv(
     Types are inferred from the whole input: bool, int64, uint64, float64, date32, timestamp, time64, duration, else string.
 
     - Timestamps, times and durations have microseconds, or nanoseconds if a value needs them. Timestamps are in UTC if the
-      values have offsets. Times are such as 12:30:15, always with seconds; durations such as P1DT2H or 1 day 02:00:00.
-    - Numbers with leading zeros ('007') or '+' stay text. Hexadecimal numbers (0x1F) are integers if the column has no others.
+      values have offsets. Dates are such as 2024-01-31, 2024/01/31 or 2024-1-5; times such as 12:30 or 12:30:15.5; durations
+      such as P1DT2H or 1 day 02:00:00.
+    - Numbers with leading zeros ('007') stay text, and so do telephone numbers: '+' and seven digits or more. Hexadecimal numbers
+      (0x1F) are integers if the column has no others.
     - An integer beyond int64 makes a column of natural numbers uint64, and any other column text.
     - Only on request: decimal128, binary (bytes of any encoding), null (for a column without values, else string), and the
       smaller types.
@@ -358,6 +364,7 @@ def read_csv(
         max_rejects=max_rejects,
         glob=glob,
         union_by_name=union_by_name,
+        include_missing_columns=include_missing_columns,
         include_file_paths=include_file_paths,
         hive_partitioning=hive_partitioning,
         context=context,

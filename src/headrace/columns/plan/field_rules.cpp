@@ -76,8 +76,10 @@ void PlanRules::add(const ValueForms& forms, const std::vector<std::string>& nul
     }
     std::vector<DateLayout>& layouts = layouts_.emplace_back();
     for (usize i = 0; i < rules.dates.count; ++i) add_date_layouts(rules.dates.formats[i], i, layouts);
-    // ISO 8601 has '-' at byte 4; a layout that may have it too is left to the rules, which try ISO 8601 first.
-    const auto may_be_iso = [](const DateLayout& layout) { return layout.shape[4] == '-' || layout.limit[4] == 255; };
+    // ISO 8601 has '-' or '/' at byte 4; a layout that may have one too is left to the rules, which try ISO 8601 first.
+    const auto may_be_iso = [](const DateLayout& layout) {
+        return layout.shape[4] == '-' || layout.shape[4] == '/' || layout.limit[4] == 255;
+    };
     if (rules.dates.iso_first) std::erase_if(layouts, may_be_iso);
     rules.layouts = layouts.data();
     rules.layout_count = layouts.size();

@@ -38,7 +38,7 @@ enum class Kind : u8 {
     timestamp_ns,  // more than six fraction digits
     timestamp_us_utc,
     timestamp_ns_utc,
-    time_us,  // time of day, with seconds
+    time_us,  // time of day
     time_ns,
     duration_us,  // ISO 8601, or days and a clock time
     duration_ns,
@@ -55,12 +55,19 @@ HR_FN Kind classify_hex(const u8* p, usize n) {
     return value >> 63 == 0 ? Kind::hex : Kind::hex_uint64;
 }
 
-// Numbers with a '+' or a leading zero (+49..., 007) are text, since a number would lose it. So are integers of more
-// than 64 bits.
+// Returns whether a '+' begins a telephone number rather than a number: seven digits or more follow, as in +4930123456.
+HR_FN bool is_telephone_number(const u8* p, usize n) {
+    usize digits = 0;
+    while (digits < 7 && digits + 1 < n && is_digit(p[digits + 1])) ++digits;
+    return p[0] == '+' && digits == 7;
+}
+
+// Telephone numbers and numbers with a leading zero (007) are text, since a number would lose the sign or the zero. So
+// are integers of more than 64 bits.
 HR_COLD Kind classify_number(const u8* p, usize n) {
-    if (p[0] == '+' || has_leading_zero(p, n)) return Kind::text;
+    if (is_telephone_number(p, n) || has_leading_zero(p, n)) return Kind::text;
     i64 value;
-    const usize sign = p[0] == '-' ? 1 : 0;
+    const usize sign = p[0] == '-' || p[0] == '+' ? 1 : 0;
     if (is_hex(p + sign, n - sign)) return sign == 0 ? classify_hex(p, n) : Kind::text;
     const Parse as_int = parse_int(p, n, value);
     if (as_int == Parse::ok) return p[0] == '-' ? Kind::negative : Kind::natural;
@@ -88,8 +95,7 @@ HR_COLD Kind classify_time(const u8* p, usize n) {
 
 HR_FN Kind classify_time_of_day(const u8* p, usize n) {
     Timestamp t;
-    bool has_seconds;
-    if (parse_time_of_day(p, n, t, has_seconds) != Parse::ok || !has_seconds) return Kind::text;
+    if (parse_time_of_day(p, n, t) != Parse::ok) return Kind::text;
     return t.fraction_digits <= 6 ? Kind::time_us : Kind::time_ns;
 }
 

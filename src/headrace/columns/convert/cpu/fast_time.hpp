@@ -75,9 +75,16 @@ HR_FN __m128i two_digit_numbers(__m128i text, __m128i pairs) {
     return _mm_maddubs_epi16(_mm_shuffle_epi8(digits, pairs), _mm_set1_epi16(1 << 8 | 10));
 }
 
+// Returns the text with '-' in place of the '/' of a date such as 2019/01/31; they differ in one bit. `marks` has this
+// bit at their places.
+HR_FN __m128i with_hyphens(__m128i text, bool has_slashes, __m128i marks) {
+    return has_slashes ? _mm_xor_si128(text, marks) : text;
+}
+
 HR_FN bool fast_date(const u8* p, usize n, i64& days) {
     if (n != 10) return false;
-    const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    const __m128i marks = _mm_setr_epi8(0, 0, 0, 0, '-' ^ '/', 0, 0, '-' ^ '/', 0, 0, 0, 0, 0, 0, 0, 0);
+    const __m128i text = with_hyphens(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)), p[4] == '/', marks);
     const __m128i shape = _mm_setr_epi8('0', '0', '0', '0', '-', '0', '0', '-', '0', '0', 0, 0, 0, 0, 0, 0);
     const __m128i limits = _mm_setr_epi8(9, 9, 9, 9, 0, 9, 9, 0, 9, 9, -1, -1, -1, -1, -1, -1);
     if (!has_shape(text, shape, limits, 0x3FF)) return false;
@@ -138,12 +145,13 @@ HR_FN bool fast_offset(const u8* p, usize n, usize at, Timestamp& t) {
     return true;
 }
 
-// Reads "2019-01-31 23:59:58", ":58" being optional.
+// Reads "2019-01-31 23:59:58", ":58" being optional, or the same with slashes.
 HR_FN bool fast_date_and_time(const u8* p, bool has_seconds, i64& seconds) {
     // "2019-01-31 23:59" and, three bytes on, "9-01-31 23:59:58": the second vector has everything but the year's first
     // three digits.
     const __m128i head = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-    __m128i tail = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 3));
+    const __m128i marks = _mm_setr_epi8(0, '-' ^ '/', 0, 0, '-' ^ '/', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    __m128i tail = with_hyphens(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 3)), p[4] == '/', marks);
     const __m128i shape = _mm_setr_epi8('0', '-', '0', '0', '-', '0', '0', ' ', '0', '0', ':', '0', '0', ':', '0', '0');
     const __m128i limits = _mm_setr_epi8(9, 0, 9, 9, 0, 9, 9, 0, 9, 9, 0, 9, 9, 0, 9, 9);
     if (!has_seconds) {

@@ -1,4 +1,5 @@
-// Parses dates and timestamps in the proleptic Gregorian calendar (ISO 8601), years 0000 to 9999.
+// Parses dates and timestamps in the proleptic Gregorian calendar (ISO 8601), years 0000 to 9999. Dates may also have
+// slashes, and months and days of one digit: 2021/1/5.
 #pragma once
 
 #include "columns/rules/numbers/digits.hpp"
@@ -36,22 +37,34 @@ HR_FN bool read_two_digits(const u8* p, u32 largest, u32& out) {
     return out <= largest;
 }
 
-// Reads the ten bytes YYYY-MM-DD.
-HR_FN bool read_date(const u8* p, i64& days) {
-    u32 century, year_of_century, month, day;
-    if (p[4] != '-' || p[7] != '-') return false;
-    if (!read_two_digits(p, 99, century) || !read_two_digits(p + 2, 99, year_of_century)) return false;
-    if (!read_two_digits(p + 5, 12, month) || !read_two_digits(p + 8, 31, day)) return false;
-    const i32 year = static_cast<i32>(century * 100 + year_of_century);
-    if (!valid_date(year, month, day)) return false;
-    days = days_from_civil(year, month, day);
-    return true;
+// Reads one or two digits from p[at] on as a number, and moves `at` past them. 0: p[at] is no digit.
+HR_FN u32 read_short_number(const u8* p, usize n, usize& at) {
+    u32 value = 0;
+    for (const usize end = at + 2 < n ? at + 2 : n; at < end && is_digit(p[at]); ++at)
+        value = value * 10 + (p[at] - u32{'0'});
+    return value;
 }
 
-// Parses exactly YYYY-MM-DD. `out`: days from 1970-01-01.
+// Reads YYYY-MM-DD or YYYY/MM/DD from the text's first bytes, e.g. 2021-01-05, 2021-1-5 and 2021/1/05. Returns the
+// number of bytes read, or 0 for other text.
+HR_FN usize read_date(const u8* p, usize n, i64& days) {
+    u32 century, year_of_century;
+    if (n < 8 || (p[4] != '-' && p[4] != '/')) return 0;
+    if (!read_two_digits(p, 99, century) || !read_two_digits(p + 2, 99, year_of_century)) return 0;
+    usize at = 5;
+    const u32 month = read_short_number(p, n, at);
+    if (at == n || p[at] != p[4]) return 0;
+    const u32 day = read_short_number(p, n, ++at);
+    const i32 year = static_cast<i32>(century * 100 + year_of_century);
+    if (!valid_date(year, month, day)) return 0;
+    days = days_from_civil(year, month, day);
+    return at;
+}
+
+// Parses a date alone. `out`: days from 1970-01-01.
 HR_FN Parse parse_date32(const u8* p, usize n, i32& out) {
     i64 days;
-    if (n != 10 || !read_date(p, days)) return Parse::invalid;
+    if (n == 0 || read_date(p, n, days) != n) return Parse::invalid;
     out = static_cast<i32>(days);
     return Parse::ok;
 }
@@ -112,14 +125,14 @@ HR_FN bool read_offset(const u8* p, usize n, usize at, i64& offset_seconds) {
     return true;
 }
 
-// Parses YYYY-MM-DD, or YYYY-MM-DD[T or space]HH:MM[:SS[.f]] and an optional offset; f has one to nine digits.
+// Parses a date, or a date, T or a space, HH:MM[:SS[.f]] and an optional offset; f has one to nine digits.
 HR_COLD Parse parse_timestamp(const u8* p, usize n, Timestamp& out) {
     i64 days;
-    if (n < 10 || !read_date(p, days)) return Parse::invalid;
-    Timestamp t{days * 86400, 0, 0, false, n == 10};
+    usize at = read_date(p, n, days);
+    if (at == 0) return Parse::invalid;
+    Timestamp t{days * 86400, 0, 0, false, at == n};
     if (!t.date_only) {
-        usize at = 11;
-        if ((p[10] != 'T' && p[10] != ' ') || !read_time(p, n, at, t)) return Parse::invalid;
+        if ((p[at] != 'T' && p[at] != ' ') || !read_time(p, n, ++at, t)) return Parse::invalid;
         if (at < n) {
             i64 offset_seconds;
             if (!read_offset(p, n, at, offset_seconds)) return Parse::invalid;

@@ -5,12 +5,11 @@
 
 HR_BEGIN_NAMESPACE
 
-// `out` counts from midnight. `has_seconds`: the text has seconds; "12:30" may be a score or a ratio as well.
-HR_COLD Parse parse_time_of_day(const u8* p, usize n, Timestamp& out, bool& has_seconds) {
+// `out` counts from midnight.
+HR_COLD Parse parse_time_of_day(const u8* p, usize n, Timestamp& out) {
     Timestamp t{0, 0, 0, false, false};
     usize at = 0;
     if (!read_time(p, n, at, t) || at != n) return Parse::invalid;
-    has_seconds = n > 5;
     out = t;
     return Parse::ok;
 }
@@ -19,9 +18,8 @@ HR_COLD Parse parse_time_of_day(const u8* p, usize n, Timestamp& out, bool& has_
 template <class T>
 HR_COLD Parse parse_time(const u8* p, usize n, i64 units_per_second, T& out) {
     Timestamp t;
-    bool has_seconds;
     i64 units;
-    if (parse_time_of_day(p, n, t, has_seconds) != Parse::ok) return Parse::invalid;
+    if (parse_time_of_day(p, n, t) != Parse::ok) return Parse::invalid;
     if (scale_timestamp(t, units_per_second, units) != Parse::ok) return Parse::overflow;
     out = static_cast<T>(units);
     return Parse::ok;

@@ -154,7 +154,7 @@ HR_FN bool read_long(const ConvertMemory& memory, const ConvertColumn& column, c
             break;
         case ConvertFamily::time:
             if constexpr (has_family(ConvertFamily::time)) {
-                const bool needs_seconds = (column.flags & CONVERT_INFERRED) || column.type == TypeId::duration;
+                const bool needs_seconds = column.type == TypeId::duration;
                 fine = read_time(text, field.begin, field.end, column.units_per_second, needs_seconds, units);
             }
             break;
