@@ -24,7 +24,7 @@ SHARED = (
     "arrange/gather/take.hpp",
     "core/expressions/expression_kernels.hpp",
     "arrange/search/search.hpp",
-    "query/find/fold.hpp",
+    "query/find/pattern/fold.hpp",
     "arrange/sort/sort_key.hpp",
     "structure/dfa.hpp",
     "structure/emit.hpp",

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from headrace.primitives.scan import reduce, scan
     from headrace.primitives.select import select
     from headrace.query.find.find import contains, count, find, find_first
-    from headrace.query.find.pattern import Pattern
+    from headrace.query.find.pattern.pattern import Pattern
     from headrace.structure.dialect import Dialect
 
 _MODULES = {
@@ -73,7 +73,7 @@ _MODULES = {
     "OptionError": "headrace.core.errors",
     "OutOfRangeError": "headrace.core.errors",
     "ParseError": "headrace.core.errors",
-    "Pattern": "headrace.query.find.pattern",
+    "Pattern": "headrace.query.find.pattern.pattern",
     "Position": "headrace.api.report",
     "Report": "headrace.api.report",
     "Scan": "headrace.api.scan.scan",

@@ -6,7 +6,9 @@
 
 #include <tuple>
 
+#include "core/layouts/layout.hpp"
 #include "query/find/cpu/find.hpp"
+#include "query/find/gpu/find_task.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -48,9 +50,17 @@ std::optional<u64> first_pattern_at(const FindPattern& pattern, const TextAt& te
 
 void bind_find(nb::module_& m) {
     nb::class_<FindPattern>(m, "FindPattern")
-        .def("__init__", [](FindPattern* self, const nb::bytes& pattern, bool ignore_case) {
-            new (self) FindPattern({pattern.c_str(), pattern.size()}, ignore_case);
-        });
+        .def("__init__",
+             [](FindPattern* self, const nb::bytes& pattern, bool ignore_case) {
+                 new (self) FindPattern({pattern.c_str(), pattern.size()}, ignore_case);
+             })
+        .def_ro("period", &FindPattern::period)
+        .def("borders",
+             [](const FindPattern& pattern) {
+                 return nb::bytes(pattern.borders.data(), pattern.borders.size() * sizeof(u32));
+             })
+        .def("varied_window", &FindPattern::varied_window, "width"_a, "begin"_a, "end"_a);
+    register_layouts<FindTask, FindResult, FoundMarks, FindAutomaton>();
     m.def("pattern_positions", &pattern_positions_at, "pattern"_a, "text"_a, "overlapping"_a, "allocate"_a, "threads"_a,
           "isa"_a = "");
     m.def("pattern_count", &pattern_count_at, "pattern"_a, "text"_a, "overlapping"_a, "threads"_a, "isa"_a = "");

@@ -57,6 +57,16 @@ class Pattern:
         """The prepared tables."""
         return self._native
 
+    @property
+    def folded(self) -> bytes:
+        """The pattern, with lower-case letters if case is ignored."""
+        return self._pattern.lower() if self._ignore_case else self._pattern
+
+    @property
+    def is_bordered(self) -> bool:
+        """True if two hits can overlap: a proper prefix of the pattern is also its suffix."""
+        return self._native.period < len(self._pattern)
+
     def __len__(self) -> int:
         """Return the number of bytes."""
         return len(self._pattern)
