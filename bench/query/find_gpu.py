@@ -1,19 +1,20 @@
 """Measures how fast a pattern is counted and found in a text in GPU memory, beside a read of the text.
 
-usage: python -m bench.query.find_gpu [--mib N] [--repeat N] [--texts 2,4,26,256,periodic,constant] [--lengths 1,4,16] [--out FILE]
+usage: python -m bench.query.find_gpu [--mib N] [--repeat N] [--texts 2,4,periodic] [--lengths 1,4,16] [--out FILE]
 
-Needs the package, PyTorch and a GPU. A pattern is a piece of the text, so that it occurs. Before a pattern is timed, its hits in
-the first 16 MiB are compared with those that the CPU finds, and the number of positions with the count. A time is the median
-between events around the public call. The GPU is kept busy until the call's first launches are made, and the host's waits count.
+Needs the package, PyTorch and a GPU. A pattern is a piece of the text, so that it occurs. Its hits in the first 16 MiB are
+compared with those that the CPU finds, before it is timed. A time is the median between events around the public call. The GPU
+is kept busy until the call's first launches are made, and the host's waits count.
 
-The limit is the read of primitives/copy.cu in the same run. A share is that of the bytes that must be moved: the text, and 8 bytes
-for each position.
+The limit is the read of primitives/copy.cu in the same run. A share is that of the bytes that must be moved: the text, and
+8 bytes for each position.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -81,18 +82,18 @@ def main() -> int:
         text = text_of(name, size)
         if limit is None:
             source, folded = take(text, "text"), fold_buffer(gpu())
-            limit = size / median_ms(lambda: start_reading(source, folded), given.repeat) / 1e6
+            limit = size / median_ms(partial(start_reading, source, folded), given.repeat) / 1e6
             columns = ["bytes of pattern", "hits", "count GB/s", "% of read", "find GB/s", "% of bytes moved"]
             page.head("Rates", f"Text of {given.mib} MiB; a read of it takes {limit:.0f} GB/s.", columns)
         for length in map(int, given.lengths.split(",")):
             pattern = text[size // 2 : size // 2 + length].cpu().numpy().tobytes()
             hits = check(text, pattern)
-            counted = size / median_ms(lambda: headrace.count(text, pattern), given.repeat) / 1e6
+            counted = size / median_ms(partial(headrace.count, text, pattern), given.repeat) / 1e6
             row = f"| {name} | {length:,} | {hits:,} | {counted:.0f} | {100 * counted / limit:.0f} |"
             if hits <= MAX_HITS:
                 if len(headrace.find(text, pattern)) != hits:
                     raise ValueError(f"{name}, pattern of {length} bytes: count and positions differ")
-                ms = median_ms(lambda: headrace.find(text, pattern), given.repeat)
+                ms = median_ms(partial(headrace.find, text, pattern), given.repeat)
                 row += f" {size / ms / 1e6:.0f} | {100 * (size + 8 * hits) / ms / 1e6 / limit:.0f} |"
             page.say(row if hits <= MAX_HITS else f"{row} - | - |")
     page.keep(given.out)
