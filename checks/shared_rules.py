@@ -25,6 +25,7 @@ SHARED = (
     "core/expressions/expression_kernels.hpp",
     "arrange/search/search.hpp",
     "query/find/pattern/fold.hpp",
+    "query/find/pattern/window.hpp",
     "arrange/sort/sort_key.hpp",
     "structure/dfa.hpp",
     "structure/emit.hpp",

@@ -49,6 +49,25 @@ def text_of(name: str, size: int) -> torch.Tensor:
     return text if name == "256" else text.add_(97)
 
 
+def many(text: torch.Tensor, page: Page, limit: float, repeat: int) -> None:
+    """Add the rates of searches for many patterns: random letters, and a few pieces of the text."""
+    size, random = len(text), np.random.default_rng(1)
+    page.head("Many patterns", "Text of 26 symbols.", ["bytes of pattern", "hits", "count GB/s", "% of read", "find GB/s"])
+    for number in (64, 1000, 10_000):
+        for length in (5, 8, 16, 32):
+            places = random.integers(0, CHECKED, 10)
+            drawn = [random.integers(97, 123, length, np.uint8).tobytes() for _ in range(number - len(places))]
+            patterns = headrace.PatternSet([*drawn, *(text[at : at + length].cpu().numpy().tobytes() for at in places)])
+            part = text[: CHECKED >> 2]
+            ours, expected = headrace.find_any(part, patterns), headrace.find_any(part.cpu().numpy(), patterns)
+            if not all(np.array_equal(a.cpu().numpy(), b) for a, b in zip(ours, expected, strict=True)):
+                raise ValueError(f"{number} patterns of {length} bytes: other hits than on the CPU")
+            hits = int(headrace.count_any(text, patterns).cpu().numpy().sum())
+            counted = size / median_ms(partial(headrace.count_any, text, patterns), repeat) / 1e6
+            found = size / median_ms(partial(headrace.find_any, text, patterns), repeat) / 1e6
+            page.say(f"| {number:,} | {length} | {hits:,} | {counted:.0f} | {100 * counted / limit:.0f} | {found:.0f} |")
+
+
 def check(text: torch.Tensor, pattern: bytes) -> int:
     """Return the number of hits, after a comparison with the CPU.
 
@@ -77,9 +96,10 @@ def main() -> int:
     size, page = given.mib << 20, Page()
     page.say("# A pattern in a text in GPU memory\n")
     page.say("; ".join(f"{key} {value}" for key, value in description().items()))
-    limit = None
+    limit, letters = None, None
     for name in given.texts.split(","):
         text = text_of(name, size)
+        letters = text if name == "26" else letters
         if limit is None:
             source, folded = take(text, "text"), fold_buffer(gpu())
             limit = size / median_ms(partial(start_reading, source, folded), given.repeat) / 1e6
@@ -96,6 +116,8 @@ def main() -> int:
                 ms = median_ms(partial(headrace.find, text, pattern), given.repeat)
                 row += f" {size / ms / 1e6:.0f} | {100 * (size + 8 * hits) / ms / 1e6 / limit:.0f} |"
             page.say(row if hits <= MAX_HITS else f"{row} - | - |")
+    if letters is not None and limit is not None:
+        many(letters, page, limit, given.repeat)
     page.keep(given.out)
     return 0
 

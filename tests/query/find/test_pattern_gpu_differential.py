@@ -8,7 +8,7 @@ import pytest
 import headrace
 from headrace import Context, DeviceArray
 from headrace.query.find.gpu.tuning import FORMS, TUNING
-from tests.query.find.pattern_cases import expected, planted, symbols
+from tests.query.find.pattern_cases import expected, planted, set_cases, symbols
 
 pytestmark = pytest.mark.gpu
 
@@ -77,3 +77,15 @@ def test_positions_past_32_bits() -> None:
     pattern = bytes(range(1, 21))
     assert headrace.find(text, pattern).get().tolist() == places
     assert headrace.find_first(text[6:], pattern) == places[1] - 6 and headrace.count(text, pattern) == 3
+
+
+def test_many_patterns() -> None:
+    for size in (1000, 5 * TILE + 1):
+        for i, (text, patterns) in enumerate(set_cases(1, size)):
+            prepared = headrace.PatternSet(patterns, ignore_case=i % 2 == 1)
+            given = DeviceArray.from_host(np.frombuffer(text, np.uint8))
+            found, hits = headrace.find_any(given, prepared), headrace.find_any(text, prepared)
+            np.testing.assert_array_equal(found.positions.to_numpy(), hits.positions)
+            np.testing.assert_array_equal(found.patterns.to_numpy(), hits.patterns)
+            np.testing.assert_array_equal(headrace.count_any(given, prepared).to_numpy(), headrace.count_any(text, prepared))
+    assert headrace.count_any(DeviceArray.from_host(np.empty(0, np.uint8)), [b"a"]).to_numpy().tolist() == [0]

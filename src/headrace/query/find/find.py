@@ -6,17 +6,15 @@ the text a fixed number of times, so that repetitive texts and patterns do not t
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from headrace import _native
-from headrace.arrays.arrays import Array, needed_numpy, take
-from headrace.arrays.placement import empty_like, placed
-from headrace.core.budget import Budget
+from headrace.arrays.arrays import Array
+from headrace.arrays.placement import empty_like
 from headrace.core.context import Context, context_of
-from headrace.core.errors import OptionError
 from headrace.core.options import flag
 from headrace.query.find.pattern.pattern import prepared
+from headrace.query.find.text import text_of
 
 
 def find(text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: bool = False, context: Context | None = None) -> Any:
@@ -61,7 +59,7 @@ def find(text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: bool
     wanted, overlapping = prepared(pattern, ignore_case), flag("overlapping", overlapping)
     context = context_of(context)
     budget = context.new_budget()
-    source = _text(text, context, budget)
+    source = text_of(text, context, budget)
     if source.device.kind != "cpu":
         from headrace.query.find.gpu.find_gpu import positions_on_gpu  # needs cuda-core
 
@@ -98,7 +96,7 @@ def count(text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: boo
     wanted, overlapping = prepared(pattern, ignore_case), flag("overlapping", overlapping)
     context = context_of(context)
     budget = context.new_budget()
-    source = _text(text, context, budget)
+    source = text_of(text, context, budget)
     if source.device.kind != "cpu":
         from headrace.query.find.gpu.find_gpu import count_on_gpu
 
@@ -127,7 +125,7 @@ def find_first(text: Any, pattern: Any, *, ignore_case: bool = False, context: C
     """
     wanted, context = prepared(pattern, ignore_case), context_of(context)
     budget = context.new_budget()
-    source = _text(text, context, budget)
+    source = text_of(text, context, budget)
     if source.device.kind != "cpu":
         from headrace.query.find.gpu.find_gpu import first_on_gpu
 
@@ -154,28 +152,3 @@ def contains(text: Any, pattern: Any, *, ignore_case: bool = False, context: Con
     (True, True)
     """
     return find_first(text, pattern, ignore_case=ignore_case, context=context) is not None
-
-
-def _text(text: Any, context: Context, budget: Budget) -> Array:
-    """Return the description of the text, on the device where it is searched."""
-    if isinstance(text, str):
-        raise OptionError("text must be bytes, not a text or a path; pass text.encode(), or an mmap of the file")
-    source = take(_as_array(text), "text")
-    if source.typestr != "|u1":
-        raise OptionError(f"text has items of type {source.typestr!r}; pass bytes or an array of uint8, such as text.view('u1')")
-    return placed(source.owner, "text", context, budget)
-
-
-def _as_array(text: Any) -> Any:
-    """Return a bytes-like object as an array of NumPy, and arrays as they are."""
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and isinstance(text, numpy.ndarray):
-        return text
-    try:
-        view = memoryview(text)
-    except (TypeError, BufferError, ValueError):
-        return text
-    if not view.contiguous or view.ndim != 1:
-        raise OptionError("text must be contiguous bytes of one dimension; pass bytes(text)")
-    np = needed_numpy("find()")
-    return np.frombuffer(view, np.uint8) if view.nbytes else np.empty(0, np.uint8)

@@ -14,28 +14,20 @@
 // Operations per position: 1.5 to 3 for the forms from 4 on.
 #pragma once
 #include "gpu/block/byte_masks.cuh"
-#include "query/find/gpu/find_task.hpp"
+#include "query/find/gpu/rows.cuh"
+#include "query/find/pattern/window.hpp"
 
 namespace headrace {
 
 constexpr u32 form = HR_FORM;
-constexpr u32 print_factor = 0x9E3779B1;
 constexpr bool at_words = form >= 15;
 constexpr u32 window_words = form < 8 ? 1 : form == 8 ? 2 : form == 15 ? 3 : 4;
 // Words of text that are needed after the vector.
 constexpr u32 words_ahead = form == 1 ? 0 : at_words ? window_words - 1 : window_words;
 
-// The vector's four words and those after it.
-struct TextWords {
-    static constexpr u32 count = 4 + words_ahead;
-    u32 word[count];
-    // Four bytes from byte `at` on.
-    __device__ __forceinline__ u32 window(u32 at) const {
-        return at % 4 == 0 ? word[at / 4] : __funnelshift_r(word[at / 4], word[at / 4 + 1], at % 4 * 8);
-    }
-};
+using Words = TextWords<words_ahead>;
 
-static __device__ __forceinline__ u32 short_hits(const FindTask& task, const TextWords& text) {
+static __device__ __forceinline__ u32 short_hits(const FindTask& task, const Words& text) {
     tile::Bits bits;
 #pragma unroll
     for (u32 q = 0; q < 4; ++q) {
@@ -48,14 +40,14 @@ static __device__ __forceinline__ u32 short_hits(const FindTask& task, const Tex
 }
 
 // Fingerprint of the window at byte `at`.
-static __device__ __forceinline__ u32 print_at(const TextWords& text, u32 at) {
+static __device__ __forceinline__ u32 print_at(const Words& text, u32 at) {
     u32 print = text.window(at);
 #pragma unroll
-    for (u32 i = 1; i < window_words; ++i) print = print * print_factor + text.window(at + 4 * i);
+    for (u32 i = 1; i < window_words; ++i) print = next_print(print, text.window(at + 4 * i));
     return print;
 }
 
-static __device__ __forceinline__ u32 window_hits(const FindTask& task, const TextWords& text) {
+static __device__ __forceinline__ u32 window_hits(const FindTask& task, const Words& text) {
     constexpr u32 step = at_words ? 4 : 1;
     u32 prints[16 / step];
     bool found = false;
@@ -77,12 +69,12 @@ static __device__ __forceinline__ u32 window_hits(const FindTask& task, const Te
 }
 
 // Returns a bit for each of the 16 positions.
-static __device__ __forceinline__ u32 possible_hits(const FindTask& task, TextWords text) {
+static __device__ __forceinline__ u32 possible_hits(const FindTask& task, Words text) {
     if constexpr (form < 4) {
         return short_hits(task, text);
     } else {
 #pragma unroll
-        for (u32 i = 0; i < TextWords::count; ++i) text.word[i] |= task.letter_bits;
+        for (u32 i = 0; i < Words::count; ++i) text.word[i] |= task.letter_bits;
         return window_hits(task, text);
     }
 }

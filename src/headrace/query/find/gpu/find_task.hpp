@@ -12,6 +12,7 @@ struct FindTask {
     u64 size;           // bytes of the text
     const u8* pattern;  // folded if case is ignored, and padded to whole words by zeros
     u64 length;         // bytes of the pattern, at most `size`
+    u64 period;         // of the pattern, if runs of it can be found in a warp's memory (runs.cuh); otherwise 0
     u64 budget;         // units of verification, after which a linear algorithm is to search the text
     u32 prints[4];      // fingerprints of the windows of the pattern; of a short one the bytes, repeated
     u32 compared[4];    // short pattern: bits of a byte that are compared, repeated
@@ -39,6 +40,17 @@ struct FoundMarks {
 struct FindAutomaton {
     const u32* borders;  // borders[i]: length of the longest proper border of the first i bytes
     u64 chunk;           // positions per thread
+};
+
+// A text and the hits of many patterns in it. A hit's key is its position times 2^pattern_bits plus the pattern.
+struct SetTask {
+    const u8* text;
+    u64 size;
+    u64* counts;   // of each pattern; null if hits are listed
+    u64* keys;     // in no order
+    u64 capacity;  // keys that are written
+    u64* total;    // hits, also those that are not written
+    u64 pattern_bits;
 };
 
 }  // namespace headrace

@@ -1,11 +1,11 @@
-// Finds a pattern in a text in one reading. A block takes a tile, and a warp a contiguous part of it, in rows of 32
-// vectors of 16 bytes. All rows are loaded before the first is used. A filter (filter.cuh) finds the positions that are
-// verified (verify.cuh). The words after a lane's vector come from the next lane by a shuffle.
+// Finds a pattern in a text in one reading. A block takes a tile, and a warp a contiguous part of it (rows.cuh). A
+// filter (filter.cuh) finds the positions that are verified (verify.cuh).
 //
 // Bytes moved per byte of text: 1. `mark_hits` writes 1/8 in addition for tiles with hits, from which positions.cu
 // makes the positions.
 #include "gpu/block/block.cuh"
 #include "query/find/gpu/filter.cuh"
+#include "query/find/gpu/rows.cuh"
 #include "query/find/gpu/verify.cuh"
 
 using namespace headrace;
@@ -15,13 +15,7 @@ constexpr u32 rows = HR_ROWS;
 constexpr u32 warps = threads / tile::lanes;
 constexpr u32 part_vectors = rows * tile::lanes;
 
-using Held = u16[rows][tile::lanes];
-
-// The warp's rows, and in lane 0 the vector after them.
-struct WarpRows {
-    uint4 row[rows];
-    uint4 after;
-};
+using Memory = VerifierMemory<rows>;
 
 static __device__ __forceinline__ u64 first_vector() {
     return (static_cast<u64>(blockIdx.x) * warps + tile::warp()) * part_vectors;
@@ -32,43 +26,6 @@ static __device__ __forceinline__ i64 first_position(const FindTask& task, u64 v
     return static_cast<i64>(vector * 16) - shift_of(task.text) - static_cast<i64>(task.lead);
 }
 
-static __device__ __forceinline__ void load(const FindTask& task, u64 first, WarpRows& part) {
-    const u32 shift = shift_of(task.text);
-    const bool whole = first * 16 >= shift && (first + part_vectors + 1) * 16 <= shift + task.size;
-    part.after = {0, 0, 0, 0};
-    if (whole) {
-        const uint4* const vectors = reinterpret_cast<const uint4*>(task.text - shift) + first;
-#pragma unroll
-        for (u32 row = 0; row < rows; ++row)
-            part.row[row] = tile::load_streaming(vectors + row * tile::lanes + tile::lane());
-        if (words_ahead > 0 && tile::lane() == 0) part.after = vectors[part_vectors];
-    } else {
-        const i64 size = static_cast<i64>(task.size), begin = static_cast<i64>(first * 16) - shift;
-#pragma unroll
-        for (u32 row = 0; row < rows; ++row)
-            part.row[row] = partial_vector(task.text, size, begin + (row * tile::lanes + tile::lane()) * 16);
-        if (words_ahead > 0 && tile::lane() == 0)
-            part.after = partial_vector(task.text, size, begin + part_vectors * 16);
-    }
-}
-
-static __device__ __forceinline__ TextWords words_of(const WarpRows& part, u32 row) {
-    const uint4 own = part.row[row];
-    const uint4 first = row + 1 < rows ? part.row[row + 1 < rows ? row + 1 : 0] : part.after;
-    TextWords text;
-    text.word[0] = own.x;
-    text.word[1] = own.y;
-    text.word[2] = own.z;
-    text.word[3] = own.w;
-    // The lane after the last one is lane 0 of the next row.
-    const u32 given[4] = {tile::lane() == 0 ? first.x : own.x, tile::lane() == 0 ? first.y : own.y,
-                          tile::lane() == 0 ? first.z : own.z, tile::lane() == 0 ? first.w : own.w};
-#pragma unroll
-    for (u32 i = 0; i + 4 < TextWords::count; ++i)
-        text.word[4 + i] = tile::shuffle(given[i], (tile::lane() + 1) % tile::lanes);
-    return text;
-}
-
 // Keeps the bits of positions 0 to `last`, where bit 0 is position `begin`.
 static __device__ __forceinline__ u32 inside(u32 hits, i64 begin, i64 last) {
     if (begin < 0) hits &= begin <= -16 ? 0 : ~0u << static_cast<u32>(-begin);
@@ -77,20 +34,21 @@ static __device__ __forceinline__ u32 inside(u32 hits, i64 begin, i64 last) {
 }
 
 // Finds the hits of the warp's part. Bit 0 of lane 0 in row 0 is the position that is returned.
-static __device__ __forceinline__ i64 search(const FindTask& task, FindResult* result, Held& held, u32 (&masks)[rows]) {
+static __device__ __forceinline__ i64 search(const FindTask& task, FindResult* result, Memory& memory,
+                                             u32 (&masks)[rows]) {
     const u64 first = first_vector();
-    WarpRows part;
-    load(task, first, part);
+    WarpRows<rows> text;
+    load_text<words_ahead>(text, task.text, task.size, first);
     const i64 begin = first_position(task, first);
     const i64 last = static_cast<i64>(task.size - task.length);
 #pragma unroll
-    for (u32 row = 0; row < rows; ++row) masks[row] = possible_hits(task, words_of(part, row));
+    for (u32 row = 0; row < rows; ++row) masks[row] = possible_hits(task, words_of<words_ahead>(text, row));
     if (begin < 0 || begin + part_vectors * 16 - 1 > last) {
 #pragma unroll
         for (u32 row = 0; row < rows; ++row)
             masks[row] = inside(masks[row], begin + (row * tile::lanes + tile::lane()) * 16, last);
     }
-    if (form >= 4 && task.is_exact == 0) Verifier<rows>(task, begin, &result->spent, held).run(masks);
+    if (form >= 4 && task.is_exact == 0) Verifier<rows>(task, begin, &result->spent, memory).run(masks);
     return begin;
 }
 
@@ -103,10 +61,10 @@ static __device__ __forceinline__ u32 block_count(const u32 (&masks)[rows], u32 
 }
 
 extern "C" __global__ void __launch_bounds__(threads) count_hits(FindTask task, FindResult* result) {
-    __shared__ Held held[warps];
+    __shared__ Memory memory[warps];
     __shared__ u32 totals[warps];
     u32 masks[rows];
-    search(task, result, held[tile::warp()], masks);
+    search(task, result, memory[tile::warp()], masks);
     const u32 total = block_count(masks, totals);
     if (threadIdx.x == 0 && total != 0) atomicAdd(&result->count, u64{total});
 }
@@ -114,10 +72,10 @@ extern "C" __global__ void __launch_bounds__(threads) count_hits(FindTask task, 
 // `marks`: a bit for each position (find_task.hpp), which is written for tiles with hits. `counts`: hits of each tile.
 extern "C" __global__ void __launch_bounds__(threads)
     mark_hits(FindTask task, FindResult* result, u16* marks, u32* counts) {
-    __shared__ Held held[warps];
+    __shared__ Memory memory[warps];
     __shared__ u32 totals[warps];
     u32 masks[rows];
-    search(task, result, held[tile::warp()], masks);
+    search(task, result, memory[tile::warp()], masks);
     const u32 total = block_count(masks, totals);
     if (threadIdx.x == 0) {
         counts[blockIdx.x] = total;
@@ -131,13 +89,13 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 // Blocks start about in the order of their tiles, so those after the first hit end at once.
 extern "C" __global__ void __launch_bounds__(threads) first_hit(FindTask task, FindResult* result) {
-    __shared__ Held held[warps];
+    __shared__ Memory memory[warps];
     u64 known = 0;
     if (tile::lane() == 0) known = tile::load_relaxed(&result->first);
     const i64 least = first_position(task, first_vector());
     if (least > 0 && static_cast<u64>(least) > tile::shuffle(known, 0)) return;
     u32 masks[rows];
-    const i64 begin = search(task, result, held[tile::warp()], masks);
+    const i64 begin = search(task, result, memory[tile::warp()], masks);
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) {
         const u32 found = __ballot_sync(tile::all_lanes, masks[row] != 0);

@@ -36,6 +36,8 @@ _COMPARED_AT_ONCE = 512
 """Bytes that a unit of verification compares (verify.cuh)."""
 _UNITS_PER_ROW, _PATTERNS = 16, 64
 """Budget: units for each 512 bytes of text, and full comparisons of the pattern in addition."""
+_MAX_PAIRS = 4096
+"""Maximum length of a run (runs.cuh)."""
 _STATE_BYTES = 16
 """Bytes of a tile's state (gpu/block/block_look_back.cuh)."""
 
@@ -84,6 +86,8 @@ class DeviceSearch:
         task = np.zeros(1, _TASK.dtype)
         task["text"], task["size"] = text.address, text.nbytes
         task["pattern"], task["length"], task["budget"] = self._bytes.address, len(pattern), self._budget
+        period = pattern.native.period
+        task["period"] = period if 2 * period <= len(pattern) <= period + _MAX_PAIRS else 0
         for name in ("prints", "compared", "letter_bits", "lead", "is_exact"):
             task[name] = getattr(plan, name)
         task["ignore_case"] = pattern.ignore_case

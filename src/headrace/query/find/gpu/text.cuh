@@ -34,12 +34,44 @@ HR_FN u32 text_word(const FindTask& task, u64 at) {
     return word;
 }
 
-// Returns 0 if the four bytes of the pattern from `offset` on, or those that are left, occur at position `at`.
-HR_FN u32 unlike(const FindTask& task, u64 at, u64 offset) {
-    const u32 word = text_word(task, at + offset);
-    const u32 folded = task.ignore_case != 0 ? static_cast<u32>(fold_word(word)) : word;
-    const u64 left = task.length - offset;
-    return (folded ^ *reinterpret_cast<const u32*>(task.pattern + offset)) & low_mask(left >= 4 ? 32 : left * 8);
+// Reads the 16 bytes of the text from `at` on, as five aligned words where those are inside the text.
+HR_FN uint4 text_vector(const FindTask& task, u64 at) {
+    const u8* const p = task.text + at;
+    const u32 odd = static_cast<u32>(reinterpret_cast<u64>(p) & 3), shift = odd * 8;
+    if (at >= odd && at - odd + 20 <= task.size) {
+        const u32* const words = reinterpret_cast<const u32*>(p - odd);
+        const u32 a = words[0], b = words[1], c = words[2], d = words[3], e = words[4];
+        return {__funnelshift_r(a, b, shift), __funnelshift_r(b, c, shift), __funnelshift_r(c, d, shift),
+                __funnelshift_r(d, e, shift)};
+    }
+    return {text_word(task, at), text_word(task, at + 4), text_word(task, at + 8), text_word(task, at + 12)};
+}
+
+HR_FN u32 folded(const FindTask& task, u32 word) {
+    return task.ignore_case != 0 ? static_cast<u32>(fold_word(word)) : word;
+}
+
+// Bits of the bytes before `left` of a word that begins at byte `begin`.
+HR_FN u32 bits_before(u64 left, u32 begin) {
+    return left <= begin ? 0 : low_mask(left >= begin + 4 ? 32 : (left - begin) * 8);
+}
+
+// Returns 0 if the bytes of the pattern from `offset` to `end` occur at position `at`. Only the first four are
+// compared.
+HR_FN u32 unlike_word(const FindTask& task, u64 at, u64 offset, u64 end) {
+    const u32 word = folded(task, text_word(task, at + offset));
+    return (word ^ *reinterpret_cast<const u32*>(task.pattern + offset)) & bits_before(end - offset, 0);
+}
+
+// The same for the first 16 bytes. `offset` is a multiple of 16.
+HR_FN u32 unlike_vector(const FindTask& task, u64 at, u64 offset, u64 end) {
+    const uint4 text = text_vector(task, at + offset);
+    const uint4 pattern = *reinterpret_cast<const uint4*>(task.pattern + offset);
+    const u64 left = end - offset;
+    return ((folded(task, text.x) ^ pattern.x) & bits_before(left, 0)) |
+           ((folded(task, text.y) ^ pattern.y) & bits_before(left, 4)) |
+           ((folded(task, text.z) ^ pattern.z) & bits_before(left, 8)) |
+           ((folded(task, text.w) ^ pattern.w) & bits_before(left, 12));
 }
 
 }  // namespace headrace

@@ -2,42 +2,59 @@
 // positions. Then the warp compares the rest of each position together (warp-cooperative work sharing: Ashkiani 2017,
 // section 1.3, and the second stage of DRK-2S, section 2.4.2).
 //
+// If a periodic pattern has many such positions, those are checked for runs first (runs.cuh). One period is then left
+// to compare.
+//
 // A unit of work is a comparison of up to 32 bytes by each lane, or of 512 bytes by the warp. A warp spends some units
 // freely and adds what exceeds them to a total. Once the total is past the budget, no position is compared any more.
 // The result is then incomplete, and a linear algorithm must search the text.
 #pragma once
-#include "query/find/gpu/text.cuh"
+#include "query/find/gpu/runs.cuh"
 
 namespace headrace {
 
 constexpr u32 head_bytes = 128;         // compared by one lane
-constexpr u32 words_at_once = 4;        // compared by a lane of a warp before the next vote
 constexpr u32 free_units_per_row = 32;  // of 32 vectors
+constexpr u64 dense_bytes = 16384;      // bytes to compare for a warp's part from which runs are looked for
+
+// Memory of a warp.
+template <u32 rows>
+struct VerifierMemory {
+    u16 held[rows][tile::lanes];
+    Runs<rows> runs;
+};
 
 template <u32 rows>
 class Verifier {
 public:
-    // `begin`: position of bit 0 of lane 0 in row 0. `held`: memory of the warp.
-    __device__ __forceinline__ Verifier(const FindTask& task, i64 begin, u64* spent, u16 (&held)[rows][tile::lanes])
-        : task_(task), begin_(begin), total_(spent), held_(held) {}
+    // `begin`: position of bit 0 of lane 0 in row 0.
+    __device__ __forceinline__ Verifier(const FindTask& task, i64 begin, u64* spent, VerifierMemory<rows>& memory)
+        : task_(task), begin_(begin), total_(spent), memory_(memory), length_(task.length) {}
 
     // Clears the bits of the masks at which the pattern does not occur. All lanes of a warp call it.
     __device__ __forceinline__ void run(u32 (&masks)[rows]) {
-        u32 some = 0;
+        u32 own = 0;
 #pragma unroll
-        for (u32 row = 0; row < rows; ++row) some |= masks[row];
-        if (!__any_sync(tile::all_lanes, some != 0)) return;
+        for (u32 row = 0; row < rows; ++row) own += static_cast<u32>(__popc(masks[row]));
+        if (!__any_sync(tile::all_lanes, own != 0)) return;
         open_ = is_within_budget();
 #pragma unroll
-        for (u32 row = 0; row < rows; ++row) held_[row][tile::lane()] = static_cast<u16>(masks[row]);
+        for (u32 row = 0; row < rows; ++row) memory_.held[row][tile::lane()] = static_cast<u16>(masks[row]);
+        const bool runs = task_.period != 0 && __reduce_add_sync(tile::all_lanes, own) * task_.length >= dense_bytes;
+        if (runs) {
+            memory_.runs.fill(task_, begin_);
+            length_ = task_.period;
+        }
 #pragma unroll 1
         for (u32 row = 0; row < rows; ++row) {
-            u32 hits = open_ ? equal_heads(row, held_[row][tile::lane()]) : 0;
-            if (task_.length > head_bytes) hits = equal_tails(row, hits);
-            held_[row][tile::lane()] = static_cast<u16>(hits);
+            u32 hits = open_ ? memory_.held[row][tile::lane()] : 0;
+            if (runs) hits = memory_.runs.in_runs(hits, (row * tile::lanes + tile::lane()) * 16, task_);
+            hits = equal_heads(row, hits);
+            if (length_ > head_bytes) hits = equal_tails(row, hits);
+            memory_.held[row][tile::lane()] = static_cast<u16>(hits);
         }
 #pragma unroll
-        for (u32 row = 0; row < rows; ++row) masks[row] = held_[row][tile::lane()];
+        for (u32 row = 0; row < rows; ++row) masks[row] = memory_.held[row][tile::lane()];
     }
 
 private:
@@ -59,18 +76,22 @@ private:
         open_ = is_within_budget();
     }
 
+    __device__ __forceinline__ bool is_head_equal(u64 at, u64 end) const {
+        if (end <= 4) return unlike_word(task_, at, 0, end) == 0;
+        for (u64 offset = 0; offset < end; offset += 16) {
+            if (unlike_vector(task_, at, offset, end) != 0) return false;
+        }
+        return true;
+    }
+
     __device__ __forceinline__ u32 equal_heads(u32 row, u32 hits) {
-        const u64 end = task_.length < head_bytes ? task_.length : head_bytes;
+        const u64 end = length_ < head_bytes ? length_ : head_bytes;
         const u32 rounds = __reduce_max_sync(tile::all_lanes, static_cast<u32>(__popc(hits)));
         spend(rounds * static_cast<u32>((end + 31) / 32));
         u32 equal = hits;
         for (u32 left = hits; left != 0; left &= left - 1) {
-            const u64 at = position(row, tile::lane(), static_cast<u32>(trailing_zeros(left)));
-            for (u64 offset = 0; offset < end; offset += 4) {
-                if (unlike(task_, at, offset) == 0) continue;
-                equal &= ~(left & (0 - left));
-                break;
-            }
+            const u32 bit = static_cast<u32>(trailing_zeros(left));
+            if (!is_head_equal(position(row, tile::lane(), bit), end)) equal &= ~(1u << bit);
         }
         __syncwarp();
         return equal;
@@ -92,14 +113,10 @@ private:
     }
 
     __device__ __forceinline__ bool is_tail_equal(u64 at) {
-        constexpr u32 step = words_at_once * tile::lanes * 4;
-        for (u64 begin = head_bytes; begin < task_.length; begin += step) {
-            u32 some = 0;
-#pragma unroll
-            for (u32 i = 0; i < words_at_once; ++i) {
-                const u64 offset = begin + (i * tile::lanes + tile::lane()) * 4;
-                if (offset < task_.length) some |= unlike(task_, at, offset);
-            }
+        constexpr u32 step = tile::lanes * 16;
+        for (u64 begin = head_bytes; begin < length_; begin += step) {
+            const u64 offset = begin + tile::lane() * 16;
+            const u32 some = offset < length_ ? unlike_vector(task_, at, offset, length_) : 0;
             spend(1);
             if (__any_sync(tile::all_lanes, some != 0)) return false;
         }
@@ -109,7 +126,8 @@ private:
     const FindTask& task_;
     const i64 begin_;
     u64* const total_;
-    u16 (&held_)[rows][tile::lanes];
+    VerifierMemory<rows>& memory_;
+    u64 length_;  // bytes of the pattern to compare
     u32 spent_ = 0;
     bool open_ = true;  // the budget is not spent
 };

@@ -38,7 +38,7 @@ class Pattern:
     __slots__ = ("_ignore_case", "_native", "_pattern")
 
     def __init__(self, pattern: Any, *, ignore_case: bool = False) -> None:
-        self._pattern = _bytes_of(pattern)
+        self._pattern = bytes_of_pattern(pattern)
         self._ignore_case = flag("ignore_case", ignore_case)
         self._native = _native.FindPattern(self._pattern, self._ignore_case)
 
@@ -110,7 +110,14 @@ def prepared(pattern: Any, ignore_case: bool) -> Pattern:
     return pattern
 
 
-def _bytes_of(pattern: Any) -> bytes:
+def bytes_of_pattern(pattern: Any) -> bytes:
+    """Return the bytes of a pattern.
+
+    Raises
+    ------
+    OptionError
+        The pattern is empty, too long, or no contiguous bytes-like object.
+    """
     if isinstance(pattern, str):
         raise OptionError("pattern must be bytes, not a text; pass pattern.encode()")
     try:
