@@ -27,7 +27,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "arrange/sort": (".", "cpu", "gpu"),
     "arrange/sort/gpu": ("common", "lsd", "msd", "single_launch", "heavy_hitters", "."),
     "query": ("find",),
-    "query/find": (".", "cpu"),
+    "query/find": ("pattern", "cpu", "gpu", "."),
     "api": (".", "options", "load", "sniff", "read", "scan"),
     "cli": ("common", "view", "report", "."),
 }

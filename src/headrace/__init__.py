@@ -53,7 +53,9 @@ if TYPE_CHECKING:
     from headrace.primitives.scan import reduce, scan
     from headrace.primitives.select import select
     from headrace.query.find.find import contains, count, find, find_first
-    from headrace.query.find.pattern import Pattern
+    from headrace.query.find.find_any import PatternHits, count_any, find_any
+    from headrace.query.find.pattern.pattern import Pattern
+    from headrace.query.find.pattern.pattern_set import PatternSet
     from headrace.structure.dialect import Dialect
 
 _MODULES = {
@@ -73,7 +75,9 @@ _MODULES = {
     "OptionError": "headrace.core.errors",
     "OutOfRangeError": "headrace.core.errors",
     "ParseError": "headrace.core.errors",
-    "Pattern": "headrace.query.find.pattern",
+    "Pattern": "headrace.query.find.pattern.pattern",
+    "PatternHits": "headrace.query.find.find_any",
+    "PatternSet": "headrace.query.find.pattern.pattern_set",
     "Position": "headrace.api.report",
     "Report": "headrace.api.report",
     "Scan": "headrace.api.scan.scan",
@@ -90,10 +94,12 @@ _MODULES = {
     "col": "headrace.core.expressions.column_expression",
     "contains": "headrace.query.find.find",
     "count": "headrace.query.find.find",
+    "count_any": "headrace.query.find.find_any",
     "cumsum": "headrace.primitives.cumulative",
     "cumulative_sum": "headrace.primitives.cumulative",
     "digitize": "headrace.arrange.search.searchsorted",
     "find": "headrace.query.find.find",
+    "find_any": "headrace.query.find.find_any",
     "find_first": "headrace.query.find.find",
     "histogram": "headrace.arrange.search.binning",
     "is_sorted": "headrace.arrange.sort.sort",
@@ -136,6 +142,8 @@ __all__ = [
     "OutOfRangeError",
     "ParseError",
     "Pattern",
+    "PatternHits",
+    "PatternSet",
     "Position",
     "Report",
     "Scan",
@@ -153,10 +161,12 @@ __all__ = [
     "col",
     "contains",
     "count",
+    "count_any",
     "cumsum",
     "cumulative_sum",
     "digitize",
     "find",
+    "find_any",
     "find_first",
     "histogram",
     "is_sorted",

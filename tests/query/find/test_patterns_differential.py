@@ -13,18 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace
-from headrace import Context, Device, MemoryLimitError, OptionError, UnsupportedDeviceError, _native
+from headrace import Context, MemoryLimitError, OptionError, _native
+from tests.query.find.pattern_cases import expected
 
 CONTEXTS = [Context(isa=isa, threads=threads) for isa in _native.isas() for threads in (1, 3)]
 PIECE = 256 << 10
-
-
-def expected(text: bytes, pattern: bytes, overlapping: bool) -> list[int]:
-    found, position = [], text.find(pattern)
-    while position >= 0:
-        found.append(position)
-        position = text.find(pattern, position + (1 if overlapping else len(pattern)))
-    return found
 
 
 def check(text: bytes, pattern: bytes, ignore_case: bool = False) -> None:
@@ -149,5 +142,3 @@ def test_limits() -> None:
         headrace.find(b"a", headrace.Pattern(b"a"), ignore_case=True)
     with pytest.raises(MemoryLimitError):
         headrace.find(bytes(1000), b"\0", context=Context(memory_limit=100))
-    with pytest.raises(UnsupportedDeviceError, match="on the CPU"):
-        headrace.find(b"a", b"a", context=Context(device=Device("cuda")))

@@ -1,12 +1,18 @@
 #include "core/bindings.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 
+#include <span>
 #include <tuple>
+#include <vector>
 
+#include "core/layouts/layout.hpp"
 #include "query/find/cpu/find.hpp"
+#include "query/find/cpu/find_any.hpp"
+#include "query/find/gpu/find_task.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -44,13 +50,69 @@ std::optional<u64> first_pattern_at(const FindPattern& pattern, const TextAt& te
     return first_pattern(pattern, text_at(text), resources);
 }
 
+// `allocate`: function that allocates memory for a number of hits and returns the two addresses.
+void patterns_positions_at(const FindPatterns& patterns, const TextAt& text, const nb::callable& allocate,
+                           unsigned threads) {
+    using Addresses = std::pair<std::uintptr_t, std::uintptr_t>;
+    const LongCall call;
+    const auto arrays = [&](u64 count) {
+        return with_gil([&] {
+            const auto [positions, found] = nb::cast<Addresses>(allocate(count));
+            return HitArrays{reinterpret_cast<u64*>(positions), reinterpret_cast<u32*>(found)};
+        });
+    };
+    patterns_positions(patterns, text_at(text), arrays, threads);
+}
+
+void patterns_counts_at(const FindPatterns& patterns, const TextAt& text, std::uintptr_t counts, unsigned threads) {
+    const LongCall call;
+    patterns_counts(patterns, text_at(text), reinterpret_cast<u64*>(counts), threads);
+}
+
+template <class T>
+nb::bytes bytes_of(std::span<const T> items) {
+    return nb::bytes(items.data(), items.size_bytes());
+}
+
 }  // namespace
 
 void bind_find(nb::module_& m) {
     nb::class_<FindPattern>(m, "FindPattern")
-        .def("__init__", [](FindPattern* self, const nb::bytes& pattern, bool ignore_case) {
-            new (self) FindPattern({pattern.c_str(), pattern.size()}, ignore_case);
+        .def("__init__",
+             [](FindPattern* self, const nb::bytes& pattern, bool ignore_case) {
+                 new (self) FindPattern({pattern.c_str(), pattern.size()}, ignore_case);
+             })
+        .def_ro("period", &FindPattern::period)
+        .def("borders",
+             [](const FindPattern& pattern) {
+                 return nb::bytes(pattern.borders.data(), pattern.borders.size() * sizeof(u32));
+             })
+        .def("varied_window", &FindPattern::varied_window, "width"_a, "begin"_a, "end"_a);
+    register_layouts<FindTask, FindResult, FoundMarks, FindAutomaton, SetTask>();
+    nb::class_<FindPatterns>(m, "FindPatterns")
+        .def(
+            "__init__",
+            [](FindPatterns* self, const nb::list& patterns, bool ignore_case) {
+                std::vector<std::string_view> views;
+                for (const nb::handle each : patterns) {
+                    const auto bytes = nb::cast<nb::bytes>(each);
+                    views.emplace_back(bytes.c_str(), bytes.size());
+                }
+                new (self) FindPatterns(views, ignore_case);
+            },
+            "patterns"_a, "ignore_case"_a)
+        .def("table",
+             [](const FindPatterns& set) {
+                 const PatternTable table = set.table();
+                 return nb::bytes(&table, sizeof(table));
+             })
+        .def("parts", [](const FindPatterns& set) {
+            return nb::make_tuple(bytes_of(set.bits()), bytes_of(set.buckets()), bytes_of(set.entries()),
+                                  bytes_of(set.patterns()), bytes_of(set.bytes()));
         });
+    register_layouts<WindowEntry, PatternBytes, PatternTable>();
+    m.def("patterns_positions", &patterns_positions_at, "patterns"_a, "text"_a, "allocate"_a, "threads"_a);
+    m.def("patterns_counts", &patterns_counts_at, "patterns"_a, "text"_a, "counts"_a, "threads"_a);
     m.def("pattern_positions", &pattern_positions_at, "pattern"_a, "text"_a, "overlapping"_a, "allocate"_a, "threads"_a,
           "isa"_a = "");
     m.def("pattern_count", &pattern_count_at, "pattern"_a, "text"_a, "overlapping"_a, "threads"_a, "isa"_a = "");

@@ -1,21 +1,20 @@
 """Finds all or the first of a pattern's positions in a text of bytes, or counts them.
 
-The result is that of a loop over ``bytes.find``, for any number of threads and any instruction set. A search reads each byte of
+The result is that of a loop over ``bytes.find``, for any number of threads and on any device. A search reads each byte of
 the text a fixed number of times, so that repetitive texts and patterns do not take quadratic time.
 """
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from headrace import _native
-from headrace.arrays.arrays import Array, needed_numpy, take
+from headrace.arrays.arrays import Array
 from headrace.arrays.placement import empty_like
 from headrace.core.context import Context, context_of
-from headrace.core.errors import OptionError, UnsupportedDeviceError
 from headrace.core.options import flag
-from headrace.query.find.pattern import prepared
+from headrace.query.find.pattern.pattern import prepared
+from headrace.query.find.text import text_of
 
 
 def find(text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: bool = False, context: Context | None = None) -> Any:
@@ -24,7 +23,8 @@ def find(text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: bool
     Parameters
     ----------
     text
-        Contiguous bytes of host memory: bytes, bytearray, memoryview, mmap, or an array of uint8 of one dimension.
+        Contiguous bytes: bytes, bytearray, memoryview, mmap, or an array of uint8 of one dimension, in host memory or on a GPU.
+        The search runs where the text is.
     pattern
         Bytes-like object of 1 to 2**31 bytes, or a `Pattern`.
     overlapping
@@ -33,21 +33,21 @@ def find(text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: bool
     ignore_case
         Whether ASCII letters match in either case.
     context
-        Threads, instruction set and memory that may be used.
+        Threads, instruction set and memory that may be used, and the GPU to which a text in host memory is copied.
 
     Returns
     -------
     array
-        Positions from 0 on, ascending, uint64, in an array of the library of `text`; of NumPy if that is no array.
+        Positions from 0 on, ascending, uint64, in an array of the library of `text`; of NumPy if that is no array. On a GPU the
+        host waits once, for the number of hits.
 
     Raises
     ------
     OptionError
         The pattern is empty, or an argument has another type or gaps between its bytes.
-    UnsupportedDeviceError
-        The text is on a GPU, or the context names one. Searches run on the CPU.
     MemoryLimitError
-        The positions exceed the context's limit.
+        The positions exceed the context's limit. On a GPU an eighth of the text is needed in addition. So are 28 bytes for each
+        hit, if hits may not overlap and the pattern can overlap itself.
 
     Examples
     --------
@@ -58,7 +58,12 @@ def find(text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: bool
     """
     wanted, overlapping = prepared(pattern, ignore_case), flag("overlapping", overlapping)
     context = context_of(context)
-    source, budget = _text(text, context), context.new_budget()
+    budget = context.new_budget()
+    source = text_of(text, context, budget)
+    if source.device.kind != "cpu":
+        from headrace.query.find.gpu.find_gpu import positions_on_gpu  # needs cuda-core
+
+        return positions_on_gpu(source, wanted, overlapping, context, budget)
     result: list[Array] = []
 
     def buffer(count: int) -> int:
@@ -80,7 +85,7 @@ def count(text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: boo
 
     Raises
     ------
-    OptionError, UnsupportedDeviceError
+    OptionError, MemoryLimitError
         As in `find`.
 
     Examples
@@ -90,7 +95,12 @@ def count(text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: boo
     """
     wanted, overlapping = prepared(pattern, ignore_case), flag("overlapping", overlapping)
     context = context_of(context)
-    source = _text(text, context)
+    budget = context.new_budget()
+    source = text_of(text, context, budget)
+    if source.device.kind != "cpu":
+        from headrace.query.find.gpu.find_gpu import count_on_gpu
+
+        return count_on_gpu(source, wanted, overlapping, context, budget)
     given = (source.address, source.length)
     return _native.pattern_count(wanted.native, given, overlapping, context.thread_count, context.isa)
 
@@ -105,7 +115,7 @@ def find_first(text: Any, pattern: Any, *, ignore_case: bool = False, context: C
 
     Raises
     ------
-    OptionError, UnsupportedDeviceError
+    OptionError, MemoryLimitError
         As in `find`.
 
     Examples
@@ -114,7 +124,12 @@ def find_first(text: Any, pattern: Any, *, ignore_case: bool = False, context: C
     (4, None)
     """
     wanted, context = prepared(pattern, ignore_case), context_of(context)
-    source = _text(text, context)
+    budget = context.new_budget()
+    source = text_of(text, context, budget)
+    if source.device.kind != "cpu":
+        from headrace.query.find.gpu.find_gpu import first_on_gpu
+
+        return first_on_gpu(source, wanted, context, budget)
     return _native.first_pattern(wanted.native, (source.address, source.length), context.thread_count, context.isa)
 
 
@@ -128,7 +143,7 @@ def contains(text: Any, pattern: Any, *, ignore_case: bool = False, context: Con
 
     Raises
     ------
-    OptionError, UnsupportedDeviceError
+    OptionError, MemoryLimitError
         As in `find`.
 
     Examples
@@ -137,31 +152,3 @@ def contains(text: Any, pattern: Any, *, ignore_case: bool = False, context: Con
     (True, True)
     """
     return find_first(text, pattern, ignore_case=ignore_case, context=context) is not None
-
-
-def _text(text: Any, context: Context) -> Array:
-    """Return the description of the text, which is not copied."""
-    if isinstance(text, str):
-        raise OptionError("text must be bytes, not a text or a path; pass text.encode(), or an mmap of the file")
-    source = take(_as_array(text), "text")
-    device = source.device if source.device.kind != "cpu" else context.device
-    if device.kind != "cpu":
-        raise UnsupportedDeviceError(f"texts are searched on the CPU, not on {device}; copy the text to the host")
-    if source.typestr != "|u1":
-        raise OptionError(f"text has items of type {source.typestr!r}; pass bytes or an array of uint8, such as text.view('u1')")
-    return source
-
-
-def _as_array(text: Any) -> Any:
-    """Return a bytes-like object as an array of NumPy, and arrays as they are."""
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and isinstance(text, numpy.ndarray):
-        return text
-    try:
-        view = memoryview(text)
-    except (TypeError, BufferError, ValueError):
-        return text
-    if not view.contiguous or view.ndim != 1:
-        raise OptionError("text must be contiguous bytes of one dimension; pass bytes(text)")
-    np = needed_numpy("find()")
-    return np.frombuffer(view, np.uint8) if view.nbytes else np.empty(0, np.uint8)

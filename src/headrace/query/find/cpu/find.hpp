@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "core/cpu/isa.hpp"
-#include "query/find/pattern.hpp"
+#include "query/find/pattern/pattern.hpp"
 
 namespace headrace {
 

@@ -12,7 +12,7 @@
 
 #include "core/cpu/simd.hpp"
 #include "core/cpu/vectors.hpp"
-#include "query/find/fold.hpp"
+#include "query/find/pattern/fold.hpp"
 
 HR_BEGIN_NAMESPACE
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "query/find/fold.hpp"
+#include "query/find/pattern/fold.hpp"
 
 namespace headrace {
 namespace {

@@ -38,7 +38,7 @@ class Pattern:
     __slots__ = ("_ignore_case", "_native", "_pattern")
 
     def __init__(self, pattern: Any, *, ignore_case: bool = False) -> None:
-        self._pattern = _bytes_of(pattern)
+        self._pattern = bytes_of_pattern(pattern)
         self._ignore_case = flag("ignore_case", ignore_case)
         self._native = _native.FindPattern(self._pattern, self._ignore_case)
 
@@ -56,6 +56,16 @@ class Pattern:
     def native(self) -> _native.FindPattern:
         """The prepared tables."""
         return self._native
+
+    @property
+    def folded(self) -> bytes:
+        """The pattern, with lower-case letters if case is ignored."""
+        return self._pattern.lower() if self._ignore_case else self._pattern
+
+    @property
+    def is_bordered(self) -> bool:
+        """True if two hits can overlap: a proper prefix of the pattern is also its suffix."""
+        return self._native.period < len(self._pattern)
 
     def __len__(self) -> int:
         """Return the number of bytes."""
@@ -100,7 +110,14 @@ def prepared(pattern: Any, ignore_case: bool) -> Pattern:
     return pattern
 
 
-def _bytes_of(pattern: Any) -> bytes:
+def bytes_of_pattern(pattern: Any) -> bytes:
+    """Return the bytes of a pattern.
+
+    Raises
+    ------
+    OptionError
+        The pattern is empty, too long, or no contiguous bytes-like object.
+    """
     if isinstance(pattern, str):
         raise OptionError("pattern must be bytes, not a text; pass pattern.encode()")
     try:

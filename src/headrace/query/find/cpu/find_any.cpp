@@ -1,0 +1,131 @@
+// A thread takes pieces of the text and probes the table of windows at each position, or at each fourth one. Hits of a
+// piece are those that begin in it, so its windows may lie a few bytes past its end. They are found in the order of
+// windows and then sorted.
+#include "query/find/cpu/find_any.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "core/cpu/cache_blocks.hpp"
+#include "query/find/pattern/fold.hpp"
+
+namespace headrace {
+namespace {
+
+struct Hit {
+    u64 position;
+    u32 pattern;
+    bool operator<(const Hit& other) const {
+        return position != other.position ? position < other.position : pattern < other.pattern;
+    }
+};
+
+class SetSearch {
+public:
+    SetSearch(const FindPatterns& patterns, const FindText& text) : table_(patterns.table()), text_(text) {}
+
+    // Calls hit(position, pattern) for each hit that begins in the range.
+    template <class OnHit>
+    void run(u64 begin, u64 end, const OnHit& hit) const {
+        if (text_.size < table_.width) return;
+        if (table_.stride == 1) return run_words<1, 1>(begin, end, hit);
+        if (table_.width == 4) return run_words<4, 1>(begin, end, hit);
+        if (table_.width == 8) return run_words<4, 2>(begin, end, hit);
+        run_words<4, 4>(begin, end, hit);
+    }
+
+private:
+    template <u64 stride, u32 words, class OnHit>
+    void run_words(u64 begin, u64 end, const OnHit& hit) const {
+        const u64 last = std::min(end - 1 + table_.max_offset, text_.size - table_.width);
+        const u32 letter_bits = table_.letter_bits, mask = table_.mask, slot_bits = table_.slot_bits;
+        const u32* const bits = table_.bits;
+        for (u64 at = (begin + stride - 1) / stride * stride; at <= last; at += stride) {
+            u32 print = (word_at(at) & mask) | letter_bits;
+            for (u32 i = 1; i < words; ++i) print = next_print(print, word_at(at + 4 * i) | letter_bits);
+            const u32 slot = slot_of(print, slot_bits);
+            if ((bits[slot / 32] >> (slot % 32) & 1) != 0) check({begin, end}, at, print, hit);
+        }
+    }
+
+    // Four bytes from `at` on; only a window of less than four bytes may end past the text.
+    u32 word_at(u64 at) const {
+        if (at + 4 <= text_.size) return static_cast<u32>(load_bytes(text_.bytes + at, 4));
+        return static_cast<u32>(load_bytes(text_.bytes + at, text_.size - at));
+    }
+
+    struct StartRange {
+        u64 begin, end;
+    };
+
+    template <class OnHit>
+    void check(StartRange range, u64 at, u32 print, const OnHit& hit) const {
+        const u32 bucket = slot_of(print, table_.slot_bits) >> (table_.slot_bits - table_.bucket_bits);
+        for (u32 i = table_.buckets[bucket]; i < table_.buckets[bucket + 1]; ++i) {
+            const WindowEntry& entry = table_.entries[i];
+            if (entry.print != print || at < range.begin + entry.offset) continue;
+            const u64 position = at - entry.offset;
+            if (position < range.end && occurs(table_.patterns[entry.pattern], position)) hit(position, entry.pattern);
+        }
+    }
+
+    bool occurs(const PatternBytes& pattern, u64 position) const {
+        if (pattern.length > text_.size - position) return false;
+        const u8 *const text = text_.bytes + position, *const bytes = table_.bytes + pattern.begin;
+        if (table_.ignore_case == 0) return std::equal(text, text + pattern.length, bytes);
+        return std::equal(text, text + pattern.length, bytes, [](u8 a, u8 b) { return fold_byte(a) == b; });
+    }
+
+    PatternTable table_;
+    FindText text_;
+};
+
+}  // namespace
+
+void patterns_positions(const FindPatterns& patterns, const FindText& text,
+                        const std::function<HitArrays(u64)>& allocate, unsigned threads) {
+    const SetSearch search(patterns, text);
+    const Pieces pieces(text.size, 1);
+    std::vector<std::vector<Hit>> found(pieces.number());
+    for_each_piece(pieces.number(), threads, [&](u64 piece) {
+        const u64 begin = pieces.begin(piece);
+        std::vector<Hit>& hits = found[piece];
+        search.run(begin, begin + pieces.size(piece), [&](u64 at, u32 pattern) { hits.push_back({at, pattern}); });
+        std::sort(hits.begin(), hits.end());
+    });
+    u64 total = 0;
+    std::vector<u64> places;
+    for (const std::vector<Hit>& hits : found) {
+        places.push_back(total);
+        total += hits.size();
+    }
+    const HitArrays out = allocate(total);
+    for_each_piece(pieces.number(), threads, [&](u64 piece) {
+        u64 to = places[piece];
+        for (const Hit& hit : found[piece]) {
+            out.positions[to] = hit.position;
+            out.patterns[to++] = hit.pattern;
+        }
+    });
+}
+
+void patterns_counts(const FindPatterns& patterns, const FindText& text, u64* counts, unsigned threads) {
+    const SetSearch search(patterns, text);
+    const Pieces pieces(text.size, 1);
+    const u64 number = patterns.patterns().size();
+    std::fill_n(counts, number, u64{0});
+    std::mutex adding;
+    for_each_piece(
+        pieces.number(), threads, [&] { return std::vector<u64>(number); },
+        [&](std::vector<u64>& own, u64 piece) {
+            const u64 begin = pieces.begin(piece);
+            search.run(begin, begin + pieces.size(piece), [&](u64, u32 pattern) { ++own[pattern]; });
+        },
+        [&](const std::vector<u64>& own) {
+            const std::scoped_lock lock(adding);
+            for (u64 i = 0; i < number; ++i) counts[i] += own[i];
+        });
+}
+
+}  // namespace headrace

@@ -1,0 +1,1 @@
+"""Finds a pattern in a text in GPU memory."""

@@ -1,0 +1,64 @@
+"""Searches texts in GPU memory: the GPU's part of `find`, `count` and `find_first`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.arrays.arrays import Array
+from headrace.arrays.placement import empty_like, in_stream_of
+from headrace.core.budget import Budget
+from headrace.core.context import Context
+from headrace.gpu.device.device import gpu
+from headrace.gpu.kernels.launcher import GpuLauncher
+from headrace.query.find.gpu.search import DeviceSearch, DeviceText
+from headrace.query.find.pattern.pattern import Pattern
+
+
+def positions_on_gpu(text: Array, pattern: Pattern, overlapping: bool, context: Context, budget: Budget) -> Any:
+    """Return the positions of a pattern in an array of the library of the text.
+
+    Raises
+    ------
+    MemoryLimitError
+        The marks of the text and the positions do not fit.
+    """
+    card = gpu(text.device)
+    if text.length < len(pattern):
+        return empty_like(text, 0, "<u8", budget).owner
+    with card.current():
+        launcher = GpuLauncher(card, stream=text.stream, budget=budget, crossings=context.crossings)
+        search = DeviceSearch(launcher, DeviceText(text.address, text.length), pattern)
+        hits = search.marks()
+        if not overlapping:
+            hits = search.drop_overlaps(hits)
+        result = empty_like(text, hits.total, "<u8", budget)
+        with in_stream_of(text, result):
+            search.write(hits, result)
+    return result.owner
+
+
+def count_on_gpu(text: Array, pattern: Pattern, overlapping: bool, context: Context, budget: Budget) -> int:
+    """Return the number of hits of a pattern.
+
+    Raises
+    ------
+    MemoryLimitError
+        Hits may not overlap, which needs memory for each, and it does not fit.
+    """
+    if text.length < len(pattern):
+        return 0
+    card = gpu(text.device)
+    with card.current():
+        launcher = GpuLauncher(card, stream=text.stream, budget=budget, crossings=context.crossings)
+        search = DeviceSearch(launcher, DeviceText(text.address, text.length), pattern)
+        return search.count() if overlapping or not pattern.is_bordered else search.drop_overlaps(search.marks()).total
+
+
+def first_on_gpu(text: Array, pattern: Pattern, context: Context, budget: Budget) -> int | None:
+    """Return the first position of a pattern, None if there is none."""
+    if text.length < len(pattern):
+        return None
+    card = gpu(text.device)
+    with card.current():
+        launcher = GpuLauncher(card, stream=text.stream, budget=budget, crossings=context.crossings)
+        return DeviceSearch(launcher, DeviceText(text.address, text.length), pattern).first()

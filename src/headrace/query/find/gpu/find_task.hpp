@@ -1,0 +1,56 @@
+// Defines the arguments and results of the kernels that find a pattern in a text.
+//
+// A mark is a bit for each position of the text, in the order of the positions. Bit `lead + shift + r` belongs to
+// position r, where `shift` is the text's address modulo 16.
+#pragma once
+#include "core/cpu/portable.hpp"
+
+namespace headrace {
+
+struct FindTask {
+    const u8* text;
+    u64 size;           // bytes of the text
+    const u8* pattern;  // folded if case is ignored, and padded to whole words by zeros
+    u64 length;         // bytes of the pattern, at most `size`
+    u64 period;         // of the pattern, if runs of it can be found in a warp's memory (runs.cuh); otherwise 0
+    u64 budget;         // units of verification, after which a linear algorithm is to search the text
+    u32 prints[4];      // fingerprints of the windows of the pattern; of a short one the bytes, repeated
+    u32 compared[4];    // short pattern: bits of a byte that are compared, repeated
+    u32 letter_bits;    // set in each word of the text before it is compared: 0x20202020 if case is ignored
+    u32 lead;           // bytes of the pattern before the end of its first window's first byte, see search.cu
+    u32 is_exact;       // whether a position that passes the filter is a hit
+    u32 ignore_case;
+};
+
+struct FindResult {
+    u64 count;  // hits
+    u64 first;  // smallest position; all bits if there is none
+    u64 spent;  // units of verification beyond those that each warp may spend; more than the budget: no result
+};
+
+// Marks of the tiles of a text.
+struct FoundMarks {
+    const u32* words;
+    const u32* counts;  // hits of each tile
+    u64 tiles;
+    u64 first;  // position of the first mark, modulo 2^64
+};
+
+// The automaton of Knuth, Morris and Pratt.
+struct FindAutomaton {
+    const u32* borders;  // borders[i]: length of the longest proper border of the first i bytes
+    u64 chunk;           // positions per thread
+};
+
+// A text and the hits of many patterns in it. A hit's key is its position times 2^pattern_bits plus the pattern.
+struct SetTask {
+    const u8* text;
+    u64 size;
+    u64* counts;   // of each pattern; null if hits are listed
+    u64* keys;     // in no order
+    u64 capacity;  // keys that are written
+    u64* total;    // hits, also those that are not written
+    u64 pattern_bits;
+};
+
+}  // namespace headrace

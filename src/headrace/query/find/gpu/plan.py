@@ -1,0 +1,76 @@
+"""Chooses the filter of a search on a GPU by the pattern, and computes its fingerprints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headrace.query.find.gpu.tuning import FORMS
+from headrace.query.find.pattern.pattern import Pattern
+
+_FACTOR = 0x9E3779B1
+"""Factor of fingerprints (filter.cuh)."""
+_LETTER_BITS = 0x20202020
+_MASK = 2**32 - 1
+_SHORT, _LONG = 3, 15
+"""Largest form that compares all bytes, and least form whose windows lie at aligned words."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilterPlan:
+    """The filter of a pattern: the fields of ``FindTask`` that describe it, and the form of the kernel."""
+
+    form: int
+    prints: tuple[int, int, int, int]
+    compared: tuple[int, int, int, int]
+    letter_bits: int
+    lead: int
+    is_exact: bool
+
+    @classmethod
+    def of(cls, pattern: Pattern) -> FilterPlan:
+        """Return the plan of a pattern. It does not depend on the text, so no text is sampled and the host does not wait."""
+        form = max(form for form in FORMS if form <= len(pattern))
+        if form <= _SHORT:
+            return cls._short(pattern, form)
+        if form >= _LONG:
+            # A window at an aligned word may lack up to three bytes of each end of these. Windows of one byte value find
+            # many false hits in texts such as "aaaa".
+            shared = range(3, form - 3)
+            offset = pattern.native.varied_window(form, shared.start, shared.stop)
+            if len({*pattern.folded[offset + shared.start : offset + shared.stop]}) == 1:
+                form = max(form for form in FORMS if form < _LONG)
+        letter_bits = _LETTER_BITS if pattern.ignore_case and any(map(_is_letter, pattern.folded)) else 0
+        step = 4 if form >= _LONG else 1
+        width = form - step + 1
+        if step == 1:
+            offset = pattern.native.varied_window(form, 0, form)
+        begins = range(offset, offset + step)
+        prints = [_print(pattern.folded[begin : begin + width], letter_bits) for begin in begins] + [0] * (4 - step)
+        is_exact = len(pattern) == form == 4 and (letter_bits == 0 or all(map(_is_letter, pattern.folded)))
+        return cls(form, _four(prints), (0, 0, 0, 0), letter_bits, offset + step - 1, is_exact)
+
+    @classmethod
+    def _short(cls, pattern: Pattern, form: int) -> FilterPlan:
+        compared = [0xDF if pattern.ignore_case and _is_letter(byte) else 0xFF for byte in pattern.folded]
+        prints = [byte & mask for byte, mask in zip(pattern.folded, compared, strict=True)]
+        return cls(form, _four([_repeated(byte) for byte in prints]), _four([_repeated(mask) for mask in compared]), 0, 0, True)
+
+
+def _print(window: bytes, letter_bits: int) -> int:
+    found = 0
+    for begin in range(0, len(window), 4):
+        found = found * _FACTOR + (int.from_bytes(window[begin : begin + 4], "little") | letter_bits) & _MASK
+    return found
+
+
+def _is_letter(byte: int) -> bool:
+    return bytes([byte]).isalpha()
+
+
+def _repeated(byte: int) -> int:
+    return byte * 0x01010101
+
+
+def _four(numbers: list[int]) -> tuple[int, int, int, int]:
+    first, second, third, fourth = [*numbers, 0, 0, 0, 0][:4]
+    return first, second, third, fourth

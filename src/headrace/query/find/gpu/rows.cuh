@@ -1,0 +1,71 @@
+// Loads a text in rows of 32 vectors of 16 bytes, a vector a lane. A warp has a contiguous part of the text, of which
+// all rows are loaded before the first is used. The words after a lane's vector come from the next lane by a shuffle.
+// Bytes moved per byte of text: 1.
+#pragma once
+#include "query/find/gpu/text.cuh"
+
+namespace headrace {
+
+// The warp's rows, and in lane 0 the vector after them.
+template <u32 rows>
+struct WarpRows {
+    static constexpr u32 vectors = rows * tile::lanes;
+    uint4 row[rows];
+    uint4 after;
+};
+
+// A vector's four words and `extra_words` words after it.
+template <u32 extra_words>
+struct TextWords {
+    static constexpr u32 count = 4 + extra_words;
+    u32 word[count];
+    // Four bytes from byte `at` on.
+    __device__ __forceinline__ u32 window(u32 at) const {
+        return at % 4 == 0 ? word[at / 4] : __funnelshift_r(word[at / 4], word[at / 4 + 1], at % 4 * 8);
+    }
+};
+
+// Loads the rows from vector `first` on. Vector 0 has the text's first byte.
+template <u32 extra_words, u32 rows>
+__device__ __forceinline__ void load_text(WarpRows<rows>& text, const u8* bytes, u64 size, u64 first) {
+    constexpr u32 vectors = WarpRows<rows>::vectors;
+    const u32 shift = shift_of(bytes);
+    const bool whole = first * 16 >= shift && (first + vectors + 1) * 16 <= shift + size;
+    text.after = {0, 0, 0, 0};
+    if (whole) {
+        const uint4* const from = reinterpret_cast<const uint4*>(bytes - shift) + first;
+#pragma unroll
+        for (u32 row = 0; row < rows; ++row)
+            text.row[row] = tile::load_streaming(from + row * tile::lanes + tile::lane());
+        if (extra_words > 0 && tile::lane() == 0) text.after = from[vectors];
+    } else {
+        const i64 begin = static_cast<i64>(first * 16) - shift;
+#pragma unroll
+        for (u32 row = 0; row < rows; ++row) {
+            const i64 at = begin + (row * tile::lanes + tile::lane()) * 16;
+            text.row[row] = partial_vector(bytes, static_cast<i64>(size), at);
+        }
+        if (extra_words > 0 && tile::lane() == 0)
+            text.after = partial_vector(bytes, static_cast<i64>(size), begin + vectors * 16);
+    }
+}
+
+template <u32 extra_words, u32 rows>
+__device__ __forceinline__ TextWords<extra_words> words_of(const WarpRows<rows>& text, u32 row) {
+    const uint4 own = text.row[row];
+    const uint4 first = row + 1 < rows ? text.row[row + 1 < rows ? row + 1 : 0] : text.after;
+    TextWords<extra_words> words;
+    words.word[0] = own.x;
+    words.word[1] = own.y;
+    words.word[2] = own.z;
+    words.word[3] = own.w;
+    // The lane after the last one is lane 0 of the next row.
+    const u32 given[4] = {tile::lane() == 0 ? first.x : own.x, tile::lane() == 0 ? first.y : own.y,
+                          tile::lane() == 0 ? first.z : own.z, tile::lane() == 0 ? first.w : own.w};
+#pragma unroll
+    for (u32 i = 0; i + 4 < TextWords<extra_words>::count; ++i)
+        words.word[4 + i] = tile::shuffle(given[i], (tile::lane() + 1) % tile::lanes);
+    return words;
+}
+
+}  // namespace headrace

@@ -1,0 +1,110 @@
+// Finds a pattern in a text in one reading. A block takes a tile, and a warp a contiguous part of it (rows.cuh). A
+// filter (filter.cuh) finds the positions that are verified (verify.cuh).
+//
+// Bytes moved per byte of text: 1. `mark_hits` writes 1/8 in addition for tiles with hits, from which positions.cu
+// makes the positions.
+#include "gpu/block/block.cuh"
+#include "query/find/gpu/filter.cuh"
+#include "query/find/gpu/rows.cuh"
+#include "query/find/gpu/verify.cuh"
+
+using namespace headrace;
+
+constexpr u32 threads = HR_THREADS;
+constexpr u32 rows = HR_ROWS;
+constexpr u32 warps = threads / tile::lanes;
+constexpr u32 part_vectors = rows * tile::lanes;
+
+using Memory = VerifierMemory<rows>;
+
+static __device__ __forceinline__ u64 first_vector() {
+    return (static_cast<u64>(blockIdx.x) * warps + tile::warp()) * part_vectors;
+}
+
+// Position of a vector's first bit.
+static __device__ __forceinline__ i64 first_position(const FindTask& task, u64 vector) {
+    return static_cast<i64>(vector * 16) - shift_of(task.text) - static_cast<i64>(task.lead);
+}
+
+// Keeps the bits of positions 0 to `last`, where bit 0 is position `begin`.
+static __device__ __forceinline__ u32 inside(u32 hits, i64 begin, i64 last) {
+    if (begin < 0) hits &= begin <= -16 ? 0 : ~0u << static_cast<u32>(-begin);
+    const i64 count = last - begin + 1;
+    return count >= 16 ? hits : count <= 0 ? 0 : hits & low_mask(static_cast<u32>(count));
+}
+
+// Finds the hits of the warp's part. Bit 0 of lane 0 in row 0 is the position that is returned.
+static __device__ __forceinline__ i64 search(const FindTask& task, FindResult* result, Memory& memory,
+                                             u32 (&masks)[rows]) {
+    const u64 first = first_vector();
+    WarpRows<rows> text;
+    load_text<words_ahead>(text, task.text, task.size, first);
+    const i64 begin = first_position(task, first);
+    const i64 last = static_cast<i64>(task.size - task.length);
+#pragma unroll
+    for (u32 row = 0; row < rows; ++row) masks[row] = possible_hits(task, words_of<words_ahead>(text, row));
+    if (begin < 0 || begin + part_vectors * 16 - 1 > last) {
+#pragma unroll
+        for (u32 row = 0; row < rows; ++row)
+            masks[row] = inside(masks[row], begin + (row * tile::lanes + tile::lane()) * 16, last);
+    }
+    if (form >= 4 && task.is_exact == 0) Verifier<rows>(task, begin, &result->spent, memory).run(masks);
+    return begin;
+}
+
+// Returns the number of hits of the block in all threads.
+static __device__ __forceinline__ u32 block_count(const u32 (&masks)[rows], u32 (&totals)[warps]) {
+    u32 own = 0;
+#pragma unroll
+    for (u32 row = 0; row < rows; ++row) own += static_cast<u32>(__popc(masks[row]));
+    return tile::scan_warps<Sum<u32>, threads>(__reduce_add_sync(tile::all_lanes, own), totals).total;
+}
+
+extern "C" __global__ void __launch_bounds__(threads) count_hits(FindTask task, FindResult* result) {
+    __shared__ Memory memory[warps];
+    __shared__ u32 totals[warps];
+    u32 masks[rows];
+    search(task, result, memory[tile::warp()], masks);
+    const u32 total = block_count(masks, totals);
+    if (threadIdx.x == 0 && total != 0) atomicAdd(&result->count, u64{total});
+}
+
+// `marks`: a bit for each position (find_task.hpp), which is written for tiles with hits. `counts`: hits of each tile.
+extern "C" __global__ void __launch_bounds__(threads)
+    mark_hits(FindTask task, FindResult* result, u16* marks, u32* counts) {
+    __shared__ Memory memory[warps];
+    __shared__ u32 totals[warps];
+    u32 masks[rows];
+    search(task, result, memory[tile::warp()], masks);
+    const u32 total = block_count(masks, totals);
+    if (threadIdx.x == 0) {
+        counts[blockIdx.x] = total;
+        if (total != 0) atomicAdd(&result->count, u64{total});
+    }
+    if (total == 0) return;
+    u16* const own = marks + first_vector() + tile::lane();
+#pragma unroll
+    for (u32 row = 0; row < rows; ++row) own[row * tile::lanes] = static_cast<u16>(masks[row]);
+}
+
+// Blocks start about in the order of their tiles, so those after the first hit end at once.
+extern "C" __global__ void __launch_bounds__(threads) first_hit(FindTask task, FindResult* result) {
+    __shared__ Memory memory[warps];
+    u64 known = 0;
+    if (tile::lane() == 0) known = tile::load_relaxed(&result->first);
+    const i64 least = first_position(task, first_vector());
+    if (least > 0 && static_cast<u64>(least) > tile::shuffle(known, 0)) return;
+    u32 masks[rows];
+    const i64 begin = search(task, result, memory[tile::warp()], masks);
+#pragma unroll
+    for (u32 row = 0; row < rows; ++row) {
+        const u32 found = __ballot_sync(tile::all_lanes, masks[row] != 0);
+        if (found == 0) continue;
+        const u32 lane = static_cast<u32>(trailing_zeros(found));
+        if (tile::lane() == lane) {
+            const i64 at = begin + (row * tile::lanes + lane) * 16 + trailing_zeros(masks[row]);
+            atomicMin(&result->first, static_cast<u64>(at));
+        }
+        return;
+    }
+}

@@ -1,0 +1,168 @@
+"""Launches the kernels that find a pattern in a text, in the order of one stream.
+
+A search reads the text once, and the host waits once, for the number of hits. If verification exceeds its budget, the search is
+repeated by a linear algorithm. Positions are written by a second launch, from the marks of the first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np  # a dependency of cuda-core
+
+from headrace.core.layouts.layout import layout
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
+from headrace.query.find.gpu.plan import FilterPlan
+from headrace.query.find.gpu.tuning import THREADS, TILES_PER_BLOCK, TUNING, FindTuning
+from headrace.query.find.pattern.pattern import Pattern
+
+_TASK, _RESULT = layout("FindTask"), layout("FindResult")
+_MARKS, _AUTOMATON = layout("FoundMarks"), layout("FindAutomaton")
+_SEARCH, _LINEAR = "query/find/gpu/search.cu", "query/find/gpu/linear.cu"
+_SPACED = "query/find/gpu/spaced.cu"
+_COUNT = Entry(_SEARCH, "count_hits", f"{_TASK.argument}P")
+_FIRST = Entry(_SEARCH, "first_hit", f"{_TASK.argument}P")
+_MARK = Entry(_SEARCH, "mark_hits", f"{_TASK.argument}PPP")
+_COUNT_LINEARLY = Entry(_LINEAR, "count_linearly", f"{_TASK.argument}{_AUTOMATON.argument}P")
+_FIRST_LINEARLY = Entry(_LINEAR, "first_linearly", f"{_TASK.argument}{_AUTOMATON.argument}P")
+_MARK_LINEARLY = Entry(_LINEAR, "mark_linearly", f"{_TASK.argument}{_AUTOMATON.argument}PPPQ")
+_WRITE = Entry("query/find/gpu/positions.cu", "write_positions", f"{_MARKS.argument}PP")
+_LINK = Entry(_SPACED, "link_hits", "PQQPP")
+_FOLLOW = Entry(_SPACED, "follow_links", "PQPP")
+_DROP = Entry(_SPACED, "drop_hits", "PQPQPPQP")
+_NONE = 2**64 - 1
+_COMPARED_AT_ONCE = 512
+"""Bytes that a unit of verification compares (verify.cuh)."""
+_UNITS_PER_ROW, _PATTERNS = 16, 64
+"""Budget: units for each 512 bytes of text, and full comparisons of the pattern in addition."""
+_MAX_PAIRS = 4096
+"""Maximum length of a run (runs.cuh)."""
+_STATE_BYTES = 16
+"""Bytes of a tile's state (gpu/block/block_look_back.cuh)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceText:
+    """A text in device memory: address and number of bytes."""
+
+    address: int
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """Hits of a search: their marks, the number of hits in each tile, and in total."""
+
+    marks: DeviceBuffer
+    counts: DeviceBuffer
+    total: int
+
+
+class DeviceSearch:
+    """Finds one pattern in one text of at least its length.
+
+    Parameters
+    ----------
+    launcher
+        Launcher of the device.
+    text
+        The text.
+    pattern
+        The pattern.
+    tuning
+        Sizes of the kernels; tests use smaller ones.
+    """
+
+    def __init__(self, launcher: Launcher, text: DeviceText, pattern: Pattern, *, tuning: FindTuning = TUNING) -> None:
+        self._launcher = launcher
+        self._text = text
+        self._pattern = pattern
+        self._tuning = tuning
+        self._plan = plan = FilterPlan.of(pattern)
+        self._bytes = launcher.put(pattern.folded + bytes(-len(pattern) % 16))
+        self._budget = _UNITS_PER_ROW * -(-text.nbytes // _COMPARED_AT_ONCE)
+        self._budget += _PATTERNS * (len(pattern) // _COMPARED_AT_ONCE + 1)
+        task = np.zeros(1, _TASK.dtype)
+        task["text"], task["size"] = text.address, text.nbytes
+        task["pattern"], task["length"], task["budget"] = self._bytes.address, len(pattern), self._budget
+        period = pattern.native.period
+        task["period"] = period if 2 * period <= len(pattern) <= period + _MAX_PAIRS else 0
+        for name in ("prints", "compared", "letter_bits", "lead", "is_exact"):
+            task[name] = getattr(plan, name)
+        task["ignore_case"] = pattern.ignore_case
+        self._task = task.tobytes()
+        self._origin = plan.lead + text.address % 16  # number of the mark of position 0
+        self._tiles = -(-(text.nbytes + text.address % 16) // tuning.tile_marks)
+        self._shape = Shape(tuning.search(plan.form), self._tiles, tuning.threads)
+
+    def count(self) -> int:
+        """Return the number of hits, which may overlap."""
+        return int(self._searched(_COUNT, _COUNT_LINEARLY)["count"])
+
+    def first(self) -> int | None:
+        """Return the first position, None if there is none."""
+        found = int(self._searched(_FIRST, _FIRST_LINEARLY)["first"])
+        return None if found == _NONE else found
+
+    def marks(self) -> Hits:
+        """Find and mark all hits, which may overlap."""
+        marks, counts = (
+            self._launcher.allocate(self._tiles * self._tuning.tile_marks // 8),
+            self._launcher.allocate(self._tiles * 4),
+        )
+        found = self._found(_MARK, (marks, counts))
+        if found is None:
+            self._launcher.fill(marks, 0)
+            self._launcher.fill(counts, 0)
+            found = self._linearly(_MARK_LINEARLY, (marks, counts, self._tuning.tile_marks))
+        return Hits(marks, counts, int(found["count"]))
+
+    def write(self, hits: Hits, target: DeviceBuffer) -> None:
+        """Write the positions of marked hits, ascending, as 64-bit numbers."""
+        if hits.total == 0:
+            return
+        blocks = -(-self._tiles // TILES_PER_BLOCK)
+        memory = self._launcher.allocate((blocks + 1) * _STATE_BYTES, fill=0)
+        found = _MARKS.packer().pack(hits.marks.address, hits.counts.address, self._tiles, -self._origin % 2**64)
+        self._launcher.launch(_WRITE, Shape(self._tuning.positions(), blocks, self._tuning.threads), (found, memory, target))
+
+    def drop_overlaps(self, hits: Hits) -> Hits:
+        """Return the hits without those that overlap the previous one that is left."""
+        if hits.total < 2 or not self._pattern.is_bordered:
+            return hits
+        launcher, total = self._launcher, hits.total
+        positions, links, doubled = (launcher.allocate(8 * total) for _ in range(3))
+        reached, selected = launcher.allocate(4 * total), launcher.allocate(8, fill=0)
+        self.write(hits, positions)
+        shape = Shape({"HR_THREADS": THREADS}, -(-total // THREADS), THREADS)
+        launcher.launch(_LINK, shape, (positions, total, len(self._pattern), links, reached))
+        for _ in range(total.bit_length()):
+            launcher.launch(_FOLLOW, shape, (links, total, doubled, reached))
+            links, doubled = doubled, links
+        of_marks = (-self._origin % 2**64, hits.marks, hits.counts, self._tuning.tile_marks)
+        launcher.launch(_DROP, shape, (positions, total, reached, *of_marks, selected))
+        return Hits(hits.marks, hits.counts, int(launcher.fetch(selected).view(np.uint64)[0]))
+
+    def _searched(self, entry: Entry, linear: Entry) -> Any:
+        found = self._found(entry, ())
+        return self._linearly(linear, ()) if found is None else found
+
+    def _found(self, entry: Entry, more: tuple[Any, ...]) -> Any | None:
+        """Return the result of a search, None if verification exceeds its budget."""
+        result = self._new_result()
+        self._launcher.launch(entry, self._shape, (self._task, result, *more))
+        found = self._launcher.fetch(result).view(_RESULT.dtype)[0]
+        return None if found["spent"] > self._budget else found
+
+    def _linearly(self, entry: Entry, more: tuple[Any, ...]) -> Any:
+        """Return the result of a search by the automaton."""
+        result, borders = self._new_result(), self._launcher.put(self._pattern.native.borders())
+        chunk = max(self._tuning.tile_marks // self._tuning.threads * 8, 2 * len(self._pattern))
+        blocks = -(-(self._text.nbytes - len(self._pattern) + 1) // (chunk * THREADS))
+        automaton = _AUTOMATON.packer().pack(borders.address, chunk)
+        self._launcher.launch(entry, Shape({"HR_THREADS": THREADS}, blocks, THREADS), (self._task, automaton, result, *more))
+        return self._launcher.fetch(result).view(_RESULT.dtype)[0]
+
+    def _new_result(self) -> DeviceBuffer:
+        return self._launcher.put(_RESULT.packer().pack(0, _NONE, 0))

@@ -1,0 +1,80 @@
+"""Launches the kernels that find many patterns in a text, in the order of one stream.
+
+Hits are listed as keys of position and pattern, in no order; the caller sorts them. If there are more than expected, the text is
+searched again with memory for all.
+"""
+
+from __future__ import annotations
+
+import numpy as np  # a dependency of cuda-core
+
+from headrace.core.layouts.layout import layout
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
+from headrace.query.find.gpu.search import DeviceText
+from headrace.query.find.gpu.tuning import TUNING, FindTuning
+from headrace.query.find.pattern.pattern_set import PatternSet
+
+_TABLE, _TASK = layout("PatternTable"), layout("SetTask")
+_FILE = "query/find/gpu/search_set.cu"
+_FIND = Entry(_FILE, "find_patterns", f"{_TABLE.argument}{_TASK.argument}")
+_SPLIT = Entry(_FILE, "split_hits", "PQIPP")
+_POINTERS = ("bits", "buckets", "entries", "patterns", "bytes")
+_EXPECTED_SHARE, _EXPECTED = 1024, 1 << 16
+"""Memory before the hits are counted: for one hit in as many bytes of text, and for some hits in addition."""
+
+
+class DeviceSetSearch:
+    """Finds many patterns in one text of 1 byte or more.
+
+    Parameters
+    ----------
+    launcher
+        Launcher of the device.
+    text
+        The text.
+    patterns
+        The patterns.
+    tuning
+        Sizes of the kernels; tests use smaller ones.
+    """
+
+    def __init__(self, launcher: Launcher, text: DeviceText, patterns: PatternSet, *, tuning: FindTuning = TUNING) -> None:
+        self._launcher = launcher
+        self._text = text
+        self._patterns = patterns
+        self._buffers = [launcher.put(part) for part in patterns.native.parts()]
+        table = np.frombuffer(patterns.native.table(), _TABLE.dtype).copy()
+        for name, buffer in zip(_POINTERS, self._buffers, strict=True):
+            table[name] = buffer.address
+        self._table = table.tobytes()
+        vectors = -(-(text.nbytes + text.address % 16) // 16)
+        blocks = -(-vectors * 16 // tuning.tile_marks)
+        width, stride = int(table["width"][0]), int(table["stride"][0])
+        self._shape = Shape(tuning.search_set(width, stride), blocks, tuning.threads)
+        self.pattern_bits = (len(patterns) - 1).bit_length()
+
+    def count(self, counts: DeviceBuffer) -> None:
+        """Write the number of hits of each pattern, as 64-bit numbers. The host does not wait."""
+        self._launcher.fill(counts, 0)
+        self._find((counts.address, 0, 0, 0))
+
+    def keys(self) -> tuple[DeviceBuffer, int]:
+        """Return the keys of all hits in no order, and their number. The host waits once, or twice if there are many."""
+        capacity = self._text.nbytes // _EXPECTED_SHARE + _EXPECTED
+        while True:
+            keys, total = self._launcher.allocate(8 * capacity), self._launcher.allocate(8, fill=0)
+            self._find((0, keys.address, capacity, total.address))
+            found = int(self._launcher.fetch(total).view(np.uint64)[0])
+            if found <= capacity:
+                return keys, found
+            capacity = found
+
+    def split(self, keys: DeviceBuffer, count: int, positions: DeviceBuffer, patterns: DeviceBuffer) -> None:
+        """Split sorted keys into positions of 64 bits and patterns of 32."""
+        if count:
+            shape = Shape(self._shape.defines, -(-count // self._shape.threads), self._shape.threads)
+            self._launcher.launch(_SPLIT, shape, (keys, count, self.pattern_bits, positions, patterns))
+
+    def _find(self, result: tuple[int, int, int, int]) -> None:
+        task = _TASK.packer().pack(self._text.address, self._text.nbytes, *result, self.pattern_bits)
+        self._launcher.launch(_FIND, self._shape, (self._table, task))

@@ -1,0 +1,59 @@
+"""Lists the sizes of the kernels that find a pattern; launches and the program list are computed from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headrace.gpu.kernels.source import Programs
+
+FORMS = (1, 2, 3, 4, 8, 15, 19)
+"""Methods of the filter, by the least length of a pattern (filter.cuh)."""
+WINDOWS = ((4, 1), (4, 4), (8, 4), (16, 4))
+"""Bytes of a window, up to, and bytes from one to the next, of searches for many patterns (pattern/window.hpp)."""
+TILES_PER_BLOCK = 16
+"""Tiles whose positions a block writes (positions.cu)."""
+THREADS = 256
+"""Threads of a block of the other kernels."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindTuning:
+    """Sizes of a search: threads of a block, and vectors of 16 bytes per thread."""
+
+    threads: int = 256
+    rows: int = 8
+
+    @property
+    def tile_marks(self) -> int:
+        """Positions of a tile."""
+        return self.threads * self.rows * 16
+
+    def search(self, form: int) -> dict[str, Any]:
+        """Return the macros of search.cu."""
+        return {"HR_FORM": form, "HR_THREADS": self.threads, "HR_ROWS": self.rows}
+
+    def search_set(self, width: int, stride: int) -> dict[str, Any]:
+        """Return the macros of search_set.cu for windows of a width, `stride` bytes apart."""
+        return {"HR_WORDS": -(-width // 4), "HR_STRIDE": stride, "HR_THREADS": self.threads, "HR_ROWS": self.rows}
+
+    def positions(self) -> dict[str, Any]:
+        """Return the macros of positions.cu."""
+        return {"HR_THREADS": self.threads, "HR_TILES": TILES_PER_BLOCK, "HR_TILE_WORDS": self.tile_marks // 32}
+
+
+def _listed(sizes: Mapping[str, int]) -> dict[str, Sequence[Any]]:
+    """Return sizes as a row of a program list, in which each value is a list."""
+    return {name: [value] for name, value in sizes.items()}
+
+
+TUNING = FindTuning()
+
+PROGRAMS: Programs = (
+    ("search.cu", {**_listed(TUNING.search(0)), "HR_FORM": FORMS}),
+    *(("search_set.cu", _listed(TUNING.search_set(width, stride))) for width, stride in WINDOWS),
+    ("positions.cu", _listed(TUNING.positions())),
+    ("linear.cu", {"HR_THREADS": [THREADS]}),
+    ("spaced.cu", {"HR_THREADS": [THREADS]}),
+)

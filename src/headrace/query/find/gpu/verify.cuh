@@ -1,0 +1,135 @@
+// Compares the pattern at the positions that have passed the filter. A lane compares the first bytes of its own
+// positions. Then the warp compares the rest of each position together (warp-cooperative work sharing: Ashkiani 2017,
+// section 1.3, and the second stage of DRK-2S, section 2.4.2).
+//
+// If a periodic pattern has many such positions, those are checked for runs first (runs.cuh). One period is then left
+// to compare.
+//
+// A unit of work is a comparison of up to 32 bytes by each lane, or of 512 bytes by the warp. A warp spends some units
+// freely and adds what exceeds them to a total. Once the total is past the budget, no position is compared any more.
+// The result is then incomplete, and a linear algorithm must search the text.
+#pragma once
+#include "query/find/gpu/runs.cuh"
+
+namespace headrace {
+
+constexpr u32 head_bytes = 128;         // compared by one lane
+constexpr u32 free_units_per_row = 32;  // of 32 vectors
+constexpr u64 dense_bytes = 16384;      // bytes to compare for a warp's part from which runs are looked for
+
+// Memory of a warp.
+template <u32 rows>
+struct VerifierMemory {
+    u16 held[rows][tile::lanes];
+    Runs<rows> runs;
+};
+
+template <u32 rows>
+class Verifier {
+public:
+    // `begin`: position of bit 0 of lane 0 in row 0.
+    __device__ __forceinline__ Verifier(const FindTask& task, i64 begin, u64* spent, VerifierMemory<rows>& memory)
+        : task_(task), begin_(begin), total_(spent), memory_(memory), length_(task.length) {}
+
+    // Clears the bits of the masks at which the pattern does not occur. All lanes of a warp call it.
+    __device__ __forceinline__ void run(u32 (&masks)[rows]) {
+        u32 own = 0;
+#pragma unroll
+        for (u32 row = 0; row < rows; ++row) own += static_cast<u32>(__popc(masks[row]));
+        if (!__any_sync(tile::all_lanes, own != 0)) return;
+        open_ = is_within_budget();
+#pragma unroll
+        for (u32 row = 0; row < rows; ++row) memory_.held[row][tile::lane()] = static_cast<u16>(masks[row]);
+        const bool runs = task_.period != 0 && __reduce_add_sync(tile::all_lanes, own) * task_.length >= dense_bytes;
+        if (runs) {
+            memory_.runs.fill(task_, begin_);
+            length_ = task_.period;
+        }
+#pragma unroll 1
+        for (u32 row = 0; row < rows; ++row) {
+            u32 hits = open_ ? memory_.held[row][tile::lane()] : 0;
+            if (runs) hits = memory_.runs.in_runs(hits, (row * tile::lanes + tile::lane()) * 16, task_);
+            hits = equal_heads(row, hits);
+            if (length_ > head_bytes) hits = equal_tails(row, hits);
+            memory_.held[row][tile::lane()] = static_cast<u16>(hits);
+        }
+#pragma unroll
+        for (u32 row = 0; row < rows; ++row) masks[row] = memory_.held[row][tile::lane()];
+    }
+
+private:
+    __device__ __forceinline__ u64 position(u32 row, u32 lane, u32 bit) const {
+        return static_cast<u64>(begin_ + (row * tile::lanes + lane) * 16 + bit);
+    }
+
+    __device__ __forceinline__ bool is_within_budget() const {
+        u64 spent = 0;
+        if (tile::lane() == 0) spent = tile::load_relaxed(total_);
+        return tile::shuffle(spent, 0) <= task_.budget;
+    }
+
+    __device__ __forceinline__ void spend(u32 units) {
+        spent_ += units;
+        if (spent_ <= free_units_per_row * rows) return;
+        if (tile::lane() == 0) atomicAdd(total_, u64{spent_});
+        spent_ = 0;
+        open_ = is_within_budget();
+    }
+
+    __device__ __forceinline__ bool is_head_equal(u64 at, u64 end) const {
+        if (end <= 4) return unlike_word(task_, at, 0, end) == 0;
+        for (u64 offset = 0; offset < end; offset += 16) {
+            if (unlike_vector(task_, at, offset, end) != 0) return false;
+        }
+        return true;
+    }
+
+    __device__ __forceinline__ u32 equal_heads(u32 row, u32 hits) {
+        const u64 end = length_ < head_bytes ? length_ : head_bytes;
+        const u32 rounds = __reduce_max_sync(tile::all_lanes, static_cast<u32>(__popc(hits)));
+        spend(rounds * static_cast<u32>((end + 31) / 32));
+        u32 equal = hits;
+        for (u32 left = hits; left != 0; left &= left - 1) {
+            const u32 bit = static_cast<u32>(trailing_zeros(left));
+            if (!is_head_equal(position(row, tile::lane(), bit), end)) equal &= ~(1u << bit);
+        }
+        __syncwarp();
+        return equal;
+    }
+
+    __device__ __forceinline__ u32 equal_tails(u32 row, u32 hits) {
+        u32 left = hits;
+        while (open_) {
+            const u32 owners = __ballot_sync(tile::all_lanes, left != 0);
+            if (owners == 0) break;
+            const u32 owner = static_cast<u32>(trailing_zeros(owners));
+            const u32 lowest = tile::shuffle(left & (0 - left), owner);
+            const bool equal = is_tail_equal(position(row, owner, static_cast<u32>(trailing_zeros(lowest))));
+            if (tile::lane() != owner) continue;
+            left &= ~lowest;
+            if (!equal) hits &= ~lowest;
+        }
+        return hits;
+    }
+
+    __device__ __forceinline__ bool is_tail_equal(u64 at) {
+        constexpr u32 step = tile::lanes * 16;
+        for (u64 begin = head_bytes; begin < length_; begin += step) {
+            const u64 offset = begin + tile::lane() * 16;
+            const u32 some = offset < length_ ? unlike_vector(task_, at, offset, length_) : 0;
+            spend(1);
+            if (__any_sync(tile::all_lanes, some != 0)) return false;
+        }
+        return true;
+    }
+
+    const FindTask& task_;
+    const i64 begin_;
+    u64* const total_;
+    VerifierMemory<rows>& memory_;
+    u64 length_;  // bytes of the pattern to compare
+    u32 spent_ = 0;
+    bool open_ = true;  // the budget is not spent
+};
+
+}  // namespace headrace

@@ -1,0 +1,1 @@
+"""Prepares patterns: their folded bytes, periods and borders."""

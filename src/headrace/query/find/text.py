@@ -1,0 +1,45 @@
+"""Takes the texts that are searched."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from headrace.arrays.arrays import Array, needed_numpy, take
+from headrace.arrays.placement import placed
+from headrace.core.budget import Budget
+from headrace.core.context import Context
+from headrace.core.errors import OptionError
+
+
+def text_of(text: Any, context: Context, budget: Budget) -> Array:
+    """Return the description of a text, on the device where it is searched. It is copied only to a GPU that the context names.
+
+    Raises
+    ------
+    OptionError
+        The text is a str, or no contiguous bytes of one dimension.
+    MemoryLimitError
+        The copy does not fit the budget.
+    """
+    if isinstance(text, str):
+        raise OptionError("text must be bytes, not a text or a path; pass text.encode(), or an mmap of the file")
+    source = take(_as_array(text), "text")
+    if source.typestr != "|u1":
+        raise OptionError(f"text has items of type {source.typestr!r}; pass bytes or an array of uint8, such as text.view('u1')")
+    return placed(source.owner, "text", context, budget)
+
+
+def _as_array(text: Any) -> Any:
+    """Return a bytes-like object as an array of NumPy, and arrays as they are."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(text, numpy.ndarray):
+        return text
+    try:
+        view = memoryview(text)
+    except (TypeError, BufferError, ValueError):
+        return text
+    if not view.contiguous or view.ndim != 1:
+        raise OptionError("text must be contiguous bytes of one dimension; pass bytes(text)")
+    np = needed_numpy("find()")
+    return np.frombuffer(view, np.uint8) if view.nbytes else np.empty(0, np.uint8)

@@ -1,0 +1,91 @@
+"""Compares searches on a GPU with searches on the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import headrace
+from headrace import Context, DeviceArray
+from headrace.query.find.gpu.tuning import FORMS, TUNING
+from tests.query.find.pattern_cases import expected, planted, set_cases, symbols
+
+pytestmark = pytest.mark.gpu
+
+TILE = TUNING.tile_marks
+
+
+def check(text: bytes, pattern: bytes, ignore_case: bool = False, shift: int = 0) -> None:
+    whole = DeviceArray.from_host(np.frombuffer(bytes(shift) + text, np.uint8))
+    given = DeviceArray(whole.buffer, "|u1", len(text), shift)
+    prepared = headrace.Pattern(pattern, ignore_case=ignore_case)
+    for overlapping in (True, False):
+        positions = headrace.find(text, prepared, overlapping=overlapping)
+        np.testing.assert_array_equal(headrace.find(given, prepared, overlapping=overlapping).to_numpy(), positions)
+        assert headrace.count(given, prepared, overlapping=overlapping) == len(positions)
+    assert headrace.find_first(given, prepared) == (positions[0] if len(positions) else None)
+    assert headrace.contains(given, prepared) == bool(len(positions))
+
+
+@pytest.mark.parametrize("length", [*FORMS, 5, 7, 18, 33, 128, 129, 700, 70_000])
+def test_lengths_at_edges(length: int) -> None:
+    for letters, size in ((2, TILE - 1), (26, TILE), (256, 20 * TILE + 17), (4, 33 * TILE + 3), (26, length)):
+        pattern = symbols(letters, length, 1).tobytes()
+        edges = [0, size - length, *(edge - length + by for edge in (TILE, 16 * TILE) for by in (0, 1, length // 2, length))]
+        check(planted(symbols(letters, max(size, length)), pattern, edges), pattern, shift=size * length % 16)
+    text = symbols(26, 5 * TILE, 2).tobytes()
+    check(text, text[TILE : TILE + length].swapcase(), ignore_case=True, shift=3)
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern"),
+    [
+        (b"a", b"a"),
+        (b"a", b"a" * 3),
+        (b"a", b"a" * 16),
+        (b"a", b"a" * 1000),
+        (b"a", b"a" * 100_000),
+        (b"ab", b"ab" * 500 + b"a"),
+        (b"a", b"a" * 500 + b"b" + b"a" * 500),
+        (b"aaaaaaaaab", b"aaaaaaaaab" * 900),
+    ],
+)
+def test_repetitive_texts(text: bytes, pattern: bytes) -> None:
+    check(text * (1_000_000 // len(text)), pattern)
+
+
+def test_libraries() -> None:
+    text, pattern = b"xxabxaab" * 1000, b"ab"
+    positions = expected(text, pattern, True)
+    context = Context(device="cuda")
+    assert headrace.find(text, pattern, context=context).to_numpy().tolist() == positions
+    cupy = pytest.importorskip("cupy")
+    found = headrace.find(cupy.frombuffer(text, cupy.uint8), pattern)
+    assert isinstance(found, cupy.ndarray) and found.get().tolist() == positions
+    torch = pytest.importorskip("torch")
+    found = headrace.find(torch.frombuffer(bytearray(text), dtype=torch.uint8).cuda(), pattern)
+    assert found.dtype == torch.uint64 and found.cpu().numpy().tolist() == positions
+
+
+@pytest.mark.long
+def test_positions_past_32_bits() -> None:
+    cupy = pytest.importorskip("cupy")
+    text = cupy.zeros((1 << 32) + 1000, cupy.uint8)
+    places = [5, (1 << 32) - 10, (1 << 32) + 900]
+    for place in places:
+        text[place : place + 20] = cupy.arange(1, 21, dtype=cupy.uint8)
+    pattern = bytes(range(1, 21))
+    assert headrace.find(text, pattern).get().tolist() == places
+    assert headrace.find_first(text[6:], pattern) == places[1] - 6 and headrace.count(text, pattern) == 3
+
+
+def test_many_patterns() -> None:
+    for size in (1000, 5 * TILE + 1):
+        for i, (text, patterns) in enumerate(set_cases(1, size)):
+            prepared = headrace.PatternSet(patterns, ignore_case=i % 2 == 1)
+            given = DeviceArray.from_host(np.frombuffer(text, np.uint8))
+            found, hits = headrace.find_any(given, prepared), headrace.find_any(text, prepared)
+            np.testing.assert_array_equal(found.positions.to_numpy(), hits.positions)
+            np.testing.assert_array_equal(found.patterns.to_numpy(), hits.patterns)
+            np.testing.assert_array_equal(headrace.count_any(given, prepared).to_numpy(), headrace.count_any(text, prepared))
+    assert headrace.count_any(DeviceArray.from_host(np.empty(0, np.uint8)), [b"a"]).to_numpy().tolist() == [0]

@@ -1,0 +1,51 @@
+"""Tests the kernels that find many patterns in the fiber harness against loops over ``bytes.find``."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import headrace
+from headrace.query.find.gpu.search import DeviceText
+from headrace.query.find.gpu.search_set import DeviceSetSearch
+from headrace.query.find.gpu.tuning import FindTuning
+from headrace.testing.fibers.launcher import FiberLauncher
+from tests.query.find.pattern_cases import expected_hits, set_cases
+
+pytestmark = pytest.mark.fibers
+
+TUNING = FindTuning(threads=64, rows=2)
+
+
+def check(text: bytes, patterns: list[bytes], launcher: FiberLauncher, shift: int, ignore_case: bool) -> None:
+    whole, prepared = launcher.put(bytes(shift) + text), headrace.PatternSet(patterns, ignore_case=ignore_case)
+    search = DeviceSetSearch(launcher, DeviceText(whole.address + shift, len(text)), prepared, tuning=TUNING)
+    folded = (text.lower(), [pattern.lower() for pattern in patterns]) if ignore_case else (text, patterns)
+    hits = expected_hits(*folded)
+    keys, count = search.keys()
+    assert count == len(hits)
+    ordered = launcher.put(np.sort(launcher.fetch(keys).view(np.uint64)[:count]))
+    positions, found, counts = launcher.allocate(8 * count), launcher.allocate(4 * count), launcher.allocate(8 * len(patterns))
+    search.split(ordered, count, positions, found)
+    listed = zip(launcher.fetch(positions).view(np.uint64).tolist(), launcher.fetch(found).view(np.uint32).tolist(), strict=True)
+    assert list(listed) == hits
+    search.count(counts)
+    expected = np.bincount([i for _, i in hits], minlength=len(patterns))
+    np.testing.assert_array_equal(launcher.fetch(counts).view(np.uint64), expected)
+
+
+@pytest.mark.parametrize("order", ["forward", "reverse", "random"])
+def test_windows_of_each_shape(order: str) -> None:
+    launcher = FiberLauncher(order, 4)
+    for seed, size in enumerate((40, TUNING.tile_marks - 1, TUNING.tile_marks + 1, 2 * TUNING.tile_marks + 16)):
+        for i, (text, patterns) in enumerate(set_cases(seed, size)):
+            check(text.swapcase() if i % 2 else text, patterns, launcher, (size + i) % 16, i % 2 == 1)
+
+
+def test_more_hits_than_expected() -> None:
+    launcher, text = FiberLauncher("random", 1), bytes(40_000)
+    whole = launcher.put(text)
+    search = DeviceSetSearch(
+        launcher, DeviceText(whole.address, len(text)), headrace.PatternSet([b"\0", bytes(2)]), tuning=TUNING
+    )
+    assert search.keys()[1] == 79_999
