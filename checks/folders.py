@@ -26,6 +26,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "arrange/multisplit": ("cpu", "gpu", "paper", "."),
     "arrange/sort": (".", "cpu", "gpu"),
     "arrange/sort/gpu": ("common", "lsd", "msd", "single_launch", "heavy_hitters", "."),
+    "index": ("hash_map",),
     "query": ("find",),
     "query/find": (".", "cpu"),
     "api": (".", "options", "load", "sniff", "read", "scan"),
