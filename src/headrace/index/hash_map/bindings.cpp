@@ -10,6 +10,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/layouts/layout.hpp"
+#include "gpu/containers/slab_table.hpp"
 #include "index/hash_map/hash_map_host.hpp"
 
 namespace nb = nanobind;
@@ -177,6 +179,7 @@ void bind_multi_map_class(nb::module_& m) {
 }  // namespace
 
 void bind_hash_map(nb::module_& m) {
+    register_layouts<SlabTable>();
     bind_hash_map_class(m);
     bind_multi_map_class(m);
 }

@@ -13,7 +13,7 @@ from headrace.arrays.arrays import Array
 from headrace.arrays.placement import empty_like
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
-from headrace.core.options import choice
+from headrace.core.options import choice, integer
 from headrace.index.hash_map.host_map import HostMap
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes, array_of, check_length
 
@@ -64,9 +64,14 @@ class Backend(Protocol):
     def statistics(self) -> HashStatistics: ...
 
 
-def backend_of(types: PairTypes, context: Context) -> Backend:
-    """Return an empty map or set on the context's device."""
-    return HostMap(types, context)
+def backend_of(types: PairTypes, context: Context, capacity: int) -> Backend:
+    """Return an empty map or set on the context's device, with memory for `capacity` pairs on a GPU."""
+    capacity = integer("capacity", capacity, "an integer from 0 on", 0)
+    if context.device.kind == "cpu":
+        return HostMap(types, context)
+    from headrace.index.hash_map.device_map import DeviceMap  # needs cuda-core
+
+    return DeviceMap(types, context, capacity)
 
 
 class HashMap:
@@ -77,6 +82,8 @@ class HashMap:
     key_type, value_type
         Types of keys and values, in any spelling: ``"int32"``, ``"uint32"``, ``"int64"``, ``"uint64"``, ``"float32"`` or
         ``"float64"``.
+    capacity
+        Number of pairs for which a map on a GPU allocates memory first. Maps grow in any case.
     context
         Device of the map, threads, and the limit of the memory that the map holds. None for the CPU without a limit.
 
@@ -109,12 +116,12 @@ class HashMap:
 
     __slots__ = ("_backend", "_context", "_types")
 
-    def __init__(self, key_type: Any, value_type: Any, *, context: Context | None = None) -> None:
+    def __init__(self, key_type: Any, value_type: Any, *, capacity: int = 0, context: Context | None = None) -> None:
         if value_type is None:
             raise OptionError("value_type is None; a map has values, and headrace.HashSet has keys alone")
         self._types = PairTypes.of(key_type, value_type)
         self._context = context_of(context)
-        self._backend = backend_of(self._types, self._context)
+        self._backend = backend_of(self._types, self._context, capacity)
 
     def __len__(self) -> int:
         """Return the number of pairs."""

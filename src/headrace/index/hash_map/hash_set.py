@@ -20,7 +20,7 @@ class HashSet:
     ----------
     key_type
         Type of the keys, as for `HashMap`, whose notes on keys, memory and threads hold here as well.
-    context
+    capacity, context
         As for `HashMap`.
 
     Raises
@@ -41,10 +41,10 @@ class HashSet:
 
     __slots__ = ("_backend", "_context", "_types")
 
-    def __init__(self, key_type: Any, *, context: Context | None = None) -> None:
+    def __init__(self, key_type: Any, *, capacity: int = 0, context: Context | None = None) -> None:
         self._types = PairTypes.of(key_type)
         self._context = context_of(context)
-        self._backend = backend_of(self._types, self._context)
+        self._backend = backend_of(self._types, self._context, capacity)
 
     def __len__(self) -> int:
         """Return the number of keys."""
