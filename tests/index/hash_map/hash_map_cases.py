@@ -78,9 +78,9 @@ def _reduced(held: Any, value: Any, reduce: str) -> Any:
         return held
     if reduce == "sum":
         return held + value
-    if held != held:
+    if np.isnan(held):
         return held
-    if value != value:
+    if np.isnan(value):
         return value
     return value if (value < held if reduce == "min" else value > held) else held
 

@@ -16,6 +16,7 @@ from headrace.gpu.kernels.launcher import GpuLauncher
 from headrace.gpu.memory.pool import device_pool
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
 from headrace.index.hash_map.slab_hash import Rows, SlabHash
+from headrace.index.hash_map.tuning import SLAB_TUNING, SlabTuning
 
 
 class DeviceMap:
@@ -29,16 +30,18 @@ class DeviceMap:
         The GPU, the limit of the map's memory, and the counter of copies.
     capacity
         Number of pairs for which memory is allocated first.
+    tuning
+        Sizes.
     """
 
-    def __init__(self, types: PairTypes, context: Context, capacity: int) -> None:
+    def __init__(self, types: PairTypes, context: Context, capacity: int, tuning: SlabTuning = SLAB_TUNING) -> None:
         self._types = types
         self._context = context
         self._card = gpu(context.device)
         self._budget = context.new_budget()
         self._lock = threading.Lock()
         with self._launches() as launcher:
-            self._map = SlabHash(launcher, types.widths, capacity)
+            self._map = SlabHash(launcher, types.widths, capacity, tuning=tuning)
 
     def __len__(self) -> int:
         return self._map.size

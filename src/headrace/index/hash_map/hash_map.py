@@ -51,17 +51,34 @@ class Items(NamedTuple):
 
 
 class Backend(Protocol):
-    """A map or set on a device. `headrace.index.hash_map.host_map.HostMap` documents the functions."""
+    """A map or set on a device."""
 
-    def __len__(self) -> int: ...
-    def upsert(self, keys: Array, values: Array | None, reduce: str, /) -> int: ...
-    def replace(self, keys: Array, values: Array, /) -> Array: ...
-    def erase(self, keys: Array, /) -> Array: ...
-    def find(self, keys: Array, values: Array | None, found: Array, /) -> None: ...
-    def items(self) -> tuple[Array, Array | None]: ...
-    def clear(self) -> None: ...
-    def compact(self) -> None: ...
-    def statistics(self) -> HashStatistics: ...
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+
+    def upsert(self, keys: Array, values: Array | None, reduce: str, /) -> int:
+        """Insert keys, and reduce the values of those that are present. Return the number of keys added."""
+
+    def replace(self, keys: Array, values: Array, /) -> Array:
+        """Replace values of keys that are present, and return a flag for each key: whether it is."""
+
+    def erase(self, keys: Array, /) -> Array:
+        """Erase keys, and return a flag for each: whether it was present."""
+
+    def find(self, keys: Array, values: Array | None, found: Array, /) -> None:
+        """Write the values of keys, 0 for absent ones, and whether each is present."""
+
+    def items(self) -> tuple[Array, Array | None]:
+        """Return keys and values in no order."""
+
+    def clear(self) -> None:
+        """Remove all pairs and free their memory."""
+
+    def compact(self) -> None:
+        """Free the memory that the pairs do not need."""
+
+    def statistics(self) -> HashStatistics:
+        """Return counts of pairs and bytes."""
 
 
 def backend_of(types: PairTypes, context: Context, capacity: int) -> Backend:

@@ -137,8 +137,7 @@ def _listed(value: Any, name: str, typestr: str) -> Any:
         return found.astype(typestr)
     with np.errstate(all="ignore"):
         result = found.astype(typestr)
-        is_same = (result == found) | (result != result) & (found != found)
-    if found.dtype.kind not in "iuf" or (result.dtype.kind != "f" and not is_same.all()):
+    if found.dtype.kind not in "iuf" or (typestr[1] != "f" and not (result == found).all()):
         raise OptionError(f"{name} has items that {_name_of(typestr)} does not have")
     return result
 

@@ -1,13 +1,13 @@
 """Runs the operations of a slab hash: its memory, its growth, and the launches of hash_map.cu and hash_map_updates.cu.
 
-A batch is inserted in three steps. First, all absent keys are inserted with the value of one of their rows. If all rows were such,
-the batch is complete. If memory was missing, the inserted keys are removed, the table grows, and the batch starts again. Else the
-rows of present and repeated keys are resolved in the order of the batch.
+A batch is inserted in three steps. First, all absent keys are inserted, each with the value of one of its rows. If these are all
+rows, the batch is complete. If memory was missing, the inserted keys are removed, the table grows, and the batch starts again.
+Else the rows of present and repeated keys are resolved in the order of the batch.
 """
 
 from __future__ import annotations
 
-
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from math import ceil
@@ -227,10 +227,8 @@ class SlabHash:
         """Grow the table for that many keys more. If memory is refused, it may be large enough nevertheless."""
         if self.size + added <= self._tuning.max_load * self.capacity:
             return
-        try:
+        with suppress(MemoryLimitError):
             self._rebuild(launcher, max(self._buckets_for(self.size + added), self._memory.buckets * 3 // 2))
-        except MemoryLimitError:
-            pass
 
     def _rebuild(self, launcher: Launcher, buckets: int) -> None:
         """Move all pairs to a table of that many buckets, or more if they do not fit.
@@ -273,5 +271,3 @@ def _defines(widths: tuple[int, int], threads: int) -> dict[str, int]:
 def _entry(name: str) -> Entry:
     file = "hash_map.cu" if name in _SEARCHES else "hash_map_updates.cu"
     return Entry(f"index/hash_map/{file}", name, f"{_TABLE.argument}{_SIGNATURES[name]}")
-
-
