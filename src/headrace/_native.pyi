@@ -153,8 +153,13 @@ _SplitRule: TypeAlias = tuple[str, str, bytes, int, int, int, int]
 def multisplit(
     rule: _SplitRule, keys: int, count: int, columns: list[tuple[int, int, int]], starts: int, threads: int, isa: str = ...
 ) -> int: ...
-def hash_rows(
-    column: tuple[int, int, int, int, int, int, int, bool], count: int, hashes: int, alone: bool, threads: int
+
+_RowsColumn: TypeAlias = tuple[int, int, int, int, int, int, int, bool]
+_ComparedColumn: TypeAlias = tuple[_RowsColumn, _RowsColumn | None]
+
+def hash_rows(column: _RowsColumn, count: int, hashes: int, alone: bool, threads: int) -> None: ...
+def compare_rows(
+    one: _ComparedColumn, other: _ComparedColumn, pairs: tuple[int, int, int, bool], equal: int, threads: int
 ) -> None: ...
 def filter_rows(
     program: tuple[bytes, bytes, bytes, int], rows: int, allocate: Callable[[int], int], threads: int, isa: str = ""
