@@ -15,7 +15,7 @@ from checks.tree import NATIVE, Finding, files, name_of
 ORDER: dict[str, tuple[str, ...]] = {
     "core": ("cpu", "layouts", ".", "expressions"),
     "primitives": (".", "cpu"),
-    "gpu": ("device", "block", "memory", "transfer", "kernels"),
+    "gpu": ("device", "block", "containers", "memory", "transfer", "kernels"),
     "sources": ("compression", "encoding", "kinds", "."),
     "structure": (".", "cpu", "gpu"),
     "columns": (".", "rules", "plan", "buffers", "records", "convert", "infer", "faults", "finish", "load"),

@@ -3,8 +3,8 @@
 usage: python -m bench.index.hash_map_gpu [--log N] [--repeat N] [--out FILE]
 
 Answers are checked before they are timed. Rates are 10^9 keys a second by events; insertions include the host's wait for their
-counts. Bytes are those that the algorithm touches: a find reads the slabs of a list up to the key's, 128 bytes each, and moves 13
-bytes of arguments and results. They are divided by the bandwidth of a copy that is measured in the same run.
+counts. Bytes are those that the algorithm touches. A find reads 128 bytes for each slab of a list up to the key's, and moves 13
+bytes of arguments and results. The bytes are divided by the bandwidth of a copy that is measured in the same run.
 """
 
 from __future__ import annotations

@@ -151,7 +151,10 @@ class EqualRows:
         theirs = instance("other", other, Table).columns
         for one in names:
             existing_name("on", one, theirs)
-        return matching_rows(HashedRows.of(self.columns, names, context), HashedRows.of(theirs, names, context))
+        found: np.ndarray[Any, Any] = matching_rows(
+            HashedRows.of(self.columns, names, context), HashedRows.of(theirs, names, context)
+        )
+        return found
 
     def _listed_names(self, option: str, names: str | Sequence[str] | None) -> list[str]:
         if names is None:
@@ -167,7 +170,8 @@ class EqualRows:
     def _first_rows(self, names: Sequence[str], context: Context) -> np.ndarray[Any, Any]:
         from headrace.index.hash_map.row_groups import HashedRows, first_rows  # not needed to read
 
-        return first_rows(HashedRows.of(self.columns, names, context))
+        found: np.ndarray[Any, Any] = first_rows(HashedRows.of(self.columns, names, context))
+        return found
 
 
 def _selected_rows(columns: Mapping[str, Column], rows: np.ndarray[Any, Any], context: Context) -> Table:

@@ -64,7 +64,7 @@ def row_hashes(columns: Mapping[str, Column], by: Iterable[str], context: Contex
 
 @dataclass(frozen=True, slots=True)
 class ComparedRows:
-    """Pairs of rows, and whether each pair is equal in the columns compared so far.
+    """Pairs of rows, and whether each pair is equal in the columns that are compared.
 
     Parameters
     ----------

@@ -1,11 +1,10 @@
-// SlabAlloc: hands out slabs to warps without a lock (Ashkiani, Farach-Colton and Owens 2018, section V; the
-// dissertation's section 5.5). This is the light variant: all memory blocks are one array.
+// SlabAlloc: hands out slabs to warps without a lock (Ashkiani, Farach-Colton and Owens 2018, section V). This is the light variant: all memory blocks are one array.
 //
 // A warp has a resident memory block of 1,024 slabs, and each of its lanes holds 32 bits of the block's bitmap in a
-// register. One atomic operation allocates a slab in the best case: atomicOr returns the word as other warps have
-// changed it, so a lost race also refreshes the register. A full block is replaced by the next one, from a first block
-// that a hash of the warp's number selects. After all blocks the allocation fails, and `is_full` ends further searches
-// at once. Allocations may also fail while another warp gives back a slab; no caller depends on the last one.
+// register. In the best case one atomic operation allocates a slab. It is atomicOr, which returns the word as other
+// warps have changed it. So a lost race also refreshes the register. A hash of the warp's number selects the first
+// block, and a full block is replaced by the next one. After all blocks the allocation fails, and `is_full` ends
+// further searches at once. Allocations may also fail while another warp gives back a slab.
 #pragma once
 #include "core/hash.hpp"
 #include "gpu/containers/slab_list.cuh"

@@ -1,5 +1,5 @@
-// Slab lists: singly linked lists of slabs of 128 bytes, read by groups of lanes (Ashkiani, Farach-Colton and Owens
-// 2018, "A Dynamic Hash Table for the GPU", section IV; the dissertation's section 5.4).
+// Slab lists: linked lists of slabs of 128 bytes, read by groups of lanes (Ashkiani et al. 2018, "A Dynamic Hash Table
+// for the GPU", section IV).
 //
 // The paper's warp reads a slab with 32 lanes of 4 bytes and serves one operation at a time. Here 8 lanes read 16 bytes
 // each, so a warp serves four operations at once with the same number of instructions. A 16-byte load is one access, so
@@ -13,8 +13,8 @@
 // | 8, 4             | 10    | 8 i          | 80 + 4 i        |
 // | 8, 8             | 7     | 8 i          | 56 + 8 i        |
 //
-// Bytes 124 to 127 have the number of the next slab. A slot whose key has all bits set is empty; that key of a user is
-// stored in a bucket of its own, as another key (`stored_key`).
+// Bytes 124 to 127 have the number of the next slab. A slot whose key has all bits set is empty. A user may store that
+// key as well: it has a bucket of its own, and is another key there (`stored_key`).
 #pragma once
 #include "gpu/block/memory_access.cuh"
 #include "gpu/block/warp.cuh"
@@ -89,8 +89,8 @@ struct Layout {
 };
 
 // Number of a slot: slab and position. `fresh` marks a slot that was empty before the operation.
-constexpr u32 no_slot = ~0u;        // no slot, or an operation without memory
-constexpr u32 skipped = ~0u - 1;    // the operation has nothing to do
+constexpr u32 no_slot = ~0u;      // no slot, or an operation without memory
+constexpr u32 skipped = ~0u - 1;  // the operation has nothing to do
 constexpr u32 fresh = 1u << 31;
 
 __device__ __forceinline__ u32 slot_number(u32 slab, u32 position) { return slab << 5 | position; }

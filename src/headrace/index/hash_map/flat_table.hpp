@@ -1,5 +1,5 @@
-// The hash table of one shard in host memory: open addressing with linear probing and backward-shift deletion (Knuth,
-// The Art of Computer Programming, volume 3, section 6.4, algorithm R), so that no slot is ever marked as deleted.
+// The hash table of one shard in host memory: open addressing with linear probing. A deletion moves later pairs back,
+// so that no slot is ever marked as deleted (Knuth, The Art of Computer Programming, volume 3, section 6.4).
 //
 // An empty slot has the key of all ones. The pair of that key is a member of its own, so a user may store any key. At
 // most 5 of 8 slots are in use. Bytes moved per search: one cache line, rarely two.
@@ -18,12 +18,12 @@ struct NoValue {};
 template <class Key, class Value>
 class FlatTable {
 public:
-    struct Slot {
+    struct FlatSlot {
         Key key;
         [[no_unique_address]] Value value;
     };
-    struct Insertion {
-        Slot* slot;
+    struct Inserted {
+        FlatSlot* slot;
         bool is_new;
     };
 
@@ -32,7 +32,7 @@ public:
     FlatTable& operator=(FlatTable&&) noexcept = default;
 
     u64 size() const { return used_ + has_escaped_; }
-    u64 bytes() const { return capacity_ * sizeof(Slot); }
+    u64 bytes() const { return capacity_ * sizeof(FlatSlot); }
     u64 capacity() const { return capacity_; }
     bool has_space_for(u64 more) const { return used_ + more <= limit_of(capacity_); }
 
@@ -41,28 +41,28 @@ public:
     }
 
     // Returns the slot of a key, or null. `hash`: mix_bits(key).
-    Slot* find(Key key, Key hash) {
+    FlatSlot* find(Key key, Key hash) {
         if (key == empty) return has_escaped_ ? &escaped_ : nullptr;
         if (capacity_ == 0) return nullptr;
-        Slot* const slot = slots() + probe(key, hash);
+        FlatSlot* const slot = slots() + probe(key, hash);
         return slot->key == empty ? nullptr : slot;
     }
-    const Slot* find(Key key, Key hash) const { return const_cast<FlatTable*>(this)->find(key, hash); }
+    const FlatSlot* find(Key key, Key hash) const { return const_cast<FlatTable*>(this)->find(key, hash); }
 
     // Returns the slot of a key, which is added without a value if it is absent. If the table cannot grow, nothing has
     // changed.
-    Insertion insert(Key key, Key hash) {
+    Inserted insert(Key key, Key hash) {
         if (key == empty) {
             const bool is_new = !has_escaped_;
             has_escaped_ = true;
             return {&escaped_, is_new};
         }
         if (capacity_ != 0) {
-            Slot* const slot = slots() + probe(key, hash);
+            FlatSlot* const slot = slots() + probe(key, hash);
             if (slot->key != empty) return {slot, false};
         }
         if (!has_space_for(1)) resize(capacity_ == 0 ? smallest : 2 * capacity_);
-        Slot* const slot = slots() + probe(key, hash);
+        FlatSlot* const slot = slots() + probe(key, hash);
         slot->key = key;
         ++used_;
         return {slot, true};
@@ -116,7 +116,7 @@ private:
         while (limit_of(capacity) < keys) capacity *= 2;
         return capacity;
     }
-    Slot* slots() const { return region_.template as<Slot>(); }
+    FlatSlot* slots() const { return region_.template as<FlatSlot>(); }
     u64 mask() const { return capacity_ - 1; }
 
     // Returns the key's slot, or the empty slot at which the search for it ends.
@@ -129,15 +129,15 @@ private:
     void resize(u64 capacity) {
         Region region;
         if (capacity != 0) {
-            const usize bytes = capacity * sizeof(Slot);
+            const usize bytes = capacity * sizeof(FlatSlot);
             require_group_memory(bytes);
             region = Region(bytes, budget_);
             region.ensure(bytes);
             std::memset(region.data(), 0xFF, bytes);
         }
-        Slot* const to = region.template as<Slot>();
+        FlatSlot* const to = region.template as<FlatSlot>();
         for (u64 from = 0; from < capacity_; ++from) {
-            const Slot& slot = slots()[from];
+            const FlatSlot& slot = slots()[from];
             if (slot.key == empty) continue;
             u64 at = mix_bits(slot.key) & (capacity - 1);
             while (to[at].key != empty) at = (at + 1) & (capacity - 1);
@@ -152,7 +152,7 @@ private:
     u64 capacity_ = 0;
     u64 used_ = 0;
     bool has_escaped_ = false;
-    Slot escaped_{empty, {}};
+    FlatSlot escaped_{empty, {}};
 };
 
 }  // namespace headrace

@@ -1,7 +1,7 @@
 // Searches and fills the slab hash, one operation per thread, by the functions of hash_map_ref.cuh.
 //
-// Bytes moved per search of keys of width k and values of width v: k + v + 1, and 128 for each slab of the list up to
-// the key. Per insertion: k + v + 4, 128 for each slab, and an atomic operation that writes a sector of 32 bytes back.
+// Bytes moved, for keys of width k and values of width v. A search: k + v + 1, and 128 for each slab of the list up to
+// the key. An insertion: k + v + 4, 128 for each slab, and a sector of 32 bytes that is written back.
 #include "index/hash_map/hash_map_ref.cuh"
 
 using namespace headrace;
@@ -47,9 +47,11 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (row < count) slots[row] = match.slot;
 }
 
-// Inserts absent keys and writes the slot of each key. If `is_located`, the slots are those of locate_keys, and only
-// keys without one are inserted; the others get `skipped`. counts: skipped rows, rows without memory, and rows whose
-// key was present or inserted by another row. Most batches have none of them, and so no atomic operation here.
+// Inserts absent keys and writes the slot of each key. If `is_located`, the slots are those of locate_keys. Then only
+// keys without one are inserted, and the others get `skipped`.
+//
+// counts: skipped rows; rows without memory; and rows whose key was present or inserted by another row. Most batches
+// have none of them, and so no atomic operation on the counts.
 extern "C" __global__ void __launch_bounds__(threads)
     insert_pairs(const __grid_constant__ SlabTable table, const Key* keys, const Value* values, u64 count,
                  u32 is_located, u32* slots, u64* counts) {

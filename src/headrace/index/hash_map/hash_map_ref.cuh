@@ -1,12 +1,11 @@
-// Operations of a warp on a slab hash (Ashkiani, Farach-Colton and Owens 2018, section IV; the dissertation's section
-// 5.4). Each lane has an operation of its own, and the lanes of a group run the operations of the group one after
-// another: a ballot gives the queue, shuffles pass the key (warp-cooperative work sharing). All 32 lanes of a warp call
-// each function together; lanes without an operation pass `is_active` = false.
+// Operations of a warp on a slab hash (Ashkiani et al. 2018, "A Dynamic Hash Table for the GPU", section IV). Each lane has an operation. The lanes of a group run the operations of the group one after another: a
+// ballot gives the queue, and shuffles pass the key (warp-cooperative work sharing). All 32 lanes of a warp call each
+// function together; lanes without an operation pass `is_active` = false.
 //
-// Searches and insertions are in different kernels. So during insertions slots only fill up, and each insertion of a
-// key takes the first empty slot of its list after a look at the whole list. Two insertions of one key therefore compete
-// for one slot, and the loser finds the winner's key when it reads the slab again. For the same reason a slot that an
-// erasure has emptied can be used again, and the paper's mark DELETED is not needed.
+// Searches and insertions are in different kernels, so during insertions slots only fill up. Each insertion takes the
+// first empty slot of the list, after a look at the whole list. Two insertions of one key therefore compete for one
+// slot, and the loser finds the winner's key when it reads the slab again. An erased slot can be used again for the
+// same reason. So the paper's mark DELETED is not needed.
 #pragma once
 #include "gpu/containers/slab_alloc.cuh"
 
@@ -98,14 +97,14 @@ __device__ __forceinline__ Match search(const SlabTable& table, typename L::Key 
 
 // A pair to insert; sets have a value of 0.
 template <class L>
-struct Insertion {
+struct NewPair {
     typename L::Key key;
     typename L::Value value;
 };
 
 // Fills an empty slot. Returns whether no other thread was faster.
 template <class L>
-__device__ __forceinline__ bool fill_slot(u8* slab, u32 position, const Insertion<L>& pair) {
+__device__ __forceinline__ bool fill_slot(u8* slab, u32 position, const NewPair<L>& pair) {
     if constexpr (L::is_paired) {
         const u64 word = pair.key | static_cast<u64>(pair.value) << 32;
         return atomicCAS(reinterpret_cast<u64*>(key_in<L>(slab, position)), ~u64{0}, word) == ~u64{0};
@@ -117,7 +116,7 @@ __device__ __forceinline__ bool fill_slot(u8* slab, u32 position, const Insertio
 }
 
 template <class L>
-__device__ __forceinline__ void store_pair(u8* slab, u32 position, const Insertion<L>& pair) {
+__device__ __forceinline__ void store_pair(u8* slab, u32 position, const NewPair<L>& pair) {
     tile::store_relaxed(key_in<L>(slab, position), pair.key);
     if constexpr (L::has_values) tile::store_relaxed(value_in<L>(slab, position), pair.value);
 }
@@ -131,7 +130,7 @@ __device__ __forceinline__ void clear_slot(u8* slab, u32 position) {
 // Appends a slab that has the pair in its first slot to a list that ends at `last`. Returns `no_slab`, or the slab that
 // another thread has appended.
 template <class L>
-__device__ __forceinline__ u32 append(const SlabTable& table, u32 last, u32 slab, const Insertion<L>& pair) {
+__device__ __forceinline__ u32 append(const SlabTable& table, u32 last, u32 slab, const NewPair<L>& pair) {
     store_pair<L>(slab_at(table, slab), 0, pair);
     __threadfence();  // readers that see the slab's number see the pair
     const u32 next = atomicCAS(next_in(slab_at(table, last)), no_slab, slab);
@@ -142,10 +141,10 @@ __device__ __forceinline__ u32 append(const SlabTable& table, u32 last, u32 slab
     return next;
 }
 
-// REPLACE of the paper without its store to present keys: returns the slot of the key, with `fresh` if the pair was
-// inserted, or `no_slot` if there is no memory. Values of present keys do not change.
+// REPLACE of the paper, but values of present keys do not change. Returns the slot of the key, with `fresh` if the pair
+// was inserted; `no_slot` if there is no memory.
 template <class L>
-__device__ __forceinline__ u32 insert_absent(const SlabTable& table, Insertion<L> pair, bool is_active) {
+__device__ __forceinline__ u32 insert_absent(const SlabTable& table, NewPair<L> pair, bool is_active) {
     const StoredKey<L> own = stored_key<L>(table, pair.key);
     pair.key = own.key;
     Allocator allocator(table);
@@ -157,7 +156,8 @@ __device__ __forceinline__ u32 insert_absent(const SlabTable& table, Insertion<L
         const u32 source = first_lane() + (group_queue != 0 ? __ffs(group_queue) - 1 : 0);
         const u32 at = tile::shuffle(slab, source);
         tile::WordPair words{0, 0};
-        if (group_queue != 0) words = tile::load_relaxed(reinterpret_cast<const tile::WordPair*>(lane_bytes(table, at)));
+        if (group_queue != 0)
+            words = tile::load_relaxed(reinterpret_cast<const tile::WordPair*>(lane_bytes(table, at)));
         const u32 hits = L::positions_of(words, tile::shuffle(own.key, source));
         const u32 empties = L::positions_of(words, L::empty_key);
         const u32 next = next_of(words);

@@ -1,9 +1,9 @@
 // Changes values and empties slots of the slab hash, one thread per row, after another kernel has found the slots.
 //
-// Several rows may have one slot. Their order in the batch decides, whatever the order of threads: the value (or for
-// erasures the key) of the slot is first replaced by the smallest number among its rows, each of which then sees
-// whether it has won. So no memory is needed besides the table. Bytes moved per row and kernel: 4 for the slot, and a
-// sector of 32 bytes, read and for stores written back.
+// Several rows may have one slot. Their order in the batch decides, whatever the order of threads. The value of the
+// slot, or for erasures the key, is first replaced by the smallest number among its rows. Each row then sees whether
+// it has won. So no memory is needed besides the table. Bytes moved per row and kernel: 4 for the slot, and a sector
+// of 32 bytes that is read, and for stores written back.
 #include "core/operators.hpp"
 #include "index/hash_map/hash_map_ref.cuh"
 

@@ -1,5 +1,5 @@
 // Distributes the operations of a batch over the shards of a table. A shard's operations keep their order and run on
-// one thread, so the result is that of running the batch in order, for any number of threads.
+// one thread. So for any number of threads the result is that of the operations in order.
 #pragma once
 #include <array>
 #include <vector>

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from headrace.gpu.kernels.source import Programs
+from headrace.gpu.kernels.source import Programs, Value
 
 HASH_MAP_THREADS = 128
 KEY_WIDTHS = (4, 8)
@@ -35,14 +36,9 @@ class SlabTuning:
 
 SLAB_TUNING = SlabTuning()
 
-_WIDTHS = (4, 8)
-VALUE_WIDTHS = (0, 4, 8)
-LOAD = 0.65
-"""Pairs of a table that was just sized, as a part of the slots in the buckets' first slabs."""
-MAX_LOAD = 0.8
-"""The same at which a table grows. From about 0.9 on half of the lists have a second slab (the paper's section 5.6)."""
-POOL_PART = 8
-"""A table has a slab in its memory blocks for this number of buckets."""
-
-_WIDTHS = {"HR_KEY_WIDTH": KEY_WIDTHS, "HR_VALUE_WIDTH": VALUE_WIDTHS, "HR_THREADS": [HASH_MAP_THREADS]}
+_WIDTHS: Mapping[str, Sequence[Value]] = {
+    "HR_KEY_WIDTH": KEY_WIDTHS,
+    "HR_VALUE_WIDTH": VALUE_WIDTHS,
+    "HR_THREADS": [HASH_MAP_THREADS],
+}
 PROGRAMS: Programs = (("hash_map.cu", _WIDTHS), ("hash_map_updates.cu", _WIDTHS))
