@@ -1,6 +1,7 @@
-// Operations of a warp on a slab hash (Ashkiani et al. 2018, "A Dynamic Hash Table for the GPU", section IV). Each lane has an operation. The lanes of a group run the operations of the group one after another: a
-// ballot gives the queue, and shuffles pass the key (warp-cooperative work sharing). All 32 lanes of a warp call each
-// function together; lanes without an operation pass `is_active` = false.
+// Operations of a warp on a slab hash (section IV of Ashkiani et al. 2018). Each lane has an operation. The lanes of a
+// group run the operations of the group one after another. A ballot gives the queue, and shuffles pass the key
+// (warp-cooperative work sharing). All 32 lanes of a warp call each function together. Lanes without an operation pass
+// `is_active` = false.
 //
 // Searches and insertions are in different kernels, so during insertions slots only fill up. Each insertion takes the
 // first empty slot of the list, after a look at the whole list. Two insertions of one key therefore compete for one
