@@ -157,6 +157,31 @@ def other_rows(count: int, repeat: int) -> list[list[str]]:
     return rows
 
 
+def multimap_rows(count: int, repeat: int) -> list[list[str]]:
+    """Return rows of a multimap with 4 values for a key."""
+    keys, values = keys_of(0, count // 4).repeat(4), torch.arange(count, dtype=torch.int32, device="cuda")
+    context = Context(device="cuda")
+    times = []
+    for _ in range(repeat):
+        table = headrace.HashMultiMap("int32", "int32", capacity=count, context=context)
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        torch.cuda.synchronize()
+        begin.record()
+        table.insert(keys, values)
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end))
+    some = keys[: count // 16]
+    offsets, found = table.find_all(some)
+    expected = torch.sort(torch.stack([torch.arange(len(some), device="cuda") + i * (count // 4) for i in range(4)], 1), 1)[0]
+    require(len(table) == count and torch.equal(found.long(), expected.flatten()), "find_all")
+    return [
+        ["multimap, insert, 4 values a key", f"{count}", "", f"{count / statistics.median(times) / 1e6:.2f}", ""],
+        ["multimap, count", f"{count}", "", f"{count / call_ms(lambda: table.count(keys), repeat) / 1e6:.2f}", ""],
+        ["multimap, find_all", f"{len(some)}", "", f"{len(some) / call_ms(lambda: table.find_all(some), repeat) / 1e6:.2f}", ""],
+    ]
+
+
 def call_rows() -> list[list[str]]:
     """Return microseconds of calls of 1,000 keys on a large map."""
     table = Table.of(1 << 24, LOADS[0])
@@ -189,6 +214,7 @@ def main() -> None:
         lambda: find_rows(1 << 22, rate, options.repeat),
         lambda: find_rows(1 << options.log, rate, options.repeat),
         lambda: other_rows(1 << 25, options.repeat),
+        lambda: multimap_rows(1 << 24, options.repeat),
         call_rows,
     ]
     for step in steps:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from headrace import Context, HashMap, HashSet, MemoryLimitError, OptionError, UnsupportedDeviceError
+from headrace import Context, HashMap, HashMultiMap, HashSet, MemoryLimitError, OptionError, UnsupportedDeviceError
 from tests.index.hash_map.hash_map_cases import PAIRS, bits_of, numbers_of
 
 pytestmark = pytest.mark.gpu
@@ -60,6 +60,41 @@ def test_set_histories(key: str) -> None:
         assert on_host(one.erase(keys[::4])).tolist() == other.erase(keys[::4]).tolist()
         assert on_host(one.contains(keys)).tolist() == other.contains(keys).tolist()
     assert bits_of(on_host(one.items())) == bits_of(other.items())
+
+
+@pytest.mark.parametrize(("key", "value"), PAIRS)
+def test_multimap_histories(key: str, value: str) -> None:
+    random = np.random.default_rng(12)
+    one, other = HashMultiMap(key, value, context=Context(device="cuda")), HashMultiMap(key, value)
+    for step in range(6):
+        count = int(random.choice(BATCHES))
+        keys, values = numbers_of(key, random, count, span=3000), numbers_of(value, random, count)
+        one.insert(keys, values)
+        other.insert(keys, values)
+        if step % 2:
+            few = keys[: count // 3 + 1]
+            assert on_host(one.erase_all(few)).tolist() == other.erase_all(few).tolist()
+        some = keys[:500]
+        for ours, expected in zip(one.find_all(some), other.find_all(some), strict=True):
+            assert on_host(ours).tobytes() == expected.tobytes()
+        assert on_host(one.count(keys)).tolist() == other.count(keys).tolist()
+        assert on_host(one.contains(keys)).tolist() == other.contains(keys).tolist()
+        assert (len(one), one.key_count) == (len(other), other.key_count)
+    one.compact()
+    for ours, expected in zip(one.items(), other.items(), strict=True):
+        assert on_host(ours).tobytes() == expected.tobytes()
+    one.clear()
+    assert len(one) == 0
+    assert on_host(one.find_all(keys[:1]).offsets).tolist() == [0, 0]
+    with pytest.raises(UnsupportedDeviceError, match="use erase_all"):
+        one.erase(keys)
+
+
+def test_one_key_with_many_values() -> None:
+    one = HashMultiMap("int32", "int64", context=Context(device="cuda"))
+    one.insert(np.zeros(300_000, "i4"), np.arange(300_000)[::-1])
+    assert on_host(one.find_all([0]).values).tolist() == list(range(300_000))
+    assert on_host(one.erase_all([0, 0])).tolist() == [300_000, 0]
 
 
 def test_many_keys_and_few() -> None:

@@ -24,6 +24,7 @@ namespace headrace {
 namespace slab {
 
 constexpr u32 group_lanes = 8;
+constexpr u32 mark_offset = 120;
 constexpr u32 next_offset = 124;
 
 // The group's first lane in the warp, and this lane's number in the group.

@@ -1,5 +1,5 @@
-// Declares the memory of a slab hash, which kernels take by value. A slab is 128 bytes: slots for keys and values, an
-// unused word, and the number of the next slab (slab_list.cuh).
+// Declares the memory of a slab hash, which kernels take by value. A slab is 128 bytes: slots for keys and values, a
+// word for a mark, and the number of the next slab (slab_list.cuh).
 //
 // Slabs 0 to `buckets` are the first slabs of the buckets. The last of them belongs to the one key that marks empty
 // slots. After them come `blocks` memory blocks of 1,024 slabs, which SlabAlloc hands out. All bits of an unused slab

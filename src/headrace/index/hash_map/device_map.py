@@ -19,8 +19,8 @@ from headrace.index.hash_map.slab_hash import Rows, SlabHash
 from headrace.index.hash_map.tuning import SLAB_TUNING, SlabTuning
 
 
-class DeviceMap:
-    """A map or set in the memory of a GPU.
+class MapOnDevice:
+    """A table in the memory of a GPU, and the functions that all kinds of maps have.
 
     Parameters
     ----------
@@ -28,65 +28,18 @@ class DeviceMap:
         Types of keys and values.
     context
         The GPU, the limit of the map's memory, and the counter of copies.
-    capacity
-        Number of pairs for which memory is allocated first.
-    tuning
-        Sizes.
     """
 
-    def __init__(self, types: PairTypes, context: Context, capacity: int, tuning: SlabTuning = SLAB_TUNING) -> None:
+    def __init__(self, types: PairTypes, context: Context) -> None:
         self._types = types
         self._context = context
         self._card = gpu(context.device)
         self._budget = context.new_budget()
-        self._lock = threading.Lock()
-        with self._launches() as launcher:
-            self._map = SlabHash(launcher, types.widths, capacity, tuning=tuning)
+        self._lock = threading.RLock()
+        self._map: SlabHash
 
     def __len__(self) -> int:
         return self._map.size
-
-    def upsert(self, keys: Array, values: Array | None, reduce: str) -> int:
-        """Insert keys, and reduce the values of those that are present. Return the number of keys added.
-
-        Raises
-        ------
-        UnsupportedDeviceError
-            Floats are to be summed or compared.
-        MemoryLimitError
-            The map does not fit; it is as before.
-        """
-        kind = self._types.value[1] if self._types.value else "u"
-        if kind == "f" and reduce not in {"last", "first"}:
-            raise UnsupportedDeviceError(
-                f"a map on a GPU reduces floats by 'last' and 'first', not by {reduce!r}; use integers or a map on the CPU"
-            )
-        if not keys.length:
-            return 0
-        with self._launches(keys, values) as launcher:
-            return self._map.upsert(launcher, Rows(keys, values, keys.length), reduce, kind)
-
-    def replace(self, keys: Array, values: Array) -> Array:
-        """Replace values of keys that are present, and return a flag for each key: whether it is."""
-        found = empty_like(keys, keys.length, "|b1")
-        if keys.length:
-            with self._launches(keys, values, found) as launcher:
-                self._map.replace(launcher, Rows(keys, values, keys.length), found)
-        return found
-
-    def erase(self, keys: Array) -> Array:
-        """Erase keys, and return a flag for each: whether it was present."""
-        found = empty_like(keys, keys.length, "|b1")
-        if keys.length:
-            with self._launches(keys, found) as launcher:
-                self._map.erase(launcher, Rows(keys, None, keys.length), found)
-        return found
-
-    def find(self, keys: Array, values: Array | None, found: Array) -> None:
-        """Write the values of keys, 0 for absent ones, and whether each is present."""
-        if keys.length:
-            with self._launches(keys, values, found) as launcher:
-                self._map.find(launcher, Rows(keys, None, keys.length), values, found)
 
     def items(self) -> tuple[Array, Array | None]:
         """Return keys and values in no order."""
@@ -141,3 +94,64 @@ class DeviceMap:
                 return
             with in_stream_of(used[0], *used[1:]), launcher.current():
                 yield launcher
+
+
+class DeviceMap(MapOnDevice):
+    """A map or set in the memory of a GPU.
+
+    Parameters
+    ----------
+    types, context
+        As for `MapOnDevice`.
+    capacity
+        Number of pairs for which memory is allocated first.
+    tuning
+        Sizes.
+    """
+
+    def __init__(self, types: PairTypes, context: Context, capacity: int, tuning: SlabTuning = SLAB_TUNING) -> None:
+        super().__init__(types, context)
+        with self._launches() as launcher:
+            self._map = SlabHash(launcher, types.widths, capacity, tuning=tuning)
+
+    def upsert(self, keys: Array, values: Array | None, reduce: str) -> int:
+        """Insert keys, and reduce the values of those that are present. Return the number of keys added.
+
+        Raises
+        ------
+        UnsupportedDeviceError
+            Floats are to be summed or compared.
+        MemoryLimitError
+            The map does not fit; it is as before.
+        """
+        kind = self._types.value[1] if self._types.value else "u"
+        if kind == "f" and reduce not in {"last", "first"}:
+            raise UnsupportedDeviceError(
+                f"a map on a GPU reduces floats by 'last' and 'first', not by {reduce!r}; use integers or a map on the CPU"
+            )
+        if not keys.length:
+            return 0
+        with self._launches(keys, values) as launcher:
+            return self._map.upsert(launcher, Rows(keys, values, keys.length), reduce, kind)
+
+    def replace(self, keys: Array, values: Array) -> Array:
+        """Replace values of keys that are present, and return a flag for each key: whether it is."""
+        found = empty_like(keys, keys.length, "|b1")
+        if keys.length:
+            with self._launches(keys, values, found) as launcher:
+                self._map.replace(launcher, Rows(keys, values, keys.length), found)
+        return found
+
+    def erase(self, keys: Array) -> Array:
+        """Erase keys, and return a flag for each: whether it was present."""
+        found = empty_like(keys, keys.length, "|b1")
+        if keys.length:
+            with self._launches(keys, found) as launcher:
+                self._map.erase(launcher, Rows(keys, None, keys.length), found)
+        return found
+
+    def find(self, keys: Array, values: Array | None, found: Array) -> None:
+        """Write the values of keys, 0 for absent ones, and whether each is present."""
+        if keys.length:
+            with self._launches(keys, values, found) as launcher:
+                self._map.find(launcher, Rows(keys, None, keys.length), values, found)

@@ -81,11 +81,12 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (tile::lane() == tile::lanes - 1 && before != 0) begin = atomicAdd(counter, static_cast<u64>(before));
     begin = tile::shuffle(begin, tile::lanes - 1);
     const u32 group_before = tile::shuffle(before, slab::first_lane()) - static_cast<u32>(__popc(positions));
+    const bool is_escaped = slab::is_in_escape_list(table, group, words);
     for (u32 p = 0; p < L::lane_keys; ++p) {
         const u32 position = p * slab::group_lanes + slab::group_lane();
         if ((positions >> position & 1) == 0) continue;
         const u64 to = begin + group_before + __popc(positions & low_mask(position));
-        keys[to] = slab::users_key<L>(table, group, L::lane_key(words, p));
+        keys[to] = is_escaped ? L::empty_key : L::lane_key(words, p);
         if constexpr (L::has_values) values[to] = *slab::value_in<L>(slab, position);
     }
 }

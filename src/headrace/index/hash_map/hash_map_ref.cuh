@@ -31,10 +31,11 @@ __device__ __forceinline__ StoredKey<L> stored_key(const SlabTable& table, typen
     }
 }
 
-// The key that a user has stored in a slot of a slab.
-template <class L>
-__device__ __forceinline__ typename L::Key users_key(const SlabTable& table, u32 slab, typename L::Key key) {
-    return slab == table.buckets ? L::empty_key : key;
+// Returns whether a slab is in the list of the key that marks empty slots. Slabs that are appended to the list have a
+// mark in the word before the next slab's number. All lanes of the warp take part.
+__device__ __forceinline__ bool is_in_escape_list(const SlabTable& table, u32 slab, const tile::WordPair& words) {
+    const u32 mark = tile::shuffle(low_word(words.high), first_lane() + group_lanes - 1);
+    return slab == table.buckets || mark == 0;
 }
 
 // Result of a search: the slot, or no_slot; the value, if slots have pairs of 4 and 4 bytes.

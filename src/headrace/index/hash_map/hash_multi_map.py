@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from headrace.arrange.sort.sort import sort_pairs
 from headrace.arrays.arrays import Array
+from headrace.core.budget import Budget
 from headrace.core.context import Context, context_of
-from headrace.core.errors import OptionError, UnsupportedDeviceError
+from headrace.core.errors import OptionError
+from headrace.core.options import integer
 from headrace.index.hash_map.hash_map import Items
 from headrace.index.hash_map.host_map import HostMultiMap
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes, array_of, check_length
@@ -28,6 +30,33 @@ class FoundLists(NamedTuple):
     values: Any
 
 
+class _MultiBackend(Protocol):
+    """A multimap on a device. `headrace.index.hash_map.host_map.HostMultiMap` documents the functions."""
+
+    @property
+    def key_count(self) -> int: ...
+    def __len__(self) -> int: ...
+    def insert(self, keys: Array, values: Array, /) -> None: ...
+    def contains(self, keys: Array, /) -> Array: ...
+    def count(self, keys: Array, /) -> Array: ...
+    def find_all(self, keys: Array, budget: Budget, /) -> tuple[Array, Array]: ...
+    def erase(self, keys: Array, /) -> Array: ...
+    def erase_all(self, keys: Array, /) -> Array: ...
+    def items(self) -> tuple[Array, Array | None]: ...
+    def clear(self) -> None: ...
+    def compact(self) -> None: ...
+    def statistics(self) -> HashStatistics: ...
+
+
+def _backend_of(types: PairTypes, context: Context, capacity: int) -> _MultiBackend:
+    capacity = integer("capacity", capacity, "an integer from 0 on", 0)
+    if context.device.kind == "cpu":
+        return HostMultiMap(types, context)
+    from headrace.index.hash_map.device_multi_map import DeviceMultiMap  # needs cuda-core
+
+    return DeviceMultiMap(types, context, capacity)
+
+
 class HashMultiMap:
     """A map that may have several values for a key, and equal pairs. Each call runs the operations of a whole array.
 
@@ -35,15 +64,13 @@ class HashMultiMap:
     ----------
     key_type, value_type
         Types of keys and values, as for `HashMap`, whose notes on keys, memory and threads hold here as well.
-    context
+    capacity, context
         As for `HashMap`.
 
     Raises
     ------
     OptionError
         A type is not supported.
-    UnsupportedDeviceError
-        The context names a GPU.
 
     Examples
     --------
@@ -57,14 +84,12 @@ class HashMultiMap:
 
     __slots__ = ("_context", "_map", "_types")
 
-    def __init__(self, key_type: Any, value_type: Any, *, context: Context | None = None) -> None:
+    def __init__(self, key_type: Any, value_type: Any, *, capacity: int = 0, context: Context | None = None) -> None:
         if value_type is None:
             raise OptionError("value_type is None; a multimap has values")
         self._types = PairTypes.of(key_type, value_type)
         self._context = context_of(context)
-        if self._context.device.kind != "cpu":
-            raise UnsupportedDeviceError("a HashMultiMap is in host memory; pass no device, and copy arrays of a GPU to the host")
-        self._map = HostMultiMap(self._types, self._context)
+        self._map = _backend_of(self._types, self._context, capacity)
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -112,7 +137,7 @@ class HashMultiMap:
 
     def contains(self, keys: Any) -> Any:
         """Return whether each key has a value. Errors are those of `find_all`."""
-        return self.count(keys) > 0
+        return self._map.contains(self._keys(keys)).owner
 
     def erase(self, keys: Any) -> Any:
         """Remove the smallest value of each key, and return whether there was one.
@@ -124,6 +149,8 @@ class HashMultiMap:
         ------
         OptionError
             As for `find_all`.
+        UnsupportedDeviceError
+            The map is on a GPU.
 
         Examples
         --------
@@ -144,8 +171,9 @@ class HashMultiMap:
         return self._map.erase_all(self._keys(keys)).owner
 
     def items(self) -> Items:
-        """Return all pairs as NumPy arrays, ascending by key and then by value."""
+        """Return all pairs, ascending by key and then by value: NumPy arrays, or arrays on the map's GPU."""
         keys, values = self._map.items()
+        assert values is not None
         by_value = sort_pairs(values.owner, keys.owner, total_order=True, context=self._context)
         return Items(*sort_pairs(by_value.values, by_value.keys, total_order=True, context=self._context))
 

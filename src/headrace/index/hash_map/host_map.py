@@ -107,6 +107,12 @@ class HostMultiMap:
         self._map.erase_all(_batch(keys), counts.address, self._threads)
         return counts
 
+    def contains(self, keys: Array) -> Array:
+        """Return whether each key has a value."""
+        found = empty_like(keys, keys.length, "|b1")
+        found.as_numpy()[:] = self.count(keys).as_numpy() > 0
+        return found
+
     def count(self, keys: Array) -> Array:
         """Return the number of pairs of each key."""
         counts = empty_like(keys, keys.length, "<i8")
@@ -126,11 +132,10 @@ class HostMultiMap:
         self._map.find_all(_batch(keys), self._types.value_rule, (offsets.address, allocate), self._threads)
         return offsets, values
 
-    def items(self) -> tuple[Array, Array]:
+    def items(self) -> tuple[Array, Array | None]:
         """Return keys and values in no order."""
         found = _Items(self._types)
         self._map.items(found.allocate)
-        assert found.values is not None
         return found.keys, found.values
 
     def clear(self) -> None:

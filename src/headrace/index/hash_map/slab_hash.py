@@ -36,8 +36,15 @@ _SIGNATURES = {
     "store_values": "PQP",
     "clear_slots": "PQI",
     "reduce_values": "PQPI",
+    "append_pairs": "PPQIPP",
+    "count_values": "PQP",
+    "copy_values": "PQPPP",
+    "erase_values": "PQPPP",
 }
-_SEARCHES = ("find_pairs", "locate_keys", "insert_pairs", "copy_items", "measure_chains")
+_FILES = {
+    "hash_map.cu": ("find_pairs", "locate_keys", "insert_pairs", "copy_items", "measure_chains"),
+    "multi_map.cu": ("append_pairs", "count_values", "copy_values", "erase_values"),
+}
 _COMBINATIONS = {"sum": 0, "min": 1, "max": 2}
 _SIGNED = 2
 """Added to the combinations `min` and `max` for signed integers."""
@@ -100,6 +107,7 @@ class SlabHash:
         self._widths = widths
         self._slots = 120 // sum(widths)
         self._tuning = tuning
+        self._insertion = "insert_pairs"
         self.size = 0
         self._memory = self._allocate(launcher, self._buckets_for(capacity))
 
@@ -125,17 +133,19 @@ class SlabHash:
         self._reserve(launcher, rows.count)
         slots = launcher.allocate(rows.count * 4)
         is_located = reduce == "first" and self._widths[1] != 0
+        buckets = max(self._memory.buckets, self._buckets_for(self.size + rows.count))
         while True:
             if is_located:
                 self._launch(launcher, "locate_keys", rows.count, (rows.keys, rows.count, slots))
             counts = launcher.allocate(24, fill=0)
             args = (rows.keys, rows.values, rows.count, int(is_located), slots, counts)
-            self._launch(launcher, "insert_pairs", rows.count, args)
+            self._launch(launcher, self._insertion, rows.count, args)
             skipped, failed, repeated = launcher.fetch(counts).view(np.uint64).tolist()
             if not failed:
                 break
             self._launch(launcher, "clear_slots", rows.count, (slots, rows.count, 1))
-            self._rebuild(launcher, self._buckets_for(max(self.size + rows.count, 2 * self.capacity)))
+            self._rebuild(launcher, buckets)  # a rebuild without growth compacts the lists
+            buckets = 2 * self._memory.buckets
         added = rows.count - skipped - repeated
         self.size += added
         if repeated and self._widths[1]:
@@ -248,7 +258,7 @@ class SlabHash:
                 if not size:
                     return
                 slots, counts = launcher.allocate(size * 4), launcher.allocate(24, fill=0)
-                self._launch(launcher, "insert_pairs", size, (items.keys, items.values, size, 0, slots, counts))
+                self._launch(launcher, self._insertion, size, (items.keys, items.values, size, 0, slots, counts))
                 if not launcher.fetch(counts).view(np.uint64)[1]:
                     return
                 buckets *= 2
@@ -269,5 +279,5 @@ def _defines(widths: tuple[int, int], threads: int) -> dict[str, int]:
 
 @cache
 def _entry(name: str) -> Entry:
-    file = "hash_map.cu" if name in _SEARCHES else "hash_map_updates.cu"
+    file = next((file for file, names in _FILES.items() if name in names), "hash_map_updates.cu")
     return Entry(f"index/hash_map/{file}", name, f"{_TABLE.argument}{_SIGNATURES[name]}")

@@ -35,10 +35,16 @@ class SlabTuning:
 
 
 SLAB_TUNING = SlabTuning()
+MULTI_TUNING = SlabTuning(list_slabs=1.0)
+"""Lists may be long, because a key may have any number of values. These slabs are enough for one key with all values."""
 
 _WIDTHS: Mapping[str, Sequence[Value]] = {
     "HR_KEY_WIDTH": KEY_WIDTHS,
     "HR_VALUE_WIDTH": VALUE_WIDTHS,
     "HR_THREADS": [HASH_MAP_THREADS],
 }
-PROGRAMS: Programs = (("hash_map.cu", _WIDTHS), ("hash_map_updates.cu", _WIDTHS))
+PROGRAMS: Programs = (
+    ("hash_map.cu", _WIDTHS),
+    ("hash_map_updates.cu", _WIDTHS),
+    ("multi_map.cu", {**_WIDTHS, "HR_VALUE_WIDTH": VALUE_WIDTHS[1:]}),
+)
