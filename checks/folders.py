@@ -15,7 +15,7 @@ from checks.tree import NATIVE, Finding, files, name_of
 ORDER: dict[str, tuple[str, ...]] = {
     "core": ("cpu", "layouts", ".", "expressions"),
     "primitives": (".", "cpu"),
-    "gpu": ("device", "block", "memory", "transfer", "kernels"),
+    "gpu": ("device", "block", "containers", "memory", "transfer", "kernels"),
     "sources": ("compression", "encoding", "kinds", "."),
     "structure": (".", "cpu", "gpu"),
     "columns": (".", "rules", "plan", "buffers", "records", "convert", "infer", "faults", "finish", "load"),
@@ -26,6 +26,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "arrange/multisplit": ("cpu", "gpu", "paper", "."),
     "arrange/sort": (".", "cpu", "gpu"),
     "arrange/sort/gpu": ("common", "lsd", "msd", "single_launch", "heavy_hitters", "."),
+    "index": ("hash_map",),
     "query": ("find",),
     "query/find": ("pattern", "cpu", "gpu", "."),
     "api": (".", "options", "load", "sniff", "read", "scan"),

@@ -49,6 +49,9 @@ if TYPE_CHECKING:
     )
     from headrace.core.expressions.column_expression import ColumnExpression, col
     from headrace.core.expressions.expression import Expression, key
+    from headrace.index.hash_map.hash_map import HashMap
+    from headrace.index.hash_map.hash_multi_map import HashMultiMap
+    from headrace.index.hash_map.hash_set import HashSet
     from headrace.primitives.cumulative import cumsum, cumulative_sum
     from headrace.primitives.scan import reduce, scan
     from headrace.primitives.select import select
@@ -68,6 +71,9 @@ _MODULES = {
     "Dialect": "headrace.structure.dialect",
     "EmptyInputError": "headrace.core.errors",
     "Expression": "headrace.core.expressions.expression",
+    "HashMap": "headrace.index.hash_map.hash_map",
+    "HashMultiMap": "headrace.index.hash_map.hash_multi_map",
+    "HashSet": "headrace.index.hash_map.hash_set",
     "HeadraceError": "headrace.core.errors",
     "MemoryLimitError": "headrace.core.errors",
     "MissingDependencyError": "headrace.core.errors",
@@ -134,6 +140,9 @@ __all__ = [
     "Dialect",
     "EmptyInputError",
     "Expression",
+    "HashMap",
+    "HashMultiMap",
+    "HashSet",
     "HeadraceError",
     "MemoryLimitError",
     "MissingDependencyError",

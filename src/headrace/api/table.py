@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 from headrace.api.conversions import ArrowWrites, Conversions
+from headrace.api.equal_rows import EqualRows
 from headrace.api.partitions import Partitions, existing_name
 from headrace.columns.column import Column
 from headrace.columns.placement import moved_all
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from headrace.core.expressions.column_expression import ColumnExpression
 
 
-class Table(Conversions, ArrowWrites, Partitions, ForeignNames):
+class Table(Conversions, ArrowWrites, Partitions, EqualRows, ForeignNames):
     """An immutable table: columns by name, in order.
 
     Parameters

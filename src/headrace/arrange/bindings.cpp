@@ -17,6 +17,7 @@
 #include "arrange/histogram/histogram.hpp"
 #include "arrange/multisplit/cpu/multisplit.hpp"
 #include "arrange/multisplit/gpu/split_task.hpp"
+#include "arrange/partition_rows/equal_rows_host.hpp"
 #include "arrange/partition_rows/hash_rows_host.hpp"
 #include "arrange/search/search.hpp"
 #include "arrange/sort/cpu/sort.hpp"
@@ -82,18 +83,42 @@ void find_buckets_at(const SplitRule& rule, std::uintptr_t keys, u64 count, std:
 using RowsColumn =
     std::tuple<std::uintptr_t, std::uintptr_t, std::uintptr_t, std::uintptr_t, std::uintptr_t, u64, u32, bool>;
 
-void hash_rows_at(const RowsColumn& column, u64 count, std::uintptr_t hashes, bool alone, unsigned threads) {
+HashedColumn hashed_column(const RowsColumn& column) {
     const auto& [values, offsets, validity, data, words, first, width, is_float] = column;
-    const HashedColumn hashed{reinterpret_cast<const void*>(values),
-                              reinterpret_cast<const void*>(offsets),
-                              reinterpret_cast<const u8*>(validity),
-                              reinterpret_cast<const u8* const*>(data),
-                              reinterpret_cast<const u64*>(words),
-                              first,
-                              width,
-                              is_float};
+    return {reinterpret_cast<const void*>(values),
+            reinterpret_cast<const void*>(offsets),
+            reinterpret_cast<const u8*>(validity),
+            reinterpret_cast<const u8* const*>(data),
+            reinterpret_cast<const u64*>(words),
+            first,
+            width,
+            is_float};
+}
+
+void hash_rows_at(const RowsColumn& column, u64 count, std::uintptr_t hashes, bool alone, unsigned threads) {
+    const HashedColumn hashed = hashed_column(column);
     const LongCall call;
     (alone ? hash_words : hash_rows)(hashed, count, reinterpret_cast<u64*>(hashes), threads);
+}
+
+// Columns, and for dictionaries the columns of their texts. `pairs`: addresses of the rows of both, their number, and
+// whether nulls are equal.
+using ComparedAt = std::pair<RowsColumn, std::optional<RowsColumn>>;
+
+void compare_rows_at(const ComparedAt& one, const ComparedAt& other,
+                     const std::tuple<std::uintptr_t, std::uintptr_t, u64, bool>& pairs, std::uintptr_t equal,
+                     unsigned threads) {
+    HashedColumn texts[2]{};
+    const auto compared = [&](const ComparedAt& column, int number) {
+        if (column.second) texts[number] = hashed_column(*column.second);
+        return ComparedColumn{hashed_column(column.first), column.second ? &texts[number] : nullptr};
+    };
+    const ComparedColumn first = compared(one, 0), second = compared(other, 1);
+    const auto& [rows, others, count, are_nulls_equal] = pairs;
+    const RowPairs given{reinterpret_cast<const i64*>(rows), reinterpret_cast<const i64*>(others), count,
+                         are_nulls_equal};
+    const LongCall call;
+    compare_rows(first, second, given, reinterpret_cast<u8*>(equal), threads);
 }
 
 // `program`: bytes of FilterStep; `columns`: bytes of FilterColumn; `allocate`: as for select.
@@ -350,6 +375,7 @@ void bind_arrange(nb::module_& m) {
     m.def("multisplit", &multisplit_at, "rule"_a, "keys"_a, "count"_a, "columns"_a, "starts"_a, "threads"_a,
           "isa"_a = "");
     m.def("hash_rows", &hash_rows_at, "column"_a, "count"_a, "hashes"_a, "alone"_a, "threads"_a);
+    m.def("compare_rows", &compare_rows_at, "one"_a, "other"_a, "pairs"_a, "equal"_a, "threads"_a);
     m.def("filter_rows", &filter_rows_at, "program"_a, "rows"_a, "allocate"_a, "threads"_a, "isa"_a = "");
     m.def("value_range", &value_range_at, "column"_a, "rows"_a);
     m.def("take_items", &take_items_at, "rows"_a, "source"_a, "target"_a, "width"_a, "threads"_a);

@@ -208,14 +208,14 @@ _FRAMES = {
     "table.to_pandas()": "agg aggregate apply assign corr count cumsum describe diff drop_duplicates dropna duplicated explode "
     "fillna groupby interpolate isna isnull join max mean median melt memory_usage merge min mode nlargest notna nsmallest "
     "nunique pipe pivot pivot_table plot quantile rank reindex replace reset_index resample rolling round sample shift "
-    "sort_index sort_values stack std sum to_excel to_feather to_json to_sql transform transpose value_counts var",
+    "sort_index sort_values stack std sum to_excel to_feather to_json to_sql transform transpose var",
     "table.to_polars()": "clone describe drop_nulls explode fill_nan fill_null get_columns glimpse group_by group_by_dynamic "
-    "hstack item join join_asof max mean median min n_unique partition_by pivot sample sort sql std sum top_k unique unpivot "
+    "hstack item join join_asof max mean median min n_unique partition_by pivot sample sort sql std sum top_k unpivot "
     "upsample var vstack with_columns with_row_index write_excel write_ipc write_json write_ndjson",
     "table.to_arrow()": "add_column append_column combine_chunks flatten get_total_buffer_size group_by join set_column sort_by "
     "take to_batches to_reader unify_dictionaries",
     "table.to_duckdb()": "aggregate count create create_view describe distinct except_ insert_into intersect join max "
-    "mean median min order project set_alias sort sql_query sum to_table to_view union unique",
+    "mean median min order project set_alias sort sql_query sum to_table to_view union",
 }
 """Everyday methods of other libraries' tables, by the conversion."""
 

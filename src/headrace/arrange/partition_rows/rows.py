@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from headrace import _native
@@ -47,13 +48,50 @@ def partition_rows_by_hash(columns: Mapping[str, Column], by: Iterable[str], cou
         from headrace.arrange.partition_rows.rows_gpu import partition_by_hash_on_gpu  # needs cuda-core
 
         return partition_by_hash_on_gpu(columns, by, function, context)
+    return _ordered(columns, row_hashes(columns, by, context), function, context)
+
+
+def row_hashes(columns: Mapping[str, Column], by: Iterable[str], context: Context) -> np.ndarray[Any, Any]:
+    """Return a hash of 64 bits for each row of a table on the host, of its values in the columns `by`."""
     rows = len(next(iter(columns.values()))) if columns else 0
     hashes: np.ndarray[Any, Any] = np.zeros(rows, np.uint64)
     for name in by:
         if rows:
             described, _held = _hashed(columns[name], context)
             _native.hash_rows(described, rows, hashes.__array_interface__["data"][0], False, context.thread_count)
-    return _ordered(columns, hashes, function, context)
+    return hashes
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRows:
+    """Pairs of rows, and whether each pair is equal in the columns that are compared.
+
+    Parameters
+    ----------
+    rows, others
+        Row numbers in the two columns, int64.
+    equal
+        A byte for each pair: 1 if it is equal.
+    are_nulls_equal
+        Whether two nulls are equal.
+    """
+
+    rows: np.ndarray[Any, Any]
+    others: np.ndarray[Any, Any]
+    equal: np.ndarray[Any, Any]
+    are_nulls_equal: bool
+
+    @classmethod
+    def of(cls, rows: np.ndarray[Any, Any], others: np.ndarray[Any, Any], *, are_nulls_equal: bool) -> ComparedRows:
+        """Return pairs that are all equal."""
+        contiguous = np.ascontiguousarray(rows, np.int64), np.ascontiguousarray(others, np.int64)
+        return cls(*contiguous, np.ones(len(rows), np.uint8), are_nulls_equal)
+
+    def compare(self, one: Column, other: Column, context: Context) -> None:
+        """Clear the byte of each pair whose values differ. The columns have one type, or both have texts."""
+        parts = [_compared(column, context) for column in (one, other)]
+        pairs = (_address(self.rows), _address(self.others), len(self.rows), self.are_nulls_equal)
+        _native.compare_rows(parts[0][0], parts[1][0], pairs, _address(self.equal), context.thread_count)
 
 
 def nulls_error(name: str) -> OptionError:
@@ -70,6 +108,20 @@ def _ordered(columns: Mapping[str, Column], keys: Any, buckets: BucketFunction, 
     found = multisplit(keys, buckets, np.arange(len(keys)), context=context)
     threads = context.thread_count
     return {name: take_rows(column, found.values, threads) for name, column in columns.items()}, found.offsets
+
+
+def _address(array: np.ndarray[Any, Any]) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
+def _compared(column: Column, context: Context) -> tuple[Any, Any]:
+    """Return the fields of a ``ComparedColumn``, and the objects that own its memory."""
+    described, held = _hashed(column, context)
+    if column.dictionary is None or is_all_null(column):
+        return (described, None), held
+    texts, more = _hashed(column.dictionary, context)
+    return (described, texts), (held, more)
 
 
 def _hashed(column: Column, context: Context) -> tuple[tuple[int, int, int, int, int, int, int, bool], Any]:

@@ -1,0 +1,1 @@
+"""Benchmarks of maps and indexes."""

@@ -1,0 +1,70 @@
+// SlabAlloc: hands out slabs to warps without a lock (Ashkiani, Farach-Colton and Owens 2018, section V). This is the light variant: all memory blocks are one array.
+//
+// A warp has a resident memory block of 1,024 slabs, and each of its lanes holds 32 bits of the block's bitmap in a
+// register. In the best case one atomic operation allocates a slab. It is atomicOr, which returns the word as other
+// warps have changed it. So a lost race also refreshes the register. A hash of the warp's number selects the first
+// block, and a full block is replaced by the next one. After all blocks the allocation fails, and `is_full` ends
+// further searches at once. Allocations may also fail while another warp gives back a slab.
+#pragma once
+#include "core/hash.hpp"
+#include "gpu/containers/slab_list.cuh"
+
+namespace headrace {
+namespace slab {
+
+class Allocator {
+public:
+    __device__ explicit Allocator(const SlabTable& table) : table_(table) {
+        const u64 thread = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x;
+        first_ = table.blocks == 0 ? 0 : mix_bits(static_cast<u32>(thread / tile::lanes)) % table.blocks;
+    }
+
+    // Returns a slab with all bits set, or `no_slab`. All lanes of the warp take part.
+    __device__ u32 allocate() {
+        while (true) {
+            const u32 free_words = __ballot_sync(tile::all_lanes, bits_ != ~0u);
+            if (free_words == 0) {
+                if (!choose_block()) return no_slab;
+                continue;
+            }
+            const u32 word = __ffs(free_words) - 1;
+            u32 unit = no_slab;
+            if (tile::lane() == word) {
+                const u32 bit = 1u << (__ffs(~bits_) - 1);
+                const u32 before = atomicOr(table_.bitmaps + block_ * tile::lanes + word, bit);
+                if ((before & bit) == 0) unit = word * tile::lanes + __ffs(bit) - 1;
+                bits_ = before | bit;
+            }
+            unit = tile::shuffle(unit, word);
+            if (unit != no_slab) return table_.buckets + 1 + block_ * block_slabs + unit;
+        }
+    }
+
+    // Gives back a slab that no list has. All of its bits are set. One lane calls it.
+    __device__ static void release(const SlabTable& table, u32 slab) {
+        const u32 unit = slab - (table.buckets + 1);
+        atomicAnd(table.bitmaps + unit / tile::lanes, ~(1u << unit % tile::lanes));
+    }
+
+private:
+    __device__ bool choose_block() {
+        const u32 is_full = tile::shuffle(tile::load_relaxed(table_.is_full), 0);
+        if (is_full != 0) return false;
+        if (tried_ == table_.blocks) {
+            if (tile::lane() == 0) atomicOr(table_.is_full, 1u);
+            return false;
+        }
+        block_ = (first_ + tried_++) % table_.blocks;
+        bits_ = tile::load_relaxed(table_.bitmaps + block_ * tile::lanes + tile::lane());
+        return true;
+    }
+
+    const SlabTable& table_;
+    u32 first_;
+    u32 tried_ = 0;
+    u32 block_ = 0;
+    u32 bits_ = ~0u;
+};
+
+}  // namespace slab
+}  // namespace headrace

@@ -1,0 +1,128 @@
+// Slab lists: linked lists of slabs of 128 bytes, read by groups of lanes (Ashkiani et al. 2018, "A Dynamic Hash Table
+// for the GPU", section IV).
+//
+// The paper's warp reads a slab with 32 lanes of 4 bytes and serves one operation at a time. Here 8 lanes read 16 bytes
+// each, so a warp serves four operations at once with the same number of instructions. A 16-byte load is one access, so
+// a pair of 8 bytes or a key of 8 bytes is never seen half written.
+//
+// | key, value bytes | slots | keys at byte | values at byte  |
+// | 4, 0             | 30    | 4 i          |                 |
+// | 4, 4             | 15    | 8 i          | 8 i + 4         |
+// | 8, 0             | 15    | 8 i          |                 |
+// | 4, 8             | 10    | 4 i          | 40 + 8 i        |
+// | 8, 4             | 10    | 8 i          | 80 + 4 i        |
+// | 8, 8             | 7     | 8 i          | 56 + 8 i        |
+//
+// Bytes 124 to 127 have the number of the next slab. A slot whose key has all bits set is empty. A user may store that
+// key as well: it has a bucket of its own, and is another key there (`stored_key`).
+#pragma once
+#include "gpu/block/memory_access.cuh"
+#include "gpu/block/warp.cuh"
+#include "gpu/containers/slab_table.hpp"
+
+namespace headrace {
+namespace slab {
+
+constexpr u32 group_lanes = 8;
+constexpr u32 mark_offset = 120;
+constexpr u32 next_offset = 124;
+
+// The group's first lane in the warp, and this lane's number in the group.
+__device__ __forceinline__ u32 first_lane() { return threadIdx.x % tile::lanes / group_lanes * group_lanes; }
+__device__ __forceinline__ u32 group_lane() { return threadIdx.x % group_lanes; }
+
+__device__ __forceinline__ u32 low_word(u64 word) { return static_cast<u32>(word); }
+__device__ __forceinline__ u32 high_word(u64 word) { return static_cast<u32>(word >> 32); }
+
+// The position of a slot in a slab is p * 8 + lane for the p-th key of a lane's 16 bytes. It has up to 32 values.
+template <u32 key_width, u32 value_width>
+struct Layout {
+    using Key = typename tile::ItemOf<key_width>::type;
+    using Value = typename tile::ItemOf<value_width == 0 ? 4 : value_width>::type;
+    static constexpr bool has_values = value_width != 0;
+    static constexpr bool is_paired = key_width == 4 && value_width == 4;
+    static constexpr u32 slots = 120 / (key_width + value_width);
+    static constexpr u32 lane_keys = is_paired ? 2 : 16 / key_width;
+    static constexpr u32 values_begin = slots * key_width;
+    static constexpr Key empty_key = static_cast<Key>(~Key{0});
+
+    HR_MEMBER static constexpr u32 valid_positions() {
+        u32 mask = 0;
+        for (u32 position = 0; position < lane_keys * group_lanes; ++position) {
+            if (position % group_lanes * lane_keys + position / group_lanes < slots) mask |= 1u << position;
+        }
+        return mask;
+    }
+    __device__ static u32 number_at(u32 position) {
+        return position % group_lanes * lane_keys + position / group_lanes;
+    }
+    __device__ static u32 key_offset(u32 position) { return number_at(position) * (is_paired ? 8 : key_width); }
+    __device__ static u32 value_offset(u32 position) {
+        return is_paired ? number_at(position) * 8 + 4 : values_begin + number_at(position) * value_width;
+    }
+
+    // Returns the p-th key of a lane's 16 bytes.
+    __device__ static Key lane_key(const tile::WordPair& words, u32 p) {
+        if constexpr (is_paired) {
+            return low_word(p == 0 ? words.low : words.high);
+        } else if constexpr (key_width == 8) {
+            return p == 0 ? words.low : words.high;
+        } else {
+            const u64 word = p < 2 ? words.low : words.high;
+            return p % 2 == 0 ? low_word(word) : high_word(word);
+        }
+    }
+    __device__ static u32 lane_value(const tile::WordPair& words, u32 p) {
+        return high_word(p == 0 ? words.low : words.high);
+    }
+
+    // Returns a bit for each position of the group's slab that has the key. All lanes of the warp take part.
+    __device__ static u32 positions_of(const tile::WordPair& words, Key key) {
+        u32 mask = 0;
+#pragma unroll
+        for (u32 p = 0; p < lane_keys; ++p) {
+            const u32 lanes = __ballot_sync(tile::all_lanes, lane_key(words, p) == key);
+            mask |= (lanes >> first_lane() & 0xFF) << (group_lanes * p);
+        }
+        constexpr u32 valid = valid_positions();
+        return mask & valid;
+    }
+};
+
+// Number of a slot: slab and position. `fresh` marks a slot that was empty before the operation.
+constexpr u32 no_slot = ~0u;      // no slot, or an operation without memory
+constexpr u32 skipped = ~0u - 1;  // the operation has nothing to do
+constexpr u32 fresh = 1u << 31;
+
+__device__ __forceinline__ u32 slot_number(u32 slab, u32 position) { return slab << 5 | position; }
+__device__ __forceinline__ bool has_slot(u32 slot) { return slot < skipped; }
+
+__device__ __forceinline__ u8* slab_at(const SlabTable& table, u32 slab) {
+    return table.slabs + static_cast<u64>(slab) * slab_bytes;
+}
+__device__ __forceinline__ u8* slab_of_slot(const SlabTable& table, u32 slot) {
+    return slab_at(table, (slot & ~fresh) >> 5);
+}
+
+template <class L>
+__device__ __forceinline__ typename L::Key* key_in(u8* slab, u32 position) {
+    return reinterpret_cast<typename L::Key*>(slab + L::key_offset(position));
+}
+template <class L>
+__device__ __forceinline__ typename L::Value* value_in(u8* slab, u32 position) {
+    return reinterpret_cast<typename L::Value*>(slab + L::value_offset(position));
+}
+__device__ __forceinline__ u32* next_in(u8* slab) { return reinterpret_cast<u32*>(slab + next_offset); }
+
+// Returns the number of the next slab, from the group's words.
+__device__ __forceinline__ u32 next_of(const tile::WordPair& words) {
+    return tile::shuffle(high_word(words.high), first_lane() + group_lanes - 1);
+}
+
+// Address of this lane's 16 bytes of a slab.
+__device__ __forceinline__ const u8* lane_bytes(const SlabTable& table, u32 slab) {
+    return slab_at(table, slab) + 16 * group_lane();
+}
+
+}  // namespace slab
+}  // namespace headrace

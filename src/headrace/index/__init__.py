@@ -1,0 +1,1 @@
+"""Finds values and rows by key."""

@@ -1,0 +1,157 @@
+"""Connects a slab hash with callers' arrays on a GPU: streams, memory limits and counts."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from headrace.arrays.arrays import Array, take
+from headrace.arrays.device_array import DeviceArray
+from headrace.arrays.placement import empty_like, in_stream_of
+from headrace.core.context import Context
+from headrace.core.errors import UnsupportedDeviceError
+from headrace.gpu.device.device import gpu
+from headrace.gpu.kernels.launcher import GpuLauncher
+from headrace.gpu.memory.pool import device_pool
+from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
+from headrace.index.hash_map.slab_hash import Rows, SlabHash
+from headrace.index.hash_map.tuning import SLAB_TUNING, SlabTuning
+
+
+class MapOnDevice:
+    """A table in the memory of a GPU, and the functions that all kinds of maps have.
+
+    Parameters
+    ----------
+    types
+        Types of keys and values.
+    context
+        The GPU, the limit of the map's memory, and the counter of copies.
+    """
+
+    def __init__(self, types: PairTypes, context: Context) -> None:
+        self._types = types
+        self._context = context
+        self._card = gpu(context.device)
+        self._budget = context.new_budget()
+        self._lock = threading.RLock()
+        self._map: SlabHash
+
+    def __len__(self) -> int:
+        return self._map.size
+
+    def items(self) -> tuple[Array, Array | None]:
+        """Return keys and values in no order."""
+        with self._launches() as launcher:
+            size, budget = self._map.size, self._context.new_budget()
+            pool, stream = device_pool(self._card), self._card.stream
+            arrays = [
+                take(DeviceArray(pool.take(size * width, stream, budget), typestr, size))
+                for typestr, width in zip((self._types.key, self._types.value), self._types.widths, strict=True)
+                if typestr
+            ]
+            keys, values = arrays[0], arrays[1] if len(arrays) > 1 else None
+            if size:
+                self._map.items(launcher, keys, values)
+        return keys, values
+
+    def clear(self) -> None:
+        """Remove all pairs and free their memory."""
+        with self._launches() as launcher:
+            self._map.clear(launcher)
+
+    def compact(self) -> None:
+        """Rebuild the table with the slabs that the pairs need."""
+        with self._launches() as launcher:
+            self._map.compact(launcher)
+
+    def statistics(self) -> HashStatistics:
+        """Return counts of pairs, slabs and bytes. The host waits."""
+        with self._launches() as launcher:
+            slabs, longest = self._map.chains(launcher)
+        size, nbytes = self._map.size, self._map.nbytes
+        return HashStatistics(size, self._map.capacity, nbytes, size * sum(self._types.widths) / nbytes, slabs, longest)
+
+    @contextmanager
+    def _launches(self, *arrays: Array | None) -> Iterator[GpuLauncher]:
+        """Yield a launcher for work on the map, after the earlier work of the arrays' streams and before their later work.
+
+        The map's work is in one stream: that of its memory.
+        """
+        used = [array for array in arrays if array is not None]
+        stream = used[0].stream if used else None
+        launcher = GpuLauncher(
+            self._card,
+            stream=None,
+            beside=None if stream == self._card.stream else stream,
+            budget=self._budget,
+            crossings=self._context.crossings,
+        )
+        with self._lock, self._card.current():
+            if not used:
+                yield launcher
+                return
+            with in_stream_of(used[0], *used[1:]), launcher.current():
+                yield launcher
+
+
+class DeviceMap(MapOnDevice):
+    """A map or set in the memory of a GPU.
+
+    Parameters
+    ----------
+    types, context
+        As for `MapOnDevice`.
+    capacity
+        Number of pairs for which memory is allocated first.
+    tuning
+        Sizes.
+    """
+
+    def __init__(self, types: PairTypes, context: Context, capacity: int, tuning: SlabTuning = SLAB_TUNING) -> None:
+        super().__init__(types, context)
+        with self._launches() as launcher:
+            self._map = SlabHash(launcher, types.widths, capacity, tuning=tuning)
+
+    def upsert(self, keys: Array, values: Array | None, reduce: str) -> int:
+        """Insert keys, and reduce the values of those that are present. Return the number of keys added.
+
+        Raises
+        ------
+        UnsupportedDeviceError
+            Floats are to be summed or compared.
+        MemoryLimitError
+            The map does not fit; it is as before.
+        """
+        kind = self._types.value[1] if self._types.value else "u"
+        if kind == "f" and reduce not in {"last", "first"}:
+            raise UnsupportedDeviceError(
+                f"a map on a GPU reduces floats by 'last' and 'first', not by {reduce!r}; use integers or a map on the CPU"
+            )
+        if not keys.length:
+            return 0
+        with self._launches(keys, values) as launcher:
+            return self._map.upsert(launcher, Rows(keys, values, keys.length), reduce, kind)
+
+    def replace(self, keys: Array, values: Array) -> Array:
+        """Replace values of keys that are present, and return a flag for each key: whether it is."""
+        found = empty_like(keys, keys.length, "|b1")
+        if keys.length:
+            with self._launches(keys, values, found) as launcher:
+                self._map.replace(launcher, Rows(keys, values, keys.length), found)
+        return found
+
+    def erase(self, keys: Array) -> Array:
+        """Erase keys, and return a flag for each: whether it was present."""
+        found = empty_like(keys, keys.length, "|b1")
+        if keys.length:
+            with self._launches(keys, found) as launcher:
+                self._map.erase(launcher, Rows(keys, None, keys.length), found)
+        return found
+
+    def find(self, keys: Array, values: Array | None, found: Array) -> None:
+        """Write the values of keys, 0 for absent ones, and whether each is present."""
+        if keys.length:
+            with self._launches(keys, values, found) as launcher:
+                self._map.find(launcher, Rows(keys, None, keys.length), values, found)

@@ -1,0 +1,111 @@
+"""Connects a slab hash with several values for a key with callers' arrays on a GPU."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from headrace.arrange.search.unique import unique
+from headrace.arrange.sort.sort import sort_pairs
+from headrace.arrays.arrays import Array, take
+from headrace.arrays.device_array import DeviceArray
+from headrace.arrays.placement import empty_like
+from headrace.core.budget import Budget
+from headrace.core.context import Context
+from headrace.core.errors import UnsupportedDeviceError
+from headrace.gpu.kernels.launcher import BufferSlice
+from headrace.gpu.memory.pool import PoolBuffer
+from headrace.index.hash_map.device_map import MapOnDevice
+from headrace.index.hash_map.multi_slab_hash import MultiSlabHash
+from headrace.index.hash_map.pair_types import PairTypes
+from headrace.index.hash_map.slab_hash import Rows
+from headrace.primitives.scan import scan_line
+
+
+class DeviceMultiMap(MapOnDevice):
+    """A multimap in the memory of a GPU.
+
+    Parameters
+    ----------
+    types, context, capacity
+        As for `headrace.index.hash_map.device_map.DeviceMap`.
+    """
+
+    _map: MultiSlabHash
+
+    def __init__(self, types: PairTypes, context: Context, capacity: int) -> None:
+        super().__init__(types, context)
+        with self._launches() as launcher:
+            self._map = MultiSlabHash(launcher, types.widths, capacity)
+
+    @property
+    def key_count(self) -> int:
+        """Number of distinct keys. All pairs are copied and sorted."""
+        keys = self.items()[0]
+        bits = DeviceArray(keys.owner.buffer, "<u" + keys.typestr[2:], keys.length)
+        found: DeviceArray = unique(bits, context=self._context)
+        return found.length
+
+    def insert(self, keys: Array, values: Array) -> None:
+        """Insert pairs.
+
+        Raises
+        ------
+        MemoryLimitError
+            The map does not fit; it is as before.
+        """
+        if keys.length:
+            with self._launches(keys, values) as launcher:
+                self._map.insert(launcher, Rows(keys, values, keys.length))
+
+    def contains(self, keys: Array) -> Array:
+        """Return whether each key has a value."""
+        found = empty_like(keys, keys.length, "|b1")
+        if keys.length:
+            with self._launches(keys, found) as launcher:
+                self._map.find(launcher, Rows(keys, None, keys.length), None, found)
+        return found
+
+    def count(self, keys: Array) -> Array:
+        """Return the number of pairs of each key."""
+        counts = empty_like(keys, keys.length, "<i8")
+        if keys.length:
+            with self._launches(keys, counts) as launcher:
+                self._map.count(launcher, Rows(keys, None, keys.length), counts)
+        return counts
+
+    def find_all(self, keys: Array, budget: Budget) -> tuple[Array, Array]:
+        """Return the offset at which the values of each key begin, the end of all, and the values. The host waits.
+
+        The values are copied in the order of the lists, and sorted by value and then by row.
+        """
+        with self._lock:  # the map does not change between the count and the copy
+            offsets = take(scan_line(self.count(keys).owner, "sum", has_initial=True, context=self._context))
+            with self._launches(offsets) as launcher:
+                total = int(launcher.fetch(BufferSlice(offsets, keys.length * 8, 8)).view("<i8")[0])
+            values = empty_like(keys, total, self._types.value, budget)
+            if not total:
+                return offsets, values
+            with self._launches(keys, offsets, values) as launcher:
+                rows = self._map.copy_values(launcher, Rows(keys, None, keys.length), offsets, values)
+        numbers = DeviceArray(cast(PoolBuffer, rows), "<u4", total)
+        by_value = sort_pairs(values.owner, numbers, total_order=True, context=self._context)
+        by_row = sort_pairs(by_value.values, by_value.keys, context=self._context)
+        return offsets, take(by_row.values)
+
+    def erase(self, keys: Array) -> Array:
+        """Refuse to erase single values.
+
+        Raises
+        ------
+        UnsupportedDeviceError
+            Always.
+        """
+        raise UnsupportedDeviceError("a multimap on a GPU erases all values of a key: use erase_all(), or a multimap on the CPU")
+
+    def erase_all(self, keys: Array) -> Array:
+        """Erase all pairs of keys, and return the number for each. The host waits."""
+        counts = empty_like(keys, keys.length, "<i8")
+        if keys.length:
+            with self._launches(keys, counts) as launcher:
+                self._map.erase_all(launcher, Rows(keys, None, keys.length), counts)
+        return counts

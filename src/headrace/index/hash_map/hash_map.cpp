@@ -1,0 +1,278 @@
+#include <atomic>
+#include <mutex>
+#include <stdexcept>
+
+#include "core/operators.hpp"
+#include "index/hash_map/flat_table.hpp"
+#include "index/hash_map/hash_map_host.hpp"
+#include "index/hash_map/sharded_rows.hpp"
+
+namespace headrace {
+namespace {
+
+// The first error of several threads.
+class FirstError {
+public:
+    bool is_set() const { return is_set_.load(std::memory_order_relaxed); }
+    void set(std::exception_ptr error) {
+        const std::lock_guard lock(mutex_);
+        if (!error_) error_ = std::move(error);
+        is_set_.store(true, std::memory_order_relaxed);
+    }
+    void rethrow() const { std::rethrow_exception(error_); }
+
+private:
+    std::mutex mutex_;
+    std::exception_ptr error_;
+    std::atomic<bool> is_set_{false};
+};
+
+// What a shard's operations have changed: for each whether its key was new, and the replaced values in order.
+template <class Value>
+struct UndoLog {
+    std::vector<bool> is_new;
+    std::vector<Value> replaced;
+};
+
+template <class Value>
+struct TakeLast {
+    Value operator()(Value, Value next) const { return next; }
+};
+template <class Value>
+struct TakeFirst {
+    Value operator()(Value held, Value) const { return held; }
+};
+template <class Operator, class Value>
+struct Reduction {
+    Value operator()(Value held, Value next) const {
+        using Item = typename Operator::Item;
+        return bits_as<Value>(Operator::join(bits_as<Item>(held), bits_as<Item>(next)));
+    }
+};
+template <class Item, class Value>
+struct FloatSum {
+    Value operator()(Value held, Value next) const { return bits_as<Value>(bits_as<Item>(held) + bits_as<Item>(next)); }
+};
+
+// Calls work(operation) with the operation on two values.
+template <class Value, class Work>
+void with_reduction(const Upsert& how, const Work& work) {
+    if constexpr (sizeof(Value) < 4) {
+        work(TakeFirst<Value>{});
+    } else {
+        using Signed = Either<sizeof(Value) == 8, i64, i32>;
+        using Float = Either<sizeof(Value) == 8, double, float>;
+        if (how.reduce == Reduce::last) return work(TakeLast<Value>{});
+        if (how.reduce == Reduce::first) return work(TakeFirst<Value>{});
+        const bool is_float = how.kind == NumberKind::floating, is_signed = how.kind == NumberKind::signed_integer;
+        if (how.reduce == Reduce::sum) {
+            return is_float ? work(FloatSum<Float, Value>{}) : work(Reduction<Sum<Value>, Value>{});
+        }
+        if (how.reduce == Reduce::min) {
+            if (is_float) return work(Reduction<Min<Float>, Value>{});
+            return is_signed ? work(Reduction<Min<Signed>, Value>{}) : work(Reduction<Min<Value>, Value>{});
+        }
+        if (is_float) return work(Reduction<Max<Float>, Value>{});
+        return is_signed ? work(Reduction<Max<Signed>, Value>{}) : work(Reduction<Max<Value>, Value>{});
+    }
+}
+
+template <class Key, class Value>
+class ShardedMap final : public HostHashMap {
+public:
+    using Table = FlatTable<Key, Value>;
+
+    explicit ShardedMap(const std::shared_ptr<Budget>& budget) {
+        for (u32 shard = 0; shard < shard_count; ++shard) shards_.emplace_back(budget);
+    }
+
+    void upsert(const PairBatch& batch, const Upsert& how, unsigned threads) override {
+        with_reduction<Value>(how, [&](auto reduce) { apply(batch, reduce, threads_for(batch.count, threads)); });
+    }
+
+    void replace(const PairBatch& batch, u8* found, unsigned threads) override {
+        const Key* const keys = static_cast<const Key*>(batch.keys);
+        visit_rows(keys, batch.count, threads, [&](Table& table, Key hash, u32 row) {
+            auto* const slot = table.find(keys[row], hash);
+            if (slot != nullptr) slot->value = value_at(batch.values, row);
+            found[row] = slot != nullptr;
+        });
+    }
+
+    void erase(const KeyBatch& batch, u8* found, unsigned threads) override {
+        const Key* const keys = static_cast<const Key*>(batch.keys);
+        visit_rows(keys, batch.count, threads,
+                   [&](Table& table, Key hash, u32 row) { found[row] = table.erase(keys[row], hash); });
+    }
+
+    void find(const KeyBatch& batch, void* values, u8* found, unsigned threads) const override {
+        const Pieces pieces(batch.count, 64);  // a search reads a cache line
+        for_each_piece(pieces.number(), threads_for(batch.count, threads), [&](u64 piece) {
+            const u64 end = pieces.begin(piece) + pieces.size(piece);
+            for (u64 i = pieces.begin(piece); i < end; i += searches_in_flight) {
+                find_few(static_cast<const Key*>(batch.keys), {i, std::min(searches_in_flight, end - i)}, values,
+                         found);
+            }
+        });
+    }
+
+    void items(void* keys, void* values) const override {
+        u64 at = 0;
+        for (const Table& table : shards_) {
+            table.each([&](const auto& slot) {
+                static_cast<Key*>(keys)[at] = slot.key;
+                if constexpr (sizeof(Value) >= 4) static_cast<Value*>(values)[at] = slot.value;
+                ++at;
+            });
+        }
+    }
+
+    void clear() override {
+        for (Table& table : shards_) table.clear();
+    }
+
+    void compact(unsigned threads) override {
+        for_each_shard(threads_for(statistics().size, threads), [&](u32 shard) { shards_[shard].compact(); });
+    }
+
+    TableStatistics statistics() const override {
+        TableStatistics sums{};
+        for (const Table& table : shards_) {
+            sums.size += table.size();
+            sums.capacity += table.capacity();
+            sums.bytes += table.bytes();
+        }
+        return sums;
+    }
+
+private:
+    struct FewRows {
+        u64 begin, count;
+    };
+
+    static Value value_at(const void* values, u64 row) {
+        if constexpr (sizeof(Value) < 4) {
+            return {};
+        } else {
+            return static_cast<const Value*>(values)[row];
+        }
+    }
+
+    void find_few(const Key* keys, FewRows rows, void* values, u8* found) const {
+        Key hashes[searches_in_flight];
+        for (u64 i = 0; i < rows.count; ++i) {
+            hashes[i] = mix_bits(keys[rows.begin + i]);
+            shards_[shard_of(hashes[i])].prefetch(hashes[i]);
+        }
+        for (u64 i = 0; i < rows.count; ++i) {
+            const u64 row = rows.begin + i;
+            const auto* const slot = shards_[shard_of(hashes[i])].find(keys[row], hashes[i]);
+            found[row] = slot != nullptr;
+            if constexpr (sizeof(Value) >= 4) {
+                if (values != nullptr) static_cast<Value*>(values)[row] = slot != nullptr ? slot->value : Value{};
+            }
+        }
+    }
+
+    // Calls visit(table, hash, row) for each row of a shard in order, until it returns false.
+    template <class Visit>
+    void visit_shard(const Key* keys, const ShardedRows& rows, u32 shard, const Visit& visit) {
+        Table& table = shards_[shard];
+        const u32* const first = rows.first(shard);
+        const u64 count = rows.count(shard);
+        Key hashes[searches_in_flight];
+        for (u64 at = 0; at < count; at += searches_in_flight) {
+            const u64 few = std::min(searches_in_flight, count - at);
+            for (u64 i = 0; i < few; ++i) {
+                hashes[i] = mix_bits(keys[first[at + i]]);
+                table.prefetch(hashes[i]);
+            }
+            for (u64 i = 0; i < few; ++i) {
+                if (!visit(table, hashes[i], first[at + i])) return;
+            }
+        }
+    }
+
+    template <class Visit>
+    void visit_rows(const Key* keys, u64 count, unsigned threads, const Visit& visit) {
+        threads = threads_for(count, threads);
+        const ShardedRows rows = shard_rows(keys, count, threads);
+        for_each_shard(threads, [&](u32 shard) {
+            visit_shard(keys, rows, shard, [&](Table& table, Key hash, u32 row) {
+                visit(table, hash, row);
+                return true;
+            });
+        });
+    }
+
+    template <class Reduce>
+    void apply(const PairBatch& batch, const Reduce& reduce, unsigned threads) {
+        const Key* const keys = static_cast<const Key*>(batch.keys);
+        const ShardedRows rows = shard_rows(keys, batch.count, threads);
+        bool may_fail = false;
+        for (u32 shard = 0; shard < shard_count; ++shard) may_fail |= !shards_[shard].has_space_for(rows.count(shard));
+        std::vector<UndoLog<Value>> logs(shard_count);
+        FirstError error;
+        for_each_shard(threads, [&](u32 shard) {
+            UndoLog<Value>* const log = may_fail ? &logs[shard] : nullptr;
+            try {
+                visit_shard(keys, rows, shard, [&](Table& table, Key hash, u32 row) {
+                    if (may_fail && error.is_set()) return false;
+                    apply_one(table, {keys[row], hash}, value_at(batch.values, row), reduce, log);
+                    return true;
+                });
+            } catch (const std::bad_alloc&) {
+                error.set(std::current_exception());
+            }
+        });
+        if (!error.is_set()) return;
+        for_each_shard(threads, [&](u32 shard) { undo(keys, rows, shard, logs[shard]); });
+        error.rethrow();
+    }
+
+    struct HashedKey {
+        Key key, hash;
+    };
+
+    template <class Reduce>
+    static void apply_one(Table& table, HashedKey key, Value value, const Reduce& reduce, UndoLog<Value>* log) {
+        const auto insertion = table.insert(key.key, key.hash);
+        if (log != nullptr) {
+            log->is_new.push_back(insertion.is_new);
+            if (!insertion.is_new) log->replaced.push_back(insertion.slot->value);
+        }
+        insertion.slot->value = insertion.is_new ? value : reduce(insertion.slot->value, value);
+    }
+
+    void undo(const Key* keys, const ShardedRows& rows, u32 shard, UndoLog<Value>& log) {
+        for (u64 i = log.is_new.size(); i-- > 0;) {
+            const Key key = keys[rows.first(shard)[i]], hash = mix_bits(key);
+            if (log.is_new[i]) {
+                shards_[shard].erase(key, hash);
+            } else {
+                shards_[shard].find(key, hash)->value = log.replaced.back();
+                log.replaced.pop_back();
+            }
+        }
+    }
+
+    std::vector<Table> shards_;
+};
+
+template <class Key>
+std::unique_ptr<HostHashMap> map_of(u32 value_width, const std::shared_ptr<Budget>& budget) {
+    if (value_width == 0) return std::make_unique<ShardedMap<Key, NoValue>>(budget);
+    if (value_width == 4) return std::make_unique<ShardedMap<Key, u32>>(budget);
+    if (value_width == 8) return std::make_unique<ShardedMap<Key, u64>>(budget);
+    throw std::invalid_argument("no such width of values");
+}
+
+}  // namespace
+
+std::unique_ptr<HostHashMap> new_hash_map(const PairWidths& widths, const std::shared_ptr<Budget>& budget) {
+    if (widths.key == 4) return map_of<u32>(widths.value, budget);
+    if (widths.key == 8) return map_of<u64>(widths.value, budget);
+    throw std::invalid_argument("no such width of keys");
+}
+
+}  // namespace headrace

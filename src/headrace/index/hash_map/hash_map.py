@@ -1,0 +1,297 @@
+"""Defines `HashMap`: values by key, on a CPU or a GPU, changed and searched by whole arrays.
+
+The design on a GPU is the slab hash (Ashkiani, Farach-Colton and Owens 2018, "A Dynamic Hash Table for the GPU"; chapter 5 of
+Ashkiani's dissertation). The CPU has 64 tables with open addressing. Both give the same answers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+from headrace.arrange.sort.sort import sort_pairs
+from headrace.arrays.arrays import Array
+from headrace.arrays.placement import empty_like
+from headrace.core.context import Context, context_of
+from headrace.core.errors import OptionError
+from headrace.core.options import choice, integer
+from headrace.index.hash_map.host_map import HostMap
+from headrace.index.hash_map.pair_types import HashStatistics, PairTypes, array_of, check_length
+
+REDUCTIONS = ("last", "first", "sum", "min", "max")
+
+
+class FoundValues(NamedTuple):
+    """The result of `HashMap.find`.
+
+    Parameters
+    ----------
+    values
+        Value of each key; 0 for absent keys.
+    found
+        Whether each key is present.
+    """
+
+    values: Any
+    found: Any
+
+
+class Items(NamedTuple):
+    """The pairs of a map.
+
+    Parameters
+    ----------
+    keys
+        The keys, ascending; floats in IEEE's totalOrder.
+    values
+        The value of each key.
+    """
+
+    keys: Any
+    values: Any
+
+
+class Backend(Protocol):
+    """A map or set on a device."""
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+
+    def upsert(self, keys: Array, values: Array | None, reduce: str, /) -> int:
+        """Insert keys, and reduce the values of those that are present. Return the number of keys added."""
+
+    def replace(self, keys: Array, values: Array, /) -> Array:
+        """Replace values of keys that are present, and return a flag for each key: whether it is."""
+
+    def erase(self, keys: Array, /) -> Array:
+        """Erase keys, and return a flag for each: whether it was present."""
+
+    def find(self, keys: Array, values: Array | None, found: Array, /) -> None:
+        """Write the values of keys, 0 for absent ones, and whether each is present."""
+
+    def items(self) -> tuple[Array, Array | None]:
+        """Return keys and values in no order."""
+
+    def clear(self) -> None:
+        """Remove all pairs and free their memory."""
+
+    def compact(self) -> None:
+        """Free the memory that the pairs do not need."""
+
+    def statistics(self) -> HashStatistics:
+        """Return counts of pairs and bytes."""
+
+
+def backend_of(types: PairTypes, context: Context, capacity: int) -> Backend:
+    """Return an empty map or set on the context's device, with memory for `capacity` pairs on a GPU."""
+    capacity = integer("capacity", capacity, "an integer from 0 on", 0)
+    if context.device.kind == "cpu":
+        return HostMap(types, context)
+    from headrace.index.hash_map.device_map import DeviceMap  # needs cuda-core
+
+    return DeviceMap(types, context, capacity)
+
+
+class HashMap:
+    """A map from keys to values. Each call runs the operations of a whole array, as if one by one in the array's order.
+
+    Parameters
+    ----------
+    key_type, value_type
+        Types of keys and values, in any spelling: ``"int32"``, ``"uint32"``, ``"int64"``, ``"uint64"``, ``"float32"`` or
+        ``"float64"``.
+    capacity
+        Number of pairs for which a map on a GPU allocates memory first. Maps grow in any case.
+    context
+        Device of the map, threads, and the limit of the memory that the map holds. None for the CPU without a limit.
+
+    Raises
+    ------
+    OptionError
+        A type is not supported.
+
+    Notes
+    -----
+    Every key may be stored. Keys are equal if their bits are: -0.0 and 0.0 are two keys, and so are NaN of different bits. Arrays
+    have the map's types; lists are converted. Arrays of the host are copied to a map on a GPU.
+
+    If memory is refused, a call raises `MemoryLimitError` and the map is as before the call.
+
+    Several threads may use a map. Calls that change it run one at a time.
+
+    Examples
+    --------
+    >>> prices = HashMap("int64", "float64")
+    >>> prices.insert([7, 3, 7], [1.5, 2.0, 4.5])
+    2
+    >>> prices.find([7, 4])
+    FoundValues(values=array([4.5, 0. ]), found=array([ True, False]))
+    >>> prices.upsert([3, 9], [1.0, 8.0], reduce="sum")
+    1
+    >>> prices.items()
+    Items(keys=array([3, 7, 9]), values=array([3. , 4.5, 8. ]))
+    """
+
+    __slots__ = ("_backend", "_context", "_types")
+
+    def __init__(self, key_type: Any, value_type: Any, *, capacity: int = 0, context: Context | None = None) -> None:
+        if value_type is None:
+            raise OptionError("value_type is None; a map has values, and headrace.HashSet has keys alone")
+        self._types = PairTypes.of(key_type, value_type)
+        self._context = context_of(context)
+        self._backend = backend_of(self._types, self._context, capacity)
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self._backend)
+
+    def __repr__(self) -> str:
+        return f"<headrace.HashMap ({self._types}) on {self._context.device}, {len(self)} pairs>"
+
+    def insert(self, keys: Any, values: Any) -> int:
+        """Store pairs. Keys that are present get the new value; of equal keys in the array the last one wins.
+
+        This is REPLACE of the paper (section 5.3.2).
+
+        Parameters
+        ----------
+        keys, values
+            Arrays of one length.
+
+        Returns
+        -------
+        int
+            Number of keys that were added.
+
+        Raises
+        ------
+        OptionError
+            An array has another type, length or device.
+        MemoryLimitError
+            The map does not fit the context's limit. Nothing has changed.
+        """
+        return self.upsert(keys, values, reduce="last")
+
+    def upsert(self, keys: Any, values: Any, *, reduce: str = "last") -> int:
+        """Store the pairs of absent keys, and reduce the values of present ones with the new value.
+
+        Parameters
+        ----------
+        keys, values
+            Arrays of one length.
+        reduce
+            ``"last"``, ``"first"``, ``"sum"``, ``"min"`` or ``"max"`` of the held value and the values of the array, in order.
+            Sums of integers are modulo 2 to the number of their bits. Floats are added in the order of the array, and a NaN wins
+            as minimum and maximum. A map on a GPU reduces floats by ``"last"`` and ``"first"`` only.
+
+        Returns
+        -------
+        int
+            Number of keys that were added.
+
+        Raises
+        ------
+        OptionError, MemoryLimitError
+            As for `insert`.
+
+        Examples
+        --------
+        >>> counts = HashMap("int32", "int64")
+        >>> counts.upsert([5, 5, 6], [1, 1, 1], reduce="sum")
+        2
+        >>> counts.find([5]).values
+        array([2])
+        """
+        choice("reduce", reduce, REDUCTIONS)
+        found_keys, found_values = self._pairs(keys, values)
+        return self._backend.upsert(found_keys, found_values, reduce)
+
+    def replace(self, keys: Any, values: Any) -> Any:
+        """Replace the values of keys that are present; of equal keys in the array the last one wins. No key is added.
+
+        Returns
+        -------
+        array
+            Whether each key is present.
+
+        Raises
+        ------
+        OptionError
+            As for `insert`.
+
+        Examples
+        --------
+        >>> ages = HashMap("int32", "int32")
+        >>> ages.insert([1], [30])
+        1
+        >>> ages.replace([1, 2], [31, 32])
+        array([ True, False])
+        """
+        return self._backend.replace(*self._pairs(keys, values)).owner
+
+    def find(self, keys: Any) -> FoundValues:
+        """Return the value of each key, and whether it is present.
+
+        Raises
+        ------
+        OptionError
+            The keys have another type, or are on another device.
+        MemoryLimitError
+            The result exceeds the context's limit.
+        """
+        budget = self._context.new_budget()
+        found_keys = array_of(keys, "keys", self._types.key, self._context, budget)
+        values = empty_like(found_keys, found_keys.length, self._types.value, budget)
+        found = empty_like(found_keys, found_keys.length, "|b1", budget)
+        self._backend.find(found_keys, values, found)
+        return FoundValues(values.owner, found.owner)
+
+    def contains(self, keys: Any) -> Any:
+        """Return whether each key is present. Errors are those of `find`."""
+        budget = self._context.new_budget()
+        found_keys = array_of(keys, "keys", self._types.key, self._context, budget)
+        found = empty_like(found_keys, found_keys.length, "|b1", budget)
+        self._backend.find(found_keys, None, found)
+        return found.owner
+
+    def erase(self, keys: Any) -> Any:
+        """Remove keys, and return whether each was present. Of equal keys in the array the first one removes the pair.
+
+        Raises
+        ------
+        OptionError
+            As for `find`.
+
+        Examples
+        --------
+        >>> ages = HashMap("int32", "int32")
+        >>> ages.insert([1, 2], [30, 40])
+        2
+        >>> ages.erase([2, 2, 3])
+        array([ True, False, False])
+        """
+        return self._backend.erase(array_of(keys, "keys", self._types.key, self._context, self._context.new_budget())).owner
+
+    def items(self) -> Items:
+        """Return all pairs, with ascending keys: NumPy arrays, or arrays on the map's GPU."""
+        keys, values = self._backend.items()
+        assert values is not None
+        return Items(*sort_pairs(keys.owner, values.owner, total_order=True, context=self._context))
+
+    def clear(self) -> None:
+        """Remove all pairs and free their memory."""
+        self._backend.clear()
+
+    def compact(self) -> None:
+        """Free the memory that the pairs do not need (FLUSH of the paper)."""
+        self._backend.compact()
+
+    def statistics(self) -> HashStatistics:
+        """Return counts of pairs, slots and bytes."""
+        return self._backend.statistics()
+
+    def _pairs(self, keys: Any, values: Any) -> tuple[Array, Array]:
+        budget = self._context.new_budget()
+        found_keys = array_of(keys, "keys", self._types.key, self._context, budget)
+        found_values = array_of(values, "values", self._types.value, self._context, budget)
+        check_length(found_values, found_keys)
+        return found_keys, found_values

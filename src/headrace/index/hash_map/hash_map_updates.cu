@@ -1,0 +1,122 @@
+// Changes values and empties slots of the slab hash, one thread per row, after another kernel has found the slots.
+//
+// Several rows may have one slot. Their order in the batch decides, whatever the order of threads. The value of the
+// slot, or for erasures the key, is first replaced by the smallest number among its rows. Each row then sees whether
+// it has won. So no memory is needed besides the table. Bytes moved per row and kernel: 4 for the slot, and a sector
+// of 32 bytes that is read, and for stores written back.
+#include "core/operators.hpp"
+#include "index/hash_map/hash_map_ref.cuh"
+
+using namespace headrace;
+
+constexpr u32 threads = HR_THREADS;
+using L = slab::Layout<HR_KEY_WIDTH, HR_VALUE_WIDTH>;
+using Value = L::Value;
+
+static __device__ __forceinline__ u64 thread_row() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
+
+// The contest of the rows of a slot, in the slot's value or, for erasures and sets, in its key. `is_reversed`: the last
+// row wins, instead of the first.
+struct Contest {
+    SlabTable table;
+    bool is_wide;  // whether the word has 8 bytes
+    bool is_for_key;
+    bool is_reversed;
+
+    __device__ Contest(const SlabTable& memory, u32 for_key, u32 reversed)
+        : table(memory),
+          is_wide((for_key != 0 || !L::has_values ? sizeof(L::Key) : sizeof(Value)) == 8),
+          is_for_key(for_key != 0 || !L::has_values),
+          is_reversed(reversed != 0) {}
+
+    __device__ u64 rank(u64 row) const { return is_reversed ? 0xFFFFFFFDull - row : row; }
+    __device__ u8* word(u32 slot) const {
+        u8* const slab = slab::slab_of_slot(table, slot);
+        return slab + (is_for_key ? L::key_offset(slot & 31) : L::value_offset(slot & 31));
+    }
+    __device__ u32* word_4(u32 slot) const { return reinterpret_cast<u32*>(word(slot)); }
+    __device__ u64* word_8(u32 slot) const { return reinterpret_cast<u64*>(word(slot)); }
+};
+
+// Sets the contested word of each slot to all bits.
+extern "C" __global__ void __launch_bounds__(threads)
+    begin_contest(const __grid_constant__ SlabTable table, const u32* slots, u64 count, u32 is_for_key,
+                  u32 is_reversed) {
+    const u64 row = thread_row();
+    if (row >= count || !slab::has_slot(slots[row])) return;
+    const Contest contest(table, is_for_key, is_reversed);
+    if (contest.is_wide) {
+        *contest.word_8(slots[row]) = ~u64{0};
+    } else {
+        *contest.word_4(slots[row]) = ~0u;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(threads)
+    enter_contest(const __grid_constant__ SlabTable table, const u32* slots, u64 count, u32 is_for_key,
+                  u32 is_reversed) {
+    const u64 row = thread_row();
+    if (row >= count || !slab::has_slot(slots[row])) return;
+    const Contest contest(table, is_for_key, is_reversed);
+    if (contest.is_wide) {
+        atomicMin(contest.word_8(slots[row]), contest.rank(row));
+    } else {
+        atomicMin(contest.word_4(slots[row]), static_cast<u32>(contest.rank(row)));
+    }
+}
+
+// Slots of rows that have not won become `skipped`. `won` may be null.
+extern "C" __global__ void __launch_bounds__(threads)
+    end_contest(const __grid_constant__ SlabTable table, u32* slots, u64 count, u32 is_for_key, u32 is_reversed,
+                u8* won, u64* won_count) {
+    const u64 row = thread_row();
+    const Contest contest(table, is_for_key, is_reversed);
+    bool has_won = false;
+    if (row < count && slab::has_slot(slots[row])) {
+        const u64 word = contest.is_wide ? *contest.word_8(slots[row]) : *contest.word_4(slots[row]);
+        has_won = word == contest.rank(row);
+        if (!has_won) slots[row] = slab::skipped;
+    }
+    if (row < count && won != nullptr) won[row] = has_won;
+    const u32 lanes = __ballot_sync(tile::all_lanes, has_won);
+    if (tile::lane() == 0 && lanes != 0) atomicAdd(won_count, static_cast<u64>(__popc(lanes)));
+}
+
+// Stores values in slots; each slot is that of one row.
+extern "C" __global__ void __launch_bounds__(threads)
+    store_values(const __grid_constant__ SlabTable table, const u32* slots, u64 count, const Value* values) {
+    const u64 row = thread_row();
+    if (row >= count || !slab::has_slot(slots[row]) || !L::has_values) return;
+    *slab::value_in<L>(slab::slab_of_slot(table, slots[row]), slots[row] & 31) = values[row];
+}
+
+// Empties slots. If `only_fresh`, those that the insertion of the same batch has filled.
+extern "C" __global__ void __launch_bounds__(threads)
+    clear_slots(const __grid_constant__ SlabTable table, const u32* slots, u64 count, u32 only_fresh) {
+    const u64 row = thread_row();
+    if (row >= count || !slab::has_slot(slots[row])) return;
+    if (only_fresh != 0 && (slots[row] & slab::fresh) == 0) return;
+    slab::clear_slot<L>(slab::slab_of_slot(table, slots[row]), slots[row] & 31);
+}
+
+// Reductions of integers. Their order does not change the result.
+enum class Combination : u32 { sum, min, max, signed_min, signed_max };
+
+template <class Word, class Signed>
+static __device__ __forceinline__ void combine(Word* held, Word value, Combination how) {
+    if (how == Combination::sum) atomicAdd(held, value);
+    if (how == Combination::min) atomicMin(held, value);
+    if (how == Combination::max) atomicMax(held, value);
+    if (how == Combination::signed_min) atomicMin(reinterpret_cast<Signed*>(held), static_cast<Signed>(value));
+    if (how == Combination::signed_max) atomicMax(reinterpret_cast<Signed*>(held), static_cast<Signed>(value));
+}
+
+// Reduces the values of slots by those of rows. The row that has inserted a key has stored its value already.
+extern "C" __global__ void __launch_bounds__(threads)
+    reduce_values(const __grid_constant__ SlabTable table, const u32* slots, u64 count, const Value* values,
+                  u32 combination) {
+    const u64 row = thread_row();
+    if (row >= count || !slab::has_slot(slots[row]) || (slots[row] & slab::fresh) != 0 || !L::has_values) return;
+    Value* const held = slab::value_in<L>(slab::slab_of_slot(table, slots[row]), slots[row] & 31);
+    combine<Value, Either<sizeof(Value) == 8, i64, i32>>(held, values[row], static_cast<Combination>(combination));
+}

@@ -1,0 +1,154 @@
+"""Defines the types of keys and values, takes callers' arrays of them, and describes a map's memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from headrace.arrange.sort.key_order import KeyOrder
+from headrace.arrays.arrays import TORCH_TYPES, Array, needed_numpy, width_of
+from headrace.arrays.inputs import as_line, named_type
+from headrace.arrays.placement import apart_error, placed
+from headrace.core.budget import Budget
+from headrace.core.context import Context
+from headrace.core.errors import OptionError
+
+MAX_BATCH = (1 << 32) - 2
+"""Maximum number of keys in a call."""
+TYPES = ("int32", "uint32", "int64", "uint64", "float32", "float64")
+"""Types of keys and values."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairTypes:
+    """Types of a map's keys and values.
+
+    Parameters
+    ----------
+    key, value
+        Types in NumPy's notation, such as ``"<i4"``. The value of a set is ``""``.
+    """
+
+    key: str
+    value: str
+
+    @classmethod
+    def of(cls, key_type: Any, value_type: Any = None) -> PairTypes:
+        """Return the types of a map, or of a set if there is no type of values.
+
+        Raises
+        ------
+        OptionError
+            A type is not a number of 4 or 8 bytes.
+
+        Examples
+        --------
+        >>> PairTypes.of("int32", float)
+        PairTypes(key='<i4', value='<f8')
+        """
+        value = "" if value_type is None else _typestr("value_type", value_type)
+        return cls(_typestr("key_type", key_type), value)
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """Bytes of a key and of a value."""
+        return width_of(self.key), width_of(self.value) if self.value else 0
+
+    @property
+    def value_rule(self) -> bytes:
+        """The order of values: ascending, floats in IEEE's totalOrder (``KeyRule`` of sort_key.hpp)."""
+        return KeyOrder.of(self.value, total_order=True).packed
+
+    def __str__(self) -> str:
+        names = [_name_of(self.key), *([_name_of(self.value)] if self.value else [])]
+        return ", ".join(names)
+
+
+@dataclass(frozen=True, slots=True)
+class HashStatistics:
+    """The memory of a map.
+
+    Parameters
+    ----------
+    size
+        Number of pairs.
+    capacity
+        Number of slots for pairs.
+    nbytes
+        Bytes of the tables, with empty slots.
+    utilisation
+        Bytes of the pairs divided by `nbytes`; 0 for an empty map.
+    slabs
+        Number of slabs in use on a GPU; None on the CPU.
+    max_chain
+        Slabs of the longest chain on a GPU; None on the CPU.
+    """
+
+    size: int
+    capacity: int
+    nbytes: int
+    utilisation: float
+    slabs: int | None = None
+    max_chain: int | None = None
+
+
+def array_of(value: Any, name: str, typestr: str, context: Context, budget: Budget) -> Array:
+    """Return keys or values of a caller as an array of the map's type on the map's device.
+
+    Parameters
+    ----------
+    value
+        Array of one dimension of that type, a Series, or a list whose items the type has.
+    name
+        Name in error messages.
+    typestr
+        The map's type.
+    context, budget
+        The map's context, and the budget of a copy to a GPU.
+
+    Raises
+    ------
+    OptionError
+        The items have another type, are too many, or are on another device.
+    """
+    value = _listed(value, name, typestr) if isinstance(value, (list, tuple, range)) else as_line(value, name)
+    found = placed(value, name, context, budget)
+    if found.typestr != typestr:
+        wanted = _name_of(typestr)
+        raise OptionError(f"{name} are of type {_name_of(found.typestr)}, and the map has {wanted}; pass {name} as {wanted}")
+    if found.length > MAX_BATCH:
+        raise OptionError(f"{name} has {found.length} items, at most {MAX_BATCH} go into one call; pass them in parts")
+    if found.device != context.device:
+        raise apart_error(found.device, context.device)
+    return found
+
+
+def check_length(values: Array, keys: Array) -> None:
+    """Raise `OptionError` unless there is one value for each key."""
+    if values.length != keys.length:
+        raise OptionError(f"values has {values.length} items for {keys.length} keys")
+
+
+def _listed(value: Any, name: str, typestr: str) -> Any:
+    """Return a list as an array of a type, if that has each item."""
+    np = needed_numpy(f"{name}, a list,")
+    found = as_line(value, name)
+    if found.dtype.str == typestr or not len(found):
+        return found.astype(typestr)
+    with np.errstate(all="ignore"):
+        result = found.astype(typestr)
+    if found.dtype.kind not in "iuf" or (typestr[1] != "f" and not (result == found).all()):
+        raise OptionError(f"{name} has items that {_name_of(typestr)} does not have")
+    return result
+
+
+def _typestr(name: str, given: Any) -> str:
+    found = named_type(given, name)
+    if found not in TYPES:
+        raise OptionError.unknown(name, found, TYPES)
+    return TORCH_TYPES[found]
+
+
+def _name_of(typestr: str) -> str:
+    kind = {"i": "int", "u": "uint", "f": "float"}.get(typestr[1])
+    return typestr if kind is None else f"{kind}{8 * width_of(typestr)}"

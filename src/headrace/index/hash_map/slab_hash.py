@@ -1,0 +1,283 @@
+"""Runs the operations of a slab hash: its memory, its growth, and the launches of hash_map.cu and hash_map_updates.cu.
+
+A batch is inserted in three steps. First, all absent keys are inserted, each with the value of one of its rows. If these are all
+rows, the batch is complete. If memory was missing, the inserted keys are removed, the table grows, and the batch starts again.
+Else the rows of present and repeated keys are resolved in the order of the batch.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from math import ceil
+from typing import Any
+
+import numpy as np  # a dependency of cuda-core
+
+from headrace.core.errors import MemoryLimitError
+from headrace.core.layouts.layout import layout
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
+from headrace.index.hash_map.tuning import SLAB_TUNING, SlabTuning
+
+_TABLE = layout("SlabTable")
+_PACKED = _TABLE.packer()
+_SLAB_BYTES, _BLOCK_SLABS, _GROUP_LANES = 128, 1024, 8
+_MAX_SLABS = (1 << 26) - 1
+_SIGNATURES = {
+    "find_pairs": "PQPP",
+    "locate_keys": "PQP",
+    "insert_pairs": "PPQIPP",
+    "copy_items": "IPPP",
+    "measure_chains": "P",
+    "begin_contest": "PQII",
+    "enter_contest": "PQII",
+    "end_contest": "PQIIPP",
+    "store_values": "PQP",
+    "clear_slots": "PQI",
+    "reduce_values": "PQPI",
+    "append_pairs": "PPQIPP",
+    "count_values": "PQP",
+    "copy_values": "PQPPP",
+    "erase_values": "PQPPP",
+}
+_FILES = {
+    "hash_map.cu": ("find_pairs", "locate_keys", "insert_pairs", "copy_items", "measure_chains"),
+    "multi_map.cu": ("append_pairs", "count_values", "copy_values", "erase_values"),
+}
+_COMBINATIONS = {"sum": 0, "min": 1, "max": 2}
+_SIGNED = 2
+"""Added to the combinations `min` and `max` for signed integers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of a batch in device memory.
+
+    Parameters
+    ----------
+    keys, values
+        The arrays; `values` is None for sets and searches.
+    count
+        Number of rows.
+    """
+
+    keys: Any
+    values: Any
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """The memory of a table: see ``SlabTable``."""
+
+    slabs: DeviceBuffer
+    bitmaps: DeviceBuffer
+    buckets: int
+    blocks: int
+
+    @property
+    def packed(self) -> bytes:
+        is_full = self.bitmaps.address + self.blocks * _BLOCK_SLABS // 8
+        return _PACKED.pack(self.slabs.address, self.bitmaps.address, is_full, self.buckets, self.blocks)
+
+    @property
+    def slab_count(self) -> int:
+        return self.buckets + 1 + self.blocks * _BLOCK_SLABS
+
+
+class SlabHash:
+    """A hash map or set in device memory.
+
+    Parameters
+    ----------
+    launcher
+        Launcher of the first allocation.
+    widths
+        Bytes of keys and values.
+    capacity
+        Number of pairs for which memory is allocated first.
+    tuning
+        Sizes.
+    """
+
+    def __init__(
+        self, launcher: Launcher, widths: tuple[int, int], capacity: int = 0, *, tuning: SlabTuning = SLAB_TUNING
+    ) -> None:
+        self._widths = widths
+        self._slots = 120 // sum(widths)
+        self._tuning = tuning
+        self._insertion = "insert_pairs"
+        self.size = 0
+        self._memory = self._allocate(launcher, self._buckets_for(capacity))
+
+    def find(self, launcher: Launcher, keys: Rows, values: Any, found: Any) -> None:
+        """Write the values of keys, 0 for absent ones, unless `values` is None; and whether each is present."""
+        self._launch(launcher, "find_pairs", keys.count, (keys.keys, keys.count, values, found))
+
+    def upsert(self, launcher: Launcher, rows: Rows, reduce: str, kind: str) -> int:
+        """Insert rows, and reduce the values of present keys. Return the number of keys added.
+
+        Parameters
+        ----------
+        launcher, rows
+            The launcher and the batch, of one row or more.
+        reduce, kind
+            As `headrace.HashMap.upsert`, and NumPy's letter of the values' type.
+
+        Raises
+        ------
+        MemoryLimitError
+            The map does not fit; it is as before.
+        """
+        self._reserve(launcher, rows.count)
+        slots = launcher.allocate(rows.count * 4)
+        is_located = reduce == "first" and self._widths[1] != 0
+        buckets = max(self._memory.buckets, self._buckets_for(self.size + rows.count))
+        while True:
+            if is_located:
+                self._launch(launcher, "locate_keys", rows.count, (rows.keys, rows.count, slots))
+            counts = launcher.allocate(24, fill=0)
+            args = (rows.keys, rows.values, rows.count, int(is_located), slots, counts)
+            self._launch(launcher, self._insertion, rows.count, args)
+            skipped, failed, repeated = launcher.fetch(counts).view(np.uint64).tolist()
+            if not failed:
+                break
+            self._launch(launcher, "clear_slots", rows.count, (slots, rows.count, 1))
+            self._rebuild(launcher, buckets)  # a rebuild without growth compacts the lists
+            buckets = 2 * self._memory.buckets
+        added = rows.count - skipped - repeated
+        self.size += added
+        if repeated and self._widths[1]:
+            self._resolve(launcher, rows, slots, reduce, kind)
+        return int(added)
+
+    def _resolve(self, launcher: Launcher, rows: Rows, slots: DeviceBuffer, reduce: str, kind: str) -> None:
+        """Reduce the values of rows whose key was present, or is repeated in the batch."""
+        if reduce in _COMBINATIONS:
+            combination = _COMBINATIONS[reduce] + (_SIGNED if kind == "i" and reduce != "sum" else 0)
+            self._launch(launcher, "reduce_values", rows.count, (slots, rows.count, rows.values, combination))
+            return
+        self._contest(launcher, slots, rows.count, (0, int(reduce == "last")))
+        self._launch(launcher, "store_values", rows.count, (slots, rows.count, rows.values))
+
+    def _contest(
+        self, launcher: Launcher, slots: DeviceBuffer, count: int, how: tuple[int, int], won: Any = None
+    ) -> DeviceBuffer:
+        """Leave the slot of one row for each slot, and return a buffer with the number of slots."""
+        won_count = launcher.allocate(8, fill=0)
+        self._launch(launcher, "begin_contest", count, (slots, count, *how))
+        self._launch(launcher, "enter_contest", count, (slots, count, *how))
+        self._launch(launcher, "end_contest", count, (slots, count, *how, won, won_count))
+        return won_count
+
+    def replace(self, launcher: Launcher, rows: Rows, found: Any) -> None:
+        """Replace the values of present keys, and write whether each is present."""
+        self.find(launcher, rows, None, found)
+        slots = launcher.allocate(rows.count * 4)
+        self._launch(launcher, "locate_keys", rows.count, (rows.keys, rows.count, slots))
+        self._contest(launcher, slots, rows.count, (0, 1))
+        self._launch(launcher, "store_values", rows.count, (slots, rows.count, rows.values))
+
+    def erase(self, launcher: Launcher, keys: Rows, found: Any) -> None:
+        """Erase keys, and write for each whether it was present before its row. The host waits."""
+        slots = launcher.allocate(keys.count * 4)
+        self._launch(launcher, "locate_keys", keys.count, (keys.keys, keys.count, slots))
+        erased = self._contest(launcher, slots, keys.count, (1, 0), found)
+        self._launch(launcher, "clear_slots", keys.count, (slots, keys.count, 0))
+        self.size -= int(launcher.fetch(erased).view(np.uint64)[0])
+
+    def items(self, launcher: Launcher, keys: Any, values: Any) -> None:
+        """Write all pairs in no order."""
+        slabs, counter = self._memory.slab_count, launcher.allocate(8, fill=0)
+        self._launch(launcher, "copy_items", slabs * _GROUP_LANES, (slabs, keys, values, counter))
+
+    def clear(self, launcher: Launcher) -> None:
+        """Remove all pairs, and free their memory."""
+        self._memory = self._allocate(launcher, self._buckets_for(0))
+        self.size = 0
+
+    def compact(self, launcher: Launcher) -> None:
+        """Rebuild the table with the buckets that its pairs need. No list then has an empty slab."""
+        self._rebuild(launcher, self._buckets_for(self.size))
+
+    @property
+    def capacity(self) -> int:
+        """Number of slots in the first slabs of the buckets."""
+        return self._memory.buckets * self._slots
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the table."""
+        return self._memory.slabs.nbytes + self._memory.bitmaps.nbytes
+
+    def chains(self, launcher: Launcher) -> tuple[int, int]:
+        """Return the number of slabs in all lists, and in the longest one."""
+        results = launcher.allocate(16, fill=0)
+        self._launch(launcher, "measure_chains", self._memory.buckets + 1, (results,))
+        total, longest = launcher.fetch(results).view(np.uint64).tolist()
+        return int(total), int(longest)
+
+    def slabs_in_use(self, launcher: Launcher) -> int:
+        """Return the number of first slabs and of slabs that are allocated in memory blocks."""
+        bits = launcher.fetch(self._memory.bitmaps)[: self._memory.blocks * _BLOCK_SLABS // 8]
+        return self._memory.buckets + 1 + int(np.unpackbits(bits).sum())
+
+    def _buckets_for(self, pairs: int) -> int:
+        return max(1, ceil(pairs / (self._slots * self._tuning.load)))
+
+    def _allocate(self, launcher: Launcher, buckets: int) -> _Memory:
+        blocks = ceil(buckets * self._tuning.list_slabs / _BLOCK_SLABS)
+        if buckets + 1 + blocks * _BLOCK_SLABS > _MAX_SLABS:
+            raise MemoryLimitError(f"a map on a GPU has at most {_MAX_SLABS} slabs of {_SLAB_BYTES} bytes; split the keys")
+        slabs = launcher.allocate((buckets + 1 + blocks * _BLOCK_SLABS) * _SLAB_BYTES, fill=0xFF)
+        return _Memory(slabs, launcher.allocate(blocks * _BLOCK_SLABS // 8 + 4, fill=0), buckets, blocks)
+
+    def _reserve(self, launcher: Launcher, added: int) -> None:
+        """Grow the table for that many keys more. If memory is refused, it may be large enough nevertheless."""
+        if self.size + added <= self._tuning.max_load * self.capacity:
+            return
+        with suppress(MemoryLimitError):
+            self._rebuild(launcher, max(self._buckets_for(self.size + added), self._memory.buckets * 3 // 2))
+
+    def _rebuild(self, launcher: Launcher, buckets: int) -> None:
+        """Move all pairs to a table of that many buckets, or more if they do not fit.
+
+        Raises
+        ------
+        MemoryLimitError
+            There is no memory for it; the table is as before.
+        """
+        old, size = self._memory, self.size
+        items = Rows(launcher.allocate(size * self._widths[0]), launcher.allocate(size * self._widths[1] or 1), size)
+        if size:
+            self.items(launcher, items.keys, items.values)
+        try:
+            while True:
+                self._memory = self._allocate(launcher, buckets)
+                if not size:
+                    return
+                slots, counts = launcher.allocate(size * 4), launcher.allocate(24, fill=0)
+                self._launch(launcher, self._insertion, size, (items.keys, items.values, size, 0, slots, counts))
+                if not launcher.fetch(counts).view(np.uint64)[1]:
+                    return
+                buckets *= 2
+        except MemoryLimitError:
+            self._memory = old
+            raise
+
+    def _launch(self, launcher: Launcher, name: str, threads: int, args: tuple[Any, ...]) -> None:
+        block = self._tuning.threads
+        shape = Shape(_defines(self._widths, block), -(-threads // block), block)
+        launcher.launch(_entry(name), shape, (self._memory.packed, *args))
+
+
+@cache
+def _defines(widths: tuple[int, int], threads: int) -> dict[str, int]:
+    return {"HR_KEY_WIDTH": widths[0], "HR_VALUE_WIDTH": widths[1], "HR_THREADS": threads}
+
+
+@cache
+def _entry(name: str) -> Entry:
+    file = next((file for file, names in _FILES.items() if name in names), "hash_map_updates.cu")
+    return Entry(f"index/hash_map/{file}", name, f"{_TABLE.argument}{_SIGNATURES[name]}")

@@ -1,0 +1,50 @@
+"""Lists the sizes of the slab hash kernels; launches and the program list are computed from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from headrace.gpu.kernels.source import Programs, Value
+
+HASH_MAP_THREADS = 128
+KEY_WIDTHS = (4, 8)
+VALUE_WIDTHS = (0, 4, 8)
+
+
+@dataclass(frozen=True, slots=True)
+class SlabTuning:
+    """Sizes of a slab hash.
+
+    Parameters
+    ----------
+    threads
+        Threads per block.
+    load
+        Pairs of a table that was just sized, as a part of the slots in the buckets' first slabs.
+    max_load
+        The same at which a table grows. From about 0.9 on, half of the lists have a second slab (the paper's section 5.6).
+    list_slabs
+        Slabs in memory blocks, as a part of the buckets; rounded up to whole blocks of 1,024. 0: lists have one slab.
+    """
+
+    threads: int = HASH_MAP_THREADS
+    load: float = 0.65
+    max_load: float = 0.8
+    list_slabs: float = 0.125
+
+
+SLAB_TUNING = SlabTuning()
+MULTI_TUNING = SlabTuning(list_slabs=1.0)
+"""Lists may be long, because a key may have any number of values. These slabs are enough for one key with all values."""
+
+_WIDTHS: Mapping[str, Sequence[Value]] = {
+    "HR_KEY_WIDTH": KEY_WIDTHS,
+    "HR_VALUE_WIDTH": VALUE_WIDTHS,
+    "HR_THREADS": [HASH_MAP_THREADS],
+}
+PROGRAMS: Programs = (
+    ("hash_map.cu", _WIDTHS),
+    ("hash_map_updates.cu", _WIDTHS),
+    ("multi_map.cu", {**_WIDTHS, "HR_VALUE_WIDTH": VALUE_WIDTHS[1:]}),
+)

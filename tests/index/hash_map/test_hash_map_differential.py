@@ -1,0 +1,103 @@
+"""Replays random histories on hash maps, sets and multimaps of the CPU and on Python dictionaries."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from headrace import Context, HashMap, HashMultiMap, HashSet
+from tests.index.hash_map.hash_map_cases import PAIRS, MapOracle, MultiMapOracle, bits_of, numbers_of
+
+BATCHES = (0, 1, 2, 15, 16, 17, 100, 700)
+
+
+@pytest.mark.parametrize(("key", "value"), PAIRS)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_map_histories(key: str, value: str, threads: int) -> None:
+    random = np.random.default_rng(threads)
+    table, oracle = HashMap(key, value, context=Context(threads=threads)), MapOracle()
+    for _ in range(60):
+        count = int(random.choice(BATCHES))
+        keys, values = numbers_of(key, random, count), numbers_of(value, random, count)
+        match random.integers(0, 5):
+            case 0 | 1:
+                reduce = str(random.choice(["last", "first", "sum", "min", "max"]))
+                assert table.upsert(keys, values, reduce=reduce) == oracle.upsert(keys, values, reduce)
+            case 2:
+                assert table.replace(keys, values).tolist() == oracle.replace(keys, values)
+            case 3:
+                few = keys[: count // 3]
+                assert table.erase(few).tolist() == oracle.erase(few)
+            case _:
+                table.compact()
+        found, (expected, is_found) = table.find(keys), oracle.find(keys, value)
+        assert (bits_of(found.values), found.found.tolist()) == (expected, is_found)
+        assert table.contains(keys).tolist() == is_found
+        assert len(table) == len(oracle.pairs)
+    items = table.items()
+    assert sorted(zip(bits_of(items.keys), bits_of(items.values), strict=True)) == oracle.items(value)
+
+
+@pytest.mark.parametrize("key", ["int32", "float64"])
+def test_set_histories(key: str) -> None:
+    random = np.random.default_rng(5)
+    table, oracle = HashSet(key), set()
+    for _ in range(40):
+        keys = numbers_of(key, random, int(random.choice(BATCHES)), span=2000)
+        added = set(bits_of(keys)) - oracle
+        assert table.insert(keys) == len(added)
+        oracle |= added
+        few = numbers_of(key, random, 40)
+        erased = [bits in oracle and oracle.remove(bits) is None for bits in bits_of(few)]
+        assert table.erase(few).tolist() == erased
+        assert table.contains(keys).tolist() == [bits in oracle for bits in bits_of(keys)]
+    assert sorted(bits_of(table.items())) == sorted(oracle)
+    assert len(table) == table.statistics().size == len(oracle)
+
+
+@pytest.mark.parametrize(("key", "value"), PAIRS)
+def test_multimap_histories(key: str, value: str) -> None:
+    random = np.random.default_rng(7)
+    table, oracle = HashMultiMap(key, value), MultiMapOracle()
+    for _ in range(40):
+        count = int(random.choice(BATCHES))
+        keys, values = numbers_of(key, random, count), numbers_of(value, random, count)
+        table.insert(keys, values)
+        oracle.insert(keys, values)
+        match random.integers(0, 3):
+            case 0:
+                assert table.erase(keys[::2]).tolist() == oracle.erase(keys[::2])
+            case 1:
+                assert table.erase_all(keys[::5]).tolist() == oracle.erase_all(keys[::5])
+            case _:
+                table.compact()
+        offsets, found = table.find_all(keys)
+        expected = oracle.find_all(keys)
+        assert np.diff(offsets).tolist() == table.count(keys).tolist() == [len(one) for one in expected]
+        assert bits_of(found) == bits_of(np.array([item for one in expected for item in one], value))
+        assert table.contains(keys).tolist() == [bool(one) for one in expected]
+    pairs = {bits: values for bits, values in oracle.lists.items() if values}
+    assert table.key_count == len(pairs)
+    assert len(table) == table.statistics().size == sum(map(len, pairs.values()))
+    items = table.items()
+    found_pairs = list(zip(bits_of(items.keys), bits_of(items.values), strict=True))
+    assert sorted(found_pairs) == sorted((bits, one) for bits, many in pairs.items() for one in bits_of(np.array(many, value)))
+    assert items.keys[~np.isnan(items.keys)].tolist() == sorted(items.keys[~np.isnan(items.keys)].tolist())
+
+
+def test_threads_give_one_result() -> None:
+    """A batch of many rows of equal keys is reduced in its order, whatever the threads; floats show the order."""
+    random = np.random.default_rng(3)
+    keys = random.integers(0, 5000, 200_000)
+    values = random.standard_normal(200_000)
+    results = []
+    for threads in (1, 2, 7):
+        table = HashMap("int64", "float64", context=Context(threads=threads))
+        added = [table.upsert(keys[:70_000], values[:70_000], reduce="sum"), table.upsert(keys, values, reduce="sum")]
+        results.append((added, *(part.tobytes() for part in table.items())))
+    assert results[0] == results[1] == results[2]
+    expected = MapOracle()
+    expected.upsert(keys[:70_000], values[:70_000], "sum")
+    expected.upsert(keys, values, "sum")
+    found = table.items()
+    assert list(zip(bits_of(found.keys), bits_of(found.values), strict=True)) == expected.items("float64")

@@ -1,0 +1,137 @@
+"""Replays random histories on maps of a GPU and of the CPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from headrace import Context, HashMap, HashMultiMap, HashSet, MemoryLimitError, OptionError, UnsupportedDeviceError
+from tests.index.hash_map.hash_map_cases import PAIRS, bits_of, numbers_of
+
+pytestmark = pytest.mark.gpu
+
+BATCHES = (1, 31, 1000, 100_000)
+
+
+def on_host(items: Any) -> NDArray[Any]:
+    """Return an array of a GPU as one of NumPy."""
+    return items if isinstance(items, np.ndarray) else items.to_numpy()
+
+
+def check_same(one: HashMap, other: HashMap, keys: NDArray[Any]) -> None:
+    """Compare all answers of two maps."""
+    for ours, expected in zip(one.find(keys), other.find(keys), strict=True):
+        assert on_host(ours).tobytes() == expected.tobytes()
+    for ours, expected in zip(one.items(), other.items(), strict=True):
+        assert on_host(ours).tobytes() == expected.tobytes()
+    assert len(one) == len(other)
+
+
+@pytest.mark.parametrize(("key", "value"), PAIRS)
+def test_map_histories(key: str, value: str) -> None:
+    random = np.random.default_rng(9)
+    one, other = HashMap(key, value, context=Context(device="cuda")), HashMap(key, value)
+    reductions = ["last", "first", "sum", "min", "max"] if value[0] != "f" else ["last", "first"]
+    for step in range(14):
+        count = int(random.choice(BATCHES))
+        keys, values = numbers_of(key, random, count, span=60_000), numbers_of(value, random, count)
+        reduce = reductions[step % len(reductions)]
+        assert one.upsert(keys, values, reduce=reduce) == other.upsert(keys, values, reduce=reduce)
+        assert on_host(one.replace(keys[::3], values[::3])).tolist() == other.replace(keys[::3], values[::3]).tolist()
+        assert on_host(one.erase(keys[::4])).tolist() == other.erase(keys[::4]).tolist()
+        check_same(one, other, keys)
+    one.compact()
+    check_same(one, other, keys)
+    one.clear()
+    assert len(one) == 0
+    assert not on_host(one.contains(keys)).any()
+
+
+@pytest.mark.parametrize("key", ["uint32", "int64"])
+def test_set_histories(key: str) -> None:
+    random = np.random.default_rng(10)
+    one, other = HashSet(key, context=Context(device="cuda")), HashSet(key)
+    for _ in range(8):
+        keys = numbers_of(key, random, int(random.choice(BATCHES)), span=60_000)
+        assert one.insert(keys) == other.insert(keys)
+        assert on_host(one.erase(keys[::4])).tolist() == other.erase(keys[::4]).tolist()
+        assert on_host(one.contains(keys)).tolist() == other.contains(keys).tolist()
+    assert bits_of(on_host(one.items())) == bits_of(other.items())
+
+
+@pytest.mark.parametrize(("key", "value"), PAIRS)
+def test_multimap_histories(key: str, value: str) -> None:
+    random = np.random.default_rng(12)
+    one, other = HashMultiMap(key, value, context=Context(device="cuda")), HashMultiMap(key, value)
+    for step in range(6):
+        count = int(random.choice(BATCHES))
+        keys, values = numbers_of(key, random, count, span=3000), numbers_of(value, random, count)
+        one.insert(keys, values)
+        other.insert(keys, values)
+        if step % 2:
+            few = keys[: count // 3 + 1]
+            assert on_host(one.erase_all(few)).tolist() == other.erase_all(few).tolist()
+        some = keys[:500]
+        for ours, expected in zip(one.find_all(some), other.find_all(some), strict=True):
+            assert on_host(ours).tobytes() == expected.tobytes()
+        assert on_host(one.count(keys)).tolist() == other.count(keys).tolist()
+        assert on_host(one.contains(keys)).tolist() == other.contains(keys).tolist()
+        assert (len(one), one.key_count) == (len(other), other.key_count)
+    one.compact()
+    for ours, expected in zip(one.items(), other.items(), strict=True):
+        assert on_host(ours).tobytes() == expected.tobytes()
+    one.clear()
+    assert len(one) == 0
+    assert on_host(one.find_all(keys[:1]).offsets).tolist() == [0, 0]
+    with pytest.raises(UnsupportedDeviceError, match="use erase_all"):
+        one.erase(keys)
+
+
+def test_one_key_with_many_values() -> None:
+    one = HashMultiMap("int32", "int64", context=Context(device="cuda"))
+    one.insert(np.zeros(300_000, "i4"), np.arange(300_000)[::-1])
+    assert on_host(one.find_all([0]).values).tolist() == list(range(300_000))
+    assert on_host(one.erase_all([0, 0])).tolist() == [300_000, 0]
+
+
+def test_many_keys_and_few() -> None:
+    """Millions of distinct keys, then millions of rows of few keys: the most and the least contention."""
+    random = np.random.default_rng(11)
+    one, other = HashMap("int64", "int64", context=Context(device="cuda")), HashMap("int64", "int64")
+    keys, values = random.permutation(2_000_000) * 7919, np.arange(2_000_000)
+    assert one.insert(keys, values) == other.insert(keys, values) == 2_000_000
+    check_same(one, other, keys)
+    few = keys[:3][random.integers(0, 3, 1_000_000)]
+    for reduce in ("last", "sum", "max", "first"):
+        assert one.upsert(few, values[:1_000_000], reduce=reduce) == 0
+        other.upsert(few, values[:1_000_000], reduce=reduce)
+        check_same(one, other, keys[:1000])
+    statistics = one.statistics()
+    assert statistics.slabs is not None
+    assert statistics.max_chain is not None
+    assert statistics.max_chain < 20
+
+
+def test_memory_limit() -> None:
+    one = HashMap("int32", "int32", context=Context(device="cuda", memory_limit=4_000_000))
+    keys = np.arange(5_000_000, dtype="i4")
+    one.insert(keys[:10_000], keys[:10_000])
+    with pytest.raises(MemoryLimitError):
+        one.insert(keys, keys + 1)
+    assert len(one) == 10_000
+    assert (on_host(one.find(keys[:10_000]).values) == keys[:10_000]).all()
+
+
+def test_refused_calls() -> None:
+    one = HashMap("int32", "float32", context=Context(device="cuda"))
+    with pytest.raises(UnsupportedDeviceError, match="reduces floats by 'last' and 'first', not by 'sum'"):
+        one.upsert([1], [1.0], reduce="sum")
+    torch = pytest.importorskip("torch")
+    with pytest.raises(OptionError, match="arrays lie on cuda:0 and cpu"):
+        HashMap("int32", "int32").find(torch.zeros(3, dtype=torch.int32, device="cuda"))
+    found = one.find(torch.zeros(3, dtype=torch.int32, device="cuda"))
+    assert found.values.device.type == "cuda"
+    assert found.found.tolist() == [False] * 3

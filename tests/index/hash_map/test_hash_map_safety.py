@@ -1,0 +1,95 @@
+"""Passes wrong arguments to hash maps, exhausts their memory, and uses one map in several threads."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from headrace import Context, HashMap, HashMultiMap, HashSet, MemoryLimitError, OptionError
+
+
+def test_wrong_types() -> None:
+    with pytest.raises(OptionError, match="'int16'"):
+        HashMap("int16", "int32")
+    with pytest.raises(OptionError, match="value_type is None"):
+        HashMap("int32", None)
+    with pytest.raises(OptionError, match="value_type is None"):
+        HashMultiMap("int32", None)
+    table = HashMap("int32", "int32")
+    with pytest.raises(OptionError, match="keys are of type int64, and the map has int32"):
+        table.find(np.arange(3))
+    with pytest.raises(OptionError, match="keys has items that int32 does not have"):
+        table.find([2**31])
+    with pytest.raises(OptionError, match="values has items that int32 does not have"):
+        table.insert([1], [0.5])
+    with pytest.raises(OptionError, match="values has 1 items for 2 keys"):
+        table.insert([1, 2], [1])
+    with pytest.raises(OptionError, match="reduce"):
+        table.upsert([1], [1], reduce="mean")
+    with pytest.raises(OptionError, match="one dimension"):
+        table.find(np.zeros((2, 2), np.int32))
+    assert len(table) == 0
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_refused_memory_changes_nothing(threads: int) -> None:
+    random = np.random.default_rng(1)
+    table = HashMap("int64", "int64", context=Context(threads=threads, memory_limit=400_000))
+    old = random.integers(0, 1 << 40, 5000)
+    table.insert(old, np.arange(5000))
+    before = [part.tobytes() for part in table.items()]
+    keys = np.concatenate([old, random.integers(0, 1 << 40, 20_000), old])
+    with pytest.raises(MemoryLimitError, match="memory_limit = 400000"):
+        table.upsert(keys, np.arange(30_000), reduce="sum")
+    assert [part.tobytes() for part in table.items()] == before
+    assert table.insert(old, np.arange(5000)) == 0
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_refused_memory_of_multimaps(threads: int) -> None:
+    random = np.random.default_rng(2)
+    table = HashMultiMap("int32", "int64", context=Context(threads=threads, memory_limit=300_000))
+    table.insert(np.arange(100, dtype="i4"), np.arange(100))
+    before = [part.tobytes() for part in table.items()]
+    with pytest.raises(MemoryLimitError):
+        table.insert(random.integers(0, 200, 50_000).astype("i4"), np.arange(50_000))
+    assert [part.tobytes() for part in table.items()] == before
+    assert (len(table), table.key_count) == (100, 100)
+
+
+def test_sets_report_refused_memory() -> None:
+    table = HashSet("int32", context=Context(memory_limit=20_000))
+    with pytest.raises(MemoryLimitError):
+        table.insert(np.arange(100_000, dtype="i4"))
+    assert len(table) == 0
+
+
+def test_threads_share_a_map() -> None:
+    table = HashMap("int64", "int64")
+    several = HashMultiMap("int64", "int64")
+
+    def work(number: int) -> None:
+        keys = np.arange(number * 500, number * 500 + 1000)
+        for _ in range(5):
+            table.upsert(keys, np.ones(1000, np.int64), reduce="sum")
+            several.insert(keys, keys)
+            assert table.contains(keys).all()
+            assert len(several.items().keys) % 1000 == 0
+            assert len(several.find_all(keys).values) >= 1000
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(6)))
+    found = table.items()
+    assert found.values.sum() == len(several) == 30_000
+    assert found.values[0] == 5
+    assert found.values[600] == 10
+
+
+def test_one_key_many_times() -> None:
+    """A key with many values takes time in proportion to them."""
+    table = HashMultiMap("int32", "int32")
+    table.insert(np.zeros(300_000, "i4"), np.arange(300_000, dtype="i4")[::-1])
+    assert table.find_all([0]).values[[0, -1]].tolist() == [0, 299_999]
+    assert table.erase_all([0]).tolist() == [300_000]

@@ -1,0 +1,93 @@
+"""Shows the results of small batches on hash maps, sets and multimaps, written by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from headrace import HashMap, HashMultiMap, HashSet
+
+
+def test_the_last_of_equal_keys_wins() -> None:
+    table = HashMap("int32", "int32")
+    assert table.insert([4, 4, 9], [1, 2, 3]) == 2
+    assert table.find([9, 4, 5]).values.tolist() == [3, 2, 0]
+    assert table.insert([4], [7]) == 0
+    assert table.replace([4, 5, 4], [8, 8, 9]).tolist() == [True, False, True]
+    assert table.items().keys.tolist() == [4, 9]
+    assert table.items().values.tolist() == [9, 3]
+
+
+@pytest.mark.parametrize(("reduce", "expected"), [("first", 5), ("last", 7), ("sum", 15), ("min", 3), ("max", 7)])
+def test_reductions(reduce: str, expected: int) -> None:
+    table = HashMap("int64", "int32")
+    table.insert([1], [5])
+    assert table.upsert([1, 1], [3, 7], reduce=reduce) == 0
+    assert table.find([1]).values.tolist() == [expected]
+
+
+def test_sums_are_modulo_their_bits() -> None:
+    table = HashMap("int32", "uint32")
+    table.upsert([1, 1], np.array([2**32 - 1, 3], np.uint32), reduce="sum")
+    assert table.find([1]).values.tolist() == [2]
+
+
+def test_keys_are_equal_if_their_bits_are() -> None:
+    table = HashMap("float64", "int32")
+    assert table.insert([0.0, -0.0, np.nan, np.nan], [1, 2, 3, 4]) == 3
+    assert table.find([-0.0, 0.0, np.nan]).values.tolist() == [2, 1, 4]
+
+
+@pytest.mark.parametrize("dtype", ["uint32", "int32", "uint64", "int64", "float32"])
+def test_the_key_of_all_ones_is_a_key_as_others(dtype: str) -> None:
+    ones = np.full(1, 0xFF, np.uint8).repeat(np.dtype(dtype).itemsize).view(dtype)
+    table = HashMap(dtype, "int64")
+    assert not table.contains(ones)[0]
+    assert table.insert(ones, [5]) == 1
+    assert table.find(ones).values.tolist() == [5]
+    assert len(table) == 1
+    assert table.erase(ones).tolist() == [True]
+    assert len(table) == 0
+    several = HashMultiMap(dtype, "int32")
+    several.insert(ones.repeat(3), [2, 1, 2])
+    assert several.find_all(ones).values.tolist() == [1, 2, 2]
+
+
+def test_sets_and_their_memory() -> None:
+    table = HashSet("int64")
+    assert table.statistics().nbytes == 0
+    assert table.insert(range(1000)) == 1000
+    assert table.items().tolist() == list(range(1000))
+    full = table.statistics()
+    assert (full.size, full.nbytes) == (1000, full.capacity * 8)
+    assert full.utilisation == 1000 / full.capacity
+    table.erase(range(10, 1000))
+    table.compact()
+    assert table.statistics().nbytes < full.nbytes
+    assert table.contains([9, 10]).tolist() == [True, False]
+    table.clear()
+    assert (len(table), table.statistics().nbytes) == (0, 0)
+
+
+def test_multimaps_erase_the_smallest_value() -> None:
+    table = HashMultiMap("int32", "float32")
+    table.insert([1, 1, 1, 2], [3.0, -1.0, 2.0, 5.0])
+    assert table.erase([1, 2, 2]).tolist() == [True, True, False]
+    assert table.find_all([1, 2]).values.tolist() == [2.0, 3.0]
+    assert table.erase_all([1, 1]).tolist() == [2, 0]
+    assert len(table) == 0
+
+
+def test_names_of_maps() -> None:
+    assert repr(HashMap("int32", float)) == "<headrace.HashMap (int32, float64) on cpu, 0 pairs>"
+    assert repr(HashSet("uint64")) == "<headrace.HashSet (uint64) on cpu, 0 keys>"
+    assert repr(HashMultiMap(np.int64, "float32")) == "<headrace.HashMultiMap (int64, float32) on cpu, 0 pairs>"
+
+
+def test_arrays_of_torch() -> None:
+    torch = pytest.importorskip("torch")
+    table = HashMap("int64", "float32")
+    table.insert(torch.tensor([3, 1]), torch.tensor([0.5, 0.25]))
+    found = table.find(torch.tensor([1, 2]))
+    assert torch.equal(found.values, torch.tensor([0.25, 0.0]))
+    assert found.found.tolist() == [True, False]

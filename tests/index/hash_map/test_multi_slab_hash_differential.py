@@ -1,0 +1,122 @@
+"""Replays random histories on the slab hash with several values for a key, in the fiber harness and on Python lists."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from headrace.index.hash_map.multi_slab_hash import MultiSlabHash
+from headrace.index.hash_map.slab_hash import Rows
+from headrace.index.hash_map.tuning import SlabTuning
+from headrace.testing.fibers.launcher import FiberLauncher
+from tests.index.hash_map.hash_map_cases import bits_of, numbers_of
+
+pytestmark = pytest.mark.fibers
+
+TYPES = {(4, 4): ("int32", "uint32"), (4, 8): ("float32", "int64"), (8, 4): ("uint64", "int32"), (8, 8): ("int64", "uint64")}
+
+
+class FiberMultiMap:
+    """A multimap in the harness, with arrays of NumPy."""
+
+    def __init__(self, widths: tuple[int, int], launcher: FiberLauncher, tuning: SlabTuning) -> None:
+        self.launcher, self.map = launcher, MultiSlabHash(launcher, widths, tuning=tuning)
+        self.key, self.value = TYPES[widths]
+
+    def rows(self, keys: NDArray[Any], values: NDArray[Any] | None = None) -> Rows:
+        """Return a batch."""
+        return Rows(self.launcher.put(keys), None if values is None else self.launcher.put(values), len(keys))
+
+    def insert(self, keys: NDArray[Any], values: NDArray[Any]) -> None:
+        """Insert pairs."""
+        self.map.insert(self.launcher, self.rows(keys, values))
+
+    def counts(self, keys: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the number of values of each key."""
+        counts = self.launcher.allocate(len(keys) * 8)
+        self.map.count(self.launcher, self.rows(keys), counts)
+        return self.launcher.fetch(counts).view(np.int64)
+
+    def find_all(self, keys: NDArray[Any]) -> list[list[int]]:
+        """Return the sorted bits of the values of each key."""
+        offsets = np.concatenate([[0], np.cumsum(self.counts(keys))])
+        values = self.launcher.allocate(int(offsets[-1]) * np.dtype(self.value).itemsize)
+        rows = self.map.copy_values(self.launcher, self.rows(keys), self.launcher.put(offsets), values)
+        found = self.launcher.fetch(values).view(self.value)
+        assert self.launcher.fetch(rows).view(np.uint32).tolist() == np.repeat(np.arange(len(keys)), np.diff(offsets)).tolist()
+        return [sorted(bits_of(found[begin:end])) for begin, end in pairwise(offsets)]
+
+    def erase_all(self, keys: NDArray[Any]) -> list[int]:
+        """Return the number of erased pairs of each row."""
+        counts = self.launcher.allocate(len(keys) * 8)
+        self.map.erase_all(self.launcher, self.rows(keys), counts)
+        found: list[int] = self.launcher.fetch(counts).view(np.int64).tolist()
+        return found
+
+    def items(self) -> Counter[tuple[int, int]]:
+        """Return the bits of all pairs."""
+        size = self.map.size
+        keys = self.launcher.allocate(size * np.dtype(self.key).itemsize)
+        values = self.launcher.allocate(size * np.dtype(self.value).itemsize)
+        self.map.items(self.launcher, keys, values)
+        fetched = self.launcher.fetch(keys).view(self.key), self.launcher.fetch(values).view(self.value)
+        return Counter(zip(*map(bits_of, fetched), strict=True))
+
+
+@pytest.mark.parametrize("widths", TYPES)
+@pytest.mark.parametrize(("order", "seed"), [("forward", 0), ("reverse", 0), ("random", 1), ("random", 2)])
+def test_histories(widths: tuple[int, int], order: str, seed: int) -> None:
+    random = np.random.default_rng(seed + widths[0])
+    table = FiberMultiMap(widths, FiberLauncher(order, seed), SlabTuning(threads=64, list_slabs=1.0))
+    oracle: dict[int, list[int]] = defaultdict(list)
+    for step in range(8):
+        keys = numbers_of(table.key, random, int(random.choice([1, 33, 200])), span=20)
+        values = numbers_of(table.value, random, len(keys))
+        table.insert(keys, values)
+        for key, value in zip(bits_of(keys), bits_of(values), strict=True):
+            oracle[key].append(value)
+        if step % 3 == 1:
+            few = keys[: len(keys) // 4 + 1]
+            assert table.erase_all(few) == [len(oracle.pop(key, [])) for key in bits_of(few)]
+        if step % 4 == 3:
+            table.map.compact(table.launcher)
+        assert table.find_all(keys) == [sorted(oracle[key]) for key in bits_of(keys)]
+    pairs = [(key, value) for key, many in oracle.items() for value in many]
+    assert table.items() == Counter(pairs)
+    assert table.map.size == len(pairs)
+
+
+@pytest.mark.parametrize("widths", TYPES)
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("key", [7, -1])
+def test_one_key_with_many_values(widths: tuple[int, int], seed: int, key: int) -> None:
+    """Warps of several blocks put slabs into one list. The key of all ones has a list of its own."""
+    launcher = FiberLauncher("random", seed, resident_blocks=8)
+    table = FiberMultiMap(widths, launcher, SlabTuning(threads=64, list_slabs=1.0))
+    keys = np.full(500, key).astype(f"i{widths[0]}").view(table.key)
+    values = np.arange(500).astype(table.value)
+    table.insert(keys, values)
+    assert table.find_all(keys[:1]) == [bits_of(values)]
+    assert table.items() == Counter(zip(bits_of(keys), bits_of(values), strict=True))
+    slabs, _ = table.map.chains(launcher)
+    assert table.map.slabs_in_use(launcher) == slabs  # races lose no slab
+    assert table.erase_all(keys[:3]) == [500, 0, 0]
+    assert table.counts(keys[:1]).tolist() == [0]
+    assert table.map.size == 0
+
+
+def test_a_full_table_is_compacted_before_it_grows() -> None:
+    """Slots that were erased inside of lists are found again by a rebuild."""
+    launcher = FiberLauncher("forward")
+    table = FiberMultiMap((4, 4), launcher, SlabTuning(threads=64, list_slabs=1.0, max_load=1e9))
+    keys, values = np.zeros(2000, "i4"), np.arange(2000, dtype="u4")
+    before = table.map.nbytes
+    for _ in range(12):
+        table.insert(keys, values)
+        assert table.erase_all(keys[:1]) == [2000]
+    assert table.map.nbytes < 2 * before

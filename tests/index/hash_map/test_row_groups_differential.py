@@ -1,0 +1,90 @@
+"""Compares distinct and matching rows of tables with Python dictionaries, also if most hashes collide."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import headrace
+from headrace import Column, Context, Table
+from headrace.index.hash_map.row_groups import HASH_BITS, HashedRows, first_rows, matching_rows
+
+ROWS = 400
+
+
+def table_of(seed: int, rows: int = ROWS, *, encode: str = "none") -> Table:
+    """Return a table of all types with few distinct values and nulls."""
+    random = np.random.default_rng(seed)
+    lines = ["i,f,s,l,b,d,x"]
+    texts = ["", "a", "ab", "Rome", "a text of more than twelve bytes", "a text of more than twelve bytez"]
+    floats = ["0.0", "-0.0", "nan", "1.5", ""]
+    for _ in range(rows):
+        picked = random.integers(0, [4, 5, 6, 6, 3, 3, 3])
+        integer, text = ["-1", "7", "", "2000000000"][picked[0]], texts[picked[2]]
+        date = ["2020-01-01", "1999-12-31", ""][picked[5]]
+        longer = texts[picked[3]] or "-"
+        lines.append(f'{integer},{floats[picked[1]]},"{text}",{longer},{["true", "false", ""][picked[4]]},{date},{picked[6]}.25')
+    dtypes: dict[str, Any] = {"i": "int32", "f": "float64", "s": "string", "l": "large_string", "b": "bool", "d": "date32"}
+    if encode != "none":
+        dtypes |= {"s": encode, "l": encode}
+    return headrace.read_csv("\n".join(lines).encode(), dtypes={**dtypes, "x": "decimal128(10, 2)"}, header=True)
+
+
+def words_of(column: Column) -> list[Any]:
+    """Return values such that equal ones are equal in Python; None for null."""
+    return [
+        "nan" if isinstance(value, float) and math.isnan(value) else (value if value is None else (value,))
+        for value in column.to_pylist()
+    ]
+
+
+def rows_of(table: Table, names: list[str]) -> list[tuple[Any, ...]]:
+    """Return the rows as tuples."""
+    return list(zip(*(words_of(table[name]) for name in names), strict=True))
+
+
+NAMES = (["i"], ["f"], ["s"], ["l"], ["b"], ["d"], ["x"], ["i", "s"], ["s", "f", "b"], ["x", "d", "i", "l"])
+
+
+@pytest.mark.parametrize("names", NAMES, ids="".join)
+@pytest.mark.parametrize("bits", [HASH_BITS, 1])
+def test_first_rows(names: list[str], bits: int) -> None:
+    table = table_of(1)
+    rows = rows_of(table, names)
+    firsts: dict[Any, int] = {}
+    expected = [firsts.setdefault(row, number) for number, row in enumerate(rows)]
+    for part in (table, table[3:300]):
+        found = first_rows(HashedRows.of(part.columns, names, Context(), bits))
+        if len(part) == ROWS:
+            assert found.tolist() == expected
+        else:
+            inner: dict[Any, int] = {}
+            assert found.tolist() == [inner.setdefault(row, number) for number, row in enumerate(rows[3:300])]
+
+
+@pytest.mark.parametrize("encode", ["none", "string_view", "dictionary"])
+@pytest.mark.parametrize("names", NAMES, ids="".join)
+@pytest.mark.parametrize("bits", [HASH_BITS, 2])
+def test_matching_rows(names: list[str], bits: int, encode: str) -> None:
+    table, other = table_of(2), table_of(3, 30, encode=encode)[1:]
+    firsts: dict[Any, int] = {}
+    for number, row in enumerate(rows_of(other, names)):
+        firsts.setdefault(row, number)
+    expected = [-1 if None in row else firsts.get(row, -1) for row in rows_of(table, names)]
+    hashed = [HashedRows.of(part.columns, names, Context(threads=2), bits) for part in (table, other)]
+    assert matching_rows(*hashed).tolist() == expected
+
+
+def test_many_rows() -> None:
+    random = np.random.default_rng(4)
+    numbers = random.integers(0, 50_000, 200_000)
+    table = headrace.read_csv(b"n\n" + "\n".join(map(str, numbers.tolist())).encode())
+    assert np.sort(np.array(table.unique().to_pydict()["n"])).tolist() == np.unique(numbers).tolist()
+    counts = table.value_counts()
+    assert counts["count"].to_numpy().sum() == 200_000
+    assert dict(zip(*counts.to_pydict().values(), strict=True)) == dict(zip(*np.unique(numbers, return_counts=True), strict=True))
+    places = table.lookup(counts, "n")
+    assert (counts["n"].to_numpy()[places] == numbers).all()

@@ -1,0 +1,168 @@
+"""Replays random histories on the slab hash in the fiber harness and on Python dictionaries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from headrace import MemoryLimitError
+from headrace.index.hash_map.slab_hash import Rows, SlabHash
+from headrace.index.hash_map.tuning import SlabTuning
+from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
+from tests.index.hash_map.hash_map_cases import MapOracle, bits_of, numbers_of
+
+pytestmark = pytest.mark.fibers
+
+SMALL = SlabTuning(threads=64)
+BATCHES = (1, 7, 31, 32, 33, 64, 200)
+WIDTHS = {
+    (4, 0): ("uint32", ""),
+    (4, 4): ("int32", "uint32"),
+    (8, 0): ("int64", ""),
+    (4, 8): ("float32", "int64"),
+    (8, 4): ("uint64", "int32"),
+    (8, 8): ("int64", "uint64"),
+}
+
+
+@dataclass
+class FiberMap:
+    """A slab hash in the harness, with arrays of NumPy."""
+
+    launcher: FiberLauncher
+    map: SlabHash
+    key: str
+    value: str
+
+    @classmethod
+    def of(cls, widths: tuple[int, int], launcher: FiberLauncher, tuning: SlabTuning = SMALL) -> FiberMap:
+        """Return an empty map."""
+        return cls(launcher, SlabHash(launcher, widths, tuning=tuning), *WIDTHS[widths])
+
+    def rows(self, keys: NDArray[Any], values: NDArray[Any] | None = None) -> Rows:
+        """Return a batch."""
+        return Rows(self.launcher.put(keys), None if values is None else self.launcher.put(values), len(keys))
+
+    def upsert(self, keys: NDArray[Any], values: NDArray[Any] | None, reduce: str) -> int:
+        """Return the number of keys added."""
+        return self.map.upsert(self.launcher, self.rows(keys, values), reduce, np.dtype(self.value or "u4").kind)
+
+    def find(self, keys: NDArray[Any]) -> tuple[list[int] | None, list[bool]]:
+        """Return bits of values and whether each key is present."""
+        found = self.launcher.allocate(len(keys))
+        values = self.launcher.allocate(len(keys) * np.dtype(self.value).itemsize) if self.value else None
+        self.map.find(self.launcher, self.rows(keys), values, found)
+        return None if values is None else bits_of(self.launcher.fetch(values).view(self.value)), self.flags(found)
+
+    def flags(self, found: HostBuffer) -> list[bool]:
+        """Return flags of a buffer."""
+        return self.launcher.fetch(found).view(bool).tolist()
+
+    def items(self) -> list[tuple[int, int]]:
+        """Return the bits of all pairs, by key."""
+        size = self.map.size
+        keys = self.launcher.allocate(size * np.dtype(self.key).itemsize)
+        values = self.launcher.allocate(size * np.dtype(self.value or "u4").itemsize, fill=0)
+        self.map.items(self.launcher, keys, values)
+        fetched = self.launcher.fetch(keys).view(self.key), self.launcher.fetch(values).view(self.value or "u4")
+        return sorted(zip(*map(bits_of, fetched), strict=True))
+
+
+def _operate(table: FiberMap, oracle: MapOracle, keys: NDArray[Any], random: np.random.Generator) -> None:
+    values = numbers_of(table.value or "uint32", random, len(keys))
+    if not table.value:
+        values[:] = 0
+    reductions = ["last", "first", "sum", "min", "max"] if table.value else ["first"]
+    match random.integers(0, 5):
+        case 0 | 1 | 2:
+            reduce = str(random.choice(reductions))
+            assert table.upsert(keys, values if table.value else None, reduce) == oracle.upsert(keys, values, reduce)
+        case 3 if table.value:
+            found = table.launcher.allocate(len(keys))
+            table.map.replace(table.launcher, table.rows(keys, values), found)
+            assert table.flags(found) == oracle.replace(keys, values)
+        case _:
+            found = table.launcher.allocate(len(keys))
+            table.map.erase(table.launcher, table.rows(keys), found)
+            assert table.flags(found) == oracle.erase(keys)
+
+
+@pytest.mark.parametrize("widths", WIDTHS)
+@pytest.mark.parametrize(("order", "seed"), [("forward", 0), ("reverse", 0), ("random", 1), ("random", 2)])
+def test_histories(widths: tuple[int, int], order: str, seed: int) -> None:
+    random = np.random.default_rng(seed + widths[0])
+    table, oracle = FiberMap.of(widths, FiberLauncher(order, seed)), MapOracle()
+    for step in range(12):
+        keys = numbers_of(table.key, random, int(random.choice(BATCHES)))
+        _operate(table, oracle, keys, random)
+        values, found = table.find(keys)
+        expected = oracle.find(keys, table.value or "uint32")
+        assert (values or expected[0], found) == expected
+        if step % 5 == 4:
+            table.map.compact(table.launcher)
+    assert table.map.size == len(oracle.pairs)
+    assert table.items() == oracle.items(table.value or "uint32")
+
+
+@pytest.mark.parametrize("widths", WIDTHS)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_lists_of_many_slabs(widths: tuple[int, int], seed: int) -> None:
+    """All keys have one bucket, so that warps of several blocks append slabs to the same list."""
+    launcher = FiberLauncher("random", seed, resident_blocks=8)
+    table, random = FiberMap.of(widths, launcher, SlabTuning(threads=64, max_load=1e9)), np.random.default_rng(seed)
+    keys = random.permutation(np.repeat(np.arange(300), 2)).astype(table.key)
+    values = np.arange(600).astype(table.value or "u4")
+    oracle = MapOracle()
+    assert table.upsert(keys, values if table.value else None, "last" if table.value else "first") == 300
+    oracle.upsert(keys, values if table.value else values * 0, "last")
+    assert table.items() == oracle.items(table.value or "uint32")
+    slabs, longest = table.map.chains(launcher)
+    slots = 120 // sum(widths)
+    assert slabs - 1 == longest  # the second bucket is that of the escaped key
+    assert -(-300 // slots) <= longest <= 300 // slots + 2
+    assert table.map.slabs_in_use(launcher) == slabs  # races lose no slab
+
+
+class LimitedLauncher(FiberLauncher):
+    """A launcher that refuses large buffers."""
+
+    max_bytes = 1 << 30
+
+    def allocate(self, nbytes: int, *, fill: int | None = None) -> HostBuffer:
+        """Allocate a buffer of at most `max_bytes`."""
+        if nbytes > self.max_bytes:
+            raise MemoryLimitError("no more memory")
+        return super().allocate(nbytes, fill=fill)
+
+
+@pytest.mark.parametrize("widths", WIDTHS)
+def test_refused_memory_changes_nothing(widths: tuple[int, int]) -> None:
+    launcher = LimitedLauncher("random", 4)
+    table = FiberMap.of(widths, launcher, SlabTuning(threads=64, list_slabs=0))
+    keys = np.arange(700).astype(table.key)
+    values = keys.astype(table.value) if table.value else None
+    reduce = "last" if table.value else "first"
+    table.upsert(keys[:100], None if values is None else values[:100] * 0, reduce)
+    before = table.items()
+    launcher.max_bytes = table.map.nbytes
+    with pytest.raises(MemoryLimitError):
+        table.upsert(keys[50:], None if values is None else values[50:], reduce)
+    assert table.items() == before
+    assert table.map.size == 100
+    launcher.max_bytes = 1 << 30
+    assert table.upsert(keys[50:], None if values is None else values[50:], reduce) == 600
+    assert table.find(keys)[1] == [True] * 700
+
+
+def test_a_full_table_grows_although_the_first_attempt_was_refused() -> None:
+    """A batch that repeats few keys needs no memory, and is inserted although there is none for the whole batch."""
+    launcher = LimitedLauncher("random", 5)
+    table = FiberMap.of((4, 4), launcher, SlabTuning(threads=64, list_slabs=0))
+    keys = np.arange(1000, dtype="i4") % 5
+    launcher.max_bytes = 4500
+    assert table.upsert(keys, keys.astype("u4"), "sum") == 5
+    assert table.find(np.arange(6, dtype="i4"))[0] == [0, 200, 400, 600, 800, 0]
