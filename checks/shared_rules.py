@@ -26,6 +26,8 @@ SHARED = (
     "arrange/search/search.hpp",
     "query/find/pattern/fold.hpp",
     "query/find/pattern/window.hpp",
+    "index/sorted_map/level.hpp",
+    "index/sorted_map/gpu/cut_task.hpp",
     "arrange/sort/sort_key.hpp",
     "structure/dfa.hpp",
     "structure/emit.hpp",

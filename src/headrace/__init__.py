@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from headrace.index.hash_map.hash_map import HashMap
     from headrace.index.hash_map.hash_multi_map import HashMultiMap
     from headrace.index.hash_map.hash_set import HashSet
+    from headrace.index.sorted_map.reads import MapSnapshot
+    from headrace.index.sorted_map.sorted_map import SortedMap
     from headrace.primitives.cumulative import cumsum, cumulative_sum
     from headrace.primitives.scan import reduce, scan
     from headrace.primitives.select import select
@@ -75,6 +77,7 @@ _MODULES = {
     "HashMultiMap": "headrace.index.hash_map.hash_multi_map",
     "HashSet": "headrace.index.hash_map.hash_set",
     "HeadraceError": "headrace.core.errors",
+    "MapSnapshot": "headrace.index.sorted_map.reads",
     "MemoryLimitError": "headrace.core.errors",
     "MissingDependencyError": "headrace.core.errors",
     "NoMatchError": "headrace.core.errors",
@@ -87,6 +90,7 @@ _MODULES = {
     "Position": "headrace.api.report",
     "Report": "headrace.api.report",
     "Scan": "headrace.api.scan.scan",
+    "SortedMap": "headrace.index.sorted_map.sorted_map",
     "Sniffed": "headrace.api.sniffed",
     "SourceError": "headrace.core.errors",
     "Table": "headrace.api.table",
@@ -144,6 +148,7 @@ __all__ = [
     "HashMultiMap",
     "HashSet",
     "HeadraceError",
+    "MapSnapshot",
     "MemoryLimitError",
     "MissingDependencyError",
     "NoMatchError",
@@ -157,6 +162,7 @@ __all__ = [
     "Report",
     "Scan",
     "Sniffed",
+    "SortedMap",
     "SourceError",
     "Table",
     "UnknownColumnError",

@@ -235,6 +235,7 @@ NB_MODULE(_native, m) {
     headrace::bind_arrange(m);
     headrace::bind_search(m);
     headrace::bind_hash_map(m);
+    headrace::bind_sorted_map(m);
     headrace::bind_find(m);
     nanobind::register_exception_translator(&headrace::translate_exception);  // the last one is asked first
 }
