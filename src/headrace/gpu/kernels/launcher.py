@@ -109,6 +109,9 @@ class Launcher(Protocol):
     def current(self) -> AbstractContextManager[None]:
         """Return a context in which this thread may use the launcher. On exit the thread's current device is restored."""
 
+    def lasting(self) -> Launcher:
+        """Return a launcher of the same device and stream that needs no stream of the caller, for fetches after a call."""
+
     def allocate(self, nbytes: int, *, fill: int | None = None) -> DeviceBuffer:
         """Allocate `nbytes`, each byte set to `fill` unless it is None."""
 
@@ -202,6 +205,11 @@ class GpuLauncher:
                 yield
             finally:
                 Event(self._card).record(self._stream).hold(stream)
+
+    def lasting(self) -> GpuLauncher:
+        """See `Launcher.lasting`."""
+        budget, crossings = self._budget, self._crossings
+        return GpuLauncher(self._card, stream=self._stream, budget=budget, crossings=crossings, copier=self._copier)
 
     @property
     def crossings(self) -> Crossings:
