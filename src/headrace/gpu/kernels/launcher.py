@@ -73,7 +73,7 @@ class BufferGroup(Protocol):
         """Reduce each buffer to `sizes` bytes; none may grow."""
 
     def drop(self, numbers: Sequence[int], /) -> None:
-        """Release the buffers with these indices; they are not accessed again."""
+        """Release the buffers with these indices, all of a range at once; they are not accessed again."""
 
     def join(self, others: Any, /) -> None:
         """Append buffers of the same launcher."""

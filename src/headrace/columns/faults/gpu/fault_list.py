@@ -110,7 +110,7 @@ class _RejectsTable:
         Number of rejected records that were counted as filled.
     """
 
-    rejects: dict[str, Column]
+    rejects: Mapping[str, Column]
     faults: int
     rejected_short: int
 
@@ -449,11 +449,12 @@ class FaultList:
                 table[name] = source_positions(table[name], self._decoded)
         return _RejectsTable(table, faults, rejected_short)
 
-
     def _table_later(self, later: FaultyRecords) -> _RejectsTable:
         """Return the table of rejects of faults on the GPU, which is built when it is looked at."""
         summary = later.summary
-        rest = _LaterTable(self._launcher.lasting(), later.gather(self._launcher), self._dialect, self._plan, self._begin, self._types)
+        rest = _LaterTable(
+            self._launcher.lasting(), later.gather(self._launcher), self._dialect, self._plan, self._begin, self._types
+        )
         return _RejectsTable(later_rejects(partial(rest.build, self._order)), summary.own + summary.of_fields, 0)
 
 
