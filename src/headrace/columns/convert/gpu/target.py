@@ -9,7 +9,6 @@ from headrace.columns.convert.gpu.tuning import ALL_FAMILIES, ConvertTuning, Pro
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 from headrace.structure.gpu.launches import SearchTuning
 
-
 _WIDE_RECORD = 64
 """Fields of a record from which on `GpuTuning.wide_rows` is chosen. Such a record has as many bytes at least."""
 

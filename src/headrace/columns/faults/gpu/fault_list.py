@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,9 @@ from headrace.columns.buffers.source_positions import source_positions
 from headrace.columns.column import Column
 from headrace.columns.convert.gpu.column_group import ColumnGroupBuffers
 from headrace.columns.convert.gpu.layouts import FAULT, FAULT_COLLECTED, FAULT_DEFERRED, FaultListing
-from headrace.columns.faults.gpu.faulty_records import FaultyRecords, GatheredRecords, later_rejects
+from headrace.columns.faults.gpu.faulty_records import FaultyRecords
 from headrace.columns.faults.gpu.gather_records import LocatedRecords, RecordTexts
+from headrace.columns.faults.gpu.later_rejects import LaterRejects
 from headrace.columns.faults.gpu.remove_rows import remove_rows
 from headrace.columns.faults.gpu.resolve import NO_TEXTS, FieldsOnHost, See
 from headrace.columns.faults.gpu.sorted_faults import NO_FAULTS, SortedFaults, is_first, kind_bit, merged, sort_faults
@@ -39,9 +40,10 @@ from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
 MAX_FAULTS = 4096
-"""Capacity of a short text's first list. Those of longer texts hold one fault for each 256 to 2,048 bytes."""
-_LONGER_TEXTS = ((48 << 20, 64), (8 << 20, 8))
-"""Bytes of a text, and the factor for the first list of such a text or a longer one."""
+"""Capacity of a short text's first list."""
+_LONGER_TEXTS = ((384 << 20, 256), (48 << 20, 64), (8 << 20, 8))
+"""Bytes of a text, and the factor for the first list of such a text or a longer one. Lists of up to 768 MiB have a fault for
+each 768 to 2,048 bytes of text, or for fewer bytes."""
 _RAISES_DEFERRED = 1 << 31
 _ENCODING, _QUOTE = FAULT_KINDS.index("encoding"), FAULT_KINDS.index("quote")
 _NEVER = 2**64 - 1
@@ -451,42 +453,9 @@ class FaultList:
 
     def _table_later(self, later: FaultyRecords) -> _RejectsTable:
         """Return the table of rejects of faults on the GPU, which is built when it is looked at."""
-        summary = later.summary
-        rest = _LaterTable(
-            self._launcher.lasting(), later.gather(self._launcher), self._dialect, self._plan, self._begin, self._types
-        )
-        return _RejectsTable(later_rejects(partial(rest.build, self._order)), summary.own + summary.of_fields, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class _LaterTable:
-    """The parts of a table of rejects. They do not refer to the text.
-
-    Parameters
-    ----------
-    launcher, faults
-        Execution context of the kernels, and the faults on the GPU.
-    dialect, plan, begin
-        As for `FaultList`.
-    types
-        Types of the columns.
-    """
-
-    launcher: Launcher
-    faults: GatheredRecords
-    dialect: _native.Dialect
-    plan: LoadPlan
-    begin: int
-    types: list[DataType | None]
-
-    def build(self, order: list[int]) -> Mapping[str, Column]:
-        """Fetch the faults, and return the table; `order`: rank of each kind."""
-        launcher, faults = self.launcher, self.faults
-        with launcher.current(), native_errors():
-            listed, texts = faults.fetch(launcher, order, self.plan.threads)
-            given = (_native.Source.from_bytes(b""), self.dialect, self.plan, self.begin, self.types)
-            columns, rows, _, _ = _native.rejects(*given, listed.view(np.uint8), texts)
-        return rejects_of(dict(columns), rows)
+        launcher, summary = self._launcher, later.summary
+        given = LaterRejects(launcher.lasting(), later.gather(launcher), self._dialect, self._plan, self._begin, self._types)
+        return _RejectsTable(given.table(self._order), summary.own + summary.of_fields, 0)
 
 
 def first_capacity(nbytes: int) -> int:

@@ -16,7 +16,7 @@ constexpr u32 threads = HR_THREADS;
 
 // Marks the records of all faults, and those with faults of their own, in bitmaps of zeros. Summarizes the faults.
 extern "C" __global__ void __launch_bounds__(threads)
-    mark_records(const FieldFault* faults, u64 count, u32* marks, u32* own_marks, FaultSummary* summary) {
+    mark_records(const FieldFault* faults, u64 count, u32* marks, u32* record_marks, FaultSummary* summary) {
     const u64 number = u64{blockIdx.x} * threads + threadIdx.x;
     const bool is_listed = number < count;
     u32 record_kinds = 0, field_kinds = 0;
@@ -26,7 +26,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         const u32 bit = 1u << (record % 32), kind = 1u << (faults[number].kind % 32);
         const bool is_own = faults[number].column == NO_FIELD;
         atomicOr(&marks[record / 32], bit);
-        if (is_own) is_new = (atomicOr(&own_marks[record / 32], bit) & bit) == 0;
+        if (is_own) is_new = (atomicOr(&record_marks[record / 32], bit) & bit) == 0;
         (is_own ? record_kinds : field_kinds) = kind;
     }
     const u32 of_records = __reduce_or_sync(tile::all_lanes, record_kinds);

@@ -1,22 +1,18 @@
-"""Finds the records of listed faults on a GPU (faulty_records.cu), and holds their texts until the rejects are looked at."""
+"""Finds the records of listed faults on a GPU (faulty_records.cu), and gathers their texts there."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.column import Column
 from headrace.columns.convert.gpu.layouts import FAULT, NO_FIELD
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
 from headrace.columns.faults.gpu.gather_records import BATCH_BYTES, LocatedRecords, RecordPlaces, RecordTexts
 from headrace.columns.faults.gpu.sorted_faults import is_first, sort_faults
-from headrace.columns.faults.rejects import no_rejects
-from headrace.core.lazy import LazyMapping, LazySequence
 from headrace.core.layouts.layout import layout
-from headrace.core.process_lock import process_lock
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
 
 _SUMMARY = layout("FaultSummary")
@@ -62,10 +58,10 @@ class FaultyRecords:
         self._located, self._records, words, count = located, records, records // 32 + 1, self.count
         self._places = places = RecordPlaces(launcher, count, _SUMMARY.size)
         summary, text = places.tail, located.text
-        marks, own_marks = launcher.allocate_group([4 * words, 4 * words])
+        marks, record_marks = launcher.allocate_group([4 * words, 4 * words])
         ranks, self._begins, self.numbers = launcher.allocate_group([], [8 * words, 8 * count, 8 * count])
         shape = Shape(_DEFINES, -(-count // _THREADS), _THREADS)
-        launcher.launch(_MARK, shape, [faults, count, marks, own_marks, summary])
+        launcher.launch(_MARK, shape, [faults, count, marks, record_marks, summary])
         launcher.launch(_COUNT, Shape(_DEFINES, -(-words // _THREADS), _THREADS), [marks, words, ranks])
         scan_string_sizes(launcher, ranks, (words, 1), BufferSlice(summary, _SUMMARY.offset("records"), 8))
         launcher.launch(_LIST, shape, [faults, count, marks, ranks, summary, text.nbytes, self._begins, self.numbers])
@@ -75,7 +71,7 @@ class FaultyRecords:
 
     @property
     def are_gathered(self) -> bool:
-        """Whether `texts` would return the texts of all records, and they are no more than `BATCH_BYTES`."""
+        """True if `gather` can copy the texts of all records, and they have at most `BATCH_BYTES`."""
         return not self.summary.ungathered and self.summary.bytes <= BATCH_BYTES and self._located.whole is not None
 
     def gather(self, launcher: Launcher) -> GatheredRecords:
@@ -119,30 +115,3 @@ class GatheredRecords:
         if found.has_repeats:
             faults = faults[is_first(faults["record"]) | (faults["column"] != NO_FIELD)]
         return faults, texts
-
-
-def later_rejects(build: Callable[[], Mapping[str, Column]]) -> LazyMapping[Column]:
-    """Return a table of rejects that is built when one of its columns is first accessed."""
-    names = no_rejects().names
-    built = _OneResult(build)
-    return LazyMapping(
-        {name: number for number, name in enumerate(names)}, LazySequence(len(names), lambda number: built()[names[number]])
-    )
-
-
-_building = process_lock()
-
-
-class _OneResult:
-    """Calls a function once, from any thread, and then releases it."""
-
-    def __init__(self, build: Callable[[], Mapping[str, Column]]) -> None:
-        self._build: Callable[[], Mapping[str, Column]] | None = build
-        self._result: Mapping[str, Column] = {}
-
-    def __call__(self) -> Mapping[str, Column]:
-        with _building:
-            if self._build is not None:
-                self._result = self._build()
-                self._build = None
-        return self._result
