@@ -12,7 +12,7 @@ import headrace
 from headrace.columns.column import Column
 from headrace.core.buffer import copy_of
 from headrace.encode.texts import as_dictionary, as_views
-from headrace.encode.texts_gpu import StringColumnBuffers, TextShape, string_views, text_dictionary
+from headrace.encode.texts_gpu import StringColumnBuffers, TextShape, run_together, string_views, text_dictionary
 from headrace.testing.fibers.launcher import FiberLauncher
 
 pytestmark = pytest.mark.fibers
@@ -52,7 +52,7 @@ def test_views(rows, large, few):
     launcher = FiberLauncher("random", rows)
     column = column_of(random.Random(rows), rows, large, few)
     expected = as_views(column, 2)
-    found = string_views(launcher, buffers_of(launcher, column), SHAPE)
+    found = run_together(launcher, [string_views(launcher, buffers_of(launcher, column), SHAPE)])[0]
     assert found is not None
     assert bytes_of(launcher, found[0]) == bytes(expected.values)
     assert [bytes_of(launcher, buffer) for buffer in found[1]] == [bytes(data) for data in expected.data]
@@ -62,7 +62,8 @@ def test_views(rows, large, few):
 def test_views_in_several_buffers(most):
     launcher = FiberLauncher("random", most)
     column = column_of(random.Random(most), 700, False, False)
-    found = string_views(launcher, buffers_of(launcher, column), TextShape(threads=64, max_viewed=most))
+    shape = TextShape(threads=64, max_viewed=most)
+    found = run_together(launcher, [string_views(launcher, buffers_of(launcher, column), shape)])[0]
     if most == 200:
         assert found is None  # one text is longer
         return
@@ -84,8 +85,23 @@ def test_dictionaries(rows, large, few, seed):
     column = column_of(random.Random(rows), rows, large, few)
     expected = as_dictionary(column, 2)
     assert expected.dictionary is not None and expected.dictionary.offsets is not None
-    codes, texts, count = text_dictionary(launcher, buffers_of(launcher, column), SHAPE)
+    codes, texts, count = run_together(launcher, [text_dictionary(launcher, buffers_of(launcher, column), SHAPE)])[0]
     assert bytes_of(launcher, codes) == bytes(expected.values)
     assert count == expected.dictionary.length
     assert bytes_of(launcher, texts.offsets) == bytes(expected.dictionary.offsets)
     assert bytes_of(launcher, texts.values) == bytes(expected.dictionary.values)
+
+
+def test_columns_are_encoded_together():
+    """Columns whose conversions have different numbers of steps wait for each other's, and keep their order."""
+    rng, launcher = random.Random(5), FiberLauncher("random", 5)
+    columns = [column_of(rng, rows, False, few) for rows, few in ((0, True), (300, False), (70, True), (900, False))]
+    shape = TextShape(threads=64, slots=64)
+    before = launcher.waits
+    found = run_together(launcher, [text_dictionary(launcher, buffers_of(launcher, column), shape) for column in columns])
+    assert launcher.waits - before <= 4 * len(columns)
+    for column, (codes, texts, count) in zip(columns, found, strict=True):
+        expected = as_dictionary(column, 1)
+        assert expected.dictionary is not None
+        assert (bytes_of(launcher, codes), count) == (bytes(expected.values), expected.dictionary.length)
+        assert bytes_of(launcher, texts.values) == bytes(expected.dictionary.values)

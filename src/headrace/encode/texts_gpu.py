@@ -1,10 +1,15 @@
-"""Launches views.cu and dictionary.cu: converts text columns on a GPU to string views and dictionaries."""
+"""Launches views.cu and dictionary.cu: converts text columns on a GPU to string views and dictionaries.
+
+The conversion of a column waits for sizes. Those of several columns wait together: each is a generator, which yields the buffer
+whose content it needs (`run_together`).
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +38,27 @@ _INITIAL_SLOTS, _SLOT_GROWTH = 1 << 16, 16
 """Slots of the first hash table, and the factor of each larger table."""
 _MAX_INT32 = 0x7FFFFFFF
 _SEED = int.from_bytes(os.urandom(8), "little") | 1
+_MAX_TOGETHER = 4
+"""Columns that are encoded together. Each takes scratch memory of 8 bytes a row."""
+
+ResultT = TypeVar("ResultT")
+Steps = Generator[DeviceBuffer, NDArray[np.uint8], ResultT]
+"""The steps of a conversion. It yields buffers that it needs on the host, and is sent their bytes."""
+
+
+def run_together(launcher: Launcher, conversions: Sequence[Steps[ResultT]]) -> list[ResultT]:
+    """Run conversions step by step, and return their results. The host waits once for the same step of all."""
+    results: dict[int, ResultT] = {}
+    sent: dict[int, Any] = dict.fromkeys(range(len(conversions)))
+    while sent:
+        wanted: dict[int, DeviceBuffer] = {}
+        for number, found in sent.items():
+            try:
+                wanted[number] = conversions[number].send(found)
+            except StopIteration as end:
+                results[number] = end.value
+        sent = {number: launcher.fetch(buffer) for number, buffer in wanted.items()}
+    return [results[number] for number in range(len(conversions))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +117,19 @@ class StringColumnBuffers:
         return result
 
 
-def encoded_on_gpu(launcher: Launcher, column: Column, given: DataType | None, inferred: DataType | None) -> Column:
-    """Encode a column that was just loaded on a GPU, as `headrace.encode.texts.encoded`.
+def encoded_on_gpu(
+    launcher: Launcher, columns: Sequence[Column], given: Sequence[DataType | None], inferred: DataType | None
+) -> list[Column]:
+    """Encode columns that were just loaded on a GPU, as `headrace.encode.texts.encoded`.
+
+    Parameters
+    ----------
+    launcher
+        Execution context of the kernels.
+    columns, given
+        The columns, and their types if they are given.
+    inferred
+        The type of other columns of strings, if it is not string.
 
     Raises
     ------
@@ -101,18 +138,26 @@ def encoded_on_gpu(launcher: Launcher, column: Column, given: DataType | None, i
     MemoryLimitError
         Both forms together exceed the memory limit.
     """
+    result: list[Column] = []
+    for first in range(0, len(columns), _MAX_TOGETHER):
+        pairs = zip(columns[first : first + _MAX_TOGETHER], given[first : first + _MAX_TOGETHER], strict=True)
+        result += run_together(launcher, [_encoded(launcher, column, type_, inferred) for column, type_ in pairs])
+    return result
+
+
+def _encoded(launcher: Launcher, column: Column, given: DataType | None, inferred: DataType | None) -> Steps[Column]:
     form = wanted_form(column, given, inferred)
     if not form:
         return column
     parts: Any = column
     texts = StringColumnBuffers(parts.offsets, parts.values, parts.validity, column.length, column.type.bits // 8)
     if form == "dictionary":
-        codes, distinct, count = text_dictionary(launcher, texts)
+        codes, distinct, count = yield from text_dictionary(launcher, texts)
         result = new_column(
             type_named("string"), count, 0, launcher.result(distinct.values), offsets=launcher.result(distinct.offsets)
         )
         return replace(column, type=DataType("dictionary"), values=launcher.result(codes), offsets=None, dictionary=result)
-    views = string_views(launcher, texts)
+    views = yield from string_views(launcher, texts)
     if views is None:
         return column
     data = tuple(launcher.result(buffer) for buffer in views[1])
@@ -121,10 +166,10 @@ def encoded_on_gpu(launcher: Launcher, column: Column, given: DataType | None, i
 
 def string_views(
     launcher: Launcher, texts: StringColumnBuffers, shape: TextShape = TEXT_SHAPE
-) -> tuple[DeviceBuffer, list[DeviceBuffer]] | None:
+) -> Steps[tuple[DeviceBuffer, list[DeviceBuffer]] | None]:
     """Return views, and the buffers of texts of more than 12 bytes; None if a text is too long for a buffer.
 
-    The host waits once. Memory: 16 bytes per row, the long texts, and 8 bytes per block of rows.
+    There is one step. Memory: 16 bytes per row, the long texts, and 8 bytes per block of rows.
     """
     blocks = -(-texts.rows // shape.rows)
     views = launcher.allocate(texts.rows * 16)
@@ -134,7 +179,7 @@ def string_views(
     grid = Shape(defines, blocks, shape.threads)
     begins = launcher.allocate(blocks * 8)
     launcher.launch(_MEASURE_VIEWS, grid, [packed, begins])
-    long_bytes = _scanned(launcher, begins, blocks)
+    long_bytes = yield from _scanned(launcher, begins, blocks)
     limits = _limits(launcher, texts, begins, long_bytes, shape)
     if limits is None:
         return None
@@ -145,11 +190,11 @@ def string_views(
     return views, [buffer for buffer in buffers if buffer.nbytes]
 
 
-def _scanned(launcher: Launcher, sizes: DeviceBuffer, count: int) -> int:
-    """Replace sizes in device memory by their sums before each, and return the sum of all. The host waits."""
+def _scanned(launcher: Launcher, sizes: DeviceBuffer, count: int) -> Steps[int]:
+    """Replace sizes in device memory by their sums before each, and return the sum of all."""
     total = launcher.allocate(8)
     scan_string_sizes(launcher, sizes, (count, 1), total)
-    return int(launcher.fetch(total).view(np.uint64)[0])
+    return int((yield total).view(np.uint64)[0])
 
 
 def _limits(
@@ -180,10 +225,10 @@ def _limits(
 
 def text_dictionary(
     launcher: Launcher, texts: StringColumnBuffers, shape: TextShape = TEXT_SHAPE
-) -> tuple[DeviceBuffer, StringColumnBuffers, int]:
+) -> Steps[tuple[DeviceBuffer, StringColumnBuffers, int]]:
     """Return codes, the distinct texts in the order of their first rows, and their number.
 
-    The host waits twice, and once more for each hash table that was too small. Memory: 8 bytes per row, and 24 to 500 bytes
+    There are two steps, and one more for each hash table that was too small. Memory: 8 bytes per row, and 24 to 500 bytes
     per distinct text.
 
     Raises
@@ -194,6 +239,7 @@ def text_dictionary(
     if not texts.rows:
         return launcher.allocate(0), StringColumnBuffers(launcher.put(np.zeros(1, np.int32)), launcher.allocate(0), None, 0, 4), 0
     table = _DistinctTable(launcher, texts, shape)
+    yield from table.fill(launcher)
     count = table.count
     if count > _MAX_INT32:
         raise HeadraceError("more than 2147483647 distinct texts; read them as string")
@@ -204,7 +250,7 @@ def text_dictionary(
     codes = launcher.allocate(texts.rows * 4)
     launcher.launch(_NUMBER, table.grid, [table.packed, begins, codes_of, rows, places])
     launcher.launch(_CODES, table.grid, [table.packed, codes_of, codes])
-    nbytes = _scanned(launcher, places, count)
+    nbytes = yield from _scanned(launcher, places, count)
     if nbytes > _MAX_INT32:
         raise HeadraceError("distinct texts of more than 2147483647 bytes; read them as large_string")
     result = StringColumnBuffers(launcher.allocate((count + 1) * 4), launcher.allocate(nbytes), None, count, 4)
@@ -220,17 +266,20 @@ class _DistinctTable:
     def __init__(self, launcher: Launcher, texts: StringColumnBuffers, shape: TextShape) -> None:
         self.blocks = -(-texts.rows // shape.rows)
         self.grid = Shape({"HR_THREADS": shape.threads}, self.blocks, shape.threads)
-        where, used_slots = launcher.allocate(texts.rows * 4), launcher.allocate(8)
+        self._texts, self.slots, self.count = texts, shape.slots, 0
+        self._where, self._used_slots = launcher.allocate(texts.rows * 4), launcher.allocate(8)
+
+    def fill(self, launcher: Launcher) -> Steps[None]:
+        """Insert the texts."""
+        where, used_slots = self._where, self._used_slots
         task: NDArray[np.void] = np.zeros(1, _DISTINCT_TEXTS.dtype)
-        self.slots = shape.slots
         while True:
-            table = launcher.allocate(self.slots * 8, fill=0xFF)
+            self._table = launcher.allocate(self.slots * 8, fill=0xFF)
             launcher.fill(used_slots, 0)
-            task[0] = (texts.packed(), table.address, self.slots - 1, where.address, _SEED, used_slots.address)
+            task[0] = (self._texts.packed(), self._table.address, self.slots - 1, where.address, _SEED, used_slots.address)
             self.packed: np.void = task[0]
             launcher.launch(_INSERT, self.grid, [self.packed])
-            self.count = int(launcher.fetch(used_slots).view(np.uint64)[0])
+            self.count = int((yield used_slots).view(np.uint64)[0])
             if 2 * self.count < self.slots:
-                break
+                return
             self.slots *= _SLOT_GROWTH
-        self._held = table, where, used_slots

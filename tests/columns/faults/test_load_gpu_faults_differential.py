@@ -205,7 +205,7 @@ def test_removed_rows(rows, gone):
     names = ("string", "large_string", "bool", "int8", "decimal128(5, 2)")
     columns = [_column(launcher, number, name, present, texts) for number, name in enumerate(names)]
     before = {one.position: one.buffers for one in columns}
-    remove_rows.remove_rows(launcher, columns, rows, going)
+    remove_rows.remove_rows(launcher, columns, rows, launcher.put(going))
     for one in columns:
         assert one.nulls == len(kept) - int(present[kept].sum())
         bits = np.unpackbits(launcher.fetch(one.buffers["validity"]), bitorder="little")

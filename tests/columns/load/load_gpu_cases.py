@@ -32,6 +32,7 @@ def shape_of(find: SearchTuning, *, threads: int, window: int, row_threads: int 
         "rows": RowTuning(**rows),
         "numbers_rows": RowTuning(records=2, **rows),
         "number_rows": RowTuning(records=2, record_bytes=2, **rows),
+        "wide_rows": RowTuning(record_bytes=64, **rows),
         "quoted_rows": RowTuning(quotes=True, **rows),
     }
     return GpuTuning(find=find, threads=threads, window=window, **shapes)

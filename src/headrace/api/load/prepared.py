@@ -19,7 +19,7 @@ from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
 _MAX_CACHED = 4
-_MAX_HEAD_BYTES, _WIDTH_BYTES = 8 << 10, 1 << 10
+_MAX_HEAD_BYTES, _WIDTH_BYTES = 64 << 10, 1 << 10
 """Greatest length of a first line that is a key, and bytes that are read to count the fields of the first record."""
 
 

@@ -134,9 +134,13 @@ def _encoded_texts_on_gpu(launcher: GpuLauncher, loaded: Loaded, prepared: Prepa
         return loaded
     from headrace.encode.texts_gpu import encoded_on_gpu  # rarely needed
 
-    pairs = zip(loaded.columns, types, strict=True)
-    columns = tuple(None if column is None else encoded_on_gpu(launcher, column, given, inferred) for column, given in pairs)
-    return replace(loaded, columns=columns, described=None)
+    wanted = [(position, column) for position, column in enumerate(loaded.columns) if column is not None]
+    given = [types[position] for position, _ in wanted]
+    encoded_columns = encoded_on_gpu(launcher, [column for _, column in wanted], given, inferred)
+    columns: list[Column | None] = [None] * len(loaded.columns)
+    for (position, _), column in zip(wanted, encoded_columns, strict=True):
+        columns[position] = column
+    return replace(loaded, columns=tuple(columns), described=None)
 
 
 def wanted_device(source: OpenSource, options: CsvOptions) -> Device:

@@ -90,7 +90,7 @@ class LoadsOnGpu:
 
         assert self._launcher is not None
         with self._launcher.current():
-            return encoded_on_gpu(self._launcher, column, given, self._options.values.text_type)
+            return encoded_on_gpu(self._launcher, [column], [given], self._options.values.text_type)[0]
 
 
 def loads_for(plans: PlannedFiles) -> FileLoads:

@@ -103,7 +103,7 @@ class GpuParts(ScanParts):
         from headrace.encode.texts_gpu import encoded_on_gpu  # seldom needed
 
         with self._launcher.current():
-            return encoded_on_gpu(self._launcher, column, given, self._options.values.text_type)
+            return encoded_on_gpu(self._launcher, [column], [given], self._options.values.text_type)[0]
 
     def joined(self, parts: Sequence[Column], kind: DataType) -> Column:
         """Concatenate columns of type `kind`, in the memory that they are in."""

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "columns/faults/faults.hpp"
+#include "columns/faults/gpu/faulty_records.hpp"
 #include "columns/faults/gpu/patch_task.hpp"
 #include "columns/faults/gpu/remove_task.hpp"
 #include "columns/faults/locate.hpp"
@@ -161,7 +162,7 @@ nb::list locate_rows(const PythonSource& source, const PythonDialect& dialect, n
 }  // namespace
 
 void bind_faults(nb::module_& m) {
-    register_layouts<PatchTask, RemovalColumn, RemovalTask, StoredValue>();
+    register_layouts<FaultSummary, PatchTask, RemovalColumn, RemovalTask, StoredValue>();
     m.def("no_rejects", [] {
         LoadResult none;
         std::vector<NamedColumn> table = rejects_table(LoadPlan{}, none, {});

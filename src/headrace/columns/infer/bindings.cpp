@@ -22,11 +22,11 @@ namespace headrace {
 namespace {
 
 void sample_into(KindLedger& ledger, const PythonSource& source, const PythonDialect& dialect, nb::handle given,
-                 usize bytes) {
+                 usize bytes, bool only_empty) {
     LoadPlan plan = plan_from(given);
     plan.tile_bytes = std::min(plan.tile_bytes, std::max<usize>(bytes, 1));
     const GilRelease release;
-    sample_kinds(*source.source, dialect.dialect, plan, bytes, ledger);
+    sample_kinds(*source.source, dialect.dialect, plan, {bytes, only_empty}, ledger);
 }
 
 // Records the kinds that a conversion on a GPU saw. `met`: for each of `columns`, the position of the first field of
@@ -55,9 +55,12 @@ void see_kind(KindLedger& ledger, usize column, u8 kind, u64 record, u64 at, nb:
     ledger.see(column, kind, record, at, [&] { return std::string(text.c_str(), text.size()); });
 }
 
-nb::bytes joined_kinds(const KindLedger& ledger, const std::vector<usize>& columns) {
+// `columns`: indices of 32 bits.
+nb::bytes joined_kinds(const KindLedger& ledger, nb::bytes columns) {
+    std::vector<u32> indices(columns.size() / sizeof(u32));
+    std::memcpy(indices.data(), columns.c_str(), indices.size() * sizeof(u32));
     std::string kinds;
-    for (const usize column : columns) kinds.push_back(static_cast<char>(ledger.joined(column)));
+    for (const u32 column : indices) kinds.push_back(static_cast<char>(ledger.joined(column)));
     return nb::bytes(kinds.data(), kinds.size());
 }
 
@@ -94,7 +97,8 @@ void bind_infer(nb::module_& m) {
     m.def("implied_types", &implied_types);
     nb::class_<KindLedger>(m, "KindLedger")
         .def(nb::init<usize, u32>(), nb::arg("columns"), nb::arg("file") = 0)
-        .def("sample", &sample_into)
+        .def("sample", &sample_into, nb::arg("source"), nb::arg("dialect"), nb::arg("plan"), nb::arg("bytes"),
+             nb::kw_only(), nb::arg("only_empty") = false)
         .def("see", &see_kind)
         .def("see_all", &see_kinds)
         .def("kinds", &joined_kinds)

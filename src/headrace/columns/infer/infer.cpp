@@ -4,38 +4,52 @@
 
 namespace headrace {
 
+void KindLedger::put(usize column, usize kind, Evidence evidence) {
+    u32& place = places_[column][kind];
+    if (place != 0) {
+        seen_[place - 1] = std::move(evidence);
+        return;
+    }
+    seen_.push_back(std::move(evidence));
+    place = static_cast<u32>(seen_.size());
+}
+
 void KindLedger::add(usize column, const KindLedger& other, usize other_column, bool with_unfit) {
     const std::lock_guard lock(mutex_);
     for (usize k = 0; k < SIGHTINGS; ++k) {
         if (k == UNFIT && !with_unfit) continue;
-        const auto& theirs = other.sightings_[other_column][k];
-        auto& known = sightings_[column][k];
-        if (theirs && (!known || is_earlier(theirs->file, theirs->at, *known))) known = theirs;
+        const Evidence* const theirs = other.seen(other_column, k);
+        const Evidence* const known = seen(column, k);
+        if (theirs != nullptr && (known == nullptr || is_earlier(theirs->file, theirs->at, *known))) {
+            put(column, k, *theirs);
+        }
     }
 }
 
 // A column with values that its type cannot hold becomes text, unless other kinds widen the type.
 Kind KindLedger::joined(usize column, bool with_unfit) const {
-    const Sightings& seen = sightings_[column];
+    const Places& places = places_[column];
     Kind kind = Kind::empty;
     for (usize k = 0; k < KIND_COUNT; ++k) {
-        if (seen[k]) kind = join(kind, static_cast<Kind>(k));
+        if (places[k] != 0) kind = join(kind, static_cast<Kind>(k));
     }
-    return seen[UNFIT] && with_unfit ? Kind::text : kind;
+    return places[UNFIT] != 0 && with_unfit ? Kind::text : kind;
 }
 
 std::optional<Evidence> KindLedger::rounded(usize column) const {
-    return joined(column) == Kind::float64 ? sightings_[column][ROUNDED] : std::nullopt;
+    const Evidence* const found = joined(column) == Kind::float64 ? seen(column, ROUNDED) : nullptr;
+    return found == nullptr ? std::nullopt : std::optional(*found);
 }
 
 std::optional<Evidence> KindLedger::evidence(usize column) const {
-    const Sightings& seen = sightings_[column];
     std::vector<usize> order;
     for (usize k = 0; k < KIND_COUNT; ++k) {
-        if (seen[k]) order.push_back(k);
+        if (seen(column, k) != nullptr) order.push_back(k);
     }
-    std::sort(order.begin(), order.end(),
-              [&](usize a, usize b) { return is_earlier(seen[a]->file, seen[a]->at, *seen[b]); });
+    std::sort(order.begin(), order.end(), [&](usize a, usize b) {
+        const Evidence& other = *seen(column, b);
+        return is_earlier(seen(column, a)->file, seen(column, a)->at, other);
+    });
     const ColumnType final_type = type_of_kind(joined(column));
     // In a column of int64 a negative number may go unrecorded. So it counts as a natural one, unless the column's type
     // depends on it.
@@ -44,10 +58,11 @@ std::optional<Evidence> KindLedger::evidence(usize column) const {
         for (const usize k : order) {
             const Kind own = static_cast<Kind>(k);
             kind = join(kind, own == Kind::negative ? negative : own);
-            if (same_type(type_of_kind(kind), final_type)) return seen[k];
+            if (same_type(type_of_kind(kind), final_type)) return *seen(column, k);
         }
     }
-    return seen[UNFIT];
+    const Evidence* const unfit = seen(column, UNFIT);
+    return unfit == nullptr ? std::nullopt : std::optional(*unfit);
 }
 
 }  // namespace headrace

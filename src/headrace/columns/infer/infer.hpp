@@ -15,21 +15,20 @@
 
 namespace headrace {
 
-// The first field of each kind in one column.
-using Sightings = std::array<std::optional<Evidence>, SIGHTINGS>;  // the last two: UNFIT, ROUNDED
-
-// The kinds seen in all columns, collected from tiles in any order.
+// The kinds seen in all columns, collected from tiles in any order. A table may have thousands of columns while its
+// text is short, so a column without fields costs little.
 class KindLedger {
 public:
-    explicit KindLedger(usize columns, u32 file = 0) : file_(file), sightings_(columns) {}
+    explicit KindLedger(usize columns, u32 file = 0) : file_(file), places_(columns) {}
 
     // Keeps the earlier of this field and the known one. `make_text` returns the field's text; it is called only if
     // that is kept.
     template <class MakeText>
     void see(usize column, u8 kind, std::uint64_t record, std::uint64_t at, MakeText make_text) {
         const std::lock_guard lock(mutex_);
-        auto& known = sightings_[column][kind];
-        if (!known || is_earlier(file_, at, *known)) known = Evidence{record, at, make_text(), file_};
+        const Evidence* const known = seen(column, kind);
+        if (known == nullptr || is_earlier(file_, at, *known))
+            put(column, kind, Evidence{record, at, make_text(), file_});
     }
 
     // Adds what another ledger, of this or another file, has for a column. Values that their column's type does not
@@ -50,12 +49,28 @@ private:
         return file != known.file ? file < known.file : at < known.at;
     }
 
+    // The place in `seen_` of the first field of each kind, from 1; 0 for none. The last two: UNFIT, ROUNDED.
+    using Places = std::array<u32, SIGHTINGS>;
+
+    const Evidence* seen(usize column, usize kind) const {
+        const u32 place = places_[column][kind];
+        return place == 0 ? nullptr : &seen_[place - 1];
+    }
+    void put(usize column, usize kind, Evidence evidence);
+
     std::mutex mutex_;
     u32 file_;  // number of the file that is being read
-    std::vector<Sightings> sightings_;
+    std::vector<Places> places_;
+    std::vector<Evidence> seen_;
 };
 
-// Adds the kinds of fields in about the first `bytes` bytes of text, for all columns that are wanted and inferred.
-void sample_kinds(const Source& source, const Dialect& dialect, const LoadPlan& plan, usize bytes, KindLedger& ledger);
+struct SampleRange {
+    usize bytes;
+    bool only_empty = false;  // leave out columns of which the ledger has a kind
+};
+
+// Adds the kinds of fields in about the first bytes of text, for all columns that are wanted and inferred.
+void sample_kinds(const Source& source, const Dialect& dialect, const LoadPlan& plan, const SampleRange& range,
+                  KindLedger& ledger);
 
 }  // namespace headrace

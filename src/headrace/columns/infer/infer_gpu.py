@@ -30,9 +30,11 @@ _SHORT_TEXT, SHORT_SAMPLE, _SAMPLE, _MAX_SAMPLE = 16 << 20, 4 << 10, 8 << 10, 48
 """Bytes of the first sample. A host thread classifies 0.1 to 0.4 GB a second while the GPU waits. The GPU converts a wrong guess
 again at 300 GB a second plus 0.1 ms. So a sample costs about as much as a wrong guess. Usually the host has these bytes
 anyway. The sample's size does not affect the result."""
+_LARGER_SAMPLE = 128 << 10
+"""End of the second sample of a long text, in the source. It is for columns that have no value in the first one."""
 _BYTES_PER_COLUMN = 128
 """Bytes of a sample for each inferred column. A table of 300 columns that are 97 % empty has a value in most columns of 38 KB,
-and in half of the columns of 8 KB. Columns without a value in the sample are converted twice."""
+and in half of the columns of 8 KB. Columns without a value in the samples are converted twice."""
 
 
 class Inference:
@@ -69,6 +71,7 @@ class Inference:
         self._sample = of_columns if size >= _SHORT_TEXT else SHORT_SAMPLE
         if plan.tile_bytes > DEFAULT_TILE_BYTES:  # then it has 256 records, which are long
             self._sample = min(max(self._sample, plan.tile_bytes // 32), _MAX_SAMPLE)
+        self._larger = max(self._sample, _LARGER_SAMPLE - begin) if size >= _SHORT_TEXT else 0
         self._decoded = source.decoded
         self._records = 0 if plan.part is None else plan.part.records
         self._ledger = _native.KindLedger(len(plan.columns) if gpu_plan.inferred or share else 0, plan.file)
@@ -83,7 +86,8 @@ class Inference:
 
     def fetch_sample(self) -> None:
         """Fetch the sample to the host, before work is launched that the copy would wait for."""
-        size = min(self._sample, self._plan.end - self._begin)
+        is_wide = self._sample > _SAMPLE and self._larger  # some columns may have no value in the first sample
+        size = min(self._larger if is_wide else self._sample, self._plan.end - self._begin)
         if self._gpu_plan.inferred and size > 0 and self._decoded is None:
             self._source.read(self._begin + size - 1, 1)
 
@@ -94,11 +98,16 @@ class Inference:
             return bytes([GIVEN]) * len(gpu_plan.wanted)
         # Kinds from other files are enough for a small file, and kinds from preceding parts for any part.
         small = self._share is not None and self._plan.end - self._begin < _FILE_PER_SAMPLE * self._sample
-        if not self._records and (not small or EMPTY in self._ledger.kinds(gpu_plan.inferred)):
+        if not self._records and (not small or EMPTY in self._ledger.kinds(gpu_plan.inferred_words)):
             with native_errors():
                 source, plan = (self._source, self._plan) if self._decoded is None else self._original()
                 self._ledger.sample(source, self._native, plan, self._sample)
-        kinds = dict(zip(gpu_plan.inferred, self._ledger.kinds(gpu_plan.inferred), strict=True))
+                if self._larger and EMPTY in self._ledger.kinds(gpu_plan.inferred_words):
+                    self._ledger.sample(source, self._native, plan, self._larger, only_empty=True)
+        found = self._ledger.kinds(gpu_plan.inferred_words)
+        if len(found) == len(gpu_plan.wanted):
+            return found
+        kinds = dict(zip(gpu_plan.inferred, found, strict=True))
         return bytes(kinds.get(position, GIVEN) for position in gpu_plan.wanted)
 
     def see(self, positions: list[int], first_seen: bytes) -> None:
@@ -125,15 +134,18 @@ class Inference:
         ).tolist()
         return self._decoded.source, replace(self._plan, begin=begin, end=end, data_begin=data_begin)
 
+    def is_right(self, guesses: bytes) -> bool:
+        """Return whether all inferred columns have values, of the kinds that were guessed for them in order."""
+        found = self._ledger.kinds(self._gpu_plan.inferred_words)
+        return found == guesses and EMPTY not in found
+
     def changed(self, converted: Mapping[int, int]) -> dict[int, int]:
         """Return the columns to convert again because their guess was wrong (natively: follow_ledger).
 
         `converted` and the result map positions to kinds: those converted, and those to convert.
         """
         again: dict[int, int] = {}
-        if not self._gpu_plan.inferred:
-            return again
-        for position, now in zip(self._gpu_plan.inferred, self._ledger.kinds(self._gpu_plan.inferred), strict=True):
+        for position, now in zip(self._gpu_plan.inferred, self._ledger.kinds(self._gpu_plan.inferred_words), strict=True):
             before = converted[position]
             if before == AS_TEXT:
                 continue
@@ -145,7 +157,7 @@ class Inference:
 
     def evidence(self) -> Sequence[Evidence | None]:
         """Return the evidence for each column's type, built lazily. No more kinds are recorded afterwards."""
-        return LazySequence(len(self._plan.columns), partial(_evidence_at, self._ledger, frozenset(self._gpu_plan.inferred)))
+        return LazySequence(len(self._plan.columns), partial(_evidence_at, self._ledger, self._gpu_plan.inferred_set))
 
     def _field_text(self, at: int) -> bytes:
         """Return the first bytes of the raw text of the field that begins there."""

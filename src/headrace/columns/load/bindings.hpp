@@ -19,10 +19,10 @@
 namespace headrace {
 
 // A planned column is (name, DataType or None, wanted); None is inferred.
-inline PlannedColumn planned_column(nanobind::handle given) {
+inline PlannedColumn planned_column(const nanobind::tuple& given) {
     PlannedColumn column;
     column.name = nanobind::cast<std::string>(given[0]);
-    const nanobind::object type = given[1];
+    const nanobind::handle type = given[1];
     column.wanted = nanobind::cast<bool>(given[2]);
     column.inferred = type.is_none();
     if (!column.inferred) column.type = column_type(type);
@@ -176,7 +176,11 @@ inline void plan_part(nanobind::handle given, LoadPlan& result) {
 // `plan` has the attributes of columns/plan/load_plan.py's LoadPlan.
 inline LoadPlan plan_from(nanobind::handle plan) {
     LoadPlan result;
-    for (const nanobind::handle column : plan.attr("columns")) result.columns.push_back(planned_column(column));
+    const nanobind::tuple columns = plan.attr("columns");
+    result.columns.reserve(columns.size());
+    for (const nanobind::handle column : columns) {
+        result.columns.push_back(planned_column(nanobind::borrow<nanobind::tuple>(column)));
+    }
     const auto read = reader_of(plan);
     read("begin", result.begin);
     read("end", result.end);

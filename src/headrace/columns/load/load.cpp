@@ -169,16 +169,18 @@ LoadResult load_once(const LoadInput& input) { return Loader(input).run(); }
 
 }  // namespace
 
-void sample_kinds(const Source& source, const Dialect& dialect, const LoadPlan& plan, usize bytes, KindLedger& ledger) {
+void sample_kinds(const Source& source, const Dialect& dialect, const LoadPlan& plan, const SampleRange& range,
+                  KindLedger& ledger) {
     std::vector<Guess> guesses = first_guesses(plan);
-    for (Guess& guess : guesses) guess.wanted &= guess.inferred;
+    for (usize c = 0; c < guesses.size(); ++c) {
+        guesses[c].wanted &= guesses[c].inferred && !(range.only_empty && ledger.joined(c) != Kind::empty);
+    }
     LoadResult none;
-    none.columns.resize(guesses.size());
     const PrefixSource text(source, plan.end);
     const LoadRun run;
     FaultCollector faults(plan, std::make_shared<Budget>());
     LoadPass pass({text, dialect, plan, run}, guesses, {ledger, faults, none});
-    if (pass.wants_any()) pass.classify_only(bytes);
+    if (pass.wants_any()) pass.classify_only(range.bytes);
 }
 
 // Buffers are reserved for an upper bound of rows and bytes. The system may refuse that much address space (ulimit -v),

@@ -19,7 +19,6 @@ LoadPass::LoadPass(const LoadInput& input, const std::vector<Guess>& guesses, co
       faults_(results.faults),
       result_(results.result),
       string_bytes_(guesses.size(), 0),
-      null_bits_(guesses.size()),
       doomed_(guesses.size()) {
     for (auto& tile : doomed_) tile.store(~u64{0}, std::memory_order_relaxed);
     for (usize c = 0; c < guesses.size(); ++c) {
@@ -142,6 +141,7 @@ void LoadPass::allocate(bool exact) {
     const usize text = text_bound();
     max_rows_ = rows;
     ensured_rows_ = 0;
+    null_bits_.resize(guesses_.size());
     for (const usize c : wanted_) {
         // Each of a column's three regions has its own purpose, by which freed memory is reused.
         const auto use = [c](u32 region) { return static_cast<u32>(3 * c + 1) + region; };

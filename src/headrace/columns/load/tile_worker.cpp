@@ -319,10 +319,10 @@ bool TileWorker::convert_values(const TileRows& rows, TileColumn& part, std::byt
 
 // Store a column of the tile at its place in the result.
 void TileWorker::store(const TileRows& rows, TileColumn& part) {
+    if (pass_.mode_ == LoadPass::Mode::classify) return;  // columns without a type are strings, which are converted
     LoadedColumn& column = pass_.result_.columns[part.column];
     const StoredRows stored = {rows.rows, faults_.removed(), faults_.removed_rows(), row_base_};
     if (is_string_job(part)) {
-        if (pass_.mode_ == LoadPass::Mode::classify) return;
         store_strings(part, stored, column);
     } else if (may_remove_rows()) {
         if (part.values == nullptr) return;

@@ -73,7 +73,7 @@ class BufferGroup(Protocol):
         """Reduce each buffer to `sizes` bytes; none may grow."""
 
     def drop(self, numbers: Sequence[int], /) -> None:
-        """Release the buffers with these indices; they are not accessed again."""
+        """Release the buffers with these indices, all of a range at once; they are not accessed again."""
 
     def join(self, others: Any, /) -> None:
         """Append buffers of the same launcher."""
@@ -108,6 +108,9 @@ class Launcher(Protocol):
 
     def current(self) -> AbstractContextManager[None]:
         """Return a context in which this thread may use the launcher. On exit the thread's current device is restored."""
+
+    def lasting(self) -> Launcher:
+        """Return a launcher of the same device and stream that needs no stream of the caller, for fetches after a call."""
 
     def allocate(self, nbytes: int, *, fill: int | None = None) -> DeviceBuffer:
         """Allocate `nbytes`, each byte set to `fill` unless it is None."""
@@ -202,6 +205,11 @@ class GpuLauncher:
                 yield
             finally:
                 Event(self._card).record(self._stream).hold(stream)
+
+    def lasting(self) -> GpuLauncher:
+        """See `Launcher.lasting`."""
+        budget, crossings = self._budget, self._crossings
+        return GpuLauncher(self._card, stream=self._stream, budget=budget, crossings=crossings, copier=self._copier)
 
     @property
     def crossings(self) -> Crossings:

@@ -76,6 +76,9 @@ class DeviceBufferGroup:
     def drop(self, numbers: Sequence[int]) -> None:
         """Release the buffers with these indices."""
         wholes = self._wholes
+        if isinstance(numbers, range):
+            wholes[numbers.start : numbers.stop] = [None] * len(numbers)
+            return
         for number in numbers:
             wholes[number] = None
 

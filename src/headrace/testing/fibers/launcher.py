@@ -83,6 +83,10 @@ class FiberLauncher:
         """Same as `headrace.gpu.kernels.launcher.Launcher.current`, without a device to select."""
         return nullcontext()
 
+    def lasting(self) -> FiberLauncher:
+        """Return the launcher itself."""
+        return self
+
     def allocate(self, nbytes: int, *, fill: int | None = None) -> HostBuffer:
         """Same as `headrace.gpu.kernels.launcher.Launcher.allocate`; uninitialised bytes are poison."""
         memory: NDArray[np.uint8] = np.full(nbytes + 256, 0xEE if fill is None else fill, np.uint8)

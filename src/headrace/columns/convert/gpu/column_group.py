@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,6 +74,7 @@ class GpuPlan:
         self._plan = plan
         self.wanted = tuple(position for position, column in enumerate(plan.columns) if column[2])
         self.inferred = tuple(position for position in self.wanted if plan.columns[position][1] is None)
+        self.inferred_set, self.inferred_words = frozenset(self.inferred), np.array(self.inferred, np.uint32).tobytes()
         collected = len(plan.columns) - 1 if plan.rows.collect_long else None
         types = [plan.columns[position][1] for position in self.wanted if position != collected]
         self.typed_strings = sum(type_ is not None and has_offsets(type_) for type_ in types)
@@ -152,6 +154,11 @@ def kind_type(kind: int) -> DataType:
     return type_named("string") if kind == AS_TEXT else _kind_types()[kind]
 
 
+def _runs(values: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the values, each with the number of times that it is repeated in a row."""
+    return [(value, len(list(run))) for value, run in groupby(values)]
+
+
 class ColumnGroup:
     """Columns that are converted together.
 
@@ -187,10 +194,11 @@ class ColumnGroup:
         self.infers = any(column.guess is not None for column in columns)
         self.families = sum(1 << family for family in set(table["family"].tolist())) | self.infers << INFERS_BIT
         """Bit mask of the columns' ConvertFamily, and `INFERS_BIT`."""
-        self.inferred = [(number, column.position) for number, column in enumerate(columns) if column.guess is not None]
+        self.inferred_kinds = bytes(kind for kind in self.kinds if kind != GIVEN)
+        """Kinds that inferred columns are converted as, in the order of `positions`."""
         bits = [type_.bits for type_ in self.types]
         self._offset_bytes = [width // 8 for width in bits[: self.strings]]
-        self._bits = [width for width in bits[self.strings :] if width != 1]
+        self._fixed_bits = _runs([width for width in bits[self.strings :] if width != 1])
         self._booleans = bits[self.strings :].count(1)
         self._row_bits = len(bits) + sum(bits)  # validity, and the value or an offset
         # Indices of buffers, in the order of `ColumnGroupBuffers.buffers`.
@@ -214,7 +222,8 @@ class ColumnGroup:
     def _places_of_values(self, bits: list[int]) -> list[int]:
         boolean = len(bits)
         fixed = boolean + self._booleans + self.strings
-        places = list(range(fixed + len(self._bits), fixed + len(self._bits) + self.strings))
+        last = fixed + sum(count for _, count in self._fixed_bits)
+        places = list(range(last, last + self.strings))
         for width in bits[self.strings :]:
             places.append(boolean if width == 1 else fixed)
             boolean, fixed = boolean + (width == 1), fixed + (width != 1)
@@ -250,7 +259,9 @@ class ColumnGroup:
         """
         words = validity_words(rows) * 4
         offsets = [(rows + 1) * width for width in self._offset_bytes]
-        return [words] * (len(self.columns) + self._booleans), offsets + [rows * bits // 8 for bits in self._bits]
+        for bits, count in self._fixed_bits:
+            offsets += [rows * bits // 8] * count
+        return [words] * (len(self.columns) + self._booleans), offsets
 
     def sizes(self, rows: int) -> list[int]:
         """Return the sizes of all buffers for `rows` rows, except the bytes of strings."""
@@ -294,7 +305,8 @@ class ColumnGroupBuffers:
 
     def close(self) -> None:
         """Free the validity of columns without nulls. Call this when all kernels have run and nulls are counted."""
-        self.buffers.drop([number for number, nulls in enumerate(self.nulls) if not nulls])
+        numbers = range(len(self.nulls))
+        self.buffers.drop([number for number in numbers if not self.nulls[number]] if any(self.nulls) else numbers)
 
     def column(self, launcher: Launcher, number: int) -> Column:
         """Return a finished column, which keeps only its own buffers alive."""

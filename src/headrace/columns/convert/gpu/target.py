@@ -9,6 +9,9 @@ from headrace.columns.convert.gpu.tuning import ALL_FAMILIES, ConvertTuning, Pro
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 from headrace.structure.gpu.launches import SearchTuning
 
+_WIDE_RECORD = 64
+"""Fields of a record from which on `GpuTuning.wide_rows` is chosen. Such a record has as many bytes at least."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GpuTuning:
@@ -20,8 +23,9 @@ class GpuTuning:
         The search.
     threads, window, blocks
         The general conversion, as in `ConvertTuning`.
-    rows, numbers_rows, number_rows, quoted_rows
-        The fast conversion: with strings, without strings, of a single column without strings, and with quotes.
+    rows, numbers_rows, number_rows, wide_rows, quoted_rows
+        The fast conversion: with strings, without strings, of a single column without strings, of many columns without strings,
+        and with quotes.
     speculative
         Whether the conversion is launched before the rows are counted, into buffers of estimated size.
     """
@@ -33,21 +37,25 @@ class GpuTuning:
     rows: RowTuning = field(default_factory=RowTuning)
     numbers_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=128, records=2, blocks=8))
     number_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=128, records=2, record_bytes=2, blocks=6))
+    wide_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=64, record_bytes=64, blocks=10))
     quoted_rows: RowTuning = field(default_factory=lambda: RowTuning(quotes=True, threads=160, head=2048, blocks=7))
     speculative: bool = True
 
     def __post_init__(self) -> None:
-        tiles = {self.rows.tile, self.numbers_rows.tile, self.number_rows.tile, self.quoted_rows.tile, self.find.tile}
-        assert len(tiles) == 1  # the conversion reads the search's tiles
+        rows = self.rows, self.numbers_rows, self.number_rows, self.wide_rows, self.quoted_rows
+        assert {one.tile for one in rows} == {self.find.tile}  # the conversion reads the search's tiles
 
     def of_rows(self, *, quoted: bool, strings: bool, width: int = 2) -> RowTuning:
         """Return the fast conversion's configuration; `width`: fields of a record.
 
         Without strings, records are short and no thread waits for string offsets. Then a thread converts two records, each of
-        which hides the other's memory latency. Records of a single number may have two bytes.
+        which hides the other's memory latency. Records of a single number may have two bytes. A tile has few records of many
+        fields, so a block has few threads.
         """
         if quoted or strings:
             return self.quoted_rows if quoted else self.rows
+        if width >= _WIDE_RECORD:
+            return self.wide_rows
         return self.number_rows if width == 1 else self.numbers_rows
 
     def convert(self, variant: str) -> ConvertTuning:

@@ -1,9 +1,11 @@
 """Collects the faults that the conversion kernels list, and applies the outcomes of the plan to records.
 
 The result equals the native loader's. A kernel lists as many faults as the list has room for, and counts all of them. The
-rejected records are known when the list is complete. Faults of fields in rejected records are ignored. Lists are sorted by
-record on all cores (sort_faults.cpp). Kernels gather the texts of faulty records and number their lines. The native code
-reads these records again, many at a time, and builds the table of rejects.
+rejected records are known when the list is complete. Faults of fields in rejected records are ignored.
+
+Usually the list and the texts of its records have all that the table of rejects shows. Then both stay on the GPU, and the table
+is built when it is looked at (faulty_records.py). Other lists are sorted by record on all cores (sort_faults.cpp). Kernels
+gather the texts of faulty records and number their lines. The native code reads these records again, many at a time.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ from headrace.columns.buffers.source_positions import source_positions
 from headrace.columns.column import Column
 from headrace.columns.convert.gpu.column_group import ColumnGroupBuffers
 from headrace.columns.convert.gpu.layouts import FAULT, FAULT_COLLECTED, FAULT_DEFERRED, FaultListing
+from headrace.columns.faults.gpu.faulty_records import FaultyRecords
 from headrace.columns.faults.gpu.gather_records import LocatedRecords, RecordTexts
+from headrace.columns.faults.gpu.later_rejects import LaterRejects
 from headrace.columns.faults.gpu.remove_rows import remove_rows
 from headrace.columns.faults.gpu.resolve import NO_TEXTS, FieldsOnHost, See
 from headrace.columns.faults.gpu.sorted_faults import NO_FAULTS, SortedFaults, is_first, kind_bit, merged, sort_faults
@@ -36,11 +40,12 @@ from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
 MAX_FAULTS = 4096
-"""Capacity of a short text's first list. Those of longer texts hold one fault for each 256 to 2,048 bytes."""
-_LONGER_TEXTS = ((48 << 20, 64), (8 << 20, 8))
-"""Bytes of a text, and the factor for the first list of such a text or a longer one."""
+"""Capacity of a short text's first list."""
+_LONGER_TEXTS = ((384 << 20, 256), (48 << 20, 64), (8 << 20, 8))
+"""Bytes of a text, and the factor for the first list of such a text or a longer one. Lists of up to 768 MiB have a fault for
+each 768 to 2,048 bytes of text, or for fewer bytes."""
 _RAISES_DEFERRED = 1 << 31
-_ENCODING = FAULT_KINDS.index("encoding")
+_ENCODING, _QUOTE = FAULT_KINDS.index("encoding"), FAULT_KINDS.index("quote")
 _NEVER = 2**64 - 1
 _ALL_KINDS = (1 << len(FAULT_KINDS)) - 1
 
@@ -59,6 +64,8 @@ class _Policies:
         Rank of each kind among several faults of one record: the lowest counts.
     raised_mask, retained_mask
         The same as bits of kinds.
+    listed_masks
+        Kinds of faults of records, and of fields, of which the list and the records' texts have all that the table shows.
     listing
         The listing of a first conversion.
     """
@@ -68,6 +75,7 @@ class _Policies:
     order: list[int]
     raised_mask: int
     retained_mask: int
+    listed_masks: tuple[int, int]
     listing: FaultListing
 
 
@@ -83,7 +91,11 @@ def _policies(rows: RowRules, on_error: str, lenient: bool, capacity: int, repla
     order = [9, 9, 9, 3 if lenient else 1, 0, 2, 2]
     masks = [sum(1 << kind for kind in np.flatnonzero(flags).tolist()) for flags in (raises, keeps)]
     retained = masks[1] | kind_bit(FAULT_COLLECTED) | kind_bit(FAULT_DEFERRED)
-    return _Policies(raises, keeps, order, masks[0], retained, FaultListing(capacity=capacity, raise_mask=bits))
+    # As is_listed of columns/faults/resolve.cpp.
+    counts_fields = rows.fill_short and on_error == "reject"
+    of_fields = (1 << _QUOTE) - 1 & ~(replaces << _ENCODING) & ~masks[0]
+    listed = (0, 0) if counts_fields or rows.collect_long else (lenient << _QUOTE & ~masks[0], of_fields)
+    return _Policies(raises, keeps, order, masks[0], retained, listed, FaultListing(capacity=capacity, raise_mask=bits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +112,7 @@ class _RejectsTable:
         Number of rejected records that were counted as filled.
     """
 
-    rejects: dict[str, Column]
+    rejects: Mapping[str, Column]
     faults: int
     rejected_short: int
 
@@ -131,6 +143,10 @@ class Conversion:
     faults: DeviceBuffer
     totals: NDArray[np.uint64]
     seen: NDArray[np.uint64]
+
+    def listed(self, count: int) -> DeviceBuffer:
+        """Return the first `count` faults of the list."""
+        return BufferSlice(self.faults, 0, count * FAULT.itemsize)
 
     @property
     def separate(self) -> list[ColumnBuffers]:
@@ -188,14 +204,14 @@ class FaultList:
         self._knows_records = self._is_unbounded = False
         self._of_records = self._collected = NO_FAULTS
         self._of_fields = NO_FAULTS  # each list is sorted by record
+        self._later: FaultyRecords | None = None  # all faults, if they stay on the GPU
         self._kinds = 0  # a bit for each kind of the listed faults
         self._has_listed = False
         self._rejected = _NO_RECORDS
         self._rejected_buffer: DeviceBuffer | None = None
+        self._removed: DeviceBuffer | None = None
         self._filled = 0
         self.rejects: Mapping[str, Column] = no_rejects()
-        self.rejected_records = _NO_RECORDS
-        """Indices of the rejected records, ascending; set by `finish`."""
 
     @property
     def listing(self) -> FaultListing:
@@ -238,8 +254,12 @@ class FaultList:
         if count > self._capacity:
             self._extend(count, raised)
             return False
-        self._has_listed |= count != 0
-        listed = self._sorted(conversion.faults, count, conversion.columns.rows)
+        is_new, self._has_listed = not self._has_listed, self._has_listed or count != 0
+        if count and is_new and self._take_later(conversion.listed(count), conversion.columns.rows):
+            self._filled, self._knows_records = self._filled if self._knows_records else filled, True
+            return True
+        self._take_earlier(conversion.columns.rows)
+        listed = self._sorted(conversion.listed(count), conversion.columns.rows)
         if not self._knows_records:
             self._take_records(listed, filled)
         if self._rejected_buffer is None and len(self._rejected) and np.isin(conversion.seen, self._rejected).any():
@@ -255,6 +275,30 @@ class FaultList:
         self._last_record, self._capacity, self._is_unbounded = _NEVER, self._count, True
         self._knows_records, self._rejected_buffer = False, None
         return False
+
+    def _take_later(self, faults: DeviceBuffer, records: int) -> bool:
+        """Leave the first listed faults on the GPU; return False if the host has to read them now."""
+        plan = self._plan
+        if plan.memory_limit or plan.part is not None or self._decoded is not None or self._last_record != _NEVER:
+            return False
+        found = FaultyRecords(self._launcher, self.located, faults, records)
+        of_records, of_fields = self._policies.listed_masks
+        summary = found.summary
+        if summary.record_kinds & ~of_records or summary.field_kinds & ~of_fields or not found.are_gathered:
+            return False
+        if summary.record_kinds and summary.field_kinds & ~self._policies.retained_mask:
+            return False  # not all faulty records are rejected
+        self._kinds = summary.record_kinds | summary.field_kinds
+        self._later = found
+        return True
+
+    def _take_earlier(self, records: int) -> None:
+        """Fetch the faults that stayed on the GPU, since there are others."""
+        later, self._later = self._later, None
+        if later is not None:
+            listed = self._sorted(later.faults, records)
+            self._take_records(listed, self._filled)
+            self._of_fields = listed.of_fields
 
     @property
     def _fields(self) -> FieldsOnHost:
@@ -281,10 +325,9 @@ class FaultList:
             self._collected = self._collected[~np.isin(self._collected["record"], self._rejected)]
         self._filled, self._knows_records = filled, True
 
-    def _sorted(self, listed: DeviceBuffer, count: int, records: int) -> SortedFaults:
-        """Return the first `count` faults of a list by record."""
-        faults = self._launcher.fetch(BufferSlice(listed, 0, count * FAULT.itemsize)) if count else NO_FAULTS.view(np.uint8)
-        result = sort_faults(faults, self._order, records, self._plan.threads)
+    def _sorted(self, listed: DeviceBuffer, records: int) -> SortedFaults:
+        """Return the faults of a list by record."""
+        result = sort_faults(self._launcher.fetch(listed), self._order, records, self._plan.threads)
         self._kinds |= result.record_kinds | result.field_kinds
         return result
 
@@ -339,28 +382,42 @@ class FaultList:
         ParseError
             The outcome of a fault is ``"raise"``.
         """
-        listed = self._listed()
-        first = self._first_raised(listed)
+        later, listed, first = self._later, NO_FAULTS, None
+        if later is None:
+            listed = self._listed()
+            first = self._first_raised(listed)
         self._types: list[DataType | None] = [None] * len(self._plan.columns)
         for column in columns:
             self._types[column.position] = column.stored_type
         if first is not None:
             raise parse_error(self._table(listed[listed["record"] == first]).rejects)
-        rejected = _NO_RECORDS
-        if self._kinds & ~self._policies.retained_mask:
-            rejected = listed["record"][~self._keeps[listed["kind"]]]
-            rejected = rejected[is_first(rejected)]
-        if len(rejected):
+        rejected = self._rejected_rows(listed)
+        if rejected is not None:
             remove_rows(self._launcher, [*columns, *others], counts["records"], rejected)
-        self.rejected_records = rejected
-        counts["rejected"] = len(rejected)
-        counts["rows"] = counts["records"] - len(rejected)
+        self._removed = rejected
+        counts["rejected"] = 0 if rejected is None else rejected.nbytes // 8
+        counts["rows"] = counts["records"] - counts["rejected"]
         for column in columns:
             self._types[column.position] = column.stored_type
-        table = self._table(listed)
+        table = self._table(listed) if later is None else self._table_later(later)
         self.rejects = table.rejects
         counts["faults"] = table.faults
         counts["filled"] = self._filled - table.rejected_short
+
+    def _rejected_rows(self, listed: NDArray[np.void]) -> DeviceBuffer | None:
+        """Return the indices of the rejected records, ascending; None if there are none."""
+        if not self._kinds & ~self._policies.retained_mask:
+            return None
+        if self._later is not None:
+            return BufferSlice(self._later.numbers, 0, 8 * self._later.summary.records)
+        rejected = listed["record"][~self._keeps[listed["kind"]]]
+        rejected = rejected[is_first(rejected)]
+        return self._launcher.put(rejected) if len(rejected) else None
+
+    @property
+    def rejected_records(self) -> NDArray[np.uint64]:
+        """Indices of the rejected records, ascending; after `finish`."""
+        return _NO_RECORDS if self._removed is None else self._launcher.fetch(self._removed).view(np.uint64)
 
     def _texts(self, listed: NDArray[np.void]) -> RecordTexts:
         """Return the texts of the records of faults, which are sorted by record."""
@@ -393,6 +450,12 @@ class FaultList:
             for name in ("line_byte", "byte"):
                 table[name] = source_positions(table[name], self._decoded)
         return _RejectsTable(table, faults, rejected_short)
+
+    def _table_later(self, later: FaultyRecords) -> _RejectsTable:
+        """Return the table of rejects of faults on the GPU, which is built when it is looked at."""
+        launcher, summary = self._launcher, later.summary
+        given = LaterRejects(launcher.lasting(), later.gather(launcher), self._dialect, self._plan, self._begin, self._types)
+        return _RejectsTable(given.table(self._order), summary.own + summary.of_fields, 0)
 
 
 def first_capacity(nbytes: int) -> int:

@@ -21,14 +21,22 @@ HR_FN u32 step_from(const DfaTables<64>& tables, u32 step, u32 byte) {
     return tables.steps[tables.group_of[byte]][state_of<64>(step)];
 }
 
+// The records to size. Those that begin at the end of the text are none.
+struct SizedRecords {
+    const u64* begins;
+    u64 count;
+    u64* sizes;
+    u64* ungathered;  // receives the number of records without size
+};
+
 // Writes the bytes of each record, with its line end, to sizes[i]; 0 if it has no line end or is too long. `marks`: a
 // bit for each lenient quote that opens no field (lenient_quotes.cu), or null.
 template <u32 states>
 HR_FN void size_records(const u8* text, u64 size, u64 max_bytes, const DfaTables<states>* tables, const u32* marks,
-                        const u64* begins, u64 count, u64* sizes) {
+                        const SizedRecords& records) {
     const u64 number = u64{blockIdx.x} * threads + threadIdx.x;
-    if (number >= count) return;
-    const u64 begin = begins[number], limit = min(size, begin + max_bytes);
+    if (number >= records.count) return;
+    const u64 begin = records.begins[number], limit = min(size, begin + max_bytes);
     const u64 skew = reinterpret_cast<u64>(text) & 15;  // marks count from a 16-byte boundary
     u32 step = step_to<states>(0);
     u64 at = begin;
@@ -41,15 +49,16 @@ HR_FN void size_records(const u8* text, u64 size, u64 max_bytes, const DfaTables
         step = step_from(*tables, step, byte);
         if ((step & STEP_RECORD) != 0) break;
     }
-    sizes[number] = at < limit ? at + 1 - begin : 0;
+    records.sizes[number] = at < limit ? at + 1 - begin : 0;
+    if (at >= limit && begin < size) atomicAdd(records.ungathered, u64{1});
 }
 
 // A kernel for automata of at most `states` states.
-#define HR_SIZE_RECORDS(states)                                                                         \
-    extern "C" __global__ void __launch_bounds__(threads)                                               \
-        size_records_##states(const u8* text, u64 size, u64 max_bytes, const DfaTables<states>* tables, \
-                              const u32* marks, const u64* begins, u64 count, u64* sizes) {             \
-        size_records(text, size, max_bytes, tables, marks, begins, count, sizes);                       \
+#define HR_SIZE_RECORDS(states)                                                                              \
+    extern "C" __global__ void __launch_bounds__(threads)                                                    \
+        size_records_##states(const u8* text, u64 size, u64 max_bytes, const DfaTables<states>* tables,      \
+                              const u32* marks, const u64* begins, u64 count, u64* sizes, u64* ungathered) { \
+        size_records(text, size, max_bytes, tables, marks, SizedRecords{begins, count, sizes, ungathered});  \
     }
 
 HR_SIZE_RECORDS(8)

@@ -14,7 +14,7 @@ from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Laun
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import known_dfa_tables
 
-_SIZE = {states: Entry("columns/faults/gpu/gather_records.cu", f"size_records_{states}", "PQQPPPQP") for states in (8, 16, 64)}
+_SIZE = {states: Entry("columns/faults/gpu/gather_records.cu", f"size_records_{states}", "PQQPPPQPP") for states in (8, 16, 64)}
 """Kernels by the greatest number of states of the dialect's automaton."""
 _GATHER = Entry("columns/faults/gpu/gather_records.cu", "gather_records", "PPPQP")
 _THREADS = 256
@@ -42,6 +42,35 @@ class RecordTexts(NamedTuple):
     lines: NDArray[np.uint64]
 
 
+class RecordPlaces:
+    """The places of records on a device: a word for the line, and one for the offset of the text, of each record.
+
+    A word for the bytes of all texts follows, and a zeroed tail of the caller.
+
+    Parameters
+    ----------
+    launcher
+        Execution context of the kernels.
+    count
+        Number of records.
+    tail_bytes
+        Bytes of the tail.
+    """
+
+    def __init__(self, launcher: Launcher, count: int, tail_bytes: int) -> None:
+        nbytes = (2 * count + 1) * 8
+        buffer = launcher.allocate(nbytes + tail_bytes)
+        self.lines, self.offsets = BufferSlice(buffer, 0, 8 * count), BufferSlice(buffer, 8 * count, 8 * (count + 1))
+        self.size, self.tail = BufferSlice(buffer, nbytes - 8, 8), BufferSlice(buffer, nbytes, tail_bytes)
+        self.totals, self._all = BufferSlice(buffer, nbytes - 8, 8 + tail_bytes), BufferSlice(buffer, 0, nbytes)
+        launcher.fill(self.tail, 0)
+
+    def fetch(self, launcher: Launcher) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """Return the lines, and the offsets with the bytes of all texts. The host waits."""
+        lines, offsets = np.split(launcher.fetch(self._all).view(np.uint64), [self.lines.nbytes // 8])
+        return lines, offsets
+
+
 @dataclass(frozen=True, slots=True)
 class LocatedRecords:
     """A text in which records are located by their first bytes.
@@ -64,34 +93,59 @@ class LocatedRecords:
     dialect: Dialect
     marks: DeviceBuffer | None
 
+    def place(self, launcher: Launcher, begins: DeviceBuffer, places: RecordPlaces, ungathered: DeviceBuffer) -> None:
+        """Launch the kernels that find the sizes and the lines of records.
+
+        Parameters
+        ----------
+        launcher
+            Execution context of the kernels.
+        begins
+            The first bytes of the records in the data, ascending, as unsigned 64-bit integers. There is at least one.
+        places
+            Receives lines and offsets.
+        ungathered
+            A zeroed word, which receives the number of records whose texts are empty.
+        """
+        count = begins.nbytes // 8
+        tables = known_dfa_tables(self.dialect)
+        table = launcher.put(np.frombuffer(tables.tobytes(), np.uint8))
+        shape = Shape(_DEFINES, -(-count // _THREADS), _THREADS)
+        args = [self.text, self.text.nbytes, MAX_RECORD_BYTES, table, self.marks, begins, count, places.offsets, ungathered]
+        launcher.launch(_SIZE[tables["steps"].shape[1]], shape, args)
+        scan_string_sizes(launcher, places.offsets, (count, 1), places.size)
+        if self.whole is not None:
+            number_lines(launcher, self.whole, begins, self.begin, places.lines)
+
+    def gather(self, launcher: Launcher, begins: DeviceBuffer, offsets: DeviceBuffer, nbytes: int) -> DeviceBuffer:
+        """Launch the kernel that copies the texts of records, which have `nbytes` bytes, and return the copy.
+
+        `offsets`: of their texts, and of the end.
+        """
+        result = launcher.allocate(nbytes)
+        if nbytes:
+            count = begins.nbytes // 8
+            shape = Shape(_DEFINES, -(-count // _BLOCK_RECORDS), _THREADS)
+            launcher.launch(_GATHER, shape, [self.text, begins, offsets, count, result])
+        return result
+
     def texts(self, launcher: Launcher, begins: NDArray[np.uint64]) -> RecordTexts:
         """Return the texts of the records that begin at these bytes of the data.
 
         The host waits once, and once more for each 64 MiB. Device memory: 24 bytes a record, and up to 64 MiB.
         """
-        count = len(begins)
-        tables = known_dfa_tables(self.dialect)
-        table = launcher.put(np.frombuffer(tables.tobytes(), np.uint8))
-        results, listed = launcher.allocate((2 * count + 1) * 8), launcher.put(begins)
-        offsets, lines = BufferSlice(results, 0, (count + 1) * 8), BufferSlice(results, (count + 1) * 8)
-        shape = Shape(_DEFINES, -(-count // _THREADS), _THREADS)
-        args = [self.text, self.text.nbytes, MAX_RECORD_BYTES, table, self.marks, listed, count, offsets]
-        launcher.launch(_SIZE[tables["steps"].shape[1]], shape, args)
-        scan_string_sizes(launcher, offsets, (count, 1), BufferSlice(offsets, 8 * count, 8))
-        if self.whole is not None:
-            number_lines(launcher, self.whole, listed, self.begin, lines)
-        ends, line_numbers = np.split(launcher.fetch(results).view(np.uint64), [count + 1])
+        count, listed = len(begins), launcher.put(begins)
+        places = RecordPlaces(launcher, count, 8)
+        self.place(launcher, listed, places, places.tail)
+        lines, ends = places.fetch(launcher)
         parts = []
         first = 0
         while first < count:
             last = max(int(np.searchsorted(ends, ends[first] + np.uint64(BATCH_BYTES), "right")) - 1, first + 1)
             last = min(last, count)
-            part = launcher.allocate(int(ends[last] - ends[first]))
-            place = BufferSlice(listed, 8 * first, 8 * (last - first)), BufferSlice(offsets, 8 * first)
-            if part.nbytes:
-                shape = Shape(_DEFINES, -(-(last - first) // _BLOCK_RECORDS), _THREADS)
-                launcher.launch(_GATHER, shape, [self.text, *place, last - first, part])
-            parts.append(launcher.fetch(part))
+            part = BufferSlice(listed, 8 * first, 8 * (last - first))
+            offsets = BufferSlice(places.offsets, 8 * first)
+            parts.append(launcher.fetch(self.gather(launcher, part, offsets, int(ends[last] - ends[first]))))
             first = last
         texts = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        return RecordTexts(texts, ends[1:], line_numbers)
+        return RecordTexts(texts, ends[1:], lines)

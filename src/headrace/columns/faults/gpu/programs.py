@@ -6,6 +6,7 @@ from headrace.gpu.kernels.source import Programs
 
 PROGRAMS: Programs = (
     # Programs that process faults: lines, rejected rows, single values.
+    ("faulty_records.cu", {"HR_THREADS": [256]}),
     ("count_lines.cu", {"HR_THREADS": [256]}),
     ("gather_records.cu", {"HR_THREADS": [256]}),
     ("remove_rows.cu", {"HR_THREADS": [256]}),

@@ -36,7 +36,7 @@ def store_values(launcher: Launcher, table: DeviceBuffer, values: NDArray[np.voi
     launcher.launch(_STORE, shape, [table, launcher.put(values), len(values)])
 
 
-def remove_rows(launcher: Launcher, columns: Sequence[ColumnBuffers], rows: int, removed: NDArray[np.uint64]) -> None:
+def remove_rows(launcher: Launcher, columns: Sequence[ColumnBuffers], rows: int, removed: DeviceBuffer) -> None:
     """Remove rows from columns and count their nulls again.
 
     Memory: a second copy of 64 MiB of the columns, or of the largest. The host waits twice for each such batch.
@@ -48,11 +48,10 @@ def remove_rows(launcher: Launcher, columns: Sequence[ColumnBuffers], rows: int,
     columns
         Columns of `rows` rows.
     removed
-        The rows to remove, ascending.
+        The rows to remove, ascending, as unsigned 64-bit integers.
     """
-    listed = launcher.put(removed)
     for batch in _batches(columns):
-        _Removal(launcher, strings_first(batch), rows, listed, len(removed)).run()
+        _Removal(launcher, strings_first(batch), rows, removed, removed.nbytes // 8).run()
 
 
 def remove_texts(launcher: Launcher, column: ColumnBuffers, rows: int, null: NDArray[np.uint64]) -> None:

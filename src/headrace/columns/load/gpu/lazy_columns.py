@@ -6,11 +6,65 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
+from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.column import Column
 from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers
 from headrace.columns.types import DataType
 from headrace.core.lazy import LazySequence
 from headrace.gpu.kernels.launcher import Launcher
+
+
+class ConvertedGroups:
+    """The converted groups of a load. A column that was converted again belongs to the last group that has it.
+
+    Usually one group has all columns, of which there may be thousands. So nothing is stored for each column.
+    """
+
+    def __init__(self) -> None:
+        self._groups: list[ColumnGroupBuffers] = []
+
+    def add(self, group: ColumnGroupBuffers) -> None:
+        """Add a group. Groups of which it has all columns are released."""
+        numbers = group.group.numbers.keys()
+        self._groups = [one for one in self._groups if not one.group.numbers.keys() <= numbers] + [group]
+
+    def kinds(self) -> dict[int, int]:
+        """Return the kind that each column was converted as, by position."""
+        result: dict[int, int] = {}
+        for one in self._groups:
+            result.update(zip(one.group.positions, one.group.kinds, strict=True))
+        return result
+
+    @property
+    def last(self) -> ColumnGroup:
+        """The group that was added last."""
+        return self._groups[-1].group
+
+    def split(self) -> list[ColumnBuffers]:
+        """Return the columns one by one."""
+        columns = [(number, column) for number, group in enumerate(self._groups) for column in group.split()]
+        owners = {column.position: number for number, column in columns}
+        return [column for number, column in columns if owners[column.position] == number]
+
+    def columns(
+        self, launcher: Launcher, count: int
+    ) -> tuple[LazySequence[Column | None], LazySequence[tuple[DataType, int] | None]]:
+        """Return the columns by position, and the type and number of nulls of each.
+
+        The descriptions hold no device memory, so a report can describe columns without keeping them alive.
+
+        Parameters
+        ----------
+        launcher
+            Execution context of the kernels.
+        count
+            Number of all columns.
+        """
+        for group in self._groups:
+            group.close()
+        groups = tuple(reversed(self._groups))
+        described = tuple([_DescribedGroup(group.group, group.nulls) for group in groups])
+        return LazySequence(count, partial(_column_at, launcher, groups)), LazySequence(count, partial(_described_at, described))
 
 
 class _DescribedGroup(NamedTuple):
@@ -20,38 +74,15 @@ class _DescribedGroup(NamedTuple):
     nulls: Sequence[int]
 
 
-def lazy_columns(
-    launcher: Launcher, group_at: dict[int, ColumnGroupBuffers], count: int
-) -> tuple[LazySequence[Column | None], LazySequence[tuple[DataType, int] | None]]:
-    """Return the columns by position, and the type and number of nulls of each.
-
-    The descriptions hold no device memory, so a report can describe columns without keeping them alive.
-
-    Parameters
-    ----------
-    launcher
-        Execution context of the kernels.
-    group_at
-        The group of each wanted column, by position.
-    count
-        Number of all columns.
-    """
-    groups = list({id(group): group for group in group_at.values()}.values())
-    for group in groups:
-        group.close()
-    described = {id(group): _DescribedGroup(group.group, group.nulls) for group in groups}
-    described_at = {position: described[id(group)] for position, group in group_at.items()}
-    return LazySequence(count, partial(_column_at, launcher, group_at)), LazySequence(count, partial(_described_at, described_at))
+def _column_at(launcher: Launcher, groups: Sequence[ColumnGroupBuffers], position: int) -> Column | None:
+    for buffers in groups:
+        if (number := buffers.group.numbers.get(position)) is not None:
+            return buffers.column(launcher, number)
+    return None
 
 
-def _column_at(launcher: Launcher, group_at: dict[int, ColumnGroupBuffers], position: int) -> Column | None:
-    buffers = group_at.get(position)
-    return None if buffers is None else buffers.column(launcher, buffers.group.numbers[position])
-
-
-def _described_at(described_at: dict[int, _DescribedGroup], position: int) -> tuple[DataType, int] | None:
-    if position not in described_at:
-        return None
-    group, nulls = described_at[position]
-    number = group.numbers[position]
-    return group.types[number], nulls[number]
+def _described_at(described: Sequence[_DescribedGroup], position: int) -> tuple[DataType, int] | None:
+    for group, nulls in described:
+        if (number := group.numbers.get(position)) is not None:
+            return group.types[number], nulls[number]
+    return None

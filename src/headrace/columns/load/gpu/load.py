@@ -129,24 +129,20 @@ class _Load:
 
     def run(self) -> Loaded:
         """Search, convert with estimated sizes, and repeat conversions until the type of every column is known."""
-        gpu_plan, setup, result = self._gpu_plan, self._setup, self._result
+        gpu_plan, result = self._gpu_plan, self._result
         if self._size <= 0:
             group = self._first_group
-            return result.build(dict.fromkeys(setup.positions, group.no_rows(self._launcher)))
+            result.converted.add(group.no_rows(self._launcher))
+            return result.build()
         self._search()
         group = self._first_group  # the host samples the kinds of text while the search runs
         converted = self._convert_first(group)
-        group_at: dict[int, ColumnGroupBuffers] = {}
-        kinds: dict[int, int] = {}
         while True:
             if converted is not None:
-                group_at.update(dict.fromkeys(group.positions, converted))
-                if not gpu_plan.inferred:
-                    return result.build(group_at)
-                kinds.update(zip(group.positions, group.kinds, strict=True))
-                changed = result.inference.changed(kinds)
+                result.converted.add(converted)
+                changed = result.changed()
                 if not changed:
-                    return result.build(group_at)
+                    return result.build()
                 group = gpu_plan.group(tuple(changed), bytes(changed.values()))
             converted = self._convert(group, self._measured(group))
 
@@ -166,7 +162,7 @@ class _Load:
         quoted = quote is not None and quote in self._prefix[:_QUOTES_BYTES]
         # The search that also measures strings cannot read lines that end with CR, so the prefix must have none.
         measuring = None if b"\r" in self._prefix else setup.measuring_search(quoted=quoted)
-        if needs_dfa(self._dialect, self._prefix):
+        if setup.expects_dfa or needs_dfa(self._dialect, self._prefix):
             measuring, tuning = None, with_dfa(self._tuning).find
         if not setup.is_prepared:
             setup.is_prepared, measures = True, measuring is None
@@ -255,6 +251,7 @@ class _Load:
         counts, self._variant = self._structure.answer(fetched)
         if self._structure.misread(counts, self._variant):
             raise _MisreadError
+        self._setup.expects_dfa = self._variant == "dfa" and bool(counts["flags"] & FindFlag.STRAY)
         if self._plan.part is not None and self._plan.part.is_more and counts["flags"] & _UNENDED:
             raise CutRecordError
         dfa = self._structure.dfa

@@ -21,7 +21,7 @@ from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.finish.gpu.finish import LocatedText, locate_on_gpu, number_rows, shrink
 from headrace.columns.infer.infer_gpu import Inference
 from headrace.columns.load.gpu.launches import counts_bytes
-from headrace.columns.load.gpu.lazy_columns import lazy_columns
+from headrace.columns.load.gpu.lazy_columns import ConvertedGroups
 from headrace.columns.load.gpu.setup_cache import LoadSetup
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
@@ -79,6 +79,8 @@ class LaunchedConversion:
 
 
 _loaded = fast_constructor(Loaded)
+_NEVER = 2**64 - 1
+"""Position of a kind that was not seen."""
 
 
 class LoadResultBuilder:
@@ -101,6 +103,7 @@ class LoadResultBuilder:
         self._request, self.counts = request, counts
         self._launcher, self._plan, self._setup = request.target.launcher, request.plan, request.setup
         self._infers = bool(request.gpu_plan.inferred) or request.run.share is not None
+        self.converted = ConvertedGroups()
         self._filled: int | None = None  # filled short records, known after a pass without faults
 
     @cached_property
@@ -144,8 +147,8 @@ class LoadResultBuilder:
         counts = counts_bytes(len(group.columns))
         self.counts["passes"] += 1
         words = fetched[:counts].view(np.uint64)
-        numbers, rows = words.tolist(), self.counts["records"]
-        columns.nulls = [rows - values for values in numbers[TOTALS_WORDS:]]
+        numbers, rows = words[:TOTALS_WORDS].tolist(), self.counts["records"]
+        columns.nulls = (rows - words[TOTALS_WORDS:].view(np.int64)).tolist()
         is_clean = not numbers[0] and (not self._has_faults or self.faults.is_clean)
         if is_clean:
             self._filled = numbers[1] if self._filled is None else self._filled
@@ -160,13 +163,20 @@ class LoadResultBuilder:
             totals, records = words[:TOTALS_WORDS], first_seen[:, 1]
             if not self.faults.take(Conversion(columns, launched.table, launched.faults, totals, records)):
                 return False
-        if group.infers:
-            kinds = first_seen[[number for number, _ in group.inferred]]
-            self.inference.see([position for _, position in group.inferred], kinds.tobytes())
+        is_seen = first_seen[:, 0] != _NEVER
+        if group.infers and is_seen.any():
+            seen = np.flatnonzero(is_seen.any(axis=1))
+            self.inference.see([group.columns[number].position for number in seen.tolist()], first_seen[seen].tobytes())
         return True
 
-    def build(self, group_at: dict[int, ColumnGroupBuffers]) -> Loaded:
-        """Build the result from the columns by position."""
+    def changed(self) -> dict[int, int]:
+        """Return the columns to convert again, since their guess was wrong: position to kind."""
+        if not self._request.gpu_plan.inferred or self.inference.is_right(self.converted.last.inferred_kinds):
+            return {}
+        return self.inference.changed(self.converted.kinds())
+
+    def build(self) -> Loaded:
+        """Build the result from the converted columns."""
         setup, plan = self._setup, self._plan
         evidence = setup.no_evidence
         if self._infers:
@@ -174,12 +184,12 @@ class LoadResultBuilder:
             self.inference.share()
         is_clean = not self._has_faults or self.faults.is_clean
         if not is_clean or setup.collects or plan.values.shrink or plan.row_index is not None:
-            return self._finished(group_at, evidence)
+            return self._finished(evidence)
         counts = self.counts
         counts["rejected"], counts["faults"], counts["rows"] = 0, 0, counts["records"]
         counts["filled"] = self._filled or 0
         count = len(plan.columns)
-        columns, described = lazy_columns(self._launcher, group_at, count)
+        columns, described = self.converted.columns(self._launcher, count)
         return _loaded(
             columns=columns,
             evidence=evidence,
@@ -191,10 +201,10 @@ class LoadResultBuilder:
             described=described,
         )
 
-    def _finished(self, group_at: dict[int, ColumnGroupBuffers], evidence: Sequence[Evidence | None]) -> Loaded:
+    def _finished(self, evidence: Sequence[Evidence | None]) -> Loaded:
         """Build the result of a load whose columns are still to be changed: rows removed, types shrunk, rows numbered."""
         launcher, faults, count = self._launcher, self.faults, len(self._plan.columns)
-        separate = self._separate_columns(group_at)
+        separate = self._separate_columns()
         index = number_rows(launcher, self._plan, self.counts["records"])
         faults.finish(separate, self.counts, index)
         rows = self.counts["rows"]
@@ -229,10 +239,9 @@ class LoadResultBuilder:
             found[position] = replace(field, rounded=before and before.rounded)
         return tuple([found.get(position, one) for position, one in enumerate(evidence)])
 
-    def _separate_columns(self, group_at: dict[int, ColumnGroupBuffers]) -> list[ColumnBuffers]:
+    def _separate_columns(self) -> list[ColumnBuffers]:
         """Return the columns one by one, and the column of collected text."""
-        groups = dict.fromkeys(group_at.values())
-        result = [column for group in groups for column in group.split() if group_at[column.position] is group]
+        result = self.converted.split()
         if self._setup.collects:
             collected = ColumnBuffers(self._request.gpu_plan.wanted[-1], type_named("string"), None)
             self.faults.collect(collected, self.counts["records"])

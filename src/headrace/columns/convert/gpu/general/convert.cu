@@ -52,6 +52,25 @@ HR_FN bool measures_first(const ConvertMemory& memory, const ConvertTask& task) 
     return memory.tile.regular && task.strings <= max_measured_columns;
 }
 
+// Counts the bytes of strings of a regular tile's window. A unit has one column and up to 4 groups of 32 rows.
+HR_FN void measure_window(ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn* columns,
+                          u64* string_bytes) {
+    constexpr u32 unit_rows = 32 * groups_per_unit;
+    const Deal deal = deal_of(memory, task.width);
+    const u32 parts = max((deal.groups + groups_per_unit - 1) / groups_per_unit, 1u);
+    for (u32 unit = next_unit(memory.next_unit); unit < task.strings * parts; unit = next_unit(memory.next_unit)) {
+        const u32 part = unit % parts;
+        const ConvertColumn& own = columns[unit / parts];
+        if ((own.flags & CONVERT_INFERRED) && !has_type(own.guess)) continue;
+        const u64 first = deal.first + part * unit_rows;
+        const RowSpan rows{first, min(deal.rows.end, first + unit_rows)};
+        const i32 slot = deal.slot + static_cast<i32>(part * unit_rows * task.width);
+        u32 added = measure_column<false>(memory, text, task, rows, slot, own, 0);
+        if (part + 1 == parts) added += convert_unfinished<false>(memory, task, own, 0);
+        if (tile::lane() == 0 && added != 0) atomicAdd(&string_bytes[unit / parts], u64{added});
+    }
+}
+
 // Converts all units of a window, except the copying of measured strings: first each column of strings as one unit,
 // then the other columns. `string_bytes`: for each column of strings the offset of its next byte.
 template <bool writes>
@@ -59,6 +78,7 @@ HR_FN void convert_window(ConvertMemory& memory, const u8* text, const ConvertTa
                           u64* string_bytes) {
     const ConvertTile& tile = memory.tile;
     const FieldWindow& window = memory.window;
+    if (!writes && measures_first(memory, task)) return measure_window(memory, text, task, columns, string_bytes);
     const Deal deal = deal_of(memory, task.width);
     u32 unit = next_unit(memory.next_unit);
     for (; has_strings && unit < task.strings; unit = next_unit(memory.next_unit)) {
@@ -67,7 +87,7 @@ HR_FN void convert_window(ConvertMemory& memory, const u8* text, const ConvertTa
         const bool classifies = (own.flags & CONVERT_INFERRED) && !has_type(own.guess);
         if (tile.only_kinds && !classifies) continue;
         if (writes && measures_first(memory, task) && !classifies) {
-            u32 added = measure_column(memory, text, task, deal.rows, deal.slot, own, base);
+            u32 added = measure_column<true>(memory, text, task, deal.rows, deal.slot, own, base);
             added += convert_unfinished<true>(memory, task, own, base + added);
             if (tile::lane() == 0) memory.sized[unit] = added;
             continue;
@@ -239,7 +259,7 @@ HR_FN void convert_wanted(ConvertMemory& memory, const u8* text, const ConvertTa
         u64* const own = string_bytes + u64{number} * task.strings;
         if constexpr (!writes) {
             for (u32 i = threadIdx.x; i < task.strings; i += threads)
-                own[i] = 0;  // from here on only this thread writes the word
+                own[i] = 0;  // warps add to the word after a barrier
         }
         const bool only_kinds = writes && marks != nullptr && marks[number] == ROW_MARK_KINDS;
         convert_tile<writes>(memory, text, task, entries, columns, own, number, only_kinds);

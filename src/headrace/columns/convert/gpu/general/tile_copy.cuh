@@ -43,14 +43,18 @@ HR_FN StringField string_at(const ConvertMemory& memory, const ConvertTask& task
     return field;
 }
 
-// First step: computes targets and offsets. Returns the number of the column's bytes in this window.
+// First step: computes targets and offsets of rows. Returns the number of their bytes. `first_slot`: of this lane's
+// first row. If `writes` is false, the bytes are counted only.
+template <bool writes>
 HR_FN u32 measure_column(ConvertMemory& memory, const u8* text, const ConvertTask& task, const RowSpan& rows,
                          i32 first_slot, const ConvertColumn& column, u64 base) {
     const u32 count = memory.window.count, flags = column.flags;
     const bool looks = memory.tile.has_errors || (flags & CONVERT_NULL_WORDS);
+    const i32 step = static_cast<i32>(32 * task.width);
     i32 slot = first_slot + static_cast<i32>(column.position);
     u32 done = 0;
-    for (u64 row = rows.first / 32 * 32 + tile::lane(); row - tile::lane() < rows.end; row += tile::lanes) {
+    for (u64 row = rows.first / 32 * 32 + tile::lane(); row - tile::lane() < rows.end;
+         row += tile::lanes, slot += step) {
         const bool mine = static_cast<u32>(slot) < count;
         bool present = false;
         u32 size = 0;
@@ -62,21 +66,24 @@ HR_FN u32 measure_column(ConvertMemory& memory, const u8* text, const ConvertTas
             if (present && (looks || field.far || (field.quoted && (flags & CONVERT_QUOTED_NULL)))) {
                 const FieldPlace place =
                     place_of(memory, task, memory.tile, memory.window, column.position, static_cast<u32>(slot));
-                present = is_string_value(memory, text, task, column, place, row, true);
+                present = is_string_value(memory, text, task, column, place, row, writes);
             }
             if (!present) size = 0;
         }
-        const u32 until = tile::scan_warp<Sum<u32>>(size);
-        if (mine) {
-            memory.targets[slot] = static_cast<u16>(size == 0 ? no_target : done + until - size);
-            put_offset(column, row + 1, base + done + until);
+        if constexpr (writes) {
+            const u32 until = tile::scan_warp<Sum<u32>>(size);
+            if (mine) {
+                memory.targets[slot] = static_cast<u16>(size == 0 ? no_target : done + until - size);
+                put_offset(column, row + 1, base + done + until);
+            }
+            put_validity(column.validity, row, __ballot_sync(tile::all_lanes, mine),
+                         __ballot_sync(tile::all_lanes, present));
+            done += tile::shuffle(until, tile::lanes - 1);
+        } else {
+            done += size;
         }
-        put_validity(column.validity, row, __ballot_sync(tile::all_lanes, mine),
-                     __ballot_sync(tile::all_lanes, present));
-        done += tile::shuffle(until, tile::lanes - 1);
-        slot += static_cast<i32>(32 * task.width);
     }
-    return done;
+    return writes ? done : __reduce_add_sync(tile::all_lanes, done);
 }
 
 // Copies each lane's staged bytes [begin, begin + size) to `to`, one lane's after the other's.

@@ -41,6 +41,13 @@ HR_FN RowField unit_field(const ConvertMemory& memory, const ConvertTask& task, 
     return {mine, false, row != tile.unclosed, static_cast<u32>(slot)};
 }
 
+// Returns whether the short form may read a column's numbers: no word looks like one.
+HR_FN bool may_read_short(const LoopColumn& loop, const ConvertColumn& column) {
+    const bool is_number = loop.family == ConvertFamily::integer || loop.family == ConvertFamily::float32 ||
+                           loop.family == ConvertFamily::float64;
+    return is_number && !(loop.flags & CONVERT_RESERVED) && !is_hex_kind(column.guess);
+}
+
 // Converts a unit. If the short form reads all fields of a group, the group costs one store and no divergent branch.
 // Lane g keeps the validity word of group g, and all words are stored together. Groups whose declined fields are not
 // listed are converted by the rules after the loop, so that no register is live across a call.
@@ -50,9 +57,7 @@ HR_FN void convert_unit(ConvertMemory& memory, const u8* text, const ConvertTask
         return convert_by_rules(memory, text, task, column, unit.row, low_mask(unit.groups));
     }
     const LoopColumn loop = loop_column(column);
-    const bool is_number = loop.family == ConvertFamily::integer || loop.family == ConvertFamily::float32 ||
-                           loop.family == ConvertFamily::float64;
-    const bool tries_short = is_number && !(loop.flags & CONVERT_RESERVED) && !is_hex_kind(column.guess);
+    const bool tries_short = may_read_short(loop, column);
     u32 valid_bits = 0, true_bits = 0, rows = 0, declined = 0;
 #pragma unroll 1
     for (u32 group = 0; group < unit.groups; ++group) {
@@ -110,15 +115,19 @@ HR_COLD void convert_left(const ConvertMemory& memory, const u8* text, const Con
     }
 }
 
-// Reads a lane's field by the forms of its column, or by the shared rules.
+// Reads a lane's field by the forms of its column, or by the shared rules. `tries_short`: as may_read_short returns.
 HR_FN Converted read_field(const ConvertMemory& memory, const u8* text, const ConvertTask& task,
-                           const ConvertTile& tile, const ConvertColumn& column, const LoopColumn& loop, i32 slot,
-                           u64 row) {
+                           const ConvertTile& tile, const ConvertColumn& column, const LoopColumn& loop,
+                           bool tries_short, i32 slot, u64 row) {
     const UnitField field = locate(memory, task, tile, loop, true, slot);
     const bool is_null = field.n == 0 && !field.quoted && (loop.flags & CONVERT_EMPTY_IS_NULL);
     const bool sound = row != tile.unclosed;
     Converted result{{0, 0}, false};
     if (is_null || !sound) return result;
+    if (tries_short && read_short(memory, loop, field, result.value.low)) {
+        result.present = true;
+        return result;
+    }
     if (loop.family != ConvertFamily::others) {
         const FormOutcome outcome = read_form(memory, column, field, result.value);
         result.present = outcome == FormOutcome::value;
@@ -132,6 +141,7 @@ HR_FN Converted read_field(const ConvertMemory& memory, const u8* text, const Co
 HR_FN void convert_lane(const ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertTile& tile,
                         const FieldWindow& window, const RowSpan& rows, const ConvertColumn& column) {
     const LoopColumn loop = loop_column(column);
+    const bool tries_short = may_read_short(loop, column);
     i32 slot = static_cast<i32>(static_cast<i64>(rows.first - tile.entry.record)) * static_cast<i32>(task.width) +
                static_cast<i32>(column.position) - static_cast<i32>(tile.entry.column + window.first);
     u32 here = 0, present = 0, trues = 0;
@@ -139,7 +149,7 @@ HR_FN void convert_lane(const ConvertMemory& memory, const u8* text, const Conve
     for (u64 row = rows.first; row < rows.end; ++row, slot += static_cast<i32>(task.width)) {
         const u32 bit = 1u << (row % 32);
         if (static_cast<u32>(slot) < window.count) {
-            const Converted found = read_field(memory, text, task, tile, column, loop, slot, row);
+            const Converted found = read_field(memory, text, task, tile, column, loop, tries_short, slot, row);
             here |= bit;
             present |= found.present ? bit : 0;
             trues |= found.value.low != 0 ? bit : 0;

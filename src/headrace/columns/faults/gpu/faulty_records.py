@@ -1,0 +1,117 @@
+"""Finds the records of listed faults on a GPU (faulty_records.cu), and gathers their texts there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headrace.columns.convert.gpu.layouts import FAULT, NO_FIELD
+from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
+from headrace.columns.faults.gpu.gather_records import BATCH_BYTES, LocatedRecords, RecordPlaces, RecordTexts
+from headrace.columns.faults.gpu.sorted_faults import is_first, sort_faults
+from headrace.core.layouts.layout import layout
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
+
+_SUMMARY = layout("FaultSummary")
+_FILE = "columns/faults/gpu/faulty_records.cu"
+_MARK, _COUNT = Entry(_FILE, "mark_records", "PQPPP"), Entry(_FILE, "count_marks", "PQP")
+_LIST = Entry(_FILE, "list_records", "PQPPPQPP")
+_THREADS = 256
+_DEFINES = {"HR_THREADS": _THREADS}
+
+
+@dataclass(frozen=True, slots=True)
+class FaultSummary:
+    """Summary of listed faults; parameters as in FaultSummary of faulty_records.hpp, and the bytes of the records' texts."""
+
+    bytes: int
+    record_kinds: int
+    field_kinds: int
+    of_fields: int
+    own: int
+    records: int
+    ungathered: int
+
+
+class FaultyRecords:
+    """The records of listed faults on a device, by record. The host waits once.
+
+    Device memory: 32 bytes a fault, and 3 bits for each record of the text while they are found.
+
+    Parameters
+    ----------
+    launcher
+        Execution context of the kernels.
+    located
+        The records of the text.
+    faults
+        The list, in any order: at least one FAULT.
+    records
+        Number of records of the text.
+    """
+
+    def __init__(self, launcher: Launcher, located: LocatedRecords, faults: DeviceBuffer, records: int) -> None:
+        self.count, self.faults = faults.nbytes // FAULT.itemsize, faults
+        self._located, self._records, words, count = located, records, records // 32 + 1, self.count
+        self._places = places = RecordPlaces(launcher, count, _SUMMARY.size)
+        summary, text = places.tail, located.text
+        marks, record_marks = launcher.allocate_group([4 * words, 4 * words])
+        ranks, self._begins, self.numbers = launcher.allocate_group([], [8 * words, 8 * count, 8 * count])
+        shape = Shape(_DEFINES, -(-count // _THREADS), _THREADS)
+        launcher.launch(_MARK, shape, [faults, count, marks, record_marks, summary])
+        launcher.launch(_COUNT, Shape(_DEFINES, -(-words // _THREADS), _THREADS), [marks, words, ranks])
+        scan_string_sizes(launcher, ranks, (words, 1), BufferSlice(summary, _SUMMARY.offset("records"), 8))
+        launcher.launch(_LIST, shape, [faults, count, marks, ranks, summary, text.nbytes, self._begins, self.numbers])
+        located.place(launcher, self._begins, places, BufferSlice(summary, _SUMMARY.offset("ungathered"), 8))
+        totals = launcher.fetch(places.totals)
+        self.summary = FaultSummary(int(totals[:8].view(np.uint64)[0]), *totals[8:].view(_SUMMARY.dtype)[0].tolist())
+
+    @property
+    def are_gathered(self) -> bool:
+        """True if `gather` can copy the texts of all records, and they have at most `BATCH_BYTES`."""
+        return not self.summary.ungathered and self.summary.bytes <= BATCH_BYTES and self._located.whole is not None
+
+    def gather(self, launcher: Launcher) -> GatheredRecords:
+        """Copy the texts of the records, which are then independent of the text. The host waits."""
+        count, places = self.summary.records, self._places
+        begins, offsets = BufferSlice(self._begins, 0, 8 * count), BufferSlice(places.offsets, 0, 8 * count + 8)
+        copied = self._located.gather(launcher, begins, offsets, self.summary.bytes)
+        launcher.fetch(places.size)
+        return GatheredRecords(self.faults, places, copied, count, self._records)
+
+
+@dataclass(frozen=True, slots=True)
+class GatheredRecords:
+    """Listed faults, and the texts and lines of their records, on a device.
+
+    Parameters
+    ----------
+    faults
+        The list, in any order.
+    places, texts
+        Lines and offsets, and the texts.
+    count, all_records
+        Numbers of these records, and of all records of the text.
+    """
+
+    faults: DeviceBuffer
+    places: RecordPlaces
+    texts: DeviceBuffer
+    count: int
+    all_records: int
+
+    def fetch(self, launcher: Launcher, ranks: Sequence[int], threads: int) -> tuple[NDArray[np.void], RecordTexts]:
+        """Return the faults by record, and the texts and lines of these. The first of a record's own faults counts.
+
+        `ranks`, `threads`: as for `sort_faults`.
+        """
+        lines, offsets = self.places.fetch(launcher)
+        texts = RecordTexts(launcher.fetch(self.texts), offsets[1 : self.count + 1], lines[: self.count])
+        found = sort_faults(launcher.fetch(self.faults), ranks, self.all_records, threads)
+        faults = found.faults
+        if found.has_repeats:
+            faults = faults[is_first(faults["record"]) | (faults["column"] != NO_FIELD)]
+        return faults, texts

@@ -1,0 +1,96 @@
+"""Records of faults that stay on the GPU, under the fiber harness: their order and texts, and the table built from them later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import headrace
+from headrace.columns.convert.gpu.layouts import FAULT, NO_FIELD
+from headrace.columns.faults.gpu.faulty_records import FaultyRecords
+from headrace.columns.faults.gpu.gather_records import LocatedRecords
+from headrace.gpu.kernels.launcher import BufferSlice
+from headrace.structure.dialect import Dialect
+from headrace.testing.fibers.launcher import FiberLauncher
+from tests.columns.faults.load_gpu_faults_cases import check
+from tests.columns.load.load_gpu_cases import read_on_fibers
+
+pytestmark = pytest.mark.fibers
+
+
+def _faults(rng: np.random.Generator, count: int, records: int) -> np.ndarray:
+    """Return faults of records of 4 bytes in no order, some of one record, a third of them of records as a whole."""
+    faults = np.zeros(count, FAULT)
+    faults["record"] = rng.integers(0, records, count)
+    faults["record_begin"] = 4 * faults["record"]
+    faults["column"] = rng.choice([NO_FIELD, 0, 1], count)
+    faults["kind"] = np.where(faults["column"] == NO_FIELD, 3, rng.integers(0, 2, count))
+    return faults
+
+
+@pytest.mark.parametrize("records", [1, 31, 32, 33, 300, 5000])
+@pytest.mark.parametrize("count", [1, 31, 33, 255, 256, 257, 700])
+def test_records_are_listed_in_order(records: int, count: int) -> None:
+    faults = _faults(np.random.default_rng(count * records), count, records)
+    launcher = FiberLauncher("random", count)
+    data = b"".join(b"%03d\n" % (record % 1000) for record in range(records))
+    text = launcher.put(np.frombuffer(b"h\n" + data, np.uint8))
+    located = LocatedRecords(text, 2, BufferSlice(text, 2), Dialect(), None)
+    found = FaultyRecords(launcher, located, launcher.put(faults), records)
+    numbers = np.unique(faults["record"])
+    of_records = faults[faults["column"] == NO_FIELD]
+    summary = found.summary
+    assert (summary.records, summary.own) == (len(numbers), len(np.unique(of_records["record"])))
+    assert (summary.of_fields, summary.ungathered, summary.bytes) == (count - len(of_records), 0, 4 * len(numbers))
+    assert summary.record_kinds == (8 if len(of_records) else 0)
+    assert summary.field_kinds == sum(1 << kind for kind in {*faults["kind"][faults["column"] != NO_FIELD].tolist()})
+    assert launcher.fetch(found.numbers).view(np.uint64)[: len(numbers)].tolist() == numbers.tolist()
+    by_record, texts = found.gather(launcher).fetch(launcher, [9, 9, 9, 3, 0, 2, 2], 2)
+    assert texts.lines.tolist() == (numbers + np.uint64(2)).tolist()
+    assert texts.bytes.tobytes() == b"".join(data[4 * number : 4 * number + 4] for number in numbers.tolist())
+    assert texts.ends.tolist() == [4 * (rank + 1) for rank in range(len(numbers))]
+    assert np.unique(by_record["record"]).tolist() == numbers.tolist()
+    assert len(by_record) == summary.own + summary.of_fields
+
+
+def test_a_record_without_a_line_end_is_not_gathered() -> None:
+    launcher = FiberLauncher("random", 0)
+    text = launcher.put(np.frombuffer(b"1\nx", np.uint8))
+    faults = np.zeros(1, FAULT)
+    faults["record"], faults["record_begin"] = 1, 2
+    found = FaultyRecords(launcher, LocatedRecords(text, 0, text, Dialect(), None), launcher.put(faults), 2)
+    assert found.summary.ungathered == 1
+    assert not found.are_gathered
+
+
+TEXT = b"a,b\n" + b"".join(
+    b"%d,%s\n" % (i, b"x%d" % i if i % 7 == 0 else b'"q" t"' if i % 5 == 0 else b"%d" % i) for i in range(400)
+)
+
+
+@pytest.mark.parametrize("on_error", ["null", "reject"])
+@pytest.mark.parametrize("options", [{}, {"lenient_quotes": True}, {"max_rejects": 5}, {"row_index_name": "n"}], ids=str)
+def test_rejects_need_the_text_no_more(on_error: str, options: dict[str, Any]) -> None:
+    """The table is built when it is looked at. By then the caller may have overwritten the text."""
+    data = TEXT if "lenient_quotes" in options else TEXT.replace(b'"q" t"', b"1")
+    given = {"on_error": on_error, "dtypes": {"a": "int64", "b": "string" if "lenient_quotes" in options else "int8"}, **options}
+    expected = headrace.read_csv(data, **given)
+    assert len(expected.rejects)
+    found, waits = read_on_fibers(data, **given)
+    assert found is not None and found.report.faults == expected.report.faults
+    first = found.rejects["text"]
+    assert first is found.rejects["text"]
+    assert repr(found.rejects.to_pydict()) == repr(expected.rejects.to_pydict())
+    assert waits < 20
+
+
+def test_faults_of_columns_that_are_converted_twice() -> None:
+    """Faults that stayed on the GPU are fetched if a later conversion lists others."""
+    lines = [f"{i},{i},x" for i in range(300)]
+    lines[100], lines[200], lines[250] = "z,1,x", "5,1.5,x", "6,2,\udcff"
+    data = ("a,b,c\n" + "\n".join(lines) + "\n").encode("utf-8", "surrogateescape")
+    for on_error in ("null", "reject"):
+        found = check(data, on_error=on_error, dtypes={"a": "int64"})
+        assert found is not None and len(found.rejects) == 2
