@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import io
 import os
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 import headrace
-from headrace import OptionError, SourceError, write_csv
+from headrace import MemoryLimitError, OptionError, SourceError, write_csv
 
 TABLE = pa.table({"a": [1, 2], "b": ["x", "y"]})
 
@@ -50,6 +51,34 @@ TABLE = pa.table({"a": [1, 2], "b": ["x", "y"]})
 def test_options_that_make_no_sense(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         write_csv(TABLE, **options)
+
+
+class ArrowStream(ctypes.Structure):
+    """The C structure of a stream of batches, whose functions are known by their order alone."""
+
+    NEXT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+    _fields_ = (
+        ("schema", ctypes.c_void_p),
+        ("next", NEXT),
+        ("error", ctypes.c_void_p),
+        ("release", ctypes.c_void_p),
+        ("data", ctypes.c_void_p),
+    )
+
+
+def test_a_stream_that_lacks_memory() -> None:
+    class Stream:
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            capsule = pa.RecordBatchReader.from_batches(TABLE.schema, TABLE.to_batches()).__arrow_c_stream__()
+            address = ctypes.pythonapi.PyCapsule_GetPointer
+            address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+            ArrowStream.from_address(address(capsule, b"arrow_array_stream")).next = refused
+            return capsule
+
+    refused = ArrowStream.NEXT(lambda stream, batch: errno.ENOMEM)
+    for threads in (1, 3):
+        with pytest.raises(MemoryLimitError, match="the system refused memory"):
+            write_csv(Stream(), threads=threads)
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,22 @@ def test_extremes_of_integers() -> None:
     check(np.array([-128, 127, 3], "i1"), [500, 600])
 
 
+@pytest.mark.parametrize("dtype", ["i8", "u8"])
+def test_integers_that_floats_round(dtype: str) -> None:
+    """NumPy compares integers with edges of floats as floats; no key is lost at the last edge."""
+    random = np.random.default_rng(1)
+    for base in (2**52, 2**53, 2**62, 2**63 - 2**14, *([2**63, 2**64 - 2**14] if dtype == "u8" else [-(2**62), -(2**63)])):
+        keys = np.array([base + int(step) for step in random.integers(0, 2**14, 3000)], dtype)
+        low, high = float(keys.min()), float(keys.max())
+        for bins in (1, 2, 7):
+            check(keys, np.linspace(low, high, bins + 1))
+            assert headrace.histogram(keys, bins).counts.sum() == len(keys)
+        check(keys, [float(key) for key in np.unique(keys)[::100]])
+        check(keys, np.unique(keys)[::100])
+    check(np.array([0, 2**62 + 1], dtype), 2)
+    check(np.array([2**62, 2**62 + 2048], dtype), 2)
+
+
 def test_other_forms() -> None:
     assert headrace.histogram([[1, 2], [3, 9]], 2).counts.tolist() == [3, 1]
     assert headrace.histogram([True, False, True], 2).counts.tolist() == [1, 2]
@@ -73,6 +89,9 @@ def test_other_forms() -> None:
         (([1.0], 3, (2, 1)), "range must be"),
         (([1.0], 3, 2), "range must be"),
         (([1.0], 3, None, False, [1, 2]), "weights has 2 items for 1"),
+        (([2**62, 2**62 + 1], 2), "bins=2 are too many between"),
+        (([1.0, 1.0000000000000002], 10), "bins=10 are too many between"),
+        (([-1e308, 1e308],), "bins=10 are too many between"),
     ],
 )
 def test_misuse(args: tuple[Any, ...], said: str) -> None:

@@ -1,4 +1,4 @@
-"""Run sorts, multisplits, scans, histograms and reads in streams of several priorities, beside kernels of another program.
+"""Run sorts, multisplits, scans, searches, filters and reads in streams of several priorities, beside kernels of another program.
 
 Those kernels hold 60 to 200 KB of shared memory of up to 131 multiprocessors, so blocks of one launch often cannot be resident
 together. Every answer is checked. Prints the calls by kind, and ends with 1 if no call ended for four seconds.
@@ -80,7 +80,19 @@ def read(keys: Any) -> None:
     assert len(table) == 20_000
 
 
-KINDS: tuple[Callable[[Any], None], ...] = (sort, sort_in_place, sort_pairs, multisplit, scan, histogram, read)
+def read_batches(keys: Any) -> None:
+    scan = headrace.scan_csv(cp.frombuffer(CSV, np.uint8), header=False, batch_bytes=1 << 17)
+    assert sum(len(batch) for batch in scan.where(headrace.col("column_1") >= 5000).batches()) == 15_000
+
+
+def unique(keys: Any) -> None:
+    few = keys & 1023
+    assert bool((headrace.unique(few) == cp.unique(few)).all())
+
+
+KINDS: tuple[Callable[[Any], None], ...] = (
+    sort, sort_in_place, sort_pairs, multisplit, scan, histogram, read, read_batches, unique,
+)  # fmt: skip
 
 
 def keys_of(random: np.random.Generator, count: int, kind: Callable[[Any], None]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any, NamedTuple
 
@@ -23,6 +24,8 @@ _AS = {"bool": "uint8", "float16": "float32", "bfloat16": "float32"}
 """Types that keys are counted as, if not as their own."""
 _TEXTS = (str, bytes, bytearray, memoryview)
 """Types whose items are numbers by accident."""
+_EXACT = 2**52
+"""Integers up to it, and halves of them, are floats."""
 
 
 class Histogram(NamedTuple):
@@ -125,7 +128,11 @@ def _edges(source: Array, bins: Any, given: Any, context: Context) -> Any:
     bins = integer("bins", bins, f"an integer from 1 to {MAX_BUCKETS}, or ascending edges", 1, MAX_BUCKETS)
     low, high = _range(source, given, context)
     wide = np.dtype(source.typestr) if source.typestr[1] == "f" else np.dtype("f8")
-    return np.linspace(low, high, bins + 1, dtype=wide)
+    with np.errstate(over="ignore", invalid="ignore"):
+        edges = np.linspace(low, high, bins + 1, dtype=wide)
+    if not (edges[:-1] < edges[1:]).all():
+        raise OptionError(f"bins={bins} are too many between {low} and {high}, where {wide} has no such edges; pass fewer bins")
+    return edges
 
 
 def _range(source: Array, given: Any, context: Context) -> tuple[Any, Any]:
@@ -174,13 +181,25 @@ def _splitters(dtype: Any, edges: Any) -> Any:
         found = np.where(down, up, found)
         is_above = found[-1].astype(wide) > edges[-1].astype(wide)
         return np.append(found[:-1], found[-1] if is_above else np.nextafter(found[-1], dtype.type(np.inf)))
-    limits = np.iinfo(dtype)
+    low, end = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max) + 1
+    given = edges.tolist()
+    after = given[-1] + 1 if isinstance(given[-1], int) else math.nextafter(given[-1], math.inf)
+    return [low if edge <= low else end if edge > end else min(_first_at(edge), end) for edge in (*given[:-1], after)]
 
-    def within(edge: float) -> int:
-        return int(min(max(edge, int(limits.min)), int(limits.max) + 1))
 
-    lower = [within(-((-edge) // 1)) for edge in edges[:-1].tolist()]
-    return [*lower, within(edges[-1].item() // 1 + 1)]
+def _first_at(edge: float) -> int:
+    """Return the smallest integer that NumPy finds at or after an edge: it compares with floats as floats.
+
+    Examples
+    --------
+    >>> _first_at(1.5), _first_at(2.0**53 + 4) - 2**53, _first_at(2**53 + 4) - 2**53
+    (2, 3, 4)
+    """
+    whole = math.ceil(edge)
+    if isinstance(edge, int) or abs(edge) < _EXACT:
+        return whole
+    middle = (int(math.nextafter(edge, -math.inf)) + whole) // 2
+    return middle if float(middle) >= edge else middle + 1
 
 
 def _counts(source: Array, splitters: Any, edges: Any, context: Context) -> Any:

@@ -1,6 +1,8 @@
 #include "export/arrow/import_arrow.hpp"
 
+#include <cerrno>
 #include <cstring>
+#include <new>
 #include <string_view>
 
 namespace headrace {
@@ -198,6 +200,7 @@ ImportedStream::~ImportedStream() {
 }
 
 void ImportedStream::fail(int code) {
+    if (code == ENOMEM) throw std::bad_alloc();
     const char* message = stream_.get_last_error(&stream_);
     throw StreamFailure(std::string("the table's stream failed: ") +
                         (message != nullptr ? message : std::strerror(code)));

@@ -143,6 +143,8 @@ def write_csv(
         The compression needs a package.
     SourceError
         The table's stream fails.
+    MemoryLimitError
+        The system refuses memory to the call or to the table's stream.
     OSError
         The file cannot be written.
 
