@@ -106,13 +106,20 @@ def _without_fences(lines: list[str]) -> Iterator[str]:
 
 
 def _docstrings(text: str) -> Iterator[Paragraph]:
-    for node in ast.walk(ast.parse(text)):
-        body = getattr(node, "body", None)
-        for statement in body if isinstance(body, list) else ():
-            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
-                value = statement.value.value
-                if isinstance(value, str):
-                    yield from _blocks(enumerate(_prose_of(value), statement.lineno), opens=True)
+    for statement in _statements(ast.parse(text)):
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+            value = statement.value.value
+            if isinstance(value, str):
+                yield from _blocks(enumerate(_prose_of(value), statement.lineno), opens=True)
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield all statements below a node. Expressions are not entered, which takes most of the time of `ast.walk`."""
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        part = getattr(node, name, None)
+        for inner in part if isinstance(part, list) else ():
+            yield inner
+            yield from _statements(inner)
 
 
 def _prose_of(docstring: str) -> Iterator[str]:
@@ -128,6 +135,8 @@ def _prose_of(docstring: str) -> Iterator[str]:
 
 
 def _python_comments(text: str) -> Iterator[Paragraph]:
+    if "#" not in text:
+        return
     comments = [
         (token.start[0], token.string.lstrip("#").strip(), token.line.strip().startswith("#"))
         for token in tokenize.generate_tokens(io.StringIO(text).readline)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from checks import extras, file_size, floating_point, import_order, readme, shared_rules, test_files, who_knows_what, words
-from checks.__main__ import STATIC
 from checks.tree import without_comments
 
 ROOT = Path(__file__).parents[2]
@@ -31,11 +30,6 @@ def write(tmp_path):
         return path
 
     return write
-
-
-@pytest.mark.parametrize("law", STATIC, ids=lambda law: law.__name__)
-def test_this_tree_keeps_the_law(law):
-    assert [str(finding) for finding in law.check(ROOT)] == []
 
 
 @pytest.mark.parametrize(

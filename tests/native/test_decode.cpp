@@ -97,7 +97,7 @@ void check_windows(const Source& source, const Decoded& expected, usize n, usize
 
 void test_utf16() {
     check::Random random("utf16");
-    for (int i = 0; i < 400; ++i) {
+    for (int i = 0; i < 160; ++i) {
         const bool big = random.below(2) != 0;
         const std::string data = random_units(random, big);
         const auto exact = std::make_unique<char[]>(data.size());

@@ -70,7 +70,7 @@ T random_finite(check::Random& random) {
 
 void test_printed_floats() {
     check::Random random("printed floats");
-    for (int i = 0; i < 400000; ++i) {
+    for (int i = 0; i < 100000; ++i) {
         const double value = random_finite<double, u64>(random);
         const float narrow = random_finite<float, u32>(random);
         expect_like_c(format("%.*e", static_cast<int>(random.below(25)), value));
@@ -87,7 +87,7 @@ void test_printed_floats() {
 // Prices, coordinates, measurements: the usual numbers of files.
 void test_everyday_numbers() {
     check::Random random("everyday numbers");
-    for (int i = 0; i < 400000; ++i) {
+    for (int i = 0; i < 100000; ++i) {
         const double value = (static_cast<double>(random.below(2000000000)) - 1e9) / 1e3;
         const double scaled = value / std::pow(10, static_cast<double>(random.below(9)));
         expect_like_c(format("%.*f", static_cast<int>(random.below(19)), scaled));
@@ -105,7 +105,7 @@ std::string random_digits(check::Random& random, usize count) {
 
 void test_random_texts() {
     check::Random random("random texts");
-    for (int i = 0; i < 500000; ++i) {
+    for (int i = 0; i < 125000; ++i) {
         std::string text = random.below(2) != 0 ? "" : random.below(2) != 0 ? "-" : "+";
         const usize longest = random.below(20) == 0 ? 900 : 26;
         const usize before = random.below(longest);

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import headrace
 from headrace import _native
+from tests.isas import EACH_ISA
 from tests.primitives.primitives_cases import NUMPY_TYPE, identity, items_of
 
 ISAS = _native.isas()
@@ -150,7 +151,7 @@ def test_the_context_names_the_instruction_set() -> None:
         np.testing.assert_array_equal(headrace.select(items, items % 3 == 0, context=context), items[::3])
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
 @pytest.mark.parametrize("share", [0, 0.01, 0.5, 1])
 def test_select(isa: str, width: int, share: float) -> None:

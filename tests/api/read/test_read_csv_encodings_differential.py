@@ -17,6 +17,7 @@ from headrace import Context, Dialect, ParseError, _native
 from headrace.testing.compare import assert_same_error, assert_same_table
 from headrace.testing.reference import MalformedHeaderError, NoRecordError, ReferenceOptions, ReferenceTable, read
 from headrace.testing.strategies import dialects, lenient_dialects, texts
+from tests.isas import EACH_ISA
 
 SETTINGS = settings(deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 WAYS = list(zip(product(_native.isas(), (1, 2, 3, 4, 7, 64, 4096)), cycle((1, 2, 4)), strict=False))
@@ -129,7 +130,7 @@ RUNS = ["abcdefgh", "éüßñ", "Привет", "日本語€", "😀🦀", "a �
 
 
 @pytest.mark.parametrize("codec", [*UTF16, "utf-16", "latin-1", "cp1252", "cp1251", "cp037"])
-@pytest.mark.parametrize("isa", _native.isas())
+@pytest.mark.parametrize("isa", EACH_ISA)
 def test_long_runs_of_every_length(codec: str, isa: str) -> None:
     """Vector loops and their ends: runs of characters of one to four bytes, in any mixture and at any place."""
     choose = random.Random(f"{codec} {isa}")

@@ -11,12 +11,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from headrace import Column, Context, Table, _native, read_csv
+from headrace import Column, Context, Table, read_csv
 from headrace.columns.types import parse_type
 from headrace.testing.compare import comparable, raw_values
 from headrace.testing.values import Misfit, Value, Words, nearest_float32, parse
+from tests.isas import EACH_ISA
 
-ISAS = _native.isas()
 QUOTING = ["bare", "quoted", "mixed"]
 LANES = 8
 ONE_COLUMN = {"header": True, "sep": ";", "skip_blank_lines": False, "quoted_null": True}
@@ -100,7 +100,7 @@ ODD_INTS += [
 ]
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("quoting", QUOTING)
 @pytest.mark.parametrize("type_name", INT_TYPES)
 def test_integers_at_every_border(type_name: str, isa: str, quoting: str) -> None:
@@ -114,7 +114,7 @@ def test_integers_at_every_border(type_name: str, isa: str, quoting: str) -> Non
             check(texts[cut:], type_name, isa, quoting)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("type_name", INT_TYPES)
 def test_random_integers_of_every_length(type_name: str, isa: str) -> None:
     rng = random.Random(type_name)
@@ -212,7 +212,7 @@ ODD_FLOATS += [
 ]
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("quoting", QUOTING)
 @pytest.mark.parametrize("type_name", ["float32", "float64"])
 def test_odd_floats_in_every_lane(type_name: str, isa: str, quoting: str) -> None:
@@ -236,12 +236,12 @@ def random_decimals(rng: random.Random, count: int) -> list[str]:
     return texts
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 def test_random_doubles_are_pythons(isa: str) -> None:
     check(random_decimals(random.Random(1), 60_005), "float64", isa, "mixed")
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 def test_random_floats_are_rounded_once(isa: str) -> None:
     check(random_decimals(random.Random(2), 15_005), "float32", isa, "bare")
 
@@ -266,7 +266,7 @@ def midpoints(bits: int, rng: random.Random, count: int) -> list[str]:
     return texts
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("bits", [32, 64])
 def test_midpoints_go_to_even(bits: int, isa: str) -> None:
     check(midpoints(bits, random.Random(bits), 3000), f"float{bits}", isa, "bare")
@@ -284,7 +284,7 @@ def test_the_reference_rounds_float32_once() -> None:
             assert nearest_float32(repr(value), value) == value
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 def test_shortest_texts_come_back(isa: str) -> None:
     rng = np.random.default_rng(4)
     doubles = rng.integers(0, 2**64, 30_000, dtype=np.uint64).view(np.float64)
@@ -293,7 +293,7 @@ def test_shortest_texts_come_back(isa: str) -> None:
     assert np.array_equal(read(text, isa)["head"].to_numpy().view(np.uint64), doubles.view(np.uint64))
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("type_name", ["int64", "float64", "float32", "uint8"])
 def test_columns_of_every_length_up_to_40(type_name: str, isa: str) -> None:
     for rows in range(41):
@@ -304,7 +304,7 @@ def test_columns_of_every_length_up_to_40(type_name: str, isa: str) -> None:
             assert column.to_pylist() == [i % 128 for i in range(rows)]
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize(("first", "last"), [("1", "x"), ("x", "1")])
 def test_neighbours_of_a_number_do_not_leak_into_it(first: str, last: str, isa: str) -> None:
     """Digits directly before and after a field, in records of every length."""
@@ -318,7 +318,7 @@ def test_neighbours_of_a_number_do_not_leak_into_it(first: str, last: str, isa: 
         assert found.to_pylist() == [float(number)] * 19
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 def test_nulls_that_look_like_numbers(isa: str) -> None:
     """-999 is null if an option makes it null, not if it is quoted, and 0-999 never."""
     rows = ["-999", "0", '"-999"', "-99", "-9990", "-999.0"] * 5

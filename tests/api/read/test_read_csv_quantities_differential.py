@@ -17,12 +17,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from headrace import Context, Table, _native, read_csv
+from headrace import Context, Table, read_csv
 from headrace.columns.types import parse_type
 from headrace.testing.compare import raw_values
 from headrace.testing.values import Misfit, Value, Words, parse
+from tests.isas import EACH_ISA
 
-ISAS = _native.isas()
 QUOTING = ["bare", "quoted", "mixed"]
 LANES = 8
 ONE_COLUMN = {"header": True, "sep": ";", "skip_blank_lines": False, "quoted_null": True}
@@ -86,7 +86,7 @@ ODD_DECIMALS = [
 
 
 @pytest.mark.long_except("*-bare-*", "*-mixed-avx2")
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("quoting", QUOTING)
 @pytest.mark.parametrize("type_name", DECIMALS)
 def test_odd_decimals_in_every_lane(type_name: str, isa: str, quoting: str) -> None:
@@ -96,7 +96,7 @@ def test_odd_decimals_in_every_lane(type_name: str, isa: str, quoting: str) -> N
         check(texts[3:], type_name, isa, quoting)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("type_name", DECIMALS)
 def test_random_decimals_as_python_s_decimal_has_them(type_name: str, isa: str) -> None:
     """Quantized by `decimal` itself: a value is kept where that loses nothing."""
@@ -152,7 +152,7 @@ ODD_DURATIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("quoting", QUOTING)
 @pytest.mark.parametrize("type_name", TIMES + DURATIONS)
 def test_odd_times_and_durations_in_every_lane(type_name: str, isa: str, quoting: str) -> None:
@@ -161,7 +161,7 @@ def test_odd_times_and_durations_in_every_lane(type_name: str, isa: str, quoting
     check(texts[3:], type_name, isa, quoting)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("type_name", TIMES + DURATIONS)
 def test_every_second_of_a_day_and_what_is_none(type_name: str, isa: str) -> None:
     day = [f"{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}" for second in range(86400)]
@@ -172,7 +172,7 @@ def test_every_second_of_a_day_and_what_is_none(type_name: str, isa: str) -> Non
     check([f"{h:02}:{m:02}:{s:02}" for h in numbers for m in numbers for s in numbers], type_name, isa, "mixed")
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("written_by", ["python", "pandas", "pandas iso"])
 def test_durations_as_others_write_them(written_by: str, isa: str) -> None:
     """Inferred, if every text has its days, and converted back to the original values."""
@@ -191,7 +191,7 @@ def test_durations_as_others_write_them(written_by: str, isa: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 def test_times_as_python_writes_them(isa: str) -> None:
     rng = random.Random(0)
     times = [
@@ -203,7 +203,7 @@ def test_times_as_python_writes_them(isa: str) -> None:
     assert pc.equal(pa.array(column), pa.array(times)).to_pylist() == [True] * len(times)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("quoting", QUOTING)
 @pytest.mark.parametrize("type_name", [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)])
 def test_hexadecimal_integers_at_every_border(type_name: str, isa: str, quoting: str) -> None:
@@ -215,7 +215,7 @@ def test_hexadecimal_integers_at_every_border(type_name: str, isa: str, quoting:
     check(in_every_lane(odd, ["0", "7", "0x1"]), type_name, isa, quoting)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("type_name", ["binary", "large_binary"])
 def test_bytes_come_back_as_they_stand(type_name: str, threads: int, isa: str) -> None:
@@ -238,7 +238,7 @@ def test_bytes_come_back_as_they_stand(type_name: str, threads: int, isa: str) -
     assert column[700:].to_numpy().tolist() == [*cells[700:], None]
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("on_error", ["null", "reject"])
 def test_nulls_and_nothing_else(on_error: str, isa: str) -> None:
     data = b"a,b\n" + b"".join(b"%d,%s\n" % (i, b"x" if i % 50 == 7 else b"") for i in range(1000))

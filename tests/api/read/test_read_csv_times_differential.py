@@ -10,13 +10,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from headrace import Context, Table, _native, read_csv
+from headrace import Context, Table, read_csv
 from headrace.columns.traits import UNITS
 from headrace.columns.types import parse_type
 from headrace.testing.compare import raw_values
 from headrace.testing.values import Misfit, Value, Words, parse
+from tests.isas import EACH_ISA
 
-ISAS = _native.isas()
 TYPES = ["date32", *(f"timestamp[{unit}{zone}]" for unit in UNITS for zone in ("", ", UTC"))]
 LANES = 8
 ONE_COLUMN = {"header": True, "sep": ";", "skip_blank_lines": False, "quoted_null": True}
@@ -52,7 +52,7 @@ def all_days() -> tuple[np.ndarray, bytes]:
     return days, b"a\n" + b"\n".join(lines.tolist())
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 def test_every_day_from_year_0_to_9999(all_days: tuple[np.ndarray, bytes], isa: str) -> None:
     days, text = all_days
     column = read(text, isa)["a"]
@@ -60,7 +60,7 @@ def test_every_day_from_year_0_to_9999(all_days: tuple[np.ndarray, bytes], isa: 
     assert np.array_equal(np.frombuffer(memoryview(column.values), np.int32), days.astype(np.int64).astype(np.int32))
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("year", ["0000", "0100", "0400", "1900", "1999", "2000", "2023", "2024", "2100", "9999"])
 def test_every_month_and_day_of_two_digits(year: str, isa: str) -> None:
     """Days that there are not are faults: 00, the 30th of February, month 13."""
@@ -69,7 +69,7 @@ def test_every_month_and_day_of_two_digits(year: str, isa: str) -> None:
     check([f"{text} 00:00:00" for text in texts], "timestamp[us]", isa)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 def test_every_second_of_a_day_and_what_is_none(isa: str) -> None:
     day = [f"{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}" for second in range(86400)]
     column = read(b"a\n" + "\n".join(f"2024-02-29T{time}" for time in day).encode(), isa)["a"]
@@ -178,7 +178,7 @@ ODD += [
 ]
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("quoting", ["bare", "quoted", "mixed"])
 @pytest.mark.parametrize("type_name", TYPES)
 def test_odd_texts_in_every_lane(type_name: str, isa: str, quoting: str) -> None:
@@ -191,7 +191,7 @@ def test_odd_texts_in_every_lane(type_name: str, isa: str, quoting: str) -> None
             check([*texts[cut:], *ODD, *ODD], type_name, isa, quoting)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("type_name", TYPES[1:])
 def test_random_moments_of_every_form(type_name: str, isa: str) -> None:
     rng = random.Random(type_name)
@@ -211,7 +211,7 @@ def test_random_moments_of_every_form(type_name: str, isa: str) -> None:
     check(texts, type_name, isa, "mixed")
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("zone", ["", "Z", "+02:00", "-11:30"])
 def test_pythons_own_isoformat(zone: str, isa: str) -> None:
     """Inferred, and as Python reads the same texts."""

@@ -8,9 +8,9 @@ import random
 import pytest
 
 import headrace
-from headrace import Context, _native
+from headrace import Context
+from tests.isas import EACH_ISA
 
-ISAS = _native.isas()
 TILES = (64, 100, 4096)
 
 
@@ -18,7 +18,7 @@ def read_csv(data: bytes, isa: str, tile: int, **options: object) -> headrace.Ta
     return headrace.read_csv(data, context=Context(isa=isa, threads=2), chunk_bytes=tile, header=True, **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("size", [1, 7, 8, 9, 63, 64])
 def test_words_of_each_size(size: int, isa: str) -> None:
     """A word is null, true or false; a text that has one byte more, less or of another value is not."""
@@ -39,7 +39,7 @@ def test_words_of_each_size(size: int, isa: str) -> None:
         assert table["b"].to_pylist() == strings
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.9])
 def test_nulls_among_numbers(share: float, isa: str) -> None:
     """Null words that look like numbers, that are long, and that only begin like one."""
@@ -67,7 +67,7 @@ INVALID = [
 ]
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("invalid", [b"", *INVALID])
 def test_utf8_at_edges(invalid: bytes, isa: str) -> None:
     """Characters across borders of blocks and tiles, and one invalid sequence at each place of a field."""
@@ -95,7 +95,7 @@ FORMATS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("form", FORMATS)
 def test_formats_of_fixed_widths(form: str, isa: str) -> None:
     """Each part at its limits, one byte changed, and numbers without leading zeros."""

@@ -73,6 +73,7 @@ def ranges(dtype: str, buckets: int) -> list[tuple[Any, Any]]:
     return [(a, b) for a, b in found if low <= a < b <= end and b - a >= buckets]
 
 
+@pytest.mark.long_except("32-uniform-*", "*-uniform-u4", "*-constant-f4", "32-skewed-u4")
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("kind", ["uniform", "skewed", "constant"])
 @pytest.mark.parametrize("buckets", [2, 3, 32, 256, 1000])
@@ -87,6 +88,7 @@ def test_even(dtype: str, kind: str, buckets: int) -> None:
             np.testing.assert_array_equal(result, expected_even(keys[1:], low, high, buckets))
 
 
+@pytest.mark.long_except("65536-uniform-*", "*-constant-u4")
 @pytest.mark.parametrize("dtype", ["u2", "u4", "i8", "f4", "f8"])
 @pytest.mark.parametrize("kind", ["uniform", "constant"])
 @pytest.mark.parametrize("window", [65536, 32768, 1024])
@@ -100,6 +102,7 @@ def test_packed(dtype: str, kind: str, window: int) -> None:
         np.testing.assert_array_equal(result, expected_even(keys, low, high, buckets))
 
 
+@pytest.mark.long_except("31-spread-*", "*-crowded-u4", "*-narrow-f4")
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("kind", ["spread", "crowded", "narrow"])
 @pytest.mark.parametrize("buckets", [2, 31, 256, 3000])

@@ -17,6 +17,7 @@ from tests.arrange.histogram.histogram_kernels_cases import (
     keys_of,
     limits,
 )
+from tests.isas import EACH_ISA
 
 ISAS = _native.isas()
 BLOCK, PIECE = 64, 1 << 16
@@ -48,7 +49,7 @@ def test_even(dtype: str, bins: int, kind: str) -> None:
                     )
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("dtype", ["u4", "i4", "f4"])
 @pytest.mark.parametrize("buckets", [2, 3, 256, 10_000, 65_536])
 def test_splitters(isa: str, dtype: str, buckets: int) -> None:
@@ -69,7 +70,7 @@ def test_splitters(isa: str, dtype: str, buckets: int) -> None:
             np.testing.assert_array_equal(headrace.bucket_counts(keys, splitters=edges, context=context), expected)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_type(isa: str, dtype: str) -> None:
     """Return buckets by shift and by multiplication, and distant and crowded edges, inside a type and at its ends."""
@@ -91,7 +92,7 @@ def test_every_type(isa: str, dtype: str) -> None:
             np.testing.assert_array_equal(counts, expected_between(keys, edges))
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("name", CASES)
 def test_expressions(isa: str, name: str) -> None:
     expression, plain = CASES[name]
@@ -105,7 +106,7 @@ def test_expressions(isa: str, name: str) -> None:
             np.testing.assert_array_equal(headrace.bucket_counts(keys, 100, bucket=expression, context=context), expected)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 def test_edges_that_all_lie_in_one_cell(isa: str) -> None:
     edges = np.concatenate([[0], np.arange(1000, 2000), [2**32 - 1]]).astype("u4")
     keys = np.concatenate([np.arange(900, 2100), [0, 2**32 - 2, 2**32 - 1]]).astype("u4")
@@ -113,7 +114,7 @@ def test_edges_that_all_lie_in_one_cell(isa: str) -> None:
     np.testing.assert_array_equal(headrace.bucket_counts(keys, splitters=edges, context=headrace.Context(isa=isa)), expected)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 def test_bounds_are_exact_at_every_part(isa: str) -> None:
     for low, high, bins in ((0, 2**32, 7), (3, 2**32 - 1, 65535), (10, 10 + 65537, 65536), (5, 8, 3), (0, 2**32, 4096)):
         bounds = [low + -(-i * (high - low) // bins) for i in range(bins + 1)]
@@ -122,7 +123,7 @@ def test_bounds_are_exact_at_every_part(isa: str) -> None:
             assert counts.tolist() == [1] * bins
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 def test_keys_anywhere(isa: str) -> None:
     memory = np.random.default_rng(3).integers(0, 256, 4 * 100_000 + 64, dtype="u1")
     for past in (1, 2, 4, 60):

@@ -96,6 +96,7 @@ def text_of(rng: random.Random, types: list[str], line_end: str, quotes: float) 
     return line_end.join(records) + (line_end if rng.random() < 0.7 else "")
 
 
+@pytest.mark.long_except("0-*", "1-*")
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 @pytest.mark.parametrize("quotes", [0.0, 0.03, 0.5, 1.0])
 @pytest.mark.parametrize("seed", range(6))
@@ -109,6 +110,7 @@ def test_tables(seed, quotes, line_end):
     check(data, header=False, schema=types, columns=[len(types) - 1], skew=skew, seed=seed)
 
 
+@pytest.mark.long_except("1-0.3")
 @pytest.mark.parametrize("quotes", [0.0, 0.3])
 @pytest.mark.parametrize("seed", range(4))
 def test_words_of_bits_that_threads_share_unevenly(seed, quotes):
@@ -153,6 +155,7 @@ def test_one_odd_record_among_plain_ones(left, monkeypatch, odd, blocks):
     assert (marked == tiles) == (odd == '1,2,"')  # quotes that never close mark every tile
 
 
+@pytest.mark.long_except('"')
 @pytest.mark.parametrize("quote", ["", '"'])
 def test_more_records_than_their_fields_let_a_tile_have(left, quote):
     """There is no room for the sum of the strings of such a tile by 32 records, so they are not measured by rows."""
@@ -210,6 +213,7 @@ def test_line_ends_of_all_kinds(seed):
     check(b"".join(records), header=False, schema=["string"] * width, skew=rng.randrange(16), seed=seed, **options)
 
 
+@pytest.mark.long_except('*-"')
 @pytest.mark.parametrize("quote", [b"", b'"'])
 @pytest.mark.parametrize("seed", range(3))
 def test_long_strings_that_several_warps_copy(seed, quote):

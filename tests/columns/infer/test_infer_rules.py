@@ -13,6 +13,7 @@ from headrace.testing.reference import ReferenceOptions
 from headrace.testing.reference import read as read_reference
 from headrace.testing.values import Kind, Words, classify, join, type_of_kind
 from tests.columns.infer.infer_cases import SAMPLES
+from tests.isas import EACH_ISA
 
 SAMPLE_BYTES = 256 << 10
 """Size of the part of a text that is inspected before the conversion."""
@@ -128,7 +129,7 @@ def test_examples(texts: str, expected: str) -> None:
     assert inferred(*texts.encode().split()) == expected
 
 
-@pytest.mark.parametrize("isa", _native.isas())
+@pytest.mark.parametrize("isa", EACH_ISA)
 def test_every_two_kinds(isa: str) -> None:
     """Type, values and evidence are the reference's, in either order, with nulls between."""
     for a, b in combinations_with_replacement(SAMPLES.values(), 2):

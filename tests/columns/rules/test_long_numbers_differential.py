@@ -12,11 +12,11 @@ from fractions import Fraction
 
 import pytest
 
-from headrace import Context, _native, read_csv
+from headrace import Context, read_csv
+from tests.isas import EACH_ISA
 
 pytestmark = pytest.mark.isas
 
-ISAS = _native.isas()
 MAX_DIGITS = 25
 
 
@@ -87,14 +87,14 @@ def texts_of_all_exponents(rng: random.Random, exponents: range) -> list[str]:
     return texts
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("kind", ["float64", None])
 def test_decimals_of_every_length(kind: str | None, isa: str) -> None:
     texts = texts_of_all_lengths(random.Random(1), 60)
     same_bits(floats_of(texts, isa, kind), [float(text) for text in texts])
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("kind", ["float64", None])
 def test_every_exponent(kind: str | None, isa: str) -> None:
     """From below the smallest subnormal to the largest power of which all mantissas are finite."""
@@ -104,7 +104,7 @@ def test_every_exponent(kind: str | None, isa: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("seed", range(5))
 def test_many_decimals_and_exponents(seed: int, isa: str) -> None:
     rng = random.Random(seed)
@@ -113,14 +113,14 @@ def test_many_decimals_and_exponents(seed: int, isa: str) -> None:
     same_bits(floats_of(texts, isa, "float64"), [float(text) for text in texts])
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 def test_single_precision_is_rounded_once(isa: str) -> None:
     rng = random.Random(3)
     texts = texts_of_all_lengths(rng, 4) + texts_of_all_exponents(rng, range(-70, 14))
     same_bits(floats_of(texts, isa, "float32"), [nearest_single(text) for text in texts])
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 def test_ties_of_up_to_19_digits(isa: str) -> None:
     """Texts half way between two doubles, and one unit of their last digit to either side: integers, fractions and exponents."""
     rng = random.Random(4)
@@ -138,7 +138,7 @@ def test_ties_of_up_to_19_digits(isa: str) -> None:
     same_bits(floats_of(texts, isa, None), [float(text) for text in texts])
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 def test_other_marks(isa: str) -> None:
     """A decimal comma, groups of digits, `+` and leading zeros, on numbers of every length."""
     rng = random.Random(5)
@@ -155,7 +155,7 @@ def test_other_marks(isa: str) -> None:
     same_bits(floats_of(padded, isa, "float64"), expected)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("kind", ["int64", "uint64"])
 def test_integers_of_every_length(kind: str, isa: str) -> None:
     rng = random.Random(6)
@@ -174,7 +174,7 @@ def test_integers_of_every_length(kind: str, isa: str) -> None:
     assert len(table.rejects) == expected.count(None)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 def test_fixed_decimals_of_every_length(isa: str) -> None:
     rng = random.Random(7)
     texts = [*texts_of_all_lengths(rng, 10), *texts_of_all_exponents(rng, range(-30, 20))]
@@ -191,7 +191,7 @@ def test_fixed_decimals_of_every_length(isa: str) -> None:
     assert table["column_1"].to_pylist() == expected
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("null", ["1e5", "+5", "1.5E-3", "-"])
 def test_null_texts_that_look_like_numbers(null: str, isa: str) -> None:
     texts = ["1.5", null, "2e3"] * 100
@@ -206,7 +206,7 @@ def test_null_texts_that_look_like_numbers(null: str, isa: str) -> None:
     assert table["column_1"].to_pylist() == [1.5, None, 2000.0] * 100
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize(
     ("text", "kind"),
     [

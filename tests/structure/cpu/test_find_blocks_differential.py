@@ -7,13 +7,13 @@ from itertools import product
 
 import pytest
 
-from headrace import Dialect, _native
+from headrace import Dialect
 from headrace.structure.find import Structure
+from tests.isas import EACH_ISA
 from tests.structure.cpu.find_cases import BLOCK, expected, found
 
 pytestmark = pytest.mark.isas
 
-ISAS = _native.isas()
 TOKENS = [b"x", b",", b'"', b"\r", b"\n"]
 ESCAPE = b"\\"
 """Replaces CR in the texts of dialects that have it."""
@@ -39,7 +39,7 @@ def texts_of(dialect: Dialect) -> list[tuple[bytes, Structure]]:
     return [(data, expected(data, dialect)) for data in texts]
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: repr(dialect)[:80])
 def test_all_texts_of_four_bytes_across_a_border(dialect: Dialect, isa: str) -> None:
     for data, wanted in texts_of(dialect):
@@ -47,7 +47,7 @@ def test_all_texts_of_four_bytes_across_a_border(dialect: Dialect, isa: str) -> 
             assert found(data, dialect, tile=tile, isa=isa, masks=masks) == wanted, (data[60:], tile, masks)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("masks", [True, False])
 def test_text_behind_a_closing_quote_is_a_stray_wherever_it_stands(masks: bool, isa: str) -> None:
     """The byte after a closing quote is the stray, also if the quote is the last byte of its block."""
@@ -58,7 +58,7 @@ def test_text_behind_a_closing_quote_is_a_stray_wherever_it_stands(masks: bool, 
         assert found(sound, Dialect(), isa=isa, tile=4096, masks=masks).strays == []
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 def test_the_last_bytes_of_a_text(isa: str) -> None:
     """Nothing is read from after the text's end, where zeros lie."""
     for size in range(BLOCK - 3, BLOCK + 3):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from headrace import Dialect, _native
 from headrace.testing.strategies import dialects, lenient_dialects, options_of, texts
 from tests.examples import examples
+from tests.isas import EACH_ISA
 from tests.structure.cpu.find_cases import BLOCK, expected, found
 
 pytestmark = pytest.mark.isas
@@ -64,7 +65,7 @@ def test_lenient_quotes(case: tuple[Dialect, bytes], tile: int, threads: int, is
     assert not structure.unclosed_quote
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("data", [b'a""",,"\naaa""', b'a,"\nbcd"e\n', b'a,"\nbcd""\n"e', b',"\nab"', b',"\n"""""\n'])
 def test_lenient_quotes_at_the_end_of_a_tile(data: bytes, isa: str) -> None:
     """The byte after a quote shows its effect, and that byte is the next tile's: at each place once."""
@@ -92,7 +93,7 @@ def test_masks_and_automaton_find_the_same(case: tuple[Dialect, bytes], tile: in
     assert by_masks == expected(data, dialect)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("marker", [b",", b"\n", b"\r\n", b'"', b'""', b'"\n', b",,", b"\n\n", b"\\,", b"\\\\\n"])
 def test_every_place_in_a_block(marker: bytes, isa: str) -> None:
     """Each special text at each place around the border of two blocks."""
@@ -103,7 +104,7 @@ def test_every_place_in_a_block(marker: bytes, isa: str) -> None:
             assert found(data, dialect, tile=tile, isa=isa, masks=masks) == expected(data, dialect), (place, tile, masks)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("masks", [True, False])
 @pytest.mark.parametrize("escape", [None, "\\"])
 def test_state_maps_are_the_automatons(escape: str | None, isa: str, masks: bool) -> None:
@@ -118,7 +119,7 @@ def test_state_maps_are_the_automatons(escape: str | None, isa: str, masks: bool
     assert bytes(closed[s] for s in opened) != bytes(opened[s] for s in closed)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 def test_runs_of_escapes(isa: str) -> None:
     """A run of escapes, at each place of a block and a tile, escapes the byte after it if the run is odd."""
     dialect = Dialect(escape_char="\\", double_quote=False)
@@ -130,7 +131,7 @@ def test_runs_of_escapes(isa: str) -> None:
                 assert found(data, dialect, tile=tile, isa=isa) == expected(data, dialect), (place, run, after, tile)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_records_longer_than_many_tiles(threads: int, isa: str) -> None:
     long = b'"' + b"x,\n" * 20_000 + b'"'

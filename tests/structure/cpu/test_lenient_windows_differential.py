@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from headrace import Dialect, _native
+from headrace import Dialect
+from tests.isas import EACH_ISA
 from tests.structure.cpu.find_cases import expected, found
 
 pytestmark = pytest.mark.isas
 
-ISAS = _native.isas()
 LOOK_AHEAD = 4096
 """Bytes that are read along with a tile."""
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("tile", [1, 64, 100])
 @pytest.mark.parametrize("behind", [b'"b', b'""b', b'"b"c', b'" ,', b'"'])
 def test_a_quote_at_the_end_of_a_window(behind: bytes, tile: int, isa: str) -> None:
@@ -29,7 +29,7 @@ def test_a_quote_at_the_end_of_a_window(behind: bytes, tile: int, isa: str) -> N
 
 
 @pytest.mark.long_except("0-*", "-1-*", "1-*")
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("shift", [-129, -128, -2, -1, 0, 1, 2, 127])
 def test_a_run_far_behind_a_tile(shift: int, isa: str) -> None:
     """The search for the run that closes a field reads 256 KB at a time."""

@@ -95,7 +95,6 @@ struct BlockState {
     bool barrier_open;  // a thread waits at it
     SyncKind barrier;
     int barrier_line;
-    const void* barrier_where;
     u32 barrier_result;
     u32 epoch, first_epoch;  // changes when the block is synchronised
     char* stacks;
