@@ -124,7 +124,8 @@ class RowTuning:
         The text is staged only if columns are written.
         """
         warps, chunks = self.threads // 32, (self.tile + self.head) // 32
-        size = (self.tile + self.head + 80 if writes else 16) + 4 * (chunks + 3) + 12 + 2 * (self.tile // self.record_bytes) + 8
+        starts, lines = 2 * (self.tile // self.record_bytes) + 8, self.tile // 8  # a union
+        size = (self.tile + self.head + 80 if writes else 16) + 4 * (chunks + 3) + 12 + max(starts, lines)
         size += (6 * (chunks + 2) + 12 * warps if self.quotes else 20) + 12 + 8 * warps + 4 * MAX_STRINGS
         size = _aligned(size, 16) + 16
         if strings:

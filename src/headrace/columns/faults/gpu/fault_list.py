@@ -4,7 +4,7 @@ The result equals the native loader's. A kernel lists as many faults as the list
 rejected records are known when the list is complete. Faults of fields in rejected records are ignored.
 
 Usually the list and the texts of its records have all that the table of rejects shows. Then both stay on the GPU, and the table
-is built when it is looked at (faulty_records.py). Other lists are sorted by record on all cores (sort_faults.cpp). Kernels
+is built when it is looked at (later_rejects.py). Other lists are sorted by record on all cores (sort_faults.cpp). Kernels
 gather the texts of faulty records and number their lines. The native code reads these records again, many at a time.
 """
 
@@ -42,8 +42,8 @@ from headrace.structure.dialect import Dialect
 MAX_FAULTS = 4096
 """Capacity of a short text's first list."""
 _LONGER_TEXTS = ((384 << 20, 256), (48 << 20, 64), (8 << 20, 8))
-"""Bytes of a text, and the factor for the first list of such a text or a longer one. Lists of up to 768 MiB have a fault for
-each 768 to 2,048 bytes of text, or for fewer bytes."""
+"""Bytes of a text, and the factor for the first list of such a text or a longer one. Up to 2 GiB a list has room for a fault in
+each 192 to 2,048 bytes of text."""
 _RAISES_DEFERRED = 1 << 31
 _ENCODING, _QUOTE = FAULT_KINDS.index("encoding"), FAULT_KINDS.index("quote")
 _NEVER = 2**64 - 1

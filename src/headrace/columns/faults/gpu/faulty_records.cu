@@ -4,7 +4,7 @@
 // | marks              ..1..1.1       ranks 0, 1, 2
 // | records            2, 5, 7
 //
-// Bytes moved: 24 of each fault twice, 16 for each record with faults, a bit and a quarter of a byte for each record.
+// Bytes moved: 24 of each fault twice, 16 for each record with faults, 4 bits for each record of the text.
 #include "columns/convert/gpu/convert_task.hpp"
 #include "columns/faults/gpu/faulty_records.hpp"
 #include "gpu/block/memory_access.cuh"
@@ -13,6 +13,7 @@
 using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
+constexpr u64 far_begin = u64{1} << 62;
 
 // Marks the records of all faults, and those with faults of their own, in bitmaps of zeros. Summarizes the faults.
 extern "C" __global__ void __launch_bounds__(threads)
@@ -46,11 +47,11 @@ extern "C" __global__ void __launch_bounds__(threads) count_marks(const u32* mar
     if (word < words) ranks[word] = static_cast<u64>(__popc(marks[word]));
 }
 
-// Writes the first byte and the index of each marked record, by rank. Both have `count` items. Items after the last
-// record are `size`, so they begin after the text.
+// Writes the first byte and the index of each marked record, by rank. Both have `count` items. Those after the last
+// record begin far after the text, so no kernel takes them for records.
 extern "C" __global__ void __launch_bounds__(threads)
     list_records(const FieldFault* faults, u64 count, const u32* marks, const u64* ranks, const FaultSummary* summary,
-                 u64 size, u64* begins, u64* records) {
+                 u64* begins, u64* records) {
     const u64 number = u64{blockIdx.x} * threads + threadIdx.x;
     if (number >= count) return;
     const u64 record = faults[number].record;
@@ -60,6 +61,6 @@ extern "C" __global__ void __launch_bounds__(threads)
     tile::store_relaxed(&begins[rank], faults[number].record_begin);
     tile::store_relaxed(&records[rank], record);
     if (number < summary->records) return;
-    begins[number] = size;
-    records[number] = size;
+    begins[number] = far_begin;
+    records[number] = far_begin;
 }

@@ -18,7 +18,7 @@ from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Laun
 _SUMMARY = layout("FaultSummary")
 _FILE = "columns/faults/gpu/faulty_records.cu"
 _MARK, _COUNT = Entry(_FILE, "mark_records", "PQPPP"), Entry(_FILE, "count_marks", "PQP")
-_LIST = Entry(_FILE, "list_records", "PQPPPQPP")
+_LIST = Entry(_FILE, "list_records", "PQPPPPP")
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
 
@@ -39,7 +39,7 @@ class FaultSummary:
 class FaultyRecords:
     """The records of listed faults on a device, by record. The host waits once.
 
-    Device memory: 32 bytes a fault, and 3 bits for each record of the text while they are found.
+    Device memory: 32 bytes a fault, and 4 bits for each record of the text while they are found.
 
     Parameters
     ----------
@@ -57,14 +57,14 @@ class FaultyRecords:
         self.count, self.faults = faults.nbytes // FAULT.itemsize, faults
         self._located, self._records, words, count = located, records, records // 32 + 1, self.count
         self._places = places = RecordPlaces(launcher, count, _SUMMARY.size)
-        summary, text = places.tail, located.text
+        summary = places.tail
         marks, record_marks = launcher.allocate_group([4 * words, 4 * words])
         ranks, self._begins, self.numbers = launcher.allocate_group([], [8 * words, 8 * count, 8 * count])
         shape = Shape(_DEFINES, -(-count // _THREADS), _THREADS)
         launcher.launch(_MARK, shape, [faults, count, marks, record_marks, summary])
         launcher.launch(_COUNT, Shape(_DEFINES, -(-words // _THREADS), _THREADS), [marks, words, ranks])
         scan_string_sizes(launcher, ranks, (words, 1), BufferSlice(summary, _SUMMARY.offset("records"), 8))
-        launcher.launch(_LIST, shape, [faults, count, marks, ranks, summary, text.nbytes, self._begins, self.numbers])
+        launcher.launch(_LIST, shape, [faults, count, marks, ranks, summary, self._begins, self.numbers])
         located.place(launcher, self._begins, places, BufferSlice(summary, _SUMMARY.offset("ungathered"), 8))
         totals = launcher.fetch(places.totals)
         self.summary = FaultSummary(int(totals[:8].view(np.uint64)[0]), *totals[8:].view(_SUMMARY.dtype)[0].tolist())

@@ -21,7 +21,7 @@ HR_FN u32 step_from(const DfaTables<64>& tables, u32 step, u32 byte) {
     return tables.steps[tables.group_of[byte]][state_of<64>(step)];
 }
 
-// The records to size. Those that begin at the end of the text are none.
+// The records to size. Those that begin after the text are none.
 struct SizedRecords {
     const u64* begins;
     u64 count;

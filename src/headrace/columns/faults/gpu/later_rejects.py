@@ -1,7 +1,7 @@
 """Builds the table of rejects from faults on a GPU when the table is first looked at.
 
-Most callers of a read with faults look at the counts of the report only. Until the table is built, or released, its faults and
-their records' texts take 72 bytes a fault, and the texts, in device memory.
+The report has all counts without the table. Until it is built, or released, its faults take 64 bytes each of device memory, and
+the bytes of their records.
 """
 
 from __future__ import annotations

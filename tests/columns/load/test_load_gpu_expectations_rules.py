@@ -1,0 +1,54 @@
+"""State that a load keeps for the next text of its plan: it changes the work, not the answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import headrace
+from headrace import _native
+from headrace.api.load.reading import load_plan, prepare
+from headrace.api.options.csv_options import parse_options
+from headrace.api.read.read_csv import read_csv
+from headrace.columns.convert.gpu.column_group import gpu_plan_of
+from headrace.columns.infer.infer_gpu import Inference
+from headrace.columns.plan.native_dialect import native_dialect
+from headrace.sources.open import open_source
+from tests.columns.load.load_gpu_cases import check, record_searches
+
+
+@pytest.mark.fibers
+def test_lenient_quotes_of_the_last_text_decide_how_the_next_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    searches = record_searches(monkeypatch)
+    plain, stray = b'a,b\n1,"x y"\n2,z\n' * 9, b'a,b\n1,"x" y"\n2,z\n' * 9
+    found = []
+    for data in (plain, stray, stray, plain, plain):
+        searches.clear()
+        check(data, lenient_quotes=True, on_error="null")
+        found.append(list(searches))
+    both = ["masks", "automaton"]
+    assert found == [both, both, ["automaton"], ["automaton"], both]
+
+
+def test_a_second_sample_reads_only_columns_without_a_kind() -> None:
+    """Column b has its first value after the first sample. Kinds of column a in the second one are not looked at."""
+    lines = [f"{row},{'' if row < 300 else 'x'}" for row in range(400)]
+    lines[250] = "1.5,"
+    data = ("a,b\n" + "\n".join(lines) + "\n").encode()
+    parsed = parse_options(dict(read_csv.__kwdefaults__ or {}))
+    with open_source(data, parsed.source) as source:
+        plan = load_plan(source, prepare(source, parsed), parsed)
+        words = np.array([0, 1], np.uint32).tobytes()
+        ledger = _native.KindLedger(2)
+        arguments = source.native, native_dialect(parsed.dialect), plan
+        ledger.sample(*arguments, 400)
+        first = ledger.kinds(words)
+        assert first[1] == 0
+        ledger.sample(*arguments, len(data), only_empty=True)
+        second = ledger.kinds(words)
+        assert second[0] == first[0] and second[1] != 0
+        evidence = ledger.evidence(1)
+        assert evidence is not None and evidence[:3] == (301, data.index(b"x"), b"x")
+        inference = Inference(source, parsed.dialect, plan, gpu_plan_of(plan), 0)
+        assert not inference.is_right(second)  # nothing was seen yet
+    assert str(headrace.read_csv(data).schema["a"]) == "float64"
