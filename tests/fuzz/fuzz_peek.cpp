@@ -22,8 +22,7 @@ std::string slice(const fuzz::Input& input, usize from, usize to) {
 void compare_field(const Dialect& dialect, const std::string& text, const std::string& raw) {
     const bool quotes = dialect.quote >= 0 && raw.find(static_cast<char>(dialect.quote)) != std::string::npos;
     const bool escapes = dialect.escape >= 0 && raw.find(static_cast<char>(dialect.escape)) != std::string::npos;
-    const bool spaces =
-        (dialect.skip_initial_space && raw.starts_with(' ')) || (dialect.strip && raw.ends_with(' '));
+    const bool spaces = (dialect.skip_initial_space && raw.starts_with(' ')) || (dialect.strip && raw.ends_with(' '));
     REQUIRE(quotes || escapes || spaces ? text.size() <= raw.size() : text == raw);
 }
 

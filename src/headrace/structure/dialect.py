@@ -103,7 +103,7 @@ class Dialect:
             "comment": None if comment is None else as_bytes("comment", comment, MAX_SEP_BYTES),
             "lineterminator": None if lineterminator is None else as_bytes("lineterminator", lineterminator, MAX_SEP_BYTES),
             "strip": flag("strip", strip),
-            "skip_initial_space": flag("skip_initial_space", skip_initial_space) or strip,
+            "skip_initial_space": flag("skip_initial_space", skip_initial_space) or flag("strip", strip),
             "skip_blank_lines": flag("skip_blank_lines", skip_blank_lines),
             "lenient_quotes": flag("lenient_quotes", lenient_quotes) and quote_char is not None,
             "strict_quotes": flag("strict_quotes", strict_quotes) and quote_char is not None,

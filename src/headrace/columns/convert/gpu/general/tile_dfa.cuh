@@ -177,8 +177,8 @@ HR_COLD bool is_only_padded(const u8* text, const ConvertTask& task, const Conve
     return (task.dfa.flags & DFA_UNIVERSAL) && text[at] == '\r';
 }
 
-// Marks the spaces at the ends of the tile's fields as dropped, and those at the end of a field that the tile does not
-// finish. Example: in "ab  ,c" the two spaces; in "ab" + 100 spaces, all of them if a separator follows the tile.
+// Marks the spaces at the ends of the tile's fields as dropped, also of a field that the tile does not finish. Example:
+// in "ab  ,c" the two spaces; in "ab" + 100 spaces, all of them if a separator follows the tile.
 HR_FN void drop_padding(ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertTile& tile,
                         u32 first) {
     for (u32 word = first; word < first + chunks_per_thread && word < chunks; ++word) {
