@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from headrace.core.imports import delay_forks_and_exit_during_imports, import_native
 
 if TYPE_CHECKING:
+    from headrace import array_api as array_api
+    from headrace import structure as structure
     from headrace.api.read.read_csv import read_csv
     from headrace.api.report import Position, Report
     from headrace.api.scan.scan import Scan
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from headrace.structure.dialect import Dialect
 
 _MODULES = {
+    "array_api": "headrace.array_api",
     "Column": "headrace.columns.column",
     "Context": "headrace.core.context",
     "DataType": "headrace.columns.types",
@@ -125,6 +128,7 @@ _MODULES = {
     "sniff_csv": "headrace.api.sniff.sniff_csv",
     "sort": "headrace.arrange.sort.sort",
     "sort_pairs": "headrace.arrange.sort.sort",
+    "structure": "headrace.structure",
     "take": "headrace.arrange.gather.take",
     "top_k": "headrace.arrange.sort.sort",
     "unique": "headrace.arrange.search.unique",
@@ -214,7 +218,7 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     module = import_module(_MODULES[name])
-    found = globals()[name] = module if name == "buckets" else getattr(module, name)
+    found = globals()[name] = module if name in ("array_api", "buckets", "structure") else getattr(module, name)
     return found
 
 

@@ -141,7 +141,7 @@ TAKES |= dict.fromkeys(
     ("infer_schema", "shrink", "quoted_null", "dayfirst", "double_quote", "lenient_quotes", "strict_quotes"), FLAG
 )
 TAKES |= dict.fromkeys(
-    ("skip_initial_space", "skip_blank_lines", "glob", "union_by_name", "include_missing_columns", "views"), FLAG
+    ("skip_initial_space", "skip_blank_lines", "glob", "union_by_name", "include_missing_columns", "strip", "views"), FLAG
 )
 TAKES |= dict.fromkeys(
     ("descending", "total_order", "largest", "exclusive", "include_initial", "return_index", "return_inverse"), FLAG

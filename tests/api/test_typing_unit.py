@@ -58,3 +58,8 @@ def test_options_are_visible_to_an_editor() -> None:
     program = "import inspect, headrace; print(*inspect.signature(headrace.scan_csv).parameters)"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert {"sep", "null_values", "batch_bytes"} <= set(ended.stdout.split())
+
+
+@pytest.mark.parametrize("name", ["array_api.unique_counts", "buckets.identity", "structure.summarize"])
+def test_public_modules_need_no_import_of_their_own(name: str) -> None:
+    subprocess.run([sys.executable, "-c", f"import headrace; headrace.{name}"], check=True)

@@ -57,6 +57,7 @@ def test_what_is_not_given_is_left_to_read_csv() -> None:
         (["--comment", "//"], {"comment": "//"}),
         (["--line-end", "\\r\\n"], {"lineterminator": "\r\n"}),
         (["--skip-initial-space"], {"skip_initial_space": True}),
+        (["--strip"], {"strip": True}),
         (["--keep-blank-lines"], {"skip_blank_lines": False}),
         (["--header"], {"header": True}),
         (["--no-header"], {"header": False}),

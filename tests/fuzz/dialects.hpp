@@ -20,7 +20,7 @@ struct DialectText {
     u32 separator_length, line_end_length, unreal_group;
     i32 quote, escape;
     u8 separator, line_end;
-    bool double_quote, lenient, strict, skip_initial_space, skip_blank_lines, plain, universal_line_end;
+    bool double_quote, lenient, strict, skip_initial_space, strip, skip_blank_lines, plain, universal_line_end;
     const char *separator_text, *line_end_text, *comment_text;
     const char *classes, *next, *emit;
 };
@@ -74,6 +74,7 @@ inline Dialect made(const DialectText& text) {
     dialect.line_end = text.line_end;
     dialect.double_quote = text.double_quote;
     dialect.skip_initial_space = text.skip_initial_space;
+    dialect.strip = text.strip;
     dialect.skip_blank_lines = text.skip_blank_lines;
     dialect.plain = text.plain;
     dialect.universal_line_end = text.universal_line_end;

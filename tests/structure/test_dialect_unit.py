@@ -177,6 +177,10 @@ def test_unclosed(data: bytes, unclosed: bool) -> None:
         (b"\\n", {"escape_char": "\\"}, (b"n", False)),
         (b"  a b ", {"skip_initial_space": True}, (b"a b ", False)),
         (b'  " a"', {"skip_initial_space": True}, (b" a", True)),
+        (b"  a b  ", {"strip": True}, (b"a b", False)),
+        (b'  " a "  ', {"strip": True}, (b" a ", True)),
+        (b'  ""  ', {"strip": True}, (b"", True)),
+        (b"   ", {"strip": True}, (b"", False)),
         (b"  a", {}, (b"  a", False)),
         (b'"a"', {"quote_char": None}, (b'"a"', False)),
     ],
@@ -189,6 +193,16 @@ def test_skip_initial_space() -> None:
     data = b'  "a,b", c\n  \n #d\n'
     assert cells(data, Dialect(skip_initial_space=True, comment="#")) == [[b"a,b", b"c"], [b""], [b"#d"]]
     assert cells(b'a "b, c\n', Dialect(skip_initial_space=True)) == [[b'a "b', b"c"]]  # a quote after data opens no field
+
+
+def test_strip() -> None:
+    data = b'  "a,b"  , c \n x y  ,"" \n  \n'
+    assert cells(data, Dialect(strip=True)) == [[b"a,b", b"c"], [b"x y", b""], [b""]]
+    assert Dialect(strip=True).skip_initial_space
+    automaton = Dialect(strip=True).automaton
+    assert automaton.states[automaton.run(0, b'"a" ')] == "PADDED"
+    stray = automaton.step(automaton.run(0, b'"a" '), ord("b"))
+    assert stray[1] & Emit.STRAY
 
 
 def test_the_table_of_csv() -> None:
@@ -273,6 +287,11 @@ def test_escape_equal_to_quote_is_a_doubled_quote() -> None:
         ({"escape_char": ";", "lineterminator": ";"}, "escape_char and lineterminator share"),
         ({"comment": "\n"}, "comment and lineterminator share"),
         ({"sep": " ", "skip_initial_space": True}, "sep may not start with a space when skip_initial_space is True"),
+        ({"sep": " ", "strip": True}, "sep may not start with a space when strip is True"),
+        ({"sep": "||", "strip": True}, "with strip=True, sep must be one byte"),
+        ({"lineterminator": "\r\n", "strip": True}, "with strip=True, lineterminator must be one byte"),
+        ({"escape_char": "\\", "strip": True}, "strip and escape_char exclude each other"),
+        ({"lenient_quotes": True, "strip": True}, "strip and lenient_quotes exclude each other"),
     ],
 )
 def test_misuse(options: dict[str, object], message: str) -> None:

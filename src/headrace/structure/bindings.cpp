@@ -79,6 +79,7 @@ PythonDialect dialect_from(nb::handle given, bool allow_masks) {
     if (d.lenient) d.unreal_group = nb::cast<u32>(automaton.attr("unreal_group"));
     d.strict = nb::cast<bool>(given.attr("strict_quotes"));
     d.skip_initial_space = nb::cast<bool>(given.attr("skip_initial_space"));
+    d.strip = nb::cast<bool>(given.attr("strip"));
     d.skip_blank_lines = nb::cast<bool>(given.attr("skip_blank_lines"));
     d.separator = static_cast<u8>(bytes_of(sep)[0]);
     std::memcpy(d.separator_text, bytes_of(sep).data(), d.separator_length);

@@ -42,7 +42,7 @@ def candidates(text: bytes, fixed: Fixed) -> list[Dialect]:
     line_ends = [fixed["lineterminator"]] if "lineterminator" in fixed else _line_ends(text)
     others = {
         name: fixed[name]
-        for name in ("double_quote", "skip_initial_space", "skip_blank_lines", "lenient_quotes", "strict_quotes")
+        for name in ("double_quote", "skip_initial_space", "strip", "skip_blank_lines", "lenient_quotes", "strict_quotes")
         if name in fixed
     }
     escapes = {quote: [fixed["escape_char"]] if "escape_char" in fixed else _escapes(text, quote) for quote in quotes}

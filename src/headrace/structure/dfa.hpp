@@ -37,6 +37,7 @@ struct Dialect {
     bool strict;       // quotes in unquoted fields are malformed
     u32 unreal_group;  // if lenient: symbol group of a quote that opens no field
     bool skip_initial_space;
+    bool strip;  // spaces around a field are skipped; then skip_initial_space is set too
     bool skip_blank_lines;
     // Masks can find the structure: separator and line end are single bytes, and there are no comments. A dialect with
     // lenient quotes has no escapes either.

@@ -48,6 +48,9 @@ class Dialect:
         A quote inside an unquoted field is text, but its record is malformed. Excludes `lenient_quotes`.
     skip_initial_space
         Spaces at the start of a field are skipped, and a quote after them opens the field.
+    strip
+        Spaces around a field are skipped, also after closing quotes; implies `skip_initial_space`. Excludes `lenient_quotes`,
+        `escape_char`, and separators and line ends of several bytes.
     skip_blank_lines
         A line end at the start of a record is skipped; otherwise it ends a record with one empty field.
 
@@ -75,6 +78,7 @@ class Dialect:
     skip_blank_lines: bool
     lenient_quotes: bool
     strict_quotes: bool
+    strip: bool
 
     def __init__(
         self,
@@ -89,6 +93,7 @@ class Dialect:
         skip_blank_lines: bool = True,
         lenient_quotes: bool = False,
         strict_quotes: bool = False,
+        strip: bool = False,
     ) -> None:
         values = {
             "sep": as_bytes("sep", sep, MAX_SEP_BYTES),
@@ -97,7 +102,8 @@ class Dialect:
             "escape_char": None if escape_char is None else as_bytes("escape_char", escape_char, 1),
             "comment": None if comment is None else as_bytes("comment", comment, MAX_SEP_BYTES),
             "lineterminator": None if lineterminator is None else as_bytes("lineterminator", lineterminator, MAX_SEP_BYTES),
-            "skip_initial_space": flag("skip_initial_space", skip_initial_space),
+            "strip": flag("strip", strip),
+            "skip_initial_space": flag("skip_initial_space", skip_initial_space) or flag("strip", strip),
             "skip_blank_lines": flag("skip_blank_lines", skip_blank_lines),
             "lenient_quotes": flag("lenient_quotes", lenient_quotes) and quote_char is not None,
             "strict_quotes": flag("strict_quotes", strict_quotes) and quote_char is not None,
@@ -113,7 +119,17 @@ class Dialect:
                 raise OptionError(f"{name} must be no letter, digit or sign, not {byte!r}: numbers are made of those")
         if self.lenient_quotes and self.strict_quotes:
             raise OptionError("lenient_quotes and strict_quotes exclude each other: set at most one of them")
+        if self.strip:
+            self._check_strip()
         self._check_bytes()
+
+    def _check_strip(self) -> None:
+        for name, given in (("lenient_quotes", self.lenient_quotes), ("escape_char", self.escape_char is not None)):
+            if given:
+                raise OptionError(f"strip and {name} exclude each other; skip_initial_space=True goes with both")
+        for name, value in (("sep", self.sep), ("lineterminator", self.lineterminator or b"\n")):
+            if len(value) > 1:
+                raise OptionError(f"with strip=True, {name} must be one byte, not {value!r}")
 
     def _check_bytes(self) -> None:
         roles = {
@@ -127,7 +143,8 @@ class Dialect:
         check_distinct_bytes(roles, notes)
         for name, value in roles.items():
             if self.skip_initial_space and value.startswith(b" "):
-                raise OptionError(f"{name} may not start with a space when skip_initial_space is True; use one of the two")
+                option = "strip" if self.strip else "skip_initial_space"
+                raise OptionError(f"{name} may not start with a space when {option} is True; use one of the two")
 
     @property
     def line_ends(self) -> tuple[bytes, ...]:
@@ -206,6 +223,8 @@ class _Context(StrEnum):
     QUOTED = "QUOTED"
     QUOTE_END = "QUOTE_END"
     """After a quote within quotes: it closes them, unless another quote follows."""
+    PADDED = "PADDED"
+    """After closing quotes and spaces that are skipped."""
     ESC_U = "ESC_U"
     ESC_Q = "ESC_Q"
     COMMENT = "COMMENT"
@@ -229,16 +248,28 @@ _UNREAL = b"quote that opens no field"
 """A symbol in addition to the bytes: a lenient quote at the start of a field that no later quote closes."""
 
 
-def _step(dialect: Dialect, state: _State, byte: bytes) -> Transition[_State]:
-    """Return the meaning of one byte."""
-    context, pending = state
-    unreal = byte == _UNREAL
-    byte = dialect.quote_char if unreal and dialect.quote_char is not None else byte
+_CLOSED = (_Context.QUOTE_END, _Context.PADDED)
+
+
+def _step_where_nothing_ends(dialect: Dialect, context: _Context, byte: bytes) -> Transition[_State] | None:
+    """Return the meaning of a byte that can be no part of a delimiter: inside quotes, after an escape, or padding."""
     if context in (_Context.ESC_U, _Context.ESC_Q):
         return Transition(_State(_Context.UNQUOTED if context is _Context.ESC_U else _Context.QUOTED), 0)
     if context is _Context.QUOTED:
         leave = {dialect.quote_char: _Context.QUOTE_END, dialect.escape_char: _Context.ESC_Q}
         return Transition(_State(leave.get(byte, _Context.QUOTED)), 0)
+    if byte == b" " and dialect.strip and context in _CLOSED:
+        return Transition(_State(_Context.PADDED), 0)
+    return None
+
+
+def _step(dialect: Dialect, state: _State, byte: bytes) -> Transition[_State]:
+    """Return the meaning of one byte."""
+    context, pending = state
+    unreal = byte == _UNREAL
+    byte = dialect.quote_char if unreal and dialect.quote_char is not None else byte
+    if (step := _step_where_nothing_ends(dialect, context, byte)) is not None:
+        return step
     if context is _Context.CR:
         if byte == b"\n":
             return Transition(_State(_Context.START), 0)
@@ -254,7 +285,7 @@ def _step(dialect: Dialect, state: _State, byte: bytes) -> Transition[_State]:
     # Keep the longest possible begin of a match: with sep `aab`, `aa` + `a` keeps `aa`, and the first `a` becomes data.
     whole = found == text
     # Only a delimiter may follow closing quotes.
-    emit = opens | (Emit.STRAY if context is _Context.QUOTE_END and not whole else Emit(0))
+    emit = opens | (Emit.STRAY if context in _CLOSED and not whole else Emit(0))
 
     doubled = byte == dialect.quote_char and context is _Context.QUOTE_END and not pending and dialect.double_quote
     if dialect.lenient_quotes and context is _Context.QUOTE_END and not whole and not doubled:
@@ -297,6 +328,8 @@ def _drop(dialect: Dialect, state: _State, byte: bytes, target: _State, emit: in
         return target.context is _Context.QUOTE_END or (target.context is _Context.QUOTED and not doubled)
     if byte == dialect.escape_char:
         return target.context in (_Context.ESC_U, _Context.ESC_Q)
+    if target.context is _Context.PADDED:
+        return True
     starts = not pending and context in (_Context.START, _Context.FIELD_START, _Context.CR)
     still = target == _State(_Context.FIELD_START) and not emit & Emit.FLD
     return byte == b" " and dialect.skip_initial_space and starts and still

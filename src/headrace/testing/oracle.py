@@ -143,6 +143,8 @@ class _RecordReader:
 
         In ``"x"|y`` with sep ``||`` that is y; if the input ends first, it is the end.
         """
+        while self.dialect.strip and self._byte() == _SPACE:
+            self.pos += 1
         after = self.data[self.pos : self.pos + 8]
         ends = (b"\r", b"\n") if self.dialect.lineterminator is None else (self.dialect.lineterminator,)
         common = max(_common_prefix(after, delimiter) for delimiter in (self.dialect.sep, *ends))
@@ -244,6 +246,7 @@ def field_text(data: bytes, start: int, end: int, dialect: Dialect) -> tuple[byt
     (b'a"b', True)
     """
     pos = _skip_spaces(data, start, end, dialect)
+    end = pos + len(data[pos:end].rstrip(b" ")) if dialect.strip else end
     quoted = inside = dialect.quote_char is not None and data[pos:end].startswith(dialect.quote_char)
     if dialect.lenient_quotes and quoted:
         quoted = inside = _lenient_quoted(data[pos:end], dialect)

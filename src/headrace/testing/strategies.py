@@ -23,7 +23,9 @@ def dialects() -> st.SearchStrategy[Dialect]:
 def lenient_dialects() -> st.SearchStrategy[Dialect]:
     """Generate valid dialects with lenient quotes."""
     wanted = _dialects().filter(lambda dialect: dialect.quote_char is not None)
-    return wanted.map(lambda dialect: Dialect(**options_of(dialect) | {"strict_quotes": False, "lenient_quotes": True}))
+    return wanted.map(
+        lambda dialect: Dialect(**options_of(dialect) | {"strict_quotes": False, "lenient_quotes": True, "strip": False})
+    )
 
 
 def options_of(dialect: Dialect) -> dict[str, Any]:
@@ -37,14 +39,19 @@ def _dialects(draw: st.DrawFn) -> Dialect:
     seps = [b",", b"\t", b"||", b"aab", b"abab", b"::", b", ", b"\0"] + ([] if skip_initial_space else [b" "])
     line_ends = [None, None, b"\n", b"\r\n", b"\r", b";", b";;", b"\r\r\n"]
     comments = [None, None, b"#", b"//", b"#//", b"##"]
+    sep = draw(st.sampled_from(seps) | _words(b"ab"))
+    escape_char = draw(st.sampled_from([None, None, b"\\", b'"']))
+    lineterminator = draw(st.sampled_from(line_ends) | _words(b"\n;"))
+    may_strip = skip_initial_space and escape_char is None and len(sep) == len(lineterminator or b"\n") == 1
     return Dialect(
-        sep=draw(st.sampled_from(seps) | _words(b"ab")),
+        sep=sep,
         quote_char=draw(st.sampled_from([b'"', b'"', b"'", None])),
         double_quote=draw(st.booleans()),
-        escape_char=draw(st.sampled_from([None, None, b"\\", b'"'])),
+        escape_char=escape_char,
         comment=draw(st.sampled_from(comments) | _words(b"#/")),
-        lineterminator=draw(st.sampled_from(line_ends) | _words(b"\n;")),
+        lineterminator=lineterminator,
         skip_initial_space=skip_initial_space,
+        strip=may_strip and draw(st.booleans()),
         skip_blank_lines=draw(st.booleans()),
         strict_quotes=draw(st.sampled_from([False, False, True])),
     )
@@ -123,7 +130,7 @@ def _cells(dialect: Dialect, min_size: int) -> st.SearchStrategy[bytes]:
 
 
 def _written(cell: bytes, sole: bool, dialect: Dialect) -> st.SearchStrategy[bytes]:
-    """Generate the ways to write one cell: unquoted if that is safe, with escapes, or in quotes."""
+    """Generate the ways to write one cell: unquoted if that is safe, with escapes, or in quotes; padded if that is stripped."""
     special = _special(dialect)
     ways = []
     if not set(cell) & set(special) and not (sole and not cell):
@@ -132,7 +139,8 @@ def _written(cell: bytes, sole: bool, dialect: Dialect) -> st.SearchStrategy[byt
         ways.append(b"".join((dialect.escape_char if byte in special else b"") + bytes([byte]) for byte in cell))
     if dialect.quote_char is not None:
         ways.append(dialect.quote_char + _within_quotes(cell, dialect.quote_char, dialect) + dialect.quote_char)
-    return st.sampled_from(ways)
+    padded = [b" " + way + b"  " for way in ways if dialect.strip and not (sole and way == cell)]
+    return st.sampled_from(ways + padded)
 
 
 def _within_quotes(cell: bytes, quote: bytes, dialect: Dialect) -> bytes:

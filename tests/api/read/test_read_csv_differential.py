@@ -98,6 +98,7 @@ def read_csv(data: bytes, options: ReferenceOptions, isa: str, chunk: int, threa
         comment=dialect.comment,
         lineterminator=dialect.lineterminator,
         skip_initial_space=dialect.skip_initial_space,
+        strip=dialect.strip,
         skip_blank_lines=dialect.skip_blank_lines,
         header=options.header,  # type: ignore[arg-type]
         dtypes=options.types or None,

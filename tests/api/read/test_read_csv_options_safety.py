@@ -24,7 +24,8 @@ NOT_BOOL = [1, 0, "yes", None, "True", 2.0]
 
 @pytest.mark.parametrize("value", NOT_BOOL, ids=repr)
 @pytest.mark.parametrize(
-    "name", ["infer_schema", "shrink", "quoted_null", "double_quote", "skip_initial_space", "skip_blank_lines", "dayfirst"]
+    "name",
+    ["infer_schema", "shrink", "quoted_null", "double_quote", "skip_initial_space", "strip", "skip_blank_lines", "dayfirst"],
 )
 def test_flags(name: str, value: object) -> None:
     hint = f"; pass {name}=True without quotes" if value == "True" else ""

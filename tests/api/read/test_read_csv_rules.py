@@ -140,6 +140,7 @@ def test_words_of_booleans() -> None:
         (b'a,b\n"x\\"y",z\\,z\n', {"escape_char": "\\"}, {"a": ['x"y'], "b": ["z,z"]}),
         (b'a,b\n"x,2\n', {"quote_char": None}, {"a": ['"x'], "b": [2]}),
         (b'a, b\n 1, "x"\n', {"skip_initial_space": True}, {"a": [1], "b": ["x"]}),
+        (b'a , b \n 1 , "x " \n2,  \n', {"strip": True}, {"a": [1, 2], "b": ["x ", None]}),
         (b"a, b\n 1, x\n", {}, {"a": [" 1"], " b": [" x"]}),
         (b"#x\na,b\n#1,2\n3,#4\n", {"comment": "#"}, {"a": [3], "b": ["#4"]}),
         (b'a,b\n"x\n\ny",1\n', {}, {"a": ["x\n\ny"], "b": [1]}),

@@ -31,6 +31,9 @@ DIALECTS: list[dict[str, Any]] = [
     {"sep": "é"},
     {"skip_initial_space": True},
     {"skip_initial_space": True, "comment": "#", "escape_char": "\\"},
+    {"strip": True},
+    {"strip": True, "sep": ";", "lineterminator": "~", "comment": "#"},
+    {"strip": True, "quote_char": None, "skip_blank_lines": False},
     {"sep": "||", "escape_char": "\\", "comment": "##"},
     {"quote_char": "'", "escape_char": "^"},
     {},
@@ -74,8 +77,11 @@ def field(rng: random.Random, type_: str, given: dict[str, Any]) -> str:
         if text[at] not in (escape, quote):
             text = text[:at] + escape + text[at:]
     text = f"{quote}{text}{quote}" if quoted else text
-    if given.get("skip_initial_space") and rng.random() < 0.3:
+    strips = given.get("strip", False)
+    if (strips or given.get("skip_initial_space")) and rng.random() < 0.3:
         text = " " * rng.choice([1, 3, 20]) + text
+    if strips and rng.random() < 0.4:
+        text += " " * rng.choice([1, 3, 20, 70, 150])
     return text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import headrace
 from headrace.columns.load.gpu.load import GpuTuning
 from tests.columns.load.load_gpu_cases import read_on_fibers, same_table
-from tests.columns.load.load_gpu_dialects_cases import DIALECTS, case, outcome
+from tests.columns.load.load_gpu_dialects_cases import DIALECTS, SHAPES, case, outcome
 
 pytestmark = pytest.mark.fibers
 
@@ -31,3 +32,23 @@ def compare(data: bytes, options: dict[str, Any], shape: GpuTuning, seed: int) -
 @pytest.mark.parametrize("given", DIALECTS, ids=str)
 def test_dialects(given: dict[str, Any], seed: int) -> None:
     compare(*case(seed, given), seed)
+
+
+@pytest.mark.long_except("0")
+@pytest.mark.parametrize("seed", range(12))
+def test_long_runs_of_spaces_around_fields(seed: int) -> None:
+    """Runs that end a field and runs inside fields cross the ends of tiles, and of the 64 bytes before them."""
+    rng = random.Random(seed)
+
+    def spaces(*counts: int) -> str:
+        return " " * rng.choice(counts)
+
+    def content() -> str:
+        inside, quoted = f"x{spaces(1, 64, 200, 1200)}y", f'"q{spaces(3, 300)}"'
+        return rng.choice(["", "1", "2024-01-31", '"q"', "z" * rng.choice([10, 300, 1100]), inside, quoted])
+
+    rows = [[f"{spaces(0, 0, 2, 80)}{content()}{spaces(0, 0, 1, 63, 65, 130, 700)}" for _ in range(3)] for _ in range(25)]
+    text = rng.choice(["\n", "\r\n"]).join(",".join(row) for row in rows) + rng.choice(["", " ", "\n"])
+    options = {"strip": True, "header": False, "on_error": "null", "null_values": rng.choice([[""], ["", "1"], ()])}
+    types = rng.choice([["string", "string", "string"], ["string", "int64", "date32"], None])
+    compare(text.encode(), options | ({} if types is None else {"schema": types}), rng.choice(SHAPES), seed)

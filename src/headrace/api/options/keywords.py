@@ -67,6 +67,7 @@ class CsvKeywords(TypedDict, total=False):
     comment: str | bytes | None
     lineterminator: str | bytes | None
     skip_initial_space: bool
+    strip: bool
     skip_blank_lines: bool
     skip_rows: int
     skip_rows_after_header: int

@@ -90,6 +90,13 @@ TEXT_OPTIONS = (
         flags=(Flag("--skip-initial-space", "on"),),
     ),
     Option(
+        "strip",
+        default=False,
+        parse=flag,
+        help="leave out spaces around a field",
+        flags=(Flag("--strip", "on"),),
+    ),
+    Option(
         "skip_blank_lines",
         default=True,
         parse=flag,

@@ -66,6 +66,7 @@ def read_csv(
     comment: str | bytes | None = None,
     lineterminator: str | bytes | None = None,
     skip_initial_space: bool = False,
+    strip: bool = False,
     skip_blank_lines: bool = True,
     skip_rows: int = 0,
     skip_rows_after_header: int = 0,
@@ -192,6 +193,9 @@ def read_csv(
         Line terminator, 1 to 8 bytes. None for LF, CR LF and CR, also mixed.
     skip_initial_space
         Whether to leave out spaces at the start of a field.
+    strip
+        Whether to leave out spaces around a field, also outside its quotes. Spaces inside quotes are data. Separator and line
+        terminator must be one byte; excludes `escape_char` and `lenient_quotes`.
     skip_blank_lines
         Whether to leave out empty lines. If False, each is a record of one empty field.
     skip_rows
@@ -348,6 +352,7 @@ def read_csv(
         comment=comment,
         lineterminator=lineterminator,
         skip_initial_space=skip_initial_space,
+        strip=strip,
         skip_blank_lines=skip_blank_lines,
         skip_rows=skip_rows,
         skip_rows_after_header=skip_rows_after_header,

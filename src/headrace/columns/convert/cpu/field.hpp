@@ -1,4 +1,4 @@
-// Extracts a field's text from its bytes, without initial spaces, quotes and escapes, and recognises null texts.
+// Extracts a field's text from its bytes, without skipped spaces, quotes and escapes, and recognises null texts.
 #pragma once
 
 #include "columns/convert/cpu/convert.hpp"
@@ -59,8 +59,12 @@ HR_HOT usize trailing_run(const u8* p, usize n, int byte) {
     return leading % 2 == 1 && trailing % 2 == 1;
 }
 
-// Returns the field without initial spaces and enclosing quotes; doubled quotes and escapes remain.
+// Returns the field without skipped spaces and enclosing quotes; doubled quotes and escapes remain.
 HR_HOT FieldBytes strip(const Dialect& dialect, const u8* p, usize n) {
+    if (dialect.strip) {
+        for (; n > 0 && p[n - 1] == ' '; --n) {
+        }
+    }
     if (dialect.skip_initial_space) {
         for (; n > 0 && *p == ' '; --n) ++p;
     }

@@ -185,6 +185,8 @@ def pack_dfa(dialect: Dialect, dfa: DfaOutput) -> tuple[bytes, bytes]:
     task: NDArray[np.void] = np.zeros(1, _DFA_TASK)
     delimiters = [dialect.sep, dialect.lineterminator, dialect.quote_char, dialect.escape_char, dialect.comment]
     has_high = max(b"".join(filter(None, delimiters))) >= 128
+    flags = (dialect.escape_char is not None) + 2 * dialect.skip_initial_space + 4 * dialect.lenient_quotes + 8 * has_high
+    flags += 16 * dialect.strip + 32 * (dialect.lineterminator is None)
     values = {
         "tables": dfa.tables.address,
         "states": dfa.states.address,
@@ -194,13 +196,14 @@ def pack_dfa(dialect: Dialect, dfa: DfaOutput) -> tuple[bytes, bytes]:
         "count": dfa.count,
         "separator_more": len(dialect.sep) - 1,
         "line_end_more": len(dialect.lineterminator or b"\n") - 1,
-        "flags": (dialect.escape_char is not None) + 2 * dialect.skip_initial_space + 4 * dialect.lenient_quotes + 8 * has_high,
+        "flags": flags,
         "escape": (dialect.escape_char or b"\0")[0],
     }
     for name, value in values.items():
         task[name] = value
     plain = Plain.DOUBLES * dialect.double_quote | Plain.QUOTES * (dialect.quote_char is not None)
-    return bytes([0, 0, (dialect.quote_char or b"\0")[0], int(plain), 0, 0, 0, 0]), task.tobytes()
+    ends = (dialect.sep[0], (dialect.lineterminator or b"\n")[0]) if dialect.strip else (0, 0)
+    return bytes([*ends, (dialect.quote_char or b"\0")[0], int(plain), 0, 0, 0, 0]), task.tobytes()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,14 +19,18 @@ struct StringField {
 HR_FN StringField string_at(const ConvertMemory& memory, const ConvertTask& task, const ConvertColumn& column,
                             i32 slot) {
     u32 begin = memory.places[slot] + 1u;
-    const u32 place = memory.places[slot + 1], end = end_of_field(memory, task, place);
+    const u32 place = memory.places[slot + 1];
+    u32 end = end_of_field(memory, task, place);
     if (by_dfa && column.position == 0) begin = last_start(memory, place, begin);
     if (begin > end) return {0, end, true, false, may_quote && kept_bytes(memory, 0, end, false) != end};
     if (column.position == 0) begin = skip_line_ends(memory, task.dialect, memory.tile, begin);
     StringField field{begin, end - begin, false, false, false};
     if constexpr (may_quote) {
         const bool reads = (by_dfa || (task.dialect.flags & PLAIN_QUOTES)) && !(column.flags & CONVERT_RAW);
-        if (reads && by_dfa) skip_spaces(memory, task, field.begin, end);
+        if (reads && by_dfa) {
+            skip_spaces(memory, task, field.begin, end);
+            end = end_of_text(memory, task, field.begin, end);
+        }
         begin = field.begin;
         field.size = end - begin;
         if (reads && field.size >= 2 && is_opening(memory, task, begin)) {

@@ -148,6 +148,49 @@ HR_FN void skip_spaces(const ConvertMemory& memory, const ConvertTask& task, u32
     while (begin < end && staged_text(memory)[begin] == ' ') ++begin;
 }
 
+// Returns the end of a field that begins at `begin`, without the spaces that the dialect skips there.
+HR_FN u32 end_of_text(const ConvertMemory& memory, const ConvertTask& task, u32 begin, u32 end) {
+    if ((task.dfa.flags & DFA_STRIPS) == 0) return end;
+    while (begin < end && staged_text(memory)[end - 1] == ' ') --end;
+    return end;
+}
+
+// Marks the spaces before a field's end as dropped. They may lie in the words of several threads.
+HR_FN void drop_spaces_before(ConvertMemory& memory, u32 end) {
+    for (; end > 0 && staged_text(memory)[end - 1] == ' '; --end) {
+        atomicOr(&memory.dropped[(end - 1) / 32], 1u << ((end - 1) % 32));
+    }
+}
+
+// Returns whether a field is open there. A comment line has no fields.
+HR_FN bool is_open(const ConvertTask& task, const TileStart& next) {
+    return next.open && !(by_dfa && is_in(task.dfa, StepSet::comment, next.state));
+}
+
+// Returns whether the field that is open at the tile's end ends there or after spaces.
+HR_COLD bool is_only_padded(const u8* text, const ConvertTask& task, const ConvertTile& tile) {
+    if (tile.last_end) return !is_in(task.dfa, StepSet::quoted, tile.next.state);
+    if (!is_open(task, tile.next) || is_in(task.dfa, StepSet::quoted, tile.next.state)) return false;
+    u64 at = tile_position(tile, tile.end);
+    while (at < task.size && text[at] == ' ') ++at;
+    if (at == task.size || text[at] == task.dialect.separator || text[at] == task.dialect.line_end) return true;
+    return (task.dfa.flags & DFA_UNIVERSAL) && text[at] == '\r';
+}
+
+// Marks the spaces at the ends of the tile's fields as dropped, also of a field that the tile does not finish. Example:
+// in "ab  ,c" the two spaces; in "ab" + 100 spaces, all of them if a separator follows the tile.
+HR_FN void drop_padding(ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertTile& tile,
+                        u32 first) {
+    for (u32 word = first; word < first + chunks_per_thread && word < chunks; ++word) {
+        for (u32 left = memory.ends[word]; left != 0; left &= left - 1) {
+            drop_spaces_before(memory, 32 * word + static_cast<u32>(__ffs(static_cast<int>(left))) - 1);
+        }
+    }
+    const bool is_last = threadIdx.x == 0 && tile.end > 0 && staged_text(memory)[tile.end - 1] == ' ';
+    if (is_last && is_only_padded(text, task, tile)) drop_spaces_before(memory, tile.end);
+    __syncthreads();
+}
+
 // Returns whether a field's first byte is a quote that encloses it. A lenient quote need not be one; then it is not
 // dropped.
 HR_FN bool is_opening(const ConvertMemory& memory, const ConvertTask& task, u32 at) {
@@ -163,11 +206,6 @@ HR_FN u32 end_of_field(const ConvertMemory& memory, const ConvertTask& task, u32
     if ((steps.separator_more | steps.line_end_more) == 0) return place;
     return place -
            (place >= memory.tile.end || ends_record(memory, place) ? steps.line_end_more : steps.separator_more);
-}
-
-// Returns whether a field is open there. A comment line has no fields.
-HR_FN bool is_open(const ConvertTask& task, const TileStart& next) {
-    return next.open && !(by_dfa && is_in(task.dfa, StepSet::comment, next.state));
 }
 
 }  // namespace headrace

@@ -29,6 +29,10 @@ HR_FN LoopColumn loop_column(const ConvertColumn& column) {
             column.family, column.width,    column.flags,   column.position == 0};
 }
 
+// The forms load the words before a field's end. Texts that end in the first bytes of the staged head, followed by
+// spaces, are left to the rules.
+constexpr u32 min_read_end = 32;
+
 // A lane's field in staged text, without enclosing quotes. If the lane has none, `end` is in the head. Then `n` is too
 // large for every form, as it is if the field began before the staged head.
 struct UnitField {
@@ -44,6 +48,9 @@ HR_FN UnitField locate(const ConvertMemory& memory, const ConvertTask& task, con
     if constexpr (by_dfa) {
         if (column.first) field.begin = last_start(memory, place[1], field.begin);
         skip_spaces(memory, task, field.begin, field.end);
+        const u32 end = end_of_text(memory, task, field.begin, field.end);
+        if (end < min_read_end) return {field.begin, field.end, ~0u, false};
+        field.end = end;
         field.quoted = field.begin < field.end && field.end - field.begin >= 2 && is_opening(memory, task, field.begin);
     } else if (column.first || may_quote) {
         const u8* const text = staged_text(memory);

@@ -83,16 +83,21 @@ HR_FN FieldText text_of(const ConvertMemory& memory, const u8* text, const Conve
     const bool staged = place.begin >= 0;
     const u8* const p = staged ? staged_text(memory) + place.begin : text + (tile.origin + place.begin);
     const usize n = static_cast<usize>(place.end - place.begin);
-    if constexpr (!may_quote) return {p, n, false, false};
-    if (raw) return {p, n, false, false};
-    FieldText field{p, n, false, by_dfa};
+    if constexpr (!may_quote) return {p, n, false, false, 0};
+    if (raw) return {p, n, false, false, 0};
+    FieldText field{p, n, false, by_dfa, 0};
     if constexpr (by_dfa) {
+        while ((task.dfa.flags & DFA_STRIPS) && field.n != 0 && field.p[field.n - 1] == ' ') {
+            --field.n;
+            ++field.after;
+        }
         while ((task.dfa.flags & DFA_SKIPS_SPACES) && field.n != 0 && *field.p == ' ') {
             ++field.p;
             --field.n;
         }
     }
-    const u32 begin = static_cast<u32>(place.end - field.n);  // if the field is staged
+    const u32 end = static_cast<u32>(place.end - field.after),
+              begin = end - static_cast<u32>(field.n);  // if it is staged
     if ((task.dialect.flags & PLAIN_QUOTES) && field.n >= 2 && *field.p == task.dialect.quote) {
         const bool lenient = by_dfa && (task.dfa.flags & DFA_LENIENT);
         field.quoted = !lenient || (staged ? (memory.dropped[begin / 32] >> (begin % 32) & 1) != 0
@@ -101,10 +106,11 @@ HR_FN FieldText text_of(const ConvertMemory& memory, const u8* text, const Conve
     if (field.quoted) {
         ++field.p;
         field.n -= 2;
+        ++field.after;
     }
     const u32 ends = field.quoted ? 1 : 0;
     field.doubled = (by_dfa || field.quoted) &&
-                    (!staged || dropped_until(memory, place.end - ends) != dropped_until(memory, begin + ends));
+                    (!staged || dropped_until(memory, end - ends) != dropped_until(memory, begin + ends));
     return field;
 }
 

@@ -142,8 +142,7 @@ HR_COLD bool check_text(const ConvertMemory& memory, const ConvertTask& task, co
     if (!reports || is_not_converted(task, row)) return false;
     FieldFault fault = fault_at(memory, task, place, column.position, row);
     // The text begins after initial spaces and an opening quote.
-    const usize closing = field.quoted ? 1 : 0;
-    fault.at = fault.end - closing - field.n + invalid;
+    fault.at = fault.end - field.after - field.n + invalid;
     fault.kind = static_cast<u32>(Fault::encoding);
     report(memory, task, fault);
     return false;
@@ -153,7 +152,7 @@ HR_COLD bool check_text(const ConvertMemory& memory, const ConvertTask& task, co
 HR_COLD bool is_string_value(const ConvertMemory& memory, const u8* text, const ConvertTask& task,
                              const ConvertColumn& column, const FieldPlace& place, u64 row, bool reports) {
     const FieldText field = text_of(memory, text, task, place, column.flags & CONVERT_RAW);
-    // A field of initial spaces alone.
+    // A field of skipped spaces alone.
     if (by_dfa && field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return false;
     if (has_text(column) && memory.tile.has_errors) {
         if (place.begin < 0) {

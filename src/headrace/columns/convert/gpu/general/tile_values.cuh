@@ -19,13 +19,14 @@ constexpr bool has_dates = has_family(ConvertFamily::date) || has_family(Convert
 constexpr bool has_numbers = has_family(ConvertFamily::integer) || has_family(ConvertFamily::float32) ||
                              has_family(ConvertFamily::float64) || has_family(ConvertFamily::decimal);
 
-// A field's text without initial spaces and enclosing quotes. `doubled`: it may contain escapes, or the first of two
-// quotes, that are to be removed.
+// A field's text without skipped spaces and enclosing quotes. `doubled`: it may contain escapes, or the first of two
+// quotes, that are to be removed. `after`: bytes of the field after the text.
 struct FieldText {
     const u8* p;
     usize n;
     bool quoted;
     bool doubled;
+    usize after;
 };
 
 enum class Family : u8 { boolean, integer, real, date, timestamp, time, duration, decimal, text, null };
