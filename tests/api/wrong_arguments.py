@@ -381,6 +381,9 @@ def library_calls() -> list[Call]:
         of_method("Scan.to_duckdb", lambda: headrace.scan_csv(TEXT), {}),
         of_method("Table.partition", numbers, {"by": "a", "buckets": headrace.buckets.modulo(3)}),
         of_method("Table.partition_by_hash", table, {"columns": ["a"], "n": 4}),
+        of_method("Table.unique", table, {}),
+        of_method("Table.value_counts", table, {}),
+        of_method("Table.lookup", table, {"other": table(), "on": "a"}),
         of_method("Column.__array__", lambda: table()["a"], {}),
     ]
 
@@ -406,6 +409,13 @@ def array_calls(keys: Callable[[], object], mask: Callable[[], object]) -> list[
         Call("find_first", h.find_first, lambda: {"text": b"abab", "pattern": b"ab"}),
         Call("contains", h.contains, lambda: {"text": b"abab", "pattern": b"ab"}),
         Call("Pattern", h.Pattern, lambda: {"pattern": b"ab"}),
+        Call("HashMap", h.HashMap, lambda: {"key_type": "uint32", "value_type": "float64"}),
+        Call("HashSet", h.HashSet, lambda: {"key_type": "uint32"}),
+        Call("HashMultiMap", h.HashMultiMap, lambda: {"key_type": "uint32", "value_type": "float64"}),
+        of_method("HashMap.upsert", lambda: h.HashMap("int64", "int64"), {"keys": [1, 2, 3, 4], "values": [1, 2, 3, 4]}),
+        of_method("HashMap.find", lambda: h.HashMap("int64", "int64"), {"keys": [1, 2, 3, 4]}),
+        of_method("HashSet.insert", lambda: h.HashSet("int64"), {"keys": [1, 2, 3, 4]}),
+        of_method("HashMultiMap.find_all", lambda: h.HashMultiMap("int64", "int64"), {"keys": [1, 2, 3, 4]}),
         Call("unique", h.unique, lambda: {"items": keys()}),
         Call("searchsorted", h.searchsorted, lambda: {"sorted_keys": [1, 2, 4], "keys": [2, 3]}),
         Call("digitize", h.digitize, lambda: {"x": keys(), "bins": splitters}),

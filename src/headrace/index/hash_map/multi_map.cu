@@ -92,8 +92,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     slab::visit_lists<L>(table, key_of_row(keys, row, count), row < count, visitor);
 }
 
-// Erases all values of the keys whose row has a slot, and writes their numbers; 0 for other rows. No two rows with slots
-// have one key. `total`: all erased values.
+// Erases all values of the keys whose row has a slot, and writes their numbers; 0 for other rows. No two rows with
+// slots have one key. `total`: all erased values.
 extern "C" __global__ void __launch_bounds__(threads)
     erase_values(const __grid_constant__ SlabTable table, const Key* keys, u64 count, const u32* slots, u64* counts,
                  u64* total) {

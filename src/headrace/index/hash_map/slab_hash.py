@@ -2,7 +2,8 @@
 
 A batch is inserted in three steps. First, all absent keys are inserted, each with the value of one of its rows. If these are all
 rows, the batch is complete. If memory was missing, the inserted keys are removed, the table grows, and the batch starts again.
-Else the rows of present and repeated keys are resolved in the order of the batch.
+Else the rows of present and repeated keys store their values. If a slot then has another value than one of its rows, the order of
+the rows decides.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ _SIGNATURES = {
     "enter_contest": "PQII",
     "end_contest": "PQIIPP",
     "store_values": "PQP",
+    "count_others": "PQPP",
     "clear_slots": "PQI",
     "reduce_values": "PQPI",
     "append_pairs": "PPQIPP",
@@ -158,8 +160,14 @@ class SlabHash:
             combination = _COMBINATIONS[reduce] + (_SIGNED if kind == "i" and reduce != "sum" else 0)
             self._launch(launcher, "reduce_values", rows.count, (slots, rows.count, rows.values, combination))
             return
-        self._contest(launcher, slots, rows.count, (0, int(reduce == "last")))
-        self._launch(launcher, "store_values", rows.count, (slots, rows.count, rows.values))
+        is_last = reduce == "last"
+        if is_last:
+            self._launch(launcher, "store_values", rows.count, (slots, rows.count, rows.values))
+        others = launcher.allocate(8, fill=0)
+        self._launch(launcher, "count_others", rows.count, (slots, rows.count, rows.values, others))
+        if launcher.fetch(others).view(np.uint64)[0]:
+            self._contest(launcher, slots, rows.count, (0, int(is_last)))
+            self._launch(launcher, "store_values", rows.count, (slots, rows.count, rows.values))
 
     def _contest(
         self, launcher: Launcher, slots: DeviceBuffer, count: int, how: tuple[int, int], won: Any = None
@@ -238,7 +246,7 @@ class SlabHash:
         if self.size + added <= self._tuning.max_load * self.capacity:
             return
         with suppress(MemoryLimitError):
-            self._rebuild(launcher, max(self._buckets_for(self.size + added), self._memory.buckets * 3 // 2))
+            self._rebuild(launcher, max(self._buckets_for(self.size + added), 2 * self._memory.buckets))
 
     def _rebuild(self, launcher: Launcher, buckets: int) -> None:
         """Move all pairs to a table of that many buckets, or more if they do not fit.
