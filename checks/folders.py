@@ -27,6 +27,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "arrange/sort": (".", "cpu", "gpu"),
     "arrange/sort/gpu": ("common", "lsd", "msd", "single_launch", "heavy_hitters", "."),
     "index": ("hash_map",),
+    "index/hash_map": ("cpu", "gpu", "."),
     "query": ("find",),
     "query/find": (".", "cpu"),
     "api": (".", "options", "load", "sniff", "read", "scan"),

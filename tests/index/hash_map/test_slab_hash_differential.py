@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from headrace import MemoryLimitError
-from headrace.index.hash_map.slab_hash import Rows, SlabHash
-from headrace.index.hash_map.tuning import SlabTuning
+from headrace.index.hash_map.gpu.slab_hash import Rows, SlabHash
+from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
 from tests.index.hash_map.hash_map_cases import MapOracle, bits_of, numbers_of
 

@@ -19,7 +19,7 @@ import numpy as np  # a dependency of cuda-core
 from headrace.core.errors import MemoryLimitError
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
-from headrace.index.hash_map.tuning import SLAB_TUNING, SlabTuning
+from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
 
 _TABLE = layout("SlabTable")
 _PACKED = _TABLE.packer()
@@ -302,4 +302,4 @@ def _defines(widths: tuple[int, int], threads: int) -> dict[str, int]:
 @cache
 def _entry(name: str) -> Entry:
     file = next((file for file, names in _FILES.items() if name in names), "hash_map_updates.cu")
-    return Entry(f"index/hash_map/{file}", name, f"{_TABLE.argument}{_SIGNATURES[name]}")
+    return Entry(f"index/hash_map/gpu/{file}", name, f"{_TABLE.argument}{_SIGNATURES[name]}")

@@ -4,7 +4,7 @@
 // of an insertion does not depend on the length of the list, also if all pairs have one key. Slots that erasures have
 // emptied further down are used again after the next rebuild.
 #pragma once
-#include "index/hash_map/hash_map_ref.cuh"
+#include "index/hash_map/gpu/hash_map_ref.cuh"
 
 namespace headrace {
 namespace slab {

@@ -3,7 +3,7 @@
 // Bytes moved, for keys of width k and values of width v. An insertion: k + v + 4, 128 for each of one or two slabs,
 // and a sector of 32 bytes that is written back. A search: k + 8, 128 for each slab of the list, and v + 4 for each
 // value.
-#include "index/hash_map/multi_map_ref.cuh"
+#include "index/hash_map/gpu/multi_map_ref.cuh"
 
 using namespace headrace;
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np  # a dependency of cuda-core
 
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
-from headrace.index.hash_map.slab_hash import Rows, SlabHash
-from headrace.index.hash_map.tuning import MULTI_TUNING, SlabTuning
+from headrace.index.hash_map.gpu.slab_hash import Rows, SlabHash
+from headrace.index.hash_map.gpu.tuning import MULTI_TUNING, SlabTuning
 
 
 class MultiSlabHash(SlabHash):

@@ -5,7 +5,7 @@
 // it has won. So no memory is needed besides the table. Bytes moved per row and kernel: 4 for the slot, and a sector
 // of 32 bytes that is read, and for stores written back.
 #include "core/operators.hpp"
-#include "index/hash_map/hash_map_ref.cuh"
+#include "index/hash_map/gpu/hash_map_ref.cuh"
 
 using namespace headrace;
 
