@@ -28,6 +28,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "arrange/sort/gpu": ("common", "lsd", "msd", "single_launch", "heavy_hitters", "."),
     "index": ("hash_map", "sorted_map"),
     "index/sorted_map": (".", "cpu", "gpu"),
+    "index/hash_map": ("cpu", "gpu", "."),
     "query": ("find",),
     "query/find": ("pattern", "cpu", "gpu", "."),
     "api": (".", "options", "load", "sniff", "read", "scan"),

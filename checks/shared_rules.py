@@ -14,6 +14,7 @@ SHARED = (
     "core/hash.hpp",
     "core/operators.hpp",
     "core/expressions/expression_values.hpp",
+    "gpu/containers/slab_table.hpp",
     "primitives/float_scan.hpp",
     "primitives/float_sum.hpp",
     "arrange/bucket/bucket.hpp",

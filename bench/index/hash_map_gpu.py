@@ -26,8 +26,8 @@ from headrace import Context
 from headrace.arrays.arrays import take
 from headrace.core.errors import HeadraceError
 from headrace.index.hash_map.device_map import DeviceMap
+from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.index.hash_map.pair_types import PairTypes
-from headrace.index.hash_map.tuning import SlabTuning
 
 BATCH = 1 << 22
 LOADS = (0.69, 1.45)

@@ -51,6 +51,12 @@ ONE_DIMENSION = {
     "read-only array",
     "unaligned array",
 }
+HASH_KEYS = {"array of int64", "array with gaps", "array backwards", "read-only array", "unaligned array"} | {
+    *LISTS,
+    *EMPTY_LISTS,
+    "array of other length",
+}
+"""Keys of maps of int64. Arrays of other types are refused."""
 ANY_SHAPE = {*ONE_DIMENSION, *SHAPES, "nested list"}
 TYPE = {"none", "type", "dtype"}
 EVERYTHING = {"everything"}
@@ -234,6 +240,26 @@ TAKES_IN: dict[str, set[str]] = {
         "read-only array",
     },
     "bincount.x": ONE_DIMENSION - {*FLOATS, "unaligned array"},
+    "Table.unique.columns": {"none", "set of texts"},
+    "Table.value_counts.columns": {"none", "set of texts"},
+    "Table.value_counts.name": {
+        *("empty text", "text", "nul", "digits", "text True", "text None", "long text", "numpy text"),
+    },
+    "Table.lookup.other": {"table"},
+    "Table.lookup.on": {"set of texts"},
+    "HashMap.key_type": {"type", "dtype"},
+    "HashMap.value_type": {"type", "dtype"},
+    "HashMap.capacity": {"zero", "one", "int64"},
+    "HashSet.key_type": {"type", "dtype"},
+    "HashSet.capacity": {"zero", "one", "int64"},
+    "HashMultiMap.key_type": {"type", "dtype"},
+    "HashMultiMap.value_type": {"type", "dtype"},
+    "HashMultiMap.capacity": {"zero", "one", "int64"},
+    "HashMap.upsert.keys": HASH_KEYS - {*LISTS, *EMPTY_LISTS, *ANY_LENGTH},
+    "HashMap.upsert.values": HASH_KEYS - {*LISTS, *EMPTY_LISTS, *ANY_LENGTH},
+    "HashMap.find.keys": HASH_KEYS,
+    "HashSet.insert.keys": HASH_KEYS,
+    "HashMultiMap.find_all.keys": HASH_KEYS,
     "unique.items": {*ANY_SHAPE, *SCALARS, "array of dates"},
     "unique.equal_nan": {"true", "numpy bool"},
     "searchsorted.sorted_keys": ONE_DIMENSION,

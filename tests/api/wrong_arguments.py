@@ -381,6 +381,9 @@ def library_calls() -> list[Call]:
         of_method("Scan.to_duckdb", lambda: headrace.scan_csv(TEXT), {}),
         of_method("Table.partition", numbers, {"by": "a", "buckets": headrace.buckets.modulo(3)}),
         of_method("Table.partition_by_hash", table, {"columns": ["a"], "n": 4}),
+        of_method("Table.unique", table, {}),
+        of_method("Table.value_counts", table, {}),
+        of_method("Table.lookup", table, {"other": table(), "on": "a"}),
         of_method("Column.__array__", lambda: table()["a"], {}),
     ]
 
@@ -409,6 +412,13 @@ def array_calls(keys: Callable[[], object], mask: Callable[[], object]) -> list[
         Call("find_any", h.find_any, lambda: {"text": b"abab", "patterns": [b"ab"]}),
         Call("count_any", h.count_any, lambda: {"text": b"abab", "patterns": [b"ab"]}),
         Call("PatternSet", h.PatternSet, lambda: {"patterns": [b"ab"]}),
+        Call("HashMap", h.HashMap, lambda: {"key_type": "uint32", "value_type": "float64"}),
+        Call("HashSet", h.HashSet, lambda: {"key_type": "uint32"}),
+        Call("HashMultiMap", h.HashMultiMap, lambda: {"key_type": "uint32", "value_type": "float64"}),
+        of_method("HashMap.upsert", lambda: h.HashMap("int64", "int64"), {"keys": [1, 2, 3, 4], "values": [1, 2, 3, 4]}),
+        of_method("HashMap.find", lambda: h.HashMap("int64", "int64"), {"keys": [1, 2, 3, 4]}),
+        of_method("HashSet.insert", lambda: h.HashSet("int64"), {"keys": [1, 2, 3, 4]}),
+        of_method("HashMultiMap.find_all", lambda: h.HashMultiMap("int64", "int64"), {"keys": [1, 2, 3, 4]}),
         Call("unique", h.unique, lambda: {"items": keys()}),
         Call("searchsorted", h.searchsorted, lambda: {"sorted_keys": [1, 2, 4], "keys": [2, 3]}),
         Call("digitize", h.digitize, lambda: {"x": keys(), "bins": splitters}),

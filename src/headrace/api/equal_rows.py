@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.api.partitions import existing_name
 from headrace.columns.column import Column
+from headrace.columns.schema import is_name
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
 
@@ -48,6 +49,8 @@ class EqualRows:
             The table is on a GPU.
         MemoryLimitError
             The hash table exceeds the context's limit.
+        MissingDependencyError
+            NumPy is not installed.
 
         Examples
         --------
@@ -56,8 +59,7 @@ class EqualRows:
         >>> table.unique("city").to_pydict()
         {'city': ['Rome', 'Oslo'], 'n': [1, 2]}
         """
-        import numpy as np
-
+        np = _numpy("unique()")
         context = context_of(context)
         firsts = self._first_rows(self._listed_names("columns", columns), context)
         return _selected_rows(self.columns, np.flatnonzero(firsts == np.arange(len(firsts))), context)
@@ -82,7 +84,7 @@ class EqualRows:
         ------
         OptionError
             A column has the name of the counts.
-        UnknownColumnError, UnsupportedDeviceError, MemoryLimitError
+        UnknownColumnError, UnsupportedDeviceError, MemoryLimitError, MissingDependencyError
             As for `unique`.
 
         Examples
@@ -92,12 +94,13 @@ class EqualRows:
         >>> table.value_counts("city").to_pydict()
         {'city': ['Rome', 'Oslo'], 'count': [2, 1]}
         """
-        import numpy as np
-
         from headrace.api.table import Table  # it inherits this method
 
+        np = _numpy("value_counts()")
         context = context_of(context)
         names = self._listed_names("columns", columns)
+        if not is_name(name):
+            raise OptionError.wrong("name", "a text", name)
         if name in names:
             raise OptionError(f"name is {name!r}, and a column has this name; pass another name for the counts")
         firsts = self._first_rows(names, context)
@@ -131,7 +134,7 @@ class EqualRows:
         ------
         OptionError
             A column has different types in the tables.
-        UnknownColumnError, UnsupportedDeviceError, MemoryLimitError
+        UnknownColumnError, UnsupportedDeviceError, MemoryLimitError, MissingDependencyError
             As for `unique`.
 
         Examples
@@ -144,7 +147,9 @@ class EqualRows:
         """
         from headrace.api.table import Table  # it inherits this method
         from headrace.core.options import instance
-        from headrace.index.hash_map.row_groups import HashedRows, matching_rows  # not needed to read
+
+        _numpy("lookup()")
+        from headrace.index.hash_map.row_groups import HashedRows, matching_rows  # needs NumPy
 
         context = context_of(context)
         names = self._listed_names("on", on)
@@ -157,12 +162,14 @@ class EqualRows:
         return found
 
     def _listed_names(self, option: str, names: str | Sequence[str] | None) -> list[str]:
-        if names is None:
+        if names is None and option == "columns":
             return list(self.columns)
         several = [names] if isinstance(names, str) else names
         if isinstance(several, bytes | bytearray | Mapping) or not isinstance(several, Sequence | AbstractSet):
             raise OptionError.wrong(option, "the name of a column or several", names)
         found = list(dict.fromkeys(existing_name(option, name, self.columns) for name in several))
+        if isinstance(several, AbstractSet):
+            found.sort(key=list(self.columns).index)  # a set has no order
         if not found:
             raise OptionError(f"{option} is empty; name one column or several")
         return found
@@ -172,6 +179,12 @@ class EqualRows:
 
         found: np.ndarray[Any, Any] = first_rows(HashedRows.of(self.columns, names, context))
         return found
+
+
+def _numpy(what: str) -> Any:
+    from headrace.arrays.arrays import needed_numpy  # not needed to read
+
+    return needed_numpy(what)
 
 
 def _selected_rows(columns: Mapping[str, Column], rows: np.ndarray[Any, Any], context: Context) -> Table:

@@ -130,7 +130,7 @@ def test_refused_calls() -> None:
     with pytest.raises(UnsupportedDeviceError, match="reduces floats by 'last' and 'first', not by 'sum'"):
         one.upsert([1], [1.0], reduce="sum")
     torch = pytest.importorskip("torch")
-    with pytest.raises(OptionError, match="arrays lie on cuda:0 and cpu"):
+    with pytest.raises(OptionError, match="arrays lie on cuda and cpu"):
         HashMap("int32", "int32").find(torch.zeros(3, dtype=torch.int32, device="cuda"))
     found = one.find(torch.zeros(3, dtype=torch.int32, device="cuda"))
     assert found.values.device.type == "cuda"

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from headrace import MemoryLimitError
-from headrace.index.hash_map.slab_hash import Rows, SlabHash
-from headrace.index.hash_map.tuning import SlabTuning
+from headrace.index.hash_map.gpu.slab_hash import Rows, SlabHash
+from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
 from tests.index.hash_map.hash_map_cases import MapOracle, bits_of, numbers_of
 
@@ -91,7 +91,8 @@ def _operate(table: FiberMap, oracle: MapOracle, keys: NDArray[Any], random: np.
             assert table.flags(found) == oracle.erase(keys)
 
 
-@pytest.mark.parametrize("widths", WIDTHS)
+@pytest.mark.long_except("random-1-*", "*-4-4")
+@pytest.mark.parametrize("widths", WIDTHS, ids="{0[0]}-{0[1]}".format)
 @pytest.mark.parametrize(("order", "seed"), [("forward", 0), ("reverse", 0), ("random", 1), ("random", 2)])
 def test_histories(widths: tuple[int, int], order: str, seed: int) -> None:
     random = np.random.default_rng(seed + widths[0])
@@ -108,7 +109,8 @@ def test_histories(widths: tuple[int, int], order: str, seed: int) -> None:
     assert table.items() == oracle.items(table.value or "uint32")
 
 
-@pytest.mark.parametrize("widths", WIDTHS)
+@pytest.mark.long_except("1-*")
+@pytest.mark.parametrize("widths", WIDTHS, ids="{0[0]}-{0[1]}".format)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_lists_of_many_slabs(widths: tuple[int, int], seed: int) -> None:
     """All keys have one bucket, so that warps of several blocks append slabs to the same list."""
@@ -139,7 +141,8 @@ class LimitedLauncher(FiberLauncher):
         return super().allocate(nbytes, fill=fill)
 
 
-@pytest.mark.parametrize("widths", WIDTHS)
+@pytest.mark.long_except("4-4", "8-0")
+@pytest.mark.parametrize("widths", WIDTHS, ids="{0[0]}-{0[1]}".format)
 def test_refused_memory_changes_nothing(widths: tuple[int, int]) -> None:
     launcher = LimitedLauncher("random", 4)
     table = FiberMap.of(widths, launcher, SlabTuning(threads=64, list_slabs=0))

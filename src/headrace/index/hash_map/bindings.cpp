@@ -12,7 +12,7 @@
 
 #include "core/layouts/layout.hpp"
 #include "gpu/containers/slab_table.hpp"
-#include "index/hash_map/hash_map_host.hpp"
+#include "index/hash_map/cpu/hash_map_host.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -14,9 +14,9 @@ from headrace.core.errors import UnsupportedDeviceError
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import GpuLauncher
 from headrace.gpu.memory.pool import device_pool
+from headrace.index.hash_map.gpu.slab_hash import Rows, SlabHash
+from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
-from headrace.index.hash_map.slab_hash import Rows, SlabHash
-from headrace.index.hash_map.tuning import SLAB_TUNING, SlabTuning
 
 
 class MapOnDevice:

@@ -135,9 +135,11 @@ def _listed(value: Any, name: str, typestr: str) -> Any:
     found = as_line(value, name)
     if found.dtype.str == typestr or not len(found):
         return found.astype(typestr)
+    if found.dtype.kind not in "iuf":
+        raise OptionError(f"{name} has items that are not numbers; the map has {_name_of(typestr)}")
     with np.errstate(all="ignore"):
         result = found.astype(typestr)
-    if found.dtype.kind not in "iuf" or (typestr[1] != "f" and not (result == found).all()):
+    if typestr[1] != "f" and not (result == found).all():
         raise OptionError(f"{name} has items that {_name_of(typestr)} does not have")
     return result
 

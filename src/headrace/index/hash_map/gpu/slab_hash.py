@@ -2,7 +2,8 @@
 
 A batch is inserted in three steps. First, all absent keys are inserted, each with the value of one of its rows. If these are all
 rows, the batch is complete. If memory was missing, the inserted keys are removed, the table grows, and the batch starts again.
-Else the rows of present and repeated keys are resolved in the order of the batch.
+Else the rows of present and repeated keys store their values. If a slot then has another value than one of its rows, the order of
+the rows decides.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ import numpy as np  # a dependency of cuda-core
 
 from headrace.core.errors import MemoryLimitError
 from headrace.core.layouts.layout import layout
-from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
-from headrace.index.hash_map.tuning import SLAB_TUNING, SlabTuning
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
+from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
 
 _TABLE = layout("SlabTable")
 _PACKED = _TABLE.packer()
 _SLAB_BYTES, _BLOCK_SLABS, _GROUP_LANES = 128, 1024, 8
+_COUNTS_BYTES = 32
+"""Three counts of an insertion, and a counter."""
 _MAX_SLABS = (1 << 26) - 1
 _SIGNATURES = {
     "find_pairs": "PQPP",
@@ -34,6 +37,7 @@ _SIGNATURES = {
     "enter_contest": "PQII",
     "end_contest": "PQIIPP",
     "store_values": "PQP",
+    "count_others": "PQPP",
     "clear_slots": "PQI",
     "reduce_values": "PQPI",
     "append_pairs": "PPQIPP",
@@ -65,6 +69,14 @@ class Rows:
     keys: Any
     values: Any
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Located:
+    """The slot of each row of a batch, and a counter of 8 bytes."""
+
+    slots: DeviceBuffer
+    counter: DeviceBuffer
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,16 +143,16 @@ class SlabHash:
             The map does not fit; it is as before.
         """
         self._reserve(launcher, rows.count)
-        slots = launcher.allocate(rows.count * 4)
+        slots, counts = launcher.allocate(rows.count * 4), launcher.allocate(_COUNTS_BYTES)
         is_located = reduce == "first" and self._widths[1] != 0
         buckets = max(self._memory.buckets, self._buckets_for(self.size + rows.count))
         while True:
             if is_located:
                 self._launch(launcher, "locate_keys", rows.count, (rows.keys, rows.count, slots))
-            counts = launcher.allocate(24, fill=0)
+            launcher.fill(counts, 0)
             args = (rows.keys, rows.values, rows.count, int(is_located), slots, counts)
             self._launch(launcher, self._insertion, rows.count, args)
-            skipped, failed, repeated = launcher.fetch(counts).view(np.uint64).tolist()
+            skipped, failed, repeated = launcher.fetch(counts).view(np.uint64)[:3].tolist()
             if not failed:
                 break
             self._launch(launcher, "clear_slots", rows.count, (slots, rows.count, 1))
@@ -149,43 +161,53 @@ class SlabHash:
         added = rows.count - skipped - repeated
         self.size += added
         if repeated and self._widths[1]:
-            self._resolve(launcher, rows, slots, reduce, kind)
+            self._resolve(launcher, rows, _Located(slots, BufferSlice(counts, 24, 8)), (reduce, kind))
         return int(added)
 
-    def _resolve(self, launcher: Launcher, rows: Rows, slots: DeviceBuffer, reduce: str, kind: str) -> None:
-        """Reduce the values of rows whose key was present, or is repeated in the batch."""
+    def _resolve(self, launcher: Launcher, rows: Rows, located: _Located, how: tuple[str, str]) -> None:
+        """Reduce the values of rows whose key was present, or is repeated in the batch. No memory is allocated."""
+        (reduce, kind), slots, counter = how, located.slots, located.counter
         if reduce in _COMBINATIONS:
             combination = _COMBINATIONS[reduce] + (_SIGNED if kind == "i" and reduce != "sum" else 0)
             self._launch(launcher, "reduce_values", rows.count, (slots, rows.count, rows.values, combination))
             return
-        self._contest(launcher, slots, rows.count, (0, int(reduce == "last")))
-        self._launch(launcher, "store_values", rows.count, (slots, rows.count, rows.values))
+        is_last = reduce == "last"
+        if is_last:
+            self._launch(launcher, "store_values", rows.count, (slots, rows.count, rows.values))
+        self._launch(launcher, "count_others", rows.count, (slots, rows.count, rows.values, counter))
+        if launcher.fetch(counter).view(np.uint64)[0]:
+            self._contest(launcher, located, rows.count, (0, int(is_last)))
+            self._launch(launcher, "store_values", rows.count, (slots, rows.count, rows.values))
 
-    def _contest(
-        self, launcher: Launcher, slots: DeviceBuffer, count: int, how: tuple[int, int], won: Any = None
-    ) -> DeviceBuffer:
-        """Leave the slot of one row for each slot, and return a buffer with the number of slots."""
-        won_count = launcher.allocate(8, fill=0)
-        self._launch(launcher, "begin_contest", count, (slots, count, *how))
-        self._launch(launcher, "enter_contest", count, (slots, count, *how))
-        self._launch(launcher, "end_contest", count, (slots, count, *how, won, won_count))
-        return won_count
+    def _contest(self, launcher: Launcher, located: _Located, count: int, how: tuple[int, int], won: Any = None) -> None:
+        """Leave the slot of one row for each slot. The counter gets the number of slots.
+
+        `how`: whether the rows compete in the keys of the slots, and whether the last row wins (hash_map_updates.cu).
+        """
+        launcher.fill(located.counter, 0)
+        self._launch(launcher, "begin_contest", count, (located.slots, count, *how))
+        self._launch(launcher, "enter_contest", count, (located.slots, count, *how))
+        self._launch(launcher, "end_contest", count, (located.slots, count, *how, won, located.counter))
+
+    def _locate(self, launcher: Launcher, keys: Rows) -> _Located:
+        """Return the slots of keys."""
+        located = _Located(launcher.allocate(keys.count * 4), launcher.allocate(8))
+        self._launch(launcher, "locate_keys", keys.count, (keys.keys, keys.count, located.slots))
+        return located
 
     def replace(self, launcher: Launcher, rows: Rows, found: Any) -> None:
         """Replace the values of present keys, and write whether each is present."""
         self.find(launcher, rows, None, found)
-        slots = launcher.allocate(rows.count * 4)
-        self._launch(launcher, "locate_keys", rows.count, (rows.keys, rows.count, slots))
-        self._contest(launcher, slots, rows.count, (0, 1))
-        self._launch(launcher, "store_values", rows.count, (slots, rows.count, rows.values))
+        located = self._locate(launcher, rows)
+        self._contest(launcher, located, rows.count, (0, 1))
+        self._launch(launcher, "store_values", rows.count, (located.slots, rows.count, rows.values))
 
     def erase(self, launcher: Launcher, keys: Rows, found: Any) -> None:
         """Erase keys, and write for each whether it was present before its row. The host waits."""
-        slots = launcher.allocate(keys.count * 4)
-        self._launch(launcher, "locate_keys", keys.count, (keys.keys, keys.count, slots))
-        erased = self._contest(launcher, slots, keys.count, (1, 0), found)
-        self._launch(launcher, "clear_slots", keys.count, (slots, keys.count, 0))
-        self.size -= int(launcher.fetch(erased).view(np.uint64)[0])
+        located = self._locate(launcher, keys)
+        self._contest(launcher, located, keys.count, (1, 0), found)
+        self._launch(launcher, "clear_slots", keys.count, (located.slots, keys.count, 0))
+        self.size -= int(launcher.fetch(located.counter).view(np.uint64)[0])
 
     def items(self, launcher: Launcher, keys: Any, values: Any) -> None:
         """Write all pairs in no order."""
@@ -238,7 +260,7 @@ class SlabHash:
         if self.size + added <= self._tuning.max_load * self.capacity:
             return
         with suppress(MemoryLimitError):
-            self._rebuild(launcher, max(self._buckets_for(self.size + added), self._memory.buckets * 3 // 2))
+            self._rebuild(launcher, max(self._buckets_for(self.size + added), 2 * self._memory.buckets))
 
     def _rebuild(self, launcher: Launcher, buckets: int) -> None:
         """Move all pairs to a table of that many buckets, or more if they do not fit.
@@ -257,7 +279,7 @@ class SlabHash:
                 self._memory = self._allocate(launcher, buckets)
                 if not size:
                     return
-                slots, counts = launcher.allocate(size * 4), launcher.allocate(24, fill=0)
+                slots, counts = launcher.allocate(size * 4), launcher.allocate(_COUNTS_BYTES, fill=0)
                 self._launch(launcher, self._insertion, size, (items.keys, items.values, size, 0, slots, counts))
                 if not launcher.fetch(counts).view(np.uint64)[1]:
                     return
@@ -280,4 +302,4 @@ def _defines(widths: tuple[int, int], threads: int) -> dict[str, int]:
 @cache
 def _entry(name: str) -> Entry:
     file = next((file for file, names in _FILES.items() if name in names), "hash_map_updates.cu")
-    return Entry(f"index/hash_map/{file}", name, f"{_TABLE.argument}{_SIGNATURES[name]}")
+    return Entry(f"index/hash_map/gpu/{file}", name, f"{_TABLE.argument}{_SIGNATURES[name]}")

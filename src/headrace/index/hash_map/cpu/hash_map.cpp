@@ -3,9 +3,9 @@
 #include <stdexcept>
 
 #include "core/operators.hpp"
-#include "index/hash_map/flat_table.hpp"
-#include "index/hash_map/hash_map_host.hpp"
-#include "index/hash_map/sharded_rows.hpp"
+#include "index/hash_map/cpu/flat_table.hpp"
+#include "index/hash_map/cpu/hash_map_host.hpp"
+#include "index/hash_map/cpu/sharded_rows.hpp"
 
 namespace headrace {
 namespace {

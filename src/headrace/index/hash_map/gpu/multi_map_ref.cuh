@@ -4,7 +4,7 @@
 // of an insertion does not depend on the length of the list, also if all pairs have one key. Slots that erasures have
 // emptied further down are used again after the next rebuild.
 #pragma once
-#include "index/hash_map/hash_map_ref.cuh"
+#include "index/hash_map/gpu/hash_map_ref.cuh"
 
 namespace headrace {
 namespace slab {
@@ -52,7 +52,8 @@ __device__ __forceinline__ u32 insert_pair(const SlabTable& table, NewPair<L> pa
         const u32 source = first_lane() + (group_queue != 0 ? __ffs(group_queue) - 1 : 0);
         const u32 at = tile::shuffle(slab, source);
         tile::WordPair words{0, 0};
-        if (group_queue != 0) words = tile::load_relaxed(reinterpret_cast<const tile::WordPair*>(lane_bytes(table, at)));
+        if (group_queue != 0)
+            words = tile::load_relaxed(reinterpret_cast<const tile::WordPair*>(lane_bytes(table, at)));
         const u32 empties = L::positions_of(words, L::empty_key);
         const u32 next = next_of(words);
         bool is_full = false, has_moved = false;
@@ -87,8 +88,8 @@ __device__ __forceinline__ u32 insert_pair(const SlabTable& table, NewPair<L> pa
     }
 }
 
-// SEARCHALL and DELETEALL: calls visitor.visit(slab, positions, source) for each slab of the lists. `positions` are those
-// of the key of lane `source`, which a group of lanes serves. All lanes of the warp take part.
+// SEARCHALL and DELETEALL: calls visitor.visit(slab, positions, source) for each slab of the lists. `positions` are
+// those of the key of lane `source`, which a group of lanes serves. All lanes of the warp take part.
 template <class L, class Visitor>
 __device__ __forceinline__ void visit_lists(const SlabTable& table, typename L::Key key, bool is_active,
                                             Visitor& visitor) {
@@ -101,7 +102,8 @@ __device__ __forceinline__ void visit_lists(const SlabTable& table, typename L::
         const u32 source = first_lane() + (group_queue != 0 ? __ffs(group_queue) - 1 : 0);
         const u32 at = tile::shuffle(slab, source);
         tile::WordPair words{0, 0};
-        if (group_queue != 0) words = tile::load_relaxed(reinterpret_cast<const tile::WordPair*>(lane_bytes(table, at)));
+        if (group_queue != 0)
+            words = tile::load_relaxed(reinterpret_cast<const tile::WordPair*>(lane_bytes(table, at)));
         const u32 positions = L::positions_of(words, tile::shuffle(own.key, source));
         const u32 next = next_of(words);
         visitor.visit(at, group_queue != 0 ? positions : 0, source);

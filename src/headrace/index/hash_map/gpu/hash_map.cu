@@ -2,7 +2,7 @@
 //
 // Bytes moved, for keys of width k and values of width v. A search: k + v + 1, and 128 for each slab of the list up to
 // the key. An insertion: k + v + 4, 128 for each slab, and a sector of 32 bytes that is written back.
-#include "index/hash_map/hash_map_ref.cuh"
+#include "index/hash_map/gpu/hash_map_ref.cuh"
 
 using namespace headrace;
 

@@ -3,7 +3,7 @@
 // Bytes moved, for keys of width k and values of width v. An insertion: k + v + 4, 128 for each of one or two slabs,
 // and a sector of 32 bytes that is written back. A search: k + 8, 128 for each slab of the list, and v + 4 for each
 // value.
-#include "index/hash_map/multi_map_ref.cuh"
+#include "index/hash_map/gpu/multi_map_ref.cuh"
 
 using namespace headrace;
 
@@ -92,8 +92,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     slab::visit_lists<L>(table, key_of_row(keys, row, count), row < count, visitor);
 }
 
-// Erases all values of the keys whose row has a slot, and writes their numbers; 0 for other rows. No two rows with slots
-// have one key. `total`: all erased values.
+// Erases all values of the keys whose row has a slot, and writes their numbers; 0 for other rows. No two rows with
+// slots have one key. `total`: all erased values.
 extern "C" __global__ void __launch_bounds__(threads)
     erase_values(const __grid_constant__ SlabTable table, const Key* keys, u64 count, const u32* slots, u64* counts,
                  u64* total) {

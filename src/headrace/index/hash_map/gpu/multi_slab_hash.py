@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np  # a dependency of cuda-core
 
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
-from headrace.index.hash_map.slab_hash import Rows, SlabHash
-from headrace.index.hash_map.tuning import MULTI_TUNING, SlabTuning
+from headrace.index.hash_map.gpu.slab_hash import Rows, SlabHash
+from headrace.index.hash_map.gpu.tuning import MULTI_TUNING, SlabTuning
 
 
 class MultiSlabHash(SlabHash):
@@ -48,8 +48,9 @@ class MultiSlabHash(SlabHash):
 
     def erase_all(self, launcher: Launcher, keys: Rows, counts: Any) -> None:
         """Erase all values of keys, and write for each key the number that its row has erased. The host waits."""
-        slots, total = launcher.allocate(keys.count * 4), launcher.allocate(8, fill=0)
-        self._launch(launcher, "locate_keys", keys.count, (keys.keys, keys.count, slots))
-        self._contest(launcher, slots, keys.count, (0, 0))
-        self._launch(launcher, "erase_values", keys.count, (keys.keys, keys.count, slots, counts, total))
-        self.size -= int(launcher.fetch(total).view(np.uint64)[0])
+        located = self._locate(launcher, keys)
+        self._contest(launcher, located, keys.count, (0, 0))
+        launcher.fill(located.counter, 0)
+        args = (keys.keys, keys.count, located.slots, counts, located.counter)
+        self._launch(launcher, "erase_values", keys.count, args)
+        self.size -= int(launcher.fetch(located.counter).view(np.uint64)[0])

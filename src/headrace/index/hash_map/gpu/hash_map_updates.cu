@@ -5,7 +5,7 @@
 // it has won. So no memory is needed besides the table. Bytes moved per row and kernel: 4 for the slot, and a sector
 // of 32 bytes that is read, and for stores written back.
 #include "core/operators.hpp"
-#include "index/hash_map/hash_map_ref.cuh"
+#include "index/hash_map/gpu/hash_map_ref.cuh"
 
 using namespace headrace;
 
@@ -82,12 +82,25 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (tile::lane() == 0 && lanes != 0) atomicAdd(won_count, static_cast<u64>(__popc(lanes)));
 }
 
-// Stores values in slots; each slot is that of one row.
+// Stores values in slots. If several rows have a slot, it gets the value of any of them.
 extern "C" __global__ void __launch_bounds__(threads)
     store_values(const __grid_constant__ SlabTable table, const u32* slots, u64 count, const Value* values) {
     const u64 row = thread_row();
     if (row >= count || !slab::has_slot(slots[row]) || !L::has_values) return;
     *slab::value_in<L>(slab::slab_of_slot(table, slots[row]), slots[row] & 31) = values[row];
+}
+
+// Counts the rows whose slot has another value. If there are none, the order of the rows does not matter.
+extern "C" __global__ void __launch_bounds__(threads)
+    count_others(const __grid_constant__ SlabTable table, const u32* slots, u64 count, const Value* values,
+                 u64* counter) {
+    const u64 row = thread_row();
+    bool is_other = false;
+    if (L::has_values && row < count && slab::has_slot(slots[row])) {
+        is_other = *slab::value_in<L>(slab::slab_of_slot(table, slots[row]), slots[row] & 31) != values[row];
+    }
+    const u32 lanes = __ballot_sync(tile::all_lanes, is_other);
+    if (tile::lane() == 0 && lanes != 0) atomicAdd(counter, static_cast<u64>(__popc(lanes)));
 }
 
 // Empties slots. If `only_fresh`, those that the insertion of the same batch has filled.

@@ -1,0 +1,1 @@
+"""Hash maps in host memory."""

@@ -1,0 +1,1 @@
+"""The slab hash: hash maps in the memory of a GPU."""

@@ -1,0 +1,119 @@
+// Replays random batches on hash maps and on the standard library's, on several threads and without memory.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "check.hpp"
+#include "index/hash_map/cpu/hash_map_host.hpp"
+
+using namespace headrace;
+
+namespace {
+
+struct Batch {
+    std::vector<u64> keys, values;
+    PairBatch pairs() const { return {keys.data(), values.data(), keys.size()}; }
+    KeyBatch of_keys() const { return {keys.data(), keys.size()}; }
+};
+
+Batch random_batch(check::Random& random, u64 count, u64 span) {
+    Batch batch;
+    for (u64 i = 0; i < count; ++i) {
+        batch.keys.push_back(random.below(50) == 0 ? ~u64{0} : random.below(span));
+        batch.values.push_back(random.next());
+    }
+    return batch;
+}
+
+using Pairs = std::map<u64, u64>;
+
+Pairs pairs_of(const HostHashMap& map) {
+    std::vector<u64> keys(map.statistics().size), values(keys.size());
+    map.items(keys.data(), values.data());
+    Pairs pairs;
+    for (u64 i = 0; i < keys.size(); ++i) pairs[keys[i]] = values[i];
+    CHECK(pairs.size() == keys.size());
+    return pairs;
+}
+
+void test_histories(unsigned threads) {
+    check::Random random("histories");
+    const auto map = new_hash_map({8, 8}, std::make_shared<Budget>());
+    Pairs expected;
+    for (int step = 0; step < 20; ++step) {
+        const Batch batch = random_batch(random, random.below(20000), 9000);
+        map->upsert(batch.pairs(), {Reduce::sum, NumberKind::unsigned_integer}, threads);
+        for (u64 i = 0; i < batch.keys.size(); ++i) expected[batch.keys[i]] += batch.values[i];
+        const Batch few = random_batch(random, random.below(9000), 12000);
+        std::vector<u8> found(few.keys.size());
+        map->erase(few.of_keys(), found.data(), threads);
+        for (u64 i = 0; i < found.size(); ++i) CHECK(found[i] == expected.erase(few.keys[i]));
+        std::vector<u64> values(batch.keys.size());
+        found.resize(values.size());
+        map->find(batch.of_keys(), values.data(), found.data(), threads);
+        for (u64 i = 0; i < values.size(); ++i) {
+            const auto at = expected.find(batch.keys[i]);
+            CHECK(found[i] == (at != expected.end()) && values[i] == (found[i] != 0 ? at->second : 0));
+        }
+        if (step % 5 == 0) map->compact(threads);
+    }
+    CHECK(pairs_of(*map) == expected);
+}
+
+// Without memory for a batch, the map is as before.
+void test_undo(unsigned threads) {
+    check::Random random("undo");
+    const auto map = new_hash_map({8, 8}, std::make_shared<Budget>(700'000));
+    const Batch first = random_batch(random, 10000, 20000);
+    map->upsert(first.pairs(), {Reduce::last, NumberKind::unsigned_integer}, threads);
+    const Pairs before = pairs_of(*map);
+    bool is_refused = false;
+    try {
+        map->upsert(random_batch(random, 200000, 1 << 20).pairs(), {Reduce::last, NumberKind::unsigned_integer},
+                    threads);
+    } catch (const MemoryLimitExceeded&) {
+        is_refused = true;
+    }
+    CHECK(is_refused);
+    CHECK(pairs_of(*map) == before);
+}
+
+void test_multimap(unsigned threads) {
+    check::Random random("histories");
+    const auto map = new_multi_map({8, 8}, std::make_shared<Budget>());
+    std::map<u64, std::multiset<u64>> expected;
+    const KeyRule<u64> ascending{0, 0, 0, 0};
+    for (int step = 0; step < 10; ++step) {
+        const Batch batch = random_batch(random, random.below(20000), 3000);
+        map->insert(batch.pairs(), threads);
+        for (u64 i = 0; i < batch.keys.size(); ++i) expected[batch.keys[i]].insert(batch.values[i]);
+        const Batch few = random_batch(random, 2000, 4000);
+        std::vector<u8> found(few.keys.size());
+        map->erase(few.of_keys(), &ascending, found.data(), threads);
+        for (u64 i = 0; i < found.size(); ++i) {
+            std::multiset<u64>& values = expected[few.keys[i]];
+            CHECK(found[i] == !values.empty());
+            if (!values.empty()) values.erase(values.begin());
+        }
+    }
+    for (const auto& [key, list] : expected) {
+        i64 offsets[2] = {0, 0};
+        map->count({&key, 1}, offsets + 1, threads);
+        CHECK(offsets[1] == static_cast<i64>(list.size()));
+        std::vector<u64> values(list.size());
+        map->find_all({&key, 1}, &ascending, offsets, values.data(), threads);
+        CHECK(std::equal(values.begin(), values.end(), list.begin(), list.end()));
+    }
+}
+
+}  // namespace
+
+int main() {
+    for (const unsigned threads : {1u, 4u}) {
+        test_histories(threads);
+        test_undo(threads);
+        test_multimap(threads);
+    }
+    return check::finish();
+}
