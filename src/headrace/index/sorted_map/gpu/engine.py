@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np  # a dependency of cuda-core
 
-from headrace.arrange.sort.sort import sort, sort_pairs
 from headrace.arrays.arrays import Array, take
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like, in_stream_of
@@ -18,11 +17,10 @@ from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import BufferSlice, GpuLauncher
 from headrace.index.sorted_map.engine import Batch, Call, FoundItems, KeyRanges
 from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget
-from headrace.index.sorted_map.gpu.tuning import LONGEST_WALK, MERGED_LEVELS
-from headrace.index.sorted_map.levels import Level, Levels
+from headrace.index.sorted_map.gpu.tuning import FENCES_FROM, LONGEST_WALK, MERGED_LEVELS
+from headrace.index.sorted_map.levels import Level, Levels, fence_rows
 from headrace.primitives.select import select
 
-_LEVEL = layout("MapLevel").packer()
 _OPTIONS = layout("NeighbourOptions").packer()
 
 
@@ -42,19 +40,13 @@ class GpuEngine:
         with self._kernels(batch.keys, batch.values, batch.deletes) as (kernels, _):
             args = (batch.keys, count, self._rule, *given, level.codes, level.values, level.tombstones)
             kernels.launch("reverse_batch", count, args)
-        deleted = level.tombstones if batch.deletes is not None else None
-        moved = [array.owner for array in (level.values, deleted) if array is not None]
-        if not moved:
-            return replace(level, codes=take(sort(level.codes.owner, context=call.context)))
-        found = sort_pairs(level.codes.owner, moved, context=call.context)
-        values = None if level.values is None else take(found.values[0])
-        if deleted is None:
-            return replace(level, codes=take(found.keys), values=values)
-        codes, marked, tombstones = take(found.keys), take(found.values[-1]), call.new(count, "|u1")
-        with self._kernels(codes, marked) as (kernels, launcher):
+        if batch.deletes is None:  # all statuses are equal
+            return replace(call.sorted(replace(level, tombstones=None)), tombstones=level.tombstones)
+        found, tombstones = call.sorted(level), call.new(count, "|u1")
+        with self._kernels() as (kernels, launcher):
             launcher.fill(tombstones, 0)
-            kernels.launch("mark_deleted", count, (codes, count, marked, tombstones))
-        return Level(codes, values, tombstones)
+            kernels.launch("mark_deleted", count, (found.codes, count, found.tombstones, tombstones))
+        return replace(found, tombstones=tombstones)
 
     def merged(self, levels: Levels) -> Level:
         """See `Engine.merged`."""
@@ -74,12 +66,31 @@ class GpuEngine:
         """See `Engine.compacted`. The host waits for the number of pairs."""
         marks = self._call.new(level.count, "|u1")
         with self._kernels() as (kernels, _):
-            kernels.launch("mark_visible", level.count, (_LEVEL.pack(*level.addresses, level.count), marks))
+            kernels.launch("mark_visible", level.count, (level.packed, marks))
         codes = take(select(level.codes.owner, marks.owner, context=self._call.context))
         if codes.length == 0:
             return None
         values = None if level.values is None else take(select(level.values.owner, marks.owner, context=self._call.context))
         return Level(codes, values, None, is_clean=True)
+
+    def prepared(self, levels: Levels) -> Levels:
+        """See `Engine.prepared`. Levels get fences, which take a seventh of the memory of their codes."""
+        if not any(self._lacks_fences(level) for level in levels.levels):
+            return levels
+        return Levels(levels.types, tuple(map(self._with_fences, levels.levels)))
+
+    @staticmethod
+    def _lacks_fences(level: Level) -> bool:
+        return level.fences is None and level.count >= FENCES_FROM
+
+    def _with_fences(self, level: Level) -> Level:
+        if not self._lacks_fences(level):
+            return level
+        count = fence_rows(level.count)[1]
+        fences = self._call.new(count, level.codes.typestr)
+        with self._kernels() as (kernels, _):
+            kernels.launch("write_fences", count, (level.packed, count, fences))
+        return replace(level, fences=fences)
 
     def find(self, levels: Levels, keys: Array) -> FoundItems:
         """See `Engine.find`."""

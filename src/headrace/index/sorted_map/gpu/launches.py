@@ -14,7 +14,8 @@ from headrace.index.sorted_map.gpu.tuning import COARSE_TILES, CODE_TYPES, MERGE
 _FOLDER = "index/sorted_map/gpu/"
 _LEVELS = layout("MapLevels").argument
 _LEVEL = layout("MapLevel").argument
-_CUTS = layout("CutTask")
+_CUTS = layout("CutTask").argument
+_CUT_TASK = layout("CutTask").packer()
 _OPTIONS = layout("NeighbourOptions").argument
 _WARP = 32
 _FILES = {
@@ -22,6 +23,7 @@ _FILES = {
     "mark_deleted": "batch",
     "mark_visible": "batch",
     "keys_of_codes": "batch",
+    "write_fences": "batch",
     "cut_levels": "merge",
     "merge_tiles": "merge",
     "find_keys": "find",
@@ -36,6 +38,7 @@ _SIGNATURES = {
     "mark_deleted": "PQPP",
     "mark_visible": "{level}P",
     "keys_of_codes": "PQ{rule}P",
+    "write_fences": "{level}QP",
     "cut_levels": "{levels}{cuts}PP",
     "merge_tiles": "{levels}PQPPP",
     "find_keys": "{levels}PQ{rule}PP",
@@ -45,8 +48,6 @@ _SIGNATURES = {
     "begin_ranges": "{levels}PQ{rule}P",
     "copy_clean_ranges": "{levels}Q{rule}PQPPP",
 }
-_IS_TURNED = {"batch", "find"}
-"""Files whose kernels process several items per thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class MapKernels:
 
     def launch(self, name: str, count: int, args: Sequence[Any]) -> None:
         """Launch a kernel whose items are independent, for `count` items; `args`: its parameters."""
-        per_thread = TURNS if _FILES[name] in _IS_TURNED else 1
+        per_thread = TURNS if _FILES[name] == "batch" else 1
         if count:
             blocks = -(-count // (self._threads * per_thread))
             self._launcher.launch(_entry(name, self._width), Shape(self._defines, blocks, self._threads), args)
@@ -110,7 +111,7 @@ class MapKernels:
         (items, stride), coarse_stride = sizes, self._threads * MERGE_ITEMS * COARSE_TILES
         number = -(-items // stride) + 1
         cuts = self._launcher.allocate(number * count * 8)
-        task = _CUTS.packer().pack(items, stride, number, coarse_stride, -(-items // coarse_stride) + 1)
+        task = _CUT_TASK.pack(items, stride, number, coarse_stride, -(-items // coarse_stride) + 1)
         shape = Shape(self._defines, -(-number // (self._threads // _WARP)), self._threads)
         self._launcher.launch(_entry("cut_levels", self._width), shape, (levels, task, coarse, cuts))
         return cuts
@@ -118,7 +119,7 @@ class MapKernels:
 
 @cache
 def _entry(name: str, width: int) -> Entry:
-    sizes = {"rule": f"{4 * width}s", "level": _LEVEL, "levels": _LEVELS, "cuts": _CUTS.argument, "options": _OPTIONS}
+    sizes = {"rule": f"{4 * width}s", "level": _LEVEL, "levels": _LEVELS, "cuts": _CUTS, "options": _OPTIONS}
     return Entry(f"{_FOLDER}{_FILES[name]}.cu", name, _SIGNATURES[name].format(**sizes))
 
 
