@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from headrace.query.find.find_any import PatternHits, count_any, find_any
     from headrace.query.find.pattern.pattern import Pattern
     from headrace.query.find.pattern.pattern_set import PatternSet
+    from headrace.query.find.replace import replace
     from headrace.structure.dialect import Dialect
 
 _MODULES = {
@@ -107,6 +108,7 @@ _MODULES = {
     "multisplit": "headrace.arrange.multisplit.multisplit",
     "read_csv": "headrace.api.read.read_csv",
     "reduce": "headrace.primitives.scan",
+    "replace": "headrace.query.find.replace",
     "release_unused_memory": "headrace._native",
     "scan": "headrace.primitives.scan",
     "scan_csv": "headrace.api.scan.scan_csv",
@@ -175,6 +177,7 @@ __all__ = [
     "read_csv",
     "reduce",
     "release_unused_memory",
+    "replace",
     "scan",
     "scan_csv",
     "searchsorted",
