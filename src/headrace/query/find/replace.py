@@ -8,8 +8,8 @@ from headrace import _native
 from headrace.arrays.arrays import Array
 from headrace.arrays.placement import empty_like
 from headrace.core.context import Context, context_of
-from headrace.core.errors import OptionError, UnsupportedDeviceError
-from headrace.query.find.pattern.pattern import prepared
+from headrace.core.errors import UnsupportedDeviceError
+from headrace.query.find.pattern.pattern import contiguous_bytes, prepared
 from headrace.query.find.text import text_of
 
 
@@ -49,7 +49,7 @@ def replace(text: Any, pattern: Any, replacement: Any, *, ignore_case: bool = Fa
     b'1 two 1'
     """
     wanted, context = prepared(pattern, ignore_case), context_of(context)
-    given, budget = _bytes_of(replacement), context.new_budget()
+    given, budget = contiguous_bytes(replacement, "replacement"), context.new_budget()
     if context.device.kind != "cpu":
         raise UnsupportedDeviceError(f"texts are replaced on the CPU, not on {context.device}")
     source = text_of(text, context, budget)
@@ -64,15 +64,3 @@ def replace(text: Any, pattern: Any, replacement: Any, *, ignore_case: bool = Fa
     at = (source.address, source.length)
     _native.pattern_replace(wanted.native, at, given, buffer, context.thread_count, context.isa)
     return result[0].owner
-
-
-def _bytes_of(replacement: Any) -> bytes:
-    if isinstance(replacement, str):
-        raise OptionError("replacement must be bytes, not a text; pass replacement.encode()")
-    try:
-        view = memoryview(replacement)
-    except (TypeError, ValueError, BufferError):
-        raise OptionError.wrong("replacement", "a bytes-like object", replacement) from None
-    if not view.contiguous or view.format != "B" or view.ndim != 1:
-        raise OptionError("replacement must be contiguous bytes of one dimension; pass bytes(replacement)")
-    return bytes(view)
