@@ -77,6 +77,13 @@ def test_options(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> N
     assert run(capfdbinary, "-A", "0", "-B", "1", "on", str(path)) == [b"one error"]
 
 
+def test_occurrences_are_marked(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"aXbx\nc\n")
+    assert run(capfdbinary, "-i", "--color", "always", "x", str(path)) == [b"a\x1b[1;31mX\x1b[mb\x1b[1;31mx\x1b[m"]
+    assert run(capfdbinary, "-v", "--color", "always", "x", str(path)) == [b"c"]
+
+
 def test_groups_are_separated(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"x\n1\n2\n3\nx\n")

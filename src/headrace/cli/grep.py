@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from headrace import Pattern
+from headrace import Pattern, find
 from headrace.api.line_search import LineSelector, ShownLine, blocks_of, paths_of
 from headrace.cli.common import options
 from headrace.core.errors import OptionError
@@ -42,6 +42,9 @@ def add_parser(commands: Any, _epilog: str) -> None:
     only.add_argument("-c", "--count", action="store_true", help="print the number of selected lines of each file")
     only.add_argument("-l", "--files-with-matches", action="store_true", help="print the names of files with selected lines")
     only.add_argument("-o", "--only-matching", action="store_true", help="print each occurrence on a line of its own")
+    parser.add_argument(
+        "--color", choices=("auto", "always", "never"), default="auto", help="mark occurrences (auto: in terminals)"
+    )
     parser.add_argument("-A", "--after-context", metavar="N", type=int, default=0, help="print N lines after each selected one")
     parser.add_argument("-B", "--before-context", metavar="N", type=int, default=0, help="print N lines before each selected one")
 
@@ -87,6 +90,7 @@ class _Printer:
 
     def __init__(self, out: BinaryIO, given: argparse.Namespace, *, prefixes: bool) -> None:
         self._out, self._given, self._prefixes = out, given, prefixes
+        self._marks = given.color == "always" or (given.color == "auto" and out.isatty())
         self._has_groups = not given.only_matching and (given.before_context or given.after_context)
         self._has_printed = False
 
@@ -99,7 +103,8 @@ class _Printer:
             for line in self._lines(block, selector):
                 if self._has_groups and self._has_printed and line.number != last + 1:
                     self._out.write(b"--\n")
-                self._write(name, line)
+                marks = self._marks and line.is_selected and not selector.is_inverted
+                self._write(name, line._replace(text=_marked(line.text, selector.pattern)) if marks else line)
                 self._has_printed, last = True, line.number
                 found |= line.is_selected
         return found
@@ -126,3 +131,13 @@ class _Printer:
         if self._given.line_number:
             start += b"%d" % line.number + mark
         self._out.write(start + line.text + b"\n")
+
+
+def _marked(text: bytes, pattern: Pattern) -> bytes:
+    """Return a line with its hits in bold red, as terminals show them."""
+    parts, at = [], 0
+    for hit in find(text, pattern, overlapping=False).tolist():
+        end = hit + len(pattern)
+        parts += [text[at:hit], b"\x1b[1;31m", text[hit:end], b"\x1b[m"]
+        at = end
+    return b"".join([*parts, text[at:]])
