@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from headrace.query.find.find_any import PatternHits, count_any, find_any
     from headrace.query.find.pattern.pattern import Pattern
     from headrace.query.find.pattern.pattern_set import PatternSet
+    from headrace.query.find.replace import replace
     from headrace.structure.dialect import Dialect
 
 _MODULES = {
@@ -121,6 +122,7 @@ _MODULES = {
     "read_csv": "headrace.api.read.read_csv",
     "reduce": "headrace.primitives.scan",
     "release_unused_memory": "headrace.core.buffer",
+    "replace": "headrace.query.find.replace",
     "scan": "headrace.primitives.scan",
     "scan_csv": "headrace.api.scan.scan_csv",
     "searchsorted": "headrace.arrange.search.searchsorted",
@@ -194,6 +196,7 @@ __all__ = [
     "read_csv",
     "reduce",
     "release_unused_memory",
+    "replace",
     "scan",
     "scan_csv",
     "searchsorted",

@@ -66,6 +66,7 @@ TAKES: dict[str, set[str]] = {
     "source": EVERYTHING,
     "text": {"empty bytes", "bytes", "bytearray", "memoryview"},
     "pattern": {"bytes", "bytearray", "memoryview"},
+    "replacement": {"empty bytes", "bytes", "bytearray", "memoryview"},
     "overlapping": FLAG,
     "ignore_case": FLAG,
     "device": {"none", "device"},

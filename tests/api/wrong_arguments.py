@@ -409,6 +409,7 @@ def array_calls(keys: Callable[[], object], mask: Callable[[], object]) -> list[
         Call("find_first", h.find_first, lambda: {"text": b"abab", "pattern": b"ab"}),
         Call("contains", h.contains, lambda: {"text": b"abab", "pattern": b"ab"}),
         Call("Pattern", h.Pattern, lambda: {"pattern": b"ab"}),
+        Call("replace", h.replace, lambda: {"text": b"abab", "pattern": b"ab", "replacement": b"c"}),
         Call("find_any", h.find_any, lambda: {"text": b"abab", "patterns": [b"ab"]}),
         Call("count_any", h.count_any, lambda: {"text": b"abab", "patterns": [b"ab"]}),
         Call("PatternSet", h.PatternSet, lambda: {"patterns": [b"ab"]}),

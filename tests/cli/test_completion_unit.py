@@ -46,7 +46,20 @@ def test_bash_offers_what_fits(script: str, tmp_path: Path) -> None:
     def offer(*words: str) -> list[str]:
         return offered(script, "headrace", *words, folder=tmp_path)
 
-    assert offer("") == ["load", "sniff", "schema", "head", "view", "count", "report", "profile", "kernels", "demo", "completion"]
+    assert offer("") == [
+        "load",
+        "sniff",
+        "schema",
+        "head",
+        "view",
+        "count",
+        "grep",
+        "report",
+        "profile",
+        "kernels",
+        "demo",
+        "completion",
+    ]
     assert offer("s") == ["sniff", "schema"]
     assert offer("--v") == ["--version"]
     assert offer("load", "--qu") == ["--quote", "--quoted-null", "--quiet"]

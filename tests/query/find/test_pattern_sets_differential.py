@@ -75,9 +75,9 @@ def test_pattern_sets() -> None:
     ("text", "patterns", "message"),
     [
         (b"a", [], "patterns has 0 items"),
-        (b"a", [b"a", b""], "pattern has 0 bytes"),
+        (b"a", [b"a", b""], r"patterns\[1\] has 0 bytes"),
         (b"a", b"ab", "a list of bytes-like objects"),
-        (b"a", [1], "pattern must be a bytes-like"),
+        (b"a", [1], r"patterns\[0\] must be a bytes-like"),
         (b"a", 1, "a list of bytes-like objects"),
         ("a", [b"a"], "text must be bytes"),
         (np.zeros(8, np.uint16), [b"a"], "uint8"),

@@ -12,6 +12,7 @@
 #include "core/layouts/layout.hpp"
 #include "query/find/cpu/find.hpp"
 #include "query/find/cpu/find_any.hpp"
+#include "query/find/cpu/replace.hpp"
 #include "query/find/gpu/find_task.hpp"
 
 namespace nb = nanobind;
@@ -48,6 +49,18 @@ std::optional<u64> first_pattern_at(const FindPattern& pattern, const TextAt& te
     const FindResources resources{choose_isa(isa), threads};
     const LongCall call;
     return first_pattern(pattern, text_at(text), resources);
+}
+
+// `allocate`: function that allocates memory for a number of bytes and returns its address.
+void pattern_replace_at(const FindPattern& pattern, const TextAt& text, const nb::bytes& replacement,
+                        const nb::callable& allocate, unsigned threads, std::string_view isa) {
+    const FindResources resources{choose_isa(isa), threads};
+    const std::string_view bytes(replacement.c_str(), replacement.size());
+    const LongCall call;
+    const auto address = [&](u64 size) {
+        return with_gil([&] { return reinterpret_cast<u8*>(nb::cast<std::uintptr_t>(allocate(size))); });
+    };
+    pattern_replace(pattern, text_at(text), bytes, address, resources);
 }
 
 // `allocate`: function that allocates memory for a number of hits and returns the two addresses.
@@ -114,6 +127,8 @@ void bind_find(nb::module_& m) {
     m.def("patterns_positions", &patterns_positions_at, "patterns"_a, "text"_a, "allocate"_a, "threads"_a);
     m.def("patterns_counts", &patterns_counts_at, "patterns"_a, "text"_a, "counts"_a, "threads"_a);
     m.def("pattern_positions", &pattern_positions_at, "pattern"_a, "text"_a, "overlapping"_a, "allocate"_a, "threads"_a,
+          "isa"_a = "");
+    m.def("pattern_replace", &pattern_replace_at, "pattern"_a, "text"_a, "replacement"_a, "allocate"_a, "threads"_a,
           "isa"_a = "");
     m.def("pattern_count", &pattern_count_at, "pattern"_a, "text"_a, "overlapping"_a, "threads"_a, "isa"_a = "");
     m.def("first_pattern", &first_pattern_at, "pattern"_a, "text"_a, "threads"_a, "isa"_a = "");

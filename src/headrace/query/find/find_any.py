@@ -32,7 +32,7 @@ def find_any(text: Any, patterns: Any, *, ignore_case: bool = False, context: Co
     text
         As in `find`.
     patterns
-        Bytes-like objects, or a `PatternSet`. Equal patterns have the same hits. The shortest pattern decides the speed: it
+        List of bytes-like objects, or a `PatternSet`. Equal patterns have the same hits. The shortest pattern decides the speed: it
         limits the windows, and from 7 bytes on only each fourth position is looked up.
     ignore_case
         Whether ASCII letters match in either case.

@@ -41,12 +41,18 @@ private:
         const u64 last = std::min(end - 1 + table_.max_offset, text_.size - table_.width);
         const u32 letter_bits = table_.letter_bits, mask = table_.mask, slot_bits = table_.slot_bits;
         const u32* const bits = table_.bits;
-        for (u64 at = (begin + stride - 1) / stride * stride; at <= last; at += stride) {
-            u32 print = (word_at(at) & mask) | letter_bits;
-            for (u32 i = 1; i < words; ++i) print = next_print(print, word_at(at + 4 * i) | letter_bits);
+        const auto probe = [&](u64 at, const auto& word) {
+            u32 print = (word(at) & mask) | letter_bits;
+            for (u32 i = 1; i < words; ++i) print = next_print(print, word(at + 4 * i) | letter_bits);
             const u32 slot = slot_of(print, slot_bits);
-            if ((bits[slot / 32] >> (slot % 32) & 1) != 0) check({begin, end}, at, print, hit);
-        }
+            if ((bits[slot / 32] >> (slot % 32) & 1) != 0) [[unlikely]]
+                check({begin, end}, at, print, hit);
+        };
+        const u8* const text = text_.bytes;
+        const auto whole_word = [text](u64 at) { return static_cast<u32>(load_bytes(text + at, 4)); };
+        u64 at = (begin + stride - 1) / stride * stride;
+        for (; at <= last && at + 4 * words <= text_.size; at += stride) probe(at, whole_word);
+        for (; at <= last; at += stride) probe(at, [this](u64 place) { return word_at(place); });
     }
 
     // Four bytes from `at` on; only a window of less than four bytes may end past the text.
@@ -60,7 +66,7 @@ private:
     };
 
     template <class OnHit>
-    void check(StartRange range, u64 at, u32 print, const OnHit& hit) const {
+    [[gnu::noinline]] void check(StartRange range, u64 at, u32 print, const OnHit& hit) const {
         const u32 bucket = slot_of(print, table_.slot_bits) >> (table_.slot_bits - table_.bucket_bits);
         for (u32 i = table_.buckets[bucket]; i < table_.buckets[bucket + 1]; ++i) {
             const WindowEntry& entry = table_.entries[i];

@@ -2,10 +2,9 @@
 // HR_FORM names the method by the least length of a pattern that it takes:
 //
 //   1, 2, 3   All bytes of the pattern are compared, each at four positions at once. The result is exact.
-//   4, 8      A window of 4 or 8 bytes at each position has a fingerprint modulo 2^32: `first * factor + second` for
-//   two
-//             words (Karp and Rabin; Ashkiani 2017, section 2.3.3). Multiplications and comparisons are computed by
-//             different units of a processor.
+//   4, 8      A window of 4 or 8 bytes at each position has a fingerprint modulo 2^32, `first * factor + second` for
+//             two words (Karp and Rabin; Ashkiani 2017, section 2.3.3). Different units of a processor compute
+//             multiplications and comparisons.
 //   15, 19    A window of 12 or 16 bytes at each aligned word alone. Every occurrence has such a window at one of four
 //             offsets of the pattern. A word is compared with four fingerprints, and no bytes are shifted.
 //

@@ -17,7 +17,7 @@ struct FindTask {
     u32 prints[4];      // fingerprints of the windows of the pattern; of a short one the bytes, repeated
     u32 compared[4];    // short pattern: bits of a byte that are compared, repeated
     u32 letter_bits;    // set in each word of the text before it is compared: 0x20202020 if case is ignored
-    u32 lead;           // bytes of the pattern before the end of its first window's first byte, see search.cu
+    u32 lead;           // bit at which an occurrence at a vector's first byte is found (filter.cuh)
     u32 is_exact;       // whether a position that passes the filter is a hit
     u32 ignore_case;
 };

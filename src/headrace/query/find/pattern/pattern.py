@@ -38,7 +38,7 @@ class Pattern:
     __slots__ = ("_ignore_case", "_native", "_pattern")
 
     def __init__(self, pattern: Any, *, ignore_case: bool = False) -> None:
-        self._pattern = bytes_of_pattern(pattern)
+        self._pattern = pattern_bytes(pattern)
         self._ignore_case = flag("ignore_case", ignore_case)
         self._native = _native.FindPattern(self._pattern, self._ignore_case)
 
@@ -110,7 +110,7 @@ def prepared(pattern: Any, ignore_case: bool) -> Pattern:
     return pattern
 
 
-def bytes_of_pattern(pattern: Any) -> bytes:
+def pattern_bytes(pattern: Any, name: str = "pattern") -> bytes:
     """Return the bytes of a pattern.
 
     Raises
@@ -118,14 +118,26 @@ def bytes_of_pattern(pattern: Any) -> bytes:
     OptionError
         The pattern is empty, too long, or no contiguous bytes-like object.
     """
-    if isinstance(pattern, str):
-        raise OptionError("pattern must be bytes, not a text; pass pattern.encode()")
+    found = contiguous_bytes(pattern, name, "a bytes-like object or a Pattern" if name == "pattern" else "a bytes-like object")
+    if not 1 <= len(found) <= MAX_LENGTH:
+        raise OptionError(f"{name} has {len(found)} bytes; it must have 1 to 2**31")
+    return found
+
+
+def contiguous_bytes(value: Any, name: str, expected: str = "a bytes-like object") -> bytes:
+    """Return a copy of a bytes-like object.
+
+    Raises
+    ------
+    OptionError
+        The value is a str or another object, or has gaps between its bytes.
+    """
+    if isinstance(value, str):
+        raise OptionError(f"{name} must be bytes, not a text; pass {name}.encode()")
     try:
-        view = memoryview(pattern)
+        view = memoryview(value)
     except (TypeError, ValueError, BufferError):  # NumPy has no buffer of dates, and raises ValueError
-        raise OptionError.wrong("pattern", "a bytes-like object or a Pattern", pattern) from None
+        raise OptionError.wrong(name, expected, value) from None
     if not view.contiguous or view.format != "B" or view.ndim != 1:
-        raise OptionError("pattern must be contiguous bytes of one dimension; pass bytes(pattern)")
-    if not 1 <= view.nbytes <= MAX_LENGTH:
-        raise OptionError(f"pattern has {view.nbytes} bytes; it must have 1 to 2**31")
+        raise OptionError(f"{name} must be contiguous bytes of one dimension; pass bytes({name})")
     return bytes(view)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from headrace import _native
 from headrace.core.errors import OptionError
 from headrace.core.options import flag
-from headrace.query.find.pattern.pattern import Pattern, bytes_of_pattern
+from headrace.query.find.pattern.pattern import Pattern, pattern_bytes
 
 MAX_PATTERNS = 1 << 24
 """Maximum number of patterns."""
@@ -20,7 +20,7 @@ class PatternSet:
     Parameters
     ----------
     patterns
-        1 to 2**24 bytes-like objects of 1 to 2**31 bytes. They are copied.
+        List or tuple of 1 to 2**24 bytes-like objects of 1 to 2**31 bytes. They are copied.
     ignore_case
         Whether ASCII letters match in either case. Other bytes match themselves only.
 
@@ -39,7 +39,7 @@ class PatternSet:
 
     __slots__ = ("_ignore_case", "_native", "_patterns")
 
-    def __init__(self, patterns: Iterable[Any], *, ignore_case: bool = False) -> None:
+    def __init__(self, patterns: Sequence[Any], *, ignore_case: bool = False) -> None:
         self._patterns = _all_bytes(patterns)
         self._ignore_case = flag("ignore_case", ignore_case)
         self._native = _native.FindPatterns(list(self._patterns), self._ignore_case)
@@ -103,12 +103,9 @@ def prepared_set(patterns: Any, ignore_case: bool) -> PatternSet:
 
 
 def _all_bytes(patterns: Any) -> tuple[bytes, ...]:
-    if isinstance(patterns, str | bytes | bytearray | memoryview | Pattern):
+    is_one = isinstance(patterns, str | bytes | bytearray | memoryview | Pattern)
+    if is_one or not isinstance(patterns, Sequence):
         raise OptionError.wrong("patterns", "a list of bytes-like objects", patterns)
-    try:
-        given = list(patterns)
-    except TypeError:
-        raise OptionError.wrong("patterns", "a list of bytes-like objects", patterns) from None
-    if not 1 <= len(given) <= MAX_PATTERNS:
-        raise OptionError(f"patterns has {len(given)} items; it must have 1 to 2**24")
-    return tuple(map(bytes_of_pattern, given))
+    if not 1 <= len(patterns) <= MAX_PATTERNS:
+        raise OptionError(f"patterns has {len(patterns)} items; it must have 1 to 2**24")
+    return tuple(pattern_bytes(pattern, f"patterns[{i}]") for i, pattern in enumerate(patterns))

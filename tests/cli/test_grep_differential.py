@@ -1,0 +1,102 @@
+"""Tests `headrace grep` against a search line by line."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import headrace
+from headrace.api.line_search import LineSelector, blocks_of
+from headrace.cli.main import main
+
+TEXT = b"one error\ntwo\nthree Error, error\n\nfour\nfive\nerror"
+
+
+def expected(text: bytes, word: bytes, inverted: bool, before: int, after: int) -> list[tuple[int, bytes, bool]]:
+    """Return number, text and selection of the lines to show."""
+    lines = text.removesuffix(b"\n").split(b"\n") if text else []
+    selected = [i for i, line in enumerate(lines) if (word in line) != inverted]
+    near = {j for i in selected for j in range(i - before, i + after + 1) if 0 <= j < len(lines)}
+    return [(i + 1, lines[i], i in selected) for i in sorted(near)]
+
+
+def run(capfdbinary: pytest.CaptureFixture[bytes], *words: str, code: int = 0) -> list[bytes]:
+    assert main(["grep", *words]) == code
+    return capfdbinary.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize("block_bytes", [1, 7, 64, 1 << 20])
+@pytest.mark.parametrize("seed", range(4))
+def test_lines_and_their_neighbours(seed: int, block_bytes: int, tmp_path: Path) -> None:
+    random = np.random.default_rng(seed)
+    text = bytes(random.choice(np.frombuffer(b"aab\n", np.uint8), 600)) + (b"\n" if seed % 2 else b"")
+    path = tmp_path / "text"
+    path.write_bytes(text)
+    for word in (b"bb", b"aaaaaa", b"c"):
+        for inverted in (False, True):
+            for before, after in ((0, 0), (1, 0), (0, 2), (3, 3), (50, 1)):
+                selector = LineSelector(headrace.Pattern(word), inverted, before, after)
+                found = [tuple(line) for block in blocks_of(str(path), block_bytes) for line in selector.lines(block)]
+                assert found == expected(text, word, inverted, before, after)
+                assert selector.line_count == len(text.removesuffix(b"\n").split(b"\n"))
+            counts = [LineSelector(headrace.Pattern(word), inverted).count(block) for block in blocks_of(str(path), block_bytes)]
+            assert sum(counts) == len(expected(text, word, inverted, 0, 0))
+
+
+def test_compressed_and_streamed_texts(tmp_path: Path) -> None:
+    lines = b"".join(b"%d\n" % i for i in range(600_000))
+    path = tmp_path / "text.gz"
+    path.write_bytes(gzip.compress(lines, 1))
+    for source in (str(path), io.BytesIO(lines)):
+        blocks = [bytes(block) for block in blocks_of(source, 1 << 20)]
+        assert len(blocks) > 2 and b"".join(blocks) == lines and all(block.endswith(b"\n") for block in blocks)
+
+
+def test_options(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    path, other = tmp_path / "a", tmp_path / "b"
+    path.write_bytes(TEXT)
+    other.write_bytes(b"")
+    a, b = bytes(path), bytes(other)
+    assert run(capfdbinary, "error", str(path)) == [b"one error", b"three Error, error", b"error"]
+    assert run(capfdbinary, "-n", "-i", "ERROR", str(path)) == [b"1:one error", b"3:three Error, error", b"7:error"]
+    assert run(capfdbinary, "-c", "-v", "error", str(path)) == [b"4"]
+    assert run(capfdbinary, "-c", "error", str(path), str(other)) == [a + b":3", b + b":0"]
+    assert run(capfdbinary, "-l", "error", str(other), str(path)) == [a]
+    assert run(capfdbinary, "-o", "-n", "-i", "error", str(path)) == [b"1:error", b"3:Error", b"3:error", b"7:error"]
+    assert run(capfdbinary, "-n", "-A", "1", "-B", "1", "four", str(path), str(other)) == [
+        a + b"-4-",
+        a + b":5:four",
+        a + b"-6-five",
+    ]
+    assert run(capfdbinary, "-A", "1", "o", str(path)) == [*TEXT.splitlines()[:3], b"", b"four", b"five", b"error"]
+    assert run(capfdbinary, "-B", "1", "r", str(tmp_path / "*"))[0] == a + b":one error"
+    assert run(capfdbinary, "-A", "0", "-B", "1", "on", str(path)) == [b"one error"]
+
+
+def test_occurrences_are_marked(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"aXbx\nc\n")
+    assert run(capfdbinary, "-i", "--color", "always", "x", str(path)) == [b"a\x1b[1;31mX\x1b[mb\x1b[1;31mx\x1b[m"]
+    assert run(capfdbinary, "-v", "--color", "always", "x", str(path)) == [b"c"]
+
+
+def test_groups_are_separated(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"x\n1\n2\n3\nx\n")
+    assert run(capfdbinary, "-A", "1", "x", str(path)) == [b"x", b"1", b"--", b"x"]
+    assert run(capfdbinary, "-o", "-A", "1", "x", str(path)) == [b"x", b"x"]
+
+
+def test_exit_codes(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(TEXT)
+    assert run(capfdbinary, "absent", str(path), code=1) == []
+    assert run(capfdbinary, "-c", "absent", str(path), code=1) == [b"0"]
+    run(capfdbinary, "x", str(tmp_path / "absent"), code=3)
+    run(capfdbinary, "", str(path), code=2)
+    run(capfdbinary, "a\nb", str(path), code=2)
+    run(capfdbinary, "a", str(path), "-A", "-1", code=2)
