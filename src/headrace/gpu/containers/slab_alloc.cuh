@@ -1,4 +1,5 @@
-// SlabAlloc: hands out slabs to warps without a lock (Ashkiani, Farach-Colton and Owens 2018, section V). This is the light variant: all memory blocks are one array.
+// SlabAlloc: hands out slabs to warps without a lock (Ashkiani, Farach-Colton and Owens 2018, section V). This is the
+// light variant: all memory blocks are one array.
 //
 // A warp has a resident memory block of 1,024 slabs, and each of its lanes holds 32 bits of the block's bitmap in a
 // register. In the best case one atomic operation allocates a slab. It is atomicOr, which returns the word as other
