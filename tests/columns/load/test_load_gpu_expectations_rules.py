@@ -11,10 +11,11 @@ from headrace.api.load.reading import load_plan, prepare
 from headrace.api.options.csv_options import parse_options
 from headrace.api.read.read_csv import read_csv
 from headrace.columns.convert.gpu.column_group import gpu_plan_of
+from headrace.columns.faults.gpu import fault_list
 from headrace.columns.infer.infer_gpu import Inference
 from headrace.columns.plan.native_dialect import native_dialect
 from headrace.sources.open import open_source
-from tests.columns.load.load_gpu_cases import check, record_searches
+from tests.columns.load.load_gpu_cases import check, read_on_fibers, record_searches, same_table
 
 
 @pytest.mark.fibers
@@ -52,3 +53,17 @@ def test_a_second_sample_reads_only_columns_without_a_kind() -> None:
         inference = Inference(source, parsed.dialect, plan, gpu_plan_of(plan), 0)
         assert not inference.is_right(second)  # nothing was seen yet
     assert str(headrace.read_csv(data).schema["a"]) == "float64"
+
+
+@pytest.mark.fibers
+def test_faults_of_the_last_text_decide_the_room_of_the_next_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fault_list, "MAX_FAULTS", 8)
+    clean, faulty = b"a\n" + b"1\n" * 60, b"a\n" + b"1\nx\n" * 30
+    given = {"on_error": "null", "dtypes": {"a": "int64"}}
+    passes = []
+    for data in (clean, faulty, faulty, clean, faulty):
+        found, _ = read_on_fibers(data, **given)
+        assert found is not None
+        passes.append(found.report.passes)
+        same_table(found, headrace.read_csv(data, **given))
+    assert passes == [1, 2, 1, 1, 2]

@@ -79,6 +79,8 @@ class GpuPlan:
         types = [plan.columns[position][1] for position in self.wanted if position != collected]
         self.typed_strings = sum(type_ is not None and has_offsets(type_) for type_ in types)
         """Number of columns of strings whose type is given."""
+        self.expected_faults = 0
+        """Faults of the last text of this plan, listed or not."""
         self.packed, pointers = _native.pack_rules(plan)
         self._words, self._pointers = _words(self.packed), np.array(pointers, np.intp) // 8
         self._groups: IdentityCache[ColumnGroup] = IdentityCache(_MAX_GROUPS)

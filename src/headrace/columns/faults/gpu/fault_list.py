@@ -41,9 +41,8 @@ from headrace.structure.dialect import Dialect
 
 MAX_FAULTS = 4096
 """Capacity of a short text's first list."""
-_LONGER_TEXTS = ((384 << 20, 256), (48 << 20, 64), (8 << 20, 8))
-"""Bytes of a text, and the factor for the first list of such a text or a longer one. Up to 2 GiB a list has room for a fault in
-each 192 to 2,048 bytes of text."""
+_LONGER_TEXTS = ((48 << 20, 64), (8 << 20, 8))
+"""Bytes of a text, and the factor for the first list of such a text or a longer one."""
 _RAISES_DEFERRED = 1 << 31
 _ENCODING, _QUOTE = FAULT_KINDS.index("encoding"), FAULT_KINDS.index("quote")
 _NEVER = 2**64 - 1
@@ -458,6 +457,10 @@ class FaultList:
         return _RejectsTable(given.table(self._order), summary.own + summary.of_fields, 0)
 
 
-def first_capacity(nbytes: int) -> int:
-    """Return the number of faults that the first list of a text holds. There are few such numbers."""
-    return MAX_FAULTS * next((factor for size, factor in _LONGER_TEXTS if nbytes >= size), 1)
+def first_capacity(nbytes: int, expected: int) -> int:
+    """Return the number of faults that the first list of a text holds. There are few such numbers.
+
+    `expected`: faults of the last text of the same plan.
+    """
+    usual = MAX_FAULTS * next((factor for size, factor in _LONGER_TEXTS if nbytes >= size), 1)
+    return usual if expected <= usual else int(1 << (expected - 1).bit_length())

@@ -104,6 +104,7 @@ class LoadResultBuilder:
         self._launcher, self._plan, self._setup = request.target.launcher, request.plan, request.setup
         self._infers = bool(request.gpu_plan.inferred) or request.run.share is not None
         self.converted = ConvertedGroups()
+        self._faults_found = 0  # in one conversion
         self._filled: int | None = None  # filled short records, known after a pass without faults
 
     @cached_property
@@ -149,6 +150,7 @@ class LoadResultBuilder:
         words = fetched[:counts].view(np.uint64)
         numbers, rows = words[:TOTALS_WORDS].tolist(), self.counts["records"]
         columns.nulls = (rows - words[TOTALS_WORDS:].view(np.int64)).tolist()
+        self._faults_found = max(self._faults_found, numbers[0])
         is_clean = not numbers[0] and (not self._has_faults or self.faults.is_clean)
         if is_clean:
             self._filled = numbers[1] if self._filled is None else self._filled
@@ -178,6 +180,7 @@ class LoadResultBuilder:
     def build(self) -> Loaded:
         """Build the result from the converted columns."""
         setup, plan = self._setup, self._plan
+        self._request.gpu_plan.expected_faults = self._faults_found
         evidence = setup.no_evidence
         if self._infers:
             evidence = self.inference.evidence()

@@ -89,7 +89,7 @@ known_setups: IdentityCache[LoadSetup] = IdentityCache()
 
 def load_setup(gpu_plan: GpuPlan, dialect: Dialect, plan: LoadPlan, tuning: GpuTuning, nbytes: int) -> LoadSetup:
     """Return the setup of a plan, which `gpu_plan` was made from, for texts of about `nbytes`."""
-    capacity = first_capacity(nbytes)
+    capacity = first_capacity(nbytes, gpu_plan.expected_faults)
     return known_setups.get_or_create(
         lambda: LoadSetup(gpu_plan, dialect, plan, tuning, capacity), gpu_plan, dialect, tuning, key=capacity
     )
