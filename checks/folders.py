@@ -26,6 +26,8 @@ ORDER: dict[str, tuple[str, ...]] = {
     "arrange/multisplit": ("cpu", "gpu", "paper", "."),
     "arrange/sort": (".", "cpu", "gpu"),
     "arrange/sort/gpu": ("common", "lsd", "msd", "single_launch", "heavy_hitters", "."),
+    "index": ("sorted_map",),
+    "index/sorted_map": (".", "cpu", "gpu"),
     "query": ("find",),
     "query/find": (".", "cpu"),
     "api": (".", "options", "load", "sniff", "read", "scan"),

@@ -24,6 +24,7 @@ SHARED = (
     "arrange/gather/take.hpp",
     "core/expressions/expression_kernels.hpp",
     "arrange/search/search.hpp",
+    "index/sorted_map/level.hpp",
     "query/find/fold.hpp",
     "arrange/sort/sort_key.hpp",
     "structure/dfa.hpp",

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     )
     from headrace.core.expressions.column_expression import ColumnExpression, col
     from headrace.core.expressions.expression import Expression, key
+    from headrace.index.sorted_map.reads import MapSnapshot
+    from headrace.index.sorted_map.sorted_map import SortedMap
     from headrace.primitives.cumulative import cumsum, cumulative_sum
     from headrace.primitives.scan import reduce, scan
     from headrace.primitives.select import select
@@ -67,6 +69,7 @@ _MODULES = {
     "EmptyInputError": "headrace.core.errors",
     "Expression": "headrace.core.expressions.expression",
     "HeadraceError": "headrace.core.errors",
+    "MapSnapshot": "headrace.index.sorted_map.reads",
     "MemoryLimitError": "headrace.core.errors",
     "MissingDependencyError": "headrace.core.errors",
     "NoMatchError": "headrace.core.errors",
@@ -77,6 +80,7 @@ _MODULES = {
     "Position": "headrace.api.report",
     "Report": "headrace.api.report",
     "Scan": "headrace.api.scan.scan",
+    "SortedMap": "headrace.index.sorted_map.sorted_map",
     "Sniffed": "headrace.api.sniffed",
     "SourceError": "headrace.core.errors",
     "Table": "headrace.api.table",
@@ -129,6 +133,7 @@ __all__ = [
     "EmptyInputError",
     "Expression",
     "HeadraceError",
+    "MapSnapshot",
     "MemoryLimitError",
     "MissingDependencyError",
     "NoMatchError",
@@ -140,6 +145,7 @@ __all__ = [
     "Report",
     "Scan",
     "Sniffed",
+    "SortedMap",
     "SourceError",
     "Table",
     "UnknownColumnError",

@@ -233,5 +233,6 @@ NB_MODULE(_native, m) {
     headrace::bind_export(m);
     headrace::bind_arrange(m);
     headrace::bind_search(m);
+    headrace::bind_sorted_map(m);
     headrace::bind_find(m);
 }

@@ -116,6 +116,7 @@ void bind_encode(nanobind::module_& m);
 void bind_export(nanobind::module_& m);
 void bind_arrange(nanobind::module_& m);
 void bind_search(nanobind::module_& m);
+void bind_sorted_map(nanobind::module_& m);
 void bind_find(nanobind::module_& m);
 
 }  // namespace headrace

@@ -1,0 +1,1 @@
+"""Indexes keys: dictionaries that take batches."""

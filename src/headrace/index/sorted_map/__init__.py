@@ -1,0 +1,1 @@
+"""Keeps an ordered dictionary as sorted levels (GPU LSM, Ashkiani, chapter 4)."""

@@ -1,0 +1,1 @@
+"""Updates and searches levels in host memory."""

@@ -1,0 +1,55 @@
+#include "core/cpu/cache_blocks.hpp"
+#include "index/sorted_map/cpu/sorted_map.hpp"
+#include "index/sorted_map/cpu/widths.hpp"
+
+namespace headrace {
+
+void reverse_batch(const MapBatch& batch, const NewLevel& to, unsigned threads) {
+    const u64 count = batch.keys.count;
+    with_code(batch.keys.width, [&]<class Code>(Code) {
+        const Code* const keys = static_cast<const Code*>(batch.keys.keys);
+        Code* const codes = static_cast<Code*>(to.codes);
+        const KeyRule<Code> rule = *static_cast<const KeyRule<Code>*>(batch.keys.rule);
+        const Pieces pieces(count, sizeof(Code) + batch.value_width);
+        for_each_piece(pieces.number(), threads, [&](u64 piece) {
+            const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
+            for (u64 i = begin; i < end; ++i) {
+                const u64 place = count - 1 - i;
+                codes[place] = rule.equal_code(keys[i]);
+                if (to.values != nullptr && batch.values == nullptr) clear_value(to.values, place, batch.value_width);
+                if (batch.values != nullptr) copy_value(batch.values, i, to.values, place, batch.value_width);
+                if (to.tombstones != nullptr) to.tombstones[place] = batch.deletes == nullptr || batch.deletes[i] != 0;
+            }
+        });
+    });
+}
+
+void mark_deleted(const MapLevel& sorted, unsigned code_width, u8* tombstones, unsigned threads) {
+    with_code(code_width, [&]<class Code>(Code) {
+        const Code* const codes = codes_of<Code>(sorted);
+        const Pieces pieces(sorted.count, sizeof(Code));
+        for_each_piece(pieces.number(), threads, [&](u64 piece) {
+            const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
+            u64 first = begin < end ? begin_of_run(codes, begin + 1) : begin;
+            for (u64 i = begin; i < end; ++i) {
+                if (codes[i] != codes[first]) first = i;
+                // Threads of two pieces may mark one run.
+                if (sorted.tombstones[i]) std::atomic_ref(tombstones[first]).store(1, std::memory_order_relaxed);
+            }
+        });
+    });
+}
+
+void keys_of_codes(const MapKeys& codes, void* keys, unsigned threads) {
+    with_code(codes.width, [&]<class Code>(Code) {
+        const Code* const from = static_cast<const Code*>(codes.keys);
+        const KeyRule<Code> rule = *static_cast<const KeyRule<Code>*>(codes.rule);
+        const Pieces pieces(codes.count, sizeof(Code));
+        for_each_piece(pieces.number(), threads, [&](u64 piece) {
+            const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
+            for (u64 i = begin; i < end; ++i) static_cast<Code*>(keys)[i] = key_of(rule, from[i]);
+        });
+    });
+}
+
+}  // namespace headrace

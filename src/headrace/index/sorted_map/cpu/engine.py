@@ -1,0 +1,109 @@
+"""Updates and searches levels in host memory by native code."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from headrace import _native
+from headrace.arrange.sort.sort import sort, sort_pairs
+from headrace.arrays.arrays import Array, take
+from headrace.arrays.placement import empty_like
+from headrace.index.sorted_map.engine import Batch, Call, FoundItems, KeyRanges, address_of
+from headrace.index.sorted_map.levels import Level, Levels
+
+
+class MapEngine:
+    """Implements `headrace.index.sorted_map.engine.Engine`."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._rule = call.types.order.packed
+        self._threads = call.context.thread_count
+
+    def level_of(self, batch: Batch) -> Level:
+        """See `Engine.level_of`."""
+        call, count = self._call, batch.keys.length
+        level = call.new_level(count, has_tombstones=batch.has_tombstones)
+        given = address_of(batch.values), address_of(batch.deletes), call.types.value_width
+        _native.reverse_batch(self._keys(batch.keys), *given, level.addresses, self._threads)
+        deleted = level.tombstones if batch.deletes is not None else None
+        moved = [array.owner for array in (level.values, deleted) if array is not None]
+        if not moved:
+            return replace(level, codes=take(sort(level.codes.owner, context=call.context)))
+        found = sort_pairs(level.codes.owner, moved, context=call.context)
+        values = None if level.values is None else take(found.values[0])
+        if deleted is None:
+            return replace(level, codes=take(found.keys), values=values)
+        tombstones = call.new(count, "|u1")
+        tombstones.as_numpy()[:] = 0
+        codes, marked = take(found.keys), take(found.values[-1])
+        _native.mark_deleted(codes.address, count, codes.width, marked.address, tombstones.address, self._threads)
+        return Level(codes, values, tombstones)
+
+    def merged(self, levels: Levels) -> Level:
+        """See `Engine.merged`."""
+        level = self._call.new_level(levels.count, has_tombstones=levels.has_tombstones)
+        _native.merge_levels(levels.packed, self._call.types.key_width, level.addresses, self._threads)
+        return level
+
+    def compacted(self, level: Level) -> Level | None:
+        """See `Engine.compacted`."""
+        call, found = self._call, [level]
+
+        def allocated(count: int) -> tuple[int, int, int]:
+            found[0] = call.new_level(count, has_tombstones=False)
+            return found[0].addresses
+
+        packed = Levels(call.types, (level,)).packed
+        _native.compact_level(packed, call.types.key_width, allocated, self._threads)
+        return replace(found[0], is_clean=True) if found[0].count else None
+
+    def find(self, levels: Levels, keys: Array) -> FoundItems:
+        """See `Engine.find`."""
+        found = self._call.results(keys, has_keys=False)
+        to = address_of(found.values), found.is_present.address
+        _native.find_in_levels(levels.packed, self._keys(keys), *to, self._threads)
+        return found
+
+    def neighbours(self, levels: Levels, keys: Array, options: tuple[bool, bool]) -> FoundItems:
+        """See `Engine.neighbours`."""
+        found = self._call.results(keys, has_keys=True)
+        to = address_of(found.keys), address_of(found.values), 0
+        _native.find_neighbours(levels.packed, self._keys(keys), options, to, found.is_present.address, self._threads)
+        return found
+
+    def counts(self, levels: Levels, ranges: KeyRanges) -> Array:
+        """See `Engine.counts`."""
+        result = empty_like(ranges.lows, ranges.lows.length, "<i8", self._call.budget)
+        given = self._keys(ranges.lows), ranges.highs.address
+        _native.count_ranges(levels.packed, *given, result.address, self._threads)
+        return result
+
+    def copied(self, levels: Levels, ranges: KeyRanges, offsets: Array) -> tuple[Array, Array | None]:
+        """See `Engine.copied`."""
+        call, total = self._call, int(offsets.as_numpy()[-1])
+        keys = empty_like(ranges.lows, total, budget=call.budget)
+        values = None if call.types.value is None else empty_like(ranges.lows, total, call.types.value, call.budget)
+        to = keys.address, address_of(values), 0
+        _native.copy_ranges(levels.packed, self._keys(ranges.lows), ranges.highs.address, offsets.address, to, self._threads)
+        return keys, values
+
+    def keys_of(self, codes: Array, key_type: str) -> Array:
+        """See `Engine.keys_of`."""
+        result = self._call.new(codes.length, key_type)
+        _native.keys_of_codes(self._keys(codes), result.address, self._threads)
+        return result
+
+    def copy_of(self, array: Array) -> Array:
+        """See `Engine.copy_of`."""
+        result = self._call.new(array.length, array.typestr)
+        result.as_numpy()[:] = array.as_numpy()
+        return result
+
+    def on_device(self, items: Any) -> Array:
+        """See `Engine.on_device`."""
+        return take(items)
+
+    def _keys(self, keys: Array) -> tuple[int, int, bytes]:
+        return keys.address, keys.length, self._rule

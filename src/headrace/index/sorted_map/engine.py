@@ -1,0 +1,149 @@
+"""Defines the operations on levels that the CPU and the GPU implement, and chooses between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, NamedTuple, Protocol
+
+from headrace.arrays.arrays import Array, needed_numpy, take
+from headrace.arrays.device_array import DeviceArray
+from headrace.arrays.placement import empty_like
+from headrace.core.budget import Budget
+from headrace.core.context import Context
+from headrace.core.device import Device
+from headrace.core.errors import UnsupportedDeviceError
+from headrace.gpu.device.device import gpu
+from headrace.gpu.memory.pool import device_pool
+from headrace.index.sorted_map.key_types import MapTypes
+from headrace.index.sorted_map.levels import Level, Levels
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """An update, on one device.
+
+    Parameters
+    ----------
+    keys
+        One or more keys.
+    values
+        Their values; None in a map of keys alone, and if all are deleted.
+    deletes
+        A flag for each key: whether it is deleted. None if none is, or all are.
+    is_delete
+        Whether all keys are deleted.
+    """
+
+    keys: Array
+    values: Array | None
+    deletes: Array | None
+    is_delete: bool
+
+    @property
+    def has_tombstones(self) -> bool:
+        """True if a key may be deleted."""
+        return self.is_delete or self.deletes is not None
+
+
+class FoundItems(NamedTuple):
+    """Keys, values and presence, as arrays; keys or values may be None."""
+
+    keys: Array | None
+    values: Array | None
+    is_present: Array
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRanges:
+    """Ranges of keys, each from a low to a high one, both included."""
+
+    lows: Array
+    highs: Array
+
+
+class Engine(Protocol):
+    """Updates and searches levels on one device. Results are arrays of the caller's library, levels are not."""
+
+    def level_of(self, batch: Batch) -> Level:
+        """Sort a batch: of equal keys a tombstone is first, then the last pair."""
+
+    def merged(self, levels: Levels) -> Level:
+        """Merge one or more levels stably, newer items first."""
+
+    def compacted(self, level: Level) -> Level | None:
+        """Return the visible pairs of a level; None if there are none."""
+
+    def find(self, levels: Levels, keys: Array) -> FoundItems:
+        """Search keys."""
+
+    def neighbours(self, levels: Levels, keys: Array, options: tuple[bool, bool]) -> FoundItems:
+        """Search neighbours; `options`: whether the successor, and whether a visible key is its own neighbour."""
+
+    def counts(self, levels: Levels, ranges: KeyRanges) -> Array:
+        """Count the visible pairs of ranges, as int64."""
+
+    def copied(self, levels: Levels, ranges: KeyRanges, offsets: Array) -> tuple[Array, Array | None]:
+        """Copy keys and values of ranges to the offsets, one more than ranges; the last is the number of items."""
+
+    def keys_of(self, codes: Array, key_type: str) -> Array:
+        """Return the keys of codes."""
+
+    def copy_of(self, array: Array) -> Array:
+        """Return a copy."""
+
+    def on_device(self, items: Any) -> Array:
+        """Return a small array of NumPy on the device."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The resources of one call: types of the map, device, context and budget."""
+
+    types: MapTypes
+    device: Device
+    context: Context
+    budget: Budget
+
+    def new(self, length: int, typestr: str) -> Array:
+        """Allocate an array of this package: of NumPy on the CPU, a `DeviceArray` on a GPU."""
+        if self.device.kind != "cpu":
+            width = int(needed_numpy("a sorted map").dtype(typestr).itemsize)
+            buffer = device_pool(gpu(self.device)).take(length * width, None, self.budget)
+            return take(DeviceArray(buffer, typestr, length))
+        return empty_like(take(needed_numpy("a sorted map").empty(0, typestr)), length, budget=self.budget)
+
+    def new_level(self, count: int, *, has_tombstones: bool) -> Level:
+        """Allocate a level, whose items are not written yet."""
+        types = self.types
+        values = None if types.value is None else self.new(count, types.value)
+        return Level(self.new(count, types.code), values, self.new(count, "|u1") if has_tombstones else None)
+
+    def results(self, like: Array, *, has_keys: bool) -> FoundItems:
+        """Allocate results for keys of a caller, in arrays of the caller's library."""
+        count, value = like.length, self.types.value
+        return FoundItems(
+            empty_like(like, count, budget=self.budget) if has_keys else None,
+            None if value is None else empty_like(like, count, value, self.budget),
+            empty_like(like, count, "|b1", self.budget),
+        )
+
+    @property
+    def engine(self) -> Engine:
+        """The operations on the device.
+
+        Raises
+        ------
+        UnsupportedDeviceError
+            The device is a GPU.
+        """
+        if self.device.kind != "cpu":
+            raise UnsupportedDeviceError(f"a sorted map lies in host memory, not on {self.device}; copy the arrays to the host")
+        module: Any = import_module("headrace.index.sorted_map.cpu.engine")
+        engine: Engine = module.MapEngine(self)
+        return engine
+
+
+def address_of(array: Array | None) -> int:
+    """Return the address of an array; 0 for None."""
+    return 0 if array is None else array.address

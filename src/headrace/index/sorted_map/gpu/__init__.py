@@ -1,0 +1,1 @@
+"""Updates and searches levels in the memory of a GPU."""

@@ -1,0 +1,143 @@
+"""Checks the types of a sorted map, and the keys and values that callers pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from headrace.arrange.sort.key_order import KeyOrder
+from headrace.arrays.arrays import Array, needed_numpy, width_of
+from headrace.arrays.inputs import as_array, library_of
+from headrace.arrays.placement import placed
+from headrace.core.budget import Budget
+from headrace.core.context import Context
+from headrace.core.errors import OptionError
+
+_WIDTHS = (4, 8)
+_FLAGS = {"|b1", "|u1"}
+
+
+@dataclass(frozen=True, slots=True)
+class MapTypes:
+    """The types of a map.
+
+    Parameters
+    ----------
+    key
+        Type of the keys in NumPy's notation.
+    value
+        Type of the values; None for keys alone.
+    """
+
+    key: str
+    value: str | None
+
+    @classmethod
+    def of(cls, key_type: Any, value_type: Any) -> MapTypes:
+        """Return the types in NumPy's notation.
+
+        Raises
+        ------
+        OptionError
+            A type is not a number, instant or duration of 4 or 8 bytes.
+
+        Examples
+        --------
+        >>> MapTypes.of("uint32", "datetime64[ms]")
+        MapTypes(key='<u4', value='<M8[ms]')
+        """
+        return cls(_typestr("key_type", key_type), None if value_type is None else _typestr("value_type", value_type))
+
+    @property
+    def order(self) -> KeyOrder:
+        """The order of the keys."""
+        return KeyOrder.of(self.key)
+
+    @property
+    def key_width(self) -> int:
+        """Bytes of a key and of its code."""
+        return width_of(self.key)
+
+    @property
+    def code(self) -> str:
+        """Type of the codes of keys."""
+        return f"<u{self.key_width}"
+
+    @property
+    def value_width(self) -> int:
+        """Bytes of a value; 0 for keys alone."""
+        return 0 if self.value is None else width_of(self.value)
+
+
+def _typestr(name: str, given: Any) -> str:
+    np = needed_numpy("a sorted map")
+    text = str(given)
+    try:
+        dtype = None if given is None else np.dtype(text.removeprefix("torch.") if text.startswith("torch.") else given)
+    except (TypeError, ValueError):
+        dtype = None
+    is_known = dtype is not None and dtype.kind in "iufmM" and dtype.itemsize in _WIDTHS
+    if dtype is None or not is_known or (dtype.kind in "mM" and np.datetime_data(dtype)[0] == "generic"):
+        raise OptionError.wrong(
+            name, "a number, instant or duration of 4 or 8 bytes, such as 'uint32' or 'datetime64[us]'", given
+        )
+    return str(dtype.newbyteorder("<").str)
+
+
+def items_given(given: Any, typestr: str, name: str, context: Context, budget: Budget) -> Array:
+    """Return keys or values of a caller: an array of the type, or a list, a Series or one item that converts to it exactly.
+
+    Raises
+    ------
+    OptionError
+        The items are of another type.
+    """
+    source = placed(_of_type(given, typestr, name), name, context, budget)
+    if source.typestr != typestr:
+        raise OptionError(f"{name} are of type {source.typestr!r}, and the map has {typestr!r}; convert them first")
+    return source
+
+
+def _of_type(given: Any, typestr: str, name: str) -> Any:
+    """Return a list or one item as an array of the type; other values as they are."""
+    np = needed_numpy("a sorted map")
+    is_item = isinstance(given, np.generic) and given.ndim == 0
+    if not is_item and not isinstance(given, (int, float, list, tuple, range)):
+        return as_array(given, name)
+    if isinstance(given, (list, tuple)) and typestr[1] in "iu" and all(type(item) is int for item in given):
+        try:
+            return np.array(given, typestr)  # NumPy finds float64 for a list of integers up to 2**64
+        except OverflowError:
+            raise OptionError(f"{name} have items that are not of type {typestr!r}, which the map has") from None
+    found = np.asarray(given) if is_item else as_array(given, name)
+    found = found.reshape(-1) if found.ndim == 0 else found
+    if found.dtype.str == typestr:
+        return found
+    with np.errstate(all="ignore"):
+        result = found.astype(typestr) if _is_convertible(found.dtype, np.dtype(typestr)) else None
+        is_rounded = found.dtype.kind == "f" and typestr[1] == "f"
+        if result is None or not (is_rounded or (result == found).all()):
+            raise OptionError(f"{name} have items that are not of type {typestr!r}, which the map has")
+    return result
+
+
+def _is_convertible(given: Any, wanted: Any) -> bool:
+    numbers = "iuf"
+    return (given.kind in numbers and wanted.kind in numbers) or (given.kind == wanted.kind and given.kind in "mM")
+
+
+def flags_given(given: Any, name: str, context: Context, budget: Budget) -> Array:
+    """Return a mask of a caller, of bools or bytes.
+
+    Raises
+    ------
+    OptionError
+        The mask has another type.
+    """
+    flags = as_array(given, name)
+    if library_of(flags) == "numpy" and len(flags) == 0:
+        flags = flags.astype("?")  # an empty list
+    source = placed(flags, name, context, budget)
+    if source.typestr not in _FLAGS:
+        raise OptionError(f"{name} must be of bools or bytes, not of {source.typestr!r}")
+    return source

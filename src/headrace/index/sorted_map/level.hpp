@@ -1,0 +1,212 @@
+// Defines the levels of a sorted map and the walks through them, for CPU and GPU. (GPU LSM: Ashkiani, chapter 4.)
+//
+// A level is an array sorted by code (sort_key.hpp), whose items are pairs or tombstones. Levels are ordered from the
+// newest to the oldest. In a level, of the items of one code the newest is first. So the first item of a code in the
+// newest level that has it decides. A pair is visible, and a tombstone means that the key is deleted. For example, with
+// * for a tombstone, the visible keys are 2, 5 and 7:
+//
+//   newest level   3* 5
+//   oldest level   2 3 3 5 7
+//
+// The status is kept apart from the code, so keys have their full width.
+#pragma once
+#include "arrange/search/search.hpp"
+
+HR_BEGIN_NAMESPACE
+
+struct MapLevel {
+    const void* codes;     // `count` codes of 4 or 8 bytes, ascending
+    const void* values;    // items of 4 or 8 bytes; null if the map has keys alone
+    const u8* tombstones;  // 1 for a tombstone, 0 for a pair; null if there are pairs only
+    u64 count;
+};
+
+constexpr u32 max_levels = 48;
+
+// The levels of a map, newest first. Each one has more items than all newer ones together, so 48 levels suffice.
+struct MapLevels {
+    MapLevel level[max_levels];
+    u32 count;
+    u32 value_width;  // bytes of a value; 0 for keys alone
+    u32 is_clean;     // whether there is at most one level, which has each key once and no tombstone
+    u32 unused;
+};
+
+// An item: its level, and its position there. No item if `level` is `no_level`.
+struct MapItem {
+    u32 level;
+    u64 at;
+};
+constexpr u32 no_level = ~0u;
+
+// The rule of search.hpp for keys that are codes.
+template <class Code>
+struct CodeItself {
+    HR_MEMBER Code equal_code(Code code) const { return code; }
+};
+
+// Returns the key of an equal code: of -0 and 0 it is 0, of all NaN the positive quiet one without a payload.
+template <class Code>
+HR_FN Code key_of(const KeyRule<Code>& rule, Code code) {
+    if (rule.infinity != 0 && code == static_cast<Code>(~Code{0})) {
+        return static_cast<Code>(rule.infinity | (rule.infinity & (Code{0} - rule.infinity)) >> 1);
+    }
+    return rule.key(code);
+}
+
+template <class Code>
+HR_FN const Code* codes_of(const MapLevel& level) {
+    return static_cast<const Code*>(level.codes);
+}
+
+HR_FN bool is_tombstone(const MapLevel& level, u64 at) { return level.tombstones != nullptr && level.tombstones[at]; }
+
+// Returns the number of codes before `code`, and codes equal to it if `after_equal`, of `count` ascending ones.
+template <class Code>
+HR_FN u64 rank_of(const Code* codes, u64 count, Code code, u32 after_equal) {
+    u64 low = 0;
+    for (u64 length = count; length > 1; length -= length / 2) {
+        low = halve(codes, low, length, code, CodeItself<Code>{}, after_equal);
+    }
+    return low + (count > 0 && is_before(codes[low], code, after_equal) ? 1 : 0);
+}
+
+// Returns the position after the run of codes that begins at `at`: one read for a run of one, log n for a long one.
+template <class Code>
+HR_FN u64 end_of_run(const Code* codes, u64 count, u64 at) {
+    const Code code = codes[at];
+    u64 step = 1;
+    while (step < count - at && codes[at + step] == code) step *= 2;
+    const u64 known = at + step / 2, end = step < count - at ? at + step : count;
+    return known + rank_of(codes + known, end - known, code, 1);
+}
+
+// Returns the position of the first code of the run that ends before `end`.
+template <class Code>
+HR_FN u64 begin_of_run(const Code* codes, u64 end) {
+    const Code code = codes[end - 1];
+    u64 step = 1;
+    while (step < end && codes[end - 1 - step] == code) step *= 2;
+    const u64 low = step < end ? end - 1 - step : 0;
+    return low + rank_of(codes + low, end - low, code, 0);
+}
+
+// Finds the next code of a walk towards larger codes, and the item that decides about it. `at` has the position of the
+// walk in each level, and is moved past the code. The item has no level if no code is left.
+template <class Code>
+HR_FN MapItem next_item(const MapLevels& levels, u64* at) {
+    MapItem found{no_level, 0};
+    Code least = 0;
+    for (u32 i = 0; i < levels.count; ++i) {
+        if (at[i] >= levels.level[i].count) continue;
+        const Code code = codes_of<Code>(levels.level[i])[at[i]];
+        if (found.level == no_level || code < least) {
+            found = {i, at[i]};
+            least = code;
+        }
+    }
+    for (u32 i = found.level; i < levels.count; ++i) {
+        const Code* const codes = codes_of<Code>(levels.level[i]);
+        const u64 count = levels.level[i].count;
+        if (at[i] < count && codes[at[i]] == least) at[i] = end_of_run(codes, count, at[i]);
+    }
+    return found;
+}
+
+// The same towards smaller codes: `at` has the end of the items that are left in each level.
+template <class Code>
+HR_FN MapItem previous_item(const MapLevels& levels, u64* at) {
+    MapItem found{no_level, 0};
+    Code largest = 0;
+    for (u32 i = 0; i < levels.count; ++i) {
+        if (at[i] == 0) continue;
+        const Code code = codes_of<Code>(levels.level[i])[at[i] - 1];
+        if (found.level == no_level || code > largest) {
+            found.level = i;
+            largest = code;
+        }
+    }
+    for (u32 i = found.level; i < levels.count; ++i) {
+        const Code* const codes = codes_of<Code>(levels.level[i]);
+        if (at[i] == 0 || codes[at[i] - 1] != largest) continue;
+        at[i] = begin_of_run(codes, at[i]);
+        if (i == found.level) found.at = at[i];
+    }
+    return found;
+}
+
+template <class Code>
+HR_FN Code code_at(const MapLevels& levels, const MapItem& item) {
+    return codes_of<Code>(levels.level[item.level])[item.at];
+}
+
+// The codes from `low` to `high`, both included; none if `high` is smaller.
+template <class Code>
+struct CodeRange {
+    Code low;
+    Code high;
+};
+
+// Begins a walk at the first code of a range.
+template <class Code>
+HR_FN void begin_walk(const MapLevels& levels, Code low, u64* at) {
+    for (u32 i = 0; i < levels.count; ++i) {
+        at[i] = rank_of(codes_of<Code>(levels.level[i]), levels.level[i].count, low, 0);
+    }
+}
+
+// Calls visit(item) for each visible pair of a range, in the order of codes.
+template <class Code, class Visit>
+HR_FN void visit_range(const MapLevels& levels, const CodeRange<Code>& range, const Visit& visit) {
+    if (range.high < range.low) return;
+    u64 at[max_levels];
+    begin_walk(levels, range.low, at);
+    while (true) {
+        const MapItem item = next_item<Code>(levels, at);
+        if (item.level == no_level || code_at<Code>(levels, item) > range.high) return;
+        if (!is_tombstone(levels.level[item.level], item.at)) visit(item);
+    }
+}
+
+// Returns the number of visible pairs of a range. For a clean level it is the difference of two ranks.
+template <class Code>
+HR_FN i64 count_of_range(const MapLevels& levels, const CodeRange<Code>& range) {
+    i64 found = 0;
+    if (levels.is_clean == 0) {
+        visit_range(levels, range, [&found](const MapItem&) { ++found; });
+    } else if (levels.count > 0 && range.low <= range.high) {
+        const MapLevel& level = levels.level[0];
+        const u64 begin = rank_of(codes_of<Code>(level), level.count, range.low, 0);
+        found = static_cast<i64>(rank_of(codes_of<Code>(level), level.count, range.high, 1) - begin);
+    }
+    return found;
+}
+
+// A search for a neighbour of a key.
+struct NeighbourOptions {
+    u32 is_successor;  // else the predecessor
+    u32 is_inclusive;  // whether the key itself is a neighbour, if it is visible
+};
+
+// Returns the first visible pair after a code, or the last one before it. No level if there is none.
+template <class Code>
+HR_FN MapItem neighbour_of(const MapLevels& levels, Code code, const NeighbourOptions& options) {
+    u64 at[max_levels];
+    const u32 after_equal = options.is_successor != options.is_inclusive ? 1 : 0;
+    for (u32 i = 0; i < levels.count; ++i) {
+        at[i] = rank_of(codes_of<Code>(levels.level[i]), levels.level[i].count, code, after_equal);
+    }
+    while (true) {
+        const MapItem item = options.is_successor ? next_item<Code>(levels, at) : previous_item<Code>(levels, at);
+        if (item.level == no_level || !is_tombstone(levels.level[item.level], item.at)) return item;
+    }
+}
+
+// Returns whether an item of a level is the visible one of its code, if there is no newer level with the code.
+template <class Code>
+HR_FN bool is_visible(const MapLevel& level, u64 at) {
+    const Code* const codes = codes_of<Code>(level);
+    return (at == 0 || codes[at] != codes[at - 1]) && !is_tombstone(level, at);
+}
+
+HR_END_NAMESPACE

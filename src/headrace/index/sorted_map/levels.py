@@ -1,0 +1,122 @@
+"""Describes the levels of a sorted map: immutable arrays, newest first, which maps and snapshots share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from headrace.arrays.arrays import Array
+from headrace.core.device import Device
+from headrace.core.layouts.layout import layout
+from headrace.index.sorted_map.key_types import MapTypes
+
+_LEVEL = layout("MapLevel").packer()
+_LEVELS = layout("MapLevels").packer()
+_MAX_LEVELS = layout("MapLevels").length("level")
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A sorted array of pairs and tombstones.
+
+    Parameters
+    ----------
+    codes
+        Codes of the keys, ascending; of equal ones the newest item is first. One or more.
+    values
+        The values; None in a map of keys alone.
+    tombstones
+        A byte for each item: 1 for a tombstone. None if there are pairs only.
+    is_clean
+        Whether each key occurs once, and there is no tombstone.
+    """
+
+    codes: Array
+    values: Array | None = None
+    tombstones: Array | None = None
+    is_clean: bool = False
+
+    @property
+    def count(self) -> int:
+        """Number of items."""
+        return self.codes.length
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        return sum(array.nbytes for array in (self.codes, self.values, self.tombstones) if array is not None)
+
+    @property
+    def addresses(self) -> tuple[int, int, int]:
+        """Addresses of codes, values and tombstones; 0 for none."""
+        values, tombstones = self.values, self.tombstones
+        return self.codes.address, 0 if values is None else values.address, 0 if tombstones is None else tombstones.address
+
+
+@dataclass(frozen=True)
+class Levels:
+    """All levels of a map at one time.
+
+    Parameters
+    ----------
+    types
+        Types of keys and values.
+    levels
+        The levels, newest first. Each has more items than all newer ones together.
+    """
+
+    types: MapTypes
+    levels: tuple[Level, ...] = ()
+
+    @cached_property
+    def packed(self) -> bytes:
+        """Bytes of ``MapLevels`` (level.hpp)."""
+        packed = b"".join(_LEVEL.pack(*level.addresses, level.count) for level in self.levels)
+        return _LEVELS.pack(
+            packed.ljust(_MAX_LEVELS * _LEVEL.size, b"\0"), len(self.levels), self.types.value_width, self.is_clean, 0
+        )
+
+    @property
+    def count(self) -> int:
+        """Number of items of all levels, with tombstones and stale ones."""
+        return sum(level.count for level in self.levels)
+
+    @property
+    def is_clean(self) -> bool:
+        """True if each item of the levels is a visible pair."""
+        return not self.levels or (len(self.levels) == 1 and self.levels[0].is_clean)
+
+    @property
+    def device(self) -> Device | None:
+        """The device of the levels; None without levels."""
+        return self.levels[0].codes.device if self.levels else None
+
+    @property
+    def has_tombstones(self) -> bool:
+        """True if a level may have a tombstone."""
+        return any(level.tombstones is not None for level in self.levels)
+
+    def with_level(self, level: Level | None) -> Levels:
+        """Return one level alone; no level for None."""
+        return Levels(self.types, () if level is None else (level,))
+
+
+def merge_count(sizes: Sequence[int], batch: int) -> int:
+    """Return the number of levels, newest first, that a batch is merged with.
+
+    They end with the oldest level that has no more items than the batch and all newer levels together. So each level that is
+    left has more items than all newer ones, and a merge at least doubles the level of an item. With batches of one size, level
+    `i` has 2**i batches, as in the paper.
+
+    Examples
+    --------
+    >>> merge_count([1, 2, 8], 1), merge_count([2, 8], 1)
+    (2, 0)
+    """
+    total, merged = batch, 0
+    for number, size in enumerate(sizes, 1):
+        if size <= total:
+            merged = number
+        total += size
+    return merged

@@ -1,0 +1,249 @@
+"""Keeps an ordered dictionary that takes batches of inserts and deletes, on CPUs and GPUs.
+
+A batch is sorted and becomes the newest of a few sorted levels. Levels that are not larger are merged with it in one pass. (GPU
+LSM: Ashkiani, chapter 4. Batches and levels may have any size, so no batch is padded.)
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+from headrace.arrays.arrays import Array
+from headrace.arrays.placement import same_device
+from headrace.core.context import Context
+from headrace.core.errors import OptionError, UnsupportedDeviceError
+from headrace.core.options import number
+from headrace.index.sorted_map.engine import Batch, Call
+from headrace.index.sorted_map.key_types import MapTypes, flags_given, items_given
+from headrace.index.sorted_map.levels import Levels, merge_count
+from headrace.index.sorted_map.reads import MapReader, MapSnapshot, clean_levels
+
+
+class SortedMap(MapReader):
+    """An ordered dictionary of fixed-width keys and values, for batches of updates and queries.
+
+    Keys are ordered as by `headrace.sort`: NaN and NaT are last, all NaN are one key, and so are -0 and 0. Any number of threads
+    may read and update a map. Updates run one after another, and a read sees each update as a whole or not at all.
+
+    Parameters
+    ----------
+    key_type
+        Type of the keys: integers or floats of 4 or 8 bytes, instants or durations, in any spelling.
+    value_type
+        Type of the values, likewise; None for keys alone.
+    cleanup_at
+        Factor that triggers a cleanup. An update ends with one if the levels have grown by this factor since the last cleanup,
+        or since the first batch. None for cleanups by hand only.
+    context
+        Threads and memory limit of each call. If it names a GPU, the map and all arrays of the host are placed there. The map
+        lies on the device of its first batch.
+
+    Raises
+    ------
+    OptionError
+        A type or an option is not supported.
+
+    Notes
+    -----
+    With batches of one size `b`, level `i` has ``b * 2**i`` items and is there if bit `i` of the number of batches is set. An
+    update moves each item O(log n) times in all, a search reads O(log n) levels. (GPU LSM: Ashkiani, chapter 4.)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stock = SortedMap("uint32", "int64")
+    >>> stock.update(np.array([7, 3, 9], np.uint32), np.array([70, 30, 90]))
+    >>> stock.update(np.array([3, 8], np.uint32), np.array([0, 80]), deletes=[True, False])
+    >>> len(stock), stock.items()
+    (3, MapItems(keys=array([7, 8, 9], dtype=uint32), values=array([70, 80, 90])))
+    """
+
+    def __init__(
+        self, key_type: Any, value_type: Any = None, *, cleanup_at: float | None = 4.0, context: Context | None = None
+    ) -> None:
+        super().__init__(Levels(MapTypes.of(key_type, value_type)), context)
+        self._cleanup_at = None if cleanup_at is None else _factor(cleanup_at)
+        self._clean_count = 0
+        self._update_lock = threading.Lock()
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, cleanup_at: float | None = 4.0, context: Context | None = None) -> SortedMap:
+        """Return a map of the items of an Arrow file that `save` has written.
+
+        Parameters
+        ----------
+        path
+            Path of the file: a column ``key``, ascending and without equal keys, and a column ``value`` unless the map had keys
+            alone.
+        cleanup_at, context
+            As for a new map.
+
+        Raises
+        ------
+        OptionError
+            The file has other columns, or keys in another order.
+        MissingDependencyError
+            PyArrow is not installed.
+        OSError
+            The file cannot be read.
+
+        Examples
+        --------
+        See `save`.
+        """
+        from headrace.index.sorted_map.arrow_file import read_items
+
+        keys, values = read_items(path)
+        result = cls(keys.dtype, None if values is None else values.dtype, cleanup_at=cleanup_at, context=context)
+        result.insert(keys, values)
+        return result
+
+    def update(self, keys: Any, values: Any = None, deletes: Any = None) -> None:
+        """Insert and delete keys in one batch of any size.
+
+        Parameters
+        ----------
+        keys
+            Array of the key type, in any order; a list or one key. The work runs on its device.
+        values
+            Array of the value type, as long as `keys`. None in a map of keys alone, and if all keys are deleted.
+        deletes
+            Flag of each key: whether it is deleted, and its value ignored. True to delete all keys. None to insert all.
+
+        Raises
+        ------
+        OptionError
+            The arrays have other types or lengths, or values are missing.
+        UnsupportedDeviceError
+            The arrays are on another device than the map.
+        MemoryLimitError
+            The new levels exceed the context's limit. The map has not changed.
+
+        Notes
+        -----
+        An insert replaces the value of a key that is in the map, and deletes of absent keys are allowed. If a batch has a key
+        several times, the last value counts; if one of them is deleted, the key is deleted. (Ashkiani, section 4.3.1, where the
+        value of a repeated key is any of them.)
+
+        Examples
+        --------
+        >>> ages = SortedMap("int64", "int64")
+        >>> ages.update([1, 2, 2, 3], [10, 20, 21, 30], deletes=[False, False, False, True])
+        >>> ages.items()
+        MapItems(keys=array([1, 2]), values=array([10, 21]))
+        """
+        with self._update_lock:
+            levels = self._levels
+            batch, call = self._batch(levels, keys, values, deletes)
+            if batch is None:
+                return
+            new = _updated(levels, batch, call)
+            self._clean_count = self._clean_count or batch.keys.length
+            if self._cleanup_at is not None and new.count > self._cleanup_at * self._clean_count:
+                new = clean_levels(new, call)
+                self._clean_count = max(new.count, 1)
+            with self._swap_lock:
+                self._levels = new
+
+    def insert(self, keys: Any, values: Any = None) -> None:
+        """Insert keys, as `update` does without `deletes`.
+
+        Examples
+        --------
+        >>> ages = SortedMap("int64", "int64")
+        >>> ages.insert([2, 1], [20, 10])
+        >>> ages.find(2).values
+        array([20])
+        """
+        self.update(keys, values)
+
+    def erase(self, keys: Any) -> None:
+        """Delete keys, as `update` does with ``deletes=True``.
+
+        Examples
+        --------
+        >>> ages = SortedMap("int64", "int64")
+        >>> ages.insert([2, 1], [20, 10])
+        >>> ages.erase(2)
+        >>> 2 in ages, 1 in ages
+        (False, True)
+        """
+        self.update(keys, deletes=True)
+
+    def cleanup(self) -> None:
+        """Merge all levels into one without tombstones and replaced items, so that later reads are faster.
+
+        Raises
+        ------
+        MemoryLimitError
+            The new level exceeds the context's limit. The map has not changed.
+
+        Examples
+        --------
+        >>> keys = SortedMap("int64", cleanup_at=None)
+        >>> keys.insert([4, 5])
+        >>> keys.erase([4])
+        >>> before = keys.level_sizes
+        >>> keys.cleanup()
+        >>> before, keys.level_sizes
+        ((1, 2), (1,))
+        """
+        with self._update_lock:
+            self._clean_count = max(self._merged().count, 1)
+
+    def snapshot(self) -> MapSnapshot:
+        """Return the map as it is now, for reads while updates go on. It shares the levels, which never change.
+
+        Examples
+        --------
+        >>> keys = SortedMap("int64")
+        >>> keys.insert([4, 5])
+        >>> before = keys.snapshot()
+        >>> keys.erase([4])
+        >>> len(before), len(keys)
+        (2, 1)
+        """
+        return MapSnapshot(self._levels, self._context)
+
+    def _batch(self, levels: Levels, keys: Any, values: Any, deletes: Any) -> tuple[Batch | None, Call]:
+        """Return the checked batch, None if it is empty, and a call on its device."""
+        call, placed = self._placed(levels, keys=keys)
+        types, context, budget = levels.types, self._context, call.budget
+        given: dict[str, Array] = dict(placed)
+        is_delete = deletes is True
+        if values is not None:
+            if types.value is None:
+                raise OptionError("values were passed, but the map has keys alone; leave them out")
+            given["values"] = items_given(values, types.value, "values", context, budget)
+        elif types.value is not None and not is_delete:
+            raise OptionError(f"values are missing; the map has values of type {types.value!r}")
+        if deletes is not None and not isinstance(deletes, bool):
+            given["deletes"] = flags_given(deletes, "deletes", context, budget)
+        if same_device(*given.values()) != call.device:
+            raise UnsupportedDeviceError(f"keys lie on {call.device}; pass values and deletes on that device")
+        count = given["keys"].length
+        for name, array in given.items():
+            if array.length != count:
+                raise OptionError(f"{name} has {array.length} items for {count} keys")
+        if count == 0:
+            return None, call
+        return Batch(given["keys"], None if is_delete else given.get("values"), given.get("deletes"), is_delete), call
+
+
+def _updated(levels: Levels, batch: Batch, call: Call) -> Levels:
+    """Return the levels after a batch."""
+    newest = call.engine.level_of(batch)
+    merged = merge_count([level.count for level in levels.levels], newest.count)
+    parts = (newest, *levels.levels[:merged])
+    if merged:
+        newest = call.engine.merged(Levels(levels.types, parts))
+    return Levels(levels.types, (newest, *levels.levels[merged:]))
+
+
+def _factor(given: Any) -> float:
+    found = number("cleanup_at", given, "a number greater than 1, or None")
+    if not found > 1:
+        raise OptionError.wrong("cleanup_at", "a number greater than 1, or None", given)
+    return found

@@ -1,0 +1,108 @@
+"""Compares sorted maps with dictionaries of Python over random histories, for every type, size and number of levels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headrace import Context, SortedMap
+from tests.index.sorted_map.map_cases import KEY_TYPES, Model, hard_keys, random_batch
+
+
+@pytest.mark.parametrize("dtype", KEY_TYPES)
+def test_every_pattern_of_levels(dtype: str) -> None:
+    found, model, snapshots = SortedMap(dtype, "i8", cleanup_at=None), Model(), []
+    for number in range(1, 65):
+        batch = random_batch(dtype, 5, 60, number)
+        found.update(*batch)
+        model.update(*batch)
+        assert found.level_sizes == tuple(5 << i for i in range(7) if number >> i & 1)  # the bits of the number of batches
+        if number % 4 == 3:
+            model.check(found, hard_keys(dtype, 20, 60, 1000 + number))
+        if number in (7, 30):
+            snapshots.append((found.snapshot(), dict(model.items)))
+    model.check_items(found)
+    assert len(found.level_sizes) == 1
+    for snapshot, items in snapshots:
+        model.items = items
+        model.check(snapshot, hard_keys(dtype, 20, 60, 5))
+        model.check_items(snapshot)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_histories(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    dtype = KEY_TYPES[seed % len(KEY_TYPES)]
+    found = SortedMap(dtype, "i8", cleanup_at=(None, 2.0, 4.0)[seed % 3], context=Context(threads=seed % 2 + 1))
+    model = Model()
+    for step in range(30):
+        size = int(random.choice([1, 2, 17, 400]))
+        keys, values, deletes = random_batch(dtype, size, 300, 100 * seed + step)
+        if step % 5 == 4:
+            found.erase(keys)
+            model.update(keys, values, np.ones(size, bool))
+        elif step % 5 == 3:
+            found.insert(keys, values)
+            model.update(keys, values, np.zeros(size, bool))
+        else:
+            found.update(keys, values, deletes)
+            model.update(keys, values, deletes)
+        if random.integers(0, 8) == 0:
+            found.cleanup()
+        model.check(found, hard_keys(dtype, 24, 300, step))
+    model.check_items(found)
+
+
+@pytest.mark.parametrize("value_type", [None, "u4", "f8"])
+@pytest.mark.parametrize("key_type", ["u4", "i8"])
+@pytest.mark.parametrize("threads", [1, 4])
+def test_large_levels(key_type: str, value_type: str | None, threads: int) -> None:
+    """Levels of several pieces, with runs of equal keys across the edges of pieces."""
+    random = np.random.default_rng(7)
+    found = SortedMap(key_type, value_type, cleanup_at=None, context=Context(threads=threads))
+    expected: dict[int, Any] = {}
+    for size, spread in ((200_000, 1 << 30), (70_000, 3), (65_536, 1 << 30), (8193, 100_000)):
+        keys = random.integers(0, spread, size).astype(key_type)
+        values = None if value_type is None else random.integers(1, 1 << 30, size).astype(value_type)
+        deletes = random.integers(0, 5, size) == 0
+        found.update(keys, values, deletes)
+        expected.update(zip(keys.tolist(), [0] * size if values is None else values.tolist(), strict=True))
+        for key in keys[deletes].tolist():
+            expected.pop(key, None)
+    ascending = np.array(sorted(expected), key_type)
+    queries = np.concatenate([ascending[::7], random.integers(0, 1 << 30, 20_000).astype(key_type)])
+    is_there = np.isin(queries, ascending)
+    for _ in range(2):
+        assert (found.find(queries).mask == is_there).all()
+        if value_type is not None:
+            values = found.find(queries).values
+            assert values.tolist() == [expected.get(key, 0) for key in queries.tolist()]
+        lows, highs = queries[:100], queries[:100] + np.array(1 << 20, key_type)
+        begins, ends = np.searchsorted(ascending, lows), np.searchsorted(ascending, highs, "right")
+        assert (found.count(lows, highs) == ends - begins).all()
+        parts = [ascending[begin:end] for begin, end in zip(begins, ends, strict=True)]
+        assert (found.range(lows, highs).keys == np.concatenate(parts)).all()
+        found.cleanup()
+    assert found.level_sizes == (len(expected),)
+    keys, values = found.items()
+    assert (keys == ascending).all()
+    assert values is None or values.tolist() == [expected[key] for key in ascending.tolist()]
+
+
+@pytest.mark.parametrize("dtype", ["u4", "f8"])
+def test_sizes_around_a_piece(dtype: str) -> None:
+    for size in (1, 2, 8191, 8192, 8193, 65_537):
+        keys = np.arange(size).astype(dtype)
+        found = SortedMap(dtype, "u4", cleanup_at=None)
+        found.insert(keys[::-1], np.arange(size, dtype="u4")[::-1])
+        found.insert(keys[: size // 2 + 1], np.full(size // 2 + 1, 7, "u4"))
+        found.insert(keys[-1:], [9])
+        expected = np.arange(size)
+        expected[: size // 2 + 1] = 7
+        expected[-1] = 9
+        assert (found.find(keys).values == expected).all()
+        items = found.items()
+        assert (items.keys == keys).all()
+        assert (items.values == expected).all()

@@ -1,0 +1,132 @@
+"""Tests the semantics of batches: the rules of Ashkiani's section 4.3.1, and those that replace undefined cases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from headrace import SortedMap
+
+
+def items(found: SortedMap) -> dict[int, int]:
+    keys, values = found.items()
+    return dict(zip(keys.tolist(), values.tolist(), strict=True))
+
+
+@pytest.fixture
+def ages() -> SortedMap:
+    result = SortedMap("i8", "i8", cleanup_at=None)
+    result.insert([1, 2, 3], [10, 20, 30])
+    return result
+
+
+def test_the_newest_batch_wins(ages: SortedMap) -> None:
+    ages.insert([2], [21])
+    ages.insert([2, 4], [22, 40])
+    assert items(ages) == {1: 10, 2: 22, 3: 30, 4: 40}
+
+
+def test_the_last_of_equal_keys_in_a_batch_wins(ages: SortedMap) -> None:
+    ages.insert([5, 5, 1, 5], [50, 51, 11, 52])
+    assert items(ages) == {1: 11, 2: 20, 3: 30, 5: 52}
+
+
+@pytest.mark.parametrize("deletes", [[True, False], [False, True]])
+def test_insert_and_delete_in_one_batch_delete(ages: SortedMap, deletes: list[bool]) -> None:
+    ages.update([2, 2], [21, 22], deletes=deletes)
+    assert items(ages) == {1: 10, 3: 30}
+
+
+def test_repeated_deletes_and_deletes_of_absent_keys(ages: SortedMap) -> None:
+    ages.erase([3, 3, 7])
+    ages.erase([3, 7])
+    assert items(ages) == {1: 10, 2: 20}
+    assert ages.find([3, 7]).mask.tolist() == [False, False]
+
+
+def test_insert_after_delete(ages: SortedMap) -> None:
+    ages.erase([2])
+    assert 2 not in ages
+    ages.insert([2], [22])
+    assert items(ages) == {1: 10, 2: 22, 3: 30}
+
+
+def test_ranges_include_both_ends(ages: SortedMap) -> None:
+    assert ages.count([1, 2, 3, 0], [1, 3, 1, 9]).tolist() == [1, 2, 0, 3]
+
+
+def test_neighbours_skip_deleted_keys() -> None:
+    keys = SortedMap("u8", cleanup_at=None)
+    keys.insert(np.arange(0, 100, 10, dtype="u8"))
+    keys.erase(np.arange(20, 80, 10, dtype="u8"))
+    assert keys.successor([10]).keys.tolist() == [80]
+    assert keys.predecessor([80]).keys.tolist() == [10]
+    assert keys.successor([90]).mask.tolist() == keys.predecessor([0]).mask.tolist() == [False]
+
+
+def test_extreme_keys_are_keys() -> None:
+    for dtype in ("u4", "i4", "u8", "i8"):
+        limits = np.iinfo(dtype)
+        found = SortedMap(dtype, "i8", cleanup_at=None)
+        found.insert([limits.max, limits.min], [2, 1])
+        found.erase([limits.max])
+        assert found.max() == found.min() == (limits.min, 1)
+        found.insert([limits.max], [3])
+        found.cleanup()
+        assert items(found) == {limits.min: 1, limits.max: 3}
+        assert found.count([limits.min], [limits.max]).tolist() == [2]
+
+
+def test_cleanup_of_nothing_but_tombstones(ages: SortedMap) -> None:
+    ages.erase([1, 2, 3, 4])
+    ages.cleanup()
+    assert ages.level_sizes == ()
+    assert len(ages) == 0
+    assert ages.min() is ages.max() is None
+    assert ages.range([0], [9]).keys.tolist() == []
+    ages.insert([4], [40])
+    assert items(ages) == {4: 40}
+
+
+def test_cleanup_by_policy() -> None:
+    found = SortedMap("i8", "i8", cleanup_at=3)
+    keys = np.arange(100)
+    for number in range(50):
+        found.insert(keys, keys + number)
+        assert sum(found.level_sizes) <= 300
+    assert items(found) == {key: key + 49 for key in range(100)}
+
+
+def test_cleanup_changes_no_answer(ages: SortedMap) -> None:
+    ages.update([2, 5], [0, 50], deletes=[True, False])
+    before = ages.find([1, 2, 3, 4, 5]), ages.range([0, 2], [9, 3])
+    ages.cleanup()
+    after = ages.find([1, 2, 3, 4, 5]), ages.range([0, 2], [9, 3])
+    for one, other in zip(before, after, strict=True):
+        assert [part.tolist() for part in one] == [part.tolist() for part in other]
+
+
+def test_snapshots_keep_their_items(ages: SortedMap) -> None:
+    before = ages.snapshot()
+    ages.update([1, 9], [0, 90], deletes=[True, False])
+    ages.cleanup()
+    assert before.items().keys.tolist() == [1, 2, 3]
+    assert ages.items().keys.tolist() == [2, 3, 9]
+
+
+def test_floats_have_one_zero_and_one_nan() -> None:
+    found = SortedMap("f8", "i8")
+    found.insert([-0.0, np.nan, 1.5], [1, 2, 3])
+    found.insert(np.array([0xFFF8000000000001], "u8").view("f8"), [5])
+    assert found.find([0.0, -0.0, np.nan, -1.5]).values.tolist() == [1, 1, 5, 0]
+    keys, values = found.items()
+    assert keys.view("u8").tolist() == np.array([0.0, 1.5, np.nan]).view("u8").tolist()
+    assert values.tolist() == [1, 3, 5]
+
+
+def test_batches_of_any_size_keep_levels_few() -> None:
+    found = SortedMap("u4", cleanup_at=None)
+    for number in range(500):
+        found.insert(np.arange(number % 37 + 1, dtype="u4"))
+        sizes = found.level_sizes
+        assert all(size > sum(sizes[:i]) for i, size in enumerate(sizes))
