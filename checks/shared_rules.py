@@ -25,6 +25,7 @@ SHARED = (
     "core/expressions/expression_kernels.hpp",
     "arrange/search/search.hpp",
     "index/sorted_map/level.hpp",
+    "index/sorted_map/gpu/cut_task.hpp",
     "query/find/fold.hpp",
     "arrange/sort/sort_key.hpp",
     "structure/dfa.hpp",

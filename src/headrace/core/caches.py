@@ -53,6 +53,8 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.arrange.*_defines": "compile-time constants of the package's own kernels",
         "headrace.arrange.sort.gpu.msd.msd._bits": "compile-time constants of the package's own kernels",
         "headrace.arrange.*.tuning_of": "sizes of kernels for a model of GPU",
+        "headrace.index.*entry": "parameters of the package's own kernels",
+        "headrace.index.*_defines": "compile-time constants of the package's own kernels",
         "headrace.arrays.arrays._card": "devices by number",
         "headrace.arrays.arrow_device._exported": "structures that a consumer has not released yet",
         "headrace.arrays.arrow_device._in_capsules": "structures that capsules point to",

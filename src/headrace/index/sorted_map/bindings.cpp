@@ -7,6 +7,7 @@
 
 #include "core/layouts/layout.hpp"
 #include "index/sorted_map/cpu/sorted_map.hpp"
+#include "index/sorted_map/gpu/cut_task.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -112,7 +113,7 @@ void keys_of_codes_at(const KeysGiven& codes, std::uintptr_t keys, unsigned thre
 }  // namespace
 
 void bind_sorted_map(nb::module_& m) {
-    register_layouts<MapLevel, MapLevels, NeighbourOptions>();
+    register_layouts<MapLevel, MapLevels, NeighbourOptions, CutTask>();
     m.def("reverse_batch", &reverse_batch_at, "keys"_a, "values"_a, "deletes"_a, "value_width"_a, "to"_a, "threads"_a);
     m.def("mark_deleted", &mark_deleted_at, "codes"_a, "count"_a, "width"_a, "deleted"_a, "tombstones"_a, "threads"_a);
     m.def("merge_levels", &merge_levels_at, "levels"_a, "code_width"_a, "to"_a, "threads"_a);

@@ -12,7 +12,6 @@ from headrace.arrays.placement import empty_like
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.device import Device
-from headrace.core.errors import UnsupportedDeviceError
 from headrace.gpu.device.device import gpu
 from headrace.gpu.memory.pool import device_pool
 from headrace.index.sorted_map.key_types import MapTypes
@@ -80,17 +79,14 @@ class Engine(Protocol):
     def neighbours(self, levels: Levels, keys: Array, options: tuple[bool, bool]) -> FoundItems:
         """Search neighbours; `options`: whether the successor, and whether a visible key is its own neighbour."""
 
-    def counts(self, levels: Levels, ranges: KeyRanges) -> Array:
-        """Count the visible pairs of ranges, as int64."""
+    def counts(self, levels: Levels, ranges: KeyRanges) -> Array | None:
+        """Count the visible pairs of ranges, as int64; None if a range is so long that the levels should be merged before."""
 
     def copied(self, levels: Levels, ranges: KeyRanges, offsets: Array) -> tuple[Array, Array | None]:
         """Copy keys and values of ranges to the offsets, one more than ranges; the last is the number of items."""
 
     def keys_of(self, codes: Array, key_type: str) -> Array:
         """Return the keys of codes."""
-
-    def copy_of(self, array: Array) -> Array:
-        """Return a copy."""
 
     def on_device(self, items: Any) -> Array:
         """Return a small array of NumPy on the device."""
@@ -130,17 +126,10 @@ class Call:
 
     @property
     def engine(self) -> Engine:
-        """The operations on the device.
-
-        Raises
-        ------
-        UnsupportedDeviceError
-            The device is a GPU.
-        """
-        if self.device.kind != "cpu":
-            raise UnsupportedDeviceError(f"a sorted map lies in host memory, not on {self.device}; copy the arrays to the host")
-        module: Any = import_module("headrace.index.sorted_map.cpu.engine")
-        engine: Engine = module.MapEngine(self)
+        """The operations on the device. GPU modules are imported for a GPU only."""
+        place = "cpu" if self.device.kind == "cpu" else "gpu"
+        module: Any = import_module(f"headrace.index.sorted_map.{place}.engine")
+        engine: Engine = getattr(module, f"{place.title()}Engine")(self)
         return engine
 
 

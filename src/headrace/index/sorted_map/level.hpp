@@ -155,7 +155,7 @@ HR_FN void begin_walk(const MapLevels& levels, Code low, u64* at) {
     }
 }
 
-// Calls visit(item) for each visible pair of a range, in the order of codes.
+// Calls visit(item, is_pair) for the item that decides about each code of a range, ascending, until it returns false.
 template <class Code, class Visit>
 HR_FN void visit_range(const MapLevels& levels, const CodeRange<Code>& range, const Visit& visit) {
     if (range.high < range.low) return;
@@ -164,16 +164,22 @@ HR_FN void visit_range(const MapLevels& levels, const CodeRange<Code>& range, co
     while (true) {
         const MapItem item = next_item<Code>(levels, at);
         if (item.level == no_level || code_at<Code>(levels, item) > range.high) return;
-        if (!is_tombstone(levels.level[item.level], item.at)) visit(item);
+        if (!visit(item, !is_tombstone(levels.level[item.level], item.at))) return;
     }
 }
 
-// Returns the number of visible pairs of a range. For a clean level it is the difference of two ranks.
+// Returns the number of visible pairs of a range; -1 if a walk visits more than `longest` items. For a clean level it
+// is the difference of two ranks.
 template <class Code>
-HR_FN i64 count_of_range(const MapLevels& levels, const CodeRange<Code>& range) {
+HR_FN i64 count_of_range(const MapLevels& levels, const CodeRange<Code>& range, u64 longest) {
     i64 found = 0;
     if (levels.is_clean == 0) {
-        visit_range(levels, range, [&found](const MapItem&) { ++found; });
+        u64 visited = 0;
+        visit_range(levels, range, [&](const MapItem&, bool is_pair) {
+            found += is_pair ? 1 : 0;
+            return ++visited <= longest;
+        });
+        if (visited > longest) found = -1;
     } else if (levels.count > 0 && range.low <= range.high) {
         const MapLevel& level = levels.level[0];
         const u64 begin = rank_of(codes_of<Code>(level), level.count, range.low, 0);
@@ -200,6 +206,17 @@ HR_FN MapItem neighbour_of(const MapLevels& levels, Code code, const NeighbourOp
         const MapItem item = options.is_successor ? next_item<Code>(levels, at) : previous_item<Code>(levels, at);
         if (item.level == no_level || !is_tombstone(levels.level[item.level], item.at)) return item;
     }
+}
+
+// Copies value `from_at` of an array to value `to_at` of another one. `width`: 4 or 8 bytes; 0 for keys alone.
+HR_FN void copy_value(const void* from, u64 from_at, void* to, u64 to_at, u32 width) {
+    if (width == 4) static_cast<u32*>(to)[to_at] = static_cast<const u32*>(from)[from_at];
+    if (width == 8) static_cast<u64*>(to)[to_at] = static_cast<const u64*>(from)[from_at];
+}
+
+HR_FN void clear_value(void* to, u64 at, u32 width) {
+    if (width == 4) static_cast<u32*>(to)[at] = 0;
+    if (width == 8) static_cast<u64*>(to)[at] = 0;
 }
 
 // Returns whether an item of a level is the visible one of its code, if there is no newer level with the code.

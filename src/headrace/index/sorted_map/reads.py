@@ -14,6 +14,7 @@ from headrace.core.options import flag
 from headrace.index.sorted_map.engine import Call, KeyRanges
 from headrace.index.sorted_map.key_types import MapTypes, items_given
 from headrace.index.sorted_map.levels import Levels
+from headrace.primitives.copy import copy
 from headrace.primitives.scan import scan_line
 
 
@@ -167,7 +168,7 @@ class MapReader:
         Returns
         -------
         array
-            Counts, int64, of the library of `lows`.
+            Counts, int64, of the library of `lows`. On a GPU the host waits, unless the last call was a cleanup.
 
         Raises
         ------
@@ -182,8 +183,7 @@ class MapReader:
         >>> keys.count([0, 2, 6], [5, 4, 9])
         array([2, 0, 1])
         """
-        levels, call, ranges = self._ranges(lows, highs)
-        return call.engine.counts(levels, ranges).owner
+        return self._counted(lows, highs)[3].owner
 
     def range(self, lows: Any, highs: Any) -> RangeItems:
         """Return the keys and values of each range, in order.
@@ -211,8 +211,7 @@ class MapReader:
         >>> names.range([0, 6], [5, 9])
         RangeItems(offsets=array([0, 2, 3]), keys=array([1, 5, 9]), values=array([10, 50, 90]))
         """
-        levels, call, ranges = self._ranges(lows, highs)
-        counts = call.engine.counts(levels, ranges)
+        levels, call, ranges, counts = self._counted(lows, highs)
         offsets = take(scan_line(counts.owner, "sum", has_initial=True, context=self._context))
         keys, values = call.engine.copied(levels, ranges, offsets)
         return RangeItems(offsets.owner, keys.owner, _owner(values))
@@ -324,7 +323,11 @@ class MapReader:
             return MapItems(call.new(0, self._types.key).owner, values)
         level = levels.levels[0]
         keys = call.engine.keys_of(level.codes, self._types.key)
-        return MapItems(keys.owner, None if level.values is None else call.engine.copy_of(level.values).owner)
+        if level.values is None:
+            return MapItems(keys.owner, None)
+        values = call.new(level.count, level.values.typestr)
+        copy(level.values, values)
+        return MapItems(keys.owner, values.owner)
 
     def __len__(self) -> int:
         """Return the number of keys. Levels are merged first, as by `items`."""
@@ -387,13 +390,19 @@ class MapReader:
             )
         return Call(levels.types, device, self._context, budget), placed
 
-    def _ranges(self, lows: Any, highs: Any) -> tuple[Levels, Call, KeyRanges]:
+    def _counted(self, lows: Any, highs: Any) -> tuple[Levels, Call, KeyRanges, Array]:
+        """Return levels, a call, ranges and their counts. For long ranges on a GPU the levels are merged before."""
         levels = self._levels
         call, placed = self._placed(levels, lows=lows, highs=highs)
         ranges = KeyRanges(placed["lows"], placed["highs"])
         if ranges.lows.length != ranges.highs.length:
             raise OptionError(f"highs has {ranges.highs.length} keys for {ranges.lows.length} of lows")
-        return levels, call, ranges
+        counts = call.engine.counts(levels, ranges)
+        if counts is None:
+            levels = self._merged()
+            counts = call.engine.counts(levels, ranges)
+            assert counts is not None
+        return levels, call, ranges, counts
 
     def _neighbours(self, keys: Any, is_successor: bool, inclusive: bool) -> Neighbours:
         levels, inclusive = self._levels, flag("inclusive", inclusive)

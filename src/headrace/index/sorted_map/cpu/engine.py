@@ -13,7 +13,7 @@ from headrace.index.sorted_map.engine import Batch, Call, FoundItems, KeyRanges,
 from headrace.index.sorted_map.levels import Level, Levels
 
 
-class MapEngine:
+class CpuEngine:
     """Implements `headrace.index.sorted_map.engine.Engine`."""
 
     def __init__(self, call: Call) -> None:
@@ -93,12 +93,6 @@ class MapEngine:
         """See `Engine.keys_of`."""
         result = self._call.new(codes.length, key_type)
         _native.keys_of_codes(self._keys(codes), result.address, self._threads)
-        return result
-
-    def copy_of(self, array: Array) -> Array:
-        """See `Engine.copy_of`."""
-        result = self._call.new(array.length, array.typestr)
-        result.as_numpy()[:] = array.as_numpy()
         return result
 
     def on_device(self, items: Any) -> Array:

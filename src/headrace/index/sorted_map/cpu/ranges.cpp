@@ -35,7 +35,7 @@ void for_each_range(const MapRanges& ranges, unsigned threads, const Work& work)
 
 void count_ranges(const MapLevels& levels, const MapRanges& ranges, i64* counts, unsigned threads) {
     for_each_range(ranges, threads, [&]<class Code>(const Ranges<Code>& given, u64 i) {
-        counts[i] = count_of_range(levels, given.range(i));
+        counts[i] = count_of_range(levels, given.range(i), ~u64{0});
     });
 }
 
@@ -43,10 +43,12 @@ void copy_ranges(const MapLevels& levels, const MapRanges& ranges, const i64* of
                  unsigned threads) {
     for_each_range(ranges, threads, [&]<class Code>(const Ranges<Code>& given, u64 i) {
         u64 place = static_cast<u64>(offsets[i]);
-        visit_range(levels, given.range(i), [&](const MapItem& item) {
+        visit_range(levels, given.range(i), [&](const MapItem& item, bool is_pair) {
+            if (!is_pair) return true;
             static_cast<Code*>(to.codes)[place] = key_of(given.rule, code_at<Code>(levels, item));
             copy_value(levels.level[item.level].values, item.at, to.values, place, levels.value_width);
             ++place;
+            return true;
         });
     });
 }

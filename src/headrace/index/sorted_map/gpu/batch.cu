@@ -1,0 +1,61 @@
+// Turns the keys of a batch into codes in reversed order, marks the deleted keys of a sorted batch, and turns codes
+// into keys. Items are independent.
+//
+// Bytes moved per item of width w: 2 w, and 2 for a status.
+#include "index/sorted_map/level.hpp"
+
+using namespace headrace;
+
+using Code = HR_CODE;
+constexpr u32 threads = HR_THREADS;
+constexpr u32 turns = 4;
+
+static __device__ __forceinline__ u64 item_of_turn(u32 turn) {
+    return static_cast<u64>(blockIdx.x) * (threads * turns) + turn * threads + threadIdx.x;
+}
+
+// Writes codes, values and statuses from the last item to the first, so that a stable sort has the last of equal keys
+// first. `values` is null for deletes alone, `deletes` for a batch of one kind, the outputs if they are not needed.
+extern "C" __global__ void __launch_bounds__(threads)
+    reverse_batch(const Code* keys, u64 count, KeyRule<Code> rule, const void* values, const u8* deletes,
+                  u32 value_width, Code* codes, void* moved, u8* tombstones) {
+#pragma unroll
+    for (u32 turn = 0; turn < turns; ++turn) {
+        const u64 i = item_of_turn(turn);
+        if (i >= count) continue;
+        const u64 place = count - 1 - i;
+        codes[place] = rule.equal_code(keys[i]);
+        if (values != nullptr) {
+            copy_value(values, i, moved, place, value_width);
+        } else if (moved != nullptr) {
+            clear_value(moved, place, value_width);
+        }
+        if (tombstones != nullptr) tombstones[place] = deletes == nullptr || deletes[i] != 0 ? 1 : 0;
+    }
+}
+
+// Marks the first code of each run that has a deleted item. `tombstones` is zero before. Threads may write one byte
+// several times, with the same value.
+extern "C" __global__ void __launch_bounds__(threads)
+    mark_deleted(const Code* codes, u64 count, const u8* deleted, u8* tombstones) {
+    for (u32 turn = 0; turn < turns; ++turn) {
+        const u64 i = item_of_turn(turn);
+        if (i < count && deleted[i] != 0) tombstones[begin_of_run(codes, i + 1)] = 1;
+    }
+}
+
+// Writes 1 for each visible pair of a level without the other levels, and 0 for others.
+extern "C" __global__ void __launch_bounds__(threads) mark_visible(const __grid_constant__ MapLevel level, u8* marks) {
+    for (u32 turn = 0; turn < turns; ++turn) {
+        const u64 i = item_of_turn(turn);
+        if (i < level.count) marks[i] = is_visible<Code>(level, i) ? 1 : 0;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(threads)
+    keys_of_codes(const Code* codes, u64 count, KeyRule<Code> rule, Code* keys) {
+    for (u32 turn = 0; turn < turns; ++turn) {
+        const u64 i = item_of_turn(turn);
+        if (i < count) keys[i] = key_of(rule, codes[i]);
+    }
+}

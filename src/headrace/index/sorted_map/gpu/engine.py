@@ -1,0 +1,149 @@
+"""Updates and searches levels in the memory of a GPU, in the GPU's own stream, ordered with the streams of callers' arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np  # a dependency of cuda-core
+
+from headrace.arrange.sort.sort import sort, sort_pairs
+from headrace.arrays.arrays import Array, take
+from headrace.arrays.device_array import DeviceArray
+from headrace.arrays.placement import empty_like, in_stream_of
+from headrace.core.layouts.layout import layout
+from headrace.gpu.device.device import gpu
+from headrace.gpu.kernels.launcher import BufferSlice, GpuLauncher
+from headrace.index.sorted_map.engine import Batch, Call, FoundItems, KeyRanges
+from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget
+from headrace.index.sorted_map.gpu.tuning import LONGEST_WALK, MERGED_LEVELS
+from headrace.index.sorted_map.levels import Level, Levels
+from headrace.primitives.select import select
+
+_LEVEL = layout("MapLevel").packer()
+_OPTIONS = layout("NeighbourOptions").packer()
+
+
+class GpuEngine:
+    """Implements `headrace.index.sorted_map.engine.Engine`."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._card = gpu(call.device)
+        self._rule = call.types.order.packed
+
+    def level_of(self, batch: Batch) -> Level:
+        """See `Engine.level_of`."""
+        call, count = self._call, batch.keys.length
+        level = call.new_level(count, has_tombstones=batch.has_tombstones)
+        given = (batch.values, batch.deletes, call.types.value_width)
+        with self._kernels(batch.keys, batch.values, batch.deletes) as (kernels, _):
+            args = (batch.keys, count, self._rule, *given, level.codes, level.values, level.tombstones)
+            kernels.launch("reverse_batch", count, args)
+        deleted = level.tombstones if batch.deletes is not None else None
+        moved = [array.owner for array in (level.values, deleted) if array is not None]
+        if not moved:
+            return replace(level, codes=take(sort(level.codes.owner, context=call.context)))
+        found = sort_pairs(level.codes.owner, moved, context=call.context)
+        values = None if level.values is None else take(found.values[0])
+        if deleted is None:
+            return replace(level, codes=take(found.keys), values=values)
+        codes, marked, tombstones = take(found.keys), take(found.values[-1]), call.new(count, "|u1")
+        with self._kernels(codes, marked) as (kernels, launcher):
+            launcher.fill(tombstones, 0)
+            kernels.launch("mark_deleted", count, (codes, count, marked, tombstones))
+        return Level(codes, values, tombstones)
+
+    def merged(self, levels: Levels) -> Level:
+        """See `Engine.merged`."""
+        parts = levels.levels
+        while len(parts) > MERGED_LEVELS:
+            parts = (self._merged(Levels(levels.types, parts[:MERGED_LEVELS])), *parts[MERGED_LEVELS:])
+        return self._merged(Levels(levels.types, parts))
+
+    def _merged(self, levels: Levels) -> Level:
+        level = self._call.new_level(levels.count, has_tombstones=levels.has_tombstones)
+        with self._kernels() as (kernels, _):
+            target = MergeTarget(level.codes, level.values, level.tombstones)
+            kernels.merge(levels.packed, [part.count for part in levels.levels], target)
+        return level
+
+    def compacted(self, level: Level) -> Level | None:
+        """See `Engine.compacted`. The host waits for the number of pairs."""
+        marks = self._call.new(level.count, "|u1")
+        with self._kernels() as (kernels, _):
+            kernels.launch("mark_visible", level.count, (_LEVEL.pack(*level.addresses, level.count), marks))
+        codes = take(select(level.codes.owner, marks.owner, context=self._call.context))
+        if codes.length == 0:
+            return None
+        values = None if level.values is None else take(select(level.values.owner, marks.owner, context=self._call.context))
+        return Level(codes, values, None, is_clean=True)
+
+    def find(self, levels: Levels, keys: Array) -> FoundItems:
+        """See `Engine.find`."""
+        found = self._call.results(keys, has_keys=False)
+        with self._kernels(keys, found.values, found.is_present) as (kernels, _):
+            args = (levels.packed, keys, keys.length, self._rule, found.values, found.is_present)
+            kernels.launch("find_keys", keys.length, args)
+        return found
+
+    def neighbours(self, levels: Levels, keys: Array, options: tuple[bool, bool]) -> FoundItems:
+        """See `Engine.neighbours`."""
+        found = self._call.results(keys, has_keys=True)
+        with self._kernels(keys, found.keys, found.values, found.is_present) as (kernels, _):
+            given = (levels.packed, keys, keys.length, self._rule, _OPTIONS.pack(*options))
+            kernels.launch("find_neighbours", keys.length, (*given, found.keys, found.values, found.is_present))
+        return found
+
+    def counts(self, levels: Levels, ranges: KeyRanges) -> Array | None:
+        """See `Engine.counts`. For levels that are not clean, the host waits for a flag of long ranges."""
+        count = ranges.lows.length
+        result = empty_like(ranges.lows, count, "<i8", self._call.budget)
+        with self._kernels(ranges.lows, ranges.highs, result) as (kernels, launcher):
+            is_long = launcher.allocate(4, fill=0)
+            given = (levels.packed, ranges.lows, ranges.highs, count, self._rule)
+            kernels.launch("count_ranges", count, (*given, LONGEST_WALK, result, is_long))
+            if not levels.is_clean and count and launcher.fetch(is_long).any():
+                return None
+        return result
+
+    def copied(self, levels: Levels, ranges: KeyRanges, offsets: Array) -> tuple[Array, Array | None]:
+        """See `Engine.copied`. The host waits for the number of items."""
+        call, count = self._call, ranges.lows.length
+        with self._kernels(offsets) as (kernels, launcher):
+            total = int(launcher.fetch(BufferSlice(offsets, 8 * count, 8)).view(np.int64)[0])
+        keys = empty_like(ranges.lows, total, budget=call.budget)
+        values = None if call.types.value is None else empty_like(ranges.lows, total, call.types.value, call.budget)
+        with self._kernels(ranges.lows, ranges.highs, offsets, keys, values) as (kernels, launcher):
+            if levels.is_clean and levels.levels:
+                begins = launcher.allocate(8 * count)
+                kernels.launch("begin_ranges", count, (levels.packed, ranges.lows, count, self._rule, begins))
+                args = (levels.packed, total, self._rule, begins, count, offsets, keys, values)
+                kernels.launch("copy_clean_ranges", total, args)
+            else:
+                given = (levels.packed, ranges.lows, ranges.highs, count, self._rule)
+                kernels.launch("copy_ranges", count, (*given, offsets, keys, values))
+        return keys, values
+
+    def keys_of(self, codes: Array, key_type: str) -> Array:
+        """See `Engine.keys_of`."""
+        result = self._call.new(codes.length, key_type)
+        with self._kernels() as (kernels, _):
+            kernels.launch("keys_of_codes", codes.length, (codes, codes.length, self._rule, result))
+        return result
+
+    def on_device(self, items: Any) -> Array:
+        """See `Engine.on_device`."""
+        context = self._call.context
+        return take(DeviceArray.from_host(items, self._card, counted=context.crossings, budget=self._call.budget))
+
+    @contextmanager
+    def _kernels(self, *given: Array | None) -> Iterator[tuple[MapKernels, GpuLauncher]]:
+        """Yield launches in the GPU's stream, ordered with the streams of arrays."""
+        call, card = self._call, self._card
+        own = Array(0, 0, "|u1", call.device, "headrace", card.stream)
+        with card.current(), in_stream_of(own, *(array for array in given if array is not None)):
+            launcher = GpuLauncher(card, stream=None, budget=call.budget, crossings=call.context.crossings)
+            yield MapKernels(launcher, call.types.key_width), launcher

@@ -1,0 +1,127 @@
+"""Launches the kernels of sorted maps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from headrace.core.layouts.layout import layout
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
+from headrace.index.sorted_map.gpu.tuning import COARSE_TILES, CODE_TYPES, MERGE_ITEMS, THREADS, TURNS
+
+_FOLDER = "index/sorted_map/gpu/"
+_LEVELS = layout("MapLevels").argument
+_LEVEL = layout("MapLevel").argument
+_CUTS = layout("CutTask")
+_OPTIONS = layout("NeighbourOptions").argument
+_WARP = 32
+_FILES = {
+    "reverse_batch": "batch",
+    "mark_deleted": "batch",
+    "mark_visible": "batch",
+    "keys_of_codes": "batch",
+    "cut_levels": "merge",
+    "merge_tiles": "merge",
+    "find_keys": "find",
+    "find_neighbours": "find",
+    "count_ranges": "ranges",
+    "copy_ranges": "ranges",
+    "begin_ranges": "ranges",
+    "copy_clean_ranges": "ranges",
+}
+_SIGNATURES = {
+    "reverse_batch": "PQ{rule}PPIPPP",
+    "mark_deleted": "PQPP",
+    "mark_visible": "{level}P",
+    "keys_of_codes": "PQ{rule}P",
+    "cut_levels": "{levels}{cuts}PP",
+    "merge_tiles": "{levels}PQPPP",
+    "find_keys": "{levels}PQ{rule}PP",
+    "find_neighbours": "{levels}PQ{rule}{options}PPP",
+    "count_ranges": "{levels}PPQ{rule}QPP",
+    "copy_ranges": "{levels}PPQ{rule}PPP",
+    "begin_ranges": "{levels}PQ{rule}P",
+    "copy_clean_ranges": "{levels}Q{rule}PQPPP",
+}
+_IS_TURNED = {"batch", "find"}
+"""Files whose kernels process several items per thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeTarget:
+    """A level that a merge writes: codes, values and tombstones, of which the last two may be None."""
+
+    codes: Any
+    values: Any
+    tombstones: Any
+
+
+class MapKernels:
+    """Launches kernels for codes of one width.
+
+    Parameters
+    ----------
+    launcher
+        Launcher of the device.
+    code_width
+        Bytes of a code: 4 or 8.
+    threads
+        Threads per block; tests use fewer.
+    """
+
+    def __init__(self, launcher: Launcher, code_width: int, *, threads: int = THREADS) -> None:
+        self._launcher = launcher
+        self._width = code_width
+        self._threads = threads
+        self._defines = _known_defines(code_width, threads)
+
+    def launch(self, name: str, count: int, args: Sequence[Any]) -> None:
+        """Launch a kernel whose items are independent, for `count` items; `args`: its parameters."""
+        per_thread = TURNS if _FILES[name] in _IS_TURNED else 1
+        if count:
+            blocks = -(-count // (self._threads * per_thread))
+            self._launcher.launch(_entry(name, self._width), Shape(self._defines, blocks, self._threads), args)
+
+    def merge(self, levels: bytes, counts: Sequence[int], target: MergeTarget) -> None:
+        """Merge levels into one.
+
+        Parameters
+        ----------
+        levels
+            Bytes of ``MapLevels``, with 2 to 32 levels.
+        counts
+            Their numbers of items.
+        target
+            The level that is written.
+        """
+        items, tile = sum(counts), self._threads * MERGE_ITEMS
+        coarse, stride = None, tile * COARSE_TILES
+        if items > 2 * stride:
+            coarse = self._cut(levels, len(counts), (items, stride), None)
+        cuts = self._cut(levels, len(counts), (items, tile), coarse)
+        args = (levels, cuts, items, target.codes, target.values, target.tombstones)
+        shape = Shape(self._defines, -(-items // tile), self._threads)
+        self._launcher.launch(_entry("merge_tiles", self._width), shape, args)
+
+    def _cut(self, levels: bytes, count: int, sizes: tuple[int, int], coarse: DeviceBuffer | None) -> DeviceBuffer:
+        """Return the cuts of `count` levels at each multiple of a stride; `sizes`: items and stride."""
+        (items, stride), coarse_stride = sizes, self._threads * MERGE_ITEMS * COARSE_TILES
+        number = -(-items // stride) + 1
+        cuts = self._launcher.allocate(number * count * 8)
+        task = _CUTS.packer().pack(items, stride, number, coarse_stride, -(-items // coarse_stride) + 1)
+        shape = Shape(self._defines, -(-number // (self._threads // _WARP)), self._threads)
+        self._launcher.launch(_entry("cut_levels", self._width), shape, (levels, task, coarse, cuts))
+        return cuts
+
+
+@cache
+def _entry(name: str, width: int) -> Entry:
+    sizes = {"rule": f"{4 * width}s", "level": _LEVEL, "levels": _LEVELS, "cuts": _CUTS.argument, "options": _OPTIONS}
+    return Entry(f"{_FOLDER}{_FILES[name]}.cu", name, _SIGNATURES[name].format(**sizes))
+
+
+@cache
+def _known_defines(width: int, threads: int) -> dict[str, Any]:
+    return {"HR_CODE": CODE_TYPES[width], "HR_THREADS": threads}

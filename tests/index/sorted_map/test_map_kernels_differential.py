@@ -1,0 +1,248 @@
+"""Tests the kernels of sorted maps in the fiber harness against NumPy and dictionaries, at the edges of tiles and turns."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headrace.arrange.sort.key_order import KeyOrder
+from headrace.arrays.arrays import CPU, Array
+from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget
+from headrace.index.sorted_map.key_types import MapTypes
+from headrace.index.sorted_map.levels import Level, Levels
+from headrace.testing.fibers.launcher import FiberLauncher
+
+pytestmark = pytest.mark.fibers
+
+THREADS = 64
+TILE = 8 * THREADS
+ORDERS = ("forward", "reverse", "random")
+
+
+@dataclass
+class HostLevel:
+    codes: Any
+    values: Any
+    tombstones: Any
+
+
+def host_level(code: str, count: int, spread: int, seed: int) -> HostLevel:
+    """Return a sorted level with equal codes, the extremes, and a third of tombstones."""
+    random = np.random.default_rng(seed)
+    codes = random.integers(0, spread, count).astype(code)
+    codes[random.integers(0, 9, count) == 0] = np.iinfo(code).max
+    return HostLevel(np.sort(codes), random.integers(1, 1 << 30, count), (random.integers(0, 3, count) == 0).astype("u1"))
+
+
+class Device:
+    """Levels in the memory of a launcher."""
+
+    def __init__(self, order: str, types: MapTypes, levels: list[HostLevel], *, is_clean: bool = False) -> None:
+        self.launcher = FiberLauncher(order, 7)
+        self.kernels = MapKernels(self.launcher, types.key_width, threads=THREADS)
+        self.rule = types.order.packed
+        self.levels = Levels(types, tuple(self._put(types, level, is_clean) for level in levels))
+
+    def array(self, items: Any) -> Array:
+        """Copy items of NumPy."""
+        buffer = self.launcher.put(items)
+        return Array(buffer.address, len(items), items.dtype.str, CPU, "headrace", owner=buffer)
+
+    def fetch(self, buffer: Any, dtype: str) -> Any:
+        """Return the items of a buffer."""
+        return self.launcher.fetch(buffer).view(dtype)
+
+    def _put(self, types: MapTypes, level: HostLevel, is_clean: bool) -> Level:
+        values = None if types.value is None else self.array(level.values.astype(types.value))
+        return Level(self.array(level.codes), values, None if is_clean else self.array(level.tombstones), is_clean)
+
+
+def expected_items(levels: list[HostLevel]) -> dict[int, int]:
+    """Return the visible pairs of levels, newest first."""
+    found: dict[int, int] = {}
+    seen: set[int] = set()
+    for level in levels:
+        for code, value, is_deleted in zip(level.codes.tolist(), level.values.tolist(), level.tombstones.tolist(), strict=True):
+            if code not in seen and not is_deleted:
+                found[code] = value
+            seen.add(code)
+    return found
+
+
+@pytest.mark.parametrize("key_type", ["u4", "u8"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_merge(key_type: str, order: str) -> None:
+    for number, sizes in enumerate(
+        [
+            (1, 1),
+            (TILE - 1, 1),
+            (3, TILE),
+            (TILE // 2, TILE // 2 + 1),
+            (5, 6, 20, 40, 2 * TILE),
+            (1,) * 31 + (TILE + 3,),
+            (TILE, 3 * TILE + 7, 0, 2),
+        ]
+    ):
+        spread = (4, 1 << 31, 100)[number % 3]
+        levels = [host_level(f"<{key_type}", size, spread, 10 * number + i) for i, size in enumerate(sizes) if size]
+        types = MapTypes.of(key_type, ("u4", "f8", None)[number % 3])
+        device, total = Device(order, types, levels), sum(sizes)
+        codes = device.launcher.allocate(total * types.key_width)
+        values = device.launcher.allocate(total * types.value_width) if types.value else None
+        tombstones = device.launcher.allocate(total)
+        device.kernels.merge(device.levels.packed, [len(level.codes) for level in levels], MergeTarget(codes, values, tombstones))
+        joined = HostLevel(
+            *(np.concatenate([getattr(level, name) for level in levels]) for name in ("codes", "values", "tombstones"))
+        )
+        expected = np.argsort(joined.codes, kind="stable")
+        assert (device.fetch(codes, key_type) == joined.codes[expected]).all()
+        assert (device.fetch(tombstones, "u1") == joined.tombstones[expected]).all()
+        if types.value is not None:
+            assert (device.fetch(values, types.value) == joined.values.astype(types.value)[expected]).all()
+
+
+@pytest.mark.parametrize("spread", [3, 1 << 31])
+def test_merge_with_coarse_cuts(spread: int) -> None:
+    """More than two coarse strides, with runs of equal codes across their edges."""
+    sizes = (300, 64 * TILE, 66 * TILE + 9)
+    levels = [host_level("<u4", size, spread, i) for i, size in enumerate(sizes)]
+    device, total = Device("random", MapTypes.of("u4", None), levels), sum(sizes)
+    codes = device.launcher.allocate(total * 4)
+    device.kernels.merge(device.levels.packed, sizes, MergeTarget(codes, None, None))
+    assert (device.fetch(codes, "u4") == np.sort(np.concatenate([level.codes for level in levels]))).all()
+
+
+@pytest.mark.parametrize("dtype", ["u4", "f4", "f8", "M8[s]"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_reversed_batches(dtype: str, order: str) -> None:
+    types = MapTypes.of(dtype, "u4")
+    for count in (1, 4 * THREADS - 1, 4 * THREADS, 4 * THREADS + 1):
+        device = Device(order, types, [])
+        random = np.random.default_rng(count)
+        keys = random.integers(-50, 50, count).astype("i8").astype(dtype)
+        deletes, given = random.integers(0, 2, count).astype("u1"), random.integers(0, 99, count).astype("u4")
+        for values, mask in ((given, deletes), (given, None), (None, None)):
+            put = device.launcher.put
+            codes, moved = device.launcher.allocate(count * types.key_width), device.launcher.allocate(count * 4)
+            is_pairs = values is not None and mask is None
+            statuses = None if is_pairs else device.launcher.allocate(count)
+            inputs = (None if values is None else put(values), None if mask is None else put(mask))
+            args = (put(keys), count, device.rule, *inputs, 4, codes, moved, statuses)
+            device.kernels.launch("reverse_batch", count, args)
+            found = device.fetch(codes, types.code)
+            bits = [types.order.equal_code(int(key)) for key in keys.view(types.code)]
+            assert found.tolist() == bits[::-1]
+            assert device.fetch(moved, "u4").tolist() == ([0] * count if values is None else values[::-1].tolist())
+            if statuses is not None:
+                expected = np.ones(count, "u1") if mask is None else mask[::-1]
+                assert device.fetch(statuses, "u1").tolist() == expected.tolist()
+            back = device.launcher.allocate(count * types.key_width)
+            device.kernels.launch("keys_of_codes", count, (codes, count, device.rule, back))
+            assert (device.fetch(back, dtype) == keys[::-1]).all()
+
+
+@pytest.mark.parametrize("key_type", ["u4", "u8"])
+def test_marks(key_type: str) -> None:
+    for count, spread in ((1, 2), (4 * THREADS, 3), (4 * THREADS + 1, 40), (2000, 1 << 20)):
+        level = host_level(f"<{key_type}", count, spread, count)
+        device = Device("random", MapTypes.of(key_type, None), [level])
+        arrays = device.levels.levels[0]
+        marked, visible = device.launcher.allocate(count, fill=0), device.launcher.allocate(count)
+        device.kernels.launch("mark_deleted", count, (arrays.codes.owner, count, arrays.tombstones.owner, marked))
+        packed = struct.pack("<4Q", *arrays.addresses, count)
+        device.kernels.launch("mark_visible", count, (packed, visible))
+        begins = np.flatnonzero(np.diff(level.codes, prepend=~level.codes[0]))
+        expected = np.zeros(count, "u1")
+        expected[begins] = np.maximum.reduceat(level.tombstones, begins)
+        assert device.fetch(marked, "u1").tolist() == expected.tolist()
+        expected[:] = 0
+        expected[begins] = 1 - level.tombstones[begins]
+        assert device.fetch(visible, "u1").tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("key_type", ["u4", "u8"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_searches(key_type: str, order: str) -> None:
+    types = MapTypes.of(key_type, "u8")
+    for sizes in ((), (1,), (3, 10, 50), (60, 130, 700)):
+        levels = [host_level(f"<{key_type}", size, 200, i) for i, size in enumerate(sizes)]
+        device, items = Device(order, types, levels), expected_items(levels)
+        ascending = np.array(sorted(items), key_type)
+        for count in (1, 4 * THREADS + 1):
+            keys = np.random.default_rng(count).integers(0, 210, count).astype(key_type)
+            keys[::5] = np.iinfo(key_type).max
+            values, mask = device.launcher.allocate(count * 8), device.launcher.allocate(count)
+            args = (device.levels.packed, device.launcher.put(keys), count, device.rule, values, mask)
+            device.kernels.launch("find_keys", count, args)
+            assert device.fetch(values, "u8").tolist() == [items.get(key, 0) for key in keys.tolist()]
+            assert device.fetch(mask, "u1").tolist() == [key in items for key in keys.tolist()]
+            for options in ((0, 0), (0, 1), (1, 0), (1, 1)):
+                found = device.launcher.allocate(count * types.key_width)
+                args = (device.levels.packed, device.launcher.put(keys), count, device.rule)
+                args = (*args, struct.pack("<2I", *options), found, values, mask)
+                device.kernels.launch("find_neighbours", count, args)
+                is_successor, is_inclusive = options
+                places = np.searchsorted(ascending, keys, "right" if is_successor != is_inclusive else "left")
+                places = places if is_successor else places - 1
+                is_there = (places >= 0) & (places < len(ascending))
+                expected = [int(ascending[place]) if there else 0 for place, there in zip(places, is_there, strict=True)]
+                assert device.fetch(mask, "u1").tolist() == is_there.tolist()
+                assert device.fetch(found, key_type).tolist() == expected
+                wanted = [items[key] if there else 0 for key, there in zip(expected, is_there, strict=True)]
+                assert device.fetch(values, "u8").tolist() == wanted
+
+
+@pytest.mark.parametrize("key_type", ["u4", "u8"])
+@pytest.mark.parametrize("is_clean", [False, True])
+def test_ranges(key_type: str, is_clean: bool) -> None:
+    types = MapTypes.of(key_type, "u4")
+    levels = [host_level(f"<{key_type}", size, 300, i) for i, size in enumerate((20, 60, 500))]
+    items = expected_items(levels)
+    ascending = np.array(sorted(items), key_type)
+    clean = HostLevel(ascending, np.array([items[key] for key in ascending.tolist()]), np.zeros(len(items), "u1"))
+    device = Device("random", types, [clean] if is_clean else levels, is_clean=is_clean)
+    random = np.random.default_rng(1)
+    for count in (1, THREADS, THREADS + 1):
+        lows = random.integers(0, 300, count).astype(key_type)
+        highs = lows + random.integers(0, 20, count).astype(key_type)
+        highs[::7], lows[::9] = np.iinfo(key_type).max, 250
+        given = device.launcher.put(lows), device.launcher.put(highs), count, device.rule
+        counts, is_long = device.launcher.allocate(count * 8), device.launcher.allocate(4, fill=0)
+        device.kernels.launch("count_ranges", count, (device.levels.packed, *given, 1 << 20, counts, is_long))
+        begins, ends = np.searchsorted(ascending, lows), np.searchsorted(ascending, highs, "right")
+        widths = np.where(lows <= highs, ends - begins, 0)
+        assert device.fetch(counts, "i8").tolist() == widths.tolist()
+        assert not device.fetch(is_long, "u4").any()
+        offsets = np.concatenate([[0], np.cumsum(widths)])
+        keys, values = (
+            device.launcher.allocate(int(offsets[-1]) * types.key_width),
+            device.launcher.allocate(int(offsets[-1]) * 4),
+        )
+        placed = device.launcher.put(offsets)
+        if is_clean:
+            firsts = device.launcher.allocate(count * 8)
+            device.kernels.launch("begin_ranges", count, (device.levels.packed, given[0], count, device.rule, firsts))
+            args = (device.levels.packed, int(offsets[-1]), device.rule, firsts, count, placed, keys, values)
+            device.kernels.launch("copy_clean_ranges", int(offsets[-1]), args)
+        else:
+            device.kernels.launch("copy_ranges", count, (device.levels.packed, *given, placed, keys, values))
+        expected = [ascending[begin : begin + width] for begin, width in zip(begins, widths, strict=True)]
+        flat = np.concatenate(expected).tolist()
+        assert device.fetch(keys, key_type).tolist() == flat
+        assert device.fetch(values, "u4").tolist() == [items[key] for key in flat]
+
+
+def test_long_walks_are_reported() -> None:
+    level = HostLevel(np.arange(100, dtype="u4"), np.arange(100), np.ones(100, "u1"))
+    device = Device("forward", MapTypes.of("u4", None), [level])
+    for longest, is_reported in ((100, 0), (99, 1)):
+        counts, is_long = device.launcher.allocate(8), device.launcher.allocate(4, fill=0)
+        given = device.launcher.put(np.array([0], "u4")), device.launcher.put(np.array([200], "u4")), 1, device.rule
+        device.kernels.launch("count_ranges", 1, (device.levels.packed, *given, longest, counts, is_long))
+        assert device.fetch(is_long, "u4").tolist() == [is_reported]
+        assert device.fetch(counts, "i8").tolist() == [-is_reported]
+    assert KeyOrder.of("<u4").packed == device.rule

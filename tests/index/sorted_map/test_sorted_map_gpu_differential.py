@@ -1,0 +1,109 @@
+"""Compares sorted maps on a GPU with those on the CPU, to the bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headrace import Context, DeviceArray, MemoryLimitError, SortedMap, UnsupportedDeviceError
+from tests.index.sorted_map.map_cases import KEY_TYPES, hard_keys, random_batch
+
+pytestmark = pytest.mark.gpu
+
+
+def on_host(found: Any) -> Any:
+    """Return results with arrays of NumPy."""
+    if isinstance(found, tuple):
+        return [on_host(part) for part in found]
+    if hasattr(found, "to_numpy"):
+        return found.to_numpy()
+    return found.get() if hasattr(found, "get") else found
+
+
+def same(ours: Any, expected: Any) -> None:
+    for one, other in zip(on_host(ours), on_host(expected), strict=True):
+        assert (one is None) == (other is None)
+        assert one is None or np.asarray(one).tobytes() == np.asarray(other).tobytes()
+
+
+def check(ours: Any, expected: Any, queries: Any) -> None:
+    same(ours.find(queries), expected.find(queries))
+    lows, highs = queries[: len(queries) // 2], queries[-(len(queries) // 2) :]
+    same([ours.count(lows, highs)], [expected.count(lows, highs)])
+    same(ours.range(lows, highs), expected.range(lows, highs))
+    for inclusive in (False, True):
+        same(ours.successor(queries, inclusive=inclusive), expected.successor(queries, inclusive=inclusive))
+        same(ours.predecessor(queries, inclusive=inclusive), expected.predecessor(queries, inclusive=inclusive))
+    for one, other in ((ours.min(), expected.min()), (ours.max(), expected.max())):
+        assert (one is None) == (other is None)
+        assert one is None or np.array(one).tobytes() == np.array(other).tobytes()
+
+
+@pytest.mark.parametrize("dtype", KEY_TYPES)
+def test_histories(dtype: str) -> None:
+    ours = SortedMap(dtype, "i8", cleanup_at=None, context=Context(device="cuda"))
+    expected = SortedMap(dtype, "i8", cleanup_at=None)
+    for number in range(1, 24):
+        batch = random_batch(dtype, 50, 600, number)
+        before = ours.snapshot(), expected.snapshot()
+        ours.update(*batch)
+        expected.update(*batch)
+        assert ours.level_sizes == expected.level_sizes
+        if number in (1, 7, 15, 22):
+            queries = hard_keys(dtype, 300, 600, 1000 + number)
+            check(ours, expected, queries)
+            check(*before, queries)
+    same(ours.items(), expected.items())
+    check(ours, expected, hard_keys(dtype, 300, 600, 1))
+    assert len(ours) == len(expected)
+
+
+@pytest.mark.parametrize("value_type", [None, "u4", "f8"])
+@pytest.mark.parametrize("key_type", ["u4", "i8"])
+def test_large_levels(key_type: str, value_type: str | None) -> None:
+    """Levels of several coarse cuts, with long runs of equal keys, and ranges that are too long for one thread."""
+    random = np.random.default_rng(7)
+    maps = [SortedMap(key_type, value_type, cleanup_at=None, context=Context(device=device)) for device in ("cuda", "cpu")]
+    for size, spread in ((700_000, 1 << 30), (70_000, 3), (300_000, 1 << 30), (8193, 100_000)):
+        keys = random.integers(0, spread, size).astype(key_type)
+        values = None if value_type is None else random.integers(1, 1 << 30, size).astype(value_type)
+        deletes = random.integers(0, 5, size) == 0
+        for each in maps:
+            each.update(keys, values, deletes)
+    queries = random.integers(0, 1 << 30, 20_000).astype(key_type)
+    same(maps[0].find(queries), maps[1].find(queries))
+    lows = np.sort(queries)[:200]
+    for width in (1 << 12, 1 << 26):
+        snapshots = [each.snapshot() for each in maps]
+        same(
+            snapshots[0].range(lows, lows + np.array(width, key_type)), snapshots[1].range(lows, lows + np.array(width, key_type))
+        )
+    same(maps[0].items(), maps[1].items())
+
+
+def test_arrays_of_other_libraries() -> None:
+    torch, cupy = pytest.importorskip("torch", reason="a peer"), pytest.importorskip("cupy", reason="a peer")
+    keys = np.random.default_rng(1).permutation(5000)
+    for module, make in ((torch, lambda items: torch.as_tensor(items, device="cuda")), (cupy, cupy.asarray)):
+        found = SortedMap("i8", "i8")
+        found.insert(make(keys), make(keys * 2))
+        found.erase(make(keys[:100]))
+        values, mask = found.find(make(keys[50:150]))
+        assert type(values).__module__.partition(".")[0] == module.__name__
+        assert values.tolist() == [0] * 50 + (keys[100:150] * 2).tolist()
+        assert mask.tolist() == [False] * 50 + [True] * 50
+        assert isinstance(found.items().keys, DeviceArray)
+        with pytest.raises(UnsupportedDeviceError, match="the map lies on cuda"):
+            found.find(keys)
+
+
+def test_exhausted_memory_leaves_the_map_intact() -> None:
+    found = SortedMap("u8", "u8", context=Context(device="cuda", memory_limit=1 << 20))
+    found.insert(np.arange(10_000, dtype="u8"), np.arange(10_000, dtype="u8"))
+    sizes = found.level_sizes
+    with pytest.raises(MemoryLimitError):
+        found.insert(np.arange(1_000_000, dtype="u8"), np.arange(1_000_000, dtype="u8"))
+    assert found.level_sizes == sizes
+    assert found.find([0, 9_999]).mask.to_numpy().all()
