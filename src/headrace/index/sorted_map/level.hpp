@@ -147,45 +147,35 @@ struct CodeRange {
     Code high;
 };
 
-// Begins a walk at the first code of a range.
+// Begins a walk before the items of a code, or after them if `after_equal`.
 template <class Code>
-HR_FN void begin_walk(const MapLevels& levels, Code low, u64* at) {
+HR_FN void begin_walk(const MapLevels& levels, Code code, u32 after_equal, u64* at) {
     for (u32 i = 0; i < levels.count; ++i) {
-        at[i] = rank_of(codes_of<Code>(levels.level[i]), levels.level[i].count, low, 0);
+        at[i] = rank_of(codes_of<Code>(levels.level[i]), levels.level[i].count, code, after_equal);
     }
 }
 
-// Calls visit(item, is_pair) for the item that decides about each code of a range, ascending, until it returns false.
+// Calls visit(item, is_pair) for the item that decides about each code up to `high`, ascending, until it returns false.
+// The walk has begun before the first code of the range.
 template <class Code, class Visit>
-HR_FN void visit_range(const MapLevels& levels, const CodeRange<Code>& range, const Visit& visit) {
-    if (range.high < range.low) return;
-    u64 at[max_levels];
-    begin_walk(levels, range.low, at);
+HR_FN void visit_codes(const MapLevels& levels, Code high, u64* at, const Visit& visit) {
     while (true) {
         const MapItem item = next_item<Code>(levels, at);
-        if (item.level == no_level || code_at<Code>(levels, item) > range.high) return;
+        if (item.level == no_level || code_at<Code>(levels, item) > high) return;
         if (!visit(item, !is_tombstone(levels.level[item.level], item.at))) return;
     }
 }
 
-// Returns the number of visible pairs of a range; -1 if a walk visits more than `longest` items. For a clean level it
-// is the difference of two ranks.
+// Returns the number of visible pairs of a walk up to `high`; -1 if it visits more than `longest` items.
 template <class Code>
-HR_FN i64 count_of_range(const MapLevels& levels, const CodeRange<Code>& range, u64 longest) {
+HR_FN i64 count_codes(const MapLevels& levels, Code high, u64* at, u64 longest) {
     i64 found = 0;
-    if (levels.is_clean == 0) {
-        u64 visited = 0;
-        visit_range(levels, range, [&](const MapItem&, bool is_pair) {
-            found += is_pair ? 1 : 0;
-            return ++visited <= longest;
-        });
-        if (visited > longest) found = -1;
-    } else if (levels.count > 0 && range.low <= range.high) {
-        const MapLevel& level = levels.level[0];
-        const u64 begin = rank_of(codes_of<Code>(level), level.count, range.low, 0);
-        found = static_cast<i64>(rank_of(codes_of<Code>(level), level.count, range.high, 1) - begin);
-    }
-    return found;
+    u64 visited = 0;
+    visit_codes(levels, high, at, [&](const MapItem&, bool is_pair) {
+        found += is_pair ? 1 : 0;
+        return ++visited <= longest;
+    });
+    return visited > longest ? -1 : found;
 }
 
 // A search for a neighbour of a key.
@@ -194,14 +184,12 @@ struct NeighbourOptions {
     u32 is_inclusive;  // whether the key itself is a neighbour, if it is visible
 };
 
-// Returns the first visible pair after a code, or the last one before it. No level if there is none.
+// Returns whether the walk to a neighbour begins after the items of the key.
+HR_FN u32 begins_after(const NeighbourOptions& options) { return options.is_successor != options.is_inclusive ? 1 : 0; }
+
+// Returns the first visible pair of a walk, or the last one before it. No level if there is none.
 template <class Code>
-HR_FN MapItem neighbour_of(const MapLevels& levels, Code code, const NeighbourOptions& options) {
-    u64 at[max_levels];
-    const u32 after_equal = options.is_successor != options.is_inclusive ? 1 : 0;
-    for (u32 i = 0; i < levels.count; ++i) {
-        at[i] = rank_of(codes_of<Code>(levels.level[i]), levels.level[i].count, code, after_equal);
-    }
+HR_FN MapItem neighbour_of(const MapLevels& levels, u64* at, const NeighbourOptions& options) {
     while (true) {
         const MapItem item = options.is_successor ? next_item<Code>(levels, at) : previous_item<Code>(levels, at);
         if (item.level == no_level || !is_tombstone(levels.level[item.level], item.at)) return item;

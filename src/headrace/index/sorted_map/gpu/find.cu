@@ -70,7 +70,9 @@ extern "C" __global__ void __launch_bounds__(threads)
     for (u32 turn = 0; turn < turns; ++turn) {
         const u64 i = item_of_turn(turn);
         if (i >= count) continue;
-        const MapItem item = neighbour_of(levels, rule.equal_code(keys[i]), options);
+        u64 at[max_levels];
+        begin_walk(levels, rule.equal_code(keys[i]), begins_after(options), at);
+        const MapItem item = neighbour_of<Code>(levels, at, options);
         is_present[i] = item.level != no_level ? 1 : 0;
         if (item.level != no_level) {
             neighbours[i] = key_of(rule, code_at<Code>(levels, item));

@@ -14,14 +14,29 @@ constexpr u32 threads = HR_THREADS;
 
 static __device__ __forceinline__ u64 item_of_thread() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
 
+// Returns the number of items of a range in the only level, which is clean.
+static __device__ __forceinline__ i64 clean_count(const MapLevels& levels, const CodeRange<Code>& range) {
+    if (levels.count == 0) return 0;
+    const MapLevel& level = levels.level[0];
+    const u64 begin = rank_of(codes_of<Code>(level), level.count, range.low, 0);
+    return static_cast<i64>(rank_of(codes_of<Code>(level), level.count, range.high, 1) - begin);
+}
+
 extern "C" __global__ void __launch_bounds__(threads)
     count_ranges(const __grid_constant__ MapLevels levels, const Code* lows, const Code* highs, u64 count,
                  KeyRule<Code> rule, u64 longest, i64* counts, u32* is_long) {
     const u64 i = item_of_thread();
     if (i >= count) return;
     const CodeRange<Code> range{rule.equal_code(lows[i]), rule.equal_code(highs[i])};
-    const i64 found = count_of_range(levels, range, longest);
-    if (found < 0) *is_long = 1;
+    i64 found = 0;
+    if (range.low <= range.high && levels.is_clean != 0) {
+        found = clean_count(levels, range);
+    } else if (range.low <= range.high) {
+        u64 at[max_levels];
+        begin_walk(levels, range.low, 0, at);
+        found = count_codes(levels, range.high, at, longest);
+        if (found < 0) *is_long = 1;
+    }
     counts[i] = found;
 }
 
@@ -31,8 +46,11 @@ extern "C" __global__ void __launch_bounds__(threads)
     const u64 i = item_of_thread();
     if (i >= count) return;
     const CodeRange<Code> range{rule.equal_code(lows[i]), rule.equal_code(highs[i])};
+    if (range.low > range.high) return;
+    u64 at[max_levels];
+    begin_walk(levels, range.low, 0, at);
     u64 place = static_cast<u64>(offsets[i]);
-    visit_range(levels, range, [&](const MapItem& item, bool is_pair) {
+    visit_codes(levels, range.high, at, [&](const MapItem& item, bool is_pair) {
         if (!is_pair) return true;
         keys[place] = key_of(rule, code_at<Code>(levels, item));
         copy_value(levels.level[item.level].values, item.at, values, place, levels.value_width);
