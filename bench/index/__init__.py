@@ -1,0 +1,1 @@
+"""Benchmarks of dictionaries that take batches."""

@@ -1,0 +1,181 @@
+"""Measures the rates of SortedMap: inserts by batches, searches, ranges and cleanups, beside sorted arrays.
+
+usage: python -m bench.index.sorted_map [--device cpu|cuda] [--items LOG2] [--batches LOG2,...] [--threads N] [--out FILE]
+
+Keys and values have 32 bits, and keys are uniform over 31 bits (Ashkiani, section 4.5). The inserts fill an empty map. Reads use
+a map of one batch less than the items, so that all levels are full, and then a clean one. Peers in the same run: a sorted array
+that is rebuilt for each batch, and binary search in one sorted array. A sample of each answer is checked before it is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import headrace
+from bench.machine import description
+from bench.tables import Page
+from headrace import Context, SortedMap
+from headrace.index.sorted_map.reads import MapReader
+
+KEY_BITS = 31
+SAMPLE = slice(1 << 14)
+"""Answers that are checked."""
+
+
+class Machine:
+    """The device of a run: copies arrays there and waits for it."""
+
+    def __init__(self, device: str, threads: int | None) -> None:
+        self.context = Context(threads=threads)
+        self._torch: Any = None
+        if device != "cpu":
+            import torch
+
+            self._torch = torch
+
+    def put(self, items: Any) -> Any:
+        """Return an array on the device: of PyTorch on a GPU."""
+        return items if self._torch is None else self._torch.from_numpy(items).cuda()
+
+    def seconds(self, work: Callable[[], object], repeat: int = 5) -> float:
+        """Return the median seconds of a call until its result is complete, after one call that is not timed."""
+        times = []
+        for _ in range(repeat + 1):
+            self._wait()
+            began = time.perf_counter()
+            work()
+            self._wait()
+            times.append(time.perf_counter() - began)
+        return statistics.median(times[1:])
+
+    def peer(self, ascending: Any, keys: Any) -> tuple[str, Callable[[], object]]:
+        """Return name and call of a peer's binary search. PyTorch has none for unsigned keys."""
+        if self._torch is None:
+            return "NumPy", lambda: np.searchsorted(ascending, keys)
+        torch = self._torch
+        return "PyTorch", lambda: torch.searchsorted(ascending.view(torch.int32), keys.view(torch.int32))
+
+    def _wait(self) -> None:
+        if self._torch is not None:
+            self._torch.cuda.synchronize()
+
+
+def new_map(machine: Machine) -> SortedMap:
+    """Return an empty map that is cleaned by hand only."""
+    return SortedMap("uint32", "uint32", cleanup_at=None, context=machine.context)
+
+
+def filled(machine: Machine, keys: Any, values: Any, batch: int) -> SortedMap:
+    """Return a map of keys and values, inserted by batches."""
+    result = new_map(machine)
+    for begin in range(0, len(keys), batch):
+        result.insert(keys[begin : begin + batch], values[begin : begin + batch])
+    return result
+
+
+def inserts(page: Page, machine: Machine, keys: Any, values: Any, batches: list[int]) -> None:
+    """Add the table of inserts."""
+    said = "Millions of items a second, and microseconds a batch. Rebuilt: a sort of half of the items for each batch."
+    page.head("Inserts", said, ["items", "inserts", "us", "one sorted batch, us", "rebuilt", "rebuilt, us"])
+    for bits in batches:
+        batch = 1 << bits
+        count = min(len(keys), batch << 7)
+        used, given = keys[:count], values[:count]
+        whole = machine.seconds(lambda used=used, given=given, batch=batch: filled(machine, used, given, batch), 2)
+        alone = machine.seconds(lambda used=used, given=given, batch=batch: headrace.sort_pairs(used[:batch], given[:batch]))
+        half = count // 2
+        rebuilt = machine.seconds(lambda used=used, given=given, half=half: headrace.sort_pairs(used[:half], given[:half]), 2)
+        each = whole / (count // batch) * 1e6
+        rates = [f"{count / whole / 1e6:,.1f}", f"{each:,.0f}", f"{alone * 1e6:,.0f}", f"{batch / rebuilt / 1e6:,.1f}"]
+        page.say(f"| batches of 2^{bits} | {count:,} | {' | '.join(rates)} | {rebuilt * 1e6:,.0f} |")
+
+
+class Queries:
+    """Keys to search in a map of the keys `host`."""
+
+    def __init__(self, host: Any, count: int) -> None:
+        random = np.random.default_rng(3)
+        self.items = len(host)
+        self.ascending = np.unique(host)
+        self.present = host[random.integers(0, len(host), count)]
+        self.drawn = random.integers(0, 1 << KEY_BITS, count).astype("u4")
+
+    def __len__(self) -> int:
+        return len(self.drawn)
+
+
+def reads(page: Page, machine: Machine, name: str, found: MapReader, queries: Queries) -> None:
+    """Add the rows of searches and ranges in one map."""
+    ascending, present, drawn = queries.ascending, queries.present, queries.drawn
+    sorted_keys = machine.put(ascending)
+    for what, wanted in (("present", present), ("present, sorted", np.sort(present)), ("random", drawn)):
+        keys = machine.put(wanted)
+        mask = on_host(found.find(keys).mask)[SAMPLE]
+        if (mask != np.isin(wanted[SAMPLE], ascending)).any() or (what != "random" and not mask.all()):
+            raise ValueError(f"{name}: searches of {what} keys are wrong")
+        ours = machine.seconds(lambda keys=keys: found.find(keys))
+        own = machine.seconds(lambda keys=keys: headrace.searchsorted(sorted_keys, keys, context=machine.context))
+        peer, search = machine.peer(sorted_keys, keys)
+        peers = machine.seconds(search)
+        rates = " | ".join(f"{len(queries) / seconds / 1e6:,.1f}" for seconds in (ours, own, peers)) + f" ({peer})"
+        page.say(f"| {name}: find, {what} | {rates} |")
+    for width in (8, 1024):
+        number = len(queries) * 8 // (width + 8) // 2
+        lows, step = drawn[:number], np.uint32(width * (1 << KEY_BITS) // queries.items)
+        highs = lows + step
+        expected = np.searchsorted(ascending, highs[SAMPLE], "right") - np.searchsorted(ascending, lows[SAMPLE])
+        given = machine.put(lows), machine.put(highs)
+        if (on_host(found.count(*given))[SAMPLE] != expected).any():
+            raise ValueError(f"{name}: counts are wrong")
+        rows = {"count": machine.seconds(lambda given=given: found.count(*given), 3)}
+        rows["range"] = machine.seconds(lambda given=given: found.range(*given), 3)
+        for what, seconds in rows.items():
+            page.say(f"| {name}: {what} of width {width} | {number / seconds / 1e6:,.2f} | | |")
+
+
+def on_host(found: Any) -> Any:
+    """Return a result as an array of NumPy."""
+    return found.cpu().numpy() if hasattr(found, "cpu") else found
+
+
+def main() -> int:
+    """Run the sizes of the command line and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--items", type=int, default=22)
+    parser.add_argument("--batches", default="14,16,18")
+    parser.add_argument("--queries", type=int, default=18)
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    machine, page, batches = Machine(given.device, given.threads), Page(), [int(each) for each in given.batches.split(",")]
+    count, random = 1 << given.items, np.random.default_rng(1)
+    host = random.integers(0, 1 << KEY_BITS, count).astype("u4")
+    keys, values = machine.put(host), machine.put(np.arange(count, dtype="u4"))
+    page.say("# SortedMap: rates\n")
+    page.say("; ".join(f"{key} {value}" for key, value in description().items()))
+    inserts(page, machine, keys, values, batches)
+    batch = 1 << batches[-1]
+    found = filled(machine, keys[: count - batch], values[: count - batch], batch)
+    said = f"{count - batch:,} items in levels of {', '.join(f'{size:,}' for size in found.level_sizes)}; millions a second."
+    page.head("Reads", said, ["SortedMap", "searchsorted of one sorted array", "peer's"])
+    queries = Queries(host[: count - batch], 1 << given.queries)
+    reads(page, machine, "levels", found.snapshot(), queries)
+    clean = machine.seconds(lambda: len(found.snapshot()), 2)
+    found.cleanup()
+    page.say(f"| cleanup | {(count - batch) / clean / 1e6:,.1f} | | |")
+    reads(page, machine, "clean level", found, queries)
+    page.keep(given.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
