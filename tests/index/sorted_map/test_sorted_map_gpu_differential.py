@@ -15,7 +15,7 @@ pytestmark = pytest.mark.gpu
 
 def on_host(found: Any) -> Any:
     """Return results with arrays of NumPy."""
-    if isinstance(found, tuple):
+    if isinstance(found, (tuple, list)):
         return [on_host(part) for part in found]
     if hasattr(found, "to_numpy"):
         return found.to_numpy()

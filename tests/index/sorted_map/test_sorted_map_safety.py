@@ -190,7 +190,7 @@ def test_a_failed_save_keeps_the_old_file(tmp_path: Path) -> None:
     found.save(tmp_path / "map.arrow")
     with pytest.raises(OSError, match="nowhere"):
         found.save(tmp_path / "nowhere" / "map.arrow")
-    limited = SortedMap("i8", cleanup_at=None, context=Context(memory_limit=5_000))
+    limited = SortedMap("i8", cleanup_at=None, context=Context(memory_limit=6_000))
     for begin in range(0, 700, 100):
         limited.insert(np.arange(begin, begin + 100))
     with pytest.raises(MemoryLimitError):

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
-from headrace.arrays.arrays import Array, needed_numpy, take
+from headrace.arrange.sort.arguments import run
+from headrace.arrange.sort.key_order import KeyOrder
+from headrace.arrange.sort.request import ColumnMove, sort_task
+from headrace.arrays.arrays import Array, needed_numpy, take, width_of
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like
 from headrace.core.budget import Budget
@@ -104,8 +107,7 @@ class Call:
     def new(self, length: int, typestr: str) -> Array:
         """Allocate an array of this package: of NumPy on the CPU, a `DeviceArray` on a GPU."""
         if self.device.kind != "cpu":
-            width = int(needed_numpy("a sorted map").dtype(typestr).itemsize)
-            buffer = device_pool(gpu(self.device)).take(length * width, None, self.budget)
+            buffer = device_pool(gpu(self.device)).take(length * width_of(typestr), None, self.budget)
             return take(DeviceArray(buffer, typestr, length))
         return empty_like(take(needed_numpy("a sorted map").empty(0, typestr)), length, budget=self.budget)
 
@@ -114,6 +116,17 @@ class Call:
         types = self.types
         values = None if types.value is None else self.new(count, types.value)
         return Level(self.new(count, types.code), values, self.new(count, "|u1") if has_tombstones else None)
+
+    def sorted(self, level: Level) -> Level:
+        """Return the items of a level in the order of their codes, stably."""
+        context, budget = self.context, self.budget
+        moved = [array for array in (level.values, level.tombstones) if array is not None]
+        moves = tuple(ColumnMove(array, self.new(array.length, array.typestr)) for array in moved)
+        codes = self.new(level.count, level.codes.typestr)
+        order = KeyOrder.of(codes.typestr)
+        run("sort_pairs" if moves else "sort_keys", sort_task(level.codes, order, codes, moves, None, True, None, context, budget))
+        targets = {id(move.source): move.target for move in moves}
+        return Level(codes, targets.get(id(level.values)), targets.get(id(level.tombstones)))
 
     def results(self, like: Array, *, has_keys: bool) -> FoundItems:
         """Allocate results for keys of a caller, in arrays of the caller's library."""

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from headrace import _native
-from headrace.arrange.sort.sort import sort, sort_pairs
 from headrace.arrays.arrays import Array, take
 from headrace.arrays.placement import empty_like
 from headrace.index.sorted_map.engine import Batch, Call, FoundItems, KeyRanges, address_of
@@ -27,19 +26,13 @@ class CpuEngine:
         level = call.new_level(count, has_tombstones=batch.has_tombstones)
         given = address_of(batch.values), address_of(batch.deletes), call.types.value_width
         _native.reverse_batch(self._keys(batch.keys), *given, level.addresses, self._threads)
-        deleted = level.tombstones if batch.deletes is not None else None
-        moved = [array.owner for array in (level.values, deleted) if array is not None]
-        if not moved:
-            return replace(level, codes=take(sort(level.codes.owner, context=call.context)))
-        found = sort_pairs(level.codes.owner, moved, context=call.context)
-        values = None if level.values is None else take(found.values[0])
-        if deleted is None:
-            return replace(level, codes=take(found.keys), values=values)
-        tombstones = call.new(count, "|u1")
+        if batch.deletes is None:  # all statuses are equal
+            return replace(call.sorted(replace(level, tombstones=None)), tombstones=level.tombstones)
+        found, tombstones = call.sorted(level), call.new(count, "|u1")
         tombstones.as_numpy()[:] = 0
-        codes, marked = take(found.keys), take(found.values[-1])
-        _native.mark_deleted(codes.address, count, codes.width, marked.address, tombstones.address, self._threads)
-        return Level(codes, values, tombstones)
+        given = found.codes.address, count, found.codes.width, address_of(found.tombstones)
+        _native.mark_deleted(*given, tombstones.address, self._threads)
+        return replace(found, tombstones=tombstones)
 
     def merged(self, levels: Levels) -> Level:
         """See `Engine.merged`."""

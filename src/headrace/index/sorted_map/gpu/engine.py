@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np  # a dependency of cuda-core
 
-from headrace.arrange.sort.sort import sort, sort_pairs
 from headrace.arrays.arrays import Array, take
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like, in_stream_of
@@ -42,19 +41,13 @@ class GpuEngine:
         with self._kernels(batch.keys, batch.values, batch.deletes) as (kernels, _):
             args = (batch.keys, count, self._rule, *given, level.codes, level.values, level.tombstones)
             kernels.launch("reverse_batch", count, args)
-        deleted = level.tombstones if batch.deletes is not None else None
-        moved = [array.owner for array in (level.values, deleted) if array is not None]
-        if not moved:
-            return replace(level, codes=take(sort(level.codes.owner, context=call.context)))
-        found = sort_pairs(level.codes.owner, moved, context=call.context)
-        values = None if level.values is None else take(found.values[0])
-        if deleted is None:
-            return replace(level, codes=take(found.keys), values=values)
-        codes, marked, tombstones = take(found.keys), take(found.values[-1]), call.new(count, "|u1")
-        with self._kernels(codes, marked) as (kernels, launcher):
+        if batch.deletes is None:  # all statuses are equal
+            return replace(call.sorted(replace(level, tombstones=None)), tombstones=level.tombstones)
+        found, tombstones = call.sorted(level), call.new(count, "|u1")
+        with self._kernels() as (kernels, launcher):
             launcher.fill(tombstones, 0)
-            kernels.launch("mark_deleted", count, (codes, count, marked, tombstones))
-        return Level(codes, values, tombstones)
+            kernels.launch("mark_deleted", count, (found.codes, count, found.tombstones, tombstones))
+        return replace(found, tombstones=tombstones)
 
     def merged(self, levels: Levels) -> Level:
         """See `Engine.merged`."""

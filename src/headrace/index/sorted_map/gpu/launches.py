@@ -14,7 +14,8 @@ from headrace.index.sorted_map.gpu.tuning import COARSE_TILES, CODE_TYPES, MERGE
 _FOLDER = "index/sorted_map/gpu/"
 _LEVELS = layout("MapLevels").argument
 _LEVEL = layout("MapLevel").argument
-_CUTS = layout("CutTask")
+_CUTS = layout("CutTask").argument
+_CUT_TASK = layout("CutTask").packer()
 _OPTIONS = layout("NeighbourOptions").argument
 _WARP = 32
 _FILES = {
@@ -110,7 +111,7 @@ class MapKernels:
         (items, stride), coarse_stride = sizes, self._threads * MERGE_ITEMS * COARSE_TILES
         number = -(-items // stride) + 1
         cuts = self._launcher.allocate(number * count * 8)
-        task = _CUTS.packer().pack(items, stride, number, coarse_stride, -(-items // coarse_stride) + 1)
+        task = _CUT_TASK.pack(items, stride, number, coarse_stride, -(-items // coarse_stride) + 1)
         shape = Shape(self._defines, -(-number // (self._threads // _WARP)), self._threads)
         self._launcher.launch(_entry("cut_levels", self._width), shape, (levels, task, coarse, cuts))
         return cuts
@@ -118,7 +119,7 @@ class MapKernels:
 
 @cache
 def _entry(name: str, width: int) -> Entry:
-    sizes = {"rule": f"{4 * width}s", "level": _LEVEL, "levels": _LEVELS, "cuts": _CUTS.argument, "options": _OPTIONS}
+    sizes = {"rule": f"{4 * width}s", "level": _LEVEL, "levels": _LEVELS, "cuts": _CUTS, "options": _OPTIONS}
     return Entry(f"{_FOLDER}{_FILES[name]}.cu", name, _SIGNATURES[name].format(**sizes))
 
 
