@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrays.arrays import CPU, Array
 from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget
 from headrace.index.sorted_map.key_types import MapTypes
-from headrace.index.sorted_map.levels import Level, Levels
+from headrace.index.sorted_map.levels import Level, Levels, fence_rows
 from headrace.testing.fibers.launcher import FiberLauncher
 
 pytestmark = pytest.mark.fibers
@@ -41,11 +41,14 @@ def host_level(code: str, count: int, spread: int, seed: int) -> HostLevel:
 class Device:
     """Levels in the memory of a launcher."""
 
-    def __init__(self, order: str, types: MapTypes, levels: list[HostLevel], *, is_clean: bool = False) -> None:
+    def __init__(
+        self, order: str, types: MapTypes, levels: list[HostLevel], *, is_clean: bool = False, has_fences: bool = False
+    ) -> None:
         self.launcher = FiberLauncher(order, 7)
         self.kernels = MapKernels(self.launcher, types.key_width, threads=THREADS)
         self.rule = types.order.packed
-        self.levels = Levels(types, tuple(self._put(types, level, is_clean) for level in levels))
+        put = tuple(self._put(types, level, is_clean) for level in levels)
+        self.levels = Levels(types, tuple(self._with_fences(level) for level in put) if has_fences else put)
 
     def array(self, items: Any) -> Array:
         """Copy items of NumPy."""
@@ -55,6 +58,12 @@ class Device:
     def fetch(self, buffer: Any, dtype: str) -> Any:
         """Return the items of a buffer."""
         return self.launcher.fetch(buffer).view(dtype)
+
+    def _with_fences(self, level: Level) -> Level:
+        count, typestr = fence_rows(level.count)[1], level.codes.typestr
+        fences = self.launcher.allocate(count * level.codes.width)
+        self.kernels.launch("write_fences", count, (level.packed, count, fences))
+        return replace(level, fences=Array(fences.address, count, typestr, CPU, "headrace", owner=fences))
 
     def _put(self, types: MapTypes, level: HostLevel, is_clean: bool) -> Level:
         values = None if types.value is None else self.array(level.values.astype(types.value))
@@ -153,8 +162,7 @@ def test_marks(key_type: str) -> None:
         arrays = device.levels.levels[0]
         marked, visible = device.launcher.allocate(count, fill=0), device.launcher.allocate(count)
         device.kernels.launch("mark_deleted", count, (arrays.codes.owner, count, arrays.tombstones.owner, marked))
-        packed = struct.pack("<4Q", *arrays.addresses, count)
-        device.kernels.launch("mark_visible", count, (packed, visible))
+        device.kernels.launch("mark_visible", count, (arrays.packed, visible))
         begins = np.flatnonzero(np.diff(level.codes, prepend=~level.codes[0]))
         expected = np.zeros(count, "u1")
         expected[begins] = np.maximum.reduceat(level.tombstones, begins)
@@ -165,12 +173,34 @@ def test_marks(key_type: str) -> None:
 
 
 @pytest.mark.parametrize("key_type", ["u4", "u8"])
+def test_fences(key_type: str) -> None:
+    """Ranks at the edges of nodes, and for the largest code, which rows are filled up with."""
+    largest = np.iinfo(key_type).max
+    for count in (1, 7, 8, 9, 63, 64, 65, 511, 512, 513, 4200):
+        for last in (None, largest):
+            codes = np.sort(np.random.default_rng(count).integers(0, 3 * count, count).astype(key_type))
+            codes[-1:] = codes[-1] if last is None else last
+            level = HostLevel(codes, codes, np.zeros(count, "u1"))
+            device = Device("random", MapTypes.of(key_type, None), [level], is_clean=True, has_fences=True)
+            keys = np.concatenate([codes, codes - 1, codes + 1, np.array([0, largest], key_type)])
+            given, number = device.launcher.put(keys), len(keys)
+            found, counts = device.launcher.allocate(number * 8), device.launcher.allocate(number * 8)
+            packed, is_long = device.levels.packed, device.launcher.allocate(4, fill=0)
+            device.kernels.launch("begin_ranges", number, (packed, given, number, device.rule, found))
+            assert (device.fetch(found, "u8") == np.searchsorted(codes, keys)).all()
+            args = (packed, device.launcher.put(keys * 0), given, number, device.rule, 1, counts, is_long)
+            device.kernels.launch("count_ranges", number, args)
+            assert (device.fetch(counts, "i8") == np.searchsorted(codes, keys, "right")).all()
+
+
+@pytest.mark.parametrize("has_fences", [False, True])
+@pytest.mark.parametrize("key_type", ["u4", "u8"])
 @pytest.mark.parametrize("order", ORDERS)
-def test_searches(key_type: str, order: str) -> None:
+def test_searches(key_type: str, order: str, has_fences: bool) -> None:
     types = MapTypes.of(key_type, "u8")
     for sizes in ((), (1,), (3, 10, 50), (60, 130, 700)):
         levels = [host_level(f"<{key_type}", size, 200, i) for i, size in enumerate(sizes)]
-        device, items = Device(order, types, levels), expected_items(levels)
+        device, items = Device(order, types, levels, has_fences=has_fences), expected_items(levels)
         ascending = np.array(sorted(items), key_type)
         for count in (1, 4 * THREADS + 1):
             keys = np.random.default_rng(count).integers(0, 210, count).astype(key_type)
@@ -198,13 +228,14 @@ def test_searches(key_type: str, order: str) -> None:
 
 @pytest.mark.parametrize("key_type", ["u4", "u8"])
 @pytest.mark.parametrize("is_clean", [False, True])
-def test_ranges(key_type: str, is_clean: bool) -> None:
+@pytest.mark.parametrize("has_fences", [False, True])
+def test_ranges(key_type: str, is_clean: bool, has_fences: bool) -> None:
     types = MapTypes.of(key_type, "u4")
     levels = [host_level(f"<{key_type}", size, 300, i) for i, size in enumerate((20, 60, 500))]
     items = expected_items(levels)
     ascending = np.array(sorted(items), key_type)
     clean = HostLevel(ascending, np.array([items[key] for key in ascending.tolist()]), np.zeros(len(items), "u1"))
-    device = Device("random", types, [clean] if is_clean else levels, is_clean=is_clean)
+    device = Device("random", types, [clean] if is_clean else levels, is_clean=is_clean, has_fences=has_fences)
     random = np.random.default_rng(1)
     for count in (1, THREADS, THREADS + 1):
         lows = random.integers(0, 300, count).astype(key_type)

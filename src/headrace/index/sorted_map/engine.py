@@ -76,6 +76,9 @@ class Engine(Protocol):
     def compacted(self, level: Level) -> Level | None:
         """Return the visible pairs of a level; None if there are none."""
 
+    def prepared(self, levels: Levels) -> Levels:
+        """Return the levels with what later searches use, the same ones if they have it."""
+
     def find(self, levels: Levels, keys: Array) -> FoundItems:
         """Search keys."""
 
@@ -124,7 +127,9 @@ class Call:
         moves = tuple(ColumnMove(array, self.new(array.length, array.typestr)) for array in moved)
         codes = self.new(level.count, level.codes.typestr)
         order = KeyOrder.of(codes.typestr)
-        run("sort_pairs" if moves else "sort_keys", sort_task(level.codes, order, codes, moves, None, True, None, context, budget))
+        run(
+            "sort_pairs" if moves else "sort_keys", sort_task(level.codes, order, codes, moves, None, True, None, context, budget)
+        )
         targets = {id(move.source): move.target for move in moves}
         return Level(codes, targets.get(id(level.values)), targets.get(id(level.tombstones)))
 

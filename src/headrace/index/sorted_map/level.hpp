@@ -18,7 +18,9 @@ struct MapLevel {
     const void* codes;     // `count` codes of 4 or 8 bytes, ascending
     const void* values;    // items of 4 or 8 bytes; null if the map has keys alone
     const u8* tombstones;  // 1 for a tombstone, 0 for a pair; null if there are pairs only
+    const void* fences;    // codes that guide searches, see rank_in_level; null for none
     u64 count;
+    u64 fence_shift;  // each fence of the top row is the last of 2^fence_shift codes
 };
 
 constexpr u32 max_levels = 48;
@@ -69,6 +71,54 @@ HR_FN u64 rank_of(const Code* codes, u64 count, Code code, u32 after_equal) {
         low = halve(codes, low, length, code, CodeItself<Code>{}, after_equal);
     }
     return low + (count > 0 && is_before(codes[low], code, after_equal) ? 1 : 0);
+}
+
+// A search reads nodes of 8 codes, which are 1 or 2 sectors of memory, instead of single codes of many sectors. A row
+// of fences has the last code of each node of the row below it, and the codes are the lowest row. The top row is first
+// in memory and is one node. Each row is filled up to whole nodes with the largest code. For example, with nodes of 2:
+//
+//   fences  5 9, 2 5 7 9   codes  1 2 4 5 6 7 8 9
+constexpr u32 fence_bits = 3;
+constexpr u64 node_codes = 1 << fence_bits;
+
+HR_FN u64 fences_of_row(u64 count, u64 shift) { return (count + (u64{1} << shift) - 1) >> shift; }
+HR_FN u64 whole_nodes(u64 fences) { return (fences + node_codes - 1) / node_codes * node_codes; }
+
+template <class Code>
+struct alignas(16) CodeVector {
+    static constexpr u32 count = 16 / sizeof(Code);
+    Code code[count];
+};
+
+// Returns the number of codes of a whole node that are smaller.
+template <class Code>
+HR_FN u32 rank_in_node(const Code* node, Code code) {
+    u32 found = 0;
+    for (u32 i = 0; i < node_codes; i += CodeVector<Code>::count) {
+        const CodeVector<Code> vector = *reinterpret_cast<const CodeVector<Code>*>(node + i);
+        for (u32 k = 0; k < CodeVector<Code>::count; ++k) found += vector.code[k] < code ? 1 : 0;
+    }
+    return found;
+}
+
+// Returns the same as rank_of for the codes of a level, by its fences.
+template <class Code>
+HR_FN u64 rank_in_level(const MapLevel& level, Code code, u32 after_equal) {
+    const Code* const codes = codes_of<Code>(level);
+    if (level.fences == nullptr) return rank_of(codes, level.count, code, after_equal);
+    if (after_equal != 0 && code == static_cast<Code>(~Code{0})) return level.count;
+    code = static_cast<Code>(code + (after_equal != 0 ? 1 : 0));
+    const Code* row = static_cast<const Code*>(level.fences);
+    u64 node = 0;
+    for (u64 shift = level.fence_shift; shift > 0; shift -= fence_bits) {
+        const u64 fences = fences_of_row(level.count, shift);
+        node = node * node_codes + rank_in_node(row + node * node_codes, code);
+        if (node >= fences) return level.count;  // all codes are smaller
+        row += whole_nodes(fences);
+    }
+    const u64 first = node * node_codes;
+    if (level.count - first >= node_codes) return first + rank_in_node(codes + first, code);
+    return first + rank_of(codes + first, level.count - first, code, 0);
 }
 
 // Returns the position after the run of codes that begins at `at`: one read for a run of one, log n for a long one.
@@ -151,7 +201,7 @@ struct CodeRange {
 template <class Code>
 HR_FN void begin_walk(const MapLevels& levels, Code code, u32 after_equal, u64* at) {
     for (u32 i = 0; i < levels.count; ++i) {
-        at[i] = rank_of(codes_of<Code>(levels.level[i]), levels.level[i].count, code, after_equal);
+        at[i] = rank_in_level(levels.level[i], code, after_equal);
     }
 }
 

@@ -13,6 +13,8 @@ from headrace.index.sorted_map.key_types import MapTypes
 
 _LEVEL = layout("MapLevel").packer()
 _LEVELS = layout("MapLevels").packer()
+_NODE_BITS = 3
+_NODE = 1 << _NODE_BITS
 _MAX_LEVELS = layout("MapLevels").length("level")
 
 
@@ -30,12 +32,15 @@ class Level:
         A byte for each item: 1 for a tombstone. None if there are pairs only.
     is_clean
         Whether each key occurs once, and there is no tombstone.
+    fences
+        Codes that guide searches (level.hpp); None for none.
     """
 
     codes: Array
     values: Array | None = None
     tombstones: Array | None = None
     is_clean: bool = False
+    fences: Array | None = None
 
     @property
     def count(self) -> int:
@@ -45,7 +50,13 @@ class Level:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
-        return sum(array.nbytes for array in (self.codes, self.values, self.tombstones) if array is not None)
+        return sum(array.nbytes for array in (self.codes, self.values, self.tombstones, self.fences) if array is not None)
+
+    @property
+    def packed(self) -> bytes:
+        """Bytes of ``MapLevel`` (level.hpp)."""
+        fences = 0 if self.fences is None else self.fences.address
+        return _LEVEL.pack(*self.addresses, fences, self.count, fence_rows(self.count)[0])
 
     @property
     def addresses(self) -> tuple[int, int, int]:
@@ -72,7 +83,7 @@ class Levels:
     @cached_property
     def packed(self) -> bytes:
         """Bytes of ``MapLevels`` (level.hpp)."""
-        packed = b"".join(_LEVEL.pack(*level.addresses, level.count) for level in self.levels)
+        packed = b"".join(level.packed for level in self.levels)
         return _LEVELS.pack(
             packed.ljust(_MAX_LEVELS * _LEVEL.size, b"\0"), len(self.levels), self.types.value_width, self.is_clean, 0
         )
@@ -100,6 +111,23 @@ class Levels:
     def with_level(self, level: Level | None) -> Levels:
         """Return one level alone; no level for None."""
         return Levels(self.types, () if level is None else (level,))
+
+
+def fence_rows(count: int) -> tuple[int, int]:
+    """Return the shift of the top row of fences of `count` codes, and the number of fences with fillings (level.hpp).
+
+    Examples
+    --------
+    >>> fence_rows(8), fence_rows(64), fence_rows(65)
+    ((3, 8), (3, 8), (6, 24))
+    """
+    shift, fences = 0, 0
+    size = count
+    while shift == 0 or size > _NODE:
+        shift += _NODE_BITS
+        size = -(-count >> shift)
+        fences += -(-size // _NODE) * _NODE
+    return shift, fences
 
 
 def merge_count(sizes: Sequence[int], batch: int) -> int:

@@ -146,7 +146,7 @@ class MapReader:
         """
         levels = self._levels
         call, wanted = self._placed(levels, keys=keys)
-        found = call.engine.find(levels, wanted["keys"])
+        found = call.engine.find(self._prepared(levels, call), wanted["keys"])
         return Found(_owner(found.values), found.is_present.owner)
 
     def __contains__(self, key: Any) -> bool:
@@ -365,15 +365,26 @@ class MapReader:
         write_items(path, self._types, _on_host(keys), None if values is None else _on_host(values))
 
     def _merged(self) -> Levels:
-        """Return levels of which each item is a visible pair, and keep them unless an update came in between."""
+        """Return levels of which each item is a visible pair, and keep them."""
         levels = self._levels
         if levels.is_clean:
             return levels
         clean = clean_levels(levels, self._call(levels))
+        self._replace(levels, clean)
+        return clean
+
+    def _prepared(self, levels: Levels, call: Call) -> Levels:
+        """Return the levels with what searches use on their device, and keep them unless an update came in between."""
+        prepared = call.engine.prepared(levels)
+        if prepared is not levels:
+            self._replace(levels, prepared)
+        return prepared
+
+    def _replace(self, levels: Levels, equal: Levels) -> None:
+        """Keep levels with the same answers as `levels`, unless an update came in between."""
         with self._swap_lock:
             if self._levels is levels:
-                self._levels = clean
-        return clean
+                self._levels = equal
 
     def _call(self, levels: Levels) -> Call:
         device = levels.device or self._context.device
@@ -397,9 +408,10 @@ class MapReader:
         ranges = KeyRanges(placed["lows"], placed["highs"])
         if ranges.lows.length != ranges.highs.length:
             raise OptionError(f"highs has {ranges.highs.length} keys for {ranges.lows.length} of lows")
+        levels = self._prepared(levels, call)
         counts = call.engine.counts(levels, ranges)
         if counts is None:
-            levels = self._merged()
+            levels = self._prepared(self._merged(), call)
             counts = call.engine.counts(levels, ranges)
             assert counts is not None
         return levels, call, ranges, counts
@@ -407,6 +419,7 @@ class MapReader:
     def _neighbours(self, keys: Any, is_successor: bool, inclusive: bool) -> Neighbours:
         levels, inclusive = self._levels, flag("inclusive", inclusive)
         call, wanted = self._placed(levels, keys=keys)
+        levels = self._prepared(levels, call)
         found = call.engine.neighbours(levels, wanted["keys"], (is_successor, inclusive))
         return Neighbours(_owner(found.keys), _owner(found.values), found.is_present.owner)
 

@@ -30,8 +30,8 @@ class CpuEngine:
             return replace(call.sorted(replace(level, tombstones=None)), tombstones=level.tombstones)
         found, tombstones = call.sorted(level), call.new(count, "|u1")
         tombstones.as_numpy()[:] = 0
-        given = found.codes.address, count, found.codes.width, address_of(found.tombstones)
-        _native.mark_deleted(*given, tombstones.address, self._threads)
+        sorted_at = found.codes.address, count, found.codes.width, address_of(found.tombstones)
+        _native.mark_deleted(*sorted_at, tombstones.address, self._threads)
         return replace(found, tombstones=tombstones)
 
     def merged(self, levels: Levels) -> Level:
@@ -51,6 +51,10 @@ class CpuEngine:
         packed = Levels(call.types, (level,)).packed
         _native.compact_level(packed, call.types.key_width, allocated, self._threads)
         return replace(found[0], is_clean=True) if found[0].count else None
+
+    def prepared(self, levels: Levels) -> Levels:
+        """See `Engine.prepared`."""
+        return levels
 
     def find(self, levels: Levels, keys: Array) -> FoundItems:
         """See `Engine.find`."""

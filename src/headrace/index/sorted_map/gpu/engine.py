@@ -17,11 +17,10 @@ from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import BufferSlice, GpuLauncher
 from headrace.index.sorted_map.engine import Batch, Call, FoundItems, KeyRanges
 from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget
-from headrace.index.sorted_map.gpu.tuning import LONGEST_WALK, MERGED_LEVELS
-from headrace.index.sorted_map.levels import Level, Levels
+from headrace.index.sorted_map.gpu.tuning import FENCES_FROM, LONGEST_WALK, MERGED_LEVELS
+from headrace.index.sorted_map.levels import Level, Levels, fence_rows
 from headrace.primitives.select import select
 
-_LEVEL = layout("MapLevel").packer()
 _OPTIONS = layout("NeighbourOptions").packer()
 
 
@@ -67,12 +66,31 @@ class GpuEngine:
         """See `Engine.compacted`. The host waits for the number of pairs."""
         marks = self._call.new(level.count, "|u1")
         with self._kernels() as (kernels, _):
-            kernels.launch("mark_visible", level.count, (_LEVEL.pack(*level.addresses, level.count), marks))
+            kernels.launch("mark_visible", level.count, (level.packed, marks))
         codes = take(select(level.codes.owner, marks.owner, context=self._call.context))
         if codes.length == 0:
             return None
         values = None if level.values is None else take(select(level.values.owner, marks.owner, context=self._call.context))
         return Level(codes, values, None, is_clean=True)
+
+    def prepared(self, levels: Levels) -> Levels:
+        """See `Engine.prepared`. Levels get fences, which take a seventh of the memory of their codes."""
+        if not any(self._lacks_fences(level) for level in levels.levels):
+            return levels
+        return Levels(levels.types, tuple(map(self._with_fences, levels.levels)))
+
+    @staticmethod
+    def _lacks_fences(level: Level) -> bool:
+        return level.fences is None and level.count >= FENCES_FROM
+
+    def _with_fences(self, level: Level) -> Level:
+        if not self._lacks_fences(level):
+            return level
+        count = fence_rows(level.count)[1]
+        fences = self._call.new(count, level.codes.typestr)
+        with self._kernels() as (kernels, _):
+            kernels.launch("write_fences", count, (level.packed, count, fences))
+        return replace(level, fences=fences)
 
     def find(self, levels: Levels, keys: Array) -> FoundItems:
         """See `Engine.find`."""

@@ -23,6 +23,7 @@ _FILES = {
     "mark_deleted": "batch",
     "mark_visible": "batch",
     "keys_of_codes": "batch",
+    "write_fences": "batch",
     "cut_levels": "merge",
     "merge_tiles": "merge",
     "find_keys": "find",
@@ -37,6 +38,7 @@ _SIGNATURES = {
     "mark_deleted": "PQPP",
     "mark_visible": "{level}P",
     "keys_of_codes": "PQ{rule}P",
+    "write_fences": "{level}QP",
     "cut_levels": "{levels}{cuts}PP",
     "merge_tiles": "{levels}PQPPP",
     "find_keys": "{levels}PQ{rule}PP",
@@ -46,8 +48,6 @@ _SIGNATURES = {
     "begin_ranges": "{levels}PQ{rule}P",
     "copy_clean_ranges": "{levels}Q{rule}PQPPP",
 }
-_IS_TURNED = {"batch", "find"}
-"""Files whose kernels process several items per thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class MapKernels:
 
     def launch(self, name: str, count: int, args: Sequence[Any]) -> None:
         """Launch a kernel whose items are independent, for `count` items; `args`: its parameters."""
-        per_thread = TURNS if _FILES[name] in _IS_TURNED else 1
+        per_thread = TURNS if _FILES[name] == "batch" else 1
         if count:
             blocks = -(-count // (self._threads * per_thread))
             self._launcher.launch(_entry(name, self._width), Shape(self._defines, blocks, self._threads), args)

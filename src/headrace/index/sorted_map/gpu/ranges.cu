@@ -18,8 +18,7 @@ static __device__ __forceinline__ u64 item_of_thread() { return static_cast<u64>
 static __device__ __forceinline__ i64 clean_count(const MapLevels& levels, const CodeRange<Code>& range) {
     if (levels.count == 0) return 0;
     const MapLevel& level = levels.level[0];
-    const u64 begin = rank_of(codes_of<Code>(level), level.count, range.low, 0);
-    return static_cast<i64>(rank_of(codes_of<Code>(level), level.count, range.high, 1) - begin);
+    return static_cast<i64>(rank_in_level(level, range.high, 1) - rank_in_level(level, range.low, 0));
 }
 
 extern "C" __global__ void __launch_bounds__(threads)
@@ -66,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     const u64 i = item_of_thread();
     if (i >= count) return;
     const MapLevel& level = levels.level[0];
-    begins[i] = rank_of(codes_of<Code>(level), level.count, rule.equal_code(lows[i]), 0);
+    begins[i] = rank_in_level(level, rule.equal_code(lows[i]), 0);
 }
 
 // Copies the items of ranges of a clean level, a thread for each of `items` items.

@@ -6,7 +6,7 @@ from headrace.gpu.kernels.source import Programs
 
 THREADS = 256
 TURNS = 4
-"""Items per thread of kernels whose items are independent."""
+"""Items per thread of the kernels of batches."""
 MERGE_ITEMS = 8
 """Items per thread of a merge."""
 MERGED_LEVELS = 32
@@ -15,6 +15,8 @@ COARSE_TILES = 64
 """Tiles from one coarse cut to the next."""
 LONGEST_WALK = 256
 """Maximum number of items of a range that one thread visits."""
+FENCES_FROM = 1 << 12
+"""Minimum number of items of a level that gets fences."""
 CODE_TYPES = {4: "u32", 8: "u64"}
 
 PROGRAMS: Programs = tuple(
