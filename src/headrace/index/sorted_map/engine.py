@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from headrace.arrange.sort.arguments import run
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.request import ColumnMove, sort_task
-from headrace.arrays.arrays import Array, needed_numpy, take, width_of
+from headrace.arrays.arrays import Array, fast_array, needed_numpy, take, width_of
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like
 from headrace.core.budget import Budget
@@ -19,6 +19,9 @@ from headrace.gpu.device.device import gpu
 from headrace.gpu.memory.pool import device_pool
 from headrace.index.sorted_map.key_types import MapTypes
 from headrace.index.sorted_map.levels import Level, Levels
+
+_ALIGNMENT = 256
+"""Alignment in bytes of arrays in one buffer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,27 +114,34 @@ class Call:
         """Allocate an array of this package: of NumPy on the CPU, a `DeviceArray` on a GPU."""
         if self.device.kind != "cpu":
             buffer = device_pool(gpu(self.device)).take(length * width_of(typestr), None, self.budget)
-            return take(DeviceArray(buffer, typestr, length))
+            return _on_gpu(DeviceArray(buffer, typestr, length))
         return empty_like(take(needed_numpy("a sorted map").empty(0, typestr)), length, budget=self.budget)
 
     def new_level(self, count: int, *, has_tombstones: bool) -> Level:
         """Allocate a level, whose items are not written yet."""
+        codes, values = self._new_pairs(count)
+        return Level(codes, values, self.new(count, "|u1") if has_tombstones else None)
+
+    def _new_pairs(self, count: int) -> tuple[Array, Array | None]:
+        """Allocate codes and values, on a GPU in one buffer, which saves an allocation."""
         types = self.types
-        values = None if types.value is None else self.new(count, types.value)
-        return Level(self.new(count, types.code), values, self.new(count, "|u1") if has_tombstones else None)
+        if self.device.kind == "cpu" or types.value is None:
+            return self.new(count, types.code), None if types.value is None else self.new(count, types.value)
+        begin = -(-count * types.key_width // _ALIGNMENT) * _ALIGNMENT
+        buffer = device_pool(gpu(self.device)).take(begin + count * types.value_width, None, self.budget)
+        codes = DeviceArray(buffer, types.code, count)
+        return _on_gpu(codes), _on_gpu(DeviceArray(buffer, types.value, count, begin // types.value_width))
 
     def sorted(self, level: Level) -> Level:
         """Return the items of a level in the order of their codes, stably."""
         context, budget = self.context, self.budget
-        moved = [array for array in (level.values, level.tombstones) if array is not None]
-        moves = tuple(ColumnMove(array, self.new(array.length, array.typestr)) for array in moved)
-        codes = self.new(level.count, level.codes.typestr)
-        order = KeyOrder.of(codes.typestr)
-        run(
-            "sort_pairs" if moves else "sort_keys", sort_task(level.codes, order, codes, moves, None, True, None, context, budget)
-        )
-        targets = {id(move.source): move.target for move in moves}
-        return Level(codes, targets.get(id(level.values)), targets.get(id(level.tombstones)))
+        to = self.new_level(level.count, has_tombstones=level.tombstones is not None)
+        pairs = (level.values, to.values), (level.tombstones, to.tombstones)
+        moves = tuple(ColumnMove(a, b) for a, b in pairs if a is not None and b is not None)
+        order = KeyOrder.of(to.codes.typestr)
+        task = sort_task(level.codes, order, to.codes, moves, None, True, None, context, budget)
+        run("sort_pairs" if moves else "sort_keys", task)
+        return to
 
     def results(self, like: Array, *, has_keys: bool) -> FoundItems:
         """Allocate results for keys of a caller, in arrays of the caller's library."""
@@ -149,6 +159,11 @@ class Call:
         module: Any = import_module(f"headrace.index.sorted_map.{place}.engine")
         engine: Engine = getattr(module, f"{place.title()}Engine")(self)
         return engine
+
+
+def _on_gpu(array: DeviceArray) -> Array:
+    """Return the description of an array of this package, as `take` does, without its checks."""
+    return fast_array(array.address, array.length, array.typestr, array.device, "headrace", array.stream, True, array)
 
 
 def address_of(array: Array | None) -> int:
