@@ -53,7 +53,7 @@ def test_histories(dtype: str) -> None:
         assert ours.level_sizes == expected.level_sizes
         if number in (1, 7, 15, 22):
             queries = hard_keys(dtype, 300, 600, 1000 + number)
-            check(ours, expected, queries)
+            check(ours.snapshot(), expected.snapshot(), queries)  # long ranges merge the levels of what is read
             check(*before, queries)
     same(ours.items(), expected.items())
     check(ours, expected, hard_keys(dtype, 300, 600, 1))

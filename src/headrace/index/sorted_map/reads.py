@@ -4,76 +4,19 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, NamedTuple
+from typing import Any
 
 from headrace.arrays.arrays import Array, take
 from headrace.arrays.placement import same_device
 from headrace.core.context import Context, context_of
-from headrace.core.errors import OptionError, UnsupportedDeviceError
+from headrace.core.errors import MemoryLimitError, OptionError, UnsupportedDeviceError
 from headrace.core.options import flag
 from headrace.index.sorted_map.engine import Call, KeyRanges
 from headrace.index.sorted_map.key_types import MapTypes, items_given
 from headrace.index.sorted_map.levels import Levels
+from headrace.index.sorted_map.results import Found, MapItems, Neighbours, RangeItems
 from headrace.primitives.copy import copy
 from headrace.primitives.scan import scan_line
-
-
-class Found(NamedTuple):
-    """The result of `SortedMap.find`.
-
-    Parameters
-    ----------
-    values
-        Value of each key, 0 for an absent one; None in a map of keys alone.
-    mask
-        Whether each key is in the map, bool.
-    """
-
-    values: Any
-    mask: Any
-
-
-class MapItems(NamedTuple):
-    """All keys of a map in ascending order, and their values; None in a map of keys alone."""
-
-    keys: Any
-    values: Any
-
-
-class RangeItems(NamedTuple):
-    """The result of `SortedMap.range`.
-
-    Parameters
-    ----------
-    offsets
-        Begin of each range in `keys`, and the end of the last one, int64.
-    keys
-        Keys of all ranges, ascending in each.
-    values
-        Their values; None in a map of keys alone.
-    """
-
-    offsets: Any
-    keys: Any
-    values: Any
-
-
-class Neighbours(NamedTuple):
-    """The result of `SortedMap.successor` and `SortedMap.predecessor`.
-
-    Parameters
-    ----------
-    keys
-        Neighbour of each key, 0 if there is none.
-    values
-        Their values; None in a map of keys alone.
-    mask
-        Whether there is a neighbour, bool.
-    """
-
-    keys: Any
-    values: Any
-    mask: Any
 
 
 class MapReader:
@@ -375,7 +318,10 @@ class MapReader:
 
     def _prepared(self, levels: Levels, call: Call) -> Levels:
         """Return the levels with what searches use on their device, and keep them unless an update came in between."""
-        prepared = call.engine.prepared(levels)
+        try:
+            prepared = call.engine.prepared(levels)
+        except MemoryLimitError:  # searches work without it
+            return levels
         if prepared is not levels:
             self._replace(levels, prepared)
         return prepared

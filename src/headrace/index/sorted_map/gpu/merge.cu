@@ -26,27 +26,51 @@ static __device__ __forceinline__ typename Op::Item joined(typename Op::Item val
     return tile::shuffle(tile::reduce_warp<Op>(value), 0);
 }
 
-// Returns the position in a lane's level of the first `rank` items of all levels, which is in [low, high].
-static __device__ __forceinline__ u64 position_of_rank(const Code* codes, u64 low, u64 high, u64 rank) {
-    const bool has_items = low < high;
-    const Code least = joined<Min<Code>>(has_items ? codes[low] : static_cast<Code>(~Code{0}));
-    const Code largest = joined<Max<Code>>(has_items ? codes[high - 1] : Code{0});
+// Returns the bits of the code that a step finds: its candidates of all levels are searched by one lane each.
+static __device__ __forceinline__ i32 bits_of_step(u32 levels) {
+    return levels <= 2 ? 4 : levels <= 4 ? 3 : levels <= 10 ? 2 : 1;
+}
+
+// Returns the position in a lane's level of the first `rank` items of all levels, which is in [low, high]. Lanes
+// without a level have no items.
+static __device__ __forceinline__ u64 position_of_rank(const MapLevels& levels, u64 low, u64 high, u64 rank) {
+    const u32 lane = tile::lane(), count = levels.count;
+    const bool has_level = lane < count;
+    const Code* const codes = has_level ? codes_of<Code>(levels.level[lane]) : nullptr;
+    const Code least = joined<Min<Code>>(low < high ? codes[low] : static_cast<Code>(~Code{0}));
+    const Code largest = joined<Max<Code>>(low < high ? codes[high - 1] : Code{0});
     if (least > largest) return low;  // no items are left
-    // The code of the item at `rank` is found from its highest unknown bit down.
+    // The code of the item at `rank` is found from its highest unknown bits down. With 2 levels, lane 5 searches
+    // candidate 2 in level 1.
     const u64 differing = least ^ largest;
     i32 bit = differing == 0 ? 0 : 64 - leading_zeros(differing);
     Code code = bit == 64 ? Code{0} : static_cast<Code>(least & ~((u64{1} << bit) - 1));
-    while (bit-- > 0) {
-        const Code middle = static_cast<Code>(code | Code{1} << bit);
-        const u64 position = low + rank_of(codes + low, high - low, middle, 0);
-        const u64 before = joined<Sum<u64>>(position);
-        if (before == rank) return position;
-        if (before < rank) {
-            code = middle;
-            low = position;
-        } else {
-            high = position;
+    const u32 candidate = lane / count, of = lane % count;
+    const Code* const searched = codes_of<Code>(levels.level[of]);
+    while (bit > 0) {
+        const i32 digit = bit < bits_of_step(count) ? bit : bits_of_step(count);
+        bit -= digit;
+        const u32 candidates = (1u << digit) - 1;
+        const u64 begin = tile::shuffle(low, of), end = tile::shuffle(high, of);
+        u64 position = 0;
+        if (candidate < candidates) {
+            const Code middle = static_cast<Code>(code | static_cast<Code>(candidate + 1) << bit);
+            position = begin + rank_of(searched + begin, end - begin, middle, 0);
         }
+        u64 before = 0;  // the candidate of the lane's number, in all levels
+        for (u32 i = 0; i < count; ++i) before += tile::shuffle(position, (lane * count + i) % tile::lanes);
+        const u32 exact = __ballot_sync(tile::all_lanes, lane < candidates && before == rank);
+        if (exact != 0) {
+            const u32 first = static_cast<u32>(trailing_zeros(exact)) * count;
+            return tile::shuffle(position, (first + lane) % tile::lanes);
+        }
+        const u32 found =
+            static_cast<u32>(count_ones(__ballot_sync(tile::all_lanes, lane < candidates && before < rank)));
+        const u64 lower = tile::shuffle(position, (found * count - count + lane) % tile::lanes);
+        const u64 upper = tile::shuffle(position, (found * count + lane) % tile::lanes);
+        if (has_level && found > 0) low = lower;
+        if (has_level && found < candidates) high = upper;
+        code = static_cast<Code>(code | static_cast<Code>(found) << bit);
     }
     // Of the items of that code, newer ones are first.
     const u64 equal = rank_of(codes + low, high - low, code, 1);
@@ -64,14 +88,13 @@ extern "C" __global__ void __launch_bounds__(threads)
     const u64 wanted = cut * task.stride, rank = wanted < task.items ? wanted : task.items;
     const u32 of = tile::lane();
     const bool has_level = of < levels.count;
-    const Code* const codes = has_level ? codes_of<Code>(levels.level[of]) : nullptr;
     u64 low = 0, high = has_level ? levels.level[of].count : 0;
     if (coarse != nullptr && has_level) {
         const u64 from = rank / task.coarse_stride;
         low = coarse[from * levels.count + of];
         if (from + 1 < task.coarse_cuts) high = coarse[(from + 1) * levels.count + of];
     }
-    const u64 position = position_of_rank(codes, low, high, rank);
+    const u64 position = position_of_rank(levels, low, high, rank);
     if (has_level) cuts[cut * levels.count + of] = position;
 }
 
