@@ -208,6 +208,7 @@ class HostMultiMap:
     def statistics(self) -> tuple[int, int, int]: ...
     @property
     def key_count(self) -> int: ...
+
 _MapKeysGiven: TypeAlias = tuple[int, int, bytes]
 _MapLevelGiven: TypeAlias = tuple[int, int, int]
 
