@@ -32,8 +32,8 @@ def find_any(text: Any, patterns: Any, *, ignore_case: bool = False, context: Co
     text
         As in `find`.
     patterns
-        List of bytes-like objects, or a `PatternSet`. Equal patterns have the same hits. The shortest pattern decides the
-        speed: it limits the windows, and from 7 bytes on only each fourth position is looked up.
+        List of bytes-like objects, or a `PatternSet`. Equal patterns have the same hits. The shortest pattern decides the speed:
+        it limits the windows, and from 7 bytes on only each fourth position is looked up.
     ignore_case
         Whether ASCII letters match in either case.
     context
