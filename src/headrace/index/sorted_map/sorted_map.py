@@ -234,11 +234,12 @@ class SortedMap(MapReader):
 
 def _updated(levels: Levels, batch: Batch, call: Call) -> Levels:
     """Return the levels after a batch."""
-    newest = call.engine.level_of(batch)
+    engine = call.engine
+    newest = engine.level_of(batch)
     merged = merge_count([level.count for level in levels.levels], newest.count)
     parts = (newest, *levels.levels[:merged])
     if merged:
-        newest = call.engine.merged(Levels(levels.types, parts))
+        newest = engine.merged(Levels(levels.types, parts))
     return Levels(levels.types, (newest, *levels.levels[merged:]))
 
 
