@@ -62,8 +62,9 @@ class Device:
     def _with_fences(self, level: Level) -> Level:
         count, typestr = fence_rows(level.count)[1], level.codes.typestr
         fences = self.launcher.allocate(count * level.codes.width)
-        self.kernels.launch("write_fences", count, (level.packed, count, fences))
-        return replace(level, fences=Array(fences.address, count, typestr, CPU, "headrace", owner=fences))
+        result = replace(level, fences=Array(fences.address, count, typestr, CPU, "headrace", owner=fences))
+        self.kernels.launch("write_fences", count, (result.packed, count, fences))
+        return result
 
     def _put(self, types: MapTypes, level: HostLevel, is_clean: bool) -> Level:
         values = None if types.value is None else self.array(level.values.astype(types.value))

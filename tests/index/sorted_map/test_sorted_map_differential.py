@@ -11,6 +11,7 @@ from headrace import Context, SortedMap
 from tests.index.sorted_map.map_cases import KEY_TYPES, Model, hard_keys, random_batch
 
 
+@pytest.mark.long_except("u4", "f4", "i8", "M8*")
 @pytest.mark.parametrize("dtype", KEY_TYPES)
 def test_every_pattern_of_levels(dtype: str) -> None:
     found, model, snapshots = SortedMap(dtype, "i8", cleanup_at=None), Model(), []
@@ -55,6 +56,7 @@ def test_random_histories(seed: int) -> None:
     model.check_items(found)
 
 
+@pytest.mark.long_except("4-u4-f8", "1-i8-None", "4-i8-u4")
 @pytest.mark.parametrize("value_type", [None, "u4", "f8"])
 @pytest.mark.parametrize("key_type", ["u4", "i8"])
 @pytest.mark.parametrize("threads", [1, 4])

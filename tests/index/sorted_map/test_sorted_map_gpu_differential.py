@@ -37,8 +37,7 @@ def check(ours: Any, expected: Any, queries: Any) -> None:
         same(ours.successor(queries, inclusive=inclusive), expected.successor(queries, inclusive=inclusive))
         same(ours.predecessor(queries, inclusive=inclusive), expected.predecessor(queries, inclusive=inclusive))
     for one, other in ((ours.min(), expected.min()), (ours.max(), expected.max())):
-        assert (one is None) == (other is None)
-        assert one is None or np.array(one).tobytes() == np.array(other).tobytes()
+        assert repr(one) == repr(other)
 
 
 @pytest.mark.parametrize("dtype", KEY_TYPES)

@@ -85,6 +85,14 @@ def test_exhausted_memory_leaves_the_map_intact() -> None:
         found.insert(np.arange(1_000_000, dtype="u8"), np.arange(1_000_000, dtype="u8"))
 
 
+def test_a_cleanup_that_does_not_fit_is_left_out() -> None:
+    found = SortedMap("i8", cleanup_at=2, context=Context(memory_limit=6_000))
+    for begin in range(0, 400, 100):
+        found.insert(np.arange(begin, begin + 100))
+        assert sum(found.level_sizes) == begin + 100
+    assert len(found) == 400
+
+
 def test_arguments_are_not_kept() -> None:
     keys, values = np.arange(5, dtype="u4"), np.arange(5)
     found = SortedMap("u4", "i8")

@@ -55,8 +55,8 @@ class Level:
     @property
     def packed(self) -> bytes:
         """Bytes of ``MapLevel`` (level.hpp)."""
-        fences = 0 if self.fences is None else self.fences.address
-        return _LEVEL.pack(*self.addresses, fences, self.count, fence_rows(self.count)[0])
+        fences, shift = (0, 0) if self.fences is None else (self.fences.address, fence_rows(self.count)[0])
+        return _LEVEL.pack(*self.addresses, fences, self.count, shift)
 
     @property
     def addresses(self) -> tuple[int, int, int]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import suppress
 from typing import Any
 
 from headrace.arrays.arrays import Array
 from headrace.arrays.placement import same_device
 from headrace.core.context import Context
-from headrace.core.errors import OptionError, UnsupportedDeviceError
+from headrace.core.errors import MemoryLimitError, OptionError, UnsupportedDeviceError
 from headrace.core.options import number
 from headrace.index.sorted_map.engine import Batch, Call
 from headrace.index.sorted_map.key_types import MapTypes, flags_given, items_given
@@ -142,8 +143,9 @@ class SortedMap(MapReader):
             new = _updated(levels, batch, call)
             self._clean_count = self._clean_count or batch.keys.length
             if self._cleanup_at is not None and new.count > self._cleanup_at * self._clean_count:
-                new = clean_levels(new, call)
-                self._clean_count = max(new.count, 1)
+                with suppress(MemoryLimitError):  # the update itself fits, and a later one cleans up
+                    new = clean_levels(new, call)
+                    self._clean_count = max(new.count, 1)
             with self._swap_lock:
                 self._levels = new
 
@@ -234,11 +236,12 @@ class SortedMap(MapReader):
 
 def _updated(levels: Levels, batch: Batch, call: Call) -> Levels:
     """Return the levels after a batch."""
-    newest = call.engine.level_of(batch)
+    engine = call.engine
+    newest = engine.level_of(batch)
     merged = merge_count([level.count for level in levels.levels], newest.count)
     parts = (newest, *levels.levels[:merged])
     if merged:
-        newest = call.engine.merged(Levels(levels.types, parts))
+        newest = engine.merged(Levels(levels.types, parts))
     return Levels(levels.types, (newest, *levels.levels[merged:]))
 
 

@@ -26,6 +26,8 @@ class CpuEngine:
         level = call.new_level(count, has_tombstones=batch.has_tombstones)
         given = address_of(batch.values), address_of(batch.deletes), call.types.value_width
         _native.reverse_batch(self._keys(batch.keys), *given, level.addresses, self._threads)
+        if level.tombstones is None:
+            return call.sorted(level)
         if batch.deletes is None:  # all statuses are equal
             return replace(call.sorted(replace(level, tombstones=None)), tombstones=level.tombstones)
         found, tombstones = call.sorted(level), call.new(count, "|u1")

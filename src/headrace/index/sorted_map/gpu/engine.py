@@ -40,6 +40,8 @@ class GpuEngine:
         with self._kernels(batch.keys, batch.values, batch.deletes) as (kernels, _):
             args = (batch.keys, count, self._rule, *given, level.codes, level.values, level.tombstones)
             kernels.launch("reverse_batch", count, args)
+        if level.tombstones is None:
+            return call.sorted(level)
         if batch.deletes is None:  # all statuses are equal
             return replace(call.sorted(replace(level, tombstones=None)), tombstones=level.tombstones)
         found, tombstones = call.sorted(level), call.new(count, "|u1")
@@ -88,9 +90,10 @@ class GpuEngine:
             return level
         count = fence_rows(level.count)[1]
         fences = self._call.new(count, level.codes.typestr)
+        result = replace(level, fences=fences)
         with self._kernels() as (kernels, _):
-            kernels.launch("write_fences", count, (level.packed, count, fences))
-        return replace(level, fences=fences)
+            kernels.launch("write_fences", count, (result.packed, count, fences))
+        return result
 
     def find(self, levels: Levels, keys: Array) -> FoundItems:
         """See `Engine.find`."""
