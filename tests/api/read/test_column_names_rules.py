@@ -82,6 +82,12 @@ def test_absent_columns_follow_those_of_the_text():
     assert long["z"].to_pylist() == [None] * 3  # a field beyond the columns of the text is not one of z
 
 
+def test_the_column_of_further_fields_is_not_absent():
+    options = {"columns": ["a", "extra_fields", "z"], "include_missing_columns": True}
+    table = read_csv(TEXT + b"7,8,9,10\n", long_records="collect", **options)
+    assert table.to_pydict() == {"a": [1, 4, 7], "extra_fields": [None, None, "10"], "z": [None] * 3}
+
+
 def test_files_that_lack_different_columns():
     schema = {"a": "int8", "b": "string", "c": "date32", "d": "bool"}
     files = [b"a,b\n1,x\n", b"c,a\n2024-01-31,2\n"]

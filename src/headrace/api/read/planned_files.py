@@ -42,8 +42,10 @@ class PlannedFiles:
         found, schema = find_partitions(self.names, firsts, options)
         by_name, adds_absent = options.files.union_by_name, options.files.include_missing_columns
         named = name_files(self.names, firsts, schema, united=by_name or adds_absent)
+        collected = COLLECTED if options.rows.long_records == "collect" else None
         if adds_absent:
-            schema = replace(schema, absent=tuple(name for name in absent_names(named, schema) if name not in found))
+            elsewhere = {*found, collected}
+            schema = replace(schema, absent=tuple(name for name in absent_names(named, schema) if name not in elsewhere))
         for file, its in zip(files, named, strict=True):
             file.beginning = replace(file.beginning, header=its.header, decision=its.decision)
             first = file.beginning.first
@@ -51,7 +53,6 @@ class PlannedFiles:
                 with file.opened() as opened, file.errors():
                     file.beginning = check_header(opened, file.beginning, schema, options.values)
         widths = [self._width(file) for file in files]
-        collected = COLLECTED if options.rows.long_records == "collect" else None
         self.decision = next((its.decision for its in named if its.decision is not None), None)
         with explained_by(self.decision):
             self.planned = unite(named, schema, by_name=by_name, widths=widths, collected=collected)
