@@ -51,6 +51,7 @@ MADE_ELSEWHERE = {
     "Sniffed",
     "Report",
     "DeviceArray",
+    "MapSnapshot",
     "Expression",
     "ColumnExpression",
     "clear_caches",

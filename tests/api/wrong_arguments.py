@@ -420,6 +420,11 @@ def array_calls(keys: Callable[[], object], mask: Callable[[], object]) -> list[
         of_method("HashMap.find", lambda: h.HashMap("int64", "int64"), {"keys": [1, 2, 3, 4]}),
         of_method("HashSet.insert", lambda: h.HashSet("int64"), {"keys": [1, 2, 3, 4]}),
         of_method("HashMultiMap.find_all", lambda: h.HashMultiMap("int64", "int64"), {"keys": [1, 2, 3, 4]}),
+        Call("SortedMap", h.SortedMap, lambda: {"key_type": "int64"}),
+        of_method("SortedMap.update", lambda: h.SortedMap("uint32", "uint32"), {"keys": keys(), "values": keys()}),
+        of_method("SortedMap.find", filled_map, {"keys": keys()}),
+        of_method("SortedMap.successor", filled_map, {"keys": keys()}),
+        of_method("SortedMap.range", filled_map, {"lows": keys(), "highs": keys()}),
         Call("unique", h.unique, lambda: {"items": keys()}),
         Call("searchsorted", h.searchsorted, lambda: {"sorted_keys": [1, 2, 4], "keys": [2, 3]}),
         Call("digitize", h.digitize, lambda: {"x": keys(), "bins": splitters}),
@@ -443,6 +448,12 @@ def array_calls(keys: Callable[[], object], mask: Callable[[], object]) -> list[
 
 def table() -> headrace.Table:
     return headrace.read_csv(TEXT)
+
+
+def filled_map() -> headrace.SortedMap:
+    found = headrace.SortedMap("uint32", "uint32")
+    found.insert([1, 2, 3], [10, 20, 30])
+    return found
 
 
 def numbers() -> headrace.Table:

@@ -7,7 +7,7 @@ from typing import Any
 
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrays.arrays import Array, needed_numpy, width_of
-from headrace.arrays.inputs import as_array, library_of
+from headrace.arrays.inputs import as_array, as_line, library_of
 from headrace.arrays.placement import placed
 from headrace.core.budget import Budget
 from headrace.core.context import Context
@@ -71,9 +71,12 @@ class MapTypes:
 
 def _typestr(name: str, given: Any) -> str:
     np = needed_numpy("a sorted map")
-    text = str(given)
+    is_type = given is not None and not isinstance(given, (np.generic, list, tuple, dict))
+    if isinstance(given, str) and given == "a":  # an alias of bytes, which NumPy deprecates
+        is_type = False
     try:
-        dtype = None if given is None else np.dtype(text.removeprefix("torch.") if text.startswith("torch.") else given)
+        spelled = str(given).removeprefix("torch.") if library_of(given) == "torch" else given
+        dtype = np.dtype(spelled) if is_type else None
     except (TypeError, ValueError):
         dtype = None
     is_known = dtype is not None and dtype.kind in "iufmM" and dtype.itemsize in _WIDTHS
@@ -134,7 +137,7 @@ def flags_given(given: Any, name: str, context: Context, budget: Budget) -> Arra
     OptionError
         The mask has another type.
     """
-    flags = as_array(given, name)
+    flags = as_line(given, name)
     if library_of(flags) == "numpy" and len(flags) == 0:
         flags = flags.astype("?")  # an empty list
     source = placed(flags, name, context, budget)
