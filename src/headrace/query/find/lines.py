@@ -8,11 +8,9 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from headrace.arrays.arrays import needed_numpy
 from headrace.query.find.find import count, find
 from headrace.query.find.pattern.pattern import Pattern
 from headrace.sources.compression.formats import MARK_BYTES, recognised
@@ -21,6 +19,10 @@ from headrace.sources.kinds.file import is_path
 from headrace.sources.open import SourceOptions, check_is_text
 from headrace.sources.registry import source_of
 from headrace.sources.text_chunks import TextChunks
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 BLOCK_BYTES = 16 << 20
 _NEWLINE = Pattern(b"\n")
@@ -112,7 +114,7 @@ class LineSelector:
         hits = self._hits(block)
         if not len(hits):
             return _line_count(block) if self.is_inverted else 0
-        ends = _line_ends(block)
+        np, ends = _numpy(), _line_ends(block)
         selected = len(np.unique(np.searchsorted(ends, hits)))
         return len(ends) - selected if self.is_inverted else selected
 
@@ -120,7 +122,7 @@ class LineSelector:
         """Yield each hit of a block that overlaps no hit before it, as a line of its own."""
         hits = self._hits(block)
         if len(hits):
-            lines: NDArray[np.intp] = np.searchsorted(_line_ends(block), hits)
+            lines: NDArray[np.intp] = _numpy().searchsorted(_line_ends(block), hits)
             for hit, line in zip(hits.tolist(), lines.tolist(), strict=True):
                 yield ShownLine(self.line_count + line + 1, bytes(block[hit : hit + len(self.pattern)]), True)
         self.line_count += _line_count(block)
@@ -131,7 +133,7 @@ class LineSelector:
         if not len(hits) and not self.is_inverted and not self.before and not self._after_left:
             self.line_count += _line_count(block)
             return
-        ends = _line_ends(block)
+        np, ends = _numpy(), _line_ends(block)
         is_hit: NDArray[np.bool_] = np.zeros(len(ends), np.bool_)
         is_hit[np.searchsorted(ends, hits)] = True
         if self.is_inverted:
@@ -151,6 +153,7 @@ class LineSelector:
 
     def _shown(self, selected: Any, count: int) -> Any:
         """Return a flag for each line: whether it is selected or near a selected one."""
+        np = _numpy()
         steps: NDArray[np.int64] = np.zeros(count + 1, np.int64)
         np.add.at(steps, np.maximum(selected - self.before, 0), 1)
         np.add.at(steps, np.minimum(selected + self.after + 1, count), -1)
@@ -171,9 +174,14 @@ class LineSelector:
         self.line_count += count
 
 
+def _numpy() -> Any:
+    return needed_numpy("headrace grep")
+
+
 def _line_ends(block: memoryview) -> Any:
     """Return the end of each line, without its line feed."""
     ends = find(block, _NEWLINE)
+    np = _numpy()
     return ends if block[-1] == ord("\n") else np.append(ends, np.uint64(len(block)))
 
 
