@@ -222,7 +222,7 @@ TAKES_IN: dict[str, set[str]] = {
     "is_sorted.keys": {*SORTED, *ONE_DIMENSION, "column"},
     "top_k.keys": {*SORTED, *ANY_SHAPE} - {*EMPTY_LISTS, "nested list", "empty array"},
     "top_k.stable": FLAG,
-    "histogram.keys": {*ANY_SHAPE, *SCALARS} - {"nan", "inf", "pair of nan"},
+    "histogram.keys": {*ANY_SHAPE, *SCALARS} - {"nan", "inf", "pair of nan", "2**63", "unaligned array"},
     "histogram.bins": {*ONE_DIMENSION, "one", "int64"}
     - {*EMPTY_LISTS, "pair of nan", "array of bool", "array backwards", "empty array"},
     "histogram.range": {"none", "list of numbers", "pair"},

@@ -472,9 +472,9 @@ def parts_of_column() -> dict[str, Any]:
 
 def of_method(name: str, owner: Callable[[], object], right: dict[str, Any]) -> Call:
     """A method of what `owner` makes, called by its arguments' names."""
-    method = name.partition(".")[2]
+    kind, _, method = name.partition(".")
 
     def function(**given: object) -> object:
         return getattr(owner(), method)(**given)
 
-    return Call(name, function, right.copy, parameters_of(getattr(owner(), method)))
+    return Call(name, function, right.copy, parameters_of(getattr(getattr(headrace, kind), method))[1:])
