@@ -89,9 +89,9 @@ def test_other_forms() -> None:
         (([1.0], 3, (2, 1)), "range must be"),
         (([1.0], 3, 2), "range must be"),
         (([1.0], 3, None, False, [1, 2]), "weights has 2 items for 1"),
-        (([2**62, 2**62 + 1], 2), "bins=2 are too many between"),
-        (([1.0, 1.0000000000000002], 10), "bins=10 are too many between"),
-        (([-1e308, 1e308],), "bins=10 are too many between"),
+        (([2**62, 2**62 + 1], 2), "bins=2 are too many for keys between"),
+        (([1.0, 1.0000000000000002], 10), "bins=10 are too many for keys between"),
+        (([-1e308, 1e308],), "bins=10 are too many for keys between"),
     ],
 )
 def test_misuse(args: tuple[Any, ...], said: str) -> None:
