@@ -131,7 +131,9 @@ def _edges(source: Array, bins: Any, given: Any, context: Context) -> Any:
     with np.errstate(over="ignore", invalid="ignore"):
         edges = np.linspace(low, high, bins + 1, dtype=wide)
     if not (edges[:-1] < edges[1:]).all():
-        raise OptionError(f"bins={bins} are too many for keys between {low} and {high}, where {wide} has no such edges; pass fewer bins")
+        raise OptionError(
+            f"bins={bins} are too many for keys between {low} and {high}, where {wide} has no such edges; pass fewer bins"
+        )
     return edges
 
 
