@@ -77,6 +77,7 @@ TAKES: dict[str, set[str]] = {
     "escape_char": NO_BYTE,
     "comment": {"none", *BYTES, "digits"},
     "lineterminator": {"none", *BYTES, "digits"},
+    "plain_nan": FLAG,
     "line_end": {"none", *BYTES, "digits"},
     "header": {"none", "true", "false", *FROM_ZERO, "list of numbers", "pair", "range"},
     "names": NONE | {"empty dict"},

@@ -1,7 +1,8 @@
-"""Tests NaN with signs and payloads, quiet and signaling: arrays and columns keep their bits, text has one `NaN`."""
+"""Tests NaN with signs and payloads, quiet and signaling: arrays, columns and texts keep their bits."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from typing import Any
 
@@ -150,42 +151,106 @@ def test_columns_and_their_exports_keep_the_bits(dtype: str) -> None:
 
 QUIET = {"f4": 0x7FC00000, "f8": 0x7FF8000000000000}
 SIGN = {"f4": 1 << 31, "f8": 1 << 63}
-WORDS = b"nan\nNaN\n+nan\n-nan\n-NAN\n1.5\n"
+PLAIN = "nan NaN +nan -nan -NAN 1.5"
+PAYLOADS = "NaN(0x0) nan(0x1) +NAN(0X1f) -nan(0x0003FFFF) sNaN(0x1) -SNAN(0xa) NaN(0x3fffff)"
+INVALID = "snan snan(0x0) nan() nan(0x) nan(1) nan(0xg) nan(0x1 nan0x1) nanx(0x1) ssnan(0x1) - (0x1) nan(0x1)1"
+TOO_LARGE = {"f4": "nan(0x400000)", "f8": "nan(0x8000000000000) nan(0x10000000000000001)"}
 
 
 def expected_words(dtype: str) -> list[int]:
-    """Bits of `WORDS`: the quiet NaN without a payload, with the sign of the text."""
-    quiet, negative = QUIET[dtype], QUIET[dtype] | SIGN[dtype]
-    return [quiet, quiet, quiet, negative, negative, int(bits_of(np.array([1.5], dtype))[0])]
+    """Bits of `PLAIN` and `PAYLOADS`."""
+    quiet, sign = QUIET[dtype], SIGN[dtype]
+    signaling = quiet ^ {"f4": 1 << 22, "f8": 1 << 51}[dtype]
+    plain = [quiet, quiet, quiet, quiet | sign, quiet | sign, int(bits_of(np.array([1.5], dtype))[0])]
+    payloads = [quiet, quiet | 1, quiet | 0x1F, quiet | sign | 0x3FFFF, signaling | 1, signaling | sign | 10]
+    return [*plain, *payloads, quiet | 0x3FFFFF]
+
+
+def text_of(words: str, times: int = 1) -> bytes:
+    return ("\n".join(words.split(" ")) + "\n").encode() * times
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_the_text_of_a_nan_has_a_sign_alone(dtype: str) -> None:
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_the_text_of_a_nan_has_its_bits(dtype: str, decimal: str) -> None:
+    text = text_of(f"{PLAIN} {PAYLOADS}".replace(".", decimal))
     for context in contexts():
-        table = headrace.read_csv(WORDS, header=False, dtypes=FLOATS[dtype], context=context)
+        table = headrace.read_csv(text, sep=";", header=False, dtypes=FLOATS[dtype], decimal=decimal, context=context)
         assert bits_of(table[0].to_numpy()).tolist() == expected_words(dtype)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_other_words_are_no_nan(dtype: str) -> None:
+    words = f"{INVALID} {TOO_LARGE[dtype]}"
+    for context in contexts():
+        table = headrace.read_csv(text_of(words), header=False, dtypes=FLOATS[dtype], on_error="null", context=context)
+        assert table[0].null_count == len(words.split(" "))
+
+
+def test_a_payload_is_text_unless_the_type_is_given() -> None:
+    """Inference takes the words of earlier versions, before and after numbers."""
+    for words in (PAYLOADS, f"1.5 {PAYLOADS}", f"{PAYLOADS} 1.5", "1.5 " * 9000 + PAYLOADS):
+        for context in contexts():
+            column = headrace.read_csv(text_of(words), header=False, context=context)[0]
+            assert (column.type, column.to_pylist()) == ("string", words.split(" "))
 
 
 @pytest.mark.fibers
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_kernels_read_the_same_nan(dtype: str) -> None:
-    table, _ = read_on_fibers(WORDS * 20, header=False, dtypes=FLOATS[dtype])
+    text = text_of(f"{PLAIN} {PAYLOADS}", 20)
+    table, _ = read_on_fibers(text, header=False, dtypes=FLOATS[dtype])
     assert table is not None
     assert bits_of(table[0].to_numpy()).tolist() == expected_words(dtype) * 20
 
 
+@pytest.mark.fibers
+def test_kernels_find_the_same_words_invalid_and_infer_text() -> None:
+    words = f"{INVALID} {TOO_LARGE['f8']}"
+    table, _ = read_on_fibers(text_of(words), header=False, dtypes="float64", on_error="null")
+    assert table is not None
+    assert table[0].null_count == len(words.split(" "))
+    inferred, _ = read_on_fibers(text_of(f"1.5 {PAYLOADS}"), header=False)
+    assert inferred is not None
+    assert inferred[0].to_pylist() == f"1.5 {PAYLOADS}".split(" ")
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_a_written_nan_loses_sign_and_payload(dtype: str) -> None:
-    """All other floats come back to the bit."""
+@pytest.mark.parametrize("writing", [{}, {"sep": "x"}, {"sep": "("}, {"quoting": "all"}, {"null": "NaN"}])
+def test_a_written_nan_comes_back_to_the_bit(dtype: str, writing: dict[str, Any]) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     items = items_of(dtype, 500)
-    text = headrace.write_csv(pyarrow.table({"x": items}))
+    text = headrace.write_csv(pyarrow.table({"x": items}), **writing)
     assert text is not None
-    assert text.count(b"NaN\n") == np.count_nonzero(np.isnan(items))
+    reading = {"null_values": writing["null"]} if "null" in writing else {"sep": writing.get("sep", ",")}
+    back = headrace.read_csv(text, dtypes=FLOATS[dtype], **reading)["x"].to_numpy()
+    assert np.array_equal(bits_of(back), bits_of(items))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_a_plain_nan_has_no_sign_and_no_payload(dtype: str) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    items = items_of(dtype, 500)
+    text = headrace.write_csv(pyarrow.table({"x": items}), plain_nan=True)
+    assert text is not None
+    assert text.split(b"\n").count(b"NaN") == np.count_nonzero(np.isnan(items))
     back = headrace.read_csv(text, dtypes=FLOATS[dtype])["x"].to_numpy()
     expected = bits_of(items).copy()
     expected[np.isnan(items)] = QUIET[dtype]
     assert np.array_equal(bits_of(back), expected)
+
+
+def test_peers_read_a_nan_with_its_sign_alone() -> None:
+    """The quiet NaN without a payload, of either sign, is a float for every peer."""
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    pyarrow_csv = pytest.importorskip("pyarrow.csv")
+    pyarrow = pytest.importorskip("pyarrow")
+    quiet = np.array([QUIET["f8"], QUIET["f8"] | SIGN["f8"], 0], "u8").view("f8")
+    text = headrace.write_csv(pyarrow.table({"x": quiet}))
+    assert text == b"x\nNaN\n-NaN\n0.0\n"
+    assert pandas.read_csv(io.BytesIO(text))["x"].dtype == "float64"
+    assert polars.read_csv(text)["x"].dtype == polars.Float64
+    assert pyarrow_csv.read_csv(io.BytesIO(text))["x"].type == pyarrow.float64()
 
 
 @pytest.mark.fibers

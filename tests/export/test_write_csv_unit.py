@@ -111,9 +111,15 @@ def test_pandas_reads_durations_alike() -> None:
     assert [int(pd.Timedelta(text).value) for text in texts] == nanoseconds
 
 
-def test_every_nan_is_one() -> None:
-    bits = np.array([0x7FF8000000000000, 0xFFF8000000000000, 0x7FF8000000000123, 0xFFF0000000000001], np.uint64)
-    assert text_of(list(bits.view(float)), pa.float64()) == ["NaN"] * 4
+def test_a_nan_has_its_sign_and_payload() -> None:
+    words = [0x7FF8000000000000, 0xFFF8000000000000, 0x7FF8000000000123, 0xFFF0000000000001, 0x7FFFFFFFFFFFFFFF]
+    column = pa.array(np.array(words, np.uint64).view(float))
+    texts = ["NaN", "-NaN", "NaN(0x123)", "-sNaN(0x1)", "NaN(0x7ffffffffffff)"]
+    assert write_csv(pa.table({"a": column}), header=False).decode().split() == texts
+    assert write_csv(pa.table({"a": column}), header=False, plain_nan=True).decode().split() == ["NaN"] * 5
+    assert write_csv(pa.table({"a": column.dictionary_encode()}), header=False).decode().split()[0] == "NaN"
+    half = pa.array(np.array([0x7E00, 0xFE00, 0x7E01, 0x7C01], np.uint16).view(np.float16))
+    assert write_csv(pa.table({"a": half}), header=False).decode().split() == ["NaN", "-NaN", "NaN(0x2000)", "sNaN(0x2000)"]
 
 
 def test_dictionaries_of_any_value() -> None:

@@ -115,6 +115,7 @@ TextOptions text_options(nb::handle given) {
     const auto quoting = nb::cast<std::string>(given.attr("quoting"));
     options.quoting = quoting == "all" ? Quoting::all : quoting == "none" ? Quoting::none : Quoting::minimal;
     options.header = nb::cast<bool>(given.attr("header"));
+    options.plain_nan = nb::cast<bool>(given.attr("plain_nan"));
     return options;
 }
 

@@ -99,6 +99,7 @@ _INT = re.compile(rb"[+-]?[0-9]+")
 _HEX = re.compile(rb"([+-]?)0[xX]([0-9a-fA-F]+)")
 _FLOAT = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _FLOAT_WORD = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
+_NAN_PAYLOAD = re.compile(rb"[+-]?(s?)nan\(0x([0-9a-f]+)\)", re.IGNORECASE)
 _CODE = re.compile(rb"[+-]?0[0-9]|\+[0-9]{7}")
 """Begin of a number with a leading zero, or of a telephone number."""
 
@@ -260,6 +261,9 @@ def _decimal(text: bytes, precision: int, scale: int) -> int | Misfit:
 def _float(text: bytes, bits: int) -> float | Misfit:
     if _FLOAT_WORD.fullmatch(text):
         return float(text)
+    if (found := _NAN_PAYLOAD.fullmatch(text)) is not None:
+        payload = int(found[2], 16)
+        return math.nan if (1 if found[1] else 0) <= payload < 1 << {32: 22, 64: 51}[bits] else Misfit.TYPE
     if not _FLOAT.fullmatch(text):
         return Misfit.TYPE
     value = float(text)

@@ -160,6 +160,8 @@ ODD_FLOATS += [
     "-nan",
     "+nan",
     "nanx",
+    "-nan(0x1)",
+    "sNaN(0x400000)",
 ]
 ODD_FLOATS += [
     "inf",

@@ -1,5 +1,5 @@
 // Formats floats as the shortest decimal text that reads back as the same bits; of several shortest texts, the nearest.
-// The layout is Python's: 1.0, 0.1, 1e+16, 1.5e-07, NaN, inf, -0.0.
+// The layout is Python's: 1.0, 0.1, 1e+16, 1.5e-07, NaN, inf, -0.0. A NaN has the text that parse_real.hpp reads.
 //
 // Source: Raffaello Giulietti, "The Schubfach way to render doubles" (2021). A float v = c 2^q represents
 // all reals nearer to it than to its neighbours. The exponent k is chosen so that this interval is between 1 and 10
@@ -126,7 +126,30 @@ HR_FN u8* write_hundredths(u8* out, T value) {
 
 constexpr usize LONGEST_FLOAT = 26;  // -1.7976931348623157e+308 has 24 bytes
 
-// Overwrites at most 24 bytes after its longest text.
+HR_FN u8* write_hex(u8* out, u64 value) {
+    int shift = 60;
+    while (shift > 0 && value >> shift == 0) shift -= 4;
+    for (; shift >= 0; shift -= 4) *out++ = static_cast<u8>("0123456789abcdef"[value >> shift & 15]);
+    return out;
+}
+
+// Writes NaN, -NaN, NaN(0x1) for a quiet NaN with payload 1, or sNaN(0x1) for a signaling one; always NaN if `plain`.
+template <class T>
+HR_COLD u8* write_nan(u8* out, T value, bool plain) {
+    using Bits = typename FloatFormat<T>::Bits;
+    constexpr Bits QUIET = Bits{1} << (FloatFormat<T>::precision - 2);
+    const Bits bits = bits_as<Bits>(value), payload = bits & (QUIET - 1);
+    const bool quiet = (bits & QUIET) != 0;
+    if (!plain && bits >> (sizeof(T) * 8 - 1) != 0) *out++ = '-';
+    if (!plain && !quiet) *out++ = 's';
+    __builtin_memcpy(out, "NaN(0x", 6);
+    if (plain || (quiet && payload == 0)) return out + 3;
+    out = write_hex(out + 6, payload);
+    *out = ')';
+    return out + 1;
+}
+
+// Writes a value that is not NaN. Overwrites at most 24 bytes after its longest text.
 template <class T>
 HR_FN u8* write_float(u8* out, T value) {
     using Bits = typename FloatFormat<T>::Bits;
@@ -135,10 +158,6 @@ HR_FN u8* write_float(u8* out, T value) {
     const Bits fraction = bits & ((Bits{1} << fraction_bits) - 1);
     const i32 exponent = static_cast<i32>(bits >> fraction_bits) & FloatFormat<T>::infinite_scale;
     const bool negative = bits >> (sizeof(T) * 8 - 1) != 0;
-    if (exponent == FloatFormat<T>::infinite_scale && fraction != 0) {
-        __builtin_memcpy(out, "NaN", 3);
-        return out + 3;
-    }
     *out = '-';
     out += negative;
     if (exponent == FloatFormat<T>::infinite_scale) {

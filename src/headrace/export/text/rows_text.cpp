@@ -111,7 +111,7 @@ inline void RowsText::add_cell(const ColumnView& column, usize number, i64 row) 
     } else if (plan_.plans[number].checked) {
         add_checked(column, number, row);
     } else {
-        u8* const end = write_value(column, row, end_);
+        u8* const end = write_value({column, row, plan_.options.plain_nan}, end_);
         if (end == nullptr) [[unlikely]]
             refuse_value(column, number, row);
         end_ = end;
@@ -129,7 +129,7 @@ void RowsText::add_null() {
 
 void RowsText::add_checked(const ColumnView& column, usize number, i64 row) {
     scratch_.resize(plan_.plans[number].width);
-    const u8* end = write_value(column, row, scratch_.data());
+    const u8* end = write_value({column, row, plan_.options.plain_nan}, scratch_.data());
     if (end == nullptr) [[unlikely]]
         refuse_value(column, number, row);
     add_text({scratch_.data(), end - scratch_.data(), static_cast<i64>(scratch_.size())}, number);

@@ -22,6 +22,7 @@ struct TextOptions {
     bool has_quote = true;
     Quoting quoting = Quoting::minimal;
     bool header = true;
+    bool plain_nan = false;  // every NaN is NaN
 };
 
 // Properties of one column, shared by all workers.

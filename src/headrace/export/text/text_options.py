@@ -36,6 +36,7 @@ _DEFAULTS: dict[str, object] = {
     "null": "",
     "line_end": "\n",
     "comment": None,
+    "plain_nan": False,
     "compression": "infer",
     "context": None,
     "threads": None,
@@ -56,6 +57,8 @@ class TextOptions:
         ``"minimal"``, ``"all"`` or ``"none"``.
     header
         Whether the first record contains the names.
+    plain_nan
+        Whether every NaN is written as ``NaN``.
     """
 
     sep: bytes
@@ -65,6 +68,7 @@ class TextOptions:
     quote: bytes
     quoting: str
     header: bool
+    plain_nan: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +135,7 @@ def _text_options(values: dict[str, object], given: Given) -> TextOptions:
         quote=dialect.quote_char or b"",
         quoting="none" if dialect.quote_char is None else quoting,
         header=given.flag("header"),
+        plain_nan=given.flag("plain_nan"),
     )
     special = set(options.sep + options.line_end + options.quote + b"\r\n")
     if (shared := special & set(options.null)) or (options.comment and options.null.startswith(options.comment)):

@@ -9,15 +9,15 @@ namespace {
 
 // All bytes that the text of a family's values may contain.
 constexpr std::string_view boolean_alphabet = "truefalse", integer_alphabet = "0123456789-";
-constexpr std::string_view real_alphabet = "0123456789+-.einfNa", decimal_alphabet = "0123456789-.";
+constexpr std::string_view real_alphabet = "0123456789+-.einfsNa(x)bcd", decimal_alphabet = "0123456789-.";
 constexpr std::string_view date_alphabet = "0123456789+-:. Zdays", time_alphabet = date_alphabet;
 constexpr std::string_view timestamp_alphabet = date_alphabet, duration_alphabet = date_alphabet;
 constexpr std::string_view text_alphabet, null_alphabet;
 
 template <class T>
-u8* write_boolean_at(const ColumnView& column, i64 row, u8* out) {
-    const i64 at = column.offset + row;
-    const bool set = (column.values[at >> 3] >> (at & 7) & 1) != 0;
+u8* write_boolean_at(const ColumnCell& cell, u8* out) {
+    const i64 at = cell.column.offset + cell.row;
+    const bool set = (cell.column.values[at >> 3] >> (at & 7) & 1) != 0;
     __builtin_memcpy(out, set ? "true\0\0\0" : "false\0\0", 8);
     return out + 5 - set;
 }
@@ -33,13 +33,14 @@ float widen_half(u16 half) {
 }
 
 template <class T>
-u8* write_decimal_at(const ColumnView& column, i64 row, u8* out) {
-    const ColumnFormat& format = *column.format;
+u8* write_decimal_at(const ColumnCell& cell, u8* out) {
+    const ColumnFormat& format = *cell.column.format;
     u64 words[MAX_DECIMAL_WORDS];
     if (format.width == 4) {
-        words[0] = static_cast<u64>(static_cast<i64>(column.value<i32>(row)));
+        words[0] = static_cast<u64>(static_cast<i64>(cell.value<i32>()));
     } else {
-        __builtin_memcpy(words, column.values + (column.offset + row) * format.width, static_cast<usize>(format.width));
+        __builtin_memcpy(words, cell.column.values + (cell.column.offset + cell.row) * format.width,
+                         static_cast<usize>(format.width));
     }
     return write_decimal(out, words, format.decimal_words, format.scale);
 }
@@ -66,48 +67,54 @@ u8* write_date64(i64 milliseconds, u8* out) {
 
 // Each family has a function that writes a value: `write_`, its name in core/types.def, `_at`.
 template <class T>
-u8* write_integer_at(const ColumnView& column, i64 row, u8* out) {
-    if constexpr (std::is_signed_v<T>) return write_signed(out, column.value<T>(row));
-    return write_unsigned(out, column.value<T>(row));
+u8* write_integer_at(const ColumnCell& cell, u8* out) {
+    if constexpr (std::is_signed_v<T>) return write_signed(out, cell.value<T>());
+    return write_unsigned(out, cell.value<T>());
 }
 
 template <class T>
-u8* write_real_at(const ColumnView& column, i64 row, u8* out) {
-    return write_float(out, column.value<T>(row));
+u8* write_real(u8* out, T value, bool plain_nan) {
+    return value == value ? write_float(out, value) : write_nan(out, value, plain_nan);
 }
 
 template <class T>
-u8* write_date_at(const ColumnView& column, i64 row, u8* out) {
-    return write_date(out, column.value<T>(row));
+u8* write_real_at(const ColumnCell& cell, u8* out) {
+    return write_real(out, cell.value<T>(), cell.plain_nan);
 }
 
 template <class T>
-u8* write_time_at(const ColumnView& column, i64 row, u8* out) {
-    const i64 units = column.value<T>(row);
-    return with_unit(column.format->unit, [&]<i64 UNITS>() { return write_time<UNITS>(out, units); });
+u8* write_date_at(const ColumnCell& cell, u8* out) {
+    return write_date(out, cell.value<T>());
 }
 
 template <class T>
-u8* write_timestamp_at(const ColumnView& column, i64 row, u8* out) {
-    const i64 units = column.value<T>(row);
-    const bool instant = column.format->instant;
-    return with_unit(column.format->unit, [&]<i64 UNITS>() { return write_timestamp<UNITS>(out, units, instant); });
+u8* write_time_at(const ColumnCell& cell, u8* out) {
+    const i64 units = cell.value<T>();
+    return with_unit(cell.column.format->unit, [&]<i64 UNITS>() { return write_time<UNITS>(out, units); });
 }
 
 template <class T>
-u8* write_duration_at(const ColumnView& column, i64 row, u8* out) {
-    const i64 units = column.value<T>(row);
-    return with_unit(column.format->unit, [&]<i64 UNITS>() { return write_duration<UNITS>(out, units); });
+u8* write_timestamp_at(const ColumnCell& cell, u8* out) {
+    const i64 units = cell.value<T>();
+    const bool instant = cell.column.format->instant;
+    return with_unit(cell.column.format->unit,
+                     [&]<i64 UNITS>() { return write_timestamp<UNITS>(out, units, instant); });
+}
+
+template <class T>
+u8* write_duration_at(const ColumnCell& cell, u8* out) {
+    const i64 units = cell.value<T>();
+    return with_unit(cell.column.format->unit, [&]<i64 UNITS>() { return write_duration<UNITS>(out, units); });
 }
 
 // Strings are written elsewhere, and nulls have no text.
 template <class T>
-u8* write_text_at(const ColumnView&, i64, u8* out) {
+u8* write_text_at(const ColumnCell&, u8* out) {
     return out;
 }
 
 template <class T>
-u8* write_null_at(const ColumnView&, i64, u8* out) {
+u8* write_null_at(const ColumnCell&, u8* out) {
     return out;
 }
 
@@ -137,16 +144,16 @@ std::string_view value_alphabet(const ColumnFormat& format) {
     }
 }
 
-u8* write_value(const ColumnView& column, i64 row, u8* out) {
-    switch (column.format->kind) {
+u8* write_value(const ColumnCell& cell, u8* out) {
+    switch (cell.column.format->kind) {
 #define HR_TYPE(id, name, bits, family, Value, ...) \
     case ArrowKind::id:                             \
-        return write_##family##_at<Value>(column, row, out);
+        return write_##family##_at<Value>(cell, out);
 #include "core/types.def"
         case ArrowKind::float16:
-            return write_float(out, widen_half(column.value<u16>(row)));
+            return write_real(out, widen_half(cell.value<u16>()), cell.plain_nan);
         case ArrowKind::date64:
-            return write_date64(column.value<i64>(row), out);
+            return write_date64(cell.value<i64>(), out);
         default:
             return out;  // strings and dictionaries are written elsewhere
     }

@@ -17,8 +17,19 @@ usize value_width(const ColumnFormat& format);
 // Returns all bytes that the text of a value may contain.
 std::string_view value_alphabet(const ColumnFormat& format);
 
-// Writes the value of a row that is not null, and returns the end. It returns null for a date or time that no text
-// represents.
-u8* write_value(const ColumnView& column, i64 row, u8* out);
+// A value of a column to be written. `plain_nan`: every NaN is written as NaN, without its sign and payload.
+struct ColumnCell {
+    const ColumnView& column;
+    i64 row;
+    bool plain_nan;
+
+    template <class T>
+    T value() const {
+        return column.value<T>(row);
+    }
+};
+
+// Writes a value that is not null, and returns the end. It returns null for a date or time that no text represents.
+u8* write_value(const ColumnCell& cell, u8* out);
 
 }  // namespace headrace

@@ -45,6 +45,7 @@ def write_csv(
     null: str | bytes = ...,
     line_end: str | bytes = ...,
     comment: str | bytes | None = ...,
+    plain_nan: bool = ...,
     compression: Literal["infer", "gzip", "zstd", "bz2", "xz"] | None = ...,
     context: Context | None = ...,
     threads: int | None = ...,
@@ -62,6 +63,7 @@ def write_csv(
     null: str | bytes = ...,
     line_end: str | bytes = ...,
     comment: str | bytes | None = ...,
+    plain_nan: bool = ...,
     compression: Literal["infer", "gzip", "zstd", "bz2", "xz"] | None = ...,
     context: Context | None = ...,
     threads: int | None = ...,
@@ -78,6 +80,7 @@ def write_csv(
     null: str | bytes = "",
     line_end: str | bytes = "\n",
     comment: str | bytes | None = None,
+    plain_nan: bool = False,
     compression: Literal["infer", "gzip", "zstd", "bz2", "xz"] | None = "infer",
     context: Context | None = None,
     threads: int | None = None,
@@ -86,7 +89,8 @@ def write_csv(
     r"""Write a table as delimited text that `read_csv`, given the types, reads back to the same bits.
 
     The text does not depend on the number of threads. Floats are written as the shortest text of the same bits (``1.0``,
-    ``1e-07``, ``inf``). Every NaN is ``NaN``, without its sign and payload. Timestamps are ``2020-01-31 23:59:58.500``; those
+    ``1e-07``, ``inf``). A NaN is ``NaN``, or ``-NaN`` with a sign. A payload is written as ``NaN(0x7)``, or ``sNaN(0x7)`` of a
+    signaling NaN; `read_csv` reads it in columns whose type is given. Timestamps are ``2020-01-31 23:59:58.500``; those
     with a zone are in UTC and end with ``Z``. Durations are ``1 days 02:03:04``, or ``-1 days +23:59:59`` for minus one second,
     as Python and pandas write them. Binary values are written as their bytes. Fractions of a second have all digits of the unit,
     and are omitted if they are 0.
@@ -118,6 +122,9 @@ def write_csv(
         Line end after each record, 1 to 8 bytes.
     comment
         Comment prefix of the reader; no record is written so that it begins with it.
+    plain_nan
+        Whether every NaN is ``NaN``, without its sign and payload. PyArrow and DuckDB read ``NaN(0x7)``; pandas and Polars take
+        it for text. GPUs make 32-bit NaNs with a payload.
     compression
         ``"gzip"``, ``"zstd"``, ``"bz2"``, ``"xz"`` or None; ``"infer"``: by the path's suffix (``.gz``, ``.zst``, ``.bz2``,
         ``.xz``).
@@ -163,6 +170,7 @@ def write_csv(
         "null": null,
         "line_end": line_end,
         "comment": comment,
+        "plain_nan": plain_nan,
         "compression": compression,
         "context": context,
         "threads": threads,

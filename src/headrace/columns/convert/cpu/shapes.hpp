@@ -9,6 +9,7 @@
 #include "columns/convert/cpu/fast_decimal.hpp"
 #include "columns/convert/cpu/fast_number.hpp"
 #include "columns/convert/cpu/lanes.hpp"
+#include "columns/rules/numbers/parse_real.hpp"
 
 HR_BEGIN_NAMESPACE
 
@@ -36,7 +37,7 @@ struct FloatShape {
         return fast_float<T>({p, n, canonical, point}, out);
     }
     bool general(const u8* p, usize n, T& out) const { return long_float<T>(p, n, canonical, out); }
-    Parse rule(const u8* p, usize n, T& out) const { return parse_float<T>(p, n, out); }
+    Parse rule(const u8* p, usize n, T& out) const { return parse_real<T>(p, n, out); }
 #if defined(HR_ISA_AVX512)
     [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values,
                                           u8 point = '.') const {

@@ -4,6 +4,7 @@
 
 #include "columns/convert/gpu/convert_task.hpp"
 #include "columns/rules/numbers/parse_decimal.hpp"
+#include "columns/rules/numbers/parse_real.hpp"
 #include "columns/rules/special_words.hpp"
 #include "columns/rules/utf8.hpp"
 
@@ -95,7 +96,7 @@ HR_COLD Parse timestamp_by_rule(const ConvertColumn& column, const u8* p, usize 
 template <class T>
 HR_FN Parse float_by_rule(const u8* p, usize n, Int128& out) {
     T value{};
-    const Parse status = parse_float(p, n, value);
+    const Parse status = parse_real(p, n, value);
     out = {bits_as<typename FloatFormat<T>::Bits>(value), 0};
     return status;
 }
