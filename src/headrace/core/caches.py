@@ -61,7 +61,7 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.columns.convert.gpu.column_group._kind_types": "types of the package",
         "headrace.columns.convert.gpu.tuning.*_program": "compile-time constants of the package's own kernels",
         "headrace.columns.convert.gpu.target.*": "compile-time constants of the package's own kernels",
-        "headrace.columns.faults.gpu.fault_list._policies": "outcomes of faults, by a few texts",
+        "headrace.columns.faults.gpu.policies.fault_policies": "outcomes of faults, by a few texts",
         "headrace.columns.faults.rejects.no_rejects": "the empty table of rejects",
         "headrace.core.fast_constructor._constructor": "functions that create values of the package's own classes",
         "headrace.gpu.device.*": "modules and functions of the driver, and properties of GPUs",

@@ -13,6 +13,7 @@ from headrace import _native
 from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.faults.gpu import fault_list, remove_rows
 from headrace.columns.faults.gpu.count_lines import number_lines
+from headrace.columns.faults.rejects import FAULT_KINDS
 from headrace.columns.types import parse_type
 from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -60,7 +61,7 @@ def test_every_kind_of_fault_was_met():
         found = check(data, seed=seed, on_error="reject", schema=types, header=False)
         assert found is not None
         kinds |= set(found.rejects["kind"].to_pylist())
-    assert kinds == set(fault_list.FAULT_KINDS)
+    assert kinds == set(FAULT_KINDS)
 
 
 @pytest.mark.parametrize("seed", range(6))

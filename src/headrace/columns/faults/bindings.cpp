@@ -10,9 +10,8 @@
 #include <span>
 
 #include "columns/faults/faults.hpp"
+#include "columns/faults/gpu/column_tasks.hpp"
 #include "columns/faults/gpu/faulty_records.hpp"
-#include "columns/faults/gpu/patch_task.hpp"
-#include "columns/faults/gpu/remove_task.hpp"
 #include "columns/faults/locate.hpp"
 #include "columns/faults/resolve.hpp"
 #include "columns/faults/sort_faults.hpp"

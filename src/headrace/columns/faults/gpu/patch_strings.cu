@@ -2,7 +2,7 @@
 // together. Each row, and each 16 bytes, search the sorted list of these rows for the distance.
 //
 // Bytes moved: the column once in and once out; a search of the list for each row and each 16 bytes.
-#include "columns/faults/gpu/patch_task.hpp"
+#include "columns/faults/gpu/column_tasks.hpp"
 #include "gpu/block/partition_point.cuh"
 #include "gpu/block/warp.cuh"
 

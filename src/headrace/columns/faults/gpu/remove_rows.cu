@@ -4,7 +4,7 @@
 // write an index for each row.)
 //
 // Bytes moved: the columns once in and once out; a search of the list for each block of 2,048 rows or 4 KiB of strings.
-#include "columns/faults/gpu/remove_task.hpp"
+#include "columns/faults/gpu/column_tasks.hpp"
 #include "gpu/block/partition_point.cuh"
 #include "gpu/block/warp.cuh"
 

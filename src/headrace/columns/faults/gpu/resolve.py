@@ -7,12 +7,14 @@ column of long records.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headrace import _native
 from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
+from headrace.columns.convert.gpu.column_group import ColumnGroupBuffers
 from headrace.columns.convert.gpu.layouts import EMPTY, FAULT, FAULT_DEFERRED
 from headrace.columns.faults.gpu.gather_records import RecordTexts
 from headrace.columns.faults.gpu.patch_strings import patch_strings
@@ -32,6 +34,40 @@ Texts = Callable[[NDArray[np.void]], RecordTexts]
 """Returns the texts of the records of faults, which are sorted by record."""
 See = Callable[[int, int, int, int], None]
 """Receives a field of a kind that its column's guess does not cover: column, kind, record from 0, byte of the source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """The results of a conversion.
+
+    Parameters
+    ----------
+    columns
+        The buffers of its columns.
+    table
+        The kernels' table of these columns.
+    faults
+        The list of faults.
+    totals
+        TOTALS_WORDS words.
+    seen
+        Indices of the records in which kinds were first seen.
+    """
+
+    columns: ColumnGroupBuffers
+    table: DeviceBuffer
+    faults: DeviceBuffer
+    totals: NDArray[np.uint64]
+    seen: NDArray[np.uint64]
+
+    def listed(self, count: int) -> DeviceBuffer:
+        """Return the first `count` faults of the list."""
+        return BufferSlice(self.faults, 0, count * FAULT.itemsize)
+
+    @property
+    def separate(self) -> list[ColumnBuffers]:
+        """The columns one by one."""
+        return self.columns.split()
 
 
 class FieldsOnHost:
@@ -55,22 +91,19 @@ class FieldsOnHost:
         self._source, self._dialect, self._plan = source, dialect, plan
         self._begin, self._see, self._texts = begin, see, texts
 
-    def resolve(
-        self, launcher: Launcher, columns: Sequence[ColumnBuffers], table: DeviceBuffer, rows: int, deferred: NDArray[np.void]
-    ) -> NDArray[np.void]:
+    def resolve(self, launcher: Launcher, conversion: Conversion, deferred: NDArray[np.void]) -> NDArray[np.void]:
         """Store the values of deferred fields, and return those fields that are faults.
 
         Parameters
         ----------
         launcher
             Execution context of the kernels.
-        columns, table
-            The columns in the order of the kernels' table, and that table.
-        rows
-            Number of rows.
+        conversion
+            The conversion that deferred them.
         deferred
             The fields, as the kernels listed them, sorted by record and column.
         """
+        columns, rows = conversion.separate, conversion.columns.rows
         numbers = {column.position: number for number, column in enumerate(columns)}
         values: list[tuple[int, ...]] = []
         faults = []
@@ -98,7 +131,7 @@ class FieldsOnHost:
                 column.nulls += 1 if is_stored else -1
         if values:
             stored = np.array(values, STORED_VALUE)
-            store_values(launcher, table, stored)
+            store_values(launcher, conversion.table, stored)
             for number in np.unique(stored["column"][stored["is_null"] != 0]).tolist():
                 is_null = (stored["column"] == number) & (stored["is_null"] != 0)
                 remove_texts(launcher, columns[number], rows, stored["row"][is_null])

@@ -1,7 +1,7 @@
 // Stores values that the conversion left to the host into their columns, or marks rows as null. One thread per value:
 // there are few.
 #include "columns/convert/gpu/convert_task.hpp"
-#include "columns/faults/gpu/remove_task.hpp"
+#include "columns/faults/gpu/column_tasks.hpp"
 
 using namespace headrace;
 

@@ -15,8 +15,9 @@ from headrace.columns.buffers.source_positions import source_evidence
 from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers, GpuPlan
 from headrace.columns.convert.gpu.layouts import SIGHTINGS, TOTALS_WORDS
 from headrace.columns.convert.gpu.target import GpuTarget
-from headrace.columns.faults.gpu.fault_list import Conversion, FaultList
+from headrace.columns.faults.gpu.fault_list import FaultList
 from headrace.columns.faults.gpu.gather_records import LocatedRecords
+from headrace.columns.faults.gpu.resolve import Conversion
 from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.finish.gpu.finish import LocatedText, locate_on_gpu, number_rows, shrink
 from headrace.columns.infer.infer_gpu import Inference

@@ -1,5 +1,5 @@
-// Declares the arguments of the kernels that remove rows from columns (remove_rows.cu) and store single values
-// (store_values.cu). Pointers are to device memory.
+// Declares the arguments of the kernels that remove rows from columns (remove_rows.cu), store single values
+// (store_values.cu) and replace texts in a string column (patch_strings.cu). Pointers are to device memory.
 #pragma once
 
 #include "core/cpu/portable.hpp"
@@ -40,6 +40,24 @@ struct StoredValue {
     u64 low, high;  // the value; its first bytes count, as many as the column's width
     u32 column;     // index in the table
     u32 is_null;
+};
+
+// Row rows[k] receives bytes [ends[k], ends[k + 1]) of `texts`. shifts[k]: distance, modulo 2^64, by which texts move
+// that follow exactly k such rows; shifts[count]: the total.
+struct PatchTask {
+    const u64* rows;  // row indices, ascending
+    u64 count;
+    const u64* ends;
+    const u8* texts;
+    u64* shifts;
+    const u8* offsets;  // before
+    u8* offsets_to;
+    const u8* bytes;  // before
+    u8* bytes_to;
+    u32* validity;  // set to 1 for rows that receive a text
+    u64 length;     // rows of the column
+    u32 width;      // bytes of an offset
+    u32 width_to;
 };
 
 HR_END_NAMESPACE
