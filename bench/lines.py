@@ -1,6 +1,6 @@
-"""Plots rates by the number of threads, or by the number of items, as lines.
+"""Plots rates by the number of threads, of items or of bytes, as lines.
 
-usage: python -m bench.lines threads|sorts RESULTS.json OUT.svg
+usage: python -m bench.lines threads|files|sorts|primitives RESULTS.json OUT.svg
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from bench.read.plot import COLOURS, STYLE
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 300, 48, 150, 40, 46
-CUB = "#d08a2e"
+PEER = "#d08a2e"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,38 @@ def threads(results: Mapping[str, Any]) -> Plot:
     return Plot(f"GB/s of text to typed columns: {found['case']}, {size}, page cache warm", "threads", ticks, lines)
 
 
+def files(results: Mapping[str, Any]) -> Plot:
+    """Return the rates of first reads by the size of the file, beside the best peer of each size."""
+    cases: dict[str, dict[float, dict[str, float]]] = {}
+    for found in results["results"]:
+        timed = {row["contender"]: row["first"] for row in found["rows"] if row["contender"] in COLOURS and "first" in row}
+        cases.setdefault(found["case"], {})[found["file_bytes"]] = timed
+    lines = {}
+    for (case, sizes), dash in zip(cases.items(), ("", "7 3", "2 3"), strict=True):
+        ours = {size: timed.pop("headrace") for size, timed in sizes.items()}
+        lines[f"headrace, {case}"] = Line(ours, COLOURS["headrace"], dash)
+        lines[f"best peer, {case}"] = Line({size: max(timed.values()) for size, timed in sizes.items()}, PEER, dash)
+    ticks = {size: f"{size / 1e9:.1f} GB" for size in next(iter(cases.values()))}
+    return Plot("GB/s of text to typed columns: import and first read, page cache warm", "bytes of the file", ticks, lines)
+
+
+def primitives(results: Mapping[str, Any]) -> Plot:
+    """Return the rates of scan, reduce and select by the number of items, by the call, beside CUB."""
+    lines = {
+        f"{name}, {what}": Line({row["n"]: row[key] for row in results["rows"] if row["what"] == what}, colour, dash)
+        for name, key, colour in (("headrace", "call", COLOURS["headrace"]), ("CUB", "cub_call", PEER))
+        for what, dash in (("scan", ""), ("reduce", "7 3"), ("select", "2 3"))
+    }
+    ticks = {n: f"2^{n.bit_length() - 1}" for n in sorted({row["n"] for row in results["rows"]})}
+    return Plot("G items/s: uint32 on a GPU, by the call", "items", ticks, lines)
+
+
 def sorts(results: Mapping[str, Any]) -> Plot:
     """Return the rates of sorts of uniform keys by their number, by the call and by the kernel, beside CUB."""
     rows = [row for row in results["rows"] if row["type"] == "u32" and row["data"] == "uniform"]
     lines = {
         f"{name}, {how}": Line({row["n"]: row[prefix + how] for row in rows}, colour, dash)
-        for name, prefix, colour in (("headrace", "", COLOURS["headrace"]), ("CUB", "cub_", CUB))
+        for name, prefix, colour in (("headrace", "", COLOURS["headrace"]), ("CUB", "cub_", PEER))
         for how, dash in (("kernel", ""), ("call", "5 3"))
     }
     powers = {row["n"]: f"2^{n.bit_length() - 1}" for row in rows if (n := row["n"]) & (n - 1) == 0}
@@ -119,8 +145,8 @@ def main(arguments: Sequence[str]) -> None:
     kind, name, target = arguments
     results = json.loads(Path(name).read_text())
     machine = results["machine"]
-    where = machine["gpu"] if kind == "sorts" else f"{machine['cores']} cores"
-    plots = {"threads": threads, "sorts": sorts}
+    where = machine["gpu"] if kind in ("sorts", "primitives") else f"{machine['cores']} cores"
+    plots = {"threads": threads, "files": files, "sorts": sorts, "primitives": primitives}
     Path(target).write_text(picture(plots[kind](results), where))
 
 

@@ -12,7 +12,7 @@ class Sniffed:
 
     Parameters
     ----------
-    sep, quote_char, double_quote, lenient_quotes, strict_quotes, escape_char, comment, skip_initial_space
+    sep, quote_char, double_quote, lenient_quotes, strict_quotes, escape_char, comment, skip_initial_space, strip
         As in `read_csv`.
     lineterminator
         As in `read_csv`: None for any of LF, CR LF and CR.
@@ -53,6 +53,7 @@ class Sniffed:
     comment: str | None
     lineterminator: str | None
     skip_initial_space: bool
+    strip: bool
     line_ends: tuple[str, ...]
     header: bool | tuple[int, ...]
     skip_rows: int
@@ -74,8 +75,8 @@ class Sniffed:
 
     @property
     def options(self) -> dict[str, object]:
-        """Keywords for `read_csv`; policies and ``null_values="auto"`` only if the sample needs them."""
-        values = {name: getattr(self, name) for name in (*OPTIONS, *POLICIES)}
+        """Keywords for `read_csv`; `strip`, policies and ``null_values="auto"`` only if the sample needs them."""
+        values = {name: getattr(self, name) for name in (*OPTIONS, *SELDOM, *POLICIES)}
         values["null_values"] = "auto" if self.null_values else ()
         return {name: value for name, value in values.items() if name in OPTIONS or value}
 
@@ -102,3 +103,6 @@ OPTIONS = (
     "skip_rows",
 )
 """Options of `read_csv` that are always proposed."""
+
+SELDOM = ("strip",)
+"""Options of the dialect that are proposed only if they are set."""

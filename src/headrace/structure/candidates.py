@@ -59,8 +59,9 @@ def candidates(text: bytes, fixed: Fixed) -> list[Dialect]:
 def variants(text: bytes, dialect: Dialect, fixed: Fixed, *, malformed: bool) -> list[Dialect]:
     """Return variants of `dialect` for which the text gives evidence, alone and combined.
 
-    The variants are: a backslash as escape, spaces after separators skipped, and lenient quotes if some quotes are malformed. A
-    dialect without quotes is also varied with quotes: it may lead only because the text's quotes are escaped or malformed.
+    The variants are: a backslash as escape, spaces after separators or around fields skipped, and lenient quotes if some quotes
+    are malformed. A dialect without quotes is also varied with quotes: it may lead only because the text's quotes are escaped or
+    malformed.
     """
     options = {name: getattr(dialect, name) for name in Dialect.__slots__}
     if dialect.quote_char is not None or "quote_char" in fixed:
@@ -77,6 +78,8 @@ def _varied(text: bytes, options: Options, fixed: Fixed, malformed: bool) -> Ite
         changes.append({"escape_char": b"\\"})
     if "skip_initial_space" not in fixed and sep != b" " and _spaced(text, sep, quote):
         changes.append({"skip_initial_space": True})
+    if "strip" not in fixed and fixed.get("skip_initial_space", True) and sep != b" " and _padded(text, sep, quote):
+        changes.append({"strip": True})
     if "lenient_quotes" not in fixed and malformed:
         changes.append({"lenient_quotes": True})
     for size in range(1, len(changes) + 1):
@@ -86,6 +89,11 @@ def _varied(text: bytes, options: Options, fixed: Fixed, malformed: bool) -> Ite
 def _spaced(text: bytes, sep: bytes, quote: bytes) -> bool:
     """Return whether spaces seem to belong to separators: before a quote, or after at least half of the separators."""
     return (quote != b"" and sep + b" " + quote in text) or 2 * text.count(sep + b" ") >= text.count(sep)
+
+
+def _padded(text: bytes, sep: bytes, quote: bytes) -> bool:
+    """Return whether spaces seem to end fields: after a closing quote, or before at least half of the separators."""
+    return (quote != b"" and quote + b" " + sep in text) or 0 < text.count(sep) <= 2 * text.count(b" " + sep)
 
 
 def _valid(several: Iterable[Options]) -> Iterator[Dialect]:

@@ -171,6 +171,52 @@ def test_initial_space():
     assert not sniff(b"a,b\n1,x y\n2, z\n").skip_initial_space
 
 
+@pytest.mark.parametrize(
+    ("text", "types"),
+    [
+        (b"a , b , c\n1 , x , 2\n3 , y , 4\n", ["int64", "string", "int64"]),
+        (b"a  |b  |c\n1  |xx |2\n30 |y  |4\n", ["int64", "string", "int64"]),
+        (b'a , b\n"x" , 1\n"y, z" , 2\n', ["string", "int64"]),  # a space after a closing quote
+    ],
+)
+def test_fields_padded_on_both_sides(text, types):
+    found = sniff(text)
+    assert (found.strip, list(found.schema.values())) == (True, types)
+    assert found.options["strip"] is True
+    headrace.read_csv(text, **found.options).report.check()
+    assert [str(kind) for kind in headrace.read_csv(text, dialect="auto").schema.values()] == types
+
+
+@pytest.mark.parametrize("text", [b"a, b\n1, 2\n", b"a,b\nx ,y\nu,v\nw,s\n", b"a\nx \n", b"said \nyes , no\nhm\nso\n"])
+def test_strip_is_not_proposed(text):
+    found = sniff(text)
+    assert not found.strip
+    assert "strip" not in found.options
+    headrace.read_csv(text, **found.options).report.check()
+
+
+def test_given_options_about_spaces_are_kept():
+    padded = b"a , b , c\n1 , x , 2\n"
+    assert not sniff(padded, skip_initial_space=False).strip
+    assert not sniff(padded, strip=False).strip
+    assert sniff(b"a,b\n1,2\n", strip=True).strip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"title\nThe 3 bears\nThe 7 dwarfs\n",  # another number of words
+        b"Best of years\nBest of 2019\nBest of 2020\n",  # a sentence
+        b"the 3 bears\nthe 7 dwarfs\nthe 5 wives\n",  # no names
+        b"first given last\nJohn Q Smith\nMary A Brown\n",  # no column of values
+        b"name age city\nAnn 30 Rome\n",  # one record
+        b"said what when\nwell, yes no\noh, 3 hm\nno, 4 so\nyes, 5 at\n",  # marks in the words
+    ],
+)
+def test_words_between_spaces_that_are_no_table(text):
+    assert sniff(text).sep != " "
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_line_ends(end):
     found = sniff(f"a;b{end}1;2{end}".encode())

@@ -154,6 +154,7 @@ def _sniffed(sample: Sample, ranked: list[RankedDialect], chosen: _Candidate, wi
         comment=_text_or_none(dialect.comment),
         lineterminator=_text_or_none(dialect.lineterminator),
         skip_initial_space=dialect.skip_initial_space,
+        strip=dialect.strip,
         line_ends=tuple(_text(end) for end, count in count_line_ends(sample.text).items() if count),
         header=begin.header,
         header_reason=begin.reason,

@@ -13,7 +13,7 @@ from headrace.api.options.csv_options import CsvOptions, Keywords, parse_one, pa
 from headrace.api.options.keywords import AUTO
 from headrace.api.options.table import DEFAULTS
 from headrace.api.sniff.propose import Wishes, propose
-from headrace.api.sniffed import OPTIONS, POLICIES, Sniffed
+from headrace.api.sniffed import OPTIONS, POLICIES, SELDOM, Sniffed
 from headrace.core.context import Context, context_of
 from headrace.core.errors import EmptyInputError, OptionError, shown
 from headrace.core.options import flag, positive
@@ -74,11 +74,13 @@ def sniff_csv(
     values: how regular the records are, and how much their fields look like values. A whole time, date, address or link scores
     higher than its parts. The score of a dialect that leaves lines out is halved if another dialect reads every line. At equal
     scores the more usual dialect is proposed: comma before tab, semicolon, bar and others; double quotes; no escape; no comment.
+    Words between single spaces are columns if every record has as many, at least three, and a column holds values.
 
     A proposal is checked by a read of its own sample, and gets the options that the read needs.
 
     - Records of another width: ``short_records="null"``; ``long_records`` is ``"widen"`` if most records are too long, else
       ``"truncate"``.
+    - Fields padded before separators, or after closing quotes: ``strip=True``.
     - Malformed quotes: ``lenient_quotes=True``, or no quotes.
     - Titles, pairs and padded lines before the table are a preamble. Notes after it are a footer if the sample is the whole
       text.
@@ -112,7 +114,7 @@ def sniff_csv(
 
 
 _DIALECT = tuple(field.name for field in fields(Dialect))
-_FOUND = frozenset(OPTIONS) - {"double_quote", "strict_quotes"}
+_FOUND = frozenset((*OPTIONS, *SELDOM)) - {"double_quote", "strict_quotes"}
 _DEFAULTS = {
     name: AUTO if name in _FOUND else DEFAULTS[name]
     for name in (*_DIALECT, "header", "skip_rows", "compression", "encoding", "glob")

@@ -38,6 +38,9 @@ _LINES_LEFT_OUT = 0.5
 _LOOKS_LIKE_VALUES = 0.95
 _LOOKS_LIKE_A_TABLE = 0.5
 _TORN = 0.1
+_COLUMNS_OF_WORDS = 3
+_RECORDS_OF_WORDS = 3
+"""Least number of columns and of records of a table of words between single spaces."""
 _LIST = 0.6
 
 # Values by their appearance; a column type for them need not exist.
@@ -56,6 +59,7 @@ _VALUE = re.compile(
 _TWO_NUMBERS = re.compile(rb"[-+]?\d+,\d+")
 _MARKS, _DATES = (ord("."), None), DateForms()
 _WORD = re.compile(rb"[A-Za-z\x80-\xff]")
+_NAME = re.compile(rb"[A-Za-z_\x80-\xff%#][\w\x80-\xff%#./()\[\]-]*")
 _UNCLEAN = re.compile(rb"[;\t|\x00-\x1f]|(?<!\S),|,(?! )|\S:\S|\A['\"]|['\"]\Z")
 _LISTED = re.compile(rb"[^\s,;|\"']+(?:([,;|])[^\s,;|\"']+)(?:\1[^\s,;|\"']+)*")
 
@@ -193,7 +197,7 @@ def type_score(layout: SampleLayout, regular: Regularity) -> float:
     records = range(regular.first, regular.end)
     step = max(1, len(records) // _RECORDS_JUDGED)
     sole = regular.width == 1
-    weak = layout.dialect.sep in WEAK_SEPARATORS and not sole
+    weak = layout.dialect.sep in WEAK_SEPARATORS and not sole and not _is_table_of_words(layout, regular)
     # If a first record splits like the parts of whole values and is none itself, it names them: the split is intended.
     forms = [] if sole else tearing_forms(layout.dialect.sep, layout.dialect.quote_char)
     if regular.first == 0 and layout.widths[:1] == [regular.width] and not _torn(layout, 0, forms):
@@ -210,6 +214,27 @@ def type_score(layout: SampleLayout, regular: Regularity) -> float:
     return total / count if count else 0.0
 
 
+def _is_table_of_words(layout: SampleLayout, regular: Regularity) -> bool:
+    """Return whether words between single spaces are columns: ``name age city`` over ``Ann 30 Rome``.
+
+    Every record then has the same three fields or more. A column of values is below a name that is none. The names are different
+    words, and not the beginning of a sentence such as ``Best years``.
+    """
+    if layout.dialect.sep != b" " or regular.first or regular.width < _COLUMNS_OF_WORDS or layout.unclosed:
+        return False
+    if not _RECORDS_OF_WORDS <= len(layout.widths) == regular.steady:
+        return False
+    names = layout.fields(0)
+    if len(set(names)) < len(names) or not all(_NAME.fullmatch(name) for name in names) or _is_sentence(names):
+        return False
+    rows = [layout.fields(record) for record in range(1, len(layout.widths), max(1, len(layout.widths) // _RECORDS_JUDGED))]
+    return all(map(all, rows)) and any(all(map(is_value, column)) for column in zip(*rows, strict=True))
+
+
+def _is_sentence(words: Sequence[bytes]) -> bool:
+    return words[0][:1].isupper() and all(word.islower() for word in words[1:])
+
+
 def _torn(layout: SampleLayout, record: int, forms: Sequence[re.Pattern[bytes]]) -> set[int]:
     """Return the fields of a record that are parts of a whole value."""
     first, start = layout.firsts[record], layout.starts[record]
@@ -223,7 +248,7 @@ def _worth(field: bytes, dialect: Dialect, weak: bool, sole: bool) -> float:
 
     If the separator occurs in ordinary text (`weak`), a word proves nothing; nor does ``1,5`` in a `sole` column.
     """
-    text = field.lstrip(b" ") if dialect.skip_initial_space else field
+    text = field.strip(b" ") if dialect.strip else field.lstrip(b" ") if dialect.skip_initial_space else field
     quote = dialect.quote_char
     quoted = quote is not None and len(text) >= 2 and text.startswith(quote) and text.endswith(quote)
     text = text[1:-1] if quoted else text
