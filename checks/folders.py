@@ -30,7 +30,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "index/sorted_map": (".", "cpu", "gpu"),
     "index/hash_map": ("cpu", "gpu", "."),
     "query": ("find",),
-    "query/find": ("pattern", "cpu", "gpu", "."),
+    "query/find": ("pattern", "cpu", "gpu", "paper", "."),
     "api": (".", "options", "load", "sniff", "read", "scan"),
     "cli": ("common", "view", "report", "bench", "."),
 }
