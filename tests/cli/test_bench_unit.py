@@ -141,10 +141,10 @@ def test_misuse(words: list[str], message: str, capsys: pytest.CaptureFixture[st
 
 
 def test_a_wrong_answer_ends_the_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headrace.count", lambda *_given: 0)
-    monkeypatch.setattr("headrace.find", lambda text, _pattern: text[:1])
+    monkeypatch.setattr("headrace.count", lambda *_given, **_options: 0)
+    monkeypatch.setattr("headrace.find", lambda text, _pattern, **_options: text[:1])
     shown = run(capsys, "paper", "string-matching", "--quick", code=1)
-    assert "find of 4 bytes: another answer than the reference; it was not timed" in shown[1]
+    assert "find of 4 bytes, method default: another answer than the reference; it was not timed" in shown[1]
 
 
 def test_other_commands_import_no_experiment() -> None:
