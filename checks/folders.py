@@ -30,9 +30,9 @@ ORDER: dict[str, tuple[str, ...]] = {
     "index/sorted_map": (".", "cpu", "gpu"),
     "index/hash_map": ("cpu", "gpu", "."),
     "query": ("find",),
-    "query/find": ("pattern", "cpu", "gpu", "."),
+    "query/find": ("pattern", "cpu", "gpu", "paper", "."),
     "api": (".", "options", "load", "sniff", "read", "scan"),
-    "cli": ("common", "view", "report", "."),
+    "cli": ("common", "view", "report", "bench", "."),
 }
 """Folders of a stage (or of a folder in it), lowest first. To add a folder: its name, at its place."""
 

@@ -114,6 +114,7 @@ TAKES: dict[str, set[str]] = {
     "path_or_file": {"none", "text", "surrogate", "digits", "text True", "text None", "numpy text"},
     "null": NULL,
     "strategy": NONE,
+    "method": NONE,
     "out": NONE,
     "range": NONE,
     "splitters": NONE,

@@ -89,3 +89,16 @@ def test_many_patterns() -> None:
             np.testing.assert_array_equal(found.patterns.to_numpy(), hits.patterns)
             np.testing.assert_array_equal(headrace.count_any(given, prepared).to_numpy(), headrace.count_any(text, prepared))
     assert headrace.count_any(DeviceArray.from_host(np.empty(0, np.uint8)), [b"a"]).to_numpy().tolist() == [0]
+
+
+@pytest.mark.parametrize("method", ["crk", "drk", "drk-wom-32", "drk-wom-64", "hrk", "drk-2s", "rabin-karp"])
+def test_published_methods(method: str) -> None:
+    for letters, length in ((2, 1), (2, 7), (2, 32), (256, 4), (26, 300), (4, 1000), (4, 50_000)):
+        if length > {"drk-wom-32": 32, "drk-wom-64": 32, "hrk": 1024}.get(method, length):
+            continue
+        pattern = symbols(letters, length, 1).tobytes()
+        text = planted(symbols(letters, 300_000 + length), pattern, [0, 8192 - length, 8191, 250_000, 300_000])
+        given = DeviceArray.from_host(np.frombuffer(text, np.uint8))
+        positions = expected(text, pattern, True)
+        assert headrace.find(given, pattern, method=method).to_numpy().tolist() == positions
+        assert headrace.count(given, pattern, method=method) == len(positions)

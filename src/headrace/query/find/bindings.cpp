@@ -5,7 +5,9 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 
+#include <cstring>
 #include <span>
+#include <stdexcept>
 #include <tuple>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "query/find/cpu/find_any.hpp"
 #include "query/find/cpu/replace.hpp"
 #include "query/find/gpu/find_task.hpp"
+#include "query/find/paper/rabin_karp.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -49,6 +52,40 @@ std::optional<u64> first_pattern_at(const FindPattern& pattern, const TextAt& te
     const FindResources resources{choose_isa(isa), threads};
     const LongCall call;
     return first_pattern(pattern, text_at(text), resources);
+}
+
+Fingerprint fingerprint_in(const nb::bytes& fields) {
+    if (fields.size() != sizeof(Fingerprint)) throw std::invalid_argument("these are no fields of a Fingerprint");
+    Fingerprint print;
+    std::memcpy(&print, fields.c_str(), sizeof(print));
+    return print;
+}
+
+nb::bytes fields_of(const Fingerprint& print) { return nb::bytes(&print, sizeof(print)); }
+
+// Form, fields of the fingerprint, and whether one thread searches.
+using RabinKarpGiven = std::tuple<u32, nb::bytes, bool>;
+
+RabinKarpSearch search_of(const RabinKarpGiven& given) {
+    const auto& [form, fields, is_serial] = given;
+    return {static_cast<FingerprintForm>(form), fingerprint_in(fields), is_serial};
+}
+
+u64 rabin_karp_count_at(const FindPattern& pattern, const TextAt& text, const RabinKarpGiven& given, unsigned threads) {
+    const RabinKarpSearch search = search_of(given);
+    const LongCall call;
+    return rabin_karp_count(pattern, text_at(text), search, threads);
+}
+
+// `allocate`: function that allocates memory for a number of positions and returns its address.
+void rabin_karp_positions_at(const FindPattern& pattern, const TextAt& text, const RabinKarpGiven& given,
+                             const nb::callable& allocate, unsigned threads) {
+    const RabinKarpSearch search = search_of(given);
+    const LongCall call;
+    const auto address = [&](u64 count) {
+        return with_gil([&] { return reinterpret_cast<u64*>(nb::cast<std::uintptr_t>(allocate(count))); });
+    };
+    rabin_karp_positions(pattern, text_at(text), search, address, threads);
 }
 
 // `allocate`: function that allocates memory for a number of bytes and returns its address.
@@ -124,6 +161,22 @@ void bind_find(nb::module_& m) {
                                   bytes_of(set.patterns()), bytes_of(set.bytes()));
         });
     register_layouts<WindowEntry, PatternBytes, PatternTable>();
+    register_layouts<Fingerprint>();
+    m.def(
+        "character_code",
+        [](const FindPattern& pattern, const nb::bytes& sample) {
+            return fields_of(code_for(pattern, {sample.c_str(), sample.size()}));
+        },
+        "pattern"_a, "sample"_a);
+    m.def(
+        "fingerprint",
+        [](const FindPattern& pattern, u32 form, const nb::bytes& code) {
+            return fields_of(fingerprint_of(pattern, static_cast<FingerprintForm>(form), fingerprint_in(code)));
+        },
+        "pattern"_a, "form"_a, "code"_a);
+    m.def("rabin_karp_count", &rabin_karp_count_at, "pattern"_a, "text"_a, "search"_a, "threads"_a);
+    m.def("rabin_karp_positions", &rabin_karp_positions_at, "pattern"_a, "text"_a, "search"_a, "allocate"_a,
+          "threads"_a);
     m.def("patterns_positions", &patterns_positions_at, "patterns"_a, "text"_a, "allocate"_a, "threads"_a);
     m.def("patterns_counts", &patterns_counts_at, "patterns"_a, "text"_a, "counts"_a, "threads"_a);
     m.def("pattern_positions", &pattern_positions_at, "pattern"_a, "text"_a, "overlapping"_a, "allocate"_a, "threads"_a,

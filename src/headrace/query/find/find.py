@@ -12,12 +12,23 @@ from headrace import _native
 from headrace.arrays.arrays import Array
 from headrace.arrays.placement import empty_like
 from headrace.core.context import Context, context_of
-from headrace.core.options import flag
+from headrace.core.errors import OptionError
+from headrace.core.options import choice, flag
+from headrace.query.find.paper.find_by_method import MethodSearch
+from headrace.query.find.paper.methods import NAMES
 from headrace.query.find.pattern.pattern import prepared
 from headrace.query.find.text import text_of
 
 
-def find(text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: bool = False, context: Context | None = None) -> Any:
+def find(
+    text: Any,
+    pattern: Any,
+    *,
+    overlapping: bool = True,
+    ignore_case: bool = False,
+    method: str | None = None,
+    context: Context | None = None,
+) -> Any:
     """Return all positions of a pattern in a text of bytes.
 
     Parameters
@@ -32,6 +43,11 @@ def find(text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: bool
         or after it.
     ignore_case
         Whether ASCII letters match in either case.
+    method
+        A published method for comparisons (Ashkiani 2017, chapter 2), None for the fastest search. ``"rabin-karp"`` chooses
+        ``"drk-wom-32"``, ``"drk-wom-64"`` or ``"drk-2s"`` by the length of the pattern and the alphabet. Others are ``"drk"``,
+        ``"crk"``, ``"hrk"`` (patterns of up to 1,024 bytes), and the serial ``"srk"`` (on the CPU only). Hits may overlap, and
+        case counts. ``"crk"`` needs 16 bytes of GPU memory for each byte of the text.
     context
         Threads, instruction set and memory that may be used, and the GPU to which a text in host memory is copied.
 
@@ -44,7 +60,8 @@ def find(text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: bool
     Raises
     ------
     OptionError
-        The pattern is empty, or an argument has another type or gaps between its bytes.
+        The pattern is empty, or an argument has another type or gaps between its bytes. There is no such method, or it does not
+        take this pattern or `overlapping` and `ignore_case`.
     MemoryLimitError
         The positions exceed the context's limit. On a GPU an eighth of the text is needed in addition. So are 28 bytes for each
         hit, if hits may not overlap and the pattern can overlap itself.
@@ -55,11 +72,16 @@ def find(text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: bool
     array([0, 7], dtype=uint64)
     >>> find(b"Nana", b"ana", ignore_case=True), find(b"aaaa", b"aa", overlapping=False)
     (array([1], dtype=uint64), array([0, 2], dtype=uint64))
+    >>> find(b"abracadabra", b"abra", method="drk-2s")
+    array([0, 7], dtype=uint64)
     """
     wanted, overlapping = prepared(pattern, ignore_case), flag("overlapping", overlapping)
     context = context_of(context)
     budget = context.new_budget()
     source = text_of(text, context, budget)
+    if method is not None:
+        _check_method(method, overlapping)
+        return MethodSearch(method, source, wanted, context, budget).positions()
     if source.device.kind != "cpu":
         from headrace.query.find.gpu.find_gpu import positions_on_gpu  # needs cuda-core
 
@@ -75,12 +97,20 @@ def find(text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: bool
     return result[0].owner
 
 
-def count(text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: bool = False, context: Context | None = None) -> int:
+def count(
+    text: Any,
+    pattern: Any,
+    *,
+    overlapping: bool = True,
+    ignore_case: bool = False,
+    method: str | None = None,
+    context: Context | None = None,
+) -> int:
     """Return the number of positions that `find` returns, without storing them.
 
     Parameters
     ----------
-    text, pattern, overlapping, ignore_case, context
+    text, pattern, overlapping, ignore_case, method, context
         As in `find`. Note that ``bytes.count`` counts hits that do not overlap.
 
     Raises
@@ -97,6 +127,9 @@ def count(text: Any, pattern: Any, *, overlapping: bool = True, ignore_case: boo
     context = context_of(context)
     budget = context.new_budget()
     source = text_of(text, context, budget)
+    if method is not None:
+        _check_method(method, overlapping)
+        return MethodSearch(method, source, wanted, context, budget).count()
     if source.device.kind != "cpu":
         from headrace.query.find.gpu.find_gpu import count_on_gpu
 
@@ -152,3 +185,9 @@ def contains(text: Any, pattern: Any, *, ignore_case: bool = False, context: Con
     (True, True)
     """
     return find_first(text, pattern, ignore_case=ignore_case, context=context) is not None
+
+
+def _check_method(method: str, overlapping: bool) -> None:
+    choice("method", method, NAMES)
+    if not overlapping:
+        raise OptionError(f"method {method!r} finds hits that overlap; leave out overlapping=False or method")

@@ -16,6 +16,8 @@ TILES_PER_BLOCK = 16
 """Tiles whose positions a block writes (positions.cu)."""
 THREADS = 256
 """Threads of a block of the other kernels."""
+ROWS_OF_WORDS = 2
+"""Vectors of 16 bytes of a thread that has a word of marks: the tiles of the published methods (paper/)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ TUNING = FindTuning()
 PROGRAMS: Programs = (
     ("search.cu", {**_listed(TUNING.search(0)), "HR_FORM": FORMS}),
     *(("search_set.cu", _listed(TUNING.search_set(width, stride))) for width, stride in WINDOWS),
-    ("positions.cu", _listed(TUNING.positions())),
+    *(("positions.cu", _listed(FindTuning(rows=rows).positions())) for rows in (TUNING.rows, ROWS_OF_WORDS)),
     ("linear.cu", {"HR_THREADS": [THREADS]}),
     ("spaced.cu", {"HR_THREADS": [THREADS]}),
 )

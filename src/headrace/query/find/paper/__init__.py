@@ -1,0 +1,1 @@
+"""Methods of Rabin and Karp as published (Ashkiani 2017)."""
