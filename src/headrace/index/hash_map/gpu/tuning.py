@@ -46,5 +46,6 @@ _WIDTHS: Mapping[str, Sequence[Value]] = {
 PROGRAMS: Programs = (
     ("hash_map.cu", _WIDTHS),
     ("hash_map_updates.cu", _WIDTHS),
+    ("mixed.cu", _WIDTHS),
     ("multi_map.cu", {**_WIDTHS, "HR_VALUE_WIDTH": VALUE_WIDTHS[1:]}),
 )
