@@ -21,6 +21,7 @@ SHARED = (
     "arrange/bucket/cells.hpp",
     "arrange/bucket/rules.hpp",
     "arrange/partition_rows/hash_rows.hpp",
+    "arrange/partition_rows/equal_rows.hpp",
     "arrange/filter/filter.hpp",
     "arrange/gather/take.hpp",
     "core/expressions/expression_kernels.hpp",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.api.partitions import existing_name
 from headrace.columns.column import Column
+from headrace.columns.placement import one_device
 from headrace.columns.schema import is_name
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
@@ -45,8 +46,6 @@ class EqualRows:
         ------
         UnknownColumnError
             There is no such column. The error is a `KeyError` too.
-        UnsupportedDeviceError
-            The table is on a GPU.
         MemoryLimitError
             The hash table exceeds the context's limit.
         MissingDependencyError
@@ -59,10 +58,17 @@ class EqualRows:
         >>> table.unique("city").to_pydict()
         {'city': ['Rome', 'Oslo'], 'n': [1, 2]}
         """
+        from headrace.api.table import Table  # it inherits this method
+
         np = _numpy("unique()")
         context = context_of(context)
-        firsts = self._first_rows(self._listed_names("columns", columns), context)
-        return _selected_rows(self.columns, np.flatnonzero(firsts == np.arange(len(firsts))), context)
+        names = self._listed_names("columns", columns)
+        if self._is_on_gpu():
+            from headrace.index.hash_map.device_row_groups import distinct_rows_on_gpu  # needs cuda-core
+
+            return Table(distinct_rows_on_gpu(self.columns, names, context))
+        firsts = self._first_rows(names, context)
+        return Table(_selected_rows(self.columns, np.flatnonzero(firsts == np.arange(len(firsts))), context))
 
     def value_counts(
         self, columns: str | Sequence[str] | None = None, *, name: str = "count", context: Context | None = None
@@ -84,7 +90,7 @@ class EqualRows:
         ------
         OptionError
             A column has the name of the counts.
-        UnknownColumnError, UnsupportedDeviceError, MemoryLimitError, MissingDependencyError
+        UnknownColumnError, MemoryLimitError, MissingDependencyError
             As for `unique`.
 
         Examples
@@ -103,14 +109,19 @@ class EqualRows:
             raise OptionError.wrong("name", "a text", name)
         if name in names:
             raise OptionError(f"name is {name!r}, and a column has this name; pass another name for the counts")
+        if self._is_on_gpu():
+            from headrace.index.hash_map.device_row_groups import counted_rows_on_gpu  # needs cuda-core
+
+            found, numbers = counted_rows_on_gpu(self.columns, names, context)
+            return Table({**found, name: numbers})
         firsts = self._first_rows(names, context)
         counts = np.bincount(firsts, minlength=len(firsts))
         rows = np.flatnonzero(counts)
         rows = rows[np.argsort(-counts[rows], kind="stable")]
         found = _selected_rows({one: self.columns[one] for one in names}, rows, context)
-        return Table({**found.columns, name: _int64_column(counts[rows])})
+        return Table({**found, name: _int64_column(counts[rows])})
 
-    def lookup(self, other: Table, on: str | Sequence[str], *, context: Context | None = None) -> np.ndarray[Any, Any]:
+    def lookup(self, other: Table, on: str | Sequence[str], *, context: Context | None = None) -> Any:
         """Return for each row the number of the first row of another table that is equal in some columns. Needs NumPy.
 
         With these numbers a join is one `headrace.take` of each column of the other table. A row with a null in these columns
@@ -121,20 +132,21 @@ class EqualRows:
         other
             The other table.
         on
-            Name of a column, or several, that both tables have, of the same types. Columns of texts may have several types.
+            Name of a column, or several, that both tables have, of the same types. Columns of texts may have several types. Both
+            tables are on one device.
         context
             Number of threads and memory limit. None for the defaults.
 
         Returns
         -------
-        numpy.ndarray
-            Row numbers of `other`, int64; -1 for rows without a match.
+        array
+            Row numbers of `other`, int64; -1 for rows without a match. A NumPy array, or a `DeviceArray` for tables on a GPU.
 
         Raises
         ------
         OptionError
-            A column has different types in the tables.
-        UnknownColumnError, UnsupportedDeviceError, MemoryLimitError, MissingDependencyError
+            A column has different types in the tables, or they lie on several devices.
+        UnknownColumnError, MemoryLimitError, MissingDependencyError
             As for `unique`.
 
         Examples
@@ -149,17 +161,23 @@ class EqualRows:
         from headrace.core.options import instance
 
         _numpy("lookup()")
-        from headrace.index.hash_map.row_groups import HashedRows, matching_rows  # needs NumPy
+        from headrace.index.hash_map.row_groups import HashedRows, check_types, matching_rows  # needs NumPy
 
         context = context_of(context)
         names = self._listed_names("on", on)
         theirs = instance("other", other, Table).columns
         for one in names:
             existing_name("on", one, theirs)
-        found: np.ndarray[Any, Any] = matching_rows(
-            HashedRows.of(self.columns, names, context), HashedRows.of(theirs, names, context)
-        )
-        return found
+        check_types(self.columns, theirs, names)
+        if self._is_on_gpu(*(theirs[one] for one in names)):
+            from headrace.index.hash_map.device_row_groups import matching_rows_on_gpu  # needs cuda-core
+
+            return matching_rows_on_gpu(self.columns, theirs, names, context)
+        return matching_rows(HashedRows.of(self.columns, names, context), HashedRows.of(theirs, names, context))
+
+    def _is_on_gpu(self, *others: Column) -> bool:
+        columns = enumerate([*self.columns.values(), *others])
+        return one_device({str(number): column for number, column in columns}).kind != "cpu"
 
     def _listed_names(self, option: str, names: str | Sequence[str] | None) -> list[str]:
         if names is None and option == "columns":
@@ -187,11 +205,10 @@ def _numpy(what: str) -> Any:
     return needed_numpy(what)
 
 
-def _selected_rows(columns: Mapping[str, Column], rows: np.ndarray[Any, Any], context: Context) -> Table:
-    from headrace.api.table import Table  # it has these methods
+def _selected_rows(columns: Mapping[str, Column], rows: np.ndarray[Any, Any], context: Context) -> dict[str, Column]:
     from headrace.arrange.gather.take import take_rows  # not needed to read
 
-    return Table({name: take_rows(column, rows, context.thread_count) for name, column in columns.items()})
+    return {name: take_rows(column, rows, context.thread_count) for name, column in columns.items()}
 
 
 def _int64_column(values: np.ndarray[Any, Any]) -> Column:

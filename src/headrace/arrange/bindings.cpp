@@ -108,12 +108,11 @@ using ComparedAt = std::pair<RowsColumn, std::optional<RowsColumn>>;
 void compare_rows_at(const ComparedAt& one, const ComparedAt& other,
                      const std::tuple<std::uintptr_t, std::uintptr_t, u64, bool>& pairs, std::uintptr_t equal,
                      unsigned threads) {
-    HashedColumn texts[2]{};
-    const auto compared = [&](const ComparedAt& column, int number) {
-        if (column.second) texts[number] = hashed_column(*column.second);
-        return ComparedColumn{hashed_column(column.first), column.second ? &texts[number] : nullptr};
+    const auto compared = [](const ComparedAt& column) {
+        return ComparedColumn{hashed_column(column.first),
+                              column.second ? hashed_column(*column.second) : HashedColumn{}};
     };
-    const ComparedColumn first = compared(one, 0), second = compared(other, 1);
+    const ComparedColumn first = compared(one), second = compared(other);
     const auto& [rows, others, count, are_nulls_equal] = pairs;
     const RowPairs given{reinterpret_cast<const i64*>(rows), reinterpret_cast<const i64*>(others), count,
                          are_nulls_equal};
@@ -360,7 +359,7 @@ void bind_arrange(nb::module_& m) {
     register_layout<KeyRule<u16>>("KeyRule<u16>");
     register_layout<KeyRule<u32>>("KeyRule<u32>");
     register_layout<KeyRule<u64>>("KeyRule<u64>");
-    register_layouts<FilterStep, FilterColumn, FilterProgram, Texts, HashedColumn, SearchOptions>();
+    register_layouts<FilterStep, FilterColumn, FilterProgram, Texts, HashedColumn, ComparedColumn, SearchOptions>();
     register_layouts<ChunkLayout, SplitPlaces, Columns>();
     register_rule_layouts<u32>("u32");
     register_rule_layouts<u64>("u64");

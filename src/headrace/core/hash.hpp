@@ -1,4 +1,4 @@
-// Defines the hash functions that CPU and GPU share.
+// Defines the hash functions that CPU and GPU share, and the comparison of byte strings.
 //
 // Values of `mix_bits` and `hash_bytes` are visible to users, as hash buckets and as row hashes: they must not change.
 // Values of `hash_text` depend on a seed and never leave the process, so they may change.
@@ -42,6 +42,18 @@ HR_HOT u64 hash_text(const u8* text, u64 size, u64 seed) {
     u64 hash = seed ^ (size * golden_ratio), at = 0;
     for (; at + 8 <= size; at += 8) hash = fold_product(hash ^ load_word(text + at), golden_ratio ^ seed);
     return fold_product(hash ^ load_bytes(text + at, size - at), seed * golden_ratio | 1);
+}
+
+// Returns whether two byte strings of one size are equal, after their hashes were.
+HR_FN bool are_bytes_equal(const u8* a, const u8* b, u64 size) {
+    u64 at = 0;
+    for (; at + 8 <= size; at += 8) {
+        if (load_word(a + at) != load_word(b + at)) return false;
+    }
+    for (; at < size; ++at) {
+        if (a[at] != b[at]) return false;
+    }
+    return true;
 }
 
 HR_END_NAMESPACE

@@ -19,15 +19,7 @@ constexpr u64 empty = ~u64{0};
 HR_FN bool are_equal(const PlainTexts& texts, u64 row, const u8* text, u64 size) {
     const u64 begin = text_begin(texts, row);
     if (text_begin(texts, row + 1) - begin != size) return false;
-    const u8* const other = texts.bytes + begin;
-    u64 at = 0;
-    for (; at + 8 <= size; at += 8) {
-        if (load_word(text + at) != load_word(other + at)) return false;
-    }
-    for (; at < size; ++at) {
-        if (text[at] != other[at]) return false;
-    }
-    return true;
+    return are_bytes_equal(text, texts.bytes + begin, size);
 }
 
 extern "C" __global__ void __launch_bounds__(threads) insert_texts(const __grid_constant__ DistinctTexts task) {

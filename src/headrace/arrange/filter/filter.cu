@@ -1,21 +1,14 @@
 // Evaluates conditions on rows: the GPU counterpart of arrange/filter/cpu. A thread runs the program of
 // filter.hpp for a row, on a stack of its own. All threads of a warp take the same step, so they do not diverge.
 //
-// Bytes moved per row: the values of the program's columns and a bit, then 8 per row that is selected.
+// Bytes moved per row: the values of the program's columns and a bit.
 #include "arrange/bucket/rules.hpp"
 #include "arrange/filter/filter.hpp"
-#include "gpu/block/block.cuh"
+#include "arrange/gather/selected_rows.cuh"
 
 using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
-constexpr u32 turns = 8;
-constexpr u32 block_rows = threads * turns;
-constexpr u32 block_words = block_rows / tile::lanes;
-
-static __device__ __forceinline__ u64 row_of_turn(u32 turn) {
-    return static_cast<u64>(blockIdx.x) * block_rows + turn * threads + threadIdx.x;
-}
 
 // A value in two words; a text is its address and size.
 struct StackValue {
@@ -252,38 +245,5 @@ static __device__ __forceinline__ bool is_selected(const FilterProgram& program,
 // Writes a bit per row, and counts[block]: the rows of a block that are selected.
 extern "C" __global__ void __launch_bounds__(threads)
     mark_rows(FilterProgram program, u64 rows, u32* bits, u64* counts) {
-    __shared__ u64 parts[threads / tile::lanes];
-    u64 selected = 0;
-    for (u32 turn = 0; turn < turns; ++turn) {
-        const u64 row = row_of_turn(turn);
-        const bool is_true = row < rows && is_selected(program, row);
-        const u32 word = __ballot_sync(tile::all_lanes, is_true);
-        if (row < rows && tile::lane() == 0) bits[row / tile::lanes] = word;
-        selected += is_true ? 1 : 0;
-    }
-    selected = tile::reduce_block<Sum<u64>, threads>(selected, parts);
-    if (threadIdx.x == 0) counts[blockIdx.x] = selected;
-}
-
-// Writes the numbers of the rows that are selected. begins[block]: place of a block's first number.
-extern "C" __global__ void __launch_bounds__(threads)
-    number_selected_rows(const u32* bits, u64 rows, const u64* begins, HR_ROW* numbers) {
-    __shared__ u32 words[block_words];
-    const u64 first_word = static_cast<u64>(blockIdx.x) * block_words;
-    const u64 all_words = (rows + tile::lanes - 1) / tile::lanes;
-    for (u32 i = threadIdx.x; i < block_words; i += threads) {
-        words[i] = first_word + i < all_words ? bits[first_word + i] : 0;
-    }
-    __syncthreads();
-    u64 place = begins[blockIdx.x];
-    u32 done = 0;  // words before the warp's
-    for (u32 turn = 0; turn < turns; ++turn) {
-        const u32 number = turn * (threads / tile::lanes) + tile::warp();
-        for (; done < number; ++done) place += static_cast<u64>(__popc(words[done]));
-        const u32 word = words[number];
-        if ((word >> tile::lane() & 1) != 0) {
-            const u32 before = static_cast<u32>(__popc(word & ((1u << tile::lane()) - 1)));
-            numbers[place + before] = static_cast<HR_ROW>(row_of_turn(turn));
-        }
-    }
+    selected::mark(rows, bits, counts, [&](u64 row) { return is_selected(program, row); });
 }

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from headrace.arrange.gather.tuning import SELECTED_THREADS
 from headrace.gpu.kernels.source import Programs
 
-FILTER_THREADS = 256
 DEPTHS = (4, 16, 104)
 """Depths of the stack that kernels are compiled for; a program uses the first that is enough."""
-ROW_TYPES = ("u32", "u64")
-"""Types of row numbers."""
 
-PROGRAMS: Programs = (("filter.cu", {"HR_DEPTH": DEPTHS, "HR_ROW": ROW_TYPES, "HR_THREADS": [FILTER_THREADS]}),)
+PROGRAMS: Programs = (("filter.cu", {"HR_DEPTH": DEPTHS, "HR_THREADS": [SELECTED_THREADS]}),)

@@ -5,7 +5,11 @@ from __future__ import annotations
 from headrace.gpu.kernels.source import Programs
 
 TAKE_THREADS = 256
+SELECTED_THREADS = 256
 ROW_TYPES = ("u32", "u64")
 """Types of row numbers."""
 
-PROGRAMS: Programs = (("take.cu", {"HR_ROW": ROW_TYPES, "HR_THREADS": [TAKE_THREADS]}),)
+PROGRAMS: Programs = (
+    ("take.cu", {"HR_ROW": ROW_TYPES, "HR_THREADS": [TAKE_THREADS]}),
+    ("selected_rows.cu", {"HR_ROW": ROW_TYPES, "HR_THREADS": [SELECTED_THREADS]}),
+)

@@ -1,15 +1,8 @@
-// Compares rows of columns in host memory, by the rules of hash_rows.hpp: equal rows have equal hashes. So -0.0 equals
-// 0.0, all NaN are equal, and texts are equal whatever their layout.
+// Compares rows in host memory.
 #pragma once
-#include "arrange/partition_rows/hash_rows.hpp"
+#include "arrange/partition_rows/equal_rows.hpp"
 
 namespace headrace {
-
-// A column, and for a dictionary the column of its texts.
-struct ComparedColumn {
-    HashedColumn column;
-    const HashedColumn* texts;
-};
 
 struct RowPairs {
     const i64* rows;    // of the one column

@@ -28,28 +28,43 @@ HR_FN u64 word_of_value(const HashedColumn& column, u64 row) {
     return BitsAs<Value>::of(one_of_equals(item_at_any(static_cast<const Value*>(column.values) + row)));
 }
 
+// Bytes of a text.
+struct RowText {
+    const u8* begin;
+    u64 size;
+};
+
 template <class Offset>
-HR_FN u64 word_of_text(const HashedColumn& column, u64 row) {
+HR_FN RowText text_between(const HashedColumn& column, u64 row) {
     const Offset* const offsets = static_cast<const Offset*>(column.offsets);
     const u64 begin = item_at_any(offsets + row);
-    return hash_bytes(static_cast<const u8*>(column.values) + begin, item_at_any(offsets + row + 1) - begin);
+    return {static_cast<const u8*>(column.values) + begin, item_at_any(offsets + row + 1) - begin};
 }
 
 // A view begins with a size of 4 bytes. A short view then has up to 12 bytes of text. A long one has a prefix, the
 // number of a buffer and an offset in it, of 4 bytes each.
-HR_FN u64 word_of_view(const HashedColumn& column, u64 row) {
+HR_FN RowText text_of_view(const HashedColumn& column, u64 row) {
     const u8* const view = static_cast<const u8*>(column.values) + row * 16;
     const u32* const words = reinterpret_cast<const u32*>(view);
     const u32 size = item_at_any(words);
-    if (size <= 12) return hash_bytes(view + 4, size);
-    return hash_bytes(column.data[item_at_any(words + 2)] + item_at_any(words + 3), size);
+    if (size <= 12) return {view + 4, size};
+    return {column.data[item_at_any(words + 2)] + item_at_any(words + 3), size};
+}
+
+// Whether the column has offsets or views. A dictionary has neither: its texts are another column.
+HR_FN bool has_plain_texts(const HashedColumn& column) { return column.data != nullptr || column.offsets != nullptr; }
+
+// `row`: in the buffers.
+HR_FN RowText plain_text(const HashedColumn& column, u64 row) {
+    if (column.data != nullptr) return text_of_view(column, row);
+    return column.width == 4 ? text_between<u32>(column, row) : text_between<u64>(column, row);
 }
 
 HR_FN u64 word_of_row(const HashedColumn& column, u64 row) {
     if (column.words != nullptr) return column.words[item_at_any(static_cast<const u32*>(column.values) + row)];
-    if (column.data != nullptr) return word_of_view(column, row);
-    if (column.offsets != nullptr) {
-        return column.width == 4 ? word_of_text<u32>(column, row) : word_of_text<u64>(column, row);
+    if (has_plain_texts(column)) {
+        const RowText text = plain_text(column, row);
+        return hash_bytes(text.begin, text.size);
     }
     if (column.width == 0) return static_cast<const u8*>(column.values)[row / 8] >> (row % 8) & 1;
     if (column.width == 1) return word_of_value<u8>(column, row);
@@ -61,11 +76,15 @@ HR_FN u64 word_of_row(const HashedColumn& column, u64 row) {
     return column.is_float != 0 ? word_of_value<double>(column, row) : word_of_value<u64>(column, row);
 }
 
+// `row`: in the buffers.
+HR_FN bool is_null_row(const HashedColumn& column, u64 row) {
+    return column.validity != nullptr && (column.validity[row / 8] >> (row % 8) & 1) == 0;
+}
+
 // Returns the word of a row that is combined with its hash.
 HR_FN u64 word_at(const HashedColumn& column, u64 row) {
     row += column.first;
-    const bool is_null = column.validity != nullptr && (column.validity[row / 8] >> (row % 8) & 1) == 0;
-    return is_null ? word_of_null : word_of_row(column, row);
+    return is_null_row(column, row) ? word_of_null : word_of_row(column, row);
 }
 
 HR_END_NAMESPACE

@@ -1,9 +1,14 @@
-"""Lists the sizes of the row hash kernels; launches and the program list are computed from it."""
+"""Lists the sizes of the kernels that hash and compare rows; launches and the program list are computed from it."""
 
 from __future__ import annotations
 
+from headrace.arrange.gather.tuning import ROW_TYPES
 from headrace.gpu.kernels.source import Programs
 
 HASH_THREADS = 256
+EQUAL_THREADS = 256
 
-PROGRAMS: Programs = (("hash_rows.cu", {"HR_THREADS": [HASH_THREADS]}),)
+PROGRAMS: Programs = (
+    ("hash_rows.cu", {"HR_THREADS": [HASH_THREADS]}),
+    ("equal_rows.cu", {"HR_ROW": ROW_TYPES, "HR_THREADS": [EQUAL_THREADS]}),
+)

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from headrace.arrange.partition_rows.rows import ComparedRows, row_hashes
 from headrace.columns.column import Column
-from headrace.columns.placement import one_device
 from headrace.core.context import Context
-from headrace.core.errors import OptionError, UnsupportedDeviceError
+from headrace.core.errors import OptionError
 from headrace.index.hash_map.hash_map import HashMap
 
 _TEXTS = {"string", "large_string", "string_view", "dictionary"}
@@ -55,14 +54,7 @@ class HashedRows:
             Threads and memory.
         hash_bits
             Bits of a hash that are used; tests use few.
-
-        Raises
-        ------
-        UnsupportedDeviceError
-            The table is on a GPU.
         """
-        if one_device(columns).kind != "cpu":
-            raise UnsupportedDeviceError("equal rows are found in host memory: use table.to('cpu') first")
         hashes = row_hashes(columns, by, context) >> np.uint64(HASH_BITS - hash_bits)
         return cls({name: columns[name] for name in by}, hashes, context)
 
@@ -95,15 +87,7 @@ def first_rows(rows: HashedRows) -> NDArray[np.int64]:
 
 
 def matching_rows(rows: HashedRows, other: HashedRows) -> NDArray[np.int64]:
-    """Return for each row the number of the first equal row of another table, -1 if there is none. Nulls have no match.
-
-    Raises
-    ------
-    OptionError
-        Columns have different types.
-    """
-    for name, column in rows.columns.items():
-        _check_types(name, column, other.columns[name])
+    """Return for each row the number of the first equal row of another table, -1 if there is none. Nulls have no match."""
     result: NDArray[np.int64] = np.full(len(rows), -1, np.int64)
     rest, other_rest = np.arange(len(rows)), np.arange(len(other))
     while len(rest) and len(other_rest):
@@ -119,7 +103,17 @@ def matching_rows(rows: HashedRows, other: HashedRows) -> NDArray[np.int64]:
     return result
 
 
-def _check_types(name: str, one: Column, other: Column) -> None:
-    types = {one.type, other.type}
-    if len(types) > 1 and not {kind.name for kind in types} <= _TEXTS and "null" not in {kind.name for kind in types}:
-        raise OptionError(f"column {name!r} is of {one.type} here and of {other.type} in other; read both as one type")
+def check_types(columns: Mapping[str, Column], other: Mapping[str, Column], names: Sequence[str]) -> None:
+    """Check that columns of two tables can be compared.
+
+    Raises
+    ------
+    OptionError
+        Columns have different types.
+    """
+    for name in names:
+        types = {columns[name].type, other[name].type}
+        if len(types) > 1 and not {kind.name for kind in types} <= _TEXTS and "null" not in {kind.name for kind in types}:
+            raise OptionError(
+                f"column {name!r} is of {columns[name].type} here and of {other[name].type} in other; read both as one type"
+            )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from headrace.arrange.gather.tuning import ROW_TYPES, SELECTED_THREADS
 from headrace.gpu.kernels.source import Programs, Value
 
 HASH_MAP_THREADS = 128
@@ -48,4 +49,5 @@ PROGRAMS: Programs = (
     ("hash_map_updates.cu", _WIDTHS),
     ("mixed.cu", _WIDTHS),
     ("multi_map.cu", {**_WIDTHS, "HR_VALUE_WIDTH": VALUE_WIDTHS[1:]}),
+    ("row_groups.cu", {"HR_ROW": ROW_TYPES, "HR_THREADS": [SELECTED_THREADS]}),
 )

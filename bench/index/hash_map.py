@@ -1,0 +1,268 @@
+"""Measures HashMap on the CPU by size, beside boost::unordered_flat_map, a dictionary, pandas and Polars.
+
+usage: python -m bench.index.hash_map [--sizes LOG2,...] [--threads N] [--boost FOLDER] [--repeat N] [--out FILE]
+
+Keys and values have 8 bytes, and the keys are distinct and random. A build inserts all keys into an empty map, all
+at once or 2^16 at a time. Replaced: all keys are inserted once more. Finds search all keys in another order, or as many
+absent ones. Boost's map runs on one thread, and is measured if its header is in a folder of the compiler or in --boost. All
+answers are checked before they are timed. The median is quoted, and the last column is our rate by that of Boost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+import polars as pl
+
+from bench.machine import description
+from bench.tables import Page
+from headrace import Context, HashMap
+from headrace.core.errors import HeadraceError
+
+BATCH = 1 << 16
+LARGEST_DICT = 1 << 20
+
+
+class Candidate(Protocol):
+    """A map of one kind."""
+
+    def insert(self, keys: Any, values: Any) -> None:
+        """Insert keys, or replace their values."""
+
+    def find(self, keys: Any) -> tuple[Any, Any]:
+        """Return values, 0 for absent keys, and whether each key is present."""
+
+
+@dataclass
+class Ours:
+    """`headrace.HashMap`."""
+
+    threads: int | None
+    map: HashMap = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.map = HashMap("int64", "int64", context=Context(threads=self.threads))
+
+    def insert(self, keys: Any, values: Any) -> None:
+        """Insert keys."""
+        self.map.insert(keys, values)
+
+    def find(self, keys: Any) -> tuple[Any, Any]:
+        """Return values and marks."""
+        found = self.map.find(keys)
+        return found.values, found.found
+
+
+class Boost:
+    """A map of Boost in a library that `compiled` returns."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
+        self._map = ctypes.c_void_p(library.new_map())
+
+    def __del__(self) -> None:
+        self._library.free_map(self._map)
+
+    def insert(self, keys: Any, values: Any) -> None:
+        """Insert keys."""
+        self._library.insert(self._map, *map(_address, (keys, values)), ctypes.c_uint64(len(keys)))
+
+    def find(self, keys: Any) -> tuple[Any, Any]:
+        """Return values and marks."""
+        values, found = np.empty(len(keys), np.int64), np.empty(len(keys), bool)
+        self._library.find(self._map, _address(keys), ctypes.c_uint64(len(keys)), _address(values), _address(found))
+        return values, found
+
+
+class Dictionary:
+    """A dictionary of Python. `lists`: the items of arrays that were passed before, by address and length."""
+
+    def __init__(self, lists: dict[tuple[int, int], list[int]]) -> None:
+        self._pairs: dict[int, int] = {}
+        self._lists = lists
+
+    def insert(self, keys: Any, values: Any) -> None:
+        """Insert keys."""
+        self._pairs.update(zip(self._list(keys), self._list(values), strict=True))
+
+    def find(self, keys: Any) -> tuple[Any, Any]:
+        """Return values and marks; a missing key is None."""
+        get = self._pairs.get
+        found = [get(key) for key in self._list(keys)]
+        return found, None
+
+    def _list(self, items: Any) -> list[int]:
+        place = items.ctypes.data, len(items)
+        if place not in self._lists:
+            self._lists[place] = items.tolist()
+        return self._lists[place]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Keys to insert and to find.
+
+    Parameters
+    ----------
+    keys, values
+        The pairs.
+    present, expected
+        The keys in another order, and their values.
+    absent
+        As many other keys.
+    """
+
+    keys: Any
+    values: Any
+    present: Any
+    expected: Any
+    absent: Any
+
+    @classmethod
+    def of(cls, count: int) -> Workload:
+        """Return distinct random keys of 8 bytes."""
+        random = np.random.default_rng(count)
+        mixed = np.arange(2 * count, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        both = random.permutation(mixed ^ (mixed >> np.uint64(29))).view(np.int64)
+        keys, values = both[:count].copy(), random.integers(0, 1 << 40, count)
+        order = random.permutation(count)
+        return cls(keys, values, keys[order], values[order], both[count:].copy())
+
+    def check(self, find: Callable[[Any], tuple[Any, Any]], name: str) -> None:
+        """Compare finds of all keys with their values."""
+        values, found = find(self.present)
+        is_right = np.array_equal(np.asarray(values), self.expected) and (found is None or bool(np.all(found)))
+        missing, found = find(self.absent)
+        is_right &= not np.any(found) if found is not None else set(missing) == {None}
+        if not is_right:
+            raise HeadraceError(f"wrong answer: {name}")
+
+
+def compiled(folder: str | None, target: str) -> ctypes.CDLL | None:
+    """Return the library of flat_map.cpp, or None without Boost's header."""
+    source, library = Path(__file__).with_name("flat_map.cpp"), f"{target}/flat_map.so"
+    include = [] if folder is None else [f"-I{folder}"]
+    flags = ["-std=c++20", "-O3", "-DNDEBUG", "-fPIC", "-shared"]
+    if subprocess.run(["c++", *flags, *include, str(source), "-o", library], check=False, capture_output=True).returncode:
+        return None
+    found = ctypes.CDLL(library)
+    found.new_map.restype = ctypes.c_void_p
+    return found
+
+
+def seconds(work: Callable[[], object], repeat: int) -> float:
+    """Return the median seconds of a call."""
+    times = []
+    for _ in range(repeat):
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return statistics.median(times)
+
+
+def rates_of(make: Callable[[], Candidate], load: Workload, repeat: int) -> Iterator[tuple[str, float]]:
+    """Yield millions of keys a second by name of the operation."""
+    count = len(load.keys)
+
+    def built(batch: int) -> Candidate:
+        made = make()
+        for begin in range(0, count, batch):
+            made.insert(load.keys[begin : begin + batch], load.values[begin : begin + batch])
+        return made
+
+    held = built(count)
+    load.check(held.find, type(held).__name__)
+    load.check(built(BATCH).find, f"{type(held).__name__} in batches")
+    for name, work in (
+        ("build", lambda: built(count)),
+        ("build in batches", lambda: built(BATCH)),
+        ("replace", lambda: held.insert(load.keys, load.values)),
+        ("find present", lambda: held.find(load.present)),
+        ("find absent", lambda: held.find(load.absent)),
+    ):
+        yield name, count / seconds(work, repeat) / 1e6
+
+
+def frame_rates(load: Workload, repeat: int) -> dict[str, dict[str, float]]:
+    """Return rates of pandas' index, and of a join of Polars, which builds its table in each call."""
+    index = pd.Index(load.keys)
+    frame = pl.DataFrame({"key": load.keys, "value": load.values})
+    wanted = {name: pl.DataFrame({"key": keys}) for name, keys in (("present", load.present), ("absent", load.absent))}
+
+    def joined(name: str) -> pl.DataFrame:
+        return wanted[name].join(frame, on="key", how="left", maintain_order="left")
+
+    places = index.get_indexer(load.present)
+    if not np.array_equal(load.values[places], load.expected) or (index.get_indexer(load.absent) >= 0).any():
+        raise HeadraceError("wrong answer: pandas")
+    if not np.array_equal(joined("present")["value"], load.expected) or joined("absent")["value"].null_count() != len(load.keys):
+        raise HeadraceError("wrong answer: Polars")
+    count = len(load.keys) / 1e6
+    return {
+        "build": {"pandas": count / seconds(lambda: pd.Index(load.keys).get_indexer(load.keys[:1]), repeat)},
+        "find present": {
+            "pandas": count / seconds(lambda: index.get_indexer(load.present), repeat),
+            "Polars": count / seconds(lambda: joined("present"), repeat),
+        },
+        "find absent": {
+            "pandas": count / seconds(lambda: index.get_indexer(load.absent), repeat),
+            "Polars": count / seconds(lambda: joined("absent"), repeat),
+        },
+    }
+
+
+def main() -> None:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", default="12,16,20,22", help="logarithms of the numbers of keys")
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("--boost", help="folder that has boost/unordered/unordered_flat_map.hpp")
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    page = Page()
+    threads = options.threads or Context().thread_count
+    text = f"{description()}; {threads} threads of ours and Polars', one of the others. Millions of keys a second."
+    page.head("Hash maps", text, ["keys", "headrace", "Boost", "dict", "pandas", "Polars", "headrace / Boost"])
+    with tempfile.TemporaryDirectory() as folder:
+        library = compiled(options.boost, folder)
+        for bits in map(int, options.sizes.split(",")):
+            for row in rows_of(1 << bits, library, options):
+                page.say(f"| {' | '.join(row)} |")
+    page.keep(options.out)
+
+
+def rows_of(count: int, library: ctypes.CDLL | None, options: argparse.Namespace) -> Iterator[list[str]]:
+    """Yield a row for each operation."""
+    load, repeat = Workload.of(count), options.repeat
+    makers: dict[str, Callable[[], Candidate]] = {"headrace": lambda: Ours(options.threads)}
+    if library is not None:
+        makers["Boost"] = lambda: Boost(library)
+    if count <= LARGEST_DICT:
+        lists: dict[tuple[int, int], list[int]] = {}
+        makers["dict"] = lambda: Dictionary(lists)
+    rates = {name: dict(rates_of(make, load, repeat)) for name, make in makers.items()}
+    frames = frame_rates(load, repeat)
+    for operation, ours in rates["headrace"].items():
+        found = {name: rates[name][operation] for name in makers} | frames.get(operation, {})
+        cells = [f"{found[name]:.1f}" if name in found else "" for name in ("headrace", "Boost", "dict", "pandas", "Polars")]
+        yield [operation, f"{count:,}", *cells, f"{ours / found['Boost']:.2f}" if "Boost" in found else ""]
+
+
+def _address(array: Any) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+if __name__ == "__main__":
+    main()
