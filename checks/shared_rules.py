@@ -27,6 +27,7 @@ SHARED = (
     "arrange/search/search.hpp",
     "query/find/pattern/fold.hpp",
     "query/find/pattern/window.hpp",
+    "query/match/automaton/match_rules.hpp",
     "index/sorted_map/level.hpp",
     "index/sorted_map/gpu/cut_task.hpp",
     "arrange/sort/sort_key.hpp",

@@ -64,6 +64,9 @@ if TYPE_CHECKING:
     from headrace.query.find.pattern.pattern import Pattern
     from headrace.query.find.pattern.pattern_set import PatternSet
     from headrace.query.find.replace import replace
+    from headrace.query.match.automaton.dfa import Dfa
+    from headrace.query.match.match import Matches, count_matches, match
+    from headrace.query.match.regex.compile_regex import compile_regex
     from headrace.structure.dialect import Dialect
 
 _MODULES = {
@@ -74,6 +77,7 @@ _MODULES = {
     "Device": "headrace.core.device",
     "ColumnExpression": "headrace.core.expressions.column_expression",
     "DeviceArray": "headrace.arrays.device_array",
+    "Dfa": "headrace.query.match.automaton.dfa",
     "Dialect": "headrace.structure.dialect",
     "EmptyInputError": "headrace.core.errors",
     "Expression": "headrace.core.expressions.expression",
@@ -82,6 +86,7 @@ _MODULES = {
     "HashSet": "headrace.index.hash_map.hash_set",
     "HeadraceError": "headrace.core.errors",
     "MapSnapshot": "headrace.index.sorted_map.reads",
+    "Matches": "headrace.query.match.match",
     "MemoryLimitError": "headrace.core.errors",
     "MissingDependencyError": "headrace.core.errors",
     "NoMatchError": "headrace.core.errors",
@@ -106,9 +111,11 @@ _MODULES = {
     "buckets": "headrace.arrange.bucket.functions",
     "clear_caches": "headrace.core.caches",
     "col": "headrace.core.expressions.column_expression",
+    "compile_regex": "headrace.query.match.regex.compile_regex",
     "contains": "headrace.query.find.find",
     "count": "headrace.query.find.find",
     "count_any": "headrace.query.find.find_any",
+    "count_matches": "headrace.query.match.match",
     "cumsum": "headrace.primitives.cumulative",
     "cumulative_sum": "headrace.primitives.cumulative",
     "digitize": "headrace.arrange.search.searchsorted",
@@ -118,6 +125,7 @@ _MODULES = {
     "histogram": "headrace.arrange.search.binning",
     "is_sorted": "headrace.arrange.sort.sort",
     "key": "headrace.core.expressions.expression",
+    "match": "headrace.query.match.match",
     "multisplit": "headrace.arrange.multisplit.multisplit",
     "read_csv": "headrace.api.read.read_csv",
     "reduce": "headrace.primitives.scan",
@@ -147,6 +155,7 @@ __all__ = [
     "DataType",
     "Device",
     "DeviceArray",
+    "Dfa",
     "Dialect",
     "EmptyInputError",
     "Expression",
@@ -155,6 +164,7 @@ __all__ = [
     "HashSet",
     "HeadraceError",
     "MapSnapshot",
+    "Matches",
     "MemoryLimitError",
     "MissingDependencyError",
     "NoMatchError",
@@ -180,9 +190,11 @@ __all__ = [
     "buckets",
     "clear_caches",
     "col",
+    "compile_regex",
     "contains",
     "count",
     "count_any",
+    "count_matches",
     "cumsum",
     "cumulative_sum",
     "digitize",
@@ -192,6 +204,7 @@ __all__ = [
     "histogram",
     "is_sorted",
     "key",
+    "match",
     "multisplit",
     "read_csv",
     "reduce",
