@@ -29,8 +29,9 @@ ORDER: dict[str, tuple[str, ...]] = {
     "index": ("hash_map", "sorted_map"),
     "index/sorted_map": (".", "cpu", "gpu"),
     "index/hash_map": ("cpu", "gpu", "."),
-    "query": ("find",),
+    "query": ("find", "match"),
     "query/find": ("pattern", "cpu", "gpu", "paper", "."),
+    "query/match": ("automaton", "regex", "cpu", "gpu", "."),
     "api": (".", "options", "load", "sniff", "read", "scan"),
     "cli": ("common", "view", "report", "bench", "."),
 }

@@ -29,6 +29,7 @@ SHARED = (
     "query/find/pattern/fold.hpp",
     "query/find/pattern/window.hpp",
     "query/find/paper/fingerprint.hpp",
+    "query/match/automaton/match_rules.hpp",
     "index/sorted_map/level.hpp",
     "index/sorted_map/gpu/cut_task.hpp",
     "arrange/sort/sort_key.hpp",

@@ -65,6 +65,9 @@ if TYPE_CHECKING:
     from headrace.query.find.pattern.pattern import Pattern
     from headrace.query.find.pattern.pattern_set import PatternSet
     from headrace.query.find.replace import replace
+    from headrace.query.match.automaton.dfa import Dfa
+    from headrace.query.match.match import Matches, count_matches, match
+    from headrace.query.match.regex.compile_regex import compile_regex
     from headrace.structure.dialect import Dialect
 
 _MODULES = {
@@ -75,6 +78,7 @@ _MODULES = {
     "Device": "headrace.core.device",
     "ColumnExpression": "headrace.core.expressions.column_expression",
     "DeviceArray": "headrace.arrays.device_array",
+    "Dfa": "headrace.query.match.automaton.dfa",
     "Dialect": "headrace.structure.dialect",
     "EmptyInputError": "headrace.core.errors",
     "Expression": "headrace.core.expressions.expression",
@@ -84,6 +88,7 @@ _MODULES = {
     "HeadraceError": "headrace.core.errors",
     "MapOperation": "headrace.index.hash_map.operations",
     "MapSnapshot": "headrace.index.sorted_map.reads",
+    "Matches": "headrace.query.match.match",
     "MemoryLimitError": "headrace.core.errors",
     "MissingDependencyError": "headrace.core.errors",
     "NoMatchError": "headrace.core.errors",
@@ -108,9 +113,11 @@ _MODULES = {
     "buckets": "headrace.arrange.bucket.functions",
     "clear_caches": "headrace.core.caches",
     "col": "headrace.core.expressions.column_expression",
+    "compile_regex": "headrace.query.match.regex.compile_regex",
     "contains": "headrace.query.find.find",
     "count": "headrace.query.find.find",
     "count_any": "headrace.query.find.find_any",
+    "count_matches": "headrace.query.match.match",
     "cumsum": "headrace.primitives.cumulative",
     "cumulative_sum": "headrace.primitives.cumulative",
     "digitize": "headrace.arrange.search.searchsorted",
@@ -120,6 +127,7 @@ _MODULES = {
     "histogram": "headrace.arrange.search.binning",
     "is_sorted": "headrace.arrange.sort.sort",
     "key": "headrace.core.expressions.expression",
+    "match": "headrace.query.match.match",
     "multisplit": "headrace.arrange.multisplit.multisplit",
     "read_csv": "headrace.api.read.read_csv",
     "reduce": "headrace.primitives.scan",
@@ -149,6 +157,7 @@ __all__ = [
     "DataType",
     "Device",
     "DeviceArray",
+    "Dfa",
     "Dialect",
     "EmptyInputError",
     "Expression",
@@ -158,6 +167,7 @@ __all__ = [
     "HeadraceError",
     "MapOperation",
     "MapSnapshot",
+    "Matches",
     "MemoryLimitError",
     "MissingDependencyError",
     "NoMatchError",
@@ -183,9 +193,11 @@ __all__ = [
     "buckets",
     "clear_caches",
     "col",
+    "compile_regex",
     "contains",
     "count",
     "count_any",
+    "count_matches",
     "cumsum",
     "cumulative_sum",
     "digitize",
@@ -195,6 +207,7 @@ __all__ = [
     "histogram",
     "is_sorted",
     "key",
+    "match",
     "multisplit",
     "read_csv",
     "reduce",

@@ -6,19 +6,20 @@ repeated by a linear algorithm. Positions are written by a second launch, from t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np  # a dependency of cuda-core
 
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
+from headrace.query.find.gpu.marks import Hits, write_positions
 from headrace.query.find.gpu.plan import FilterPlan
-from headrace.query.find.gpu.tuning import THREADS, TILES_PER_BLOCK, TUNING, FindTuning
+from headrace.query.find.gpu.tuning import THREADS, TUNING, FindTuning
 from headrace.query.find.pattern.pattern import Pattern
 
 _TASK, _RESULT = layout("FindTask"), layout("FindResult")
-_MARKS, _AUTOMATON = layout("FoundMarks"), layout("FindAutomaton")
+_AUTOMATON = layout("FindAutomaton")
 _SEARCH, _LINEAR = "query/find/gpu/search.cu", "query/find/gpu/linear.cu"
 _SPACED = "query/find/gpu/spaced.cu"
 _COUNT = Entry(_SEARCH, "count_hits", f"{_TASK.argument}P")
@@ -27,7 +28,6 @@ _MARK = Entry(_SEARCH, "mark_hits", f"{_TASK.argument}PPP")
 _COUNT_LINEARLY = Entry(_LINEAR, "count_linearly", f"{_TASK.argument}{_AUTOMATON.argument}P")
 _FIRST_LINEARLY = Entry(_LINEAR, "first_linearly", f"{_TASK.argument}{_AUTOMATON.argument}P")
 _MARK_LINEARLY = Entry(_LINEAR, "mark_linearly", f"{_TASK.argument}{_AUTOMATON.argument}PPPQ")
-_WRITE = Entry("query/find/gpu/positions.cu", "write_positions", f"{_MARKS.argument}PP")
 _LINK = Entry(_SPACED, "link_hits", "PQQPP")
 _FOLLOW = Entry(_SPACED, "follow_links", "PQPP")
 _DROP = Entry(_SPACED, "drop_hits", "PQPQPPQP")
@@ -38,8 +38,6 @@ _UNITS_PER_ROW, _PATTERNS = 16, 64
 """Budget: units for each 512 bytes of text, and full comparisons of the pattern in addition."""
 _MAX_PAIRS = 4096
 """Maximum length of a run (runs.cuh)."""
-_STATE_BYTES = 16
-"""Bytes of a tile's state (gpu/block/block_look_back.cuh)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +46,6 @@ class DeviceText:
 
     address: int
     nbytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Hits:
-    """Hits of a search: their marks, the number of hits in each tile, and in total."""
-
-    marks: DeviceBuffer
-    counts: DeviceBuffer
-    total: int
 
 
 class DeviceSearch:
@@ -116,16 +105,11 @@ class DeviceSearch:
             self._launcher.fill(marks, 0)
             self._launcher.fill(counts, 0)
             found = self._linearly(_MARK_LINEARLY, (marks, counts, self._tuning.tile_marks))
-        return Hits(marks, counts, int(found["count"]))
+        return Hits(marks, counts, int(found["count"]), -self._origin)
 
     def write(self, hits: Hits, target: DeviceBuffer) -> None:
         """Write the positions of marked hits, ascending, as 64-bit numbers."""
-        if hits.total == 0:
-            return
-        blocks = -(-self._tiles // TILES_PER_BLOCK)
-        memory = self._launcher.allocate((blocks + 1) * _STATE_BYTES, fill=0)
-        found = _MARKS.packer().pack(hits.marks.address, hits.counts.address, self._tiles, -self._origin % 2**64)
-        self._launcher.launch(_WRITE, Shape(self._tuning.positions(), blocks, self._tuning.threads), (found, memory, target))
+        write_positions(self._launcher, hits, target, self._tuning)
 
     def drop_overlaps(self, hits: Hits) -> Hits:
         """Return the hits without those that overlap the previous one that is left."""
@@ -140,9 +124,9 @@ class DeviceSearch:
         for _ in range(total.bit_length()):
             launcher.launch(_FOLLOW, shape, (links, total, doubled, reached))
             links, doubled = doubled, links
-        of_marks = (-self._origin % 2**64, hits.marks, hits.counts, self._tuning.tile_marks)
+        of_marks = (hits.first % 2**64, hits.marks, hits.counts, self._tuning.tile_marks)
         launcher.launch(_DROP, shape, (positions, total, reached, *of_marks, selected))
-        return Hits(hits.marks, hits.counts, int(launcher.fetch(selected).view(np.uint64)[0]))
+        return replace(hits, total=int(launcher.fetch(selected).view(np.uint64)[0]))
 
     def _searched(self, entry: Entry, linear: Entry) -> Any:
         found = self._found(entry, ())

@@ -1,0 +1,35 @@
+"""Writes the positions of marks, which other kernels have set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headrace.core.layouts.layout import layout
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
+from headrace.query.find.gpu.tuning import TILES_PER_BLOCK, FindTuning
+
+_MARKS = layout("FoundMarks")
+_WRITE = Entry("query/find/gpu/positions.cu", "write_positions", f"{_MARKS.argument}PP")
+_STATE_BYTES = 16
+"""Bytes of a tile's state (gpu/block/block_look_back.cuh)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """Hits of a search: their marks, the number of hits in each tile and in total, and the position of the first mark."""
+
+    marks: DeviceBuffer
+    counts: DeviceBuffer
+    total: int
+    first: int
+
+
+def write_positions(launcher: Launcher, hits: Hits, target: DeviceBuffer, tuning: FindTuning) -> None:
+    """Write the positions of marks, ascending, as 64-bit numbers."""
+    if hits.total == 0:
+        return
+    tiles = hits.counts.nbytes // 4
+    blocks = -(-tiles // TILES_PER_BLOCK)
+    memory = launcher.allocate((blocks + 1) * _STATE_BYTES, fill=0)
+    found = _MARKS.packer().pack(hits.marks.address, hits.counts.address, tiles, hits.first % 2**64)
+    launcher.launch(_WRITE, Shape(tuning.positions(), blocks, tuning.threads), (found, memory, target))

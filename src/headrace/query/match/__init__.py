@@ -1,0 +1,1 @@
+"""Matches finite automata and regular expressions against texts of bytes."""

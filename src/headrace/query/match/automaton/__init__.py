@@ -1,0 +1,1 @@
+"""Defines automata, and the tables of states that a search needs."""

@@ -1,0 +1,66 @@
+#include "query/match/automaton/match_automaton.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace headrace {
+namespace {
+
+constexpr usize max_states = 256;
+constexpr usize max_steps = 1 << 19;
+
+usize count_of(std::string_view table) {
+    usize count = 0;
+    for (const char value : table) count = std::max(count, usize{static_cast<u8>(value)} + 1);
+    return count;
+}
+
+void require(bool holds) {
+    if (!holds) throw std::invalid_argument("the tables of an automaton do not fit each other");
+}
+
+}  // namespace
+
+MatchAutomaton::MatchAutomaton(const MatchParts& parts, u32 idles) {
+    const usize classes = parts.idle_after.size();
+    require(parts.class_of.size() == 256 && classes >= count_of(parts.class_of));
+    const usize states = parts.forward.size() / classes, rights = parts.backward.size() / classes;
+    require(states >= 1 && states <= max_states && rights >= 1 && rights <= max_states);
+    require(parts.forward.size() == states * classes && parts.backward.size() == rights * classes);
+    require(parts.verdicts.size() == rights * states && count_of(parts.verdicts) <= MATCH_ENDS + 1);
+    require(count_of(parts.forward) <= states && count_of(parts.backward) <= rights);
+    require(idles >= 1 && idles <= 2 && idles <= states && count_of(parts.idle_after) <= idles);
+    // No match goes on past the end of the text.
+    require(std::count(parts.verdicts.begin(), parts.verdicts.begin() + static_cast<i64>(states), MATCH_GOES_ON) == 0);
+    for (const auto part : {parts.class_of, parts.forward, parts.verdicts, parts.backward, parts.idle_after}) {
+        bytes_.insert(bytes_.end(), part.begin(), part.end());
+    }
+    const u8* at = bytes_.data();
+    const auto next = [&](std::string_view part) {
+        const u8* const begin = at;
+        at += part.size();
+        return begin;
+    };
+    tables_.class_of = next(parts.class_of);
+    tables_.forward = next(parts.forward);
+    tables_.verdicts = next(parts.verdicts);
+    tables_.backward = next(parts.backward);
+    tables_.idle_after = next(parts.idle_after);
+    tables_.states = static_cast<u32>(states);
+    tables_.rights = static_cast<u32>(rights);
+    tables_.idles = idles;
+    join_steps(static_cast<u32>(classes));
+}
+
+void MatchAutomaton::join_steps(u32 classes) {
+    if (usize{classes} * tables_.rights * tables_.states > max_steps) return;
+    for (u32 group = 0; group < classes; ++group) {
+        for (u32 right = 0; right < tables_.rights; ++right) {
+            for (u32 state = 0; state < tables_.states; ++state) {
+                steps_.push_back(static_cast<u16>(match_step(tables_, group, right, state)));
+            }
+        }
+    }
+}
+
+}  // namespace headrace

@@ -1,0 +1,35 @@
+// Keeps the tables of a search in host memory.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "query/match/automaton/match_rules.hpp"
+
+namespace headrace {
+
+// Tables as bytes, in the order of MatchTables.
+struct MatchParts {
+    std::string_view class_of, forward, verdicts, backward, idle_after;
+};
+
+class MatchAutomaton {
+public:
+    // Throws std::invalid_argument if sizes differ or a table names a state that does not exist.
+    MatchAutomaton(const MatchParts& parts, u32 idles);
+
+    const MatchTables& tables() const { return tables_; }
+
+    // Steps (match_step) by row and state. The row of a byte is its class times the number of right states, plus the
+    // right state after it. Empty if there would be too many.
+    const std::vector<u16>& steps() const { return steps_; }
+
+private:
+    void join_steps(u32 classes);
+
+    std::vector<u8> bytes_;
+    std::vector<u16> steps_;
+    MatchTables tables_{};
+};
+
+}  // namespace headrace

@@ -1,0 +1,1 @@
+"""Runs automata over texts in host memory."""

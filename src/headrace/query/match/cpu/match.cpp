@@ -1,0 +1,219 @@
+// The text is cut into chunks. Two passes find the right state and the state at each cut, and a third one reads each
+// chunk backward and then forward. A cut's state is found by a walk from every state over a window next to the cut. If
+// all of them arrive at one state, it is known. Otherwise the whole chunk is walked, and its state map is applied once
+// the state at the next cut is known. So usually each byte is read once backward and once forward, by one thread.
+//
+// A chunk keeps its matches if they are few; one with many is read again once their places in the result are known.
+#include "query/match/cpu/match.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+#include "core/cpu/cache_blocks.hpp"
+#include "query/match/cpu/state_map.hpp"
+
+namespace headrace {
+namespace {
+
+constexpr u64 stored_share = 8;  // a chunk keeps one match for 8 bytes at most, which takes a byte a byte
+constexpr u64 window = 256;
+
+// The state at a cut: known, or given by the state at the next cut in the direction of the walk.
+struct CutState {
+    bool is_known = false;
+    u8 state = 0;
+    std::vector<u8> map;
+
+    void take(StateMap& found, u32 states) {
+        is_known = found.is_constant();
+        state = static_cast<u8>(found[0]);
+        for (u32 i = 0; i < states && !is_known; ++i) map.push_back(static_cast<u8>(found[i]));
+    }
+    void resolve(u8 known) {
+        if (!is_known) state = map[known];
+        is_known = true;
+    }
+};
+
+struct ChunkMatches {
+    u64 begin_count = 0, end_count = 0;
+    std::vector<u32> begins, ends;  // offsets in the chunk, of all of them if they are few
+};
+
+class MatchSearch {
+public:
+    MatchSearch(const MatchAutomaton& automaton, const MatchText& text, const MatchResources& resources)
+        : tables_(automaton.tables()),
+          steps_(automaton.steps().empty() ? nullptr : automaton.steps().data()),
+          text_(text),
+          threads_(resources.threads),
+          chunk_(resources.chunk),
+          chunks_((text.size + resources.chunk - 1) / resources.chunk),
+          rights_(chunks_ + 1),
+          states_(chunks_ + 1) {}
+
+    u64 count() {
+        find_cuts();
+        std::atomic<u64> total{0};
+        for_each_piece(
+            chunks_, threads_, [&] { return std::vector<u16>(chunk_); },
+            [&](std::vector<u16>& rows, u64 chunk) {
+                u64 ends = 0;
+                run(chunk, rows, [](u64) {}, [&](u64) { ++ends; });
+                total += ends;
+            },
+            [](const std::vector<u16>&) {});
+        return total;
+    }
+
+    void find(const std::function<MatchArrays(u64)>& allocate) {
+        find_cuts();
+        found_.resize(chunks_);
+        for_each_piece(
+            chunks_, threads_, [&] { return std::vector<u16>(chunk_); },
+            [&](std::vector<u16>& rows, u64 chunk) { collect(chunk, rows); }, [](const std::vector<u16>&) {});
+        u64 begins = 0, ends = 0;
+        std::vector<MatchArrays> places;
+        std::vector<std::pair<u64, u64>> before;
+        for (const ChunkMatches& each : found_) {
+            before.emplace_back(begins, ends);
+            begins += each.begin_count;
+            ends += each.end_count;
+        }
+        const MatchArrays out = allocate(std::max(begins, ends));
+        for_each_piece(
+            chunks_, threads_, [&] { return std::vector<u16>(chunk_); },
+            [&](std::vector<u16>& rows, u64 chunk) {
+                write(chunk, rows, {out.begins + before[chunk].first, out.ends + before[chunk].second});
+            },
+            [](const std::vector<u16>&) {});
+    }
+
+private:
+    u64 begin_of(u64 chunk) const { return std::min(chunk * chunk_, text_.size); }
+
+    void find_cuts() {
+        if (chunks_ == 0) return;
+        rights_[chunks_].is_known = true;
+        for_each_piece(chunks_, threads_, [&](u64 chunk) { find_right(chunk); });
+        for (u64 cut = chunks_; cut-- > 0;) rights_[cut].resolve(rights_[cut + 1].state);
+        states_[0].is_known = true;
+        states_[0].state = static_cast<u8>(tables_.idles - 1);
+        for_each_piece(
+            chunks_, threads_, [&] { return std::vector<u16>(chunk_); },
+            [&](std::vector<u16>& rows, u64 chunk) { find_state(chunk + 1, rows); }, [](const std::vector<u16>&) {});
+        for (u64 cut = 1; cut <= chunks_; ++cut) states_[cut].resolve(states_[cut - 1].state);
+    }
+
+    // Finds the right state at the begin of a chunk.
+    void find_right(u64 chunk) {
+        const u64 begin = begin_of(chunk), end = begin_of(chunk + 1);
+        for (u64 upto = std::min(begin + window, end);; upto = end) {
+            StateMap map(tables_.rights);
+            for (u64 at = upto; at-- > begin;) {
+                map.step([this, byte = text_.bytes[at]](u32 right) { return right_before(tables_, byte, right); });
+            }
+            if (upto == end || map.is_constant()) return rights_[chunk].take(map, tables_.rights);
+        }
+    }
+
+    // Finds the state at a cut, the end of a chunk.
+    void find_state(u64 cut, std::vector<u16>& rows) {
+        const u64 begin = begin_of(cut - 1), end = begin_of(cut);
+        for (u64 from = end - std::min(window, end - begin);; from = begin) {
+            find_rows(from, cut, rows.data());
+            StateMap map(tables_.states);
+            for (u64 at = from; at < end; ++at) {
+                map.step([this, row = rows[at - from]](u32 state) { return step(row, state) & STEP_STATE; });
+            }
+            if (from == begin || map.is_constant()) return states_[cut].take(map, tables_.states);
+        }
+    }
+
+    // Writes the row of each byte from `from` up to a cut: its class and the right state after it.
+    void find_rows(u64 from, u64 cut, u16* rows) const {
+        const MatchTables tables = tables_;
+        const u8* const text = text_.bytes;
+        u32 right = rights_[cut].state;
+        for (u64 at = begin_of(cut); at-- > from;) {
+            const u32 row = tables.class_of[text[at]] * tables.rights + right;
+            rows[at - from] = static_cast<u16>(row);
+            right = tables.backward[row];
+        }
+    }
+
+    u32 step(u32 row, u32 state) const {
+        if (steps_ != nullptr) return steps_[row * tables_.states + state];
+        return match_step(tables_, row / tables_.rights, row % tables_.rights, state);
+    }
+
+    // Calls begins(position) for the first byte of each match, and ends(position) for the position after its last one.
+    template <class Begins, class Ends>
+    void run(u64 chunk, std::vector<u16>& rows, const Begins& begins, const Ends& ends) const {
+        const u64 begin = begin_of(chunk), size = begin_of(chunk + 1) - begin;
+        find_rows(begin, chunk + 1, rows.data());
+        const u16 *const row = rows.data(), *const steps = steps_;
+        const u32 states = tables_.states;
+        u32 state = states_[chunk].state;
+        for (u64 at = 0; at < size; ++at) {
+            const u32 found = steps != nullptr ? steps[row[at] * states + state] : step(row[at], state);
+            state = found & STEP_STATE;
+            if (found == state) continue;
+            if ((found & STEP_BEGINS) != 0) begins(begin + at);
+            if ((found & STEP_ENDS) != 0) ends(begin + at + 1);
+        }
+    }
+
+    void collect(u64 chunk, std::vector<u16>& rows) {
+        ChunkMatches& found = found_[chunk];
+        const u64 begin = begin_of(chunk), stored = chunk_ / stored_share + 1;
+        const auto keep = [&](std::vector<u32>& list, u64& count, u64 position) {
+            if (count++ < stored) list.push_back(static_cast<u32>(position - begin));
+        };
+        run(
+            chunk, rows, [&](u64 at) { keep(found.begins, found.begin_count, at); },
+            [&](u64 at) { keep(found.ends, found.end_count, at); });
+    }
+
+    void write(u64 chunk, std::vector<u16>& rows, MatchArrays out) const {
+        const ChunkMatches& found = found_[chunk];
+        if (found.begins.size() == found.begin_count && found.ends.size() == found.end_count) {
+            const u64 begin = begin_of(chunk);
+            for (const u32 offset : found.begins) *out.begins++ = begin + offset;
+            for (const u32 offset : found.ends) *out.ends++ = begin + offset;
+            return;
+        }
+        // A text that changes meanwhile has other matches; no more are written than there is memory for.
+        const u64 *const begins_end = out.begins + found.begin_count, *const ends_end = out.ends + found.end_count;
+        run(
+            chunk, rows,
+            [&](u64 at) {
+                if (out.begins < begins_end) *out.begins++ = at;
+            },
+            [&](u64 at) {
+                if (out.ends < ends_end) *out.ends++ = at;
+            });
+    }
+
+    MatchTables tables_;
+    const u16* steps_;
+    MatchText text_;
+    unsigned threads_;
+    u64 chunk_, chunks_;
+    std::vector<CutState> rights_, states_;  // at the begin of each chunk, and at the end of the text
+    std::vector<ChunkMatches> found_;
+};
+
+}  // namespace
+
+void find_matches(const MatchAutomaton& automaton, const MatchText& text,
+                  const std::function<MatchArrays(u64)>& allocate, const MatchResources& resources) {
+    MatchSearch(automaton, text, resources).find(allocate);
+}
+
+u64 count_matches(const MatchAutomaton& automaton, const MatchText& text, const MatchResources& resources) {
+    return MatchSearch(automaton, text, resources).count();
+}
+
+}  // namespace headrace

@@ -1,0 +1,32 @@
+// Finds the leftmost-longest matches of an automaton in host memory.
+#pragma once
+
+#include <functional>
+
+#include "query/match/automaton/match_automaton.hpp"
+
+namespace headrace {
+
+struct MatchText {
+    const u8* bytes;
+    u64 size;
+};
+
+struct MatchResources {
+    unsigned threads;
+    u64 chunk;  // bytes that a thread takes at a time, 1 to 2^31
+};
+
+struct MatchArrays {
+    u64* begins;  // position of the first byte of each match
+    u64* ends;    // position after its last byte
+};
+
+// Call `allocate` once with the number of matches, and write them in order to the arrays that it returns.
+void find_matches(const MatchAutomaton& automaton, const MatchText& text,
+                  const std::function<MatchArrays(u64)>& allocate, const MatchResources& resources);
+
+// Return the number of matches.
+u64 count_matches(const MatchAutomaton& automaton, const MatchText& text, const MatchResources& resources);
+
+}  // namespace headrace

@@ -1,0 +1,1 @@
+"""Compiles regular expressions to automata."""

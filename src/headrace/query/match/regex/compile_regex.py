@@ -1,0 +1,56 @@
+"""Compiles regular expressions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.core.errors import OptionError
+from headrace.core.options import flag
+from headrace.query.match.automaton.dfa import Dfa
+from headrace.query.match.automaton.tables import tables_of
+from headrace.query.match.regex.determinize import determinize
+from headrace.query.match.regex.nfa import Nfa
+from headrace.query.match.regex.parse import parse
+
+
+def compile_regex(pattern: Any, *, ignore_case: bool = False) -> Dfa:
+    r"""Return the automaton of a regular expression, for `match`.
+
+    Parameters
+    ----------
+    pattern
+        A str, whose characters match their UTF-8 forms, or bytes, each of which matches itself. The syntax is a subset of that
+        of `re`. It has literals, escapes, ``.``, sets such as ``[a-z_]`` and ``[^,]``, and ``\d \w \s \D \W \S`` of ASCII. It has
+        ``|``, groups, ``* + ? {m} {m,} {,n} {m,n}``, and ``^`` and ``$`` for the start and end of a line. A dot or a negated set
+        of a str matches a whole character.
+    ignore_case
+        Whether ASCII letters match in either case.
+
+    Returns
+    -------
+    Dfa
+        The minimal automaton. Among alternatives the longest one counts, as in POSIX and not as in `re`.
+
+    Raises
+    ------
+    OptionError
+        The expression is malformed or not in the subset: lazy repetition, look-around, back-references, word edges. The message
+        has the position. Or the automaton needs more than 256 states, in either direction.
+
+    Examples
+    --------
+    >>> compile_regex(r"\d+(\.\d+)?")
+    <Dfa of 5 states and 3 classes of bytes>
+    >>> compile_regex("[äöü]").accepts("ö".encode())
+    True
+    """
+    if isinstance(pattern, str):
+        text, is_text = pattern, True
+    elif isinstance(pattern, (bytes, bytearray)):
+        text, is_text = pattern.decode("latin-1"), False
+    else:
+        raise OptionError.wrong("pattern", "a regular expression as str or bytes", pattern)
+    nfa = Nfa(is_text)
+    dfa = determinize(nfa, nfa.add(parse(text, is_text=is_text, ignore_case=flag("ignore_case", ignore_case)), 0))
+    tables_of(dfa)
+    return dfa

@@ -1,0 +1,165 @@
+"""Makes a nondeterministic automaton deterministic, and minimal.
+
+States are sets of nodes (Rabin and Scott 1959, "Finite automata and their decision problems"). They are merged by Hopcroft's
+algorithm (1971, "An n log n algorithm for minimizing states in a finite automaton").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from headrace.core.errors import OptionError
+from headrace.query.match.automaton.dfa import LINE_FEED, MAX_STATES, Dfa
+from headrace.query.match.regex.nfa import Nfa
+
+_MAX_SETS = 4096
+_ACCEPTS = 0
+_State = tuple[frozenset[int], bool]
+
+
+def determinize(nfa: Nfa, start: int) -> Dfa:
+    """Return the minimal deterministic automaton.
+
+    Raises
+    ------
+    OptionError
+        It has more than 256 states, or too many before it is minimised.
+    """
+    class_of, samples = _classes(nfa)
+    subsets = _Subsets(nfa)
+    starts = [subsets.closure([start], at_line_start) for at_line_start in (False, True)]
+    number_of: dict[_State, int] = {}
+    for state in starts:
+        number_of.setdefault(state, len(number_of))
+    order = list(number_of)
+    rows: list[list[int]] = [[] for _ in samples]
+    for state in order:  # grows
+        for row, byte in zip(rows, samples, strict=True):
+            target = subsets.step(state, byte)
+            if target not in number_of:
+                if len(order) == _MAX_SETS:
+                    raise OptionError(f"pattern needs more than {_MAX_SETS} sets of states; use fewer repetitions")
+                number_of[target] = len(order)
+                order.append(target)
+            row.append(number_of[target])
+    kinds = [subsets.kind(state) for state in order]
+    parts = minimal_parts(rows, kinds)
+    return _merged(class_of, rows, kinds, (parts, [number_of[state] for state in starts]))
+
+
+def _classes(nfa: Nfa) -> tuple[bytes, list[int]]:
+    """Return the class of each byte, and a byte of each class. Bytes with the same edges share a class."""
+    begins = {0, LINE_FEED, LINE_FEED + 1}
+    for edge in nfa.ranges:
+        if edge is not None:
+            begins |= {edge[0], edge[1] + 1}
+    samples = sorted(begins - {256})
+    class_of, number = bytearray(), -1
+    for byte in range(256):
+        number += byte in begins
+        class_of.append(number)
+    return bytes(class_of), samples
+
+
+class _Subsets:
+    """Computes sets of nodes. A state also has whether a line starts, if an edge for line ends may need it later."""
+
+    def __init__(self, nfa: Nfa) -> None:
+        self._nfa = nfa
+
+    def closure(self, nodes: Iterable[int], at_line_start: bool, *, at_line_end: bool = False) -> _State:
+        """Return the nodes that are reached without reading. Nodes with edges that read nothing only are left out."""
+        nfa, found = self._nfa, set(nodes)
+        frontier = list(found)
+        while frontier:
+            node = frontier.pop()
+            targets = set(nfa.empty[node])
+            if at_line_start:
+                targets.update(nfa.line_start[node])
+            if at_line_end:
+                targets.update(nfa.line_end[node])
+            frontier += targets - found
+            found |= targets
+        left = frozenset(n for n in found if n == _ACCEPTS or nfa.ranges[n] is not None or nfa.line_end[n])
+        return left, at_line_start and any(nfa.line_end[n] for n in left)
+
+    def step(self, state: _State, byte: int) -> _State:
+        """Return the state after a byte."""
+        nodes, at_line_start = state
+        if byte == LINE_FEED:
+            nodes = self.closure(nodes, at_line_start, at_line_end=True)[0]
+        targets = [edge[2] for n in nodes if (edge := self._nfa.ranges[n]) is not None and edge[0] <= byte <= edge[1]]
+        return self.closure(targets, byte == LINE_FEED)
+
+    def kind(self, state: _State) -> int:
+        """Return 2 if the state accepts, 1 if it accepts at the end of a line, otherwise 0."""
+        nodes, at_line_start = state
+        if _ACCEPTS in nodes:
+            return 2
+        return int(_ACCEPTS in self.closure(nodes, at_line_start, at_line_end=True)[0])
+
+
+def minimal_parts(rows: list[list[int]], kinds: list[int]) -> list[int]:
+    """Return the part of each state; equivalent states have the same one.
+
+    Parameters
+    ----------
+    rows
+        Next states, by class.
+    kinds
+        A number for each state. States of different numbers are not equivalent.
+    """
+    before: list[list[list[int]]] = []  # by class and state
+    for row in rows:
+        sources: list[list[int]] = [[] for _ in row]
+        for state, target in enumerate(row):
+            sources[target].append(state)
+        before.append(sources)
+    members: list[set[int]] = [{s for s, k in enumerate(kinds) if k == kind} for kind in sorted(set(kinds))]
+    part_of = [sorted(set(kinds)).index(kind) for kind in kinds]
+    waiting = set(range(len(members)))
+    while waiting:
+        splitter = list(members[waiting.pop()])
+        for sources in before:
+            reached: dict[int, set[int]] = {}
+            for target in splitter:
+                for state in sources[target]:
+                    reached.setdefault(part_of[state], set()).add(state)
+            for part, inside in reached.items():
+                if len(inside) == len(members[part]):
+                    continue
+                members[part] -= inside
+                new = len(members)
+                members.append(inside)
+                for state in inside:
+                    part_of[state] = new
+                waiting.add(new if part in waiting or len(inside) <= len(members[part]) else part)
+    return part_of
+
+
+def _merged(class_of: bytes, rows: list[list[int]], kinds: list[int], merged: tuple[list[int], list[int]]) -> Dfa:
+    """Return the automaton whose states are parts, and whose classes have different rows. `merged`: parts, and start states."""
+    parts, starts = merged
+    count = max(parts) + 1
+    if count > MAX_STATES:
+        raise OptionError(f"pattern needs {count} states; it may need {MAX_STATES}")
+    member = {part: state for state, part in enumerate(parts)}
+    of_parts = [bytes(parts[row[member[part]]] for part in range(count)) for row in rows]
+    accepting = {part for part in range(count) if kinds[member[part]] == 2}
+    at_line_end = {part for part in range(count) if kinds[member[part]] == 1}
+    start, line_start = (parts[state] for state in starts)
+    uses_lines = start != line_start or bool(at_line_end)
+    number_of: dict[tuple[bytes, bool], int] = {}
+    group_of = []
+    for group, row in enumerate(of_parts):
+        is_line_feed = uses_lines and group == class_of[LINE_FEED]
+        group_of.append(number_of.setdefault((row, is_line_feed), len(number_of)))
+    rows_left = tuple(row for row, _ in number_of)
+    return Dfa(
+        bytes(group_of[group] for group in class_of),
+        rows_left,
+        accepting,
+        start=start,
+        line_start=line_start,
+        accepting_at_line_end=at_line_end,
+    )

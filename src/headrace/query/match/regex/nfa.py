@@ -1,0 +1,95 @@
+"""Builds a nondeterministic automaton over bytes from a syntax tree (Thompson 1968, "Regular expression search algorithm")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from headrace.core.errors import OptionError
+from headrace.query.match.regex.syntax import Alternatives, Characters, LineEdge, Node, Repeat, Sequence
+from headrace.query.match.regex.utf8 import byte_ranges
+
+_MAX_NODES = 50_000
+
+
+@dataclass(slots=True)
+class Nfa:
+    """A nondeterministic automaton over bytes. Nodes are numbers; node 0 accepts.
+
+    Parameters
+    ----------
+    is_text
+        Whether characters are those of Unicode, in UTF-8, not bytes.
+    """
+
+    is_text: bool
+    empty: list[list[int]] = field(default_factory=lambda: [[]])
+    """Targets of the edges of each node that read nothing."""
+    line_start: list[list[int]] = field(default_factory=lambda: [[]])
+    """Targets of the edges of each node that read nothing, and may be taken at the start of a line."""
+    line_end: list[list[int]] = field(default_factory=lambda: [[]])
+    """The same for the end of a line."""
+    ranges: list[tuple[int, int, int] | None] = field(default_factory=lambda: [None])
+    """First and last byte and target of the edge of each node that reads a byte."""
+
+    def node(self) -> int:
+        """Add a node without edges.
+
+        Raises
+        ------
+        OptionError
+            There are too many.
+        """
+        if len(self.empty) == _MAX_NODES:
+            raise OptionError(f"pattern needs more than {_MAX_NODES} nodes; use fewer repetitions")
+        self.empty.append([])
+        self.line_start.append([])
+        self.line_end.append([])
+        self.ranges.append(None)
+        return len(self.empty) - 1
+
+    def add(self, node: Node, after: int) -> int:
+        """Return a node from which the tree, and then `after`, is read."""
+        match node:
+            case Characters():
+                return self._characters(node, after)
+            case Sequence():
+                for part in reversed(node.parts):
+                    after = self.add(part, after)
+                return after
+            case Alternatives():
+                begin = self.node()
+                self.empty[begin] = [self.add(part, after) for part in node.parts]
+                return begin
+            case Repeat():
+                return self._repeat(node, after)
+            case LineEdge():
+                begin = self.node()
+                (self.line_end if node.is_end else self.line_start)[begin].append(after)
+                return begin
+
+    def _characters(self, node: Characters, after: int) -> int:
+        begin = self.node()
+        for low, high in node.ranges:
+            for ranges in byte_ranges(low, high) if self.is_text else (((low, high),),):
+                target = after
+                for first, last in reversed(ranges):
+                    reader = self.node()
+                    self.ranges[reader] = (first, last, target)
+                    target = reader
+                self.empty[begin].append(target)
+        return begin
+
+    def _repeat(self, node: Repeat, after: int) -> int:
+        if node.most is None:
+            loop = self.node()
+            self.empty[loop] = [after, self.add(node.part, loop)]
+            after = loop
+        else:
+            end = after
+            for _ in range(node.most - node.least):
+                begin = self.node()
+                self.empty[begin] = [end, self.add(node.part, after)]
+                after = begin
+        for _ in range(node.least):
+            after = self.add(node.part, after)
+        return after

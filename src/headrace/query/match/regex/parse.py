@@ -1,0 +1,225 @@
+"""Parses regular expressions. The syntax is a subset of that of Python's `re`, with its meaning under `re.ASCII|re.MULTILINE`."""
+
+from __future__ import annotations
+
+import re
+
+from headrace.core.errors import OptionError
+from headrace.query.match.regex.syntax import (
+    Alternatives,
+    Characters,
+    LineEdge,
+    Node,
+    Repeat,
+    Sequence,
+    both_cases,
+    complement,
+    union,
+)
+
+MAX_REPEAT = 1000
+"""Maximum number of repetitions that are counted."""
+_MAX_DEPTH = 50
+_LINE_FEED = ((10, 10),)
+_DIGITS = ((48, 57),)
+_WORD = ((48, 57), (65, 90), (95, 95), (97, 122))
+_SPACE = ((9, 13), (32, 32))
+_SETS = {"d": _DIGITS, "w": _WORD, "s": _SPACE}
+_CONTROLS = {"n": 10, "t": 9, "r": 13, "f": 12, "v": 11, "a": 7}
+_HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
+_COUNTS = re.compile(r"\{(\d*)(?:(,)(\d*))?\}")
+_MAX_CHARACTER = 0x10FFFF
+_Ranges = tuple[tuple[int, int], ...]
+
+
+def parse(pattern: str, *, is_text: bool, ignore_case: bool) -> Node:
+    """Return the syntax tree of a regular expression.
+
+    Parameters
+    ----------
+    pattern
+        The expression. An expression of bytes has a character for each byte.
+    is_text
+        Whether characters are those of Unicode, not bytes.
+    ignore_case
+        Whether ASCII letters match in either case.
+
+    Raises
+    ------
+    OptionError
+        The expression is malformed or not in the subset. The message has the position.
+    """
+    return _Parser(pattern, is_text, ignore_case).whole()
+
+
+class _Parser:
+    def __init__(self, pattern: str, is_text: bool, ignore_case: bool) -> None:
+        self._pattern = pattern
+        self._is_text = is_text
+        self._ignore_case = ignore_case
+        self._last = _MAX_CHARACTER if is_text else 255
+        self._at = 0
+        self._depth = 0
+
+    def whole(self) -> Node:
+        node = self._alternatives()
+        if self._at < len(self._pattern):
+            raise self._error("a parenthesis is closed that is not open", self._at)
+        return node
+
+    def _error(self, message: str, at: int) -> OptionError:
+        return OptionError(f"pattern: {message} at position {at} of {self._pattern!r}")
+
+    def _peek(self) -> str:
+        return self._pattern[self._at : self._at + 1]
+
+    def _take(self, text: str) -> bool:
+        if not self._pattern.startswith(text, self._at):
+            return False
+        self._at += len(text)
+        return True
+
+    def _alternatives(self) -> Node:
+        parts = [self._sequence()]
+        while self._take("|"):
+            parts.append(self._sequence())
+        return parts[0] if len(parts) == 1 else Alternatives(tuple(parts))
+
+    def _sequence(self) -> Node:
+        parts: list[Node] = []
+        while self._peek() not in ("", "|", ")"):
+            parts.append(self._repeated())
+        return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+
+    def _repeated(self) -> Node:
+        begin = self._at
+        node = self._atom()
+        counts = self._counts()
+        if counts is None:
+            return node
+        if isinstance(node, LineEdge):
+            raise self._error("there is nothing to repeat", begin)
+        if self._peek() in ("?", "+") and self._peek():
+            kind = "lazy" if self._peek() == "?" else "possessive"
+            raise self._error(f"{kind} repetition is not in the subset, since the longest match counts,", self._at)
+        at = self._at
+        if self._counts() is not None:
+            raise self._error("a repetition is repeated; use a group", at)
+        return Repeat(node, *counts)
+
+    def _counts(self) -> tuple[int, int | None] | None:
+        """Parse the numbers of repetitions, None if there are none."""
+        at, mark = self._at, self._peek()
+        if mark and mark in "*+?":
+            self._at += 1
+            return {"*": (0, None), "+": (1, None), "?": (0, 1)}[mark]
+        found = _COUNTS.match(self._pattern, at)
+        if found is None or not (found[1] or found[2]):
+            return None
+        self._at = found.end()
+        least = int(found[1] or 0)
+        most = least if found[2] is None else int(found[3]) if found[3] else None
+        if most is not None and most < least:
+            raise self._error("the maximum of a repetition is below its minimum", at)
+        if max(least, most or 0) > MAX_REPEAT:
+            raise self._error(f"a repetition has more than {MAX_REPEAT} times", at)
+        return least, most
+
+    def _atom(self) -> Node:
+        at, mark = self._at, self._peek()
+        self._at += 1
+        if mark == "(":
+            return self._group(at)
+        if mark == "[":
+            return self._set(at)
+        if mark == ".":
+            return Characters(complement(_LINE_FEED, self._last))
+        if mark in {"^", "$"}:
+            return LineEdge(mark == "$")
+        if mark in "*+?":
+            raise self._error("there is nothing to repeat", at)
+        if mark == "\\":
+            return self._characters(self._escape(at, in_set=False))
+        self._at = at
+        if self._counts() is not None:
+            raise self._error("there is nothing to repeat", at)
+        self._at = at + 1
+        return self._characters(self._one(ord(mark), at))
+
+    def _group(self, at: int) -> Node:
+        if self._take("?") and not self._take(":"):
+            raise self._error("look-around, names and flags of groups are not in the subset; (?:...) is,", at)
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise self._error(f"groups are nested more than {_MAX_DEPTH} deep", at)
+        node = self._alternatives()
+        if not self._take(")"):
+            raise self._error("a parenthesis is not closed", at)
+        self._depth -= 1
+        return Sequence((node,))  # so that an anchor in a group may be repeated, as in `re`
+
+    def _escape(self, at: int, *, in_set: bool) -> _Ranges:
+        """Parse the rest of an escape that begins at `at`."""
+        mark = self._peek()
+        self._at += 1
+        if mark.lower() in _SETS and mark:
+            ranges = _SETS[mark.lower()]
+            return ranges if mark.islower() else complement(ranges, self._last)
+        if mark in _CONTROLS:
+            return self._one(_CONTROLS[mark], at)
+        if mark == "b" and in_set:
+            return self._one(8, at)
+        if mark in _HEX_DIGITS and (self._is_text or mark == "x"):
+            digits = self._pattern[self._at : self._at + _HEX_DIGITS[mark]]
+            if len(digits) != _HEX_DIGITS[mark] or not all(digit in "0123456789abcdefABCDEF" for digit in digits):
+                raise self._error(f"\\{mark} needs {_HEX_DIGITS[mark]} hexadecimal digits", at)
+            self._at += len(digits)
+            return self._one(int(digits, 16), at)
+        if mark == "0" and not self._peek().isdigit():
+            return self._one(0, at)
+        if mark == "":
+            raise self._error("a backslash ends the expression", at)
+        if mark.isascii() and mark.isalnum():
+            kind = "back-references and octal numbers are" if mark.isdigit() else f"\\{mark} is"
+            raise self._error(f"{kind} not in the subset", at)
+        return self._one(ord(mark), at)
+
+    def _one(self, value: int, at: int) -> _Ranges:
+        if value > self._last or 0xD800 <= value <= 0xDFFF:
+            raise self._error(f"character {value:#x} has no UTF-8 form", at)
+        return ((value, value),)
+
+    def _set(self, at: int) -> Node:
+        is_negated = self._take("^")
+        ranges: list[tuple[int, int]] = []
+        begin = self._at
+        while not (self._peek() == "]" and self._at > begin):
+            low = self._set_item(at)
+            if self._pattern.startswith("-", self._at) and self._pattern[self._at + 1 : self._at + 2] not in ("]", ""):
+                dash = self._at
+                self._at += 1
+                high = self._set_item(at)
+                if not (_is_one(low) and _is_one(high)) or low[0][0] > high[0][0]:
+                    raise self._error("a range of characters is not from a lower one to a higher one", dash)
+                low = ((low[0][0], high[0][0]),)
+            ranges += low
+        self._at += 1
+        found = union(ranges)
+        if self._ignore_case:
+            found = both_cases(found)
+        return Characters(complement(found, self._last) if is_negated else found)
+
+    def _set_item(self, at: int) -> _Ranges:
+        mark = self._peek()
+        if mark == "":
+            raise self._error("a set of characters is not closed", at)
+        begin = self._at
+        self._at += 1
+        return self._escape(begin, in_set=True) if mark == "\\" else self._one(ord(mark), begin)
+
+    def _characters(self, ranges: _Ranges) -> Characters:
+        return Characters(both_cases(ranges) if self._ignore_case else ranges)
+
+
+def _is_one(ranges: _Ranges) -> bool:
+    return len(ranges) == 1 and ranges[0][0] == ranges[0][1]

@@ -1,0 +1,71 @@
+"""Tests the kernels that run automata in the fiber harness against walks from each begin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import headrace
+from headrace import Dfa
+from headrace.query.find.gpu.search import DeviceText
+from headrace.query.find.gpu.tuning import FindTuning
+from headrace.query.match.automaton.tables import tables_of
+from headrace.query.match.gpu.search import DeviceMatch
+from headrace.query.match.gpu.tuning import MatchTuning
+from headrace.testing.fibers.launcher import FiberLauncher
+from tests.query.match.match_cases import random_dfa, walked
+
+pytestmark = pytest.mark.fibers
+
+TUNING = MatchTuning(threads=64, chunk=32, large_chunk=64, group=3, marks=FindTuning(threads=64, rows=4))
+ORDERS = (("forward", 0), ("reverse", 0), ("random", 1), ("random", 2))
+
+
+def check(text: bytes, dfa: Dfa, launcher: FiberLauncher, shift: int = 0) -> None:
+    """Compare all results for a text at an address that is `shift` modulo 16."""
+    whole, before = launcher.put(bytes(shift) + text), launcher.waits
+    search = DeviceMatch(launcher, DeviceText(whole.address + shift, len(text)), tables_of(dfa), tuning=TUNING)
+    found = search.marks()
+    assert launcher.waits - before == 1
+    positions = []
+    for hits in found:
+        target = launcher.allocate(8 * hits.total)
+        search.write(hits, target)
+        positions.append(launcher.fetch(target).view(np.uint64).tolist())
+    expected = walked(text, dfa)
+    assert list(zip(*positions, strict=True)) == expected
+    assert search.count() == len(expected)
+
+
+@pytest.mark.parametrize("states", [1, 2, 5, 12])
+def test_automata(states: int) -> None:
+    for seed, (order, number) in enumerate(ORDERS):
+        launcher = FiberLauncher(order, number)
+        dfa = random_dfa(seed, states, 3, lines=seed % 2 == 1)
+        random = np.random.default_rng([seed, states])
+        for size in (1, 31, 32, 33, 97, 300 + 13 * seed):
+            text = random.choice(np.frombuffer(b"abcdefg\n", np.uint8), size).tobytes()
+            check(text, dfa, launcher, (size + seed) % 16)
+
+
+@pytest.mark.parametrize("shift", range(16))
+def test_every_alignment(shift: int) -> None:
+    launcher = FiberLauncher(*ORDERS[shift % len(ORDERS)])
+    dfa = headrace.compile_regex(rb"^a+|b+c?$")
+    for size in (1, 16 - shift, 17, 64 - shift, 65 - shift):
+        check((b"aab\nbbcb" * 9)[:size], dfa, launcher, shift)
+
+
+@pytest.mark.parametrize("pattern", [b"a{150}b|a", b"(abc|de{30}f)+", b"[a-c]{3,40}", b"^[^\n]*e$"])
+def test_large_automata(pattern: bytes) -> None:
+    launcher, dfa = FiberLauncher("random", len(pattern)), headrace.compile_regex(pattern)
+    check((b"a" * 149 + b"d" + b"a" * 150 + b"bc" + b"d" + b"e" * 30 + b"f\n") * 2 + b"ae", dfa, launcher, 5)
+
+
+def test_across_tiles() -> None:
+    tile, dfa = TUNING.marks.tile_marks, headrace.compile_regex(r"[a-z]+|\d")
+    text = bytearray(b"." * (17 * tile + 5))
+    for at in (0, 31, tile - 1, tile, 2 * tile - 3, 16 * tile - 1, 17 * tile + 4):
+        text[at : at + 3] = b"abc"
+    text[5 * tile : 6 * tile] = b"7" * tile
+    check(bytes(text[: 17 * tile + 5]), dfa, FiberLauncher("random", 3))

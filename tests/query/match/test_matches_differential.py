@@ -1,0 +1,96 @@
+"""Tests matches for several chunk sizes and thread counts against `re`, and against walks from each begin."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import headrace
+from headrace import Context, Dfa
+from headrace.query.match import match as module
+from tests.query.match.match_cases import Spans, expected, in_bytes, patterns, random_dfa, walked
+
+CHUNKS = (1, 2, 3, 7, 64, module.CHUNK_BYTES)
+
+
+@pytest.fixture(params=CHUNKS, ids=lambda size: f"chunks-{size}")
+def chunk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Size of a chunk, which `match` uses."""
+    size: int = request.param
+    monkeypatch.setattr(module, "CHUNK_BYTES", size)
+    return size
+
+
+def spans(text: bytes, dfa: Dfa, threads: int = 1) -> Spans:
+    context = Context(threads=threads)
+    found = headrace.match(text, dfa, context=context)
+    assert found.begins.dtype == found.ends.dtype == np.uint64
+    assert headrace.count_matches(text, dfa, context=context) == len(found.begins)
+    return list(zip(found.begins.tolist(), found.ends.tolist(), strict=True))
+
+
+def check_text(text: str, pattern: str, *, ignore_case: bool = False) -> None:
+    dfa = headrace.compile_regex(pattern, ignore_case=ignore_case)
+    flags = re.IGNORECASE if ignore_case else 0
+    assert spans(text.encode(), dfa) == in_bytes(text, expected(text, pattern, flags))
+
+
+@given(patterns(["a", "b", "ab", "é"]), st.text("ab.é\n-€", max_size=12), st.booleans())
+def test_any_expression(pattern: str, text: str, ignore_case: bool) -> None:
+    check_text(text, pattern, ignore_case=ignore_case)
+
+
+@given(patterns(["a", "b", "ab"]), st.text("aB.b\n \xe9", max_size=12), st.booleans())
+def test_any_expression_of_bytes(pattern: str, text: str, ignore_case: bool) -> None:
+    flags = re.IGNORECASE if ignore_case else 0
+    given_bytes, expression = text.encode("latin-1"), pattern.encode()
+    dfa = headrace.compile_regex(expression, ignore_case=ignore_case)
+    assert spans(given_bytes, dfa) == expected(given_bytes, expression, flags)
+
+
+@pytest.mark.parametrize("states", [1, 2, 5, 12])
+def test_automata_in_chunks(states: int, chunk: int) -> None:
+    for seed in range(8):
+        dfa = random_dfa(seed, states, 3, lines=seed % 4 >= 2)
+        random = np.random.default_rng([seed, states])
+        for size in (0, 1, 2, chunk % 1000, chunk % 1000 + 1, 150):
+            text = random.choice(np.frombuffer(b"abcdefg\n", np.uint8), size).tobytes()
+            assert spans(text, dfa, 1 + seed % 3) == walked(text, dfa)
+
+
+@pytest.mark.parametrize("pattern", [b"a{150}b|a", b"(abc|de{30}f)+", b"[a-c]{3,40}", b"^[^\n]*e$", b"(a|b)*abb"])
+def test_large_automata_in_chunks(pattern: bytes, chunk: int) -> None:
+    dfa = headrace.compile_regex(pattern)
+    random = np.random.default_rng(len(pattern))
+    pieces = (b"a" * 149, b"a" * 150 + b"b", b"abc", b"d" + b"e" * 30 + b"f", b"bcab" * 12, b"\n", b"abb")
+    for threads in (1, 3):
+        text = b"".join(pieces[i] for i in random.integers(0, len(pieces), 12))
+        assert spans(text, dfa, threads) == walked(text, dfa)
+
+
+def test_across_chunks_and_threads() -> None:
+    size = 5 * module.CHUNK_BYTES + 17
+    random = np.random.default_rng(1)
+    text = random.choice(np.frombuffer(b"ab \n", np.uint8), size, p=[0.6, 0.37, 0.02, 0.01]).tobytes()
+    for pattern in (rb"b+", rb"^a.*b$", rb"[ab ]+", rb"(?:ab)+", rb"a[^\n]*\n", rb"a"):
+        longest = [found.span() for found in re.finditer(pattern, text, re.MULTILINE)]  # greedy is longest here
+        for threads in (1, 3):
+            assert spans(text, headrace.compile_regex(pattern), threads) == longest
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_time_is_linear(threads: int) -> None:
+    text = b"a" * (3 * module.CHUNK_BYTES)
+    assert headrace.count_matches(text, headrace.compile_regex(b"a|a.*b"), context=Context(threads=threads)) == len(text)
+    assert spans(text, headrace.compile_regex(b"a+a+a+"), threads) == [(0, len(text))]
+    assert spans(text + b"b", headrace.compile_regex(b"a|a.*b"), threads) == [(0, len(text) + 1)]
+
+
+def test_inputs() -> None:
+    dfa = headrace.compile_regex("b")
+    for text in (b"abb", bytearray(b"abb"), memoryview(b"abb"), np.frombuffer(b"abb", np.uint8)):
+        assert headrace.match(text, dfa).begins.tolist() == [1, 2]
