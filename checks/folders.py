@@ -32,7 +32,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "query": ("find",),
     "query/find": ("pattern", "cpu", "gpu", "."),
     "store": ("dictionary",),
-    "store/dictionary": ("rules", "cpu", "."),
+    "store/dictionary": ("rules", "cpu", "gpu", "paper", "."),
     "api": (".", "options", "load", "sniff", "read", "scan"),
     "cli": ("common", "view", "report", "."),
 }

@@ -115,7 +115,7 @@ void make_code_blocks_at(const ItemsGiven& table, std::uintptr_t bits, std::uint
 }  // namespace
 
 void bind_dictionary(nb::module_& m) {
-    register_layouts<CodeSource, CodeBlocks>();
+    register_layouts<CodeSource, CodeBlocks, TextValues, TextPair>();
     m.def("merge_numbers", &merge_numbers_at, "main"_a, "delta"_a, "rule"_a, "merged"_a, "tables"_a, "threads"_a);
     m.def("merge_texts", &merge_texts_at, "main"_a, "delta"_a, "tables"_a, "allocate"_a, "threads"_a);
     m.def("sort_texts", &sort_texts_at, "texts"_a, "order"_a, "threads"_a);

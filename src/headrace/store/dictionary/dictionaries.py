@@ -51,7 +51,7 @@ def new_table(count: int) -> Any:
     """Return a table for `count` codes. It has an entry for each number that a code's bits can represent."""
     import numpy as np
 
-    table = np.empty(1 << (count - 1).bit_length() if count else 1, np.uint32)
+    table: Any = np.empty(1 << (count - 1).bit_length() if count else 1, np.uint32)
     table[count:] = 0
     return table
 

@@ -10,10 +10,11 @@ from headrace.arrange.gather.take import take_rows
 from headrace.arrange.search.searchsorted import searchsorted
 from headrace.arrange.search.unique import unique
 from headrace.arrange.sort.sort import sort
+from headrace.arrays.device_array import DeviceArray
 from headrace.columns.column import Column
-from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import DataType, has_offsets
 from headrace.core.context import Context
+from headrace.encode.texts import as_dictionary
 from headrace.index.hash_map.hash_map import HashMap
 from headrace.store.dictionary.items import TextItems, address_of, column_of_items, items_at, items_of
 from headrace.store.dictionary.validity import flags_of
@@ -47,11 +48,12 @@ def distinct_values(column: Column, method: str, context: Context) -> DistinctVa
     present = column if rows is None else replace(take_rows(column, rows, context.thread_count), null_count=0, validity=None)
     items = items_of(present)
     if isinstance(items, TextItems):
-        values, codes = _distinct_decimals(items)
+        decimals, codes = _distinct_decimals(items)
+        values = column_of_items(decimals, column.type)
     else:
         found, codes = _distinct_numbers(items.sortable, method, context)
-        values = items.of_sortable(found)
-    return DistinctValues(column_of_items(values, column.type), _with_nulls(codes, rows, column.length))
+        values = column_of_items(items.of_sortable(found), column.type)
+    return DistinctValues(values, _with_nulls(codes, rows, column.length))
 
 
 def _present(column: Column) -> Any:
@@ -66,7 +68,7 @@ def _with_nulls(codes: Any, rows: Any, length: int) -> Any:
 
     if rows is None:
         return codes.astype(np.uint32)
-    result = np.zeros(length, np.uint32)
+    result: Any = np.zeros(length, np.uint32)
     result[rows] = codes
     return result
 
@@ -76,14 +78,19 @@ def _distinct_numbers(sortable: Any, method: str, context: Context) -> tuple[Any
 
     if method == "sort" or not len(sortable):
         values = unique(sortable, context=context)
-        return values, searchsorted(values, sortable, context=context)
+        return _on_host(values, context), _on_host(searchsorted(values, sortable, context=context), context)
     # Maps have keys of 4 or 8 bytes.
     keys = sortable if sortable.dtype.itemsize >= 4 else sortable.astype(np.int32)
     numbers = HashMap(keys.dtype, "uint32", context=context)
     numbers.insert(keys, np.zeros(len(keys), np.uint32))
-    found = sort(numbers.items().keys, context=context)
+    found = _on_host(sort(numbers.items().keys, context=context), context)
     numbers.replace(found, np.arange(len(found), dtype=np.uint32))
-    return found.astype(sortable.dtype), numbers.find(keys).values
+    return found.astype(sortable.dtype), _on_host(numbers.find(keys).values, context)
+
+
+def _on_host(array: Any, context: Context) -> Any:
+    """Return an array of NumPy; a `DeviceArray` is copied."""
+    return array.to_numpy(counted=context.crossings) if isinstance(array, DeviceArray) else array
 
 
 def _distinct_decimals(items: TextItems) -> tuple[TextItems, Any]:
@@ -100,18 +107,17 @@ def _distinct_texts(column: Column, context: Context) -> DistinctValues:
 
     threads = context.thread_count
     as_string = DataType("large_string" if column.type.bits == 64 else "string")
-    with native_errors():
-        codes, texts, count = _native.text_dictionary(replace(column, type=as_string), threads)
-    first = Column(DataType(texts[0]), count, 0, texts[1], offsets=texts[3])
-    order = np.empty(count, np.uint32)
-    found = items_of(first)
-    assert isinstance(found, TextItems)
-    _native.sort_texts(found.given, address_of(order), threads)
-    ranks = np.zeros(max(count, 1), np.uint32)
+    numbered = as_dictionary(replace(column, type=as_string), threads)
+    first = numbered.dictionary
+    assert first is not None
+    count, texts = len(first), items_of(first)
+    assert isinstance(texts, TextItems)
+    order: Any = np.empty(count, np.uint32)
+    _native.sort_texts(texts.given, address_of(order), threads)
+    ranks: Any = np.zeros(max(count, 1), np.uint32)
     ranks[order] = np.arange(count, dtype=np.uint32)
     values = items_of(take_rows(first, order, threads))
-    numbers = items_at(codes[1], "<u4", column.length)
-    result = ranks[numbers]
+    result = ranks[items_at(numbered.values, "<u4", column.length)]
     rows = _present(column)
     if rows is not None:
         result = _with_nulls(result[rows], rows, column.length)

@@ -124,7 +124,8 @@ def merge(
         Mask of the rows that survive, an array of bools: those of the main column, then those of the delta. Values that no
         surviving row has leave the dictionary. None for all rows; then the dictionary is the union of both.
     context
-        Threads and memory that may be used.
+        Threads and memory that may be used. If its device is a GPU, the merge runs there in slices of rows, and the result comes
+        back to the host. Only the dictionaries have to fit the GPU's memory.
 
     Raises
     ------
@@ -188,10 +189,10 @@ def filtered(column: EncodedColumn, keep: Any, *, context: Context | None = None
     rows = np.flatnonzero(keep)
     codes = codes_of(column, rows, context=context)
     is_there = np.ones(len(rows), bool) if column.validity is None else validity.of_rows(column.validity, rows)
-    is_used = np.zeros(max(1 << column.bits, 1), bool)
+    is_used: Any = np.zeros(max(1 << column.bits, 1), bool)
     is_used[codes[is_there]] = True
     used = np.flatnonzero(is_used[: len(column.dictionary)])
-    table = np.zeros(len(is_used), np.uint32)
+    table: Any = np.zeros(len(is_used), np.uint32)
     table[used] = np.arange(len(used), dtype=np.uint32)
     dictionary = take_rows(column.dictionary, used, context.thread_count)
     bits, nulls = validity.of_flags(is_there)
@@ -204,15 +205,21 @@ def _merged(main: EncodedColumn, delta: EncodedColumn, context: Context) -> Enco
     length = main.length + delta.length
     if main.type.name == "null":
         return EncodedColumn(main.dictionary, main.words, length, nulls, joined)
+    if context.device.kind != "cpu":
+        from headrace.store.dictionary.merge_gpu import merge_on_gpu  # needs cuda-core
+
+        return merge_on_gpu(main, delta, context)
     dictionary, main_codes, delta_codes = merge_dictionaries(main.dictionary, delta.dictionary, context)
     bits = code_bits(len(dictionary))
     words = empty_buffer(8 * words_of_codes(length, bits))
-    sources = (
-        packed_source(part.words, part.length, part.bits, part.validity, Translation(table=address_of(table)))
-        for part, table in ((main, main_codes), (delta, delta_codes))
-    )
-    _native.translate_codes(*sources, (words.address, bits), context.thread_count)
+    first, second = _source(main, main_codes), _source(delta, delta_codes)
+    _native.translate_codes(first, second, (words.address, bits), context.thread_count)
     return EncodedColumn(dictionary, words, length, nulls, joined)
+
+
+def _source(column: EncodedColumn, table: Any) -> bytes:
+    """Return the codes of a column with their translation table."""
+    return packed_source(column.words, column.length, column.bits, column.validity, Translation(table=address_of(table)))
 
 
 def _plain(column: Column, context: Context) -> Column:

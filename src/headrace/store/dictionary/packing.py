@@ -31,7 +31,7 @@ NO_TRANSLATION = Translation()
 
 def packed_source(words: Any, count: int, bits: int, validity: Any = None, translation: Translation = NO_TRANSLATION) -> bytes:
     """Return the bytes of a ``CodeSource``; `words` and `validity`: buffers, the latter may be None."""
-    return _SOURCE.pack(words.address, count, bits, 0 if validity is None else validity.address, _BLOCKS.pack(*translation))
+    return _SOURCE.pack(words.address, 0, count, bits, 0 if validity is None else validity.address, _BLOCKS.pack(*translation))
 
 
 def pack(codes: Any, bits: int, *, context: Context | None = None) -> Buffer:
@@ -105,7 +105,7 @@ def unpack(words: Buffer, bits: int, count: int, *, context: Context | None = No
     count = integer("count", count, "a number of codes", 0, 1 << 62)
     if words.nbytes < 8 * words_of_codes(count, bits):
         raise OptionError(f"words has {words.nbytes} bytes, and {count} codes of {bits} bits need more")
-    codes = np.empty(count, np.uint32)
+    codes: Any = np.empty(count, np.uint32)
     _native.unpack_codes(packed_source(words, count, bits), address_of(codes), context_of(context).thread_count)
     return codes
 
@@ -116,7 +116,7 @@ def codes_of(column: EncodedColumn, rows: Any = None, *, context: Context | None
 
     if rows is None:
         return unpack(column.words, column.bits, column.length, context=context)
-    codes = np.empty(len(rows), np.uint32)
+    codes: Any = np.empty(len(rows), np.uint32)
     source = packed_source(column.words, column.length, column.bits)
     _native.take_codes(source, (address_of(rows), len(rows)), address_of(codes), context_of(context).thread_count)
     return codes

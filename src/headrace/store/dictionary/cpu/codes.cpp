@@ -13,15 +13,15 @@ namespace {
 constexpr u64 piece_codes = 1 << 14;
 static_assert(piece_codes % 64 == 0);
 
-// Unpacks codes [first, first + count). A code is in the 8 bytes from its first byte on, which are one load, as long as
-// they are in the words.
+// Unpacks codes [first, first + count) of the words. A code is in the 8 bytes from its first byte on, which are one
+// load, as long as they are in the words.
 void unpack_range(const CodeSource& source, u64 first, u64 count, u32* codes) {
     const u32 bits = static_cast<u32>(source.bits);
     if (bits == 0) {
         std::fill_n(codes, count, 0);
         return;
     }
-    const u64 bytes = words_of_codes(source.count, bits) * 8;
+    const u64 bytes = words_of_codes(source.first + source.count, bits) * 8;
     const u64 loads = bytes < 8 ? 0 : (bytes - 8) * 8 / bits + 1;  // codes whose 8 bytes are in the words
     const u64 fast = std::clamp<u64>(loads, first, first + count) - first;
     const u8* const memory = reinterpret_cast<const u8*>(source.words);
@@ -35,7 +35,7 @@ void unpack_range(const CodeSource& source, u64 first, u64 count, u32* codes) {
     for (u64 i = fast; i < count; ++i) codes[i] = code_at(source.words, first + i, bits);
 }
 
-// Translates codes [first, first + count) in place.
+// Translates codes [first, first + count) of the words, which are unpacked, in place.
 void translate_range(const CodeSource& source, u64 first, u64 count, u32* codes) {
     const CodeBlocks& blocks = source.blocks;
     if (blocks.bits != nullptr) {
@@ -101,8 +101,8 @@ void translate_codes(const CodeSource& first, const CodeSource& second, const Pa
             const CodeSource& source = piece < pieces ? first : second;
             const u64 begin = (piece < pieces ? piece : piece - pieces) * piece_codes;
             const u64 count = std::min(piece_codes, source.count - begin);
-            unpack_range(source, begin, count, codes.data());
-            translate_range(source, begin, count, codes.data());
+            unpack_range(source, source.first + begin, count, codes.data());
+            translate_range(source, source.first + begin, count, codes.data());
             pack_range(codes.data(), count, (piece < pieces ? 0 : first.count) + begin, to);
         },
         [](std::vector<u32>&) {});
@@ -119,7 +119,7 @@ void pack_codes(const u32* codes, u64 count, const PackedCodes& to, unsigned thr
 void unpack_codes(const CodeSource& source, u32* codes, unsigned threads) {
     for_each_piece(pieces_of(source.count), threads, [&](u64 piece) {
         const u64 begin = piece * piece_codes;
-        unpack_range(source, begin, std::min(piece_codes, source.count - begin), codes + begin);
+        unpack_range(source, source.first + begin, std::min(piece_codes, source.count - begin), codes + begin);
     });
 }
 
@@ -127,7 +127,8 @@ void take_codes(const CodeSource& source, const i64* rows, u64 count, u32* codes
     const u32 bits = static_cast<u32>(source.bits);
     for_each_piece(pieces_of(count), threads, [&](u64 piece) {
         const u64 begin = piece * piece_codes, end = std::min(count, begin + piece_codes);
-        for (u64 i = begin; i < end; ++i) codes[i] = code_at(source.words, static_cast<u64>(rows[i]), bits);
+        for (u64 i = begin; i < end; ++i)
+            codes[i] = code_at(source.words, source.first + static_cast<u64>(rows[i]), bits);
     });
 }
 

@@ -54,18 +54,19 @@ HR_FN u32 code_of_blocks(const CodeBlocks& blocks, u32 code) {
     return blocks.bases[code / block_codes] + place + static_cast<u32>(count_ones(bits & (~u64{0} >> (63 - place))));
 }
 
-// Packed codes, and their translation.
+// The packed codes [first, first + count) of a column, and their translation.
 struct CodeSource {
     const u64* words;
+    u64 first;
     u64 count;
     u64 bits;
-    const u8* validity;  // bits, 0 for rows whose code becomes 0; null if there are none
+    const u8* validity;  // bits, 0 for codes that become 0; null if there are none
     CodeBlocks blocks;   // `table` alone has the new codes if `bits` is null; codes stay if `table` is null
 };
 
-// Returns the new code of an old one of row `row`.
-HR_FN u32 new_code(const CodeSource& source, u64 row, u32 code) {
-    if (source.validity != nullptr && (source.validity[row / 8] >> row % 8 & 1) == 0) return 0;
+// Returns the new code of code number `i` in the words.
+HR_FN u32 new_code(const CodeSource& source, u64 i, u32 code) {
+    if (source.validity != nullptr && (source.validity[i / 8] >> i % 8 & 1) == 0) return 0;
     if (source.blocks.bits != nullptr) return code_of_blocks(source.blocks, code);
     return source.blocks.table != nullptr ? source.blocks.table[code] : code;
 }
