@@ -31,6 +31,7 @@ SHARED = (
     "index/sorted_map/gpu/cut_task.hpp",
     "store/dictionary/rules/codes.hpp",
     "store/dictionary/rules/merge.hpp",
+    "store/dictionary/paper/slices.hpp",
     "arrange/sort/sort_key.hpp",
     "structure/dfa.hpp",
     "structure/emit.hpp",

@@ -8,6 +8,8 @@
 
 #include "core/layouts/layout.hpp"
 #include "store/dictionary/cpu/dictionary_host.hpp"
+#include "store/dictionary/paper/slices.hpp"
+#include "store/dictionary/paper/slices_host.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -51,15 +53,29 @@ PackedCodes packed_at(const PackedGiven& packed) {
     return {reinterpret_cast<u64*>(words), bits};
 }
 
+NumberDictionaries numbers_at(const ItemsGiven& main, const ItemsGiven& delta, const nb::bytes& rule) {
+    return {reinterpret_cast<const void*>(std::get<0>(main)),
+            reinterpret_cast<const void*>(std::get<0>(delta)),
+            {std::get<1>(main), std::get<1>(delta)},
+            static_cast<unsigned>(rule.size() / 4),
+            rule.c_str()};
+}
+
 u64 merge_numbers_at(const ItemsGiven& main, const ItemsGiven& delta, const nb::bytes& rule, std::uintptr_t merged,
                      const TablesGiven& tables, unsigned threads) {
-    const NumberDictionaries given{reinterpret_cast<const void*>(std::get<0>(main)),
-                                   reinterpret_cast<const void*>(std::get<0>(delta)),
-                                   {std::get<1>(main), std::get<1>(delta)},
-                                   static_cast<unsigned>(rule.size() / 4),
-                                   rule.c_str()};
+    const NumberDictionaries given = numbers_at(main, delta, rule);
     const LongCall call;
     return merge_numbers(given, reinterpret_cast<void*>(merged), tables_at(tables), threads);
+}
+
+// `sliced`: address of the sections of the slices, and number of slices.
+u64 merge_in_slices_at(const ItemsGiven& main, const ItemsGiven& delta, const nb::bytes& rule, const ItemsGiven& sliced,
+                       std::uintptr_t merged, const TablesGiven& tables, unsigned threads) {
+    const NumberDictionaries given = numbers_at(main, delta, rule);
+    const auto [sections, slices] = sliced;
+    const LongCall call;
+    return merge_in_slices(given, slices, reinterpret_cast<void*>(sections), reinterpret_cast<void*>(merged),
+                           tables_at(tables), threads);
 }
 
 void merge_texts_at(const TextsGiven& main, const TextsGiven& delta, const TablesGiven& tables,
@@ -116,7 +132,15 @@ void make_code_blocks_at(const ItemsGiven& table, std::uintptr_t bits, std::uint
 
 void bind_dictionary(nb::module_& m) {
     register_layouts<CodeSource, CodeBlocks, TextValues, TextPair>();
+    register_layout<NumberPair<u32>>("NumberPair<u32>");
+    register_layout<NumberPair<u64>>("NumberPair<u64>");
+    register_layout<SlicedPair<u32>>("SlicedPair<u32>");
+    register_layout<SlicedPair<u64>>("SlicedPair<u64>");
+    register_layout<SliceTarget<u32>>("SliceTarget<u32>");
+    register_layout<SliceTarget<u64>>("SliceTarget<u64>");
     m.def("merge_numbers", &merge_numbers_at, "main"_a, "delta"_a, "rule"_a, "merged"_a, "tables"_a, "threads"_a);
+    m.def("merge_in_slices", &merge_in_slices_at, "main"_a, "delta"_a, "rule"_a, "sliced"_a, "merged"_a, "tables"_a,
+          "threads"_a);
     m.def("merge_texts", &merge_texts_at, "main"_a, "delta"_a, "tables"_a, "allocate"_a, "threads"_a);
     m.def("sort_texts", &sort_texts_at, "texts"_a, "order"_a, "threads"_a);
     m.def("translate_codes", &translate_codes_at, "first"_a, "second"_a, "to"_a, "threads"_a);

@@ -209,7 +209,7 @@ def _merged(main: EncodedColumn, delta: EncodedColumn, context: Context) -> Enco
         from headrace.store.dictionary.merge_gpu import merge_on_gpu  # needs cuda-core
 
         return merge_on_gpu(main, delta, context)
-    dictionary, main_codes, delta_codes = merge_dictionaries(main.dictionary, delta.dictionary, context)
+    dictionary, main_codes, delta_codes = merge_dictionaries(main.dictionary, delta.dictionary, context=context)
     bits = code_bits(len(dictionary))
     words = empty_buffer(8 * words_of_codes(length, bits))
     first, second = _source(main, main_codes), _source(delta, delta_codes)

@@ -15,6 +15,7 @@ from headrace.core.buffer import Buffer, copy_of, empty_buffer
 __all__ = ["NumberItems", "TextItems", "address_of", "column_of_items", "empty_column", "is_text", "items_at", "items_of"]
 
 _DECIMAL_BYTES = 16
+_MIN_CODE_BYTES = 4
 
 
 def items_at(buffer: Buffer, typestr: str, count: int, begin: int = 0) -> Any:
@@ -47,6 +48,24 @@ class NumberItems:
             return self.items
         signed = self.items.view(f"i{width}")
         return signed if self.order.kind == "signed" else signed ^ (signed >> (8 * width - 1) & (1 << (8 * width - 1)) - 1)
+
+    @property
+    def codes(self) -> Any:
+        """The values as unsigned integers of 4 or 8 bytes of the same order (sort_key.hpp)."""
+        width = self.items.dtype.itemsize
+        bits = self.sortable.view(self.items.dtype) ^ self._sign
+        return bits if width >= _MIN_CODE_BYTES else bits.astype("u4")
+
+    def of_codes(self, codes: Any) -> NumberItems:
+        """Return the values of `codes`."""
+        bits = codes.astype(self.items.dtype) ^ self._sign
+        return self.of_sortable(bits if self.order.kind == "unsigned" else bits.view(f"i{self.items.dtype.itemsize}"))
+
+    @property
+    def _sign(self) -> Any:
+        """The bit that is toggled so that negative numbers have the smaller codes; 0 for unsigned numbers."""
+        width = self.items.dtype.itemsize
+        return self.items.dtype.type(0 if self.order.kind == "unsigned" else 1 << (8 * width - 1))
 
     def of_sortable(self, sortable: Any) -> NumberItems:
         """Return the values of `sortable` integers; the mapping is its own inverse."""

@@ -62,8 +62,8 @@ def merge_with(
 def _merged_dictionary(kernels: DictionaryKernels, launcher: Any, main: Column, delta: Column) -> MergedDictionary:
     old, new = items_of(main), items_of(delta)
     if isinstance(old, NumberItems) and isinstance(new, NumberItems):
-        numbers = (DeviceNumbers(launcher.put(items.items), len(items)) for items in (old, new))
-        return kernels.merge_numbers(*numbers, old.order.packed)
+        first, second = (DeviceNumbers(launcher.put(items.items), len(items)) for items in (old, new))
+        return kernels.merge_numbers(first, second, old.order.packed)
     assert isinstance(old, TextItems) and isinstance(new, TextItems)
     texts = (DeviceTexts(launcher.put(items.offsets), launcher.put(items.data), len(items)) for items in (old, new))
     return kernels.merge_texts(*texts)

@@ -1,11 +1,12 @@
 // Merges two sorted dictionaries of numbers in one pass, which writes the merged dictionary and both translation
-// tables. A tile of the merged sequence is merged in shared memory. The number of distinct values of all preceding
-// tiles comes from a decoupled look-back, so nothing is compacted afterwards. For example, main 1 3 5 and delta 3 4:
+// tables. A tile of the merged sequence is merged in shared memory. A decoupled look-back finds the number of distinct
+// values of all preceding tiles, so nothing is compacted afterwards. For example, main 1 3 5 and delta 3 4 have
 //
 //   merged 1 3 4 5, main codes 0 1 3, delta codes 1 2
 //
-// (Krueger et al. 2011, section 3.1, with tiles of equal size instead of slices.) Bytes moved per value of width w:
-// w + 4, and w for each distinct value.
+// (Krueger et al. 2011, section 3.1, with tiles of equal size instead of slices.)
+//
+// Bytes moved per value of width w: w + 4, and w for each distinct value.
 #include "store/dictionary/gpu/merge_tile.cuh"
 
 using namespace headrace;
@@ -40,11 +41,11 @@ extern "C" __global__ void __launch_bounds__(threads)
     __shared__ Value codes[tile_values];
     __shared__ u32 positions[tile_values];
     __shared__ u32 totals[threads / tile::lanes];
-    __shared__ u32 taken, before;
+    __shared__ u32 ticket, before;
     tile::Chain<u32> chain(memory);
-    if (threadIdx.x == 0) taken = chain.take_tile();
+    if (threadIdx.x == 0) ticket = chain.take_tile();
     __syncthreads();
-    const u32 number = taken;
+    const u32 number = ticket;
     const MergeTile tile = tile_of_cuts(cuts, number, tile_values, values);
     for (u32 i = threadIdx.x; i < tile.count(); i += threads) {
         const bool is_main = i < tile.main_count;
@@ -55,14 +56,15 @@ extern "C" __global__ void __launch_bounds__(threads)
     __syncthreads();
     const ThreadMerge own =
         merge_values(TileCodes{codes, tile.main_count, has_previous, previous}, tile.main_count, tile.delta_count);
-    Value own_codes[thread_values];
+    Value thread_codes[thread_values];
 #pragma unroll
     for (u32 turn = 0; turn < thread_values; ++turn) {
-        if (turn < own.count) own_codes[turn] = codes[own.source[turn]];
+        if (turn < own.count) thread_codes[turn] = codes[own.source[turn]];
     }
     const TileRanks<u32> ranks =
         ranks_of_tile<Sum<u32>, threads>(static_cast<u32>(__popc(own.is_new)), chain, number, totals);
-    place_values(own, ranks.before, positions, [&](u32 turn, u32, u32 position) { codes[position] = own_codes[turn]; });
+    place_values(own, ranks.before, positions,
+                 [&](u32 turn, u32, u32 position) { codes[position] = thread_codes[turn]; });
     if (tile::warp() == 0) {
         const u32 sum = chain.prefix<Sum<u32>>(number, ranks.total);
         if (tile::lane() == 0) before = sum;

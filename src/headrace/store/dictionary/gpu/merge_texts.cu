@@ -58,11 +58,11 @@ extern "C" __global__ void __launch_bounds__(threads)
     __shared__ u32 positions[tile_values];
     __shared__ TextTotals totals[threads / tile::lanes];
     __shared__ TextTotals before;
-    __shared__ u32 taken;
+    __shared__ u32 ticket;
     Chain chain(memory);
-    if (threadIdx.x == 0) taken = chain.take_tile();
+    if (threadIdx.x == 0) ticket = chain.take_tile();
     __syncthreads();
-    const u32 number = taken;
+    const u32 number = ticket;
     const MergeTile tile = tile_of_cuts(cuts, number, tile_values, values);
     const ThreadMerge own =
         merge_values(TileTexts{pair, tile.main_begin, tile.delta_begin}, tile.main_count, tile.delta_count);

@@ -1,5 +1,5 @@
-// Merges the part of two dictionaries that a block has: each thread finds its begin by a search on the diagonal and
-// walks over its values. (Merge path: Green, McColl and Bader 2012, GPU Merge Path.)
+// Merges the part of two dictionaries that a block has. Each thread finds its begin by a search on the diagonal, and
+// walks over its values. (Green, McColl and Bader 2012, GPU Merge Path.)
 #pragma once
 #include "gpu/block/block.cuh"
 #include "gpu/block/block_look_back.cuh"
