@@ -32,6 +32,8 @@ ORDER: dict[str, tuple[str, ...]] = {
     "query": ("find", "match"),
     "query/find": ("pattern", "cpu", "gpu", "paper", "."),
     "query/match": ("automaton", "regex", "cpu", "gpu", "."),
+    "store": ("dictionary",),
+    "store/dictionary": ("rules", "cpu", "gpu", "paper", "."),
     "api": (".", "options", "load", "sniff", "read", "scan"),
     "cli": ("common", "view", "report", "bench", "."),
 }

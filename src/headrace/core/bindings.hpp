@@ -120,5 +120,6 @@ void bind_hash_map(nanobind::module_& m);
 void bind_sorted_map(nanobind::module_& m);
 void bind_find(nanobind::module_& m);
 void bind_match(nanobind::module_& m);
+void bind_dictionary(nanobind::module_& m);
 
 }  // namespace headrace

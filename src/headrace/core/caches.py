@@ -81,6 +81,8 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.sources.compression.formats.gzip_module": "the module that decompresses gzip",
         "headrace.sources.kinds.gpu_array._modules": "modules",
         "headrace.structure.gpu.dialect_tables.*": "bits of an automaton's steps, by small integers",
+        "headrace.store.dictionary.gpu.launches.*_entry": "compile-time constants of the package's own kernels",
+        "headrace.store.dictionary.paper.slices_gpu.*_entry": "compile-time constants of the package's own kernels",
         "headrace.structure.gpu.launches.*_defines": "compile-time constants of the package's own kernels",
     }
 )

@@ -1,0 +1,1 @@
+"""Keeps tables whose columns are compressed by dictionaries."""

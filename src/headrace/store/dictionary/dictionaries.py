@@ -1,0 +1,162 @@
+"""Merges two sorted dictionaries, and returns the new code of each old one (step 1b)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from headrace import _native
+from headrace.arrange.gather.take import take_rows
+from headrace.columns.column import Column
+from headrace.columns.types import DataType
+from headrace.core.context import Context, context_of
+from headrace.core.errors import OptionError
+from headrace.core.options import choice
+from headrace.encode.texts import as_dictionary
+from headrace.store.dictionary.encoded_column import MAX_VALUES
+from headrace.store.dictionary.items import NumberItems, TextItems, address_of, column_of_items, is_text, items_at, items_of
+from headrace.store.dictionary.paper.library_merges import merge_csum, merge_mum
+from headrace.store.dictionary.paper.slices import merge_by_slices
+
+NUMBER_METHODS = ("merge_path", "slices", "csum", "mum")
+TEXT_METHODS = ("merge_path", "hash")
+
+
+class DictionaryMerge(NamedTuple):
+    """A merged dictionary, and the new codes of the values of main and delta, uint32.
+
+    The tables may be longer than the dictionaries; entries after the last value are 0.
+    """
+
+    dictionary: Column
+    main_codes: Any
+    delta_codes: Any
+
+
+def merge_dictionaries(
+    main: Column, delta: Column, *, method: str = "merge_path", context: Context | None = None
+) -> DictionaryMerge:
+    """Return the union of two dictionaries of one type, ascending, and both translation tables.
+
+    Parameters
+    ----------
+    main, delta
+        Columns of distinct values, ascending, without nulls, as `EncodedColumn.dictionary` has them. They are not checked.
+    method
+        ``"merge_path"``: threads merge pieces of equal size in one pass (Green, McColl and Bader 2012). The others are those of
+        Krueger et al. 2011, section 3, for comparison. ``"slices"``: cut main into equal slices and search their begins in delta.
+        ``"csum"``: concatenate, sort, unique and map. ``"mum"``: merge, unique and map. ``"hash"``, for texts: find the texts of
+        delta that main has with a hash table, and merge the others. All have the same result.
+    context
+        Threads and memory that may be used.
+
+    Returns
+    -------
+    DictionaryMerge
+        The merged dictionary and the tables, uint32.
+
+    Raises
+    ------
+    OptionError
+        The types differ, the method is unknown or not one for the type, or the merged dictionary may be too large.
+
+    Examples
+    --------
+    >>> from headrace import read_csv
+    >>> main, delta = read_csv(b"x\\n10\\n30\\n")["x"], read_csv(b"x\\n20\\n30\\n")["x"]
+    >>> dictionary, main_codes, delta_codes = merge_dictionaries(main, delta)
+    >>> dictionary.to_pylist(), main_codes.tolist(), delta_codes.tolist()
+    ([10, 20, 30], [0, 2], [1, 2])
+    """
+    context = context_of(context)
+    if main.type != delta.type:
+        raise OptionError(f"delta is of type {delta.type}, and main of {main.type}; cast one of them")
+    choice("method", method, TEXT_METHODS if is_text(main.type) else NUMBER_METHODS)
+    if len(main) + len(delta) > MAX_VALUES:
+        raise OptionError(f"dictionaries of {len(main):_} and {len(delta):_} values are too large to be merged")
+    old, new = items_of(main), items_of(delta)
+    if isinstance(old, NumberItems) and isinstance(new, NumberItems):
+        found = _merged_numbers(old, new, context) if method == "merge_path" else _by_paper(method, old, new, context)
+    else:
+        assert isinstance(old, TextItems) and isinstance(new, TextItems)
+        found = _merged_texts(old, new, context) if method == "merge_path" else _by_hash(old, new, context)
+    return DictionaryMerge(column_of_items(found.items, main.type), found.main_codes, found.delta_codes)
+
+
+class _Merge(NamedTuple):
+    """The merged values and both tables."""
+
+    items: NumberItems | TextItems
+    main_codes: Any
+    delta_codes: Any
+
+
+def new_table(count: int) -> Any:
+    """Return a table for `count` codes. It has an entry for each number that a code's bits can represent."""
+    import numpy as np
+
+    table: Any = np.empty(1 << (count - 1).bit_length() if count else 1, np.uint32)
+    table[count:] = 0
+    return table
+
+
+def _merged_numbers(main: NumberItems, delta: NumberItems, context: Context) -> _Merge:
+    import numpy as np
+
+    merged = np.empty(len(main) + len(delta), main.items.dtype)
+    tables = new_table(len(main)), new_table(len(delta))
+    given = (address_of(main.items), len(main)), (address_of(delta.items), len(delta)), main.order.packed
+    count = _native.merge_numbers(
+        *given, address_of(merged), (address_of(tables[0]), address_of(tables[1])), context.thread_count
+    )
+    return _Merge(replace(main, items=merged[:count]), *tables)
+
+
+def _by_paper(method: str, main: NumberItems, delta: NumberItems, context: Context) -> _Merge:
+    """Merge by a method of the paper, on unsigned codes of 4 or 8 bytes."""
+    import numpy as np
+
+    old, new = main.codes, delta.codes
+    if method == "slices":
+        found = merge_by_slices(old, new, context)
+    elif method == "csum":
+        found = merge_csum(old, new, np.concatenate([old, new]), context)
+    else:
+        found = merge_mum(old, new, context)
+    tables = new_table(len(main)), new_table(len(delta))
+    tables[0][: len(main)], tables[1][: len(delta)] = found.main_codes, found.delta_codes
+    return _Merge(main.of_codes(found.values), *tables)
+
+
+def _merged_texts(main: TextItems, delta: TextItems, context: Context) -> _Merge:
+    import numpy as np
+
+    merged: list[TextItems] = []
+    tables = new_table(len(main)), new_table(len(delta))
+
+    def allocated(count: int, nbytes: int) -> tuple[int, int]:
+        merged.append(TextItems(np.empty(count + 1, np.int64), np.empty(nbytes, np.uint8)))
+        return merged[0].given[:2]
+
+    addresses = address_of(tables[0]), address_of(tables[1])
+    _native.merge_texts(main.given, delta.given, addresses, allocated, context.thread_count)
+    return _Merge(merged[0], *tables)
+
+
+def _by_hash(main: TextItems, delta: TextItems, context: Context) -> _Merge:
+    """Number all texts with a hash table. Texts of delta with numbers of main are duplicates, so the others alone are merged."""
+    import numpy as np
+
+    large, threads = DataType("large_string"), context.thread_count
+    offsets = np.concatenate([main.offsets, main.offsets[-1:] + delta.offsets[1:] - delta.offsets[0]])
+    data = np.concatenate([main.data[: main.offsets[-1]], delta.data[delta.offsets[0] : delta.offsets[-1]]])
+    joined = column_of_items(TextItems(offsets, data), large)
+    numbers = items_at(as_dictionary(joined, threads).values, "<u4", len(joined))[len(main) :]
+    is_new = numbers >= len(main)
+    added = items_of(take_rows(joined, len(main) + np.flatnonzero(is_new), threads))
+    assert isinstance(added, TextItems)
+    found = _merged_texts(main, added, context)
+    codes = new_table(len(delta))
+    codes[: len(delta)][is_new] = found.delta_codes[: len(added)]
+    codes[: len(delta)][~is_new] = found.main_codes[numbers[~is_new]]
+    return found._replace(delta_codes=codes)

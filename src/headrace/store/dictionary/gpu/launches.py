@@ -1,0 +1,219 @@
+"""Launches the kernels of dictionaries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np  # a dependency of cuda-core
+
+from headrace.core.layouts.layout import layout
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
+from headrace.store.dictionary.gpu.tuning import (
+    BLOCK_BYTES,
+    BLOCK_CODES,
+    ON_CHIP_BLOCKS,
+    ON_CHIP_BYTES,
+    THREAD_VALUES,
+    THREADS,
+    TRANSLATE_GROUPS,
+    VALUE_TYPES,
+)
+
+_FOLDER = "store/dictionary/gpu/"
+_WARP = 32
+_CHAIN_WORD = 8
+_TEXT_CHAIN_WORD = 32
+_TEXTS = layout("TextValues").packer()
+_PAIR = layout("TextPair")
+_SOURCE = layout("CodeSource")
+_BLOCKS = layout("CodeBlocks").packer()
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceNumbers:
+    """A dictionary of numbers: its values, and their number."""
+
+    values: DeviceBuffer
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceTexts:
+    """A dictionary of texts: offsets of 8 bytes, bytes, and the number of texts."""
+
+    offsets: DeviceBuffer
+    data: DeviceBuffer
+    count: int
+
+    @property
+    def packed(self) -> bytes:
+        """Bytes of a ``TextValues``."""
+        return _TEXTS.pack(self.offsets.address, self.data.address)
+
+
+@dataclass(frozen=True, slots=True)
+class MergedDictionary:
+    """A merged dictionary, and the new codes of main and delta, u32."""
+
+    dictionary: Any
+    main_codes: DeviceBuffer
+    delta_codes: DeviceBuffer
+
+
+@dataclass(frozen=True, slots=True)
+class CodeTable:
+    """A translation table of codes of `bits` bits, and its counts and bits; None if a kernel reads the table alone."""
+
+    table: DeviceBuffer | None
+    bits: int
+    block_bits: DeviceBuffer | None = None
+    bases: DeviceBuffer | None = None
+
+    @property
+    def packed(self) -> bytes:
+        """Bytes of a ``CodeBlocks``."""
+        return _BLOCKS.pack(*(0 if part is None else part.address for part in (self.block_bits, self.bases, self.table)))
+
+    @property
+    def shared_bytes(self) -> int:
+        """Shared memory of the counts and bits; 0 without."""
+        return 0 if self.block_bits is None else BLOCK_BYTES * _blocks_of(1 << self.bits)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceCodes:
+    """Packed codes: `count` of them from number `first` on, the validity of their rows, and their translation."""
+
+    words: DeviceBuffer
+    count: int
+    validity: DeviceBuffer | None
+    table: CodeTable
+    first: int = 0
+
+    @property
+    def packed(self) -> bytes:
+        """Bytes of a ``CodeSource``."""
+        validity = 0 if self.validity is None else self.validity.address
+        return _SOURCE.packer().pack(self.words.address, self.first, self.count, self.table.bits, validity, self.table.packed)
+
+
+class DictionaryKernels:
+    """Merges dictionaries and translates codes in the stream of a launcher.
+
+    Parameters
+    ----------
+    launcher
+        Launcher of the device.
+    threads
+        Threads per block; tests use fewer.
+    """
+
+    def __init__(self, launcher: Launcher, *, threads: int = THREADS) -> None:
+        self._launcher = launcher
+        self._threads = threads
+        self._tile = threads * THREAD_VALUES
+
+    def merge_numbers(self, main: DeviceNumbers, delta: DeviceNumbers, rule: bytes) -> MergedDictionary:
+        """Merge two dictionaries of numbers; `rule`: bytes of their ``KeyRule``. The host waits for the number of values."""
+        launcher, width, values = self._launcher, len(rule) // 4, main.count + delta.count
+        merged = launcher.allocate(values * width)
+        tables = self._table(main.count), self._table(delta.count)
+        if not values:
+            return MergedDictionary(DeviceNumbers(merged, 0), *tables)
+        defines = {"HR_VALUE": VALUE_TYPES[width], "HR_THREADS": self._threads}
+        given = (main.values, main.count, delta.values, delta.count, rule)
+        cuts = self._cut(_number_entry("cut_numbers", width), defines, given, values)
+        found = launcher.allocate(8)
+        args = (main.values, delta.values, values, rule, cuts, self._chain(values, _CHAIN_WORD), merged, *tables, found)
+        launcher.launch(_number_entry("merge_numbers", width), self._tiles(defines, values), args)
+        return MergedDictionary(DeviceNumbers(merged, self._number(found)), *tables)
+
+    def merge_texts(self, main: DeviceTexts, delta: DeviceTexts) -> MergedDictionary:
+        """Merge two dictionaries of texts. The host waits for the numbers of texts and bytes."""
+        launcher, values = self._launcher, main.count + delta.count
+        tables = self._table(main.count), self._table(delta.count)
+        offsets = launcher.allocate(8 * (values + 1))
+        if not values:
+            launcher.fill(offsets, 0)
+            return MergedDictionary(DeviceTexts(offsets, launcher.allocate(0), 0), *tables)
+        pair, defines = main.packed + delta.packed, {"HR_THREADS": self._threads}
+        cuts = self._cut(_text_entry("cut_texts"), defines, (pair, main.count, delta.count), values)
+        sources, found = launcher.allocate(4 * values), launcher.allocate(8)
+        memory = self._chain(values, _TEXT_CHAIN_WORD)
+        args = (pair, values, cuts, memory, sources, offsets, *tables, found)
+        launcher.launch(_text_entry("merge_texts"), self._tiles(defines, values), args)
+        count = self._number(found)
+        data = launcher.allocate(self._number(BufferSlice(offsets, 8 * count, 8)))
+        shape = Shape(defines, -(-count * _WARP // self._threads), self._threads)
+        launcher.launch(_text_entry("copy_merged_texts"), shape, (pair, count, sources, offsets, data))
+        return MergedDictionary(DeviceTexts(offsets, data, count), *tables)
+
+    def on_chip(self, table: CodeTable, count: int) -> CodeTable:
+        """Return a table of `count` codes with its counts and bits if these fit shared memory; otherwise the table."""
+        if table.table is None or not count or BLOCK_BYTES * _blocks_of(1 << table.bits) > ON_CHIP_BYTES:
+            return table
+        launcher, blocks = self._launcher, _blocks_of(1 << table.bits)
+        block_bits, bases = launcher.allocate(8 * blocks, fill=0), launcher.allocate(4 * blocks, fill=0)
+        shape = Shape(self._translation(0), -(-_blocks_of(count) * _WARP // self._threads), self._threads)
+        launcher.launch(_translate_entry("make_code_blocks"), shape, (table.table, count, block_bits, bases))
+        return CodeTable(table.table, table.bits, block_bits, bases)
+
+    def translate(self, main: DeviceCodes, delta: DeviceCodes, bits: int) -> DeviceBuffer:
+        """Return the codes of main and then of delta, packed in `bits` bits. Only the table of main may be on chip."""
+        count = main.count + delta.count
+        words = self._launcher.allocate(-(-count * bits // 64) * 8)
+        if count and bits:
+            warps = self._threads // _WARP
+            blocks = -(-count // (_WARP * warps * TRANSLATE_GROUPS))
+            shared = main.table.shared_bytes
+            blocks = min(blocks, ON_CHIP_BLOCKS) if shared else blocks
+            shape = Shape(self._translation(int(shared > 0)), blocks, self._threads, shared)
+            self._launcher.launch(_translate_entry("translate_codes"), shape, (main.packed, delta.packed, words, bits))
+        return words
+
+    def _translation(self, on_chip: int) -> dict[str, Any]:
+        return {"HR_THREADS": self._threads, "HR_ON_CHIP": on_chip}
+
+    def _table(self, count: int) -> DeviceBuffer:
+        """Return memory of a table with an entry for each number that a code's bits can represent."""
+        return self._launcher.allocate(4 << (count - 1).bit_length() if count else 4, fill=0)
+
+    def _tiles(self, defines: dict[str, Any], values: int) -> Shape:
+        return Shape(defines, -(-values // self._tile), self._threads)
+
+    def _chain(self, values: int, word: int) -> DeviceBuffer:
+        return self._launcher.allocate(word * (1 + -(-values // self._tile)), fill=0)
+
+    def _cut(self, entry: Entry, defines: dict[str, Any], given: tuple[Any, ...], values: int) -> DeviceBuffer:
+        """Return the number of main values before each tile, and before the end."""
+        number = -(-values // self._tile) + 1
+        cuts = self._launcher.allocate(8 * number)
+        self._launcher.launch(entry, Shape(defines, -(-number // self._threads), self._threads), (*given, cuts))
+        return cuts
+
+    def _number(self, buffer: DeviceBuffer) -> int:
+        return int(self._launcher.fetch(buffer).view(np.int64)[0])
+
+
+def _blocks_of(count: int) -> int:
+    return -(-count // BLOCK_CODES)
+
+
+@cache
+def _number_entry(name: str, width: int) -> Entry:
+    signatures = {"cut_numbers": f"PQPQ{4 * width}sP", "merge_numbers": f"PPQ{4 * width}sPPPPPP"}
+    return Entry(f"{_FOLDER}merge_numbers.cu", name, signatures[name])
+
+
+@cache
+def _text_entry(name: str) -> Entry:
+    signatures = {"cut_texts": "QQP", "merge_texts": "QPPPPPPP", "copy_merged_texts": "QPPP"}
+    return Entry(f"{_FOLDER}merge_texts.cu", name, _PAIR.argument + signatures[name])
+
+
+@cache
+def _translate_entry(name: str) -> Entry:
+    signatures = {"make_code_blocks": "PQPP", "translate_codes": f"{_SOURCE.argument}{_SOURCE.argument}PI"}
+    return Entry(f"{_FOLDER}translate.cu", name, signatures[name])

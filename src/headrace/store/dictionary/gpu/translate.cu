@@ -1,0 +1,102 @@
+// Translates packed codes in one pass: unpacks them, looks up the new codes, and packs these. A warp has 32 codes at a
+// time, which fill whole words of 32 bits, so no two warps write one word. Codes of main and delta follow one another.
+// For example, codes 0 1 2 of 2 bits become 0b1000_0110_0101 with the table 5 6 8:
+//
+//   lane 0: word 0b100100, code 0, new code 5    lane 1: code 1, new code 6    lane 2: code 2, new code 8
+//
+// With HR_ON_CHIP the table of the main codes is in shared memory as counts and bits (rules/codes.hpp), 12 bytes for 64
+// codes. (Krueger et al. 2011, section 2.2, step 2b.) Bytes moved per code: (old bits + new bits) / 8.
+#include "gpu/block/memory_access.cuh"
+#include "gpu/block/warp.cuh"
+#include "store/dictionary/rules/codes.hpp"
+
+using namespace headrace;
+
+constexpr u32 threads = HR_THREADS;
+
+// Returns code `i`, read as words of 32 bits, which lanes next to each other share.
+static __device__ __forceinline__ u32 packed_code(const u32* words, u64 i, u32 bits) {
+    if (bits == 0) return 0;
+    const u64 bit = i * bits;
+    const u32 shift = static_cast<u32>(bit % 32);
+    const u32* const word = words + bit / 32;
+    u64 found = word[0];
+    if (shift + bits > 32) found |= u64{word[1]} << 32;
+    return static_cast<u32>(found >> shift & code_mask(bits));
+}
+
+// Returns the new code of code `i` of a source.
+static __device__ __forceinline__ u32 translated(const CodeSource& source, u64 i) {
+    const u64 at = source.first + i;
+    const u32 code = packed_code(reinterpret_cast<const u32*>(source.words), at, static_cast<u32>(source.bits));
+    return new_code(source, at, code);
+}
+
+// Packs the codes of a warp; lane i < bits returns word i.
+static __device__ __forceinline__ u32 packed_word(u32 code, u32 bits) {
+    const u32 begin = tile::lane() * 32, first = begin / bits;  // the first code that has bits in the word
+    u32 word = 0;
+    for (u32 i = 0; i <= 31 / bits + 1; ++i) {
+        const u32 from = first + i;
+        const u32 found = tile::shuffle(code, from % tile::lanes);
+        const i32 place = static_cast<i32>(from * bits) - static_cast<i32>(begin);
+        if (from >= tile::lanes || place >= 32) continue;
+        word |= place >= 0 ? found << place : found >> -place;
+    }
+    return word;
+}
+
+extern "C" __global__ void __launch_bounds__(threads)
+    translate_codes(const __grid_constant__ CodeSource main, const __grid_constant__ CodeSource delta, u32* words,
+                    u32 bits) {
+    CodeSource first = main;
+#if HR_ON_CHIP
+    HR_DYNAMIC_SHARED(u64, block_bits);
+    const u64 blocks = ((u64{1} << main.bits) + block_codes - 1) / block_codes;
+    u32* const bases = reinterpret_cast<u32*>(block_bits + blocks);
+    for (u64 i = threadIdx.x; i < blocks; i += threads) {
+        block_bits[i] = main.blocks.bits[i];
+        bases[i] = main.blocks.bases[i];
+    }
+    __syncthreads();
+    first.blocks.bits = block_bits;
+    first.blocks.bases = bases;
+#endif
+    const u64 count = main.count + delta.count, end = words_of_codes(count, bits) * 2;
+    // An even number of groups, so that the last word of 64 bits is written as a whole.
+    const u64 groups = (count + 63) / 64 * 2, warps = threads / tile::lanes;
+    for (u64 group = static_cast<u64>(blockIdx.x) * warps + tile::warp(); group < groups;
+         group += static_cast<u64>(gridDim.x) * warps) {
+        const u64 row = group * 32 + tile::lane();
+        u32 code = 0;
+        if (row < main.count) {
+            code = translated(first, row);
+        } else if (row < count) {
+            code = translated(delta, row - main.count);
+        }
+        const u32 word = packed_word(code, bits);
+        const u64 at = group * bits + tile::lane();
+        if (tile::lane() < bits && at < end) words[at] = word;
+    }
+}
+
+// Writes the counts and bits of a table of `count` codes, a warp for each block of 64.
+extern "C" __global__ void __launch_bounds__(threads)
+    make_code_blocks(const u32* table, u64 count, u64* block_bits, u32* bases) {
+    const u64 block = static_cast<u64>(blockIdx.x) * (threads / tile::lanes) + tile::warp(),
+              first = block * block_codes;
+    if (first >= count) return;
+    u64 bits = 0;
+    bool is_irregular = false;
+    for (u32 half = 0; half < 2; ++half) {
+        const u64 i = first + half * 32 + tile::lane();
+        const u32 between = i > first && i < count ? table[i] - table[i - 1] - 1 : 0;
+        is_irregular |= between > 1;
+        bits |= u64{__ballot_sync(tile::all_lanes, between == 1)} << half * 32;
+    }
+    if (__any_sync(tile::all_lanes, is_irregular)) bits |= 1;
+    if (tile::lane() == 0) {
+        block_bits[block] = bits;
+        bases[block] = table[first];
+    }
+}

@@ -1,0 +1,1 @@
+"""Variants of the dictionary merge as published (Krueger 2011)."""

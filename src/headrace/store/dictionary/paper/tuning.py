@@ -1,0 +1,13 @@
+"""Lists the sizes of the paper's kernels; launches and the program list are computed from it."""
+
+from __future__ import annotations
+
+from headrace.gpu.kernels.source import Programs
+
+THREADS = 128
+SLICES = 1 << 14
+"""Slices on a GPU: the paper's best launches have 64 * 64 to 256 * 256 threads."""
+VALUE_TYPES = {4: "u32", 8: "u64"}
+"""Types of values that kernels are compiled for, by width. The paper has 4 bytes."""
+
+PROGRAMS: Programs = (("slices.cu", {"HR_VALUE": tuple(VALUE_TYPES.values()), "HR_THREADS": [THREADS]}),)

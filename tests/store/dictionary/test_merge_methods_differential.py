@@ -1,0 +1,129 @@
+"""Tests that all ways to merge dictionaries give the expected dictionary and tables, and that both forms of a table agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headrace import _native
+from headrace.arrange.gather.take import address_of
+from headrace.arrange.sort.key_order import KeyOrder
+from headrace.core.buffer import empty_buffer
+from headrace.core.context import Context
+from headrace.store.dictionary.dictionaries import NUMBER_METHODS, TEXT_METHODS, merge_dictionaries
+from headrace.store.dictionary.encode import encode
+from headrace.store.dictionary.gpu.launches import DeviceNumbers
+from headrace.store.dictionary.packing import Translation, packed_source
+from headrace.store.dictionary.paper.slices import merge_by_slices
+from headrace.store.dictionary.paper.slices_gpu import merge_slices
+from headrace.testing.fibers.launcher import FiberLauncher
+from tests.store.dictionary.dictionary_cases import (
+    NUMBER_TYPES,
+    TEXT_TYPES,
+    TIME_TYPES,
+    column_of,
+    expected,
+    packed,
+    random_values,
+    raw_values,
+)
+
+ONE, TWO = Context(threads=1), Context(threads=2)
+
+
+def check_methods(type_name: str, methods: tuple[str, ...], seed: int) -> None:
+    for old, new, distinct in ((0, 0, 1), (0, 9, 5), (9, 0, 5), (1, 1, 1), (300, 90, 200), (90, 300, 2000)):
+        main, delta = (
+            encode(column_of(type_name, random_values(type_name, count, distinct, seed + count))).dictionary
+            for count in (old, new)
+        )
+        values = raw_values(main), raw_values(delta)
+        joined, codes = expected(type_name, values[0] + values[1])
+        for method in methods:
+            merged = merge_dictionaries(main, delta, method=method, context=TWO)
+            assert raw_values(merged.dictionary) == joined
+            assert merged.main_codes[: len(main)].tolist() == codes[: len(main)]
+            assert merged.delta_codes[: len(delta)].tolist() == codes[len(main) :]
+            assert not merged.main_codes[len(main) :].any()
+
+
+@pytest.mark.parametrize("type_name", [*NUMBER_TYPES, *TIME_TYPES])
+def test_methods_for_numbers(type_name: str) -> None:
+    check_methods(type_name, NUMBER_METHODS, 3)
+
+
+@pytest.mark.parametrize("type_name", [*TEXT_TYPES, "decimal128(38, 2)"])
+def test_methods_for_texts(type_name: str) -> None:
+    check_methods(type_name, TEXT_METHODS, 4)
+
+
+def pairs() -> list[tuple[Any, Any]]:
+    """Return dictionaries that the paper's printed borders lose values of, one slice with all of delta, and empty ones."""
+    even = np.arange(0, 400, 2)
+    return [
+        (np.array([10, 20, 30, 40]), np.array([1, 2, 15, 20, 25, 33, 40, 50])),
+        (even, even[3:90] + 1),
+        (even, np.arange(399, 1000)),
+        (even + 700, even),
+        (even, np.arange(5, 390)),
+        (even, even[:0]),
+        (even[:0], even),
+        (even[:1], even),
+    ]
+
+
+@pytest.mark.parametrize("slices", [1, 2, 3, 7, 16, 200, 1000])
+@pytest.mark.parametrize("dtype", ["u4", "u8"])
+def test_slices(slices: int, dtype: str) -> None:
+    for given in pairs():
+        main, delta = (part.astype(dtype) for part in given)
+        joined = np.union1d(main, delta)
+        for context in (ONE, TWO):
+            found = merge_by_slices(main, delta, context, slices)
+            assert found.values.tolist() == joined.tolist()
+            assert (found.main_codes == np.searchsorted(joined, main)).all()
+            assert (found.delta_codes == np.searchsorted(joined, delta)).all()
+
+
+@pytest.mark.fibers
+@pytest.mark.parametrize("has_begins", [False, True])
+@pytest.mark.parametrize("dtype", ["u4", "u8"])
+@pytest.mark.parametrize("order", ["forward", "random"])
+def test_slices_on_gpu(order: str, dtype: str, has_begins: bool) -> None:
+    rule = KeyOrder.of(np.dtype(dtype).str).packed
+    for given in pairs():
+        main, delta = (part.astype(dtype) for part in given)
+        joined = np.union1d(main, delta)
+        for slices in (1, 31, 64):
+            launcher = FiberLauncher(order, 3)
+            old, new = (DeviceNumbers(launcher.put(part), len(part)) for part in (main, delta))
+            merged = merge_slices(launcher, old, new, rule, slices=slices, has_begins=has_begins, threads=32)
+            assert launcher.fetch(merged.dictionary.values).view(dtype)[: merged.dictionary.count].tolist() == joined.tolist()
+            assert (launcher.fetch(merged.main_codes).view("u4") == np.searchsorted(joined, main)).all()
+            assert (launcher.fetch(merged.delta_codes).view("u4") == np.searchsorted(joined, delta)).all()
+
+
+@pytest.mark.parametrize("largest_gap", [1, 2, 3])
+def test_counts_and_bits(largest_gap: int) -> None:
+    """A table as counts and bits gives the codes of the table, with no, one and more new codes between neighbours."""
+    random = np.random.default_rng(largest_gap)
+    for distinct in (1, 63, 64, 65, 200, 40_000):
+        table = np.cumsum(random.integers(1, largest_gap + 1, distinct)).astype("u4")
+        bits, wide = (distinct - 1).bit_length(), int(table[-1]).bit_length()
+        codes = random.integers(0, distinct, 20_000).astype("u4")
+        blocks = -(-distinct // 64)
+        block_bits, bases = np.empty(blocks, "u8"), np.empty(blocks, "u4")
+        _native.make_code_blocks((address_of(table), distinct), address_of(block_bits), address_of(bases), 2)
+        source = empty_buffer(8 * -(-len(codes) * bits // 64))
+        _native.pack_codes((address_of(codes), len(codes)), (source.address, bits), 2)
+        none = packed_source(source, 0, 0)
+        for translation in (
+            Translation(table=address_of(table)),
+            Translation(address_of(block_bits), address_of(bases), address_of(table)),
+        ):
+            words = empty_buffer(8 * -(-len(codes) * wide // 64))
+            given = packed_source(source, len(codes), bits, translation=translation)
+            _native.translate_codes(given, none, (words.address, wide), 2)
+            assert bytes(memoryview(words)) == packed(table[codes].tolist(), wide)
