@@ -31,6 +31,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "index/hash_map": ("cpu", "gpu", "."),
     "query": ("find",),
     "query/find": ("pattern", "cpu", "gpu", "."),
+    "store": ("files", "."),
     "api": (".", "options", "load", "sniff", "read", "scan"),
     "cli": ("common", "view", "report", "."),
 }

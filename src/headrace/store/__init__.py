@@ -1,0 +1,1 @@
+"""Stores rows as compressed columns and a log of changes."""
