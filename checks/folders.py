@@ -31,7 +31,8 @@ ORDER: dict[str, tuple[str, ...]] = {
     "index/hash_map": ("cpu", "gpu", "."),
     "query": ("find",),
     "query/find": ("pattern", "cpu", "gpu", "."),
-    "store": ("files", "."),
+    "store": ("dictionary", "files", "."),
+    "store/dictionary": ("rules", "cpu", "."),
     "api": (".", "options", "load", "sniff", "read", "scan"),
     "cli": ("common", "view", "report", "."),
 }

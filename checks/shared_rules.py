@@ -29,6 +29,8 @@ SHARED = (
     "query/find/pattern/window.hpp",
     "index/sorted_map/level.hpp",
     "index/sorted_map/gpu/cut_task.hpp",
+    "store/dictionary/rules/codes.hpp",
+    "store/dictionary/rules/merge.hpp",
     "arrange/sort/sort_key.hpp",
     "structure/dfa.hpp",
     "structure/emit.hpp",

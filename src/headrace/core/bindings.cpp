@@ -237,5 +237,6 @@ NB_MODULE(_native, m) {
     headrace::bind_hash_map(m);
     headrace::bind_sorted_map(m);
     headrace::bind_find(m);
+    headrace::bind_dictionary(m);
     nanobind::register_exception_translator(&headrace::translate_exception);  // the last one is asked first
 }

@@ -119,5 +119,6 @@ void bind_search(nanobind::module_& m);
 void bind_hash_map(nanobind::module_& m);
 void bind_sorted_map(nanobind::module_& m);
 void bind_find(nanobind::module_& m);
+void bind_dictionary(nanobind::module_& m);
 
 }  // namespace headrace

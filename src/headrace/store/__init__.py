@@ -1,1 +1,1 @@
-"""Stores rows as compressed columns and a log of changes."""
+"""Keeps tables whose columns are compressed by dictionaries."""

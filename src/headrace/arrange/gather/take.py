@@ -133,25 +133,26 @@ def take_rows(column: Column, rows: Any, threads: int = 1) -> Column:
     --------
     >>> import numpy as np
     >>> from headrace import read_csv
-    >>> take_rows(read_csv(b"a\\nx\\ny\\nz\\n")["a"], np.array([2, 0])).to_pylist()
-    ['z', 'x']
+    >>> take_rows(read_csv(b"a\\nx\\ny\\nz\\n")["a"], np.array([2, 0, 0, 2])).to_pylist()
+    ['z', 'x', 'x', 'z']
     """
     numbers = rows if isinstance(rows, array) else needed_numpy("taking rows").ascontiguousarray(rows, "uint64")
     at = address_of(numbers), len(numbers)
-    result = replace(column, length=len(numbers), offset=0)
+    found: dict[str, Any] = {"length": len(numbers), "offset": 0}
     if column.type.name == "null":
-        return replace(result, null_count=len(numbers))
+        return replace(column, **found, null_count=len(numbers))
     if column.validity is not None:
         validity, there = _take_bits(column.validity, column.offset, at, threads)
-        result = replace(result, validity=validity, null_count=len(numbers) - there)
+        found |= {"validity": validity, "null_count": len(numbers) - there}
     if column.offsets is not None:
-        return _take_texts(column, result, at, threads)
-    if column.type.name == "bool":
-        return replace(result, values=_take_bits(column.values, column.offset, at, threads)[0])
-    width = column.type.bits // 8
-    values = empty_buffer(len(numbers) * width)
-    _native.take_items(at, address_of(column.values) + column.offset * width, address_of(values), width, threads)
-    return replace(result, values=values)
+        found["values"], found["offsets"] = _take_texts(column, at, threads)
+    elif column.type.name == "bool":
+        found["values"] = _take_bits(column.values, column.offset, at, threads)[0]
+    else:
+        width = column.type.bits // 8
+        found["values"] = empty_buffer(len(numbers) * width)
+        _native.take_items(at, address_of(column.values) + column.offset * width, address_of(found["values"]), width, threads)
+    return replace(column, **found)
 
 
 def is_all_null(column: Column) -> bool:
@@ -169,7 +170,7 @@ def _take_bits(bits: Buffer, first: int, at: tuple[int, int], threads: int) -> t
     return result, _native.take_bits(at, address_of(bits), first, address_of(result), threads)
 
 
-def _take_texts(column: Column, gathered: Column, at: tuple[int, int], threads: int) -> Column:
+def _take_texts(column: Column, at: tuple[int, int], threads: int) -> tuple[Buffer, Buffer]:
     assert column.offsets is not None
     width = column.type.bits // 8
     texts = address_of(column.offsets), address_of(column.values), column.offset, width
@@ -179,7 +180,7 @@ def _take_texts(column: Column, gathered: Column, at: tuple[int, int], threads: 
         raise too_long(nbytes)
     values = empty_buffer(nbytes)
     _native.take_texts(at, texts, address_of(offsets), address_of(values), threads)
-    return replace(gathered, values=values, offsets=offsets)
+    return values, offsets
 
 
 def address_of(memory: Any) -> int:

@@ -1,0 +1,129 @@
+#include "core/bindings.hpp"
+
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/tuple.h>
+
+#include <cstring>
+#include <tuple>
+
+#include "core/layouts/layout.hpp"
+#include "store/dictionary/cpu/dictionary_host.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace headrace {
+namespace {
+
+// Addresses and extents are checked by the callers in Python.
+
+// Address and number of numbers or codes.
+using ItemsGiven = std::tuple<std::uintptr_t, u64>;
+
+// Addresses of the tables of main and delta.
+using TablesGiven = std::tuple<std::uintptr_t, std::uintptr_t>;
+
+// Addresses of offsets and bytes, and the number of texts.
+using TextsGiven = std::tuple<std::uintptr_t, std::uintptr_t, u64>;
+
+// Address of words, and bits of a code.
+using PackedGiven = std::tuple<std::uintptr_t, u32>;
+
+CodeTables tables_at(const TablesGiven& tables) {
+    return {reinterpret_cast<u32*>(std::get<0>(tables)), reinterpret_cast<u32*>(std::get<1>(tables))};
+}
+
+TextValues texts_at(const TextsGiven& texts) {
+    return {reinterpret_cast<const i64*>(std::get<0>(texts)), reinterpret_cast<const u8*>(std::get<1>(texts))};
+}
+
+CodeSource source_of(const nb::bytes& packed) {
+    CodeSource source;
+    if (packed.size() != sizeof source) throw std::invalid_argument("the bytes are no source of codes");
+    std::memcpy(&source, packed.c_str(), sizeof source);
+    if (source.bits > max_code_bits) throw std::invalid_argument("codes have at most 32 bits");
+    return source;
+}
+
+PackedCodes packed_at(const PackedGiven& packed) {
+    const auto& [words, bits] = packed;
+    if (bits > max_code_bits) throw std::invalid_argument("codes have at most 32 bits");
+    return {reinterpret_cast<u64*>(words), bits};
+}
+
+u64 merge_numbers_at(const ItemsGiven& main, const ItemsGiven& delta, const nb::bytes& rule, std::uintptr_t merged,
+                     const TablesGiven& tables, unsigned threads) {
+    const NumberDictionaries given{reinterpret_cast<const void*>(std::get<0>(main)),
+                                   reinterpret_cast<const void*>(std::get<0>(delta)),
+                                   {std::get<1>(main), std::get<1>(delta)},
+                                   static_cast<unsigned>(rule.size() / 4),
+                                   rule.c_str()};
+    const LongCall call;
+    return merge_numbers(given, reinterpret_cast<void*>(merged), tables_at(tables), threads);
+}
+
+void merge_texts_at(const TextsGiven& main, const TextsGiven& delta, const TablesGiven& tables,
+                    const nb::callable& allocate, unsigned threads) {
+    const TextDictionaries given{{texts_at(main), texts_at(delta)}, {std::get<2>(main), std::get<2>(delta)}};
+    const std::function<NewTexts(u64, u64)> allocated = [&](u64 count, u64 bytes) {
+        return with_gil([&] {
+            const auto [offsets, data] = nb::cast<std::tuple<std::uintptr_t, std::uintptr_t>>(allocate(count, bytes));
+            return NewTexts{reinterpret_cast<i64*>(offsets), reinterpret_cast<u8*>(data)};
+        });
+    };
+    const LongCall call;
+    merge_texts(given, tables_at(tables), allocated, threads);
+}
+
+void sort_texts_at(const TextsGiven& texts, std::uintptr_t order, unsigned threads) {
+    const GilRelease release;
+    sort_texts(texts_at(texts), std::get<2>(texts), reinterpret_cast<u32*>(order), threads);
+}
+
+void translate_codes_at(const nb::bytes& first, const nb::bytes& second, const PackedGiven& to, unsigned threads) {
+    const CodeSource main = source_of(first), delta = source_of(second);
+    const PackedCodes packed = packed_at(to);
+    const LongCall call;
+    translate_codes(main, delta, packed, threads);
+}
+
+void pack_codes_at(const ItemsGiven& codes, const PackedGiven& to, unsigned threads) {
+    const PackedCodes packed = packed_at(to);
+    const LongCall call;
+    pack_codes(reinterpret_cast<const u32*>(std::get<0>(codes)), std::get<1>(codes), packed, threads);
+}
+
+void unpack_codes_at(const nb::bytes& codes, std::uintptr_t to, unsigned threads) {
+    const CodeSource source = source_of(codes);
+    const LongCall call;
+    unpack_codes(source, reinterpret_cast<u32*>(to), threads);
+}
+
+void take_codes_at(const nb::bytes& codes, const ItemsGiven& rows, std::uintptr_t to, unsigned threads) {
+    const CodeSource source = source_of(codes);
+    const LongCall call;
+    take_codes(source, reinterpret_cast<const i64*>(std::get<0>(rows)), std::get<1>(rows), reinterpret_cast<u32*>(to),
+               threads);
+}
+
+void make_code_blocks_at(const ItemsGiven& table, std::uintptr_t bits, std::uintptr_t bases, unsigned threads) {
+    const LongCall call;
+    make_code_blocks(reinterpret_cast<const u32*>(std::get<0>(table)), std::get<1>(table), reinterpret_cast<u64*>(bits),
+                     reinterpret_cast<u32*>(bases), threads);
+}
+
+}  // namespace
+
+void bind_dictionary(nb::module_& m) {
+    register_layouts<CodeSource, CodeBlocks>();
+    m.def("merge_numbers", &merge_numbers_at, "main"_a, "delta"_a, "rule"_a, "merged"_a, "tables"_a, "threads"_a);
+    m.def("merge_texts", &merge_texts_at, "main"_a, "delta"_a, "tables"_a, "allocate"_a, "threads"_a);
+    m.def("sort_texts", &sort_texts_at, "texts"_a, "order"_a, "threads"_a);
+    m.def("translate_codes", &translate_codes_at, "first"_a, "second"_a, "to"_a, "threads"_a);
+    m.def("pack_codes", &pack_codes_at, "codes"_a, "to"_a, "threads"_a);
+    m.def("unpack_codes", &unpack_codes_at, "codes"_a, "to"_a, "threads"_a);
+    m.def("take_codes", &take_codes_at, "codes"_a, "rows"_a, "to"_a, "threads"_a);
+    m.def("make_code_blocks", &make_code_blocks_at, "table"_a, "bits"_a, "bases"_a, "threads"_a);
+}
+
+}  // namespace headrace

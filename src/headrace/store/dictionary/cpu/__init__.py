@@ -1,0 +1,1 @@
+"""Merges dictionaries and translates packed codes on the CPU."""

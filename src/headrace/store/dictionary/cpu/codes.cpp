@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <vector>
+
+#include "core/cpu/cache_blocks.hpp"
+#include "store/dictionary/cpu/dictionary_host.hpp"
+
+namespace headrace {
+namespace {
+
+constexpr u64 piece_codes = 1 << 14;
+static_assert(piece_codes % 64 == 0);
+
+// Unpacks codes [first, first + count). A code is in the 8 bytes from its first byte on, which are one load, as long as
+// they are in the words.
+void unpack_range(const CodeSource& source, u64 first, u64 count, u32* codes) {
+    const u32 bits = static_cast<u32>(source.bits);
+    if (bits == 0) {
+        std::fill_n(codes, count, 0);
+        return;
+    }
+    const u64 bytes = words_of_codes(source.count, bits) * 8;
+    const u64 loads = bytes < 8 ? 0 : (bytes - 8) * 8 / bits + 1;  // codes whose 8 bytes are in the words
+    const u64 fast = std::clamp<u64>(loads, first, first + count) - first;
+    const u8* const memory = reinterpret_cast<const u8*>(source.words);
+    const u64 mask = code_mask(bits);
+    u64 bit = first * bits;
+    for (u64 i = 0; i < fast; ++i, bit += bits) {
+        u64 word;
+        std::memcpy(&word, memory + bit / 8, 8);
+        codes[i] = static_cast<u32>(word >> bit % 8 & mask);
+    }
+    for (u64 i = fast; i < count; ++i) codes[i] = code_at(source.words, first + i, bits);
+}
+
+// Translates codes [first, first + count) in place.
+void translate_range(const CodeSource& source, u64 first, u64 count, u32* codes) {
+    const CodeBlocks& blocks = source.blocks;
+    if (blocks.bits != nullptr) {
+        for (u64 i = 0; i < count; ++i) codes[i] = code_of_blocks(blocks, codes[i]);
+    } else if (blocks.table != nullptr) {
+        for (u64 i = 0; i < count; ++i) codes[i] = blocks.table[codes[i]];
+    }
+    if (source.validity == nullptr) return;
+    for (u64 i = 0; i < count; ++i) {
+        const u64 row = first + i;
+        codes[i] = source.validity[row / 8] >> row % 8 & 1 ? codes[i] : 0;
+    }
+}
+
+void join_word(u64& word, u64 bits) { std::atomic_ref(word).fetch_or(bits, std::memory_order_relaxed); }
+
+// Packs codes from code number `first` on. Neighbouring pieces may share the first and the last word, which are zero
+// before; the others are overwritten.
+void pack_range(const u32* codes, u64 count, u64 first, const PackedCodes& to) {
+    if (to.bits == 0 || count == 0) return;
+    const u64 begin = first * to.bits;
+    u64 at = begin / 64, word = 0;
+    u32 filled = static_cast<u32>(begin % 64);
+    bool is_shared = filled != 0;
+    for (u64 i = 0; i < count; ++i) {
+        word |= u64{codes[i]} << filled;
+        filled += to.bits;
+        if (filled < 64) continue;
+        if (is_shared) {
+            join_word(to.words[at], word);
+        } else {
+            to.words[at] = word;
+        }
+        is_shared = false;
+        ++at;
+        filled -= 64;
+        word = u64{codes[i]} >> (to.bits - filled);
+    }
+    if (filled != 0) join_word(to.words[at], word);
+}
+
+u64 pieces_of(u64 count) { return (count + piece_codes - 1) / piece_codes; }
+
+// Clears the words that pieces share: the first and last word of each piece that begins at a multiple of the size.
+void clear_edges(u64 first, u64 count, const PackedCodes& to) {
+    if (to.bits == 0) return;
+    for (u64 begin = 0; begin < count; begin += piece_codes) {
+        const u64 end = std::min(count, begin + piece_codes);
+        to.words[(first + begin) * to.bits / 64] = 0;
+        to.words[((first + end) * to.bits - 1) / 64] = 0;
+    }
+}
+
+}  // namespace
+
+void translate_codes(const CodeSource& first, const CodeSource& second, const PackedCodes& to, unsigned threads) {
+    clear_edges(0, first.count, to);
+    clear_edges(first.count, second.count, to);
+    const u64 pieces = pieces_of(first.count);
+    for_each_piece(
+        pieces + pieces_of(second.count), threads, [] { return std::vector<u32>(piece_codes); },
+        [&](std::vector<u32>& codes, u64 piece) {
+            const CodeSource& source = piece < pieces ? first : second;
+            const u64 begin = (piece < pieces ? piece : piece - pieces) * piece_codes;
+            const u64 count = std::min(piece_codes, source.count - begin);
+            unpack_range(source, begin, count, codes.data());
+            translate_range(source, begin, count, codes.data());
+            pack_range(codes.data(), count, (piece < pieces ? 0 : first.count) + begin, to);
+        },
+        [](std::vector<u32>&) {});
+}
+
+void pack_codes(const u32* codes, u64 count, const PackedCodes& to, unsigned threads) {
+    clear_edges(0, count, to);
+    for_each_piece(pieces_of(count), threads, [&](u64 piece) {
+        const u64 begin = piece * piece_codes;
+        pack_range(codes + begin, std::min(piece_codes, count - begin), begin, to);
+    });
+}
+
+void unpack_codes(const CodeSource& source, u32* codes, unsigned threads) {
+    for_each_piece(pieces_of(source.count), threads, [&](u64 piece) {
+        const u64 begin = piece * piece_codes;
+        unpack_range(source, begin, std::min(piece_codes, source.count - begin), codes + begin);
+    });
+}
+
+void take_codes(const CodeSource& source, const i64* rows, u64 count, u32* codes, unsigned threads) {
+    const u32 bits = static_cast<u32>(source.bits);
+    for_each_piece(pieces_of(count), threads, [&](u64 piece) {
+        const u64 begin = piece * piece_codes, end = std::min(count, begin + piece_codes);
+        for (u64 i = begin; i < end; ++i) codes[i] = code_at(source.words, static_cast<u64>(rows[i]), bits);
+    });
+}
+
+void make_code_blocks(const u32* table, u64 count, u64* bits, u32* bases, unsigned threads) {
+    constexpr u64 at_once = 256;
+    const u64 number = (count + block_codes - 1) / block_codes;
+    for_each_piece((number + at_once - 1) / at_once, threads, [&](u64 piece) {
+        const u64 end = std::min(number, (piece + 1) * at_once);
+        for (u64 i = piece * at_once; i < end; ++i) {
+            bits[i] = bits_of_block(table, i * block_codes, count);
+            bases[i] = table[i * block_codes];
+        }
+    });
+}
+
+}  // namespace headrace

@@ -1,0 +1,73 @@
+// Merges sorted dictionaries and translates packed codes in host memory, on several threads.
+#pragma once
+#include <functional>
+
+#include "store/dictionary/rules/codes.hpp"
+#include "store/dictionary/rules/merge.hpp"
+
+namespace headrace {
+
+// Numbers of the values of each dictionary.
+struct MergeCounts {
+    u64 main;
+    u64 delta;
+};
+
+// The new codes of the values of both dictionaries.
+struct CodeTables {
+    u32* main;
+    u32* delta;
+};
+
+// Two dictionaries of numbers of `width` bytes: 1, 2, 4 or 8.
+struct NumberDictionaries {
+    const void* main;
+    const void* delta;
+    MergeCounts counts;
+    unsigned width;
+    const void* rule;  // a KeyRule of that width
+};
+
+// Writes the merged dictionary, which has room for all values, and both tables. Returns the number of merged values.
+// Bytes moved per value of width w: 2 w, and 4 for its code.
+u64 merge_numbers(const NumberDictionaries& dictionaries, void* merged, const CodeTables& tables, unsigned threads);
+
+// Two dictionaries of texts.
+struct TextDictionaries {
+    TextPair texts;
+    MergeCounts counts;
+};
+
+// A dictionary of texts that is written: offsets, one more than texts, and bytes.
+struct NewTexts {
+    i64* offsets;
+    u8* bytes;
+};
+
+// Writes both tables, calls `allocate` with the numbers of texts and bytes, and writes the merged dictionary there.
+void merge_texts(const TextDictionaries& dictionaries, const CodeTables& tables,
+                 const std::function<NewTexts(u64, u64)>& allocate, unsigned threads);
+
+// Writes the numbers of texts in their order. Equal texts are in the order of their numbers.
+void sort_texts(const TextValues& texts, u64 count, u32* order, unsigned threads);
+
+struct PackedCodes {
+    u64* words;
+    u32 bits;
+};
+
+// Writes the codes of both sources one after another. Bytes moved per code: (old bits + new bits) / 8.
+void translate_codes(const CodeSource& first, const CodeSource& second, const PackedCodes& to, unsigned threads);
+
+void pack_codes(const u32* codes, u64 count, const PackedCodes& to, unsigned threads);
+
+// Writes the codes as u32.
+void unpack_codes(const CodeSource& source, u32* codes, unsigned threads);
+
+// Writes the codes of rows, each below `source.count`.
+void take_codes(const CodeSource& source, const i64* rows, u64 count, u32* codes, unsigned threads);
+
+// Writes the counts and bits of a table of `count` old codes, for each block of 64.
+void make_code_blocks(const u32* table, u64 count, u64* bits, u32* bases, unsigned threads);
+
+}  // namespace headrace

@@ -1,0 +1,122 @@
+"""Packs codes into a stream of bits, and unpacks them (rules/codes.hpp)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from headrace import _native
+from headrace.core.buffer import Buffer, empty_buffer
+from headrace.core.context import Context, context_of
+from headrace.core.errors import OptionError
+from headrace.core.layouts.layout import layout
+from headrace.core.options import integer
+from headrace.store.dictionary.encoded_column import EncodedColumn, words_of_codes
+from headrace.store.dictionary.items import address_of
+
+_MAX_BITS = 32
+_SOURCE = layout("CodeSource").packer()
+_BLOCKS = layout("CodeBlocks").packer()
+
+
+class Translation(NamedTuple):
+    """Addresses of a translation table, and of its counts and bits (rules/codes.hpp); 0 for none."""
+
+    bits: int = 0
+    bases: int = 0
+    table: int = 0
+
+
+NO_TRANSLATION = Translation()
+
+
+def packed_source(words: Any, count: int, bits: int, validity: Any = None, translation: Translation = NO_TRANSLATION) -> bytes:
+    """Return the bytes of a ``CodeSource``; `words` and `validity`: buffers, the latter may be None."""
+    return _SOURCE.pack(words.address, count, bits, 0 if validity is None else validity.address, _BLOCKS.pack(*translation))
+
+
+def pack(codes: Any, bits: int, *, context: Context | None = None) -> Buffer:
+    """Return codes as a stream of bits.
+
+    Parameters
+    ----------
+    codes
+        Array of NumPy of unsigned integers, each below 2**bits.
+    bits
+        Bits of a code, 0 to 32.
+    context
+        Threads that may be used.
+
+    Returns
+    -------
+    Buffer
+        Words of 64 bits. Bits after the last code are 0.
+
+    Raises
+    ------
+    OptionError
+        A code does not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> memoryview(pack(np.array([1, 2, 3]), 2)).tolist()
+    [57, 0, 0, 0, 0, 0, 0, 0]
+    """
+    import numpy as np
+
+    bits = integer("bits", bits, f"0 to {_MAX_BITS}", 0, _MAX_BITS)
+    codes = np.asarray(codes)
+    if codes.size and not 0 <= int(codes.min()) <= int(codes.max()) < 1 << bits:
+        raise OptionError(f"codes are not all in the range from 0 to {(1 << bits) - 1}, which {bits} bits can represent")
+    codes = np.ascontiguousarray(codes, "<u4")
+    words = empty_buffer(8 * words_of_codes(len(codes), bits))
+    _native.pack_codes((address_of(codes), len(codes)), (words.address, bits), context_of(context).thread_count)
+    return words
+
+
+def unpack(words: Buffer, bits: int, count: int, *, context: Context | None = None) -> Any:
+    """Return packed codes as an array of uint32.
+
+    Parameters
+    ----------
+    words
+        Words as `pack` returns them.
+    bits
+        Bits of a code, 0 to 32.
+    count
+        Number of codes.
+    context
+        Threads that may be used.
+
+    Raises
+    ------
+    OptionError
+        `words` is too short.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unpack(pack(np.array([1, 2, 3]), 2), 2, 3)
+    array([1, 2, 3], dtype=uint32)
+    """
+    import numpy as np
+
+    bits = integer("bits", bits, f"0 to {_MAX_BITS}", 0, _MAX_BITS)
+    count = integer("count", count, "a number of codes", 0, 1 << 62)
+    if words.nbytes < 8 * words_of_codes(count, bits):
+        raise OptionError(f"words has {words.nbytes} bytes, and {count} codes of {bits} bits need more")
+    codes = np.empty(count, np.uint32)
+    _native.unpack_codes(packed_source(words, count, bits), address_of(codes), context_of(context).thread_count)
+    return codes
+
+
+def codes_of(column: EncodedColumn, rows: Any = None, *, context: Context | None = None) -> Any:
+    """Return the codes of a column, uint32; `rows`: an array of row numbers in range, int64, or None for all rows."""
+    import numpy as np
+
+    if rows is None:
+        return unpack(column.words, column.bits, column.length, context=context)
+    codes = np.empty(len(rows), np.uint32)
+    source = packed_source(column.words, column.length, column.bits)
+    _native.take_codes(source, (address_of(rows), len(rows)), address_of(codes), context_of(context).thread_count)
+    return codes

@@ -1,0 +1,145 @@
+"""Tests encoding, decoding and merging of columns of every type against Python's own sort and dictionaries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headrace.columns.column import Column
+from headrace.columns.types import DataType
+from headrace.core.buffer import copy_of
+from headrace.core.context import Context
+from headrace.store.dictionary.encode import decode, encode, filtered, merge
+from tests.store.dictionary.dictionary_cases import (
+    NUMBER_TYPES,
+    TEXT_TYPES,
+    TIME_TYPES,
+    check,
+    column_of,
+    random_values,
+    raw_values,
+)
+
+TYPES = (*NUMBER_TYPES, *TIME_TYPES, "decimal128(38, 2)", *TEXT_TYPES)
+ONE, TWO = Context(threads=1), Context(threads=2)
+
+
+def with_nulls(values: list[Any], seed: int) -> list[Any]:
+    is_null = np.random.default_rng(seed).integers(0, 4, len(values)) == 0
+    return [None if null else value for value, null in zip(values, is_null.tolist(), strict=True)]
+
+
+@pytest.mark.parametrize("type_name", TYPES)
+def test_encode_and_decode(type_name: str) -> None:
+    for number, (count, distinct) in enumerate([(0, 0), (1, 1), (63, 2), (64, 3), (65, 40), (900, 300)]):
+        values = random_values(type_name, count, distinct, number)
+        for given in (values, with_nulls(values, number), [None] * count):
+            column = column_of(type_name, given)
+            encoded = encode(column, context=TWO)
+            check(encoded, type_name, given)
+            assert raw_values(decode(encoded, context=TWO)) == given
+            rows = np.random.default_rng(number).integers(0, max(count, 1), 7 if count else 0)
+            assert raw_values(decode(encoded, rows)) == [given[row] for row in rows]
+
+
+@pytest.mark.parametrize("type_name", TYPES)
+def test_slices(type_name: str) -> None:
+    values = with_nulls(random_values(type_name, 300, 90, 5), 5)
+    column = column_of(type_name, values)
+    for start, length in ((0, 0), (1, 299), (8, 64), (13, 201)):
+        check(encode(column.slice(start, length)), type_name, values[start : start + length])
+
+
+@pytest.mark.parametrize("type_name", [*NUMBER_TYPES, *TIME_TYPES])
+def test_hash_equals_sort(type_name: str) -> None:
+    for count, distinct in ((0, 0), (1, 1), (1000, 5), (1000, 700)):
+        values = with_nulls(random_values(type_name, count, distinct, count), count)
+        check(encode(column_of(type_name, values), method="hash"), type_name, values)
+
+
+@pytest.mark.parametrize("type_name", TYPES)
+@pytest.mark.parametrize("context", [ONE, TWO], ids=["one", "two"])
+def test_merge(type_name: str, context: Context) -> None:
+    sizes = [(0, 0), (0, 9), (9, 0), (1, 1), (64, 64), (65, 3), (700, 300)]
+    for number, (old, new) in enumerate(sizes):
+        for distinct in (1, 5, 400):
+            main = with_nulls(random_values(type_name, old, distinct, number), number)
+            delta = random_values(type_name, new, distinct, number + 50)
+            main, delta = (main, with_nulls(delta, 3)) if number % 2 else (random_values(type_name, old, distinct, 9), delta)
+            encoded = encode(column_of(type_name, main), context=context)
+            merged = merge(encoded, column_of(type_name, delta), context=context)
+            check(merged, type_name, main + delta)
+            again = merge(merged, encode(column_of(type_name, delta)), context=context)
+            check(again, type_name, main + delta + delta)
+
+
+@pytest.mark.parametrize("type_name", TYPES)
+def test_surviving_rows(type_name: str) -> None:
+    """Values that no surviving row has leave the dictionary, and codes get narrower."""
+    main = with_nulls(random_values(type_name, 500, 400, 1), 1)
+    delta = with_nulls(random_values(type_name, 120, 100, 2), 2)
+    for share in (0, 1, 20, 100):
+        keep = np.random.default_rng(share).integers(0, 100, 620) < share
+        merged = merge(encode(column_of(type_name, main)), column_of(type_name, delta), keep, context=TWO)
+        left = [value for value, is_kept in zip(main + delta, keep.tolist(), strict=True) if is_kept]
+        check(merged, type_name, left)
+        found = filtered(encode(column_of(type_name, main)), keep[:500])
+        check(found, type_name, [value for value, is_kept in zip(main, keep.tolist(), strict=False) if is_kept])
+
+
+@pytest.mark.parametrize("bits", range(1, 18))
+def test_widths(bits: int) -> None:
+    """A delta of one new value carries the dictionary over a power of two, and of none leaves the width."""
+    old = np.random.default_rng(bits).permutation(1 << bits).astype(np.int32) * 2
+    main = encode(column_of("int32", old.tolist()), context=TWO)
+    assert main.bits == bits
+    for delta in ([], [2], [3], [-1], [1 << 30], [3, 3, -5]):
+        values = old.tolist() + delta
+        merged = merge(main, column_of("int32", delta), context=TWO)
+        distinct, codes = np.unique(values, return_inverse=True)
+        assert merged.dictionary.to_pylist() == distinct.tolist()
+        assert merged.bits == (len(distinct) - 1).bit_length()
+        assert decode(merged).to_pylist() == values
+        if bits < 10:
+            check(merged, "int32", values)
+        assert len(codes) == merged.length
+
+
+def test_pieces_of_numbers() -> None:
+    """Dictionaries around the edges of the pieces that threads merge: all new, all old, interleaved, disjoint."""
+    piece = 1 << 13
+    for old, new in ((piece, 1), (1, piece), (piece - 1, piece + 1), (3 * piece, 2 * piece + 5)):
+        low = np.arange(old, dtype=np.int64) * 3
+        deltas = {
+            "interleaved": np.arange(new) * 3 + 1,
+            "old": low[:new],
+            "half": np.arange(new) * 2,
+            "after": np.arange(new) + 3 * old,
+            "before": np.arange(new) - new,
+        }
+        for delta in deltas.values():
+            main = encode(numbers(low), context=ONE)
+            for context in (ONE, TWO):
+                merged = merge(main, numbers(delta), context=context)
+                joined = np.concatenate([low, delta])
+                assert (merged.dictionary.to_numpy() == np.unique(joined)).all()
+                assert (decode(merged, context=context).to_numpy() == joined).all()
+
+
+def test_pieces_of_texts() -> None:
+    """Texts with long common prefixes, around the edges of the pieces that threads merge."""
+    piece = 1 << 12
+    for old, new in ((piece, 1), (piece - 1, piece + 1), (2 * piece, piece + 5)):
+        main = [b"common prefix, then " + str(3 * i).encode() for i in range(old)]
+        delta = [b"common prefix, then " + str(2 * i).encode() for i in range(new)]
+        encoded = encode(column_of("string", main), context=TWO)
+        for context in (ONE, TWO):
+            merged = merge(encoded, column_of("string", delta), context=context)
+            assert raw_values(merged.dictionary) == sorted({*main, *delta})
+            assert raw_values(decode(merged, context=context)) == main + delta
+
+
+def numbers(items: Any) -> Column:
+    return Column(DataType("int64"), len(items), 0, copy_of(np.ascontiguousarray(items, "<i8").tobytes()))
