@@ -33,7 +33,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "query/find": ("pattern", "cpu", "gpu", "."),
     "store": ("dictionary", "files", "."),
     "store/dictionary": ("rules", "cpu", "."),
-    "api": (".", "options", "load", "sniff", "read", "scan"),
+    "api": (".", "options", "load", "sniff", "read", "scan", "store"),
     "cli": ("common", "view", "report", "."),
 }
 """Folders of a stage (or of a folder in it), lowest first. To add a folder: its name, at its place."""
