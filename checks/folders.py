@@ -32,9 +32,9 @@ ORDER: dict[str, tuple[str, ...]] = {
     "query": ("find", "match"),
     "query/find": ("pattern", "cpu", "gpu", "paper", "."),
     "query/match": ("automaton", "regex", "cpu", "gpu", "."),
-    "store": ("dictionary",),
+    "store": ("dictionary", "files", "."),
     "store/dictionary": ("rules", "cpu", "gpu", "paper", "."),
-    "api": (".", "options", "load", "sniff", "read", "scan"),
+    "api": (".", "options", "load", "sniff", "read", "scan", "store"),
     "cli": ("common", "view", "report", "bench", "."),
 }
 """Folders of a stage (or of a folder in it), lowest first. To add a folder: its name, at its place."""
