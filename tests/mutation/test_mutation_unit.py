@@ -117,7 +117,7 @@ def test_found_and_missed_errors_are_told_apart(place: Place):
     runner = Judge(place)
     assert runner.of(mutant("found")).found_by == "test_a.py::test_below"
     assert runner.of(mutant("missed", becomes="< 0 +")).found_by is None
-    assert judge(("test_a.py",), place, mutant("endless").number, 5.0).found_by == "time limit, test_a.py"
+    assert judge(("test_a.py",), place, mutant("endless").number, 1.0).found_by == "time limit, test_a.py"
     with pytest.raises(RuntimeError, match="fails without a mutant"):
         runner.without(("test_wrong.py",))
     with pytest.raises(RuntimeError, match="pytest cannot run"):

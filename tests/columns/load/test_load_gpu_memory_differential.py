@@ -10,18 +10,14 @@ import numpy as np
 import pytest
 
 import headrace
-from headrace.structure.gpu.launches import SearchTuning
 from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
-from tests.columns.load.load_gpu_cases import read_on_fibers, same_table, shape_of
+from tests.columns.load.load_gpu_cases import LARGER_SHAPE, SHAPE, read_on_fibers, same_table
 
 pytestmark = pytest.mark.fibers
 
 NAMES = ["a", "b", "c", "d"]
 TYPES = ["int32", "string", "bool", "large_string"]
-SHAPES = [
-    shape_of(SearchTuning(threads=32, rows=2, blocks=1, scan_threads=32), threads=32, window=64),
-    shape_of(SearchTuning(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=64, row_threads=64),
-]
+SHAPES = [SHAPE, LARGER_SHAPE]
 TILE = 1024
 """Bytes of a tile of the first of them."""
 FAULTS = {"short_records": "null", "long_records": "reject"}
