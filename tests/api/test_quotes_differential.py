@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headrace
-from headrace.structure.gpu.launches import SearchTuning
-from tests.columns.load.load_gpu_cases import read_on_fibers, same_table, shape_of
+from tests.columns.load.load_gpu_cases import LARGER_SHAPE, SHAPE, read_on_fibers, same_table
 from tests.examples import examples
 
 TOKENS = [",", '"', '"', '""', "a", "bc", '"d', 'e"', "\n", "\n", ',"', '",', '"\n', "x" * 70]
@@ -106,10 +105,7 @@ def test_a_hundred_thousand_rows() -> None:
     assert headrace.sniff_csv(b'size,name\n5" pipe,x\n' + b"3,y\n" * rows).sep == ","
 
 
-SHAPES = [
-    shape_of(SearchTuning(threads=32, rows=2, blocks=1, scan_threads=32), threads=32, window=64),
-    shape_of(SearchTuning(threads=32, rows=4, blocks=1, scan_threads=32), threads=64, window=96),
-]
+SHAPES = [SHAPE, LARGER_SHAPE]
 
 
 @pytest.mark.long_except("0", "1", "4", "5", "8", "9")

@@ -11,6 +11,7 @@ from checks import docs_run
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.long
 def test_examples_of_this_tree_run():
     assert [str(finding) for finding in docs_run.check(ROOT)] == []
 

@@ -117,7 +117,7 @@ def test_found_and_missed_errors_are_told_apart(place: Place):
     runner = Judge(place)
     assert runner.of(mutant("found")).found_by == "test_a.py::test_below"
     assert runner.of(mutant("missed", becomes="< 0 +")).found_by is None
-    assert judge(("test_a.py",), place, mutant("endless").number, 5.0).found_by == "time limit, test_a.py"
+    assert judge(("test_a.py",), place, mutant("endless").number, 1.0).found_by == "time limit, test_a.py"
     with pytest.raises(RuntimeError, match="fails without a mutant"):
         runner.without(("test_wrong.py",))
     with pytest.raises(RuntimeError, match="pytest cannot run"):
@@ -127,13 +127,13 @@ def test_found_and_missed_errors_are_told_apart(place: Place):
 def test_the_table_counts_by_language_and_stage(tmp_path: Path):
     rows = [
         mutant("a"),
-        mutant("b", file="gpu/block/digit_rank.cuh", survives="equal"),
+        mutant("b", file="gpu/block/look_back.cuh", survives="equal"),
         mutant("c", file="columns/rules/numbers/digits.hpp"),
     ]
     write_table(tmp_path / "table.md", rows, {"a": "test_a.py::test_below", "b": None})
     text = (tmp_path / "table.md").read_text(encoding="utf-8")
     assert "| Python | 1 | 1 |" in text and "| CUDA | 1 | 0 |" in text and "| all | 2 | 1 (50.0 %) |" in text
-    assert "| b | gpu/block/digit_rank.cuh | `<` becomes `<=` | not found: equal |" in text and "digits" not in text
+    assert "| b | gpu/block/look_back.cuh | `<` becomes `<=` | not found: equal |" in text and "digits" not in text
     assert read_table(tmp_path / "table.md") == {"a": "test_a.py::test_below", "b": None}
 
 

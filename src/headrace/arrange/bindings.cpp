@@ -354,13 +354,13 @@ void register_rule_layouts(const std::string& key) {
 
 void bind_arrange(nb::module_& m) {
     register_layouts<Disorder, DevicePlan, MovedColumn, SortArrays, PlanInputs, Portion>();
-    register_layouts<FirstPass, CooperativeMemory, TopKChunks>();
+    register_layouts<FirstPass, CooperativeMemory, TopKState, TopKChunks>();
     register_layout<KeyRule<u8>>("KeyRule<u8>");
     register_layout<KeyRule<u16>>("KeyRule<u16>");
     register_layout<KeyRule<u32>>("KeyRule<u32>");
     register_layout<KeyRule<u64>>("KeyRule<u64>");
     register_layouts<FilterStep, FilterColumn, FilterProgram, Texts, HashedColumn, ComparedColumn, SearchOptions>();
-    register_layouts<ChunkLayout, SplitPlaces, Columns>();
+    register_layouts<ChunkLayout, SplitPlaces, BucketLimit, Columns>();
     register_rule_layouts<u32>("u32");
     register_rule_layouts<u64>("u64");
     register_rule_layouts<float>("f32");

@@ -20,6 +20,7 @@ from headrace.testing.fibers.launcher import FiberLauncher
 pytestmark = pytest.mark.fibers
 
 SHAPES = [BinSortTuning(32, 3, 1), BinSortTuning(64, 8, 1), BinSortTuning(32, 18, 2)]
+LARGE = BinSortTuning(64, 18, 1)
 KINDS = ["uniform", "equal", "few", "crowded", "low", "ends"]
 
 
@@ -102,7 +103,7 @@ def test_parts_are_in_order_and_stable_or_left(shape: BinSortTuning, kind: str, 
 @pytest.mark.parametrize("width", [4, 8])
 def test_keys_alone_of_few_values_are_not_left(kind: str, width: int) -> None:
     """If each value has a bin of its own, any number of equal keys is in order."""
-    shape = SHAPES[2]
+    shape = LARGE
     keys, records = parts_of(kind, [shape.keys, 300], width)
     left = sort_parts(shape, keys, records[:1], None, ("random", 1))[2]
     assert not left or kind in {"few", "ends"}
@@ -112,6 +113,6 @@ def test_values_as_many_as_bins_are_told_apart() -> None:
     """768 words of two bins, and six digits of 256. A step is a bin, except two parts in 3 of 2**-32, so two values share one."""
     keys = np.array([1, 0, 1535, 768, 769, 767, 1534, 1, 0], np.uint32)
     records = np.array([(0, len(keys), 16 | 8 << 8 | 5 << 24, BETWEEN)], np.uint32)
-    found, _, left = sort_parts(BinSortTuning(64, 18, 1), keys, records, None, ("forward", 0))
+    found, _, left = sort_parts(LARGE, keys, records, None, ("forward", 0))
     assert not left
     np.testing.assert_array_equal(found, np.sort(keys))

@@ -15,18 +15,19 @@ from headrace.columns.convert.gpu.tuning import ConvertTuning
 from headrace.columns.faults.rejects import FAULT_KINDS
 from headrace.testing.convert_fibers import FORWARD, Converted, ThreadOrder, convert
 from tests.columns.convert.convert_kernels_cases import TEXTS, table
+from tests.columns.load.load_gpu_cases import SHAPE
 
 pytestmark = pytest.mark.fibers
 
 SHAPES = [
+    SHAPE.convert("unquoted"),
     ConvertTuning(threads=32, tile=256, window=32, quotes=False),
-    ConvertTuning(threads=64, tile=512, window=64, quotes=False),
     ConvertTuning(threads=64, tile=512, window=512, quotes=True),
     ConvertTuning(threads=64, tile=2048, window=96, quotes=True),
+    SHAPE.convert("dfa"),
     ConvertTuning(threads=32, tile=512, window=64, dfa=True),
-    ConvertTuning(threads=64, tile=2048, window=512, dfa=True),
 ]
-"""Unmarked tests take the first and the fifth alone, by their seeds: each shape is another program to compile."""
+"""Unmarked tests take the first and the fifth alone, by their seeds: each other shape is another program to compile."""
 ORDERS = [FORWARD, ThreadOrder("reverse", 0), ThreadOrder("random", 1)]
 STRUCTURAL = {"quote", "unclosed_quote", "too_few_fields", "too_many_fields"}
 
@@ -94,7 +95,7 @@ def same_column(made: dict[str, Any], rows: int, kept: np.ndarray, sure: np.ndar
     assert np.array_equal(own[sure], values[sure]), name
 
 
-@pytest.mark.long_except("*threads=32*quotes=False*", "*threads=32*dfa=True*")
+@pytest.mark.long_except("*tile=1024*")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("type_", sorted(TEXTS))
 def test_every_type(type_: str, shape: ConvertTuning) -> None:
@@ -158,7 +159,7 @@ def test_columns_that_are_not_wanted(seed: int) -> None:
     )
 
 
-@pytest.mark.long_except("*threads=32*")
+@pytest.mark.long_except("*tile=1024*")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_many_columns_and_records_longer_than_tiles(shape: ConvertTuning) -> None:
     rng = random.Random(5)
@@ -166,7 +167,7 @@ def test_many_columns_and_records_longer_than_tiles(shape: ConvertTuning) -> Non
     check(table(rng, types, 7, quoted=0.2 if shape.quotes else 0), {"schema": types, "header": False}, shape, 3, FORWARD)
 
 
-@pytest.mark.long_except("65-*threads=32*", "3000-*threads=32*quotes=False*")
+@pytest.mark.long_except("65-*tile=1024*", "3000-*tile=1024*quotes=False*")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("size", [30, 63, 64, 65, 200, 3000])
 def test_long_fields(size: int, shape: ConvertTuning) -> None:

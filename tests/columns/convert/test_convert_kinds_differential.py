@@ -9,17 +9,17 @@ import random
 import numpy as np
 import pytest
 
-from headrace.columns.convert.gpu.tuning import ConvertTuning
 from headrace.columns.types import parse_type
 from headrace.testing.convert_fibers import FORWARD, Guess, ThreadOrder, convert
 from headrace.testing.values import Kind, Misfit, Words, classify, join, parse, type_of_kind
+from tests.columns.load.load_gpu_cases import SHAPE
 
 pytestmark = pytest.mark.fibers
 
 UNFIT = 18
 SHAPES = [
-    ConvertTuning(threads=32, tile=256, window=32, quotes=False),
-    ConvertTuning(threads=64, tile=512, window=512, quotes=True),
+    SHAPE.convert("unquoted"),
+    SHAPE.convert("quoted"),
 ]
 ORDERS = [FORWARD, ThreadOrder("reverse", 0), ThreadOrder("random", 1)]
 

@@ -12,7 +12,7 @@ import pytest
 
 from headrace.structure.gpu.launches import SearchTuning
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.columns.load.load_gpu_cases import check, shape_of
+from tests.columns.load.load_gpu_cases import LARGER_SHAPE, check, shape_of
 
 pytestmark = pytest.mark.fibers
 
@@ -159,10 +159,9 @@ def test_one_odd_record_among_plain_ones(left, monkeypatch, odd, blocks):
 @pytest.mark.parametrize("quote", ["", '"'])
 def test_more_records_than_their_fields_let_a_tile_have(left, quote):
     """There is no room for the sum of the strings of such a tile by 32 records, so they are not measured by rows."""
-    shape = shape_of(SearchTuning(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=64, row_threads=64)
     plain = "".join(",".join([f"{quote}s{i}{quote}"] * 16) + "\n" for i in range(60))
     options = {"header": False, "on_error": "null", "short_records": "null", "schema": ["string"] * 16}
-    check((plain + f"{quote}abcdefgh{quote}\n" * 1500 + plain).encode(), **options, shape=shape)
+    check((plain + f"{quote}abcdefgh{quote}\n" * 1500 + plain).encode(), **options, shape=LARGER_SHAPE)
     assert 0 < left["summarize_rows"][0] < left["summarize_rows"][1]
 
 
@@ -217,15 +216,13 @@ def test_line_ends_of_all_kinds(seed):
 @pytest.mark.parametrize("quote", [b"", b'"'])
 @pytest.mark.parametrize("seed", range(3))
 def test_long_strings_that_several_warps_copy(seed, quote):
-    find = SearchTuning(threads=64, rows=4, blocks=1, scan_threads=32)
     rng = random.Random(seed)
     records = [quote + b"y" * rng.randrange(8, 14) + quote + b"," + b"z" * rng.randrange(3) for _ in range(600)]
     for at in range(5, 600, 97):
         records[at] = quote + b"abc" * rng.randrange(300, 1000) + quote + b","
-    shape = shape_of(find, threads=64, window=64, row_threads=64)
-    check(b"\n".join(records) + b"\n", header=False, schema=["string", "string"], shape=shape, seed=seed)
+    check(b"\n".join(records) + b"\n", header=False, schema=["string", "string"], shape=LARGER_SHAPE, seed=seed)
     words = [quote + b"w" * rng.randrange(65, 100) + quote + b",b" for _ in range(300)]
-    check(b"\n".join(words), header=False, schema=["string", "string"], shape=shape, seed=seed)
+    check(b"\n".join(words), header=False, schema=["string", "string"], shape=LARGER_SHAPE, seed=seed)
 
 
 @pytest.mark.parametrize("types", [["int64"], None])

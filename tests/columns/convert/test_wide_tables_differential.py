@@ -15,7 +15,7 @@ from tests.columns.load.load_gpu_cases import check, shape_of
 pytestmark = pytest.mark.fibers
 
 TYPES = ["int32", "float64", "boolean", "date32", "decimal128(9, 2)", "int8", "string", "float32", "timestamp[s]", "int64"]
-WIDE = shape_of(SearchTuning(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=96)
+WIDE = shape_of(SearchTuning(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=64)
 
 
 def field(rng: random.Random, type_: str, odd: float) -> str:

@@ -39,6 +39,9 @@ def shape_of(find: SearchTuning, *, threads: int, window: int, row_threads: int 
 
 
 SHAPE = shape_of(SearchTuning(threads=32, rows=2, blocks=1, scan_threads=32), threads=32, window=64)
+"""Tiles of 1,024 bytes, and blocks of one warp."""
+LARGER_SHAPE = shape_of(SearchTuning(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=64, row_threads=64)
+"""Tiles of 4,096 bytes, and blocks of two warps. Tests share these two, since each other one is a dozen programs to compile."""
 
 
 def read_on_fibers(

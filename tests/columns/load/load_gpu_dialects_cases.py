@@ -8,14 +8,10 @@ from typing import Any
 
 import headrace
 from headrace.columns.load.gpu.load import GpuTuning
-from headrace.structure.gpu.launches import SearchTuning
 from tests.columns.convert.convert_kernels_cases import TEXTS
-from tests.columns.load.load_gpu_cases import shape_of
+from tests.columns.load.load_gpu_cases import LARGER_SHAPE, SHAPE
 
-SHAPES = [
-    shape_of(SearchTuning(threads=32, rows=2, blocks=1, scan_threads=32), threads=32, window=64),
-    shape_of(SearchTuning(threads=32, rows=4, blocks=1, scan_threads=32), threads=64, window=96),
-]
+SHAPES = [SHAPE, LARGER_SHAPE]
 
 
 DIALECTS: list[dict[str, Any]] = [

@@ -1,1 +1,1 @@
-"""Shares work among a block's threads: scans, ranks, barriers, bulk copies."""
+"""Shares work among a block's threads: scans, barriers, bulk copies."""

@@ -24,7 +24,7 @@ _PACKAGE = Path(__file__).parents[2]
 _HERE = Path(__file__).parent
 
 _COMMON = ["-std=c++20", "-g1", "-fPIC", "-fvisibility=hidden", "-fdata-sections", "-ffp-contract=off"]
-_COMMON += ["-fno-strict-aliasing", "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Wno-attributes"]
+_COMMON += ["-fno-strict-aliasing", "-w"]
 # Accesses through null pointers and past the address space are found by the hooks of accesses, for less time to compile.
 _UNDEFINED = ["-fsanitize=undefined", "-fno-sanitize=vptr,object-size,null,pointer-overflow"]
 _BLOCKS = ["-fsanitize-coverage=trace-pc"]

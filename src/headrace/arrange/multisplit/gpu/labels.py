@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ from headrace.arrange.bucket.functions import Computing, Rule
 from headrace.arrange.bucket.layouts import rule_layout
 from headrace.arrange.gather.moved_items import MovedItems
 from headrace.arrange.histogram.tuning import CELLS_GPU, THREADS, histogram_defines
-from headrace.arrange.multisplit.gpu.launches import Splitter, digit_bytes
+from headrace.arrange.multisplit.gpu.launches import BUCKET_LIMIT, Splitter, digit_bytes
 from headrace.arrange.multisplit.gpu.strategy import BlockStrategy, Bucketing
 from headrace.arrange.multisplit.gpu.tuning import LABEL_THREADS
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
@@ -37,7 +36,7 @@ def text_of(rule: Rule) -> str:
 
 def computed_digit(rule: Rule) -> bytes:
     """Return the bytes of a ``Digit`` of a rule ``"Computed"``."""
-    return digit_bytes(struct.pack("<2I", rule.count, 0), rule.count)
+    return digit_bytes(BUCKET_LIMIT.pack(rule.count, 0), rule.count)
 
 
 def labelled(

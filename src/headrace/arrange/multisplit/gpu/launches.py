@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from struct import Struct
 from typing import Any
 
 import numpy as np  # a dependency of cuda-core
@@ -37,9 +36,9 @@ VALUE_BYTES = 4
 PLACES = layout("SplitPlaces").packer()
 _CHUNKS, _PACKED_COLUMNS = layout("ChunkLayout"), COLUMNS.packer()
 _BITS = rule_layout("BitsOf", np.dtype("u4"))
-_LAST_BUCKET = Struct("=2I")
+BUCKET_LIMIT = layout("BucketLimit").packer()
 """End of a ``Digit`` (split_rule.cuh), after the rule."""
-DIGIT_OF_BITS = f"{_BITS.size + _LAST_BUCKET.size}s"
+DIGIT_OF_BITS = f"{_BITS.size + BUCKET_LIMIT.size}s"
 """A ``Digit`` of bits, in signatures."""
 
 _BASES = Entry("arrange/multisplit/gpu/count.cu", "split_bases", "PPIPPPI")
@@ -95,7 +94,7 @@ class Pass:
 
 def digit_bytes(rule: bytes, count: int) -> bytes:
     """Return the bytes of a ``Digit``: a rule, and the highest of `count` buckets."""
-    return rule + _LAST_BUCKET.pack(count - 1, 0)
+    return rule + BUCKET_LIMIT.pack(count - 1, 0)
 
 
 def bits_pass(key: str, low: int, high: int) -> Pass:

@@ -2,6 +2,7 @@
 // The rule Computed evaluates an expression of the caller.
 #pragma once
 #include "arrange/bucket/rules.hpp"
+#include "arrange/multisplit/gpu/split_task.hpp"
 #include "core/expressions/expression_values.hpp"
 #include "gpu/block/tile_rows.cuh"
 
@@ -18,9 +19,8 @@ constexpr u32 digits = 1u << bits;
 template <class Key>
 struct Computed {
     static constexpr bool total = false;
-    u32 count;
-    u32 unused;
-    __device__ __forceinline__ u32 of(Key key) const { return at_most(HR_BUCKET, count); }
+    BucketLimit count;
+    __device__ __forceinline__ u32 of(Key key) const { return at_most(HR_BUCKET, count.value); }
 };
 #endif
 
@@ -29,13 +29,12 @@ struct Computed {
 template <class Rule>
 struct DigitBy {
     Rule rule;
-    u32 last;
-    u32 unused;
+    BucketLimit last;
 
-    __device__ __forceinline__ bool is_stray(Key key) const { return !Rule::total && rule.of(key) > last; }
+    __device__ __forceinline__ bool is_stray(Key key) const { return !Rule::total && rule.of(key) > last.value; }
     __device__ __forceinline__ u32 of(Key key) const {
         const u32 bucket = rule.of(key);
-        return Rule::total ? bucket : at_most(bucket, last);
+        return Rule::total ? bucket : at_most(bucket, last.value);
     }
     // Returns four times the digit, by different instructions if the rule has some. The compiler then does not keep the
     // digits in registers from counting to ranking, where registers are short.

@@ -1,8 +1,15 @@
-// Defines the arguments of the multisplit kernels: chunks of keys, output positions, and columns of values.
+// Defines the arguments of the multisplit kernels: chunks of keys, output positions, limits of buckets, and columns of
+// values.
 #pragma once
 #include "core/cpu/portable.hpp"
 
 namespace headrace {
+
+// The highest bucket of a digit, or the number of buckets of a computed one.
+struct BucketLimit {
+    u32 value;
+    u32 unused;
+};
 
 struct ChunkLayout {
     u64 count;   // keys

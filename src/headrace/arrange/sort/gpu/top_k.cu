@@ -17,15 +17,7 @@ constexpr u32 rows = HR_ROWS;
 constexpr u32 per = tile::per_vector<Key>;
 constexpr u32 tile_keys = threads * rows * per;
 constexpr u32 warps = threads / tile::lanes;
-static_assert(threads >= digits);
-
-// The state of the search for the k-th key.
-struct TopKState {
-    tile::Counters counters;
-    u64 wanted;  // number of keys to take among those that share the digits found
-    u64 bits;    // the digits found, in place
-    u64 counts[digits];
-};
+static_assert(threads >= digits && sizeof(TopKState::counts) == digits * sizeof(u64));
 
 struct PrecedingCounts {
     u64 lower;  // keys that precede the k-th
@@ -93,7 +85,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (d < digits && counters[d] != 0) atomicAdd(&top->counts[d], static_cast<u64>(counters[d]));
     __threadfence();
     __syncthreads();
-    if (d == 0) is_last = atomicInc(&top->counters.ended, gridDim.x - 1) == gridDim.x - 1;
+    if (d == 0) is_last = atomicInc(&top->ended, gridDim.x - 1) == gridDim.x - 1;
     __syncthreads();
     if (is_last == 0) return;
     __threadfence();

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np  # a dependency of cuda-core
-from numpy.typing import NDArray
 
 from headrace.arrange.sort.gpu.common.key_type import KeyType
 from headrace.arrange.sort.gpu.common.launch import SortContext
@@ -14,7 +13,7 @@ from headrace.arrange.sort.gpu.row_tuning import TOP_K_BITS, TopKTuning
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
 
-_STATE_BYTES = 32 + 8 * (1 << TOP_K_BITS)
+_STATE = layout("TopKState")
 _BLOCKS_PER_MULTIPROCESSOR = 4
 _CHUNKS = layout("TopKChunks").packer()
 
@@ -54,16 +53,16 @@ class TopKSearch:
         max_blocks = context.multiprocessors * _BLOCKS_PER_MULTIPROCESSOR
         self._chunk = -(-context.count // (max_blocks * tile)) * tile
         self._blocks = -(-context.count // self._chunk)
-        self._state = context.launcher.allocate(_STATE_BYTES, fill=0)
+        self._state = context.launcher.allocate(_STATE.size, fill=0)
         self._preceding = context.launcher.allocate(self._blocks * 16)
 
     def run(self, source: DeviceBuffer, k: int, targets: TopKTargets) -> None:
         """Write the first `k` keys and their positions to `targets`."""
         context, keys = self._context, self._keys
         rule, launch = len(keys.rule), context.launcher.launch
-        state: NDArray[np.uint64] = np.zeros(_STATE_BYTES // 8, np.uint64)
-        state[2] = k  # `TopKState.wanted`
-        context.launcher.put(state, self._state)
+        state = np.zeros(1, _STATE.dtype)
+        state["wanted"] = k
+        context.launcher.put(state.view(np.uint64), self._state)
         shape = _shape(self._tuning, keys, self._blocks)
         for number in reversed(range(keys.digit_count(TOP_K_BITS))):
             launch(_entry("count_top", f"PQ{rule}sIP"), shape, (source, context.count, keys.rule, number, self._state))

@@ -97,6 +97,15 @@ struct CooperativeMemory {
     u32* rows;
 };
 
+// The state of the search for the k-th key.
+struct TopKState {
+    u32 ended;  // blocks that have counted the present digit
+    u32 unused;
+    u64 wanted;       // number of keys to take among those that share the digits found
+    u64 bits;         // the digits found, in place
+    u64 counts[256];  // of the present digit
+};
+
 struct TopKChunks {
     u64* keys_before;  // for each block: lower, equal
     u64 chunk;         // keys of a block, a multiple of a tile
