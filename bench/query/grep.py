@@ -1,0 +1,148 @@
+"""Measures `headrace grep` beside ripgrep and GNU grep on a file in the page cache.
+
+usage: python -m bench.query.grep [--mb N] [--repeat N] [--cases rare,every] [--rg PROGRAM] [--out FILE]
+
+The outputs are compared before they are timed, and the run ends if two differ. The programs take turns, and the best of several
+runs counts, from the start of the process to its end. Output goes to a pipe. All programs search bytes (LC_ALL=C).
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bench.machine import description
+from bench.tables import Page
+
+_PIPE_BYTES = 1 << 20
+_RARE_SHARE, _FREQUENT_SHARE = 1e-5, 0.1
+_BLOCK_LINES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Options and pattern, which all programs take alike."""
+
+    name: str
+    words: tuple[str, ...]
+
+
+CASES = (
+    Case("rare", ("needle",)),
+    Case("rare, counted", ("-c", "needle")),
+    Case("rare, any case", ("-i", "NEEDLE")),
+    Case("rare, numbered", ("-n", "needle")),
+    Case("rare, with neighbours", ("-n", "-A", "2", "-B", "1", "needle")),
+    Case("absent", ("absentword",)),
+    Case("frequent", ("server",)),
+    Case("frequent, counted", ("-c", "server")),
+    Case("frequent, numbered", ("-n", "server")),
+    Case("frequent, any case", ("-i", "SERVER")),
+    Case("frequent, only matches", ("-o", "server")),
+    Case("without", ("-v", "server")),
+    Case("without, counted", ("-c", "-v", "server")),
+    Case("every line, counted", ("-c", "e")),
+    Case("every line", ("e",)),
+)
+
+
+def write_text(path: Path, size: int) -> None:
+    """Write about `size` bytes of lines of random words; some lines have "server" in addition, few "needle"."""
+    random = np.random.default_rng(0)
+    letters = np.frombuffer(b"etaoinshrdlucmfwypvbgk", np.uint8)
+    words = [random.choice(letters, random.integers(2, 10)).tobytes() for _ in range(4000)]
+    words = [word for word in words if b"needle" not in word and b"server" not in word]
+    with path.open("wb") as file:
+        while file.tell() < size:
+            chosen = random.integers(0, len(words), (_BLOCK_LINES, 12))
+            drawn = random.random(_BLOCK_LINES)
+            for line, share in zip(chosen.tolist(), drawn.tolist(), strict=True):
+                extra = b" needle" if share < _RARE_SHARE else b" server" if share < _FREQUENT_SHARE else b""
+                file.write(b" ".join([words[i] for i in line]) + extra + b"\n")
+
+
+def programs(rg: str | None) -> dict[str, list[str]]:
+    """Return the commands without options and pattern, by name."""
+    found = {"headrace": [sys.executable, "-m", "headrace", "grep"]}
+    if rg is not None:
+        found["ripgrep"] = [rg, "--no-config", "--no-heading", "--color", "never", "-N", "-I", "-a", "-F"]
+    if shutil.which("grep") is not None:
+        found["grep"] = ["grep", "-a", "-F"]
+    return found
+
+
+def run(command: Sequence[str]) -> tuple[float, str]:
+    """Return seconds and a digest of the output of a command."""
+    digest = hashlib.blake2b()
+    began = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | {"LC_ALL": "C"}) as process:
+        assert process.stdout is not None
+        while part := process.stdout.read(_PIPE_BYTES):
+            digest.update(part)
+    seconds = time.perf_counter() - began
+    if process.returncode not in (0, 1):
+        raise ValueError(f"{command}: exit code {process.returncode}")
+    return seconds, digest.hexdigest()
+
+
+def rates(path: Path, case: Case, commands: dict[str, list[str]], repeat: int) -> Iterator[float]:
+    """Yield the GB/s of each program.
+
+    Raises
+    ------
+    ValueError
+        The outputs differ.
+    """
+    size = path.stat().st_size
+    lines = {name: [*command, *case.words, str(path)] for name, command in commands.items()}
+    outputs = {name: run(line)[1] for name, line in lines.items()}
+    if len(set(outputs.values())) != 1:
+        raise ValueError(f"{case.name}: {outputs}")
+    best = dict.fromkeys(commands, float("inf"))
+    for _ in range(repeat):
+        for name, line in lines.items():
+            best[name] = min(best[name], run(line)[0])
+    for seconds in best.values():
+        yield size / seconds / 1e9
+
+
+def main() -> int:
+    """Run the cases of the command line and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mb", type=int, default=512)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--cases", default="")
+    parser.add_argument("--rg", default=shutil.which("rg"))
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    chosen = given.cases.split(",") if given.cases else []
+    commands = programs(given.rg)
+    page = Page()
+    page.say("# Lines in which a text occurs\n")
+    page.say("; ".join(f"{key} {value}" for key, value in description().items()))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "text"
+        write_text(path, given.mb * 1_000_000)
+        page.head("Grep", f"A file of {given.mb} MB, GB/s, best of {given.repeat} in turns.", [*commands, "times the best peer"])
+        for case in CASES:
+            if chosen and not any(case.name.startswith(name) for name in chosen):
+                continue
+            found = list(rates(path, case, commands, given.repeat))
+            page.say(f"| {case.name} | {' | '.join(f'{rate:.2f}' for rate in found)} | {found[0] / max(found[1:]):.2f} |")
+    page.keep(given.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
