@@ -56,4 +56,5 @@ PROGRAMS: Programs = (
     ("positions.cu", _listed(TUNING.positions())),
     ("linear.cu", {"HR_THREADS": [THREADS]}),
     ("spaced.cu", {"HR_THREADS": [THREADS]}),
+    ("replace.cu", {"HR_THREADS": [THREADS]}),
 )
