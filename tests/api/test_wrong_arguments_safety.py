@@ -47,6 +47,7 @@ def mask() -> object:
 CALLS = {call.name: call for call in [*plain_calls(), *library_calls(), *array_calls(keys, mask)]}
 PAIRS = [(call, parameter) for call in CALLS.values() for parameter in call.tried()]
 MADE_ELSEWHERE = {
+    "Matches",
     "PatternHits",
     "Sniffed",
     "Report",

@@ -413,7 +413,7 @@ def array_calls(keys: Callable[[], object], mask: Callable[[], object]) -> list[
         Call("match", h.match, lambda: {"text": b"abab", "dfa": h.compile_regex("ab")}),
         Call("count_matches", h.count_matches, lambda: {"text": b"abab", "dfa": h.compile_regex("ab")}),
         Call("compile_regex", h.compile_regex, lambda: {"pattern": "ab"}),
-        Call("Dfa", h.Dfa, lambda: {"class_of": bytes(256), "next": [b"\0"], "accepting": [0]}),
+        Call("Dfa", h.Dfa, lambda: {"class_of": bytes(256), "transitions": [b"\0"], "accepting": [0]}),
         Call("find_any", h.find_any, lambda: {"text": b"abab", "patterns": [b"ab"]}),
         Call("count_any", h.count_any, lambda: {"text": b"abab", "patterns": [b"ab"]}),
         Call("PatternSet", h.PatternSet, lambda: {"patterns": [b"ab"]}),

@@ -102,3 +102,29 @@ def test_published_methods(method: str) -> None:
         positions = expected(text, pattern, True)
         assert headrace.find(given, pattern, method=method).to_numpy().tolist() == positions
         assert headrace.count(given, pattern, method=method) == len(positions)
+
+
+def test_replacements() -> None:
+    for letters, size, length in ((2, 5 * TILE + 1, 3), (26, TILE, 1), (256, 20 * TILE, 40), (1, 3 * TILE, 2), (4, 5, 9)):
+        text = symbols(letters, size).tobytes()
+        pattern = text[size // 2 : size // 2 + length]
+        for replacement in (b"", b"x", b"longer than the pattern " * 3):
+            for given in (pattern, pattern + b"?"):
+                found = headrace.replace(DeviceArray.from_host(np.frombuffer(text, np.uint8)), given, replacement)
+                assert found.to_numpy().tobytes() == text.replace(given, replacement)
+
+
+def test_matches() -> None:
+    for pattern in (r"[A-C]+", "AB|ABAB", "^[^B\n]+$", "(AB{50}C|A)+"):
+        dfa = headrace.compile_regex(pattern)
+        for letters, size, shift in ((2, 5 * TILE + 1, 3), (26, 33 * TILE, 0), (4, 7, 5)):
+            text = symbols(letters, size + shift)
+            text[::97] = ord("\n")
+            whole = DeviceArray.from_host(text)
+            given = DeviceArray(whole.buffer, "|u1", size, shift)
+            found, expected_matches = headrace.match(given, dfa), headrace.match(text[shift:], dfa)
+            np.testing.assert_array_equal(found.begins.to_numpy(), expected_matches.begins)
+            np.testing.assert_array_equal(found.ends.to_numpy(), expected_matches.ends)
+            assert headrace.count_matches(given, dfa) == len(expected_matches.begins)
+    empty = headrace.match(DeviceArray.from_host(np.empty(0, np.uint8)), headrace.compile_regex("a"))
+    assert empty.begins.to_numpy().tolist() == empty.ends.to_numpy().tolist() == []

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace
-from headrace import Context, Device, MemoryLimitError, OptionError, UnsupportedDeviceError
+from headrace import Context, MemoryLimitError, OptionError
 
 PIECE = 256 << 10
 CONTEXTS = (Context(threads=1), Context(threads=3))
@@ -50,7 +50,5 @@ def test_arguments() -> None:
     ):
         with pytest.raises(OptionError, match=message):
             headrace.replace(b"a", b"a", replacement)
-    with pytest.raises(UnsupportedDeviceError, match="on the CPU"):
-        headrace.replace(b"a", b"a", b"b", context=Context(device=Device("cuda")))
     with pytest.raises(MemoryLimitError):
         headrace.replace(bytes(100), b"\0", b"ab", context=Context(memory_limit=150))

@@ -138,7 +138,7 @@ void bind_find(nb::module_& m) {
                  return nb::bytes(pattern.borders.data(), pattern.borders.size() * sizeof(u32));
              })
         .def("varied_window", &FindPattern::varied_window, "width"_a, "begin"_a, "end"_a);
-    register_layouts<FindTask, FindResult, FoundMarks, FindAutomaton, SetTask>();
+    register_layouts<FindTask, FindResult, FoundMarks, FindAutomaton, ReplaceTask, SetTask>();
     nb::class_<FindPatterns>(m, "FindPatterns")
         .def(
             "__init__",

@@ -8,7 +8,6 @@ from headrace import _native
 from headrace.arrays.arrays import Array
 from headrace.arrays.placement import empty_like
 from headrace.core.context import Context, context_of
-from headrace.core.errors import UnsupportedDeviceError
 from headrace.query.find.pattern.pattern import contiguous_bytes, prepared
 from headrace.query.find.text import text_of
 
@@ -19,7 +18,7 @@ def replace(text: Any, pattern: Any, replacement: Any, *, ignore_case: bool = Fa
     Parameters
     ----------
     text
-        Contiguous bytes in host memory, as in `find`.
+        As in `find`. It is replaced on its device.
     pattern
         Bytes-like object of 1 to 2**31 bytes, or a `Pattern`. Hits are those of `find` that do not overlap.
     replacement
@@ -27,7 +26,7 @@ def replace(text: Any, pattern: Any, replacement: Any, *, ignore_case: bool = Fa
     ignore_case
         Whether ASCII letters of the pattern match in either case.
     context
-        Threads, instruction set and memory that may be used.
+        As in `find`.
 
     Returns
     -------
@@ -38,10 +37,9 @@ def replace(text: Any, pattern: Any, replacement: Any, *, ignore_case: bool = Fa
     ------
     OptionError
         The pattern is empty, or an argument has another type or gaps between its bytes.
-    UnsupportedDeviceError
-        The text is on a GPU, or the context names one.
     MemoryLimitError
-        The result exceeds the context's limit.
+        The result exceeds the context's limit. On a GPU an eighth of the text and 8 bytes for each hit are needed in addition.
+        Hits of a pattern that can overlap itself take 28 bytes more.
 
     Examples
     --------
@@ -50,11 +48,11 @@ def replace(text: Any, pattern: Any, replacement: Any, *, ignore_case: bool = Fa
     """
     wanted, context = prepared(pattern, ignore_case), context_of(context)
     given, budget = contiguous_bytes(replacement, "replacement"), context.new_budget()
-    if context.device.kind != "cpu":
-        raise UnsupportedDeviceError(f"texts are replaced on the CPU, not on {context.device}")
     source = text_of(text, context, budget)
     if source.device.kind != "cpu":
-        raise UnsupportedDeviceError(f"texts are replaced on the CPU, not on {source.device}; copy the text to the host")
+        from headrace.query.find.gpu.find_gpu import replaced_on_gpu  # needs cuda-core
+
+        return replaced_on_gpu(source, wanted, given, context, budget)
     result: list[Array] = []
 
     def buffer(size: int) -> int:

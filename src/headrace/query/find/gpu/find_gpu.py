@@ -1,4 +1,4 @@
-"""Searches texts in GPU memory: the GPU's part of `find`, `count` and `find_first`."""
+"""Searches texts in GPU memory: the GPU's part of `find`, `count`, `find_first` and `replace`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import GpuLauncher
-from headrace.query.find.gpu.search import DeviceSearch, DeviceText
+from headrace.query.find.gpu.search import DeviceReplacement, DeviceSearch, DeviceText
 from headrace.query.find.pattern.pattern import Pattern
 
 
@@ -62,3 +62,23 @@ def first_on_gpu(text: Array, pattern: Pattern, context: Context, budget: Budget
     with card.current():
         launcher = GpuLauncher(card, stream=text.stream, budget=budget, crossings=context.crossings)
         return DeviceSearch(launcher, DeviceText(text.address, text.length), pattern).first()
+
+
+def replaced_on_gpu(text: Array, pattern: Pattern, replacement: bytes, context: Context, budget: Budget) -> Any:
+    """Return the text with each hit of the pattern replaced, in an array of the library of the text.
+
+    Raises
+    ------
+    MemoryLimitError
+        The hits or the result do not fit.
+    """
+    if text.length == 0:
+        return empty_like(text, 0, "|u1", budget).owner
+    card = gpu(text.device)
+    with card.current():
+        launcher = GpuLauncher(card, stream=text.stream, budget=budget, crossings=context.crossings)
+        replaced = DeviceReplacement(launcher, DeviceText(text.address, text.length), pattern, replacement)
+        result = empty_like(text, replaced.size, "|u1", budget)
+        with in_stream_of(text, result):
+            replaced.write(result)
+    return result.owner

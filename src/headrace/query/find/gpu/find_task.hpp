@@ -42,6 +42,17 @@ struct FindAutomaton {
     u64 chunk;           // positions per thread
 };
 
+// A text whose hits, which do not overlap, are replaced.
+struct ReplaceTask {
+    const u8* text;
+    const u8* replacement;
+    const u64* hits;  // ascending positions
+    u64 hit_count;
+    u64 length;  // bytes of the pattern
+    u64 replacement_length;
+    u64 result_size;
+};
+
 // A text and the hits of many patterns in it. A hit's key is its position times 2^pattern_bits plus the pattern.
 struct SetTask {
     const u8* text;

@@ -18,7 +18,7 @@ from headrace.query.find.gpu.plan import FilterPlan
 from headrace.query.find.gpu.tuning import THREADS, TUNING, FindTuning
 from headrace.query.find.pattern.pattern import Pattern
 
-_TASK, _RESULT = layout("FindTask"), layout("FindResult")
+_TASK, _RESULT, _REPLACE = layout("FindTask"), layout("FindResult"), layout("ReplaceTask")
 _AUTOMATON = layout("FindAutomaton")
 _SEARCH, _LINEAR = "query/find/gpu/search.cu", "query/find/gpu/linear.cu"
 _SPACED = "query/find/gpu/spaced.cu"
@@ -31,6 +31,9 @@ _MARK_LINEARLY = Entry(_LINEAR, "mark_linearly", f"{_TASK.argument}{_AUTOMATON.a
 _LINK = Entry(_SPACED, "link_hits", "PQQPP")
 _FOLLOW = Entry(_SPACED, "follow_links", "PQPP")
 _DROP = Entry(_SPACED, "drop_hits", "PQPQPPQP")
+_REPLACE_HITS = Entry("query/find/gpu/replace.cu", "replace_hits", f"{_REPLACE.argument}P")
+_REPLACED_BYTES = 4
+"""Bytes of the result per thread (replace.cu)."""
 _NONE = 2**64 - 1
 _COMPARED_AT_ONCE = 512
 """Bytes that a unit of verification compares (verify.cuh)."""
@@ -150,3 +153,50 @@ class DeviceSearch:
 
     def _new_result(self) -> DeviceBuffer:
         return self._launcher.put(_RESULT.packer().pack(0, _NONE, 0))
+
+
+class DeviceReplacement:
+    """Replaces hits of a pattern in one text of 1 byte or more.
+
+    Parameters
+    ----------
+    launcher
+        Launcher of the device.
+    text
+        The text.
+    pattern
+        The pattern.
+    replacement
+        The bytes that replace it.
+    tuning
+        Sizes of the kernels; tests use smaller ones.
+    """
+
+    def __init__(
+        self, launcher: Launcher, text: DeviceText, pattern: Pattern, replacement: bytes, *, tuning: FindTuning = TUNING
+    ) -> None:
+        self._launcher = launcher
+        self._replacement = launcher.put(replacement + bytes(1))
+        self._count, self._positions = 0, launcher.allocate(0)
+        if text.nbytes >= len(pattern):
+            search = DeviceSearch(launcher, text, pattern, tuning=tuning)
+            hits = search.drop_overlaps(search.marks())
+            self._count, self._positions = hits.total, launcher.allocate(8 * hits.total)
+            search.write(hits, self._positions)
+        self.size = text.nbytes + self._count * (len(replacement) - len(pattern))
+        """Bytes of the result."""
+        self._task = _REPLACE.packer().pack(
+            text.address,
+            self._replacement.address,
+            self._positions.address,
+            self._count,
+            len(pattern),
+            len(replacement),
+            self.size,
+        )
+
+    def write(self, target: DeviceBuffer) -> None:
+        """Write the result."""
+        if self.size:
+            shape = Shape({"HR_THREADS": THREADS}, -(-self.size // (THREADS * _REPLACED_BYTES)), THREADS)
+            self._launcher.launch(_REPLACE_HITS, shape, (self._task, target))

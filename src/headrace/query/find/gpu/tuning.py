@@ -58,4 +58,5 @@ PROGRAMS: Programs = (
     *(("positions.cu", _listed(FindTuning(rows=rows).positions())) for rows in (TUNING.rows, ROWS_OF_WORDS)),
     ("linear.cu", {"HR_THREADS": [THREADS]}),
     ("spaced.cu", {"HR_THREADS": [THREADS]}),
+    ("replace.cu", {"HR_THREADS": [THREADS]}),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,11 +124,11 @@ def _restored(class_of: bytes, transitions: tuple[bytes, ...], accepting: frozen
 
 
 def _items(name: str, value: Any) -> tuple[Any, ...]:
-    if isinstance(value, (str, bytes)):
+    if isinstance(value, (str, bytes, Mapping)):
         raise OptionError.wrong(name, "a sequence", value)
     try:
         return tuple(value)
-    except TypeError:
+    except (TypeError, ValueError):  # ValueError: a file that is closed
         raise OptionError.wrong(name, "a sequence", value) from None
 
 

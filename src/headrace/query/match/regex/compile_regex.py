@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.core.errors import OptionError
 from headrace.core.options import flag
+from headrace.query.find.pattern.pattern import contiguous_bytes
 from headrace.query.match.automaton.dfa import Dfa
 from headrace.query.match.automaton.tables import tables_of
 from headrace.query.match.regex.determinize import determinize
@@ -46,10 +46,8 @@ def compile_regex(pattern: Any, *, ignore_case: bool = False) -> Dfa:
     """
     if isinstance(pattern, str):
         text, is_text = pattern, True
-    elif isinstance(pattern, (bytes, bytearray)):
-        text, is_text = pattern.decode("latin-1"), False
     else:
-        raise OptionError.wrong("pattern", "a regular expression as str or bytes", pattern)
+        text, is_text = contiguous_bytes(pattern, "pattern", "a regular expression as str or bytes").decode("latin-1"), False
     nfa = Nfa(is_text)
     dfa = determinize(nfa, nfa.add(parse(text, is_text=is_text, ignore_case=flag("ignore_case", ignore_case)), 0))
     tables_of(dfa)
