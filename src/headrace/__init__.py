@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from headrace.query.find.pattern.pattern import Pattern
     from headrace.query.find.pattern.pattern_set import PatternSet
     from headrace.query.find.replace import replace
+    from headrace.store.dictionary import functions as dictionary  # noqa: F401
     from headrace.structure.dialect import Dialect
 
 _MODULES = {
@@ -111,6 +112,7 @@ _MODULES = {
     "count_any": "headrace.query.find.find_any",
     "cumsum": "headrace.primitives.cumulative",
     "cumulative_sum": "headrace.primitives.cumulative",
+    "dictionary": "headrace.store.dictionary.functions",
     "digitize": "headrace.arrange.search.searchsorted",
     "find": "headrace.query.find.find",
     "find_any": "headrace.query.find.find_any",
@@ -221,7 +223,7 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     module = import_module(_MODULES[name])
-    found = globals()[name] = module if name in ("array_api", "buckets", "structure") else getattr(module, name)
+    found = globals()[name] = module if name in ("array_api", "buckets", "dictionary", "structure") else getattr(module, name)
     return found
 
 
