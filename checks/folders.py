@@ -34,7 +34,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "store": ("dictionary",),
     "store/dictionary": ("rules", "cpu", "gpu", "paper", "."),
     "api": (".", "options", "load", "sniff", "read", "scan"),
-    "cli": ("common", "view", "report", "."),
+    "cli": ("common", "view", "report", "bench", "."),
 }
 """Folders of a stage (or of a folder in it), lowest first. To add a folder: its name, at its place."""
 
