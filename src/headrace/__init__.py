@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from headrace.query.match.automaton.dfa import Dfa
     from headrace.query.match.match import Matches, count_matches, match
     from headrace.query.match.regex.compile_regex import compile_regex
+    from headrace.store.dictionary import functions as dictionary  # noqa: F401
     from headrace.structure.dialect import Dialect
 
 _MODULES = {
@@ -124,6 +125,7 @@ _MODULES = {
     "count_matches": "headrace.query.match.match",
     "cumsum": "headrace.primitives.cumulative",
     "cumulative_sum": "headrace.primitives.cumulative",
+    "dictionary": "headrace.store.dictionary.functions",
     "digitize": "headrace.arrange.search.searchsorted",
     "find": "headrace.query.find.find",
     "find_any": "headrace.query.find.find_any",
@@ -243,7 +245,7 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     module = import_module(_MODULES[name])
-    found = globals()[name] = module if name in ("array_api", "buckets", "structure") else getattr(module, name)
+    found = globals()[name] = module if name in ("array_api", "buckets", "dictionary", "structure") else getattr(module, name)
     return found
 
 

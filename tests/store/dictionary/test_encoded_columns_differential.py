@@ -12,6 +12,7 @@ from headrace.columns.types import DataType
 from headrace.core.buffer import copy_of
 from headrace.core.context import Context
 from headrace.store.dictionary.encode import decode, encode, filtered, merge
+from headrace.store.dictionary.merge_columns import merge_columns
 from tests.store.dictionary.dictionary_cases import (
     NUMBER_TYPES,
     TEXT_TYPES,
@@ -143,3 +144,19 @@ def test_pieces_of_texts() -> None:
 
 def numbers(items: Any) -> Column:
     return Column(DataType("int64"), len(items), 0, copy_of(np.ascontiguousarray(items, "<i8").tobytes()))
+
+
+def test_columns_side_by_side() -> None:
+    """Columns of several types, more and fewer than threads."""
+    names = ("int8", "string", "float64", "decimal128(38, 2)", "bool")
+    values = {name: (random_values(name, 400, 50, 1), random_values(name, 90, 70, 2)) for name in names}
+    mains = {name: encode(column_of(name, old)) for name, (old, _) in values.items()}
+    deltas = {name: column_of(name, new) for name, (_, new) in values.items()}
+    keep = np.random.default_rng(1).integers(0, 2, 490).astype(bool)
+    for threads in (1, 2, 8):
+        merged = merge_columns(mains, deltas, context=Context(threads=threads))
+        assert list(merged) == list(names)
+        for name, (old, new) in values.items():
+            check(merged[name], name, old + new)
+        left = merge_columns(mains, deltas, keep, context=Context(threads=threads))
+        assert {len(column) for column in left.values()} == {int(keep.sum())}

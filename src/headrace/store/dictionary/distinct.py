@@ -13,10 +13,12 @@ from headrace.arrange.sort.sort import sort
 from headrace.arrays.device_array import DeviceArray
 from headrace.columns.column import Column
 from headrace.columns.types import DataType, has_offsets
-from headrace.core.context import Context
+from headrace.core.context import Context, context_of
+from headrace.core.options import choice
 from headrace.encode.texts import as_dictionary
 from headrace.index.hash_map.hash_map import HashMap
-from headrace.store.dictionary.items import TextItems, address_of, column_of_items, items_at, items_of
+from headrace.store.dictionary.items import TextItems, address_of, column_of_items, empty_column, items_at, items_of
+from headrace.store.dictionary.plain import plain_column
 from headrace.store.dictionary.validity import flags_of
 
 METHODS = ("sort", "hash")
@@ -29,19 +31,45 @@ class DistinctValues(NamedTuple):
     codes: Any
 
 
-def distinct_values(column: Column, method: str, context: Context) -> DistinctValues:
-    """Return the distinct values of a host column, and the index of each row's value; nulls have the index 0.
+def distinct_values(column: Column, *, method: str = "sort", context: Context | None = None) -> DistinctValues:
+    """Return the distinct values of a column, ascending, and the index of each row's value (Krueger et al. 2011, step 1a).
 
     Parameters
     ----------
     column
-        Column that has no views and no codes.
+        Column of any type, on the host.
     method
-        ``"sort"``: sort and remove duplicates, then search each row's value. ``"hash"``: find the distinct values with a hash
-        table, then sort these alone. Texts are hashed in any case.
+        For numbers, ``"sort"``: sort and remove duplicates, then search each row's value. ``"hash"``: find the distinct values
+        with a hash table, then sort these alone. The result is the same. Texts are hashed in any case.
     context
-        Threads and memory that may be used.
+        Threads and memory that may be used. If its device is a GPU, numbers are sorted or hashed there.
+
+    Returns
+    -------
+    DistinctValues
+        The values in the order that `EncodedColumn` has, and the indices; 0 for a null.
+
+    Raises
+    ------
+    OptionError
+        `column` is not a column, or the method is unknown.
+    UnsupportedDeviceError
+        The column is on a GPU.
+
+    Examples
+    --------
+    >>> from headrace import read_csv
+    >>> values, codes = distinct_values(read_csv(b"x\\n30\\n10\\n30\\n")["x"])
+    >>> values.to_pylist(), codes
+    ([10, 30], array([1, 0, 1], dtype=uint32))
     """
+    import numpy as np
+
+    choice("method", method, METHODS)
+    context = context_of(context)
+    column = plain_column(column, context)
+    if column.type.name == "null":
+        return DistinctValues(empty_column(column.type), np.zeros(column.length, np.uint32))
     if has_offsets(column.type):
         return _distinct_texts(column, context)
     rows = _present(column)

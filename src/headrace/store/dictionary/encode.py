@@ -8,18 +8,17 @@ from typing import Any
 from headrace import _native
 from headrace.arrange.gather.take import check_outside, take_rows
 from headrace.columns.column import Column
-from headrace.columns.types import DataType, has_offsets
-from headrace.core.buffer import copy_of, empty_buffer
+from headrace.core.buffer import empty_buffer
 from headrace.core.context import Context, context_of
-from headrace.core.errors import OptionError, UnsupportedDeviceError
-from headrace.core.options import choice, instance
-from headrace.encode.texts import as_plain
+from headrace.core.errors import OptionError
+from headrace.core.options import instance
 from headrace.store.dictionary import validity
 from headrace.store.dictionary.dictionaries import merge_dictionaries
-from headrace.store.dictionary.distinct import METHODS, distinct_values
+from headrace.store.dictionary.distinct import distinct_values
 from headrace.store.dictionary.encoded_column import EncodedColumn, code_bits, words_of_codes
-from headrace.store.dictionary.items import address_of, empty_column, items_at
+from headrace.store.dictionary.items import address_of
 from headrace.store.dictionary.packing import Translation, codes_of, pack, packed_source
+from headrace.store.dictionary.plain import column_of_nulls
 
 
 def encode(column: Column, *, method: str = "sort", context: Context | None = None) -> EncodedColumn:
@@ -29,11 +28,8 @@ def encode(column: Column, *, method: str = "sort", context: Context | None = No
     ----------
     column
         Column of any type, on the host. String views and dictionaries of strings become plain strings.
-    method
-        Step 1a for numbers: ``"sort"`` sorts all values; ``"hash"`` removes duplicates with a hash table before the sort. The
-        result is the same.
-    context
-        Threads and memory that may be used.
+    method, context
+        As of `distinct_values`.
 
     Raises
     ------
@@ -49,15 +45,9 @@ def encode(column: Column, *, method: str = "sort", context: Context | None = No
     >>> encoded.dictionary.to_pylist(), encoded.bits
     ([10, 30], 1)
     """
-    choice("method", method, METHODS)
-    context = context_of(context)
-    column = _plain(column, context)
-    if column.type.name == "null":
-        nulls = validity.all_null(column.length)
-        return EncodedColumn(empty_column(column.type), empty_buffer(0), column.length, nulls.null_count, nulls.bits)
-    values, codes = distinct_values(column, method, context)
-    words = pack(codes, code_bits(len(values)), context=context)
+    values, codes = distinct_values(column, method=method, context=context)
     found = validity.of_column(column)
+    words = pack(codes, code_bits(len(values)), context=context)
     return EncodedColumn(values, words, column.length, found.null_count, found.bits)
 
 
@@ -94,7 +84,7 @@ def decode(column: EncodedColumn, rows: Any = None, *, context: Context | None =
         check_outside(int(np.count_nonzero((rows < 0) | (rows >= column.length))), column.length)
     length = column.length if rows is None else len(rows)
     if not len(column.dictionary):
-        return _nulls(column.type, length)
+        return column_of_nulls(column.type, length)
     codes = codes_of(column, rows, context=context)
     if length and int(codes.max()) >= len(column.dictionary):
         raise OptionError(f"a code is {int(codes.max())}, and the dictionary has {len(column.dictionary)} values")
@@ -220,38 +210,6 @@ def _merged(main: EncodedColumn, delta: EncodedColumn, context: Context) -> Enco
 def _source(column: EncodedColumn, table: Any) -> bytes:
     """Return the codes of a column with their translation table."""
     return packed_source(column.words, column.length, column.bits, column.validity, Translation(table=address_of(table)))
-
-
-def _plain(column: Column, context: Context) -> Column:
-    instance("column", column, Column)
-    if column.device.kind != "cpu":
-        raise UnsupportedDeviceError(f"the column is on {column.device}; copy it to the host with .to('cpu')")
-    if column.dictionary is not None:
-        column = _of_codes(column, context)
-    return as_plain(column, context.thread_count)
-
-
-def _of_codes(column: Column, context: Context) -> Column:
-    """Return a column of dictionary codes as its texts. The code of a null may be any number."""
-    assert column.dictionary is not None
-    if not len(column.dictionary):
-        return _nulls(column.dictionary.type, column.length)
-    codes = items_at(column.values, "<i4", column.length, column.offset).astype("u8")
-    if column.validity is not None:
-        codes *= validity.flags_of(column.validity, column.length, column.offset)
-    bits, nulls = validity.of_column(column)
-    return replace(take_rows(column.dictionary, codes, context.thread_count), validity=bits, null_count=nulls)
-
-
-def _nulls(type_: DataType, length: int) -> Column:
-    """Return a column of nulls."""
-    if type_.name == "null":
-        return Column(type_, length, length, empty_buffer(0))
-    bits = validity.all_null(length).bits
-    if has_offsets(type_):
-        width = type_.bits // 8
-        return Column(type_, length, length, empty_buffer(0), bits, copy_of(bytes((length + 1) * width)))
-    return Column(type_, length, length, copy_of(bytes(-(-length * type_.bits // 8))), bits)
 
 
 def _mask(given: Any, length: int) -> Any:

@@ -10,8 +10,8 @@ from headrace.core.buffer import Buffer
 from headrace.core.errors import OptionError
 from headrace.core.options import instance, integer
 
-MAX_VALUES = 1 << 32
-"""Maximum number of values of a dictionary: codes have at most 32 bits."""
+MAX_VALUES = (1 << 32) - 1
+"""Maximum number of values of a dictionary: codes and counts of values have 32 bits."""
 
 
 def code_bits(count: int) -> int:

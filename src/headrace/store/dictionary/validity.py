@@ -42,6 +42,8 @@ def of_rows(bits: Buffer, rows: Any) -> Any:
 
 def of_column(column: Column) -> Validity:
     """Return the validity of a column from its first row on."""
+    if column.type.name == "null":
+        return all_null(column.length)
     if column.validity is None:
         return Validity(None, 0)
     return of_flags(flags_of(column.validity, column.length, column.offset))

@@ -1,0 +1,63 @@
+"""Merges the columns of a table side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+from headrace.columns.column import Column
+from headrace.core.context import Context, context_of
+from headrace.core.errors import OptionError
+from headrace.store.dictionary.encode import merge
+from headrace.store.dictionary.encoded_column import EncodedColumn
+
+
+def merge_columns(
+    mains: Mapping[str, EncodedColumn],
+    deltas: Mapping[str, EncodedColumn | Column],
+    keep: Any = None,
+    *,
+    context: Context | None = None,
+) -> dict[str, EncodedColumn]:
+    """Merge each main column with the delta of its name, several columns at a time.
+
+    Parameters
+    ----------
+    mains
+        The main columns by name.
+    deltas
+        The deltas by name, the same names.
+    keep
+        As of `merge`, for the rows of all columns.
+    context
+        Threads, which the columns share, and memory that may be used. On a GPU columns are merged one after another.
+
+    Returns
+    -------
+    dict
+        The merged columns, in the order of `mains`.
+
+    Raises
+    ------
+    OptionError
+        The names differ, or as `merge`.
+
+    Examples
+    --------
+    >>> from headrace import read_csv
+    >>> from headrace.store.dictionary.encode import decode, encode
+    >>> main = {"x": encode(read_csv(b"x\\n3\\n")["x"])}
+    >>> merged = merge_columns(main, {"x": read_csv(b"x\\n1\\n")["x"]})
+    >>> {name: decode(column).to_pylist() for name, column in merged.items()}
+    {'x': [3, 1]}
+    """
+    if set(mains) != set(deltas):
+        raise OptionError(f"deltas have the columns {sorted(deltas)}, and mains {sorted(mains)}")
+    context = context_of(context)
+    workers = 1 if context.device.kind != "cpu" else max(1, min(context.thread_count, len(mains)))
+    shared = replace(context, threads=max(1, context.thread_count // workers))
+    with ThreadPoolExecutor(workers) as pool:
+        found = {name: pool.submit(merge, main, deltas[name], keep, context=shared) for name, main in mains.items()}
+        return {name: column.result() for name, column in found.items()}
