@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from headrace.arrays.arrays import Array, take
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like, in_stream_of
+from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.errors import UnsupportedDeviceError
 from headrace.gpu.device.device import gpu
@@ -73,6 +74,24 @@ class MapOnDevice:
         size, nbytes = self._map.size, self._map.nbytes
         return HashStatistics(size, self._map.capacity, nbytes, size * sum(self._types.widths) / nbytes, slabs, longest)
 
+    def contains(self, keys: Array, budget: Budget) -> Array:
+        """Return whether each key is present."""
+
+        def find(launcher: GpuLauncher, rows: Rows, found: Array) -> None:
+            self._map.find(launcher, rows, None, found)
+
+        return self._answers(keys, "|b1", find, budget)
+
+    def _answers(
+        self, keys: Array, typestr: str, launch: Callable[[GpuLauncher, Rows, Array], None], budget: Budget | None = None
+    ) -> Array:
+        """Return an array with an item for each key, which `launch` writes unless there are no keys."""
+        result = empty_like(keys, keys.length, typestr, budget)
+        if keys.length:
+            with self._launches(keys, result) as launcher:
+                launch(launcher, Rows(keys, None, keys.length), result)
+        return result
+
     @contextmanager
     def _launches(self, *arrays: Array | None) -> Iterator[GpuLauncher]:
         """Yield a launcher for work on the map, after the earlier work of the arrays' streams and before their later work.
@@ -124,7 +143,7 @@ class DeviceMap(MapOnDevice):
         MemoryLimitError
             The map does not fit; it is as before.
         """
-        kind = self._types.value[1] if self._types.value else "u"
+        kind = self._types.value_kind
         if kind == "f" and reduce not in {"last", "first"}:
             raise UnsupportedDeviceError(
                 f"a map on a GPU reduces floats by 'last' and 'first', not by {reduce!r}; use integers or a map on the CPU"
@@ -144,11 +163,7 @@ class DeviceMap(MapOnDevice):
 
     def erase(self, keys: Array) -> Array:
         """Erase keys, and return a flag for each: whether it was present."""
-        found = empty_like(keys, keys.length, "|b1")
-        if keys.length:
-            with self._launches(keys, found) as launcher:
-                self._map.erase(launcher, Rows(keys, None, keys.length), found)
-        return found
+        return self._answers(keys, "|b1", self._map.erase)
 
     def find(self, keys: Array, values: Array | None, found: Array) -> None:
         """Write the values of keys, 0 for absent ones, and whether each is present."""
