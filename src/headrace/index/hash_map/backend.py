@@ -9,6 +9,7 @@ from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.index.hash_map.host_map import HostMap
 from headrace.index.hash_map.host_multi_map import HostMultiMap
+from headrace.index.hash_map.operations import OperationBatch
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
 
 
@@ -48,6 +49,9 @@ class MapBackend(TableBackend, Protocol):
 
     def find(self, keys: Array, values: Array, found: Array, /) -> None:
         """Write the values of keys, 0 for absent ones, and whether each is present."""
+
+    def apply(self, batch: OperationBatch, order: str, /) -> None:
+        """Run mixed operations, and write their results."""
 
 
 class MultiBackend(TableBackend, Protocol):

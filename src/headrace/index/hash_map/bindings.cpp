@@ -13,6 +13,7 @@
 #include "core/layouts/layout.hpp"
 #include "gpu/containers/slab_table.hpp"
 #include "index/hash_map/cpu/hash_map_host.hpp"
+#include "index/hash_map/gpu/mixed_task.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -121,6 +122,15 @@ void bind_hash_map_class(nb::module_& m) {
              [](SharedHashMap& map, const BatchAt& keys, std::uintptr_t found, unsigned threads) {
                  map.change([&](HostHashMap& in) { in.erase(keys_at(keys), marks_at(found), threads); });
              })
+        // `batch`: addresses of operations and values. `results`: addresses of values and flags.
+        .def("apply",
+             [](SharedHashMap& map, const BatchAt& keys, const std::pair<std::uintptr_t, std::uintptr_t>& batch,
+                const std::pair<std::uintptr_t, std::uintptr_t>& results, char kind, unsigned threads) {
+                 const OperationBatch operations{marks_at(batch.first), pairs_at(keys, batch.second),
+                                                 static_cast<NumberKind>(kind)};
+                 const OperationResults found{reinterpret_cast<void*>(results.first), marks_at(results.second)};
+                 map.change([&](HostHashMap& in) { in.apply(operations, found, threads); });
+             })
         .def("find", [](const SharedHashMap& map, const BatchAt& keys, std::uintptr_t values, std::uintptr_t found,
                         unsigned threads) {
             map.read([&](const HostHashMap& in) {
@@ -179,7 +189,7 @@ void bind_multi_map_class(nb::module_& m) {
 }  // namespace
 
 void bind_hash_map(nb::module_& m) {
-    register_layouts<SlabTable>();
+    register_layouts<SlabTable, MixedTask>();
     bind_hash_map_class(m);
     bind_multi_map_class(m);
 }

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from headrace.arrange.sort.sort import argsort
 from headrace.arrays.arrays import Array, take
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like, in_stream_of
@@ -15,8 +16,10 @@ from headrace.core.errors import UnsupportedDeviceError
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import GpuLauncher
 from headrace.gpu.memory.pool import device_pool
+from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows, MixedSlabHash
 from headrace.index.hash_map.gpu.slab_hash import Rows, SlabHash
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
+from headrace.index.hash_map.operations import OperationBatch
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
 
 
@@ -128,10 +131,12 @@ class DeviceMap(MapOnDevice):
         Sizes.
     """
 
+    _map: MixedSlabHash
+
     def __init__(self, types: PairTypes, context: Context, capacity: int, tuning: SlabTuning = SLAB_TUNING) -> None:
         super().__init__(types, context)
         with self._launches() as launcher:
-            self._map = SlabHash(launcher, types.widths, capacity, tuning=tuning)
+            self._map = MixedSlabHash(launcher, types.widths, capacity, tuning=tuning)
 
     def upsert(self, keys: Array, values: Array | None, reduce: str) -> int:
         """Insert keys, and reduce the values of those that are present. Return the number of keys added.
@@ -164,6 +169,28 @@ class DeviceMap(MapOnDevice):
     def erase(self, keys: Array) -> Array:
         """Erase keys, and return a flag for each: whether it was present."""
         return self._answers(keys, "|b1", self._map.erase)
+
+    def apply(self, batch: OperationBatch, order: str) -> None:
+        """Run mixed operations, and write their results. The host waits.
+
+        Raises
+        ------
+        MemoryLimitError
+            The map does not fit; it is as before.
+        """
+        keys = batch.keys
+        if not keys.length:
+            return
+        rows = Rows(keys, batch.values, keys.length)
+        mixed = MixedRows(batch.operations, rows, batch.held, batch.found, self._types.value_kind)
+        by_key = None
+        if order == "sequential":
+            by_key = take(argsort(keys.owner, total_order=True, dtype="uint32", context=self._context))
+        with self._launches(keys, batch.operations, batch.values, batch.held, batch.found, by_key) as launcher:
+            if by_key is None:
+                self._map.run_any(launcher, mixed)
+            else:
+                self._map.run_in_order(launcher, mixed, by_key)
 
     def find(self, keys: Array, values: Array | None, found: Array) -> None:
         """Write the values of keys, 0 for absent ones, and whether each is present."""

@@ -15,6 +15,7 @@ from headrace.core.errors import OptionError
 from headrace.core.options import choice
 from headrace.index.hash_map.backend import MapBackend, new_map
 from headrace.index.hash_map.container import HashContainer
+from headrace.index.hash_map.operations import ORDERS, OperationBatch, operations_of
 from headrace.index.hash_map.pair_types import PairTypes
 from headrace.index.hash_map.results import FoundValues, Items
 
@@ -183,6 +184,52 @@ class HashMap(HashContainer[MapBackend]):
         array([ True, False, False])
         """
         return self._backend.erase(self._keys(keys)).owner
+
+    def apply(self, operations: Any, keys: Any, values: Any, *, order: str = "sequential") -> FoundValues:
+        """Run operations of several kinds in one batch, and return the state that each operation has found.
+
+        Parameters
+        ----------
+        operations
+            List of names, or array of uint8 with numbers of `headrace.MapOperation`. ``"find"`` changes nothing, and ``"erase"``
+            removes the key. ``"insert"`` stores the value, and ``"replace"`` does so if the key is present. ``"first"``,
+            ``"sum"``, ``"min"`` and ``"max"`` reduce as `upsert`.
+        keys, values
+            Key and value of each operation. The values of ``"find"`` and ``"erase"`` are ignored.
+        order
+            ``"sequential"``: the result is that of the operations one by one in the order of the arrays, on any device.
+            ``"any"``: the result is that of the operations one by one in some order. A GPU then runs them side by side.
+
+        Returns
+        -------
+        FoundValues
+            For each operation the value of its key just before it, and whether the key was present.
+
+        Raises
+        ------
+        OptionError
+            An operation is unknown, or an array has another type, length or device.
+        MemoryLimitError
+            The map does not fit the context's limit. Nothing has changed.
+
+        Notes
+        -----
+        With ``"sequential"`` on a GPU, one thread runs all operations of a key, in time proportional to their number.
+
+        Examples
+        --------
+        >>> stock = HashMap("int32", "int64")
+        >>> stock.apply(["insert", "sum", "find", "erase", "find"], [4, 4, 4, 4, 4], [10, 5, 0, 0, 0])
+        FoundValues(values=array([ 0, 10, 15, 15,  0]), found=array([False,  True,  True,  True, False]))
+        """
+        choice("order", order, ORDERS)
+        budget = self._context.new_budget()
+        found_keys, found_values = self._pairs(keys, values)
+        kinds = operations_of(operations, found_keys, False, self._context, budget)
+        held = empty_like(found_keys, found_keys.length, self._types.value, budget)
+        found = empty_like(found_keys, found_keys.length, "|b1", budget)
+        self._backend.apply(OperationBatch(kinds, found_keys, found_values, held, found), order)
+        return FoundValues(held.owner, found.owner)
 
     def items(self) -> Items:
         """Return all pairs, with ascending keys: NumPy arrays, or arrays on the map's GPU."""

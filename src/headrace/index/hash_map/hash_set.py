@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.arrange.sort.sort import sort
+from headrace.arrays.placement import empty_like
 from headrace.core.context import Context
+from headrace.core.options import choice
 from headrace.index.hash_map.backend import MapBackend, new_map
 from headrace.index.hash_map.container import HashContainer
+from headrace.index.hash_map.operations import ORDERS, OperationBatch, operations_of
 from headrace.index.hash_map.pair_types import PairTypes
 
 
@@ -59,6 +62,32 @@ class HashSet(HashContainer[MapBackend]):
     def erase(self, keys: Any) -> Any:
         """Remove keys, and return whether each was present, as `HashMap.erase`."""
         return self._backend.erase(self._keys(keys)).owner
+
+    def apply(self, operations: Any, keys: Any, *, order: str = "sequential") -> Any:
+        """Run operations of several kinds in one batch, and return for each whether its key was present just before it.
+
+        Parameters
+        ----------
+        operations
+            List of ``"find"``, ``"insert"`` and ``"erase"``, or array of uint8 with their numbers in `headrace.MapOperation`.
+        keys
+            Key of each operation.
+        order
+            ``"sequential"`` or ``"any"``, as for `HashMap.apply`, whose errors hold here as well.
+
+        Examples
+        --------
+        >>> seen = HashSet("int64")
+        >>> seen.apply(["insert", "insert", "erase", "find"], [8, 8, 8, 8])
+        array([False,  True,  True, False])
+        """
+        choice("order", order, ORDERS)
+        budget = self._context.new_budget()
+        found_keys = self._keys(keys, budget)
+        kinds = operations_of(operations, found_keys, True, self._context, budget)
+        found = empty_like(found_keys, found_keys.length, "|b1", budget)
+        self._backend.apply(OperationBatch(kinds, found_keys, None, None, found), order)
+        return found.owner
 
     def items(self) -> Any:
         """Return all keys, ascending: a NumPy array, or an array on the set's GPU."""

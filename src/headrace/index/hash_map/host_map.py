@@ -9,6 +9,7 @@ from headrace.arrays.arrays import Array, needed_numpy, take
 from headrace.arrays.placement import empty_like
 from headrace.core.budget import Budget
 from headrace.core.context import Context
+from headrace.index.hash_map.operations import OperationBatch
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
 
 NativeTable = TypeVar("NativeTable", _native.HostHashMap, _native.HostMultiMap)
@@ -86,6 +87,12 @@ class HostMap(HostTable[_native.HostHashMap]):
     def find(self, keys: Array, values: Array | None, found: Array) -> None:
         """Write the values of keys, 0 for absent ones, and whether each is present."""
         self._map.find(batch_of(keys), address_of(values), found.address, self._threads)
+
+    def apply(self, batch: OperationBatch, order: str) -> None:
+        """Run mixed operations in their order, which any `order` allows."""
+        given = batch.operations.address, address_of(batch.values)
+        results = address_of(batch.held), batch.found.address
+        self._map.apply(batch_of(batch.keys), given, results, self._types.value_kind, self._threads)
 
     def contains(self, keys: Array, budget: Budget) -> Array:
         """Return whether each key is present."""

@@ -51,7 +51,9 @@ struct Reduction {
 };
 template <class Item, class Value>
 struct FloatSum {
-    Value operator()(Value held, Value next) const { return bits_as<Value>(bits_as<Item>(held) + bits_as<Item>(next)); }
+    Value operator()(Value held, Value next) const {
+        return bits_as<Value>(ordered_float_sum(bits_as<Item>(held), bits_as<Item>(next)));
+    }
 };
 
 // Calls work(operation) with the operation on two values.
@@ -87,7 +89,7 @@ public:
     }
 
     void upsert(const PairBatch& batch, const Upsert& how, unsigned threads) override {
-        with_reduction<Value>(how, [&](auto reduce) { apply(batch, reduce, threads_for(batch.count, threads)); });
+        with_reduction<Value>(how, [&](auto reduce) { upsert_by(batch, reduce, threads_for(batch.count, threads)); });
     }
 
     void replace(const PairBatch& batch, u8* found, unsigned threads) override {
@@ -114,6 +116,38 @@ public:
                          found);
             }
         });
+    }
+
+    void apply(const OperationBatch& batch, const OperationResults& results, unsigned threads) override {
+        const Key* const keys = static_cast<const Key*>(batch.pairs.keys);
+        threads = threads_for(batch.pairs.count, threads);
+        const ShardedRows rows = shard_rows(keys, batch.pairs.count, threads);
+        std::array<u64, shard_count> finished{};
+        FirstError error;
+        for_each_shard(threads, [&](u32 shard) {
+            try {
+                visit_shard(keys, rows, shard, [&](Table& table, Key hash, u32 row) {
+                    if (error.is_set()) return false;
+                    run_operation(table, {keys[row], hash}, row, batch, results);
+                    ++finished[shard];
+                    return true;
+                });
+            } catch (const std::bad_alloc&) {
+                error.set(std::current_exception());
+            }
+        });
+        if (!error.is_set()) return;
+        for_each_shard(threads, [&](u32 shard) {
+            for (u64 i = finished[shard]; i-- > 0;) {
+                const u32 row = rows.first(shard)[i];
+                const Key hash = mix_bits(keys[row]);
+                if (batch.operations[row] != static_cast<u8>(MapOperation::find)) {
+                    write_state(shards_[shard], {keys[row], hash},
+                                {value_at(results.values, row), results.found[row] != 0});
+                }
+            }
+        });
+        error.rethrow();
     }
 
     void items(void* keys, void* values) const override {
@@ -206,7 +240,7 @@ private:
     }
 
     template <class Reduce>
-    void apply(const PairBatch& batch, const Reduce& reduce, unsigned threads) {
+    void upsert_by(const PairBatch& batch, const Reduce& reduce, unsigned threads) {
         const Key* const keys = static_cast<const Key*>(batch.keys);
         const ShardedRows rows = shard_rows(keys, batch.count, threads);
         bool may_fail = false;
@@ -233,6 +267,27 @@ private:
     struct HashedKey {
         Key key, hash;
     };
+
+    // Runs an operation, and writes the key's value before it. If memory is refused, nothing has changed.
+    static void run_operation(Table& table, HashedKey key, u32 row, const OperationBatch& batch,
+                              const OperationResults& results) {
+        const auto operation = static_cast<MapOperation>(batch.operations[row]);
+        const auto* const slot = table.find(key.key, key.hash);
+        const OptionalValue<Value> held{slot == nullptr ? Value{} : slot->value, slot != nullptr};
+        const auto next = operate(held, operation, batch.kind, value_at(batch.pairs.values, row));
+        if (operation != MapOperation::find) write_state(table, key, next);
+        results.found[row] = held.is_present;
+        if constexpr (sizeof(Value) >= 4) static_cast<Value*>(results.values)[row] = held.value;
+    }
+
+    // Gives a key a value, or none.
+    static void write_state(Table& table, HashedKey key, OptionalValue<Value> state) {
+        if (state.is_present) {
+            table.insert(key.key, key.hash).slot->value = state.value;
+        } else {
+            table.erase(key.key, key.hash);
+        }
+    }
 
     template <class Reduce>
     static void apply_one(Table& table, HashedKey key, Value value, const Reduce& reduce, UndoLog<Value>* log) {
