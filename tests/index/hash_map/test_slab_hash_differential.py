@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from headrace import MemoryLimitError
+from headrace.index.hash_map.gpu.mixed_slab_hash import MixedSlabHash
 from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.index.hash_map.hash_map_cases import MapOracle, numbers_of
@@ -54,6 +55,21 @@ def test_histories(widths: tuple[int, int], order: str, seed: int) -> None:
             table.map.compact(table.launcher)
     assert table.map.size == len(oracle.pairs)
     assert table.items() == oracle.items(table.value or "uint32")
+
+
+@pytest.mark.parametrize("seed", [0, 12345678901234567890])
+def test_a_copy_does_not_change(seed: int) -> None:
+    launcher = FiberLauncher("random", 3)
+    table = FiberMap(
+        launcher, MixedSlabHash(launcher, (8, 4), tuning=SlabTuning(threads=64, max_load=1e9), seed=seed), "int64", "int32"
+    )
+    keys = np.arange(-40, 40)
+    table.upsert(keys, keys.astype("i4"), "last")
+    copied = FiberMap(launcher, table.map.copy(launcher), "int64", "int32")
+    before = table.items()
+    table.upsert(keys * 3, keys.astype("i4"), "sum")
+    assert copied.items() == before != table.items()
+    assert copied.find(keys)[1] == [True] * 80
 
 
 @pytest.mark.long_except("1-*")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, Self
 
 from headrace.arrays.arrays import Array
 from headrace.core.budget import Budget
@@ -27,6 +27,9 @@ class TableBackend(Protocol):
 
     def items(self) -> tuple[Array, Array | None]:
         """Return keys and values in no order."""
+
+    def snapshot(self) -> Self:
+        """Return a copy."""
 
     def clear(self) -> None:
         """Remove all pairs and free their memory."""
@@ -74,19 +77,19 @@ class MultiBackend(TableBackend, Protocol):
         """Erase all pairs of keys, and return the number for each."""
 
 
-def new_map(types: PairTypes, context: Context, capacity: int) -> MapBackend:
+def new_map(types: PairTypes, context: Context, capacity: int, seed: int) -> MapBackend:
     """Return an empty map or set on the context's device, with memory for `capacity` pairs on a GPU."""
     if context.device.kind == "cpu":
-        return HostMap(types, context)
+        return HostMap(types, context, seed)
     from headrace.index.hash_map.device_map import DeviceMap  # needs cuda-core
 
-    return DeviceMap(types, context, capacity)
+    return DeviceMap(types, context, capacity, seed=seed)
 
 
-def new_multi_map(types: PairTypes, context: Context, capacity: int) -> MultiBackend:
+def new_multi_map(types: PairTypes, context: Context, capacity: int, seed: int) -> MultiBackend:
     """Return an empty multimap on the context's device, with memory for `capacity` pairs on a GPU."""
     if context.device.kind == "cpu":
-        return HostMultiMap(types, context)
+        return HostMultiMap(types, context, seed)
     from headrace.index.hash_map.device_multi_map import DeviceMultiMap  # needs cuda-core
 
-    return DeviceMultiMap(types, context, capacity)
+    return DeviceMultiMap(types, context, capacity, seed=seed)

@@ -89,6 +89,9 @@ void bind_common(Class& bound) {
                      in.items(reinterpret_cast<void*>(keys), reinterpret_cast<void*>(values));
                  });
              })
+        .def(
+            "copy", [](const Shared& map) { return new Shared(map.read([](const auto& in) { return in.copy(); })); },
+            nb::rv_policy::take_ownership)
         .def("clear", [](Shared& map) { map.change([](auto& in) { in.clear(); }); })
         .def("compact", [](Shared& map, unsigned threads) { map.change([&](auto& in) { in.compact(threads); }); })
         .def_prop_ro("statistics", [](const Shared& map) {
@@ -100,8 +103,8 @@ void bind_hash_map_class(nb::module_& m) {
     nb::class_<SharedHashMap> bound(m, "HostHashMap");
     bound
         .def("__init__",
-             [](SharedHashMap* self, u32 key_width, u32 value_width, u64 limit) {
-                 new (self) SharedHashMap(new_hash_map({key_width, value_width}, budget_of(limit)));
+             [](SharedHashMap* self, u32 key_width, u32 value_width, u64 limit, u64 seed) {
+                 new (self) SharedHashMap(new_hash_map({key_width, value_width}, budget_of(limit), seed));
              })
         .def("upsert",
              [](SharedHashMap& map, const BatchAt& keys, std::uintptr_t values,
@@ -144,8 +147,8 @@ void bind_multi_map_class(nb::module_& m) {
     nb::class_<SharedMultiMap> bound(m, "HostMultiMap");
     bound
         .def("__init__",
-             [](SharedMultiMap* self, u32 key_width, u32 value_width, u64 limit) {
-                 new (self) SharedMultiMap(new_multi_map({key_width, value_width}, budget_of(limit)));
+             [](SharedMultiMap* self, u32 key_width, u32 value_width, u64 limit, u64 seed) {
+                 new (self) SharedMultiMap(new_multi_map({key_width, value_width}, budget_of(limit), seed));
              })
         .def("insert",
              [](SharedMultiMap& map, const BatchAt& keys, std::uintptr_t values, unsigned threads) {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
+from typing import Self
 
 from headrace.arrange.sort.sort import argsort
 from headrace.arrays.arrays import Array, take
@@ -59,6 +61,14 @@ class MapOnDevice:
             if size:
                 self._map.items(launcher, keys, values)
         return keys, values
+
+    def snapshot(self) -> Self:
+        """Return a copy, which has the same budget. Other calls wait meanwhile."""
+        result = copy(self)
+        result._lock = threading.RLock()  # noqa: SLF001  # a new object
+        with self._launches() as launcher:
+            result._map = self._map.copy(launcher)  # noqa: SLF001  # a new object
+        return result
 
     def clear(self) -> None:
         """Remove all pairs and free their memory."""
@@ -127,16 +137,18 @@ class DeviceMap(MapOnDevice):
         As for `MapOnDevice`.
     capacity
         Number of pairs for which memory is allocated first.
-    tuning
-        Sizes.
+    tuning, seed
+        Sizes, and the seed of the hash.
     """
 
     _map: MixedSlabHash
 
-    def __init__(self, types: PairTypes, context: Context, capacity: int, tuning: SlabTuning = SLAB_TUNING) -> None:
+    def __init__(
+        self, types: PairTypes, context: Context, capacity: int, tuning: SlabTuning = SLAB_TUNING, *, seed: int = 0
+    ) -> None:
         super().__init__(types, context)
         with self._launches() as launcher:
-            self._map = MixedSlabHash(launcher, types.widths, capacity, tuning=tuning)
+            self._map = MixedSlabHash(launcher, types.widths, capacity, tuning=tuning, seed=seed)
 
     def upsert(self, keys: Array, values: Array | None, reduce: str) -> int:
         """Insert keys, and reduce the values of those that are present. Return the number of keys added.

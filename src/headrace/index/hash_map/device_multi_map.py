@@ -26,16 +26,16 @@ class DeviceMultiMap(MapOnDevice):
 
     Parameters
     ----------
-    types, context, capacity
+    types, context, capacity, seed
         As for `headrace.index.hash_map.device_map.DeviceMap`.
     """
 
     _map: MultiSlabHash
 
-    def __init__(self, types: PairTypes, context: Context, capacity: int) -> None:
+    def __init__(self, types: PairTypes, context: Context, capacity: int, *, seed: int = 0) -> None:
         super().__init__(types, context)
         with self._launches() as launcher:
-            self._map = MultiSlabHash(launcher, types.widths, capacity)
+            self._map = MultiSlabHash(launcher, types.widths, capacity, seed=seed)
 
     @property
     def key_count(self) -> int:

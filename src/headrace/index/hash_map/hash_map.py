@@ -32,6 +32,9 @@ class HashMap(HashContainer[MapBackend]):
         ``"float64"``.
     capacity
         Number of pairs for which a map on a GPU allocates memory first. Maps grow in any case.
+    seed
+        Seed of the hash, from 0 to 2**64 - 1. No answer depends on it. If others choose the keys, take a number that they do not
+        know (``secrets.randbits(64)``). Then they cannot choose keys that share a bucket.
     context
         Device of the map, threads, and the limit of the memory that the map holds. None for the CPU without a limit.
 
@@ -64,10 +67,12 @@ class HashMap(HashContainer[MapBackend]):
 
     __slots__ = ()
 
-    def __init__(self, key_type: Any, value_type: Any, *, capacity: int = 0, context: Context | None = None) -> None:
+    def __init__(
+        self, key_type: Any, value_type: Any, *, capacity: int = 0, seed: int = 0, context: Context | None = None
+    ) -> None:
         if value_type is None:
             raise OptionError("value_type is None; a map has values, and headrace.HashSet has keys alone")
-        super().__init__(PairTypes.of(key_type, value_type), new_map, capacity=capacity, context=context)
+        super().__init__(PairTypes.of(key_type, value_type), new_map, capacity=capacity, seed=seed, context=context)
 
     def insert(self, keys: Any, values: Any) -> int:
         """Store pairs. Keys that are present get the new value; of equal keys in the array the last one wins.
@@ -236,3 +241,6 @@ class HashMap(HashContainer[MapBackend]):
         keys, values = self._backend.items()
         assert values is not None
         return Items(*sort_pairs(keys.owner, values.owner, total_order=True, context=self._context))
+
+    def _columns(self) -> tuple[Any, Any]:
+        return self.items()

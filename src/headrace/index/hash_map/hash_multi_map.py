@@ -20,7 +20,7 @@ class HashMultiMap(HashContainer[MultiBackend]):
     ----------
     key_type, value_type
         Types of keys and values, as for `HashMap`, whose notes on keys, memory and threads hold here as well.
-    capacity, context
+    capacity, seed, context
         As for `HashMap`.
 
     Raises
@@ -40,10 +40,12 @@ class HashMultiMap(HashContainer[MultiBackend]):
 
     __slots__ = ()
 
-    def __init__(self, key_type: Any, value_type: Any, *, capacity: int = 0, context: Context | None = None) -> None:
+    def __init__(
+        self, key_type: Any, value_type: Any, *, capacity: int = 0, seed: int = 0, context: Context | None = None
+    ) -> None:
         if value_type is None:
             raise OptionError("value_type is None; a multimap has values")
-        super().__init__(PairTypes.of(key_type, value_type), new_multi_map, capacity=capacity, context=context)
+        super().__init__(PairTypes.of(key_type, value_type), new_multi_map, capacity=capacity, seed=seed, context=context)
 
     @property
     def key_count(self) -> int:
@@ -116,3 +118,6 @@ class HashMultiMap(HashContainer[MultiBackend]):
         assert values is not None
         by_value = sort_pairs(values.owner, keys.owner, total_order=True, context=self._context)
         return Items(*sort_pairs(by_value.values, by_value.keys, total_order=True, context=self._context))
+
+    def _columns(self) -> tuple[Any, Any]:
+        return self.items()

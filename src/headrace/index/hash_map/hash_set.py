@@ -21,7 +21,7 @@ class HashSet(HashContainer[MapBackend]):
     ----------
     key_type
         Type of the keys, as for `HashMap`, whose notes on keys, memory and threads hold here as well.
-    capacity, context
+    capacity, seed, context
         As for `HashMap`.
 
     Raises
@@ -44,8 +44,8 @@ class HashSet(HashContainer[MapBackend]):
 
     _noun = "keys"
 
-    def __init__(self, key_type: Any, *, capacity: int = 0, context: Context | None = None) -> None:
-        super().__init__(PairTypes.of(key_type), new_map, capacity=capacity, context=context)
+    def __init__(self, key_type: Any, *, capacity: int = 0, seed: int = 0, context: Context | None = None) -> None:
+        super().__init__(PairTypes.of(key_type), new_map, capacity=capacity, seed=seed, context=context)
 
     def insert(self, keys: Any) -> int:
         """Add keys, and return the number of those that were absent.
@@ -92,3 +92,6 @@ class HashSet(HashContainer[MapBackend]):
     def items(self) -> Any:
         """Return all keys, ascending: a NumPy array, or an array on the set's GPU."""
         return sort(self._backend.items()[0].owner, total_order=True, context=self._context)
+
+    def _columns(self) -> tuple[Any, Any]:
+        return self.items(), None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from copy import copy
+from typing import Generic, Self, TypeVar
 
 from headrace import _native
 from headrace.arrays.arrays import Array, needed_numpy, take
@@ -25,13 +26,13 @@ class HostTable(Generic[NativeTable]):
     context
         Threads, and the limit of the table's memory.
     native
-        Class of the table.
+        The table.
     """
 
-    def __init__(self, types: PairTypes, context: Context, native: type[NativeTable]) -> None:
+    def __init__(self, types: PairTypes, context: Context, native: NativeTable) -> None:
         self._types = types
         self._threads = context.thread_count
-        self._map: NativeTable = native(*types.widths, context.memory_limit or 0)
+        self._map: NativeTable = native
 
     def __len__(self) -> int:
         return self._map.statistics[0]
@@ -41,6 +42,12 @@ class HostTable(Generic[NativeTable]):
         found = _Items(self._types)
         self._map.items(found.allocate)
         return found.keys, found.values
+
+    def snapshot(self) -> Self:
+        """Return a copy. Updates wait meanwhile."""
+        result = copy(self)
+        result._map = self._map.copy()  # noqa: SLF001  # a new object
+        return result
 
     def clear(self) -> None:
         """Remove all pairs and free their memory."""
@@ -63,10 +70,12 @@ class HostMap(HostTable[_native.HostHashMap]):
     ----------
     types, context
         As for `HostTable`.
+    seed
+        Seed of the hash.
     """
 
-    def __init__(self, types: PairTypes, context: Context) -> None:
-        super().__init__(types, context, _native.HostHashMap)
+    def __init__(self, types: PairTypes, context: Context, seed: int = 0) -> None:
+        super().__init__(types, context, _native.HostHashMap(*types.widths, context.memory_limit or 0, seed))
 
     def upsert(self, keys: Array, values: Array | None, reduce: str) -> int:
         """Insert keys, and reduce the values of those that are present. Return the number of keys added."""

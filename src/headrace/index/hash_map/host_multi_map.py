@@ -18,10 +18,12 @@ class HostMultiMap(HostTable[_native.HostMultiMap]):
     ----------
     types, context
         As for `headrace.index.hash_map.host_map.HostTable`.
+    seed
+        Seed of the hash.
     """
 
-    def __init__(self, types: PairTypes, context: Context) -> None:
-        super().__init__(types, context, _native.HostMultiMap)
+    def __init__(self, types: PairTypes, context: Context, seed: int = 0) -> None:
+        super().__init__(types, context, _native.HostMultiMap(*types.widths, context.memory_limit or 0, seed))
 
     @property
     def key_count(self) -> int:

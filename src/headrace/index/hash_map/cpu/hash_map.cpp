@@ -84,9 +84,15 @@ class ShardedMap final : public HostHashMap {
 public:
     using Table = FlatTable<Key, Value>;
 
-    explicit ShardedMap(const std::shared_ptr<Budget>& budget) {
-        for (u32 shard = 0; shard < shard_count; ++shard) shards_.emplace_back(budget);
+    ShardedMap(const std::shared_ptr<Budget>& budget, u64 seed) : seed_(seed) {
+        for (u32 shard = 0; shard < shard_count; ++shard) shards_.emplace_back(budget, seed);
     }
+    // A copy.
+    explicit ShardedMap(const ShardedMap& other) : seed_(other.seed_) {
+        for (const Table& table : other.shards_) shards_.push_back(table.copy());
+    }
+
+    std::unique_ptr<HostHashMap> copy() const override { return std::make_unique<ShardedMap>(*this); }
 
     void upsert(const PairBatch& batch, const Upsert& how, unsigned threads) override {
         with_reduction<Value>(how, [&](auto reduce) { upsert_by(batch, reduce, threads_for(batch.count, threads)); });
@@ -121,7 +127,7 @@ public:
     void apply(const OperationBatch& batch, const OperationResults& results, unsigned threads) override {
         const Key* const keys = static_cast<const Key*>(batch.pairs.keys);
         threads = threads_for(batch.pairs.count, threads);
-        const ShardedRows rows = shard_rows(keys, batch.pairs.count, threads);
+        const ShardedRows rows = shard_rows(keys, batch.pairs.count, seed_, threads);
         std::array<u64, shard_count> finished{};
         FirstError error;
         for_each_shard(threads, [&](u32 shard) {
@@ -140,7 +146,7 @@ public:
         for_each_shard(threads, [&](u32 shard) {
             for (u64 i = finished[shard]; i-- > 0;) {
                 const u32 row = rows.first(shard)[i];
-                const Key hash = mix_bits(keys[row]);
+                const Key hash = hash_of(keys[row]);
                 if (batch.operations[row] != static_cast<u8>(MapOperation::find)) {
                     write_state(shards_[shard], {keys[row], hash},
                                 {value_at(results.values, row), results.found[row] != 0});
@@ -195,7 +201,7 @@ private:
     void find_few(const Key* keys, FewRows rows, void* values, u8* found) const {
         Key hashes[searches_in_flight];
         for (u64 i = 0; i < rows.count; ++i) {
-            hashes[i] = mix_bits(keys[rows.begin + i]);
+            hashes[i] = hash_of(keys[rows.begin + i]);
             shards_[shard_of(hashes[i])].prefetch(hashes[i]);
         }
         for (u64 i = 0; i < rows.count; ++i) {
@@ -218,7 +224,7 @@ private:
         for (u64 at = 0; at < count; at += searches_in_flight) {
             const u64 few = std::min(searches_in_flight, count - at);
             for (u64 i = 0; i < few; ++i) {
-                hashes[i] = mix_bits(keys[first[at + i]]);
+                hashes[i] = hash_of(keys[first[at + i]]);
                 table.prefetch(hashes[i]);
             }
             for (u64 i = 0; i < few; ++i) {
@@ -230,7 +236,7 @@ private:
     template <class Visit>
     void visit_rows(const Key* keys, u64 count, unsigned threads, const Visit& visit) {
         threads = threads_for(count, threads);
-        const ShardedRows rows = shard_rows(keys, count, threads);
+        const ShardedRows rows = shard_rows(keys, count, seed_, threads);
         for_each_shard(threads, [&](u32 shard) {
             visit_shard(keys, rows, shard, [&](Table& table, Key hash, u32 row) {
                 visit(table, hash, row);
@@ -242,7 +248,7 @@ private:
     template <class Reduce>
     void upsert_by(const PairBatch& batch, const Reduce& reduce, unsigned threads) {
         const Key* const keys = static_cast<const Key*>(batch.keys);
-        const ShardedRows rows = shard_rows(keys, batch.count, threads);
+        const ShardedRows rows = shard_rows(keys, batch.count, seed_, threads);
         bool may_fail = false;
         for (u32 shard = 0; shard < shard_count; ++shard) may_fail |= !shards_[shard].has_space_for(rows.count(shard));
         std::vector<UndoLog<Value>> logs(shard_count);
@@ -301,7 +307,7 @@ private:
 
     void undo(const Key* keys, const ShardedRows& rows, u32 shard, UndoLog<Value>& log) {
         for (u64 i = log.is_new.size(); i-- > 0;) {
-            const Key key = keys[rows.first(shard)[i]], hash = mix_bits(key);
+            const Key key = keys[rows.first(shard)[i]], hash = hash_of(key);
             if (log.is_new[i]) {
                 shards_[shard].erase(key, hash);
             } else {
@@ -311,22 +317,25 @@ private:
         }
     }
 
+    Key hash_of(Key key) const { return seeded_hash(key, seed_); }
+
+    u64 seed_;
     std::vector<Table> shards_;
 };
 
 template <class Key>
-std::unique_ptr<HostHashMap> map_of(u32 value_width, const std::shared_ptr<Budget>& budget) {
-    if (value_width == 0) return std::make_unique<ShardedMap<Key, NoValue>>(budget);
-    if (value_width == 4) return std::make_unique<ShardedMap<Key, u32>>(budget);
-    if (value_width == 8) return std::make_unique<ShardedMap<Key, u64>>(budget);
+std::unique_ptr<HostHashMap> map_of(u32 value_width, const std::shared_ptr<Budget>& budget, u64 seed) {
+    if (value_width == 0) return std::make_unique<ShardedMap<Key, NoValue>>(budget, seed);
+    if (value_width == 4) return std::make_unique<ShardedMap<Key, u32>>(budget, seed);
+    if (value_width == 8) return std::make_unique<ShardedMap<Key, u64>>(budget, seed);
     throw std::invalid_argument("no such width of values");
 }
 
 }  // namespace
 
-std::unique_ptr<HostHashMap> new_hash_map(const PairWidths& widths, const std::shared_ptr<Budget>& budget) {
-    if (widths.key == 4) return map_of<u32>(widths.value, budget);
-    if (widths.key == 8) return map_of<u64>(widths.value, budget);
+std::unique_ptr<HostHashMap> new_hash_map(const PairWidths& widths, const std::shared_ptr<Budget>& budget, u64 seed) {
+    if (widths.key == 4) return map_of<u32>(widths.value, budget, seed);
+    if (widths.key == 8) return map_of<u64>(widths.value, budget, seed);
     throw std::invalid_argument("no such width of keys");
 }
 

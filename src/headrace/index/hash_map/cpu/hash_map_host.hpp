@@ -69,9 +69,11 @@ public:
     virtual void clear() = 0;
     virtual void compact(unsigned threads) = 0;
     virtual TableStatistics statistics() const = 0;
+    // Returns a map with the same pairs. Both have the same budget.
+    virtual std::unique_ptr<HostHashMap> copy() const = 0;
 };
 
-std::unique_ptr<HostHashMap> new_hash_map(const PairWidths& widths, const std::shared_ptr<Budget>& budget);
+std::unique_ptr<HostHashMap> new_hash_map(const PairWidths& widths, const std::shared_ptr<Budget>& budget, u64 seed);
 
 class HostMultiMap {
 public:
@@ -91,8 +93,9 @@ public:
     virtual void compact(unsigned threads) = 0;
     virtual TableStatistics statistics() const = 0;
     virtual u64 key_count() const = 0;
+    virtual std::unique_ptr<HostMultiMap> copy() const = 0;
 };
 
-std::unique_ptr<HostMultiMap> new_multi_map(const PairWidths& widths, const std::shared_ptr<Budget>& budget);
+std::unique_ptr<HostMultiMap> new_multi_map(const PairWidths& widths, const std::shared_ptr<Budget>& budget, u64 seed);
 
 }  // namespace headrace

@@ -88,3 +88,10 @@ extern "C" __global__ void __launch_bounds__(threads)
     atomicAdd(results, length);
     atomicMax(results + 1, length);
 }
+
+// Copies memory of a table.
+extern "C" __global__ void __launch_bounds__(threads)
+    copy_words(const __grid_constant__ SlabTable, const u32* from, u32* to, u64 count) {
+    const u64 at = thread_row();
+    if (at < count) to[at] = from[at];
+}

@@ -9,6 +9,7 @@
 // same reason. So the paper's mark DELETED is not needed.
 #pragma once
 #include "gpu/containers/slab_alloc.cuh"
+#include "index/hash_map/cpu/seeded_hash.hpp"
 
 namespace headrace {
 namespace slab {
@@ -23,7 +24,7 @@ struct StoredKey {
 template <class L>
 __device__ __forceinline__ StoredKey<L> stored_key(const SlabTable& table, typename L::Key key) {
     if (key == L::empty_key) return {static_cast<typename L::Key>(~key), table.buckets};
-    const auto hash = mix_bits(key);
+    const auto hash = seeded_hash(key, table.seed);
     if constexpr (sizeof(key) == 4) {
         return {key, high_word(static_cast<u64>(hash) * table.buckets)};
     } else {

@@ -9,10 +9,11 @@ the rows decides.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cache
 from math import ceil
-from typing import Any
+from typing import Any, Self
 
 import numpy as np  # a dependency of cuda-core
 
@@ -36,6 +37,7 @@ _SIGNATURES = {
     "insert_pairs": "PPQIPP",
     "copy_items": "IPPP",
     "measure_chains": "P",
+    "copy_words": "PPQ",
     "begin_contest": "PQII",
     "enter_contest": "PQII",
     "end_contest": "PQIIPP",
@@ -52,7 +54,7 @@ _SIGNATURES = {
     "run_operations": f"{MIXED_TASK.argument}PPPP",
 }
 _FILES = {
-    "hash_map.cu": ("find_pairs", "locate_keys", "insert_pairs", "copy_items", "measure_chains"),
+    "hash_map.cu": ("find_pairs", "locate_keys", "insert_pairs", "copy_items", "measure_chains", "copy_words"),
     "mixed.cu": ("replay_operations", "finish_operations", "run_operations"),
     "multi_map.cu": ("append_pairs", "count_values", "copy_values", "erase_values"),
 }
@@ -94,12 +96,13 @@ class Memory:
     bitmaps: DeviceBuffer
     buckets: int
     blocks: int
+    seed: int
 
     @property
     def packed(self) -> bytes:
         """The ``SlabTable``."""
         is_full = self.bitmaps.address + self.blocks * _BLOCK_SLABS // 8
-        return _PACKED.pack(self.slabs.address, self.bitmaps.address, is_full, self.buckets, self.blocks)
+        return _PACKED.pack(self.slabs.address, self.bitmaps.address, is_full, self.buckets, self.blocks, self.seed)
 
     @property
     def slab_count(self) -> int:
@@ -120,11 +123,20 @@ class SlabHash:
         Number of pairs for which memory is allocated first.
     tuning
         Sizes.
+    seed
+        Seed of the hash.
     """
 
     def __init__(
-        self, launcher: Launcher, widths: tuple[int, int], capacity: int = 0, *, tuning: SlabTuning = SLAB_TUNING
+        self,
+        launcher: Launcher,
+        widths: tuple[int, int],
+        capacity: int = 0,
+        *,
+        tuning: SlabTuning = SLAB_TUNING,
+        seed: int = 0,
     ) -> None:
+        self._seed = seed
         self._widths = widths
         self._slots = 120 // sum(widths)
         self._tuning = tuning
@@ -223,6 +235,16 @@ class SlabHash:
         slabs, counter = self._memory.slab_count, launcher.allocate(8, fill=0)
         self._launch(launcher, "copy_items", slabs * _GROUP_LANES, (slabs, keys, values, counter))
 
+    def copy(self, launcher: Launcher) -> Self:
+        """Return a table with the same pairs."""
+        parts = []
+        for part in (self._memory.slabs, self._memory.bitmaps):
+            parts.append(launcher.allocate(part.nbytes))
+            self._launch(launcher, "copy_words", part.nbytes // 4, (part, parts[-1], part.nbytes // 4))
+        result = copy(self)
+        result._memory = replace(self._memory, slabs=parts[0], bitmaps=parts[1])  # noqa: SLF001  # a new object
+        return result
+
     def clear(self, launcher: Launcher) -> None:
         """Remove all pairs, and free their memory."""
         self._memory = self._allocate(launcher, self._buckets_for(0))
@@ -262,7 +284,7 @@ class SlabHash:
         if buckets + 1 + blocks * _BLOCK_SLABS > _MAX_SLABS:
             raise MemoryLimitError(f"a map on a GPU has at most {_MAX_SLABS} slabs of {_SLAB_BYTES} bytes; split the keys")
         slabs = launcher.allocate((buckets + 1 + blocks * _BLOCK_SLABS) * _SLAB_BYTES, fill=0xFF)
-        return Memory(slabs, launcher.allocate(blocks * _BLOCK_SLABS // 8 + 4, fill=0), buckets, blocks)
+        return Memory(slabs, launcher.allocate(blocks * _BLOCK_SLABS // 8 + 4, fill=0), buckets, blocks, self._seed)
 
     def _reserve(self, launcher: Launcher, added: int) -> bool:
         """Grow the table for that many keys more, and return whether it has grown.
